@@ -294,7 +294,10 @@ def summarise_cell(population, learner, n, loss, found):
             if name == "chosen" and loss != "zero_one":
                 kept = losses[:, :n_repeats].reshape(len(losses), -1).astype(float)
                 pairs = zip(kept, inflation, strict=True)
-                degrees = np.array([degrees_of_mean(each, n, f) for each, f in pairs])
+                bounded = loss in PROBABILITY_LOSSES
+                degrees = np.array(
+                    [degrees_of_mean(each, n, f, bounded=bounded) for each, f in pairs]
+                )
             low, high = interval_of(loss, error, naive, n, inflation, degrees)
             width = np.median(high - low) / np.median(baseline_width(loss, error, naive, n))
             yield {

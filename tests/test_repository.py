@@ -88,3 +88,10 @@ def test_a_stranger_finds_what_a_project_has(name):
 
 def test_the_workflow_runs_the_one_command():
     assert "run: .ci/run" in read(".github/workflows/tests.yml")
+
+
+def test_what_reviewers_ask_for_is_in_files_that_are_there():
+    asked = read("doc/contributing.rst").partition("What reviewers ask for\n")[2]
+    named = re.findall(r"``([^`]+)``", asked)
+    assert len(named) > 20
+    assert [name for name in named if not (ROOT / name).exists()] == []

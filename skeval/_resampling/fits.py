@@ -640,7 +640,10 @@ class OutOfFold:
     @property
     def group(self) -> np.ndarray | None:
         """The group of the sample of each answer; None where samples are independent."""
-        return None if self.cases.n_groups is None else self.cases.unit[self.row]
+        cases = self.cases
+        if cases.n_groups is None:
+            return None
+        return (cases.unit if cases.crossed is None else cases.crossed)[self.row]
 
     @cached_property
     def probabilities(self) -> np.ndarray | None:

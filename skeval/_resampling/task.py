@@ -136,8 +136,9 @@ class Task:
     @property
     def kept_together(self) -> np.ndarray | None:
         """The unit of each sample; None where its losses count by themselves."""
-        units = self.counted
-        return units.unit if units is not None and units.name == "folds" else self.groups
+        if self.counted is not None and self.counted.name == "folds":
+            return self.counted.unit
+        return None if self.groups is None else cases_of(self.target, self.groups).unit
 
     def loss_values(self, loss: Loss, output: FitOutput) -> np.ndarray:
         """Return the losses of all answers of some fits."""
@@ -332,17 +333,7 @@ class Target:
 
 def check_task(estimator: Any, X: Any, y: Any, groups: Any = None) -> tuple[Any, Target, Any]:
     """Check what every estimator of error is given; return indexable X, the target and groups."""
-    try:
-        check_methods("estimator", estimator, "fit", "predict", "get_params")
-    except TypeError as error:
-        if isinstance(estimator, type) or not (
-            hasattr(estimator, "predict") or callable(estimator)
-        ):
-            raise
-        raise TypeError(
-            f"{error} What predicts only, and cannot be fitted again, is evaluated by its "
-            "predictions: skeval.report.evaluate_predictions(y_true, predictions)."
-        ) from None
+    check_methods("estimator", estimator, "fit", "predict", "get_params")
     with naming("X"):
         num_samples(X)
     check_same_length(X=X, y=y)
@@ -667,12 +658,15 @@ class Cases:
     kept_by : {"groups", "folds", "samples"}
         What keeps the samples of a unit together: the groups, or the folds that were given, which
         never part them; "samples" where a unit is the answers of several models to one sample.
+    crossed : int ndarray of shape (n_samples, n_kinds) or None
+        The groups of all kinds, where they cross; the units are those of the kind with the fewest.
     """
 
     unit: np.ndarray
     stratum: np.ndarray
     n_groups: int | None = None
     kept_by: str = "groups"
+    crossed: np.ndarray | None = None
 
     @property
     def n_units(self) -> int:
@@ -716,13 +710,16 @@ def cases_of(target: Target, groups: np.ndarray | None = None) -> Cases:
         classes = number_by_appearance(target.codes)
     if groups is None:
         return Cases(np.arange(len(target)), classes)
+    crossed = None
+    if groups.ndim == 2:
+        crossed, groups = groups, groups[:, groups.max(axis=0).argmin()]
     unit = number_by_appearance(groups)
     n_groups = int(unit.max()) + 1
     if n_groups < 2:
         raise ValueError(f"groups must hold at least two groups, got one: {groups.tolist()[0]!r}.")
     members = np.zeros((n_groups, int(classes.max()) + 1), dtype=np.intp)
     np.add.at(members, (unit, classes), 1)
-    return Cases(unit, members.argmax(axis=1), n_groups)
+    return Cases(unit, members.argmax(axis=1), n_groups, crossed=crossed)
 
 
 def number_by_appearance(values: np.ndarray) -> np.ndarray:

@@ -240,7 +240,8 @@ def compute_bias(
     bias = float(np.mean(cv2_errors - cv1_errors))
     ratio = float(np.mean(cv1.n_test / cv1.n_train))
     error, n_folds = corrected_error(cv2.errors - cv1.errors, ratio), len(cv1.errors)
-    limits = partial(normal_interval, bias, error, bounds=(-1.0, 1.0), n_units=n_folds)
+    options: dict[str, Any] = {"bounds": (-1.0, 1.0), "degrees_of_freedom": n_folds - 1}
+    limits = partial(normal_interval, bias, error, **options)
     return Estimate(
         name="selection bias",
         value=bias,

@@ -19,6 +19,7 @@ from sklearn.model_selection import LeaveOneGroupOut, LeaveOneOut
 from skeval._inference.draws import DRAWN, check_enough_draws, limits_of_draws
 from skeval._inference.errors import Tested, worth
 from skeval._inference.estimate import Estimate
+from skeval._inference.groups import Spread
 from skeval._inference.proportions import (
     Finding,
     bounds_of,
@@ -27,7 +28,7 @@ from skeval._inference.proportions import (
     list_forms,
     make_limits,
     row_means,
-    standard_error_of_ratio,
+    spread_of_ratio,
 )
 from skeval._resampling.fits import Outputs, fit_plan
 from skeval._resampling.folds import Folds, fold_plan, resolve_folds
@@ -44,6 +45,7 @@ from skeval._resampling.task import (
     Params,
     Target,
     Task,
+    cases_of,
     check_takes_weights,
     count_effective,
     mean_of_tested,
@@ -128,6 +130,15 @@ def find_error(
     if loss == "zero_one":
         n = effective_size(error, standard_error, n_samples, n_groups)
     return Finding(error, standard_error, replicates, df, n)
+
+
+def find_mean(
+    error: float, spread: Spread, replicates: np.ndarray, n_samples: float, loss: str
+) -> Finding:
+    """Return what was found of a mean loss, with what it tells of groups."""
+    found = find_error(error, spread.error, replicates, n_samples, spread.n_groups, loss)
+    details = {k: v for k, v in spread.details.items() if k != "n_groups"}
+    return found._replace(degrees_of_freedom=spread.degrees_of_freedom, details=details)
 
 
 def check_enough(task: Task, values: np.ndarray, least: int) -> None:
@@ -340,12 +351,13 @@ def run_resubstitution(task: Task, root: SeedSequence, settings: Settings) -> Ou
     answered, n = answer_own_samples(task), len(task.target)
     counted = np.ones(n) if weights is None else weights
     size = n if weights is None else count_effective(weights)
+    unit = None if task.groups is None else cases_of(task.target, task.groups).unit
     for loss in task.losses:
         losses = task.loss_values(loss, answered)
-        spread, n_groups = standard_error_of_ratio(counted * losses, counted, task.groups)
+        spread = spread_of_ratio(counted * losses, counted, unit)
         error = float(np.average(losses, weights=weights))
-        findings.append(find_error(error, spread, losses, size, n_groups, loss.name))
-    return Outcome(findings, 1, n_groups=n_groups)
+        findings.append(find_mean(error, spread, losses, size, loss.name))
+    return Outcome(findings, 1, n_groups=spread.n_groups)
 
 
 def answer_own_samples(task: Task) -> FitOutput:
@@ -538,13 +550,14 @@ def run_plan(task: Task, plan: ResamplingPlan, outputs: Outputs | None = None) -
     findings = []
     for loss, total, errors in zip(task.losses, sums, np.hstack(fold_errors), strict=True):
         error = float(total.sum() / tests.sum())
-        spread, n_groups = standard_error_of_ratio(total, tests, task.kept_together)
-        found = find_error(error, spread, errors, size, n_groups, loss.name)
+        spread = spread_of_ratio(total, tests, task.kept_together)
+        found = find_mean(error, spread, errors, size, loss.name)
         if len(errors) > 1:
             wider = make_limits(found.inflate(INFLATION), loss.name, first="jeffreys")
             found = found._replace(forms={INFLATED: next(iter(wider.values()))})
-        findings.append(found._replace(details={"fold_mean": float(np.nanmean(errors))}))
-    return Outcome(findings, plan.n_fits, n_failed, n_tested, n_groups)
+        details = {**found.details, "fold_mean": float(np.nanmean(errors))}
+        findings.append(found._replace(details=details))
+    return Outcome(findings, plan.n_fits, n_failed, n_tested, spread.n_groups)
 
 
 def repeat_folds(

@@ -334,7 +334,7 @@ def metric_interval(
     check_option("method", method, _METHODS)
     n = _check_lengths(y_true, y_pred, sample_weight)
     settings = Settings(confidence_level, method, n_resamples, stratify, n_jobs)
-    data = Data(y_true, y_pred, check_groups(groups, n), sample_weight)
+    data = Data(y_true, y_pred, check_groups(groups, n, crossed=True), sample_weight)
 
     def measure(one: Metric) -> Any:
         function = find_metric(one) if isinstance(one, str) else one
@@ -390,13 +390,15 @@ def _estimate_metric(
     weight = None if data.weight is None else check_weights("sample_weight", data.weight, n)
     statistic = _make_statistic(metric, y_true, y_pred, weight)
     value = statistic(np.arange(n))
-    units = drawing_units(n, encode_classes(y_true) if settings.stratify else None, groups)
+    strata = encode_classes(y_true) if settings.stratify else None
+    units = drawing_units(n, strata, groups, crossed=True)
     if groups is not None and units.n_units < _FEW_GROUPS:
         warn_user(
             f"{units.n_units} groups are too few for an interval that holds its level: the table "
             "in the documentation of metric_interval says how often it covers."
         )
-    sample = Sample(make_column(y_true), make_column(y_pred), value, weight, groups)
+    codes = None if groups is None else units.codes
+    sample = Sample(make_column(y_true), make_column(y_pred), value, weight, codes)
     replicates, details = np.empty(0), {}
     forms = _choose_forms(metric, sample, method, settings.stratify)
     if forms:

@@ -316,7 +316,7 @@ def summarize_searches(found: list[Searched], ratio: float, confidence_level: fl
         warn_undefined(f"{np.sum(~known)} of {len(folds)} folds have no score and are left out.")
     differences = inner[known] - nested[known]
     optimism, error = float(differences.mean()), corrected_error(differences, ratio)
-    limits = partial(normal_interval, optimism, error, n_units=len(differences))
+    limits = partial(normal_interval, optimism, error, degrees_of_freedom=len(differences) - 1)
     chosen = [fold.setting for fold in folds if fold.setting is not None]
     settings, counts = count_settings(chosen)
     return Estimate(

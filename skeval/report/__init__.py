@@ -7,6 +7,7 @@ from skeval.report._comparison import EvaluationComparison
 from skeval.report._evaluate import evaluate
 from skeval.report._evaluate_clusterer import ClustererComparison, evaluate_clusterer
 from skeval.report._evaluate_predictions import PredictionsReport, evaluate_predictions
+from skeval.report._multilabel import MultilabelReport
 from skeval.report._report import EvaluationReport
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "ClusteringReport",
     "EvaluationComparison",
     "EvaluationReport",
+    "MultilabelReport",
     "PredictionsReport",
     "evaluate",
     "evaluate_clusterer",

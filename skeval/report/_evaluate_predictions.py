@@ -20,7 +20,7 @@ from skeval._resampling.fits import OutOfFold
 from skeval.metrics import CalibrationDisplay, NetBenefitDisplay
 from skeval.model_selection import Comparison, EstimatesDisplay, compare_predictions
 from skeval.model_selection._fold_metrics import measure_metrics
-from skeval.model_selection._metric_interval import compare_with_rest, describe_slices
+from skeval.model_selection._metric_interval import compare_with_rest
 from skeval.model_selection._threshold import threshold_measures
 from skeval.report._comparison import EvaluationComparison, collect_cautions
 from skeval.report._given import (
@@ -28,14 +28,19 @@ from skeval.report._given import (
     Given,
     find_answer,
     find_worst,
+    is_wide,
     list_systems,
     measure_calibration,
     measure_scoring,
     measure_some,
     read_predictions,
+    read_units,
     refuse_other_order,
-    refuse_several,
+    say_answer,
+    tabulate_slices,
+    write_few_groups,
 )
+from skeval.report._multilabel import MultilabelReport, evaluate_labels
 from skeval.report._predictions import count_classes, measure_confusion, name_rows, warn_of_metrics
 from skeval.report._report import FIRST_ROWS, MOST_ROWS, ScoredReport
 from skeval.report._sections import Caution, Figure, Section, Table
@@ -49,15 +54,9 @@ from skeval.report._sentences import (
     write_headline,
 )
 from skeval.report._source import describe_run
-from skeval.utils._checks import (
-    check_confidence_level,
-    check_groups,
-    check_option,
-    check_same_length,
-    check_weights,
-)
+from skeval.utils._checks import check_confidence_level, check_option, check_same_length
 from skeval.utils._seeds import RandomStateLike, small_seed
-from skeval.utils._text import count, write_ends, write_estimate, write_number
+from skeval.utils._text import count, write_ends, write_number
 
 __all__ = ["PredictionsReport", "evaluate_predictions"]
 
@@ -84,7 +83,7 @@ def evaluate_predictions(
     labels: Any = None,
     confidence_level: float = 0.95,
     random_state: RandomStateLike = None,
-) -> PredictionsReport | EvaluationComparison:
+) -> PredictionsReport | MultilabelReport | EvaluationComparison:
     """Return every metric of predictions with its interval, and what else they tell.
 
     For systems that are no estimators, or that were trained elsewhere: the predictions are taken as
@@ -95,10 +94,11 @@ def evaluate_predictions(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        True classes or numbers.
+    y_true : array-like of shape (n_samples,) or (n_samples, n_labels)
+        True classes or numbers; of several labels a sample 0 or 1 for each.
     predictions : array-like of shape (n_samples,) or (n_samples, n_classes), or dict of them
         Labels; probabilities or scores of the second of two classes, or of each class; or numbers.
+        Of several labels a sample 0 or 1, or a probability, for each of them.
         A dict, or a data frame whose columns are no classes of `y_true`, holds those of several
         systems, which are compared by `compare_predictions`.
     kind : {"auto", "labels", "probabilities", "scores", "numbers"}, default="auto"
@@ -127,8 +127,8 @@ def evaluate_predictions(
         Of two classes the one that probabilities or scores are of; None is the second in sorted
         order.
     labels : array-like of shape (n_classes,), default=None
-        The class of each column of `predictions`; None takes the names of the columns of a data
-        frame, else the sorted classes of `y_true`.
+        The class of each column of `predictions`, or the label of each column of `y_true`; None
+        takes the names of the columns of a data frame, else the sorted classes of `y_true`.
     confidence_level : float, default=0.95
         Nominal coverage of the intervals.
     random_state : int, RandomState, Generator or None, default=None
@@ -137,13 +137,14 @@ def evaluate_predictions(
     Returns
     -------
     PredictionsReport
-        Of several systems an `EvaluationComparison`, which holds one for each.
+        Of several labels a sample a `MultilabelReport`; of several systems an
+        `EvaluationComparison`, which holds one for each.
 
     Raises
     ------
     ValueError
-        If an argument breaks a rule; the message names argument, rule and value. `y_true` of
-        several columns is refused.
+        If an argument breaks a rule; the message names argument, rule and value. Of several
+        labels a sample `scoring`, `pos_label` and the choice of a threshold are refused.
 
     See Also
     --------
@@ -170,15 +171,13 @@ def evaluate_predictions(
     systems = list_systems(y_true, predictions)
     if systems is not None:
         return _evaluate_each(systems, arguments)
-    refuse_several(y_true)
+    if is_wide(y_true):
+        return evaluate_labels(arguments)
     refuse_other_order(y_true, predictions)
     check_same_length(y_true=y_true, predictions=predictions)
     given = read_predictions(y_true, predictions, kind, labels, pos_label, threshold)
     n = len(given.target)
-    groups = check_groups(groups, n)
-    weight = check_weights("sample_weight", sample_weight, n)
-    if not weight.all():
-        raise ValueError("sample_weight must be > 0, got 0; leave these samples out.")
+    groups, weight = read_units(groups, sample_weight, n)
     seed = small_seed(random_state)
     options = {"groups": groups, "sample_weight": sample_weight, "random_state": seed}
     with warnings.catch_warnings():  # the report says what is undefined
@@ -256,6 +255,9 @@ def _compare_systems(reports: Mapping[str, Any], options: Mapping[str, Any]) -> 
     if kind == "numbers":
         truth, metric = first.out_of_fold.target.y, mean_squared_error
         given = {name: each.predicted for name, each in found.items()}
+    elif getattr(first, "labels", None):
+        given = {name: -each.loss for name, each in found.items()}
+        scoring = f"minus the {first.answer.name}"
     elif kind != "labels" and not many:
         truth, metric = first.out_of_fold.target.codes, COMPARED[kind]
         given = {name: each.class_scores[:, 1] for name, each in found.items()}
@@ -351,7 +353,7 @@ class PredictionsReport(ScoredReport):
         loss = {"numbers": "squared", "probabilities": "brier"}.get(self.kind, "zero_one")
         rare = self.rare if self.kind != "probabilities" else None
         known: dict[str, Any] = {"guess": self.guess, "rare": rare, "unanswered": self.unanswered}
-        return write_headline(say_answer(self), loss, **known)
+        return write_headline(say_answer(self.answer), loss, **known)
 
     @property
     def basis(self) -> list[str]:
@@ -512,30 +514,7 @@ class PredictionsReport(ScoredReport):
 
     def _show_subgroups(self) -> Section:
         """Show the answer in each subgroup, and how it differs from the rest."""
-        found = self.subgroups
-        if found is None:
-            return Section("By subgroup", results={"subgroups": None, "less_the_rest": None})
-        less = found.less_the_rest
-        rows = [
-            (
-                str(name),
-                f"{each.n_samples}",
-                each.value,
-                (each.interval.low, each.interval.high),
-                less[name].value,
-                (less[name].interval.low, less[name].interval.high),
-                write_number(less[name].details["pvalue_adjusted"]),
-            )
-            for name, each in found.items()
-        ]
-        head = ["subgroup", "samples", self.answer.name, self.level, "less the rest", self.level]
-        told = describe_slices(found)
-        return Section(
-            told.partition(" (")[0].rstrip("."),
-            sentences=[told],
-            tables=[Table("The answer in each.", [*head, "adjusted P"], rows, left=(0, 3, 5))],
-            results={"subgroups": found, "less_the_rest": less},
-        )
+        return tabulate_slices(self.subgroups, self.answer.name, self.level)
 
     def _show_hard_samples(self) -> Section:
         """Show the samples that are predicted worst."""
@@ -578,7 +557,7 @@ class PredictionsReport(ScoredReport):
 def write_verdict(report: PredictionsReport) -> str:
     """Say the answer, what it must not be read without, and whether it beats the guess."""
     answer, guess, kind = report.answer, report.guess, report.kind
-    interval, text = answer.interval, say_answer(report)
+    interval, text = answer.interval, say_answer(report.answer)
     known = np.isfinite(interval.low)
     if guess is not None and answer.name != name_metric("roc_auc"):
         loss = {"numbers": "squared", "probabilities": "brier"}.get(kind, "zero_one")
@@ -597,24 +576,6 @@ def write_verdict(report: PredictionsReport) -> str:
         return f"{text}: {chance}."
     more = write_chance(guess, report.rare if kind != "probabilities" else None, None)
     return f"{text}. {more}".rstrip()
-
-
-def say_answer(report: PredictionsReport) -> str:
-    """Return the answer with its interval, as the beginning of a sentence."""
-    answer, level = report.answer, f"{100 * report.confidence_level:g} % interval"
-    interval = answer.interval
-    if answer.name == "error rate":
-        start = f"Error rate {write_amount(answer.value, 'zero_one')}"
-        ends = [write_amount(end, "zero_one") for end in (interval.low, interval.high)]
-        ends[0] = ends[0].removesuffix(" %")
-    else:
-        spread = (interval.high - interval.low) / 4
-        value, *ends = (
-            write_estimate(each, spread) for each in (answer.value, interval.low, interval.high)
-        )
-        start = f"{answer.name[0].upper()}{answer.name[1:]} {value}"
-    known = np.isfinite(interval.low)
-    return start + (f", {level} {ends[0]} to {ends[1]}" if known else ", without an interval")
 
 
 WORDS = {
@@ -688,11 +649,7 @@ def _warn_of_units(given: Given, found: OutOfFold, y_true: Any) -> Iterator[Caut
     elif n_groups is None:
         yield from _warn_of_copies(given)
     if n_groups is not None and n_groups < FEW_GROUPS:
-        yield Caution(
-            "few-groups",
-            f"There are {n_groups} groups: intervals made of so few may hold less often than "
-            "their level says.",
-        )
+        yield Caution("few-groups", write_few_groups(n_groups))
 
 
 def _warn_of_certainty(given: Given) -> Iterator[Caution]:
