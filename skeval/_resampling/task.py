@@ -333,17 +333,7 @@ class Target:
 
 def check_task(estimator: Any, X: Any, y: Any, groups: Any = None) -> tuple[Any, Target, Any]:
     """Check what every estimator of error is given; return indexable X, the target and groups."""
-    try:
-        check_methods("estimator", estimator, "fit", "predict", "get_params")
-    except TypeError as error:
-        if isinstance(estimator, type) or not (
-            hasattr(estimator, "predict") or callable(estimator)
-        ):
-            raise
-        raise TypeError(
-            f"{error} What predicts only, and cannot be fitted again, is evaluated by its "
-            "predictions: skeval.report.evaluate_predictions(y_true, predictions)."
-        ) from None
+    check_methods("estimator", estimator, "fit", "predict", "get_params")
     with naming("X"):
         num_samples(X)
     check_same_length(X=X, y=y)
