@@ -110,6 +110,21 @@ class EvaluationComparison(ReportsByName):
         return f"Comparison of {self._first.compared.split()[0]}"
 
     @property
+    def scored_reports(self) -> dict[str, Any]:
+        """All of them, by name."""
+        return self.reports
+
+    def to_methods(self) -> str:
+        """Return a paragraph for the methods section, and one on the comparison.
+
+        Returns
+        -------
+        str
+        """
+        compared = "" if self.comparison is None else self.comparison.to_methods()
+        return "\n\n".join(filter(None, [super().to_methods(), compared]))
+
+    @property
     def verdict(self) -> str:
         """Which estimator is better, as far as can be told, and what is grave."""
         told = "Which is better is not tested: fits failed."

@@ -292,7 +292,7 @@ def measure_labels(
 
 def _measure_loss(name: str, found: OutOfFold, confidence_level: float) -> Estimate:
     """Return the mean of the losses of the samples; of a share it is at most 1."""
-    one = measure_loss(found, name, found.loss)
+    one = measure_loss(found, name, found.loss, bounded=True)
     return settle(one, 2, found.cases.n_units, confidence_level)
 
 

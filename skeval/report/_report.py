@@ -17,6 +17,7 @@ from skeval.metrics import CalibrationDisplay, PrecisionRecallDisplay, RocCurveD
 from skeval.model_selection import EstimatesDisplay
 from skeval.model_selection._interval_methods import AUTO, ERROR_METHODS, GIVEN_FOLDS
 from skeval.model_selection._metric_interval import describe_difference
+from skeval.report._exports import list_tripod
 from skeval.report._predictions import (
     ConfusionRates,
     HardSamples,
@@ -126,6 +127,27 @@ class ScoredReport(Report):
     def _describe_curve(self, name: str) -> str:
         """Say what a curve and its band are of."""
         raise NotImplementedError
+
+    def to_frame(self, part: str | None = None) -> DataFrame:
+        """Return the results of one name as a data frame; needs pandas.
+
+        Parameters
+        ----------
+        part : str, default=None
+            A name of `to_dict` that holds rows or a result; None takes the metrics. "tripod": the
+            topics of the results section of the reporting guideline TRIPOD+AI [1]_ that the report
+            answers, with the part of it that holds each, and the value.
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        References
+        ----------
+        .. [1] Collins, G. S., Moons, K. G. M., Dhiman, P. et al. (2024). TRIPOD+AI statement. BMJ
+           385, e078378. https://doi.org/10.1136/bmj-2023-078378
+        """
+        return list_tripod(self) if part == "tripod" else super().to_frame(part)
 
     @property
     def main_metrics(self) -> dict[str, Estimate]:
@@ -753,7 +775,8 @@ class EvaluationReport(ScoredReport):
         part : str, default=None
             "estimates" (the default): one row for each estimate of the error, indexed by method,
             the answer first; "metrics", "confusion", "hard_samples", "subgroups" or any other name
-            of `to_dict`: what the attribute of that name holds; "predictions": every prediction.
+            of `to_dict`: what the attribute of that name holds; "predictions": every prediction;
+            "tripod": the topics of TRIPOD+AI's results section that the report answers.
 
         Returns
         -------

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from skeval.report._exports import tell_methods, write_card
 from skeval.report._page import check_extra, draw_line, draw_svg, load_template
 from skeval.utils._checks import check_option
 from skeval.utils._text import (
@@ -398,6 +399,57 @@ class Report:
         options = {"escape": True, "float_format": "%.4g"} | options
         text: str = self.to_frame(part).to_latex(**options)
         return text
+
+    @property
+    def scored_reports(self) -> Mapping[str, Any]:
+        """The reports of scored predictions by name, "" where it is this one."""
+        if not hasattr(self, "main_metrics"):
+            raise TypeError(f"a {self.title.lower()} has no predictions that were scored.")
+        return {"": self}
+
+    def to_model_card(self, *, model: str = "model", dataset: str = "data") -> str:
+        """Return the metrics with their intervals as the ``model-index`` of a model card, in YAML.
+
+        It goes between the lines ``---`` at the head of a model card of the Hugging Face Hub [1]_;
+        the ends of each interval stand among the ``args`` of its metric.
+
+        Parameters
+        ----------
+        model : str, default="model"
+            Name of the model; several systems have their own.
+        dataset : str, default="data"
+            Name of the data.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        TypeError
+            If no predictions were scored, as of clusterings.
+
+        References
+        ----------
+        .. [1] https://huggingface.co/docs/hub/model-cards
+        """
+        return write_card(self.scored_reports, model, dataset)
+
+    def to_methods(self) -> str:
+        """Return a paragraph for the methods section, with the works that it cites.
+
+        Each sentence is read off what was done.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        TypeError
+            If no predictions were scored, as of clusterings.
+        """
+        return tell_methods(next(iter(self.scored_reports.values())))
 
     main_part, row_name = "", ""
     """What `to_frame` returns where it is asked for nothing else, and what names its rows."""
