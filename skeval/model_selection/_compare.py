@@ -26,10 +26,17 @@ from skeval._resampling.folds import fold_plan, resolve_folds
 from skeval._resampling.plan import RESPONSES, join_outputs
 from skeval._resampling.questions import Questions, ReplayedEstimator
 from skeval._resampling.task import Params, Target, Task, check_takes_weights, read_task
-from skeval._resampling.units import DrawingUnits, drawing_units, values_or_nan, warn_of_undefined
+from skeval._resampling.units import (
+    DrawingUnits,
+    ExchangedUnits,
+    drawing_units,
+    values_or_nan,
+    warn_of_undefined,
+)
 from skeval.metrics._scorers import range_of
 from skeval.metrics._table import METRICS, Metric, find_row, unwrap
 from skeval.metrics._text import Sums, find_sums
+from skeval.model_selection._compare_scores import read_systems
 from skeval.model_selection._comparison import Comparison
 from skeval.model_selection._comparison_methods import (
     METHODS,
@@ -663,7 +670,7 @@ def compare_predictions(
     named = name_listed("predictions", columns, count_up("prediction"))
     systems, runs = read_seeds(seeds, named)
     if method == "auto":
-        alone = len(systems) == 2 == len(named)
+        alone = len(systems) == 2 == len(named) and y_true is not None
         several = groups is not None and np.ndim(groups) > 1
         method = "permutation" if alone and not several else "max_t"
     check_method(Predictions, method, alternative, len(systems))
@@ -701,31 +708,6 @@ def compare_predictions(
         greater_is_better=row is None or row.greater_is_better,
     )
     return compare(read_predictions(source), method, question)
-
-
-LONG = ("item", "system", "score")
-"""The columns of a frame of which every row is a score."""
-
-
-def read_systems(predictions: Any, y_true: Any, seeds: Any) -> tuple[Any, Any]:
-    """Return the columns of a data frame by their names; of a frame of runs also whose they are."""
-    if not (hasattr(predictions, "columns") and hasattr(predictions, "pivot")):
-        return predictions, seeds
-    frame = predictions
-    if set(LONG) <= set(frame.columns):
-        if y_true is not None:
-            raise ValueError("y_true must be None where predictions have a row for each score.")
-        keys = ["system", "seed"] if "seed" in frame.columns else "system"
-        with naming("predictions"):
-            frame = frame.pivot(index="item", columns=keys, values="score")
-    names, owners = [str(name) for name in frame.columns], seeds
-    if getattr(frame.columns, "nlevels", 1) == 2:
-        names = [" ".join(map(str, name)) for name in frame.columns]
-        owners = [str(name[0]) for name in frame.columns] if seeds is None else seeds
-    if len(set(names)) < len(names):
-        raise ValueError(f"predictions must have columns of different names, got {names}.")
-    columns = {name: frame[key].to_numpy() for name, key in zip(names, frame.columns, strict=True)}
-    return columns, owners
 
 
 def read_seeds(seeds: Any, named: Mapping[str, Any]) -> tuple[tuple[str, ...], np.ndarray]:
@@ -825,9 +807,7 @@ class Predictions:
         if self._paired:
             positive = _find_positive("y_true", self.truths[0])
             return Areas(*_find_areas(positive, np.array(vectors), self.max_fpr, self.group))
-        if self.groups is not None:
-            raise ValueError("groups must be None where samples differ (y_true_b), got some.")
-        areas, covariance = np.empty(2), np.zeros((2, 2))
+        areas, covariance, _ = np.empty(2), np.zeros((2, 2)), self.group  # which refuses groups
         for place, name in enumerate(("y_true", "y_true_b")):
             positive = _find_positive(name, self.truths[place])
             area, spread = _find_areas(positive, vectors[place][None], self.max_fpr, None)
@@ -986,15 +966,6 @@ class Predictions:
 def _is_mean(row: Metric) -> bool:
     """Whether a metric is a mean of losses of predictions, one for each sample."""
     return row.per_sample is not None and not row.root and row.response == "predict"
-
-
-class ExchangedUnits(DrawingUnits):
-    """Draws each unit once or not at all: whether its predictions are exchanged."""
-
-    def draw(self, rng: np.random.Generator) -> np.ndarray:
-        """Return whether each sample is exchanged."""
-        exchanged: np.ndarray = rng.integers(0, 2, self.n_units)[self.unit]
-        return exchanged
 
 
 def read_predictions(given: Predictions) -> Predictions:
