@@ -366,7 +366,7 @@ def test_an_estimator_has_a_short_name(source, expected):
 
 
 def test_a_fault_that_forbids_quoting_is_not_followed_by_praise(short_report):
-    """No sentence says what the interval holds, or that the guess is beaten, under a grave fault."""
+    """Under a grave fault no sentence says what the interval holds, or that a guess is beaten."""
     faulty = replace(short_report, warnings=(GRAVE,))
     for text in (str(faulty), Document(faulty.to_html()).text):
         assert "the estimator is better" not in text
