@@ -17,6 +17,49 @@ settings.register_profile("long", deadline=None, max_examples=1000)
 settings.load_profile("shared cores")
 
 
+def pytest_addoption(parser):
+    """Say how many cases of a test run that is made for many."""
+    parser.addoption(
+        "--cases",
+        choices=("each", "few", "all"),
+        default="each",
+        help="each: every value of every parameter once, not every pair of them; few: two cases of"
+        " a test; all",
+    )
+
+
+@pytest.hookimpl(trylast=True)  # after what a marker leaves out
+def pytest_collection_modifyitems(config, items):
+    """Leave out the cases of a test which hold no value that another case has not."""
+    kind = config.getoption("--cases")
+    if kind == "all" or any("::" in name for name in config.args):
+        return
+    families = {}
+    for item in items:
+        families.setdefault((item.path, item.nodeid.split("[")[0]), []).append(item)
+    kept = {item for family in families.values() for item in choose_cases(family, kind)}
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = [item for item in items if item in kept]
+
+
+def choose_cases(items, kind):
+    """Return cases of a test: the first and the last, or those which together hold every value."""
+    if kind == "few":
+        return {items[0], items[-1]}
+    values = {item: set(enumerate(item.callspec._idlist)) for item in items if has_cases(item)}
+    missing, chosen = set().union(*values.values()), {item for item in items if item not in values}
+    while missing:
+        best = max(values, key=lambda item: len(values[item] & missing))  # the first of the best
+        chosen.add(best)
+        missing -= values[best]
+    return chosen
+
+
+def has_cases(item):
+    """Say whether a test is made for values of parameters."""
+    return hasattr(item, "callspec")
+
+
 def pytest_collection_finish():
     """Spare the garbage collector what lasts as long as the run: modules and thousands of tests."""
     gc.collect()
