@@ -31,11 +31,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from skeval._resampling.procedure import OutOfFold, collect_answers, fit_scheme
+from skeval._resampling.fits import OutOfFold, collect_answers, fit_scheme
 from skeval._resampling.questions import Questions
-from skeval._resampling.schemes import cases_of
-from skeval._resampling.target import check_task
-from skeval._resampling.task import read_task
+from skeval._resampling.task import cases_of, check_task, read_task
 from skeval.model_selection._fold_metrics import measure_metrics
 from skeval.model_selection._interval_methods import find_inflation, repeated_scheme
 from skeval.utils._seeds import root_seed

@@ -37,9 +37,8 @@ from skeval._inference.errors import (
     shared_variance,
 )
 from skeval._inference.proportions import binomial_limits
-from skeval._resampling.procedure import fit_scheme
-from skeval._resampling.target import Target, resolve_loss
-from skeval._resampling.task import read_task
+from skeval._resampling.fits import fit_scheme
+from skeval._resampling.task import Target, read_task, resolve_loss
 from skeval.metrics._regression import PROBABILITY_LOSSES
 from skeval.model_selection._estimates import completed
 from skeval.model_selection._interval_methods import repeated_scheme
@@ -295,7 +294,10 @@ def summarise_cell(population, learner, n, loss, found):
             if name == "chosen" and loss != "zero_one":
                 kept = losses[:, :n_repeats].reshape(len(losses), -1).astype(float)
                 pairs = zip(kept, inflation, strict=True)
-                degrees = np.array([degrees_of_mean(each, n, f) for each, f in pairs])
+                bounded = loss in PROBABILITY_LOSSES
+                degrees = np.array(
+                    [degrees_of_mean(each, n, f, bounded=bounded) for each, f in pairs]
+                )
             low, high = interval_of(loss, error, naive, n, inflation, degrees)
             width = np.median(high - low) / np.median(baseline_width(loss, error, naive, n))
             yield {

@@ -20,8 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
-from skeval._resampling.adapters import adapter_of_steps
-from skeval._resampling.target import check_task
+from skeval._resampling.task import adapter_of_steps, check_task
 from skeval.model_selection import bootstrap_error, cross_val_error, permutation_test
 
 

@@ -77,6 +77,17 @@ def test_pictures_of_the_guide_come_from_examples_that_exist():
     assert named <= {path.stem for path in (DOC / "examples").glob("plot_*.py")}
 
 
+def test_each_warning_has_a_place_in_the_guide():
+    """The codes stand where a Caution is made; those that are no literal are named here."""
+    codes = {"interrupted", "runs", "autocorrelation"}
+    for file in (DOC.parent / "skeval").rglob("*.py"):
+        codes |= set(re.findall(r'Caution\(\s*"([\w-]+)"', file.read_text(encoding="utf-8")))
+    page = (DOC / "user_guide" / "warnings.rst").read_text(encoding="utf-8")
+    places = re.findall(r"^\.\. _([\w-]+):$", page, re.M)
+    assert sorted(codes) == sorted(places)
+    assert [code for code in codes if f"``{code}``" not in page] == []
+
+
 @pytest.mark.parametrize(
     ("tex", "above", "below"),
     [

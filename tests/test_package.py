@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -59,3 +60,26 @@ def test_solvers_serve_whoever_imports_one_subpackage_only():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert (done.stdout + done.stderr).count("fits by a solver, many at once") == 3
+
+
+def test_nothing_starts_a_process_or_a_thread_unless_it_is_asked_to():
+    """In a browser there are neither: the import, the README and each kind of report do without."""
+    readme = Path(__file__).parents[1] / "README.rst"
+    code = (
+        "import _thread, doctest, multiprocessing.process, os, subprocess, threading\n"
+        "def forbid(*args, **kwargs):\n"
+        "    raise AssertionError('a process or a thread was started')\n"
+        "threading.Thread.start = _thread.start_new_thread = os.fork = os.posix_spawn = forbid\n"
+        "subprocess.Popen.__init__ = multiprocessing.process.BaseProcess.start = forbid\n"
+        "import numpy as np, skeval\n"
+        "from sklearn.cluster import KMeans\n"
+        "from sklearn.tree import DecisionTreeRegressor\n"
+        "flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE\n"
+        f"found = doctest.testfile({str(readme)!r}, False, optionflags=flags)\n"
+        "X = np.random.default_rng(0).normal(size=(60, 3))\n"
+        "skeval.evaluate(DecisionTreeRegressor(), X, X[:, 0], budget=0.5)\n"
+        "skeval.evaluate_predictions(X[:, 0], X[:, 1])\n"
+        "skeval.evaluate_clusterer(KMeans(n_init=1), X, n_clusters=[2], n_repeats=2)\n"
+        "print(found.failed, found.attempted > 5)\n"
+    )
+    assert run(code) == ["0", "True"]

@@ -53,6 +53,17 @@ def test_the_natural_calls_of_the_readme_are_those_of_the_benchmark():
     assert f"\n{sum(ratio < 0.95 for ratio in ratios.values())} of the {len(rows)} rows" in after
 
 
+def test_the_coverage_that_the_readme_tells_is_that_of_the_benchmark():
+    rows = list(csv.DictReader(read("benchmarks/results/inflation.csv").splitlines()))
+    key = {"loss": "zero_one", "half": "1", "repeats": "10", "rule": "chosen"}
+    cells = [float(row["coverage"]) for row in rows if key.items() <= row.items()]
+    told = (
+        f"held it in {100 * min(cells):.0f} to {100 * max(cells):.0f} % of samples of 50 to 1,000"
+    )
+    text = " ".join(read("README.rst").split())
+    assert f"{told} in each of {len(cells)} cells of two classes that it was not chosen on" in text
+
+
 def test_the_licence_is_one():
     assert f"license: {PROJECT['license']}\n" in read("CITATION.cff")
     assert json.loads(read("codemeta.json"))["license"].endswith(PROJECT["license"])
@@ -88,3 +99,10 @@ def test_a_stranger_finds_what_a_project_has(name):
 
 def test_the_workflow_runs_the_one_command():
     assert "run: .ci/run" in read(".github/workflows/tests.yml")
+
+
+def test_what_reviewers_ask_for_is_in_files_that_are_there():
+    asked = read("doc/contributing.rst").partition("What reviewers ask for\n")[2]
+    named = re.findall(r"``([^`]+)``", asked)
+    assert len(named) > 20
+    assert [name for name in named if not (ROOT / name).exists()] == []

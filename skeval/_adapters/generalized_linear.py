@@ -21,12 +21,10 @@ from sklearn.utils import check_array
 
 from skeval._adapters.selected_svc import SELECTORS, SelectedSVCAdapter, serves_selection
 from skeval._adapters.svc_problems import TIED, Boxes, ColumnSteps, make_boxes, make_column_steps
-from skeval._resampling.adapters import Adapter, Unserved, adapter_for
-from skeval._resampling.outputs import FitOutput
-from skeval._resampling.plan import PlanBlock
-from skeval._resampling.target import Target
-from skeval._solvers.linear_svm import uses_features
+from skeval._resampling.plan import FitOutput, PlanBlock
+from skeval._resampling.task import Adapter, Target, Unserved, adapter_for
 from skeval._solvers.logistic import LogisticBatch, solve_selected_logistic
+from skeval._solvers.newton import uses_features
 from skeval.utils._compat import safe_split
 
 __all__ = ["LogisticAdapter", "SelectedLogisticAdapter"]

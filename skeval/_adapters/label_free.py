@@ -38,16 +38,16 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from skeval._resampling.outputs import FitOutput, place_outputs
 from skeval._resampling.plan import (
     BLOCK_ELEMENTS,
     Fit,
+    FitOutput,
     PlanBlock,
     ResamplingPlan,
     concatenate_blocks,
+    place_outputs,
 )
-from skeval._resampling.target import Target
-from skeval._resampling.weights import weight_parameters
+from skeval._resampling.task import Target, weight_parameters
 from skeval._solvers.deletion import Parts
 from skeval.utils._compat import safe_split
 

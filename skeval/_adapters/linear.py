@@ -29,9 +29,8 @@ from skeval._adapters.label_free import (
     distinct_rows,
     label_free_adapter,
 )
-from skeval._resampling.adapters import Adapter, adapter_for
-from skeval._resampling.outputs import FitOutput
-from skeval._resampling.target import Target
+from skeval._resampling.plan import FitOutput
+from skeval._resampling.task import Adapter, Target, adapter_for
 from skeval._solvers.deletion import (
     Parts,
     PenalisedSquares,

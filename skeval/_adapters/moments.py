@@ -19,9 +19,8 @@ from sklearn.neighbors import NearestCentroid
 from sklearn.preprocessing import StandardScaler
 
 from skeval._adapters.label_free import are_affine, distinct_rows, label_free_adapter
-from skeval._resampling.adapters import Adapter, adapter_for
-from skeval._resampling.outputs import FitOutput
-from skeval._resampling.target import Target
+from skeval._resampling.plan import FitOutput
+from skeval._resampling.task import Adapter, Target, adapter_for
 from skeval._solvers.deletion import Parts
 from skeval._solvers.moments import (
     Centroids,

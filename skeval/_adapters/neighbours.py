@@ -12,9 +12,8 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, Nearest
 from sklearn.preprocessing import StandardScaler
 
 from skeval._adapters.label_free import LabelMap, Part, are_affine, label_free_adapter
-from skeval._resampling.adapters import Adapter, adapter_for
-from skeval._resampling.outputs import FitOutput
-from skeval._resampling.target import Target
+from skeval._resampling.plan import FitOutput
+from skeval._resampling.task import Adapter, Target, adapter_for
 from skeval._solvers.deletion import Parts, ScaledNeighbours, SortedNeighbours, standardise_all
 from skeval._solvers.label_free import EPSILON, Neighbours, average, count_votes, weigh_votes
 

@@ -13,11 +13,11 @@ from sklearn.utils.validation import has_fit_parameter
 
 from skeval._adapters.svc_costs import FitShape, batch_pays
 from skeval._adapters.svc_problems import Boxes, ColumnSteps, are_certain, is_served_scaler
-from skeval._resampling.outputs import FitOutput
-from skeval._resampling.plan import PlanBlock
-from skeval._resampling.target import Target
+from skeval._resampling.plan import FitOutput, PlanBlock
+from skeval._resampling.task import Target
 from skeval._solvers.f_statistics import TwoClassF
-from skeval._solvers.linear_svm import solve_feature_svms, solve_training_svms, uses_features
+from skeval._solvers.linear_svm import solve_feature_svms, solve_training_svms
+from skeval._solvers.newton import uses_features
 from skeval.utils._checks import warn_user
 
 __all__ = ["SELECTORS", "SelectedSVCAdapter", "serves_selection"]

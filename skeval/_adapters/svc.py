@@ -28,10 +28,8 @@ from skeval._adapters.svc_problems import (
     make_boxes,
     make_column_steps,
 )
-from skeval._resampling.adapters import Adapter, Unserved, adapter_for
-from skeval._resampling.outputs import FitOutput
-from skeval._resampling.plan import PlanBlock
-from skeval._resampling.target import Target
+from skeval._resampling.plan import FitOutput, PlanBlock
+from skeval._resampling.task import Adapter, Target, Unserved, adapter_for
 from skeval._solvers.active_set import strictly_free
 from skeval._solvers.kernel_svm import KernelForm, is_positive
 

@@ -18,7 +18,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.utils.class_weight import compute_class_weight
 
 from skeval._resampling.plan import PlanBlock, whole_plan
-from skeval._resampling.target import Target
+from skeval._resampling.task import Target
 from skeval._solvers.active_set import strictly_free
 from skeval._solvers.column_scales import ColumnScales
 from skeval._solvers.kernel_svm import (

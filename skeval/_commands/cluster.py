@@ -54,7 +54,13 @@ def add_cluster(commands: Any) -> None:
         metavar="A:B",
         help="from A to B clusters, both included (2:8, or to half of the samples if less)",
     )
-    add("--algorithm", choices=ALGORITHMS, default="kmeans", help="default: kmeans")
+    add(
+        "--algorithm",
+        choices=ALGORITHMS,
+        nargs="+",
+        default=["kmeans"],
+        help="one, or several to compare on the same halves (default: kmeans)",
+    )
     add(
         "--stability",
         choices=AGREEMENTS,
@@ -72,7 +78,7 @@ def add_cluster(commands: Any) -> None:
 
 
 def _run_cluster(options: argparse.Namespace) -> None:
-    """Evaluate one algorithm and print what was found."""
+    """Evaluate one algorithm, or several, and print what was found."""
     candidates = None if options.k is None else parse_range(options.k)
     table = read_columns(options, needs_target=False)
     half = len(table.X) // 2
@@ -92,11 +98,13 @@ def _run_cluster(options: argparse.Namespace) -> None:
     from skeval.report import evaluate_clusterer
 
     data = describe_data(options.data, table)
-    options.progress.headline = lambda total: f"{data}; {options.algorithm}"
+    names = ", ".join(dict.fromkeys(options.algorithm))
+    options.progress.headline = lambda total: f"{data}; {names}"
+    clusterers = {name: make_clusterer(name) for name in options.algorithm}
     steps = make_preparation(table, scale=options.scale)
     report, notes = collect_notes(
         evaluate_clusterer,
-        make_clusterer(options.algorithm),
+        clusterers if len(clusterers) > 1 else next(iter(clusterers.values())),
         make_pipeline(*steps).fit_transform(table.X) if steps else table.X,
         n_clusters=candidates,
         labels_true=table.y,
@@ -108,7 +116,7 @@ def _run_cluster(options: argparse.Namespace) -> None:
     )
     scaled = "features scaled to variance 1" if options.scale else "features as they are"
     prepared = describe_preparation(table).removesuffix(" within every fold")
-    procedure = f"{options.algorithm}, {scaled}{prepared}, seed {options.seed}"
+    procedure = f"{names}, {scaled}{prepared}, seed {options.seed}"
     told = [f"note: {note}" for note in table.notes]
     deliver(report, options, table, procedure, [*told, *notes])
 

@@ -104,6 +104,13 @@ def add_evaluate(commands: Any) -> None:
         help="a score beside the usual ones, such as f1_weighted; more than once for more",
     )
     add("--by", metavar="COLUMN", help="the error of each subgroup, by a column that stays")
+    _add_predictions(parser)
+    _add_sizes(parser)
+
+
+def _add_predictions(parser: argparse.ArgumentParser) -> None:
+    """Add what is asked of predictions that are given."""
+    add = parser.add_argument
     add(
         "--predictions",
         metavar="COLUMN",
@@ -113,12 +120,18 @@ def add_evaluate(commands: Any) -> None:
         "the classes. Nothing is fitted",
     )
     add(
+        "--labels",
+        metavar="COLUMN",
+        nargs="+",
+        help="of several labels a sample, in place of --target: the columns that hold 0 or 1; "
+        "--predictions names as many, of labels or probabilities",
+    )
+    add(
         "--threshold",
         type=_read_threshold,
         help="with --predictions: from which probability or score on the second class is "
         "predicted; youden, sensitivity=0.9, specificity=0.9 or cost_ratio=5 choose it",
     )
-    _add_sizes(parser)
 
 
 def _read_threshold(text: str) -> Any:
@@ -183,6 +196,8 @@ def _parse_number_below(end: float, rule: str, text: str) -> float:
 
 def _run(options: argparse.Namespace) -> None:
     """Evaluate an estimator, or predictions."""
+    if options.predictions is None and options.labels is not None:
+        raise ValueError("--labels needs --predictions: of labels nothing can be fitted here.")
     if options.predictions is None:
         _run_evaluate(options)
     else:
@@ -253,15 +268,14 @@ def _run_predictions(options: argparse.Namespace) -> None:
     for name in ("estimator", "select", "time", "cv", "budget"):
         if getattr(options, name) is not None:
             raise ValueError(f"--{name} has no use for --predictions, where nothing is fitted.")
-    table = read_columns(options, needs_target=True)
+    table = read_columns(options, needs_target=options.labels is None)
+    columns = _find_columns(table, "predictions", options.predictions)
+    if options.labels is not None:
+        _run_labels(options, table, columns)
+        return
     numbers, notes = _choose_task(table, options.task)
-    names = list(table.feature_names)
-    unknown = [name for name in options.predictions if name not in names]
-    if unknown:
-        raise ValueError(f"--predictions: there is no column {unknown[0]!r} among {names}.")
     import numpy as np
 
-    columns = table.X[:, [names.index(name) for name in options.predictions]]
     several = columns.shape[1] > 1
     classes = {str(label): label for label in np.unique(table.y).tolist()}
     labels = [classes.get(name, name) for name in options.predictions]
@@ -283,6 +297,36 @@ def _run_predictions(options: argparse.Namespace) -> None:
     told = f"predictions in {', '.join(options.predictions)}"
     table = table._replace(X=columns)
     deliver(report, options, table, told, [*notes, *found], numbers=numbers, column="prediction")
+
+
+def _find_columns(table: ColumnTable, option: str, wanted: list[str]) -> Any:
+    """Return the columns of these names."""
+    names = list(table.feature_names)
+    unknown = [name for name in wanted if name not in names]
+    if unknown:
+        raise ValueError(f"--{option}: there is no column {unknown[0]!r} among {names}.")
+    return table.X[:, [names.index(name) for name in wanted]]
+
+
+def _run_labels(options: argparse.Namespace, table: ColumnTable, columns: Any) -> None:
+    """Evaluate the predictions of several labels and print what was found."""
+    from skeval.report import evaluate_predictions
+
+    report, found = collect_notes(
+        evaluate_predictions,
+        _find_columns(table, "labels", options.labels),
+        columns,
+        threshold=options.threshold,
+        scoring=options.scoring,
+        groups=table.groups,
+        by=_find_subgroups(table, options.by),
+        labels=options.labels,
+        confidence_level=options.confidence_level,
+        random_state=options.seed,
+    )
+    told = f"predictions of {', '.join(options.labels)} in {', '.join(options.predictions)}"
+    notes = [f"note: {note}" for note in table.notes]
+    deliver(report, options, table._replace(X=columns, y=None), told, [*notes, *found])
 
 
 def _make_folds(table: ColumnTable, options: argparse.Namespace, numbers: bool) -> Any:

@@ -26,17 +26,28 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 from scipy.stats import rankdata
 
-from skeval._inference.proportions import binomial_limits
+from skeval._inference.groups import (
+    Codes,
+    Spread,
+    Totals,
+    add_up,
+    combine_ways,
+    measure_sums,
+    spread_between,
+)
+from skeval._inference.proportions import binomial_limits, shrink_area_variance
 
 __all__ = [
     "Steps",
-    "area_error",
+    "area_spread",
     "class_size",
     "curve_distances",
     "curve_limits",
     "delong",
     "independent_size",
     "partial_delong",
+    "precision_influence",
+    "rank_columns",
     "rates_on_sphere",
     "within_fold_area",
 ]
@@ -163,6 +174,93 @@ def _weigh_below(score: Floats, others: Floats, weight: Floats, sign: float) -> 
     return below if sign > 0 else sums[-1] - below
 
 
+def precision_influence(
+    positive: NDArray[np.bool_], score: Floats, weight: Floats
+) -> tuple[float, Floats]:
+    r"""Return the average precision, and how much each sample moves it, shape (n_samples,).
+
+    With :math:`a_k` the weight of the positives at the k-th highest score, :math:`B_k` that of all
+    samples down to it, :math:`p_k` the precision there and P the weight of all positives, the value
+    is :math:`A = \sum_k a_k p_k / P`. Its derivative by the weight of a sample i, at score k(i), is
+
+    .. math:: \{y_i (p_{k(i)} - A) + \sum_{k \ge k(i)} a_k (y_i - p_k) / B_k\} / P .
+    """
+    _, place = np.unique(-score, return_inverse=True)
+    own = np.bincount(place, weight * positive)
+    below = np.cumsum(np.bincount(place, weight))
+    precision, total = np.cumsum(own) / below, own.sum()
+    value = float(own @ precision / total)
+    gain, loss = (np.cumsum(part[::-1])[::-1] for part in (own / below, own * precision / below))
+    slope = positive * (precision[place] - value + gain[place]) - loss[place]
+    return value, weight * slope / total
+
+
+class Ranking(NamedTuple):
+    """A mean area, or average precision, of columns; nan where one of them holds one class.
+
+    Attributes
+    ----------
+    value, error : float
+    sizes : tuple of two floats
+        Positives and negatives of which one column would be known as well.
+    degrees_of_freedom : float
+    """
+
+    value: float
+    error: float
+    sizes: tuple[float, float]
+    degrees_of_freedom: float
+
+
+def rank_columns(
+    positive: NDArray[np.bool_],
+    score: Floats,
+    weight: Floats,
+    group: Codes | None,
+    *,
+    of_area: bool,
+) -> Ranking:
+    """Return the mean area, or average precision, of the columns, shape (n_rows, n_columns).
+
+    The variance of the mean is that of the influence of rows or groups; that of each column is at
+    least what the interval of this column alone would be made of. The degrees of freedom are those
+    of a sum of variances of as many samples as the smaller class of each column has.
+    """
+    n, k = positive.shape
+    factor = 1.0 if of_area else n / (n - 1)  # areas have theirs by class
+
+    def judge(influence: Floats) -> Spread:
+        if group is None:
+            return Spread(np.array([[factor * np.sum(influence**2)]]), n - 1.0)
+        return spread_between(influence, group, weight)
+
+    values, moved, short, sizes, spread = np.empty(k), np.zeros(n), 0.0, np.zeros(2), np.zeros(2)
+    for at, (own, column) in enumerate(zip(positive.T, score.T, strict=True)):
+        if own.all() or not own.any():
+            return Ranking(np.nan, np.nan, (1.0, 1.0), n - 1.0)
+        m = independent_size(weight[own]), independent_size(weight[~own])
+        if of_area:
+            value, influence = within_fold_area(
+                own, column, np.arange(n), np.zeros(n, dtype=np.intp), weight
+            )
+        else:
+            value, influence = precision_influence(own, column, weight)
+        variance = judge(influence).variance
+        least = shrink_area_variance(value, variance, m) if of_area else value * (1 - value) / m[0]
+        larger = max(variance, least)
+        values[at], moved, short = value, moved + influence, short + larger - variance
+        sizes += 1 / np.array(m)
+        spread += larger, larger**2 / max(1.0, min(m) - 1)
+    whole = judge(moved)
+    error = float(np.sqrt(whole.variance + short)) / k
+    # Where nothing varies the columns may all say the same.
+    positives, negatives = ((k**2 if error > 0 else k) / sizes).tolist()
+    degrees = whole.degrees_of_freedom
+    if spread[1] > 0:
+        degrees = min(degrees, float(spread[0] ** 2 / spread[1]))
+    return Ranking(float(values.mean()), error, (positives, negatives), degrees)
+
+
 _DIRECTIONS = 13
 """Into how many directions of a quadrant the limits look."""
 _PLACES = 24
@@ -271,7 +369,6 @@ def _largest_distance(drawn: Floats, inside: Floats, scale: Floats) -> Floats:
     return np.sqrt(squared.min(axis=-1).max(axis=-1))
 
 
-Groups = NDArray[np.intp] | None
 _CUTS = 50
 """At how many cuts of a class the spread between groups is taken."""
 
@@ -281,36 +378,56 @@ def independent_size(weight: Floats) -> float:
     return float(weight.sum() ** 2 / np.sum(weight**2))
 
 
-def class_size(score: Floats, weight: Floats, group: Groups) -> float:
+def class_size(score: Floats, weight: Floats, group: Codes | None) -> float:
     """Return how many independent samples have rates as exact as those of the samples of a class.
 
-    With groups, numbered from 0, it is the mean of ``p (1 - p)`` over the cuts, over the mean of
-    the variance between groups (CR1); never more than the number without, nor less than 1.
+    With groups it is the mean of ``p (1 - p)`` over the cuts, over the mean of the variance between
+    groups; never more than the number without, nor less than 1.
     """
     largest = independent_size(weight)
     if group is None:
         return largest
-    codes = np.unique(group, return_inverse=True)[1]
-    n_groups = int(codes.max()) + 1
+    kinds = group.reshape(len(group), -1).T
+    n_groups = min(int(np.count_nonzero(np.bincount(kind))) for kind in kinds)
     if n_groups == 1:
         return 1.0
     cuts = np.unique(np.quantile(score, np.linspace(0, 1, _CUTS), method="nearest"))[1:]
     if not len(cuts):
         return min(largest, float(n_groups))
-    admitted = (score[:, None] >= cuts).astype(np.float64)
-    rate = weight @ admitted / weight.sum()
-    sums = np.zeros((n_groups, len(cuts)))
-    np.add.at(sums, codes, weight[:, None] * (admitted - rate))
-    between = n_groups / (n_groups - 1) * np.mean(sums**2, axis=1).sum() / weight.sum() ** 2
-    alone = float(np.mean(rate * (1 - rate)))
+    place, n_places = np.searchsorted(cuts, score, side="right"), len(cuts) + 1
+    weight = weight / weight.sum()
+
+    def admit(counts: Floats) -> Floats:
+        """Return what is above each cut, from what is between cuts; along the last axis."""
+        above: Floats = counts[..., ::-1].cumsum(axis=-1)[..., ::-1][..., 1:]
+        return above
+
+    rate, above = (admit(add_up(place, each, n_places)) for each in (weight, weight**2))
+    variances = rate * (1 - rate)
+    whole = float(np.sum(weight**2))
+    squares = (1 - 2 * rate) * above + rate**2 * whole
+    totals = Totals(np.array([squares.sum()]), np.array([variances.sum()]))
+
+    def measure(code: Codes) -> Spread:
+        n = int(code.max()) + 1
+        counts = add_up(code * n_places + place, weight, n * n_places).reshape(n, n_places)
+        own = counts.sum(axis=1, keepdims=True)
+        sums = (admit(counts) - rate * own).T[:, :, None]
+        squared = add_up(code, weight**2, n)[:, None]
+        return measure_sums(sums, own, squared, totals, own)
+
+    between = float(np.trace(combine_ways(group, measure).covariance)) / len(cuts)
+    alone = float(np.mean(variances))
     return float(np.clip(alone / between, 1.0, largest)) if between > 0 else largest
 
 
-def area_error(positive: NDArray[np.bool_], score: Floats, weight: Floats, group: Groups) -> float:
-    """Return the standard error of the area under the ROC curve of weighted samples.
+def area_spread(
+    positive: NDArray[np.bool_], score: Floats, weight: Floats, group: Codes | None
+) -> Spread:
+    """Return how far the area under the ROC curve of weighted samples is known.
 
-    Of samples of one weight it is that of DeLong; with groups their deviations are added up first
-    (Obuchowski 1997, CR1). A class of one sample has none: nan.
+    Of samples of one weight the variance is that of DeLong; with groups their deviations are added
+    up first (Obuchowski 1997). A class of one sample has none: nan.
     """
     placement = np.empty(len(score))
     for own in (positive, ~positive):
@@ -320,14 +437,13 @@ def area_error(positive: NDArray[np.bool_], score: Floats, weight: Floats, group
     share = weight / np.where(positive, weight[positive].sum(), weight[~positive].sum())
     deviation = share * (placement - area)
     if group is not None:
-        sums = np.bincount(group, deviation)
-        n_groups = len(np.unique(group))
-        return float(np.sqrt(n_groups / (n_groups - 1) * np.sum(sums**2)))
+        return spread_between(deviation, group, weight, positive.astype(np.intp))
     sizes = [independent_size(weight[own]) for own in (positive, ~positive)]
     if min(sizes) < 1.5:  # A class of one sample, or of one that counts.
-        return float("nan")
+        return Spread(np.array([[np.nan]]))
     squares = [np.sum(deviation[own] ** 2) for own in (positive, ~positive)]
-    return float(np.sqrt(sum(n / (n - 1) * s for n, s in zip(sizes, squares, strict=True))))
+    variance = sum(n / (n - 1) * s for n, s in zip(sizes, squares, strict=True))
+    return Spread(np.array([[variance]]))
 
 
 def _mass_below(points: Floats, score: Floats, weight: Floats) -> Floats:

@@ -14,6 +14,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from skeval._inference.groups import Codes, Spread, spread_between
 from skeval._inference.paired import corrected_error
 
 __all__ = [
@@ -41,7 +42,9 @@ __all__ = [
     "resampled_plus",
     "sampling_influence",
     "shared_variance",
+    "spread_of_mean",
     "standard_error",
+    "tail_index",
     "variance_of_mean",
     "weigh_values",
     "within_fold_error",
@@ -59,13 +62,13 @@ class Tested(NamedTuple):
     losses : ndarray of shape (n,)
     weight : ndarray of shape (n,) or None
         None where all samples weigh the same.
-    unit : int ndarray of shape (n,) or None
+    unit : int ndarray of shape (n,) or (n, n_kinds), or None
         The group of each sample; None where samples are independent.
     """
 
     losses: Floats
     weight: Floats | None = None
-    unit: NDArray[np.intp] | None = None
+    unit: Codes | None = None
 
 
 def concatenate_tested(parts: Sequence[Tested]) -> Tested:
@@ -84,8 +87,11 @@ def mean_loss(tested: Tested) -> float:
 
 
 def n_units(tested: Tested) -> int:
-    """Return the number of samples or groups."""
-    return len(tested.losses) if tested.unit is None else len(np.unique(tested.unit))
+    """Return the number of samples or groups, of crossed ones of the kind that has the fewest."""
+    if tested.unit is None:
+        return len(tested.losses)
+    kinds = tested.unit.reshape(len(tested.unit), -1).T
+    return min(int(np.count_nonzero(np.bincount(kind))) for kind in kinds)
 
 
 def worth(tested: Tested) -> float:
@@ -95,18 +101,22 @@ def worth(tested: Tested) -> float:
     return float(tested.weight.sum() ** 2 / np.sum(tested.weight**2))
 
 
-def variance_of_mean(tested: Tested) -> float:
-    """Return ``G/(G-1) sum_g (sum_{i in g} w_i (e_i - mean))^2 / (sum w)^2``; nan for one unit.
+def spread_of_mean(tested: Tested) -> Spread:
+    """Return how far the mean is known, of samples or between groups; nan for one unit.
 
-    With `n` samples of equal weight it is ``var(e, ddof=1) / n``; with groups it is CR1, the
-    sandwich of clustered samples.
+    With `n` samples of equal weight the variance is ``var(e, ddof=1) / n``.
     """
     weight = np.ones(len(tested.losses)) if tested.weight is None else tested.weight
     residuals = weight * (tested.losses - mean_loss(tested)) / weight.sum()
     if tested.unit is not None:
-        residuals = np.bincount(np.unique(tested.unit, return_inverse=True)[1], residuals)
+        return spread_between(residuals, tested.unit, weight)
     n = len(residuals)
-    return float(n / (n - 1) * np.sum(residuals**2)) if n > 1 else np.nan
+    return Spread(np.array([[n / (n - 1) * np.sum(residuals**2) if n > 1 else np.nan]]))
+
+
+def variance_of_mean(tested: Tested) -> float:
+    """Return the variance of the mean."""
+    return spread_of_mean(tested).variance
 
 
 def design_effect(parts: Sequence[Tested]) -> float:
@@ -373,12 +383,13 @@ def inflation_of(shared: float, n_repeats: float) -> float:
     return max(1 + shared, LEAST + 0.5 / n_repeats)
 
 
-def degrees_of_mean(losses: Floats, n: float, inflation: float) -> float:
-    r"""Return Student's degrees of freedom of the mean of `n` non-negative losses.
+def degrees_of_mean(losses: Floats, n: float, inflation: float, *, bounded: bool) -> float:
+    r"""Return Student's degrees of freedom of the mean of non-negative losses of `n` samples.
 
     Those by Satterthwaite of a variance of losses with kurtosis :math:`\kappa`,
     :math:`2 n / (f (\kappa - 1))`, and ``n / f - 1`` at most: few large losses carry the variance
-    of heavy tails, and tell it badly.
+    of heavy tails, and tell it badly. Losses that are not bounded and whose `tail_index`
+    :math:`\alpha` is less than 2 have no variance at all; then it is :math:`2 \alpha` at most.
     """
     squares = (losses - losses.mean()) ** 2
     spread = float(squares.mean())
@@ -386,7 +397,28 @@ def degrees_of_mean(losses: Floats, n: float, inflation: float) -> float:
     if spread > 0:
         excess = float(np.mean((squares / spread) ** 2)) - 1
         most = min(most, 2 * n / (inflation * excess)) if excess > 0 else most
+        index = np.inf if bounded else tail_index(losses, n)
+        most = min(most, 2 * max(1.0, index)) if index < 2 else most
     return max(1.0, most)
+
+
+def tail_index(losses: Floats, n: float) -> float:
+    r"""Return :math:`\alpha` of a tail :math:`P(L > x) \sim x^{-\alpha}`: Hill (1975).
+
+    .. math:: 1 / \alpha = \frac1k \sum_{i=1}^k \log (L_{(i)} / L_{(k + 1)})
+
+    over the largest losses of `n` samples, :math:`\sqrt n` or 10 of them. A mean of such losses has
+    a variance for :math:`\alpha > 2` only. It is infinite where the largest losses are alike, and
+    where they cannot tell: in fewer than 20 samples, or where most losses are 0.
+    """
+    k = round(max(10.0, np.sqrt(n)) * len(losses) / n)
+    if len(losses) <= 2 * k:
+        return np.inf
+    largest = np.partition(losses, -k - 1)[-k - 1 :]
+    if not largest[0] > 0:
+        return np.inf
+    mean = float(np.mean(np.log(largest[1:] / largest[0])))
+    return 1 / mean if mean > 0 else np.inf
 
 
 class Dealt(NamedTuple):

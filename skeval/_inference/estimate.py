@@ -20,6 +20,7 @@ from skeval.utils._text import (
     ShownAsText,
     align_rows,
     align_text,
+    fill_text,
     make_frame,
     write_ends,
     write_number,
@@ -28,6 +29,7 @@ from skeval.utils._text import (
 )
 
 __all__ = [
+    "ANSWER",
     "Band",
     "ConfidenceInterval",
     "Curve",
@@ -46,6 +48,8 @@ LimitsByMethod = Mapping[str, Callable[[float], Limits]]
 _ROUNDING = 1e-12  # a relative width
 MOST_POINTS, FEW_POINTS = 12, 6
 """A curve of more points than these is printed at these."""
+LONGEST_UNIT = 10
+"""An axis that goes further is printed without decimals that say nothing."""
 
 
 @dataclass(frozen=True)
@@ -432,8 +436,8 @@ class Results(dict[Any, Any], Result):
         return "\n".join([*(f"{key:<{width}}  {text}" for key, text in lines), *blocks])
 
 
-CAUTION = "caution"
-"""The name of a detail that is a sentence of its own below the numbers."""
+CAUTION, ANSWER = "caution", "answer"
+"""The names of details that are sentences of their own, below the numbers and above them."""
 
 
 def _write_result(title: str, lines: list[tuple[str, str]], details: Details) -> str:
@@ -538,13 +542,16 @@ class Curve(Result):
 
     def __str__(self) -> str:
         lines = [self.name]
+        if self.details.get(ANSWER):
+            lines.append(fill_text(self.details[ANSWER]))
         if self.area is not None:
             known = f", {self.area.interval}" if np.isfinite(self.area.interval.low) else ""
             lines.append(f"area {write_number(self.area.value)}{known}")
         told = {k: each for k, each in self.details.items() if not isinstance(each, bool)}
         lines += [f"{key} {text}" for key, text in _list_details(told)]
         head = [axis.replace("_", " ") for axis in self.axes]
-        parts: list[Iterable[str]] = [map("{:.4f}".format, axis) for axis in (self.x, self.y)]
+        across = "{:.6g}" if np.abs(self.x).max() > LONGEST_UNIT else "{:.4f}"
+        parts: list[Iterable[str]] = [map(across.format, self.x), map("{:.4f}".format, self.y)]
         level = f"{100 * self.confidence_level:g} % interval"
         if self.low is not None and self.high is not None:
             head.append(level)
@@ -581,7 +588,7 @@ def _list_details(details: Details) -> list[tuple[str, str]]:
             write_number(value) if isinstance(value, float) else str(value),
         )
         for key, value in _keep_plain(details).items()
-        if value is not None and key != CAUTION
+        if value is not None and key not in (CAUTION, ANSWER)
     ]
 
 

@@ -187,7 +187,7 @@ def student_test(mean: float, error: float, n_units: int, alternative: str) -> P
     """Return the test of a mean with its standard error, on ``n_units - 1`` degrees of freedom."""
     statistic = mean / error
     pvalue = tail_probability(stats.t(n_units - 1), statistic, alternative)
-    limits = partial(normal_interval, mean, error, n_units=n_units)
+    limits = partial(normal_interval, mean, error, degrees_of_freedom=n_units - 1)
     return PairedTest(error, statistic, pvalue, limits)
 
 

@@ -17,6 +17,7 @@ from scipy.optimize import brentq
 from scipy.special import betainccinv, betaincinv, expit, logit, ndtr
 
 from skeval._inference.estimate import Details, Limits, LimitsByMethod
+from skeval._inference.groups import Codes, Spread, spread_between
 from skeval.utils._checks import warn_undefined
 
 __all__ = [
@@ -39,7 +40,8 @@ __all__ = [
     "normal_interval",
     "normal_quantile",
     "row_means",
-    "standard_error_of_ratio",
+    "shrink_area_variance",
+    "spread_of_ratio",
     "stratified_wilson_interval",
     "wilson_interval",
     "wilson_limits",
@@ -48,11 +50,11 @@ __all__ = [
 _ROUNDING = 1e-12
 
 
-def normal_quantile(confidence_level: float, n_units: float | None = None) -> float:
+def normal_quantile(confidence_level: float, degrees_of_freedom: float = np.inf) -> float:
     """Return the two-sided quantile ``z_{1-a/2}``, or Student's of a spread among few units."""
-    if n_units is None:
+    if np.isinf(degrees_of_freedom):
         return float(stats.norm.ppf((1 + confidence_level) / 2))
-    return float(stats.t.isf((1 - confidence_level) / 2, n_units - 1))
+    return float(stats.t.isf((1 - confidence_level) / 2, degrees_of_freedom))
 
 
 def normal_interval(
@@ -60,10 +62,10 @@ def normal_interval(
     standard_error: float,
     confidence_level: float,
     bounds: Limits = (-np.inf, np.inf),
-    n_units: float | None = None,
+    degrees_of_freedom: float = np.inf,
 ) -> Limits:
     """Return ``estimate -/+ z se``, clipped to the range of the quantity."""
-    half = normal_quantile(confidence_level, n_units) * standard_error
+    half = normal_quantile(confidence_level, degrees_of_freedom) * standard_error
     low, high = np.clip([estimate - half, estimate + half], *bounds)
     return float(low), float(high)
 
@@ -84,25 +86,17 @@ def row_means(losses: np.ndarray, weights: np.ndarray | None = None) -> np.ndarr
         return known.sum(axis=1) / tested.sum(axis=1)
 
 
-def standard_error_of_ratio(
-    sums: np.ndarray, counts: np.ndarray, groups: Any = None
-) -> tuple[float, int | None]:
-    """Return the standard error of ``sums.sum() / counts.sum()``, and the number of groups.
-
-    With groups their residuals are added up first (CR1, the sandwich of clustered samples).
-    """
-    seen, total = counts > 0, counts.sum()
-    residuals = (sums - sums.sum() / total * counts)[seen]
+def spread_of_ratio(sums: np.ndarray, counts: np.ndarray, groups: Codes | None = None) -> Spread:
+    """Return how far ``sums.sum() / counts.sum()`` is known, of one value for each sample."""
+    total = counts.sum()
+    residuals = (sums - sums.sum() / total * counts) / total
     if groups is None:
-        return float(np.sqrt(np.sum(residuals**2)) / total), None
-    codes = np.unique(np.asarray(groups)[seen], return_inverse=True)[1].reshape(-1)
-    n_groups = int(codes.max()) + 1
-    if n_groups == 1:
+        return Spread(np.array([[np.sum(residuals**2)]]))
+    seen = counts > 0
+    found = spread_between(residuals[seen], groups[seen], counts[seen])
+    if found.n_groups == 1:
         warn_undefined("The standard error of one group is undefined and set to nan.")
-        return float("nan"), 1
-    by_group = np.bincount(codes, residuals)
-    spread = np.sqrt(n_groups / (n_groups - 1) * np.sum(by_group**2))
-    return float(spread / total), n_groups
+    return found
 
 
 def mean_interval(losses: np.ndarray, method: str, confidence_level: float) -> Limits:
@@ -145,29 +139,44 @@ def log_odds_interval(estimate: float, standard_error: float, confidence_level: 
     return float(low), float(high)
 
 
+_EVENTS = 0.25
+"""The weight, in samples that count most, of the number of groups in the effective number."""
+
+
 def effective_size(
-    proportion: float, standard_error: float, n_samples: float, n_units: float | None = None
+    proportion: float, standard_error: float, n_samples: float, n_groups: int | None = None
 ) -> float:
     """Return how many independent samples would give a proportion its standard error.
 
     That is ``p (1 - p) / se^2``, but never more than `n_samples`, nor less than 1: nothing between
     0 and 1 has a larger variance than ``p (1 - p)``. A proportion of 0 or 1 has no spread to tell
-    it by: there it is the number of independent units, the samples unless groups are given.
+    it by: there it is the number of groups, the samples unless groups are given.
     """
-    unvaried = n_samples if n_units is None else n_units
-    return effective_number(proportion * (1 - proportion), standard_error, n_samples, unvaried)
+    rest = 1 - proportion
+    if n_groups is None:
+        return effective_number(proportion * rest, standard_error, n_samples, n_samples)
+    rarity = min(proportion, rest) / max(proportion, rest)
+    return effective_number(proportion * rest, standard_error, n_samples, n_groups, rarity)
 
 
-def effective_number(variance: float, standard_error: float, most: float, unvaried: float) -> float:
+def effective_number(
+    variance: float, standard_error: float, most: float, unvaried: float, rarity: float = np.inf
+) -> float:
     """Return ``variance / se^2``: how many values of a variance have a mean with a standard error.
 
-    It is never more than `most` nor less than 1, and `unvaried` where the variance is 0.
+    It is never more than `most` nor less than 1, and `unvaried` where the variance is 0. Of groups,
+    whose number `unvaried` is, it is drawn to that: it is known as well as the samples tell it that
+    count most, ``n rarity`` of them. Where a single sample errs, groups look alike.
     """
     if variance <= 0:
         return unvaried
-    if variance >= most * standard_error**2:
-        return most
-    return max(1.0, variance / standard_error**2)
+    n = most
+    if variance < most * standard_error**2:
+        n = max(1.0, variance / standard_error**2)
+    if np.isinf(rarity):
+        return n
+    events = n * rarity
+    return min(n, (events + _EVENTS) / (events / n + _EVENTS / unvaried))
 
 
 # The functions below take a real-valued number of errors, which weighted samples and repeated
@@ -272,22 +281,21 @@ def area_interval(
     standard_error: float,
     sizes: tuple[float, float],
     confidence_level: float,
-    n_groups: int | None = None,
+    degrees_of_freedom: float = np.inf,
 ) -> Limits:
     """Return the score interval of an area under the ROC curve: ``(A - t)^2 <= z^2 r V(t)``.
 
     V(t) is the variance of Hanley and McNeil as Newcombe (2006) takes it, and r is DeLong's
     variance over V(A): a ratio that, where it is below 1, is shrunk toward 1 with the weight of 4
     samples of the smaller class, of which it would be known too badly. `sizes` are the numbers of
-    positives and negatives. The standard error of `n_groups` takes Student's quantile.
+    positives and negatives. A standard error between groups takes Student's quantile.
     """
-    quantile, n = normal_quantile(confidence_level), min(sizes)
-    standard_error *= normal_quantile(confidence_level, n_groups) / quantile
+    quantile = normal_quantile(confidence_level)
+    standard_error *= normal_quantile(confidence_level, degrees_of_freedom) / quantile
     model = _area_variance(area, sizes)
     ratio = 1.0
     if model > 0 and np.isfinite(standard_error):
-        ratio = standard_error**2 / model
-        ratio = max(ratio, (n * ratio + 4) / (n + 4))
+        ratio = shrink_area_variance(area, standard_error**2, sizes) / model
     z2 = quantile**2 * ratio
 
     def excess(t: float) -> float:
@@ -300,6 +308,12 @@ def area_interval(
 
 
 _BESIDE = 1e-12
+
+
+def shrink_area_variance(area: float, variance: float, sizes: tuple[float, float]) -> float:
+    """Return DeLong's variance of an area, drawn toward that of the model where it is below."""
+    model, n = _area_variance(area, sizes), min(sizes)
+    return max(variance, (n * variance + 4 * model) / (n + 4))
 
 
 def _area_variance(t: float, sizes: tuple[float, float]) -> float:

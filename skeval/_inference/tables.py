@@ -22,7 +22,8 @@ from numpy.typing import NDArray
 from scipy.optimize import LinearConstraint, brentq, minimize
 
 from skeval._inference.estimate import Limits
-from skeval._inference.proportions import normal_quantile, standard_error_of_ratio
+from skeval._inference.groups import Codes
+from skeval._inference.proportions import effective_number, normal_quantile, spread_of_ratio
 
 __all__ = [
     "ConfusionTable",
@@ -34,6 +35,7 @@ __all__ = [
     "f_score_gradient",
     "kappa",
     "mean_cost",
+    "mean_of_labels",
     "phi",
     "score_form",
     "score_limits",
@@ -68,7 +70,7 @@ class ConfusionTable(NamedTuple):
 def score_form(
     table: ConfusionTable,
     estimate: float,
-    groups: Any = None,
+    groups: Codes | None = None,
     *,
     repeat: NDArray[np.intp] | None = None,
     widen: Callable[[float], float] | None = None,
@@ -76,7 +78,8 @@ def score_form(
     """Return the score interval by confidence level, and the standard error of the estimate.
 
     The size of the sample is the number of independent samples, each of weight 1, whose metric
-    would have this variance. Groups take Student's quantile, as Korn and Graubard (1998) do.
+    would have this variance; see `effective_number`. Groups take Student's quantile, as Korn and
+    Graubard (1998) do.
     Where the table adds up several tables of the same samples, each a `repeat`, the variance is
     the mean of theirs. `widen` says of it how many times as large that of the estimate is.
     """
@@ -85,22 +88,26 @@ def score_form(
     slope = gradient - np.sum(share * gradient)
     weight = table.weight / table.weight.max()  # The square of a weight may overflow.
     influence = weight * slope.ravel()[table.cell]
-    by_group, group = groups is not None, np.asarray(groups)
     parts: list[Any] = (
         [slice(None)] if repeat is None else [repeat == one for one in np.unique(repeat)]
     )
     largest = weight.sum() ** 2 / np.sum(weight**2) / len(parts)
     found = [
-        standard_error_of_ratio(influence[part], weight[part], group[part] if by_group else None)
+        spread_of_ratio(influence[part], weight[part], None if groups is None else groups[part])
         for part in parts
     ]
-    error, n_groups = float(np.sqrt(np.mean([one[0] ** 2 for one in found]))), found[0][1]
-    size = largest if n_groups is None else n_groups
-    alone = np.sum(share * slope**2)
-    if alone > _ROUNDING * np.max(slope**2) and error > 0:
-        size = min(float(alone / error**2), largest)
+    error = float(np.sqrt(np.mean([one.variance for one in found])))
+    alone, most = float(np.sum(share * slope**2)), float(np.max(slope**2, initial=0.0))
+    if alone <= _ROUNDING * most or not error > 0:
+        alone = 0.0
+    n_groups, rarity = found[0].n_groups, np.inf
+    if n_groups is not None and alone:
+        rarity = alone / float(np.max(slope[share > 0] ** 2))
+    unvaried = largest if n_groups is None else float(n_groups)
+    size = effective_number(alone, error, largest, unvaried, rarity)
     larger = 1.0 if widen is None else widen(error**2)
-    made_of = table.metric, share, estimate, float(size) / larger, n_groups
+    degrees = min(one.degrees_of_freedom for one in found)
+    made_of = table.metric, share, estimate, size / larger, degrees
     return partial(_score_interval, *made_of), error * float(np.sqrt(larger))
 
 
@@ -109,10 +116,10 @@ def _score_interval(
     share: Floats,
     estimate: float,
     size: float,
-    n_groups: int | None,
+    degrees_of_freedom: float,
     confidence_level: float,
 ) -> Limits:
-    z = normal_quantile(confidence_level, n_groups)
+    z = normal_quantile(confidence_level, degrees_of_freedom)
     low, high = score_limits(metric, share, z**2 / size)
     return min(low, estimate), max(high, estimate)
 
@@ -384,6 +391,29 @@ def best_table(share: Floats, slope: Floats, radius: float) -> Floats:
 def mean_cost(p: Floats, costs: Floats) -> tuple[float, Floats]:
     """Return the expected cost ``sum c_ij p_ij``."""
     return float(np.sum(costs * p)), costs
+
+
+def mean_of_labels(p: Floats, score: FScore) -> tuple[float, Floats]:
+    """Return the mean of a rate over labels, and its gradient by the cells of their tables.
+
+    `p` has shape (n_labels, 2, 2): truth and prediction of each label; "weighted" is by support.
+    """
+    top, by_row, by_column, by_diagonal = _coefficients(score)[0]
+    hit, row, column = p[:, 1, 1], p[:, 1, :].sum(axis=1), p[:, :, 1].sum(axis=1)
+    whole = by_row * row + by_column * column - by_diagonal * hit
+    known = whole > 0
+    scale = np.divide(1.0, whole, out=np.zeros_like(whole), where=known)
+    values = top * hit * scale
+    weight = np.full(len(p), 1 / len(p))
+    if score.average == "weighted":
+        weight = row / row.sum()
+    mean, gradient = float(weight @ values), np.zeros_like(p)
+    gradient[:, 1, 1] = weight * scale * (top + by_diagonal * values)
+    gradient[:, 1, :] -= (weight * scale * by_row * values)[:, None]
+    gradient[:, :, 1] -= (weight * scale * by_column * values)[:, None]
+    if score.average == "weighted":
+        gradient[:, 1, :] += ((values - mean) / row.sum())[:, None]
+    return mean, gradient
 
 
 def kappa(p: Floats, disagreement: Floats) -> tuple[float, Floats]:

@@ -1,27 +1,36 @@
-"""Who trains with which weight, who is tested, under which labels: resampling as arrays.
+"""Who trains with which weight, who is tested, under which labels, and what the fits answer.
 
-Arrays of a plan go to other processes in few bytes: counts of 0 and 1 and booleans take a bit.
+Resampling as arrays: a `ResamplingPlan` hands out blocks of fits, and a `FitOutput` holds the
+answers of a block, whoever did the fits. Arrays go to other processes in few bytes: counts of 0 and
+1 and booleans take a bit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
 from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
 __all__ = [
     "BLOCK_ELEMENTS",
+    "RESPONSES",
     "Fit",
+    "FitOutput",
     "PlanBlock",
     "ResamplingPlan",
-    "Squeezed",
+    "answers_by_size",
     "concatenate_blocks",
+    "join_outputs",
+    "place_outputs",
     "squeeze",
     "squeeze_rows",
+    "tie_values",
     "whole_plan",
 ]
+
 
 BLOCK_ELEMENTS = 2**22
 """Elements of a (fits, n_samples) array in one block: 32 MB of float64."""
@@ -42,8 +51,7 @@ class Fit:
     order: np.ndarray | None
 
     def __reduce__(self) -> tuple:
-        order = None if self.order is None else squeeze(self.order)
-        return unpack_fit, (squeeze(self.train), squeeze(self.test), order)
+        return Fit, (squeeze(self.train), squeeze(self.test), squeeze(self.order))
 
     @property
     def training_rows(self) -> np.ndarray:
@@ -92,8 +100,8 @@ class PlanBlock:
         return PlanBlock(self.train[fits], self.test[fits], order)
 
     def __reduce__(self) -> tuple:
-        order = None if self.order is None else squeeze_rows(self.order)
-        return unpack_block, (squeeze(self.train), squeeze(self.test), order, self.n_redrawn)
+        order = squeeze_rows(self.order)
+        return PlanBlock, (squeeze(self.train), squeeze(self.test), order, self.n_redrawn)
 
     def order_labels(self, y: np.ndarray) -> np.ndarray:
         """Return the labels of the samples in each fit, shape (n_fits, n_samples)."""
@@ -155,19 +163,6 @@ class ResamplingPlan:
         return concatenate_blocks([self.draw(r) for r in range(self.n_repetitions)])
 
 
-def unpack_fit(train: Squeezed, test: Squeezed, order: Squeezed | None) -> Fit:
-    """Return a fit as it was before it was sent."""
-    return Fit(train.unpack(), test.unpack(), None if order is None else order.unpack())
-
-
-def unpack_block(
-    train: Squeezed, test: Squeezed, order: Squeezed | None, n_redrawn: int
-) -> PlanBlock:
-    """Return a block as it was before it was sent."""
-    whose = None if order is None else order.unpack()
-    return PlanBlock(train.unpack(), test.unpack(), whose, n_redrawn)
-
-
 def concatenate_blocks(parts: list[PlanBlock]) -> PlanBlock:
     """Return consecutive repetitions as one block."""
     order = None if parts[0].order is None else np.concatenate([part.order for part in parts])
@@ -185,9 +180,8 @@ def whole_plan(n_samples: int) -> ResamplingPlan:
     return ResamplingPlan(n_samples, 1, lambda _: everything)
 
 
-@dataclass(frozen=True, eq=False)
-class Squeezed:
-    """An array in few bytes.
+class Squeezed(NamedTuple):
+    """An array in few bytes, which arrives in another process as it was.
 
     Attributes
     ----------
@@ -206,31 +200,305 @@ class Squeezed:
     shape: tuple[int, ...] | None = None
     repeats: np.ndarray | None = None
 
-    def unpack(self) -> np.ndarray:
-        """Return the array as it was."""
-        content = self.content
-        if self.shape is not None:
-            content = np.unpackbits(content, count=int(np.prod(self.shape))).reshape(self.shape)
-        content = content.astype(self.dtype)
-        return content if self.repeats is None else np.repeat(content, self.repeats, axis=0)
+    def __reduce__(self) -> tuple:
+        return unpack, tuple(self)
 
 
-def squeeze(array: np.ndarray) -> Squeezed:
-    """Return an array of non-negative integers, of booleans or of numbers in few bytes.
+def unpack(
+    content: np.ndarray, dtype: np.dtype, shape: tuple[int, ...] | None, repeats: np.ndarray | None
+) -> np.ndarray:
+    """Return an array as it was before it was squeezed."""
+    if shape is not None:
+        content = np.unpackbits(content, count=int(np.prod(shape))).reshape(shape)
+    content = content.astype(dtype)
+    return content if repeats is None else np.repeat(content, repeats, axis=0)
 
-    Counts of 0 and 1 and booleans take a bit, other integers a byte or two, numbers what they do.
+
+def squeeze(array: np.ndarray | None) -> Any:
+    """Return an array of non-negative integers or of booleans in few bytes, others as they are.
+
+    Counts of 0 and 1 and booleans take a bit, other integers a byte or two.
     """
-    if array.dtype.kind not in "biu" or not array.size:
-        return Squeezed(array, array.dtype)
+    if array is None or array.dtype.kind not in "biu" or not array.size:
+        return array
     largest = array.max()
     if largest <= 1:
         return Squeezed(np.packbits(array.astype(bool)), array.dtype, array.shape)
     return Squeezed(array.astype(np.min_scalar_type(largest)), array.dtype)
 
 
-def squeeze_rows(array: np.ndarray) -> Squeezed:
-    """Return an array of which rows follow that are equal, each once."""
+def squeeze_rows(array: np.ndarray | None) -> Any:
+    """Return an array of integers of which rows follow that are equal, each once."""
+    if array is None:
+        return None
     starts = np.flatnonzero(np.r_[True, (array[1:] != array[:-1]).any(axis=1)])
-    squeezed = squeeze(array[starts])
-    repeats = np.diff(np.r_[starts, len(array)])
-    return Squeezed(squeezed.content, squeezed.dtype, squeezed.shape, repeats)
+    return squeeze(array[starts])._replace(repeats=np.diff(np.r_[starts, len(array)]))
+
+
+RESPONSES = ("predict", "decision_function", "predict_proba")
+"""The methods of a model whose answers the columns of a `FitOutput` hold, in their order."""
+
+COLUMNS = ("predicted", "decision", "probability")
+
+SHARE = 1e-9
+"""Solvers know decision values to this share of their spread: what agrees so far is tied."""
+
+LAST_PLACES = 2.0**-48
+"""Rounding errors of a sum, relative to the largest of some: sixteen machine epsilons."""
+
+
+@dataclass(frozen=True, eq=False)
+class FitOutput:
+    """What some fits answer to the samples that they are tested on.
+
+    An answer is that of one fit to one of its tested samples. Answers stand fit after fit, those
+    of a fit in the order of the samples; fits that failed have none. What was not asked for is
+    None.
+
+    Attributes
+    ----------
+    test : bool ndarray of shape (n_fits, n_samples)
+        The samples that each fit is tested on.
+    failed : bool ndarray of shape (n_fits,)
+        The fits that have no answers: of a solver, those that it leaves to the estimator; of the
+        estimator, those that raised under ``error_score=numpy.nan``.
+    predicted : ndarray of shape (n_answers,) or None
+        Class codes, or numbers.
+    decision : ndarray of shape (n_answers,) or (n_answers, n_classes), or None
+        Decision values; of two classes, those of the second.
+    probability : ndarray of shape (n_answers, n_classes) or None
+    scores : list of length n_fits, or None
+        What the scorer says of each fit, a number or a dict of numbers; None where it failed.
+    notes : list of length n_fits, or None
+        What was read off each model beside its answers.
+    noise : ndarray of shape (n_fits,) or None
+        How large the rounding errors of decision values are, where a solver knows it.
+    n_solved : int
+        How many of the fits a solver did.
+    """
+
+    test: np.ndarray
+    failed: np.ndarray
+    predicted: Any = None
+    decision: Any = None
+    probability: Any = None
+    scores: list[Any] | None = None
+    notes: list[Any] | None = None
+    noise: Any = None
+    n_solved: int = 0
+
+    @classmethod
+    def of_decisions(cls, block: PlanBlock, values: np.ndarray, solved: np.ndarray) -> FitOutput:
+        """Return the answers of fits to two classes, whose decision values decide.
+
+        `values` has the shape (n_fits, n_samples), `solved` the shape (n_fits,). A decision value
+        of 0 is that of the second class, as in libsvm.
+        """
+        decision = values[block.test & solved[:, None]]
+        return cls(block.test, ~solved, (decision >= 0).astype(np.intp), decision)
+
+    @classmethod
+    def of_same_samples(
+        cls,
+        predicted: np.ndarray,
+        certain: np.ndarray,
+        decision: np.ndarray | None = None,
+        probability: np.ndarray | None = None,
+    ) -> FitOutput:
+        """Return the answers of fits that are all tested on the same samples, and on no others.
+
+        Answers have the shape (n_fits, n_tested, ...); those of fits that are not certain, shape
+        (n_fits,), are dropped.
+        """
+        kept = slice(None) if certain.all() else certain
+        columns: dict[str, Any] = {
+            name: None if values is None else values[kept].reshape(-1, *values.shape[2:])
+            for name, values in zip(COLUMNS, (predicted, decision, probability), strict=True)
+        }
+        return cls(np.broadcast_to(np.True_, predicted.shape[:2]), ~certain, **columns)
+
+    def __len__(self) -> int:
+        return len(self.test)
+
+    def __iter__(self) -> Iterator[FitOutput]:
+        """Yield the output of each fit."""
+        start = 0
+        for fit, size in enumerate(self.sizes.tolist()):
+            yield self._take(slice(fit, fit + 1), slice(start, start + size))
+            start += size
+
+    def __reduce__(self) -> tuple:
+        others = [getattr(self, each.name) for each in fields(self)[1:]]
+        return FitOutput, (squeeze(self.test), *others)
+
+    @cached_property
+    def answered(self) -> np.ndarray:
+        """The samples that each fit gives an answer to, shape (n_fits, n_samples)."""
+        return self.test & ~self.failed[:, None] if self.failed.any() else self.test
+
+    @cached_property
+    def rows(self) -> np.ndarray:
+        """The sample of each answer, shape (n_answers,)."""
+        return np.nonzero(self.answered)[1]
+
+    @cached_property
+    def sizes(self) -> np.ndarray:
+        """The number of answers of each fit, shape (n_fits,)."""
+        sizes: np.ndarray = self.answered.sum(axis=1)
+        return sizes
+
+    @property
+    def responses(self) -> dict[str, np.ndarray]:
+        """The answers by the name of the method that gives them; classes are codes."""
+        found = zip(RESPONSES, (self.predicted, self.decision, self.probability), strict=True)
+        return {name: values for name, values in found if values is not None}
+
+    def tie_decision(self) -> np.ndarray | None:
+        """Return the decision values of each fit, equal where they differ by rounding only."""
+        if self.decision is None:
+            return None
+        noise = np.zeros(len(self)) if self.noise is None else self.noise
+        columns = self.decision.reshape(len(self.decision), -1)  # (n_answers, n_columns)
+        tied = np.empty_like(columns)
+        for fits, at in answers_by_size(self.sizes):
+            values = columns[at].swapaxes(1, 2)  # (n_fits_of_size, n_columns, size)
+            rows = values.reshape(-1, at.shape[1])
+            off = np.repeat(noise[fits], columns.shape[1])
+            tied[at] = tie_rows(rows, off).reshape(values.shape).swapaxes(1, 2)
+        return tied.reshape(self.decision.shape)
+
+    def expand(self, fill: float) -> np.ndarray:
+        """Return what is predicted, shape (n_fits, n_samples), `fill` where there is no answer."""
+        dtype = float if self.predicted is None else self.predicted.dtype
+        predicted = np.full(self.test.shape, fill, dtype=dtype)
+        if self.predicted is not None:
+            predicted[self.answered] = self.predicted
+        return predicted
+
+    def _take(self, fits: slice, answers: slice) -> FitOutput:
+        return FitOutput(
+            self.test[fits],
+            self.failed[fits],
+            None if self.predicted is None else self.predicted[answers],
+            None if self.decision is None else self.decision[answers],
+            None if self.probability is None else self.probability[answers],
+            None if self.scores is None else self.scores[fits],
+            None if self.notes is None else self.notes[fits],
+            None if self.noise is None else self.noise[fits],
+        )
+
+
+def join_outputs(parts: Sequence[FitOutput]) -> FitOutput:
+    """Return the outputs of fits that follow each other as one.
+
+    Answers that some fits lack, or give in another shape, are those of none.
+    """
+    if len(parts) == 1:
+        return parts[0]
+    with_answers = [part for part in parts if not part.failed.all()]
+
+    def join(name: str) -> Any:
+        columns = [getattr(part, name) for part in with_answers]
+        if not columns or any(column is None for column in columns):
+            return None
+        alike = len({column.shape[1:] for column in columns}) == 1
+        return np.concatenate(columns) if alike else None
+
+    def chain(name: str) -> list[Any] | None:
+        lists = [getattr(part, name) for part in parts]
+        if all(each is None for each in lists):
+            return None
+        sized = zip(parts, lists, strict=True)
+        return [value for part, each in sized for value in each or [None] * len(part)]
+
+    return FitOutput(
+        np.concatenate([part.test for part in parts]),
+        np.concatenate([part.failed for part in parts]),
+        join("predicted"),
+        join("decision"),
+        join("probability"),
+        scores=chain("scores"),
+        notes=chain("notes"),
+        noise=None
+        if any(part.noise is None for part in parts)
+        else np.concatenate([part.noise for part in parts]),
+    )
+
+
+def place_outputs(test: np.ndarray, parts: Iterable[tuple[np.ndarray, FitOutput]]) -> FitOutput:
+    """Return the outputs of a block whose fits were done in parts; the others have failed.
+
+    `test` has the shape (n_fits, n_samples); a part is the numbers of fits that are tested on the
+    same samples, and their output.
+    """
+    sizes = test.sum(axis=1)
+    starts, failed = np.cumsum(sizes) - sizes, np.ones(len(test), dtype=bool)
+    columns: dict[str, Any] = {}
+    for fits, output in parts:
+        done = fits[~output.failed]
+        if not len(done):
+            continue
+        failed[done] = False
+        at = (starts[done][:, None] + np.arange(sizes[done[0]])).ravel()
+        for name in COLUMNS:
+            values = getattr(output, name)
+            if values is not None:
+                shape = (int(sizes.sum()), *values.shape[1:])
+                columns.setdefault(name, np.zeros(shape, values.dtype))[at] = values
+    if failed.any():
+        kept = np.repeat(~failed, sizes)
+        columns = {name: values[kept] for name, values in columns.items()}
+    return FitOutput(test, failed, **columns)
+
+
+def tie_values(values: np.ndarray, noise: float = 0.0) -> np.ndarray:
+    """Return decision values of which those that differ by rounding errors only are equal.
+
+    Values are tied that lie no farther apart than the largest of: a share of 1e-9 of the spread of
+    all, which is how well a solver knows them; some units in the last place of the largest of
+    them, which a value has from its intercept; and `noise`, what is known of the rounding errors
+    of the sums that made them. So a rule that is constant but for rounding ranks nothing, and one
+    whose values differ little beside its intercept ranks all.
+
+    values has shape (n_samples,) or (n_samples, n_classes), whose columns are tied by themselves.
+    """
+    if not values.size:
+        return values
+    rows = values.T if values.ndim == 2 else values[None]
+    tied = tie_rows(rows, np.full(len(rows), noise))
+    return tied.T if values.ndim == 2 else tied[0]
+
+
+def tie_rows(values: np.ndarray, noise: np.ndarray) -> np.ndarray:
+    """Return values (n_rows, size), tied within each row; those of a row are known up to `noise`.
+
+    A row that is not finite stays as it is.
+    """
+    finite = np.isfinite(values).all(axis=1)
+    if not finite.all():
+        tied = values.copy()
+        tied[finite] = tie_rows(values[finite], noise[finite])
+        return tied
+    # The spread of the inner half, since a single outlier must not make all others equal.
+    deviations = np.abs(values - np.median(values, axis=1, keepdims=True))
+    spread = 2 * np.median(deviations, axis=1)
+    spread = np.where(spread > 0, spread, np.ptp(values, axis=1))
+    unit = np.maximum(spread * SHARE, np.abs(values).max(axis=1) * LAST_PLACES)
+    unit = np.maximum(unit, noise)
+    order = np.argsort(values, axis=1, kind="stable")
+    ranked = np.take_along_axis(values, order, axis=1)
+    first = np.zeros(values.shape, dtype=np.intp)
+    new = np.diff(ranked, axis=1) > unit[:, None]
+    first[:, 1:] = np.where(new, np.arange(1, values.shape[1]), 0)
+    first = np.maximum.accumulate(first, axis=1)
+    tied = np.empty_like(values)
+    np.put_along_axis(tied, order, np.take_along_axis(ranked, first, axis=1), axis=1)
+    return tied
+
+
+def answers_by_size(sizes: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield the fits that have as many answers, and where these stand, shape (n_fits, size)."""
+    starts = np.cumsum(sizes) - sizes
+    for size in np.unique(sizes[sizes > 0]):
+        fits = np.flatnonzero(sizes == size)
+        yield fits, starts[fits][:, None] + np.arange(size)

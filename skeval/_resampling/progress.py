@@ -1,33 +1,41 @@
-"""How far the work has come, on standard error: the line of a command, or a bar.
+"""How far the work has come: the line of a command, a bar, and scikit-learn's callbacks.
 
-What is shown never costs what is found: a display that fails is silent from then on. The command
-line begins with it, before anything slow is imported.
+What is shown never costs what is found: a display that fails is silent from then on. Callbacks
+(from scikit-learn 1.9) are those of the fit that is under way. The command line begins with it,
+before anything slow is imported.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
+from functools import partial
 from math import inf, nan
 from shutil import get_terminal_size
 from time import monotonic
-from typing import Any, Protocol
+from typing import Any
 
 __all__ = [
     "Progress",
     "begin_step",
-    "progress_bar",
+    "fit_task",
+    "follow_jobs",
     "show_estimate",
     "show_progress",
     "tell",
     "write_seconds",
 ]
 
+
 SECONDS_A_FRAME = 0.1
+
+
 SECONDS_TO_KNOW, FITS_TO_KNOW = 1.0, 3
 """After so long, and so many of its fits, a forecast of a run is made: the first one is slower."""
+
+
 CLEAR = "\r\x1b[K"
 
 
@@ -138,10 +146,8 @@ class Progress:
             self.works = False
 
 
-class Bar(Protocol):
-    """What shows a run of fits."""
-
-    def update(self, n_more: int, /) -> object: ...
+Advance = Callable[[int], object]
+"""What is told how many more fits are done."""
 
 
 class TqdmBar:
@@ -211,12 +217,20 @@ def show_estimate(write: Callable[[], str]) -> None:
 
 
 @contextmanager
-def progress_bar(total: int, verbose: int) -> Iterator[Bar | None]:
-    """Yield what shows a run of fits: the line of a command, a tqdm bar, or None."""
+def follow_jobs(total: int, verbose: int) -> Iterator[tuple[list[Advance], int]]:
+    """Yield what is told how many more of so many fits are done, and what joblib may print."""
+    with progress_bar(total, verbose) as show, jobs_task(total) as tell:
+        listeners = [each for each in (show, tell) if each is not None]
+        yield listeners, verbose if show is None else max(0, verbose - 1)
+
+
+@contextmanager
+def progress_bar(total: int, verbose: int) -> Iterator[Advance | None]:
+    """Yield what shows fits that are done: the line of a command, a tqdm bar; None for neither."""
     progress = _progress.get()
     if progress is not None:
         progress.begin(total)
-        yield progress
+        yield progress.update
         return
     made = _make_bar(total) if verbose else None
     if made is None:
@@ -224,7 +238,7 @@ def progress_bar(total: int, verbose: int) -> Iterator[Bar | None]:
         return
     token = _bar.set(made)
     try:
-        yield made
+        yield made.update
     finally:
         _bar.reset(token)
         made.close()
@@ -240,3 +254,67 @@ def _make_bar(total: int) -> TqdmBar | None:
         return TqdmBar(tqdm(total=total))
     except Exception:  # there is nothing to write to
         return TqdmBar(None)
+
+
+TICKS = 100
+"""Subtasks of a task of many jobs at most: a bar has use for no more."""
+
+_open_task: ContextVar[Callable[[int], AbstractContextManager[Advance]] | None] = ContextVar(
+    "open_task", default=None
+)
+
+
+@contextmanager
+def fit_task(estimator: Any, n_tasks: int, X: Any, y: Any) -> Iterator[None]:
+    """Tell the callbacks that a fit begins and ends, and of the `n_tasks` runs of jobs in it."""
+    if not hasattr(estimator, "_init_callback_context"):  # scikit-learn before 1.9
+        yield
+        return
+    context = estimator._init_callback_context(max_subtasks=n_tasks)
+    context.call_on_fit_task_begin(estimator=estimator, X=X, y=y)
+    outer = _open_task.get()
+    _open_task.set(partial(open_ticks, estimator, context))
+    try:
+        yield
+    finally:
+        _open_task.set(outer)
+    context.call_on_fit_task_end(estimator=estimator, X=X, y=y)
+
+
+@contextmanager
+def jobs_task(total: int) -> Iterator[Advance | None]:
+    """Yield what tells the callbacks of the fit under way of jobs done; None without a fit.
+
+    A fit within the jobs is one by itself.
+    """
+    open_task = _open_task.get()
+    if open_task is None:
+        yield None
+        return
+    _open_task.set(None)
+    try:
+        with open_task(total) as advance:
+            yield advance
+    finally:
+        _open_task.set(open_task)
+
+
+@contextmanager
+def open_ticks(estimator: Any, parent: Any, total: int) -> Iterator[Advance]:
+    """Open a task of some jobs, whose subtasks end as the jobs are done."""
+    n_ticks = min(total, TICKS)
+    context = parent.subcontext(task_name="resampling", max_subtasks=n_ticks)
+    context.call_on_fit_task_begin(estimator=estimator)
+    n_done = n_told = 0
+
+    def advance(n_more: int) -> None:
+        nonlocal n_done, n_told
+        n_done += n_more
+        while n_told < n_ticks * n_done // total:
+            tick = context.subcontext(task_name="fits")
+            tick.call_on_fit_task_begin(estimator=estimator)
+            tick.call_on_fit_task_end(estimator=estimator)
+            n_told += 1
+
+    yield advance
+    context.call_on_fit_task_end(estimator=estimator)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,15 +13,16 @@ from numpy.random import SeedSequence
 from numpy.typing import NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
+from skeval._inference.groups import Codes
 from skeval._resampling.plan import PlanBlock, ResamplingPlan
-from skeval.utils._checks import check_groups, warn_undefined
+from skeval._resampling.task import TooFewMembersError
+from skeval.utils._checks import check_groups, number_groups, warn_undefined
 from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
 
 __all__ = [
     "MAX_TRIES",
     "DrawingUnits",
     "Statistic",
-    "TooFewMembersError",
     "bootstrap_plan",
     "check_class_sizes",
     "drawing_units",
@@ -47,11 +48,21 @@ class DrawingUnits:
         The units of each stratum.
     n_groups : int or None
         Number of groups where units are groups of samples, None where they are samples.
+    crossed : tuple of DrawingUnits
+        Groups of other kinds, of which there are more.
     """
 
     unit: np.ndarray
     strata: tuple[np.ndarray, ...]
     n_groups: int | None = None
+    crossed: tuple[DrawingUnits, ...] = ()
+
+    @property
+    def codes(self) -> Codes:
+        """The group of each sample, of crossed ones a column for each kind."""
+        if not self.crossed:
+            return self.unit
+        return np.column_stack([self.unit, *(units.unit for units in self.crossed)])
 
     @property
     def n_units(self) -> int:
@@ -73,26 +84,40 @@ class DrawingUnits:
         return ((1 - 1 / sizes) ** sizes)[self.stratum][self.unit]
 
     def draw(self, rng: np.random.Generator) -> np.ndarray:
-        """Return how often one resample holds each sample, shape (n_samples,)."""
+        """Return how often one resample holds each sample, shape (n_samples,).
+
+        Crossed groups are drawn each by themselves, and a sample is held as often as all of its
+        groups together (the pigeonhole bootstrap of Owen 2007).
+        """
         counts = np.zeros(self.n_units, dtype=np.intp)
         for units in self.strata:
             drawn = rng.integers(0, len(units), size=len(units))
             counts[units] = np.bincount(drawn, minlength=len(units))
-        return counts[self.unit]
+        held: np.ndarray = counts[self.unit]
+        for units_of_kind in self.crossed:
+            held = held * units_of_kind.draw(rng)
+        return held
 
 
-def drawing_units(n_samples: int, codes: np.ndarray | None, groups: Any) -> DrawingUnits:
-    """Return the units for samples, for classes as strata (`codes` given) or for groups."""
-    groups = check_groups(groups, n_samples)
+def drawing_units(
+    n_samples: int, codes: np.ndarray | None, groups: Any, *, crossed: bool = False
+) -> DrawingUnits:
+    """Return the units for samples, for classes as strata (`codes` given) or for groups.
+
+    They may be `crossed` where nothing is trained on what is drawn.
+    """
     if groups is not None and codes is not None:
         raise ValueError("stratify=True cannot be combined with groups: a group may hold classes.")
-    if groups is not None:
-        names, unit = np.unique(groups, return_inverse=True)
-        if len(names) < 2:
-            raise ValueError(
-                f"groups must hold at least two groups, got one: {names.tolist()[0]!r}."
-            )
-        return DrawingUnits(unit, (np.arange(len(names)),), len(names))
+    if not crossed:
+        groups = check_groups(groups, n_samples)
+    numbered = number_groups(groups, n_samples)
+    if numbered is not None:
+        kinds = [
+            DrawingUnits(unit, (np.arange(unit.max() + 1),), int(unit.max()) + 1)
+            for unit in numbered.reshape(n_samples, -1).T
+        ]
+        first, *others = sorted(kinds, key=lambda units: units.n_units)
+        return replace(first, crossed=tuple(others))
     if n_samples < 2:
         raise ValueError(f"X must hold at least 2 samples for a bootstrap, got {n_samples}.")
     if codes is None:
@@ -155,10 +180,6 @@ def plan_resamples(
         return PlanBlock(counts[None], counts[None] == 0)
 
     return ResamplingPlan(n_samples, len(indices), draw)
-
-
-class TooFewMembersError(ValueError):
-    """A class has too few members for a method, or there are too few samples or groups."""
 
 
 def check_class_sizes(classes: np.ndarray | None, codes: np.ndarray | None) -> None:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator, SeedSequence
+from scipy.sparse import issparse
 from scipy.stats import sem, t
 from sklearn.base import clone
 
@@ -35,10 +36,12 @@ from skeval.cluster._stability import (
     mean_silhouette,
     resolve_reference,
     run_halvings,
-    seed_clusterer,
+    seed_alike,
     shuffle_when_uncorrelated,
 )
 from skeval.metrics.cluster import compactness_score, within_cluster_distances
+from skeval.metrics.cluster._measures import to_centroids
+from skeval.metrics.cluster._samples import partition_rows
 from skeval.utils._checks import check_option, warn_user
 from skeval.utils._compat import Interval, StrOptions, validate_params
 from skeval.utils._seeds import repetition_rng, root_seed
@@ -789,10 +792,8 @@ def gap_statistic(
 
 
 class Draw(NamedTuple):
-    """One clustering: of the data, or of a draw of data without structure."""
+    """The data, or one draw of data without structure, to be clustered."""
 
-    clusterer: Any
-    n_clusters: int
     rng: Generator
     of_reference: bool
 
@@ -804,35 +805,36 @@ def compute_dispersions(
 
     All numbers of clusters meet the same draws.
     """
-    clusterers = with_n_clusters(trial.clusterer, trial.parameter, candidates)
     root = SeedSequence(trial.root.entropy, spawn_key=trial.root.spawn_key)  # without children
     of_reference = root.spawn(1)[0]
-    shape = (len(clusterers), 1 + trial.n_repeats)
-    measure = partial(measure_draw, trial.X, trial.draws, metric)
-    with open_jobs(measure, total=int(np.prod(shape)), **trial.options) as run:
+    clusterers = with_n_clusters(trial.clusterer, trial.parameter, candidates)
+    measure = partial(measure_draw, trial.X, trial.draws, clusterers, metric)
+    with open_jobs(measure, total=1 + trial.n_repeats, **trial.options) as run:
         logs = run(
-            Draw(clusterer, k, repetition_rng(own_root, draw), own_root is of_reference)
-            for k, clusterer in clusterers.items()
+            Draw(repetition_rng(own_root, draw), own_root is of_reference)
             for own_root, n_draws in ((root, 1), (of_reference, trial.n_repeats))
             for draw in range(n_draws)
         )
-    table = np.reshape(logs, shape)
-    return table[:, 0], table[:, 1:]
+    return np.array(logs[0]), np.array(logs[1:]).T
 
 
-def measure_draw(X: Any, reference: Draws, metric: str, job: Draw) -> float:
-    """Cluster the data or a draw of the reference, and return the logarithm of the dispersion."""
-    data = reference(job.rng) if job.of_reference else X
-    if job.n_clusters == 1:
-        return log_dispersion(data, np.zeros(data.shape[0], dtype=int), metric)
-    labels = seed_clusterer(job.clusterer, job.rng).fit_predict(data)
-    return log_dispersion(data, np.asarray(labels), metric)
+def measure_draw(
+    X: Any, reference: Draws, clusterers: dict[int, Any], metric: str, job: Draw
+) -> list[float]:
+    """Cluster the data or a draw of the reference, and return the logarithms of the dispersions."""
+    data, logs = reference(job.rng) if job.of_reference else X, []
+    for k, clusterer in seed_alike(clusterers, job.rng).items():
+        labels = np.zeros(data.shape[0], dtype=int) if k == 1 else clusterer.fit_predict(data)
+        logs.append(log_dispersion(data, np.asarray(labels), metric))
+    return logs
 
 
 def log_dispersion(X: Any, labels: np.ndarray, metric: str) -> float:
     """Return the logarithm of the pooled within-cluster dispersion, equation (2) of the paper."""
     if metric == SQUARED:
-        total = compactness_score(X, labels, unit="sum", noise="cluster")
+        points = X if issparse(X) else np.asarray(X, dtype=np.float64)
+        partition = partition_rows(labels)
+        total = to_centroids(points[partition.order], partition, SQUARED).sum()
     else:
         found = within_cluster_distances(X, labels, metric=metric, noise="cluster")
         total = np.sum(found["mean"] * (found["size"] - 1) / 2)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -55,6 +55,7 @@ __all__ = [
     "predictive_power",
     "resolve_reference",
     "run_halvings",
+    "seed_alike",
     "seed_clusterer",
     "shuffle_when_uncorrelated",
 ]
@@ -84,7 +85,7 @@ SMALLEST = 3
 samples is together or apart by chance."""
 
 Seed = int | RandomState | Generator | None
-Measure = Callable[[list[Any], list[np.ndarray]], float]
+Measure = Callable[["Halves", list[np.ndarray]], float]
 """Of the two halves and the labels of each."""
 
 STABILITY = {
@@ -303,20 +304,41 @@ def check_points(clusterer: Any, X: Any) -> Any:
 def seed_clusterer(clusterer: Any, rng: Generator) -> Any:
     """Return a clone whose open `random_state` parameters are drawn, nested ones too."""
     copy = clone(clusterer)
-    names = [n for n in copy.get_params(deep=True) if n.split("__")[-1] == "random_state"]
-    seeds = {name: int(rng.integers(2**31)) for name in sorted(names)}
-    return copy.set_params(
-        **{name: seed for name, seed in seeds.items() if copy.get_params()[name] is None}
-    )
+    known = copy.get_params(deep=True)
+    names = sorted(name for name in known if name.split("__")[-1] == "random_state")
+    seeds = {name: int(rng.integers(2**31)) for name in names}
+    return copy.set_params(**{name: seeds[name] for name in names if known[name] is None})
+
+
+def seed_alike(clusterers: dict[int, Any], rng: Generator) -> dict[int, Any]:
+    """Return clones of clusterers as `seed_clusterer` does, all with the seeds of the first."""
+    state, seeded = rng.bit_generator.state, {}
+    for n_clusters, clusterer in clusterers.items():
+        rng.bit_generator.state = state
+        seeded[n_clusters] = seed_clusterer(clusterer, rng)
+    return seeded
 
 
 class Halving(NamedTuple):
     """One random halving: of the data, or of data without structure."""
 
-    clusterer: Any
-    n_clusters: int  # how many both halves must hold; 0 for any number
     rng: Generator
     of_reference: bool = False
+
+
+@dataclass
+class Halves:
+    """Two halves of the samples, and where the nearest samples of the other half are."""
+
+    parts: Sequence[Any]
+
+    @cached_property
+    def nearest(self) -> list[np.ndarray]:
+        """The place in the other half of the nearest neighbour of each sample of a half."""
+        return [
+            NearestNeighbors(n_neighbors=1).fit(there).kneighbors(here, return_distance=False)[:, 0]
+            for here, there in (self.parts, self.parts[::-1])
+        ]
 
 
 def run_halvings(
@@ -330,31 +352,35 @@ def run_halvings(
 ) -> np.ndarray:
     """Return the (n_measures, 2, n_clusterers, n_repeats) values: of the data and the reference.
 
-    The clusterers go by the number of clusters that halves must hold; all meet the same halves,
-    of the data and of the same draws of the reference. Without a reference there is 1 row, not 2.
+    The clusterers go by the number of clusters that halves must hold, 0 for any; all meet the same
+    halves, of the data and of the same draws of the reference. Without a reference there is 1 row,
+    not 2.
     """
     roots = {False: root} if reference is None else {False: root, True: root.spawn(1)[0]}
-    shape = (len(roots), len(clusterers), n_repeats)
-    halve = partial(run_halving, X, reference, measures)
-    with open_jobs(halve, total=int(np.prod(shape)), **options) as run:
+    halve = partial(run_halving, X, reference, measures, clusterers)
+    with open_jobs(halve, total=len(roots) * n_repeats, **options) as run:
         values = run(
-            Halving(clone(clusterer), k, repetition_rng(own_root, repeat), of_reference)
+            Halving(repetition_rng(own_root, repeat), of_reference)
             for of_reference, own_root in roots.items()
-            for k, clusterer in clusterers.items()
             for repeat in range(n_repeats)
         )
-    return np.moveaxis(np.reshape(values, (*shape, len(measures))), -1, 0)
+    table = np.reshape(values, (len(roots), n_repeats, len(clusterers), len(measures)))
+    return table.transpose(3, 0, 2, 1)
 
 
 def run_halving(
-    X: Any, reference: Draws | None, measures: Sequence[Measure], job: Halving
-) -> list[float]:
-    """Return what the measures say of one random halving."""
+    X: Any,
+    reference: Draws | None,
+    measures: Sequence[Measure],
+    clusterers: dict[int, Any],
+    job: Halving,
+) -> list[list[float]]:
+    """Return what the measures say of one random halving, a row for each clusterer."""
     if reference is None or not job.of_reference:
-        return compare_halves(X, measures, job)
+        return compare_halves(X, measures, clusterers, job.rng)
     data = reference(job.rng)
     try:
-        return compare_halves(data, measures, job)
+        return compare_halves(data, measures, clusterers, job.rng)
     except ValueError as error:
         raise ValueError(
             "reference: the clusterer must take data without structure, too; 'permuted' keeps the "
@@ -362,37 +388,35 @@ def run_halving(
         ) from error
 
 
-def compare_halves(X: Any, measures: Sequence[Measure], job: Halving) -> list[float]:
-    """Cluster both halves and measure them; 0 where they do not hold enough clusters."""
-    order = job.rng.permutation(X.shape[0])
-    halves = [safe_indexing(X, part) for part in np.array_split(order, 2)]
-    labels = [
-        np.asarray(seed_clusterer(job.clusterer, job.rng).fit_predict(half)) for half in halves
-    ]
-    if not all(holds(own, job.n_clusters) for own in labels):
-        return [0.0] * len(measures)
-    return [measure(halves, labels) for measure in measures]
+def compare_halves(
+    X: Any, measures: Sequence[Measure], clusterers: dict[int, Any], rng: Generator
+) -> list[list[float]]:
+    """Cluster both halves by each clusterer and measure them; 0 where they hold too few."""
+    order = rng.permutation(X.shape[0])
+    halves = Halves([safe_indexing(X, part) for part in np.array_split(order, 2)])
+    seeded, found = [seed_alike(clusterers, rng) for _ in halves.parts], []
+    for n_clusters in clusterers:
+        pairs = zip(seeded, halves.parts, strict=True)
+        labels = [np.asarray(each.pop(n_clusters).fit_predict(half)) for each, half in pairs]
+        held = all(holds(own, n_clusters) for own in labels)
+        found.append([measure(halves, labels) if held else 0.0 for measure in measures])
+    return found
 
 
-def agree_both_ways(agreement: Agreement, halves: list[Any], labels: list[np.ndarray]) -> float:
+def agree_both_ways(agreement: Agreement, halves: Halves, labels: list[np.ndarray]) -> float:
     """Transfer the clusters of either half to the other, and average the agreement."""
-    forth = agreement(labels[1], transfer_labels(halves[0], labels[0], halves[1]))
-    back = agreement(labels[0], transfer_labels(halves[1], labels[1], halves[0]))
+    (first, second), (in_second, in_first) = labels, halves.nearest
+    forth = agreement(second, first[in_first])
+    back = agreement(first, second[in_second])
     return (float(forth) + float(back)) / 2
 
 
-def mean_silhouette(halves: list[Any], labels: list[np.ndarray]) -> float:
+def mean_silhouette(halves: Halves, labels: list[np.ndarray]) -> float:
     """Return the mean silhouette of both halves; that of noise is 0, as is that of one cluster."""
     if any(len(np.unique(own)) < 2 for own in labels):
         return 0.0
-    pairs = zip(halves, labels, strict=True)
+    pairs = zip(halves.parts, labels, strict=True)
     return float(np.mean([silhouette_score(X, own, noise="singletons") for X, own in pairs]))
-
-
-def transfer_labels(X_from: Any, labels: np.ndarray, X_to: Any) -> np.ndarray:
-    """Give each sample of `X_to` the label of its nearest neighbour in `X_from`."""
-    neighbours = NearestNeighbors(n_neighbors=1).fit(X_from)
-    return labels[neighbours.kneighbors(X_to, return_distance=False)[:, 0]]
 
 
 @dataclass(frozen=True, eq=False)

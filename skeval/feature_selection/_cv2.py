@@ -21,14 +21,16 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skeval._inference.estimate import Estimate
-from skeval._resampling.adapters import Adapter, Unserved, adapter_for
 from skeval._resampling.fits import fit_plan
 from skeval._resampling.folds import fold_plan, limit_folds, resolve_folds
-from skeval._resampling.jobs import fit_task
+from skeval._resampling.progress import fit_task
 from skeval._resampling.questions import Questions
-from skeval._resampling.target import Target
-from skeval._resampling.task import Task
-from skeval._resampling.weights import (
+from skeval._resampling.task import (
+    Adapter,
+    Target,
+    Task,
+    Unserved,
+    adapter_for,
     check_takes_weights,
     group_parameters,
     mean_of_tested,

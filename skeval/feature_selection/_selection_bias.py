@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.pipeline import Pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.svm import SVC
 
 from skeval._inference.estimate import Estimate
 from skeval._inference.paired import corrected_error
@@ -15,14 +16,25 @@ from skeval._inference.proportions import normal_interval, row_means
 from skeval._resampling.fits import fit_plan
 from skeval._resampling.folds import check_repeats, make_repeated_plan
 from skeval._resampling.plan import ResamplingPlan
-from skeval._resampling.target import resolve_loss
-from skeval._resampling.task import Task, read_task
-from skeval._resampling.weights import group_parameters, weight_parameters
-from skeval.feature_selection._cv2 import check_selector, check_support
+from skeval._resampling.task import (
+    Params,
+    Task,
+    fit_arguments,
+    params_of_part,
+    read_task,
+    read_weight,
+    resolve_loss,
+)
+from skeval.feature_selection._cv2 import (
+    CV2FeatureSelectionPipeline,
+    check_selector,
+    check_support,
+    default_selector,
+)
 from skeval.utils._checks import check_confidence_level, warn_user
 from skeval.utils._seeds import RandomStateLike
 
-__all__ = ["compute_bias", "fold_errors", "selection_bias"]
+__all__ = ["compare_selections", "selection_bias", "split_at_selector"]
 
 
 def selection_bias(
@@ -34,12 +46,14 @@ def selection_bias(
     cv: Any = 10,
     n_repeats: int = 1,
     groups: Any = None,
+    params: Params = None,
     sample_weight: Any = None,
     confidence_level: float = 0.95,
     random_state: RandomStateLike = None,
     n_jobs: int | None = None,
     verbose: int = 0,
     memory: Any = None,
+    error_score: float | str = "raise",
 ) -> Estimate:
     r"""Measure the bias of selecting features outside the cross-validation.
 
@@ -69,6 +83,9 @@ def selection_bias(
         Number of repeats with newly shuffled folds; `cv` must be a number if it exceeds 1.
     groups : array-like of shape (n_samples,), default=None
         Group of each sample, for the folds.
+    params : dict, default=None
+        Arguments of `fit` by name, as of a pipeline with the steps "selector" and "classifier":
+        ``{"classifier__sample_weight": w}``.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the samples in every fit; errors are not weighted.
     confidence_level : float, default=0.95
@@ -83,6 +100,9 @@ def selection_bias(
     memory : str, path-like or joblib.Memory, default=None
         Where finished fits are kept. A run that was interrupted and starts again with the same
         arguments, `random_state` an int, does only the rest; see :doc:`/user_guide/scale`.
+    error_score : "raise" or numpy.nan, default="raise"
+        What to do when a fit in a fold raises: raise too, or leave the fold out of both errors,
+        count and warn.
 
     Returns
     -------
@@ -141,10 +161,11 @@ def selection_bias(
         y,
         groups=groups,
         loss="zero_one",
-        sample_weight=sample_weight,
+        params=params,
         n_jobs=n_jobs,
         verbose=verbose,
         memory=memory,
+        error_score=error_score,
     )
     X, target = task.X if hasattr(task.X, "shape") else np.asarray(task.X), task.target
     if len(X.shape) != 2:
@@ -153,15 +174,50 @@ def selection_bias(
     if target.classes is None:
         raise TypeError(f"classifier must be a classifier, got {type(classifier).__name__}.")
     plan, repeat_of = make_repeated_plan(cv, repeats, X, target, task.groups, random_state)
-    given = {**weight_parameters(selector, task.weight), **group_parameters(selector, task.groups)}
-    outside = clone(selector).fit(X, target.given, **given)
-    check_support(outside)
     inside = Pipeline([("selector", selector), ("classifier", classifier)])
-    cv1 = fold_errors(task.of(classifier, outside.transform(X)), plan)
-    cv2 = fold_errors(task.of(inside, X), plan)
-    result = compute_bias(cv1, cv2, repeat_of, confidence_level)
+    if sample_weight is not None:
+        task = task.under(weight=read_weight(inside, sample_weight, params, len(target)))
+    parts = inside[:1], inside[1:]
+    result = compare_selections(task.of(inside, X), parts, plan, repeat_of, confidence_level)
     warn_of_bias(result)
     return result
+
+
+def compare_selections(
+    task: Task,
+    parts: tuple[Pipeline, Pipeline],
+    plan: ResamplingPlan,
+    repeat_of: np.ndarray,
+    confidence_level: float,
+) -> Estimate:
+    """Return the bias of selecting by the first part of an estimator on all samples.
+
+    The other part is fitted to what the first one selects, on the folds of a plan.
+    """
+    head, tail = parts
+    X, everything = task.X, np.arange(len(task.target))
+    given = params_of_part(head, task.params)
+    arguments = fit_arguments(head, X, given, task.weight, task.groups, everything)
+    selected = clone(head).fit(X, task.target.given, **arguments)
+    check_support(selected[-1])
+    outside = task.of(tail, selected.transform(X)).under(params=params_of_part(tail, task.params))
+    cv1, cv2 = fold_errors(outside, plan), fold_errors(task, plan)
+    return compute_bias(cv1, cv2, repeat_of, confidence_level)
+
+
+def split_at_selector(estimator: Any, X: Any) -> tuple[Pipeline, Pipeline] | None:
+    """Return the steps up to the last selector and those behind it; None if there is none."""
+    if isinstance(estimator, CV2FeatureSelectionPipeline):
+        selector, classifier = estimator.selector, estimator.classifier
+        selector = default_selector(np.shape(X)[1]) if selector is None else selector
+        classifier = SVC(kernel="linear") if classifier is None else classifier
+        return make_pipeline(selector), make_pipeline(classifier)
+    if not isinstance(estimator, Pipeline):
+        return None
+    for last in reversed(range(len(estimator) - 1)):
+        if hasattr(estimator[last], "get_support"):
+            return estimator[: last + 1], estimator[last + 1 :]
+    return None
 
 
 class FoldErrors(NamedTuple):
@@ -170,6 +226,10 @@ class FoldErrors(NamedTuple):
     errors: np.ndarray
     n_train: np.ndarray
     n_test: np.ndarray
+
+    def take(self, folds: np.ndarray) -> FoldErrors:
+        """Return those of some folds."""
+        return FoldErrors._make(column[folds] for column in self)
 
     def of_repeats(self, repeat_of: np.ndarray) -> np.ndarray:
         """Return the error of each repeat, pooled over its held-out predictions."""
@@ -192,17 +252,24 @@ def compute_bias(
     cv1: FoldErrors, cv2: FoldErrors, repeat_of: np.ndarray, confidence_level: float
 ) -> Estimate:
     """Return the two errors, their difference and its interval."""
+    known = np.isfinite(cv1.errors) & np.isfinite(cv2.errors)
+    if not known.any():
+        raise ValueError("selector and classifier must be fitted in a fold at least, got none.")
+    cv1, cv2 = cv1.take(known), cv2.take(known)
+    repeat_of = np.unique(repeat_of[known], return_inverse=True)[1]
     cv1_errors, cv2_errors = cv1.of_repeats(repeat_of), cv2.of_repeats(repeat_of)
     bias = float(np.mean(cv2_errors - cv1_errors))
     ratio = float(np.mean(cv1.n_test / cv1.n_train))
     error, n_folds = corrected_error(cv2.errors - cv1.errors, ratio), len(cv1.errors)
-    limits = partial(normal_interval, bias, error, bounds=(-1.0, 1.0), n_units=n_folds)
+    options: dict[str, Any] = {"bounds": (-1.0, 1.0), "degrees_of_freedom": n_folds - 1}
+    limits = partial(normal_interval, bias, error, **options)
     return Estimate(
         name="selection bias",
         value=bias,
         standard_error=error,
         method="cross_validation",
         limits={"corrected_t": limits},
+        n_failed=int(np.sum(~known)),
         replicates=cv2_errors - cv1_errors,
         details={
             "cv1_error": float(cv1_errors.mean()),

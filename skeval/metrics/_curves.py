@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from numbers import Integral, Real
 from typing import Any, Literal
 
@@ -21,7 +21,7 @@ from sklearn.utils import check_array
 
 from skeval._inference.areas import (
     Steps,
-    area_error,
+    area_spread,
     class_size,
     curve_distances,
     curve_limits,
@@ -29,6 +29,7 @@ from skeval._inference.areas import (
     rates_on_sphere,
 )
 from skeval._inference.estimate import Band, Curve, Estimate, Limits
+from skeval._inference.groups import Codes, Spread
 from skeval._inference.proportions import (
     area_interval,
     binomial_limits,
@@ -39,10 +40,10 @@ from skeval._inference.tables import ConfusionTable, score_form
 from skeval.utils._checks import (
     check_binary_scores,
     check_data,
-    check_groups,
     check_probabilities,
     give_nan,
     naming,
+    number_groups,
     warn_undefined,
 )
 from skeval.utils._compat import Interval, StrOptions, validate_params
@@ -380,18 +381,18 @@ class CurveSample:
     positive: NDArray[np.bool_]
     score: Floats
     weight: Floats
-    group: NDArray[np.intp] | None
+    group: Codes | None
     confidence_level: float
 
-    @property
-    def n_groups(self) -> int | None:
-        """Number of groups; None where there are none."""
-        return None if self.group is None else int(self.group.max()) + 1
+    @cached_property
+    def spread(self) -> Spread:
+        """How far the area under the ROC curve is known, and with it the curve."""
+        return area_spread(self.positive, self.score, self.weight, self.group)
 
     @property
     def z(self) -> float:
-        """The two-sided quantile: normal, or Student's of the number of groups."""
-        return normal_quantile(self.confidence_level, self.n_groups)
+        """The two-sided quantile: normal, or Student's of groups."""
+        return normal_quantile(self.confidence_level, self.spread.degrees_of_freedom)
 
     @property
     def widening(self) -> float:
@@ -417,8 +418,8 @@ class CurveSample:
 
     def area_form(self, value: float) -> tuple[Callable[[float], Limits], float]:
         """Return the score interval of an area by the confidence level, and its standard error."""
-        error = area_error(self.positive, self.score, self.weight, self.group)
-        form = partial(area_interval, value, error, self.sizes, n_groups=self.n_groups)
+        error, degrees = self.spread.error, self.spread.degrees_of_freedom
+        form = partial(area_interval, value, error, self.sizes, degrees_of_freedom=degrees)
         return form, error
 
     def prevalence(self) -> tuple[float, float]:
@@ -477,17 +478,6 @@ def check_curve_sample(
     if positive.all() or not positive.any():
         raise ValueError("y_true must hold both classes with weight > 0, got one.")
     return CurveSample(positive, score[seen], weight[seen], group, confidence_level)
-
-
-def number_groups(groups: Any, n_samples: int, seen: NDArray[np.bool_]) -> NDArray[np.intp] | None:
-    """Return the number of the group of each sample that is seen, from 0."""
-    groups = check_groups(groups, n_samples)
-    if groups is None:
-        return None
-    names, codes = np.unique(groups[seen], return_inverse=True)
-    if len(names) < 2:
-        raise ValueError(f"groups must hold at least two groups, got one: {names.tolist()[0]!r}.")
-    return codes.reshape(-1)
 
 
 def simulate_distances(
@@ -763,7 +753,11 @@ def precision_recall_curve_band(
         value=value,
         standard_error=np.nan,
         method="exact",
-        limits={"exact": partial(_limit_precision, value * roc.n_y, roc.n_y, sample.n_groups)},
+        limits={
+            "exact": partial(
+                _limit_precision, value * roc.n_y, roc.n_y, sample.spread.degrees_of_freedom
+            )
+        },
         n_samples=len(sample.score),
         confidence_level=confidence_level,
     )
@@ -786,10 +780,10 @@ def precision_recall_curve_band(
 
 
 def _limit_precision(
-    hits: float, n: float, n_groups: int | None, confidence_level: float
+    hits: float, n: float, degrees_of_freedom: float, confidence_level: float
 ) -> tuple[float, float]:
     """Return the interval of the average precision, at Student's level of the groups."""
-    z = normal_quantile(confidence_level, n_groups)
+    z = normal_quantile(confidence_level, degrees_of_freedom)
     return exact_interval(hits, n, float(1 - 2 * ndtr(-z)))
 
 
@@ -1000,7 +994,7 @@ def _estimate(
     cell: NDArray[np.intp],
     gains: Floats,
     weight: Floats,
-    group: NDArray[np.intp] | None,
+    group: Codes | None,
     confidence_level: float,
 ) -> tuple[float, float, float]:
     """Return the mean gain and the ends of its score interval."""

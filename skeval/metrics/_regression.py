@@ -302,7 +302,7 @@ def expected_loss(
         for r in range(_REPLICATES)
     ]
     mean, spread = float(np.mean(means)), float(stats.sem(means))
-    limits = partial(normal_interval, mean, spread, n_units=_REPLICATES)
+    limits = partial(normal_interval, mean, spread, degrees_of_freedom=_REPLICATES - 1)
     return Estimate(
         name="expected loss",
         value=mean,

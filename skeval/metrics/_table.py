@@ -20,12 +20,18 @@ from scipy import stats
 from sklearn import metrics as sk
 from sklearn.utils.multiclass import type_of_target, unique_labels
 
+from skeval._inference.areas import rank_columns
 from skeval._inference.estimate import Limits
+from skeval._inference.groups import Codes
 from skeval._inference.proportions import (
     PROPORTION_INTERVALS,
+    area_interval,
+    effective_size,
     log_odds_interval,
     mean_interval,
     normal_interval,
+    normal_quantile,
+    wilson_interval,
 )
 from skeval._inference.tables import (
     ConfusionTable,
@@ -35,6 +41,7 @@ from skeval._inference.tables import (
     f_score_gradient,
     kappa,
     mean_cost,
+    mean_of_labels,
     phi,
     score_form,
 )
@@ -83,6 +90,7 @@ Forms = dict[str, tuple[Callable[[float], Limits], float]]
 SCORES = ("decision_function", "predict_proba")
 ANY_NUMBER = -np.inf, np.inf
 BINARY = frozenset({"binary"})
+SEVERAL_LABELS = "multilabel-indicator"
 CLASSES = frozenset({"binary", "multiclass"})
 NUMBERS = CLASSES | {"continuous", "continuous-multioutput", "multiclass-multioutput"}
 SKLEARN_F = frozenset({"average", "labels", "pos_label", "zero_division"})
@@ -98,7 +106,7 @@ class Sample(NamedTuple):
     y_pred: Array
     value: float
     weight: Floats | None = None
-    groups: Any = None
+    groups: Codes | None = None
 
 
 class Form(NamedTuple):
@@ -314,9 +322,12 @@ def make_closed_forms(metric: Callable[..., Any], sample: Sample, stratify: bool
     """Return the closed forms that fit the metric and the data by method, the best first."""
     function, arguments = unwrap(metric)
     row = find_row(function)
-    if row is None or stratify or not set(arguments) <= row.keywords:
+    if row is None or stratify or not row.interval:
         return {}
-    if not row.interval or type_of_target(sample.y_true) not in row.targets:
+    kind, more = type_of_target(sample.y_true), set(arguments) - row.keywords
+    if kind == SEVERAL_LABELS and more <= {"average"}:
+        return make_label_forms(row, arguments, sample)
+    if more or kind not in row.targets:
         return {}
     if row.side is not None:
         label = arguments.get("pos_label")
@@ -336,6 +347,91 @@ def make_closed_forms(metric: Callable[..., Any], sample: Sample, stratify: bool
             made = form.make(row, arguments, sample) if np.isfinite(sample.value) else {}
             forms |= {name: made.get(name, (give_no_limits, np.nan)) for name in methods}
     return forms
+
+
+def make_label_forms(row: Metric, arguments: Arguments, sample: Sample) -> Forms:
+    """Return the score interval of a metric of several labels of each sample, if there is one.
+
+    Samples are the units, whatever their labels have to do with each other: the decisions on the
+    labels of one sample, or of one group of samples, belong together. Both arrays have shape
+    (n_samples, n_labels).
+    """
+    if sample.y_true.shape != sample.y_pred.shape:
+        return {}
+    n, n_labels = sample.y_true.shape
+    unit = np.arange(n) if sample.groups is None else np.asarray(sample.groups)
+    weight = None if sample.weight is None else np.repeat(sample.weight, n_labels)
+    flat = Sample(
+        sample.y_true.ravel(),
+        sample.y_pred.ravel(),
+        sample.value,
+        weight,
+        np.repeat(unit, n_labels, axis=0),
+    )
+    ranked = row.function in (sk.roc_auc_score, sk.average_precision_score)
+    average = arguments.get("average", "macro" if ranked else "binary")
+    if ranked and average in ("micro", "macro"):
+        return use_label_ranking(row, sample if average == "macro" else flat, sample)
+    table = None
+    if row.function in (sk.accuracy_score, sk.zero_one_loss):  # all labels of a sample at once
+        exact = np.all(sample.y_true == sample.y_pred, axis=1)
+        flat = sample._replace(y_true=np.ones(n, dtype=bool), y_pred=exact)
+        table = count_table(row, arguments, *flat[:2], sample.weight)
+    elif row.function is sk.hamming_loss or average == "micro":
+        arguments = {**arguments, "average": "binary"} if "average" in arguments else arguments
+        table = count_table(row, arguments, *flat[:2], weight)
+    elif isinstance(row.from_table, Averaged) and average in ("macro", "weighted"):
+        table = count_labels(row.from_table, arguments, sample, flat)
+    if table is None or not _agree(table.metric(table.share)[0], sample.value):
+        return {}
+    return {"score": score_form(table, sample.value, flat.groups)}
+
+
+def count_labels(
+    averaged: Averaged, arguments: Arguments, sample: Sample, flat: Sample
+) -> ConfusionTable:
+    """Return the tables of all labels as one, of shape (n_labels, 2, 2), and the mean of it."""
+    label = np.tile(np.arange(sample.y_true.shape[1]), len(sample.y_true))
+    cell = 4 * label + 2 * (flat.y_true == 1) + (flat.y_pred == 1)
+    weight = np.ones(len(cell)) if flat.weight is None else flat.weight
+    counts = np.bincount(cell, weight, minlength=4 * (label.max() + 1)).reshape(-1, 2, 2)
+    score = FScore(
+        averaged.value, arguments["average"], float(arguments.get("beta", 1.0)), np.ones(2, bool)
+    )
+    return ConfusionTable(
+        counts.astype(np.float64), cell, weight, partial(mean_of_labels, score=score)
+    )
+
+
+def use_ranking(row: Metric, arguments: Arguments, sample: Sample) -> Forms:
+    """Return the interval of the average precision of weighted or grouped samples."""
+    positive = sample.y_true == arguments.get("pos_label", 1)
+    columns = sample._replace(y_true=positive.astype(int))
+    return use_label_ranking(row, columns, columns)
+
+
+def use_label_ranking(row: Metric, columns: Sample, sample: Sample) -> Forms:
+    """Return the score interval of the mean area, or average precision, of the columns."""
+    true, score = (each.reshape(len(each), -1) for each in columns[:2])
+    weight = np.ones(len(true)) if columns.weight is None else columns.weight
+    of_area = row.function is sk.roc_auc_score
+    found = rank_columns(true == 1, score.astype(float), weight, columns.groups, of_area=of_area)
+    if not _agree(found.value, sample.value):
+        return {}
+    if of_area:
+        degrees = found.degrees_of_freedom
+        made_of = found.value, found.error, found.sizes
+        limits = partial(area_interval, *made_of, degrees_of_freedom=degrees)
+        return {"score": (limits, found.error)}
+    size = effective_size(found.value, found.error, found.sizes[0])
+    limits = partial(_limit_share, found.value, size, found.degrees_of_freedom)
+    return {"score": (limits, found.error)}
+
+
+def _limit_share(value: float, size: float, degrees: float, confidence_level: float) -> Limits:
+    """Return Wilson's interval with Student's quantile of so many degrees of freedom."""
+    wider = normal_quantile(confidence_level, degrees) / normal_quantile(confidence_level)
+    return wilson_interval(value * size / wider**2, size / wider**2, confidence_level)
 
 
 def give_no_limits(confidence_level: float) -> Limits:
@@ -425,6 +521,7 @@ def count_table(
 
 PROPORTION = Form(tuple(PROPORTION_INTERVALS), use_proportion)
 OF_POSITIVES = Form(("wilson",), use_proportion)
+OF_RANKING = Form(("score",), use_ranking)
 OF_TABLE = Form(("score",), use_table)
 OF_F_TABLE = Form(("score", "delta", "normal"), use_table)
 OF_AREA = Form(("score", "delong", "normal"), use_area)
@@ -585,7 +682,7 @@ METRICS: tuple[Metric, ...] = (
     Metric(
         sk.average_precision_score,
         response=SCORES,
-        interval=(OF_POSITIVES,),
+        interval=(OF_POSITIVES, OF_RANKING),
         keywords=frozenset({"pos_label"}),
         targets=BINARY,
         counted="y_true",

@@ -20,14 +20,15 @@ from scipy.special import expit, logit
 
 from skeval._inference.areas import independent_size
 from skeval._inference.estimate import Estimate, Limits, Results
-from skeval._inference.proportions import log_interval, normal_quantile, standard_error_of_ratio
+from skeval._inference.groups import Codes, Spread, spread_between
+from skeval._inference.proportions import log_interval, normal_quantile, spread_of_ratio
 from skeval.metrics._calibration import PROBABILITY_CONSTRAINTS
 from skeval.metrics._curves import check_curve_sample
 from skeval.utils._checks import check_binary_scores, check_probabilities, warn_undefined, warn_user
 from skeval.utils._compat import Interval, validate_params
 from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
 
-__all__ = ["calibration_measures", "validation_size"]
+__all__ = ["Validated", "calibration_measures", "recalibrate", "validation_size"]
 
 Floats = NDArray[np.float64]
 CERTAIN = 1e-8
@@ -186,7 +187,7 @@ def calibration_measures(
     made = {
         "observed_expected": _compare_sums(data, p),
         "in_the_large": _find_in_the_large(data),
-        **_recalibrate(data),
+        **recalibrate(data),
         **_measure_distances(data, p, confidence_level, random_state),
         "scaled_brier": _scale_brier(data, p),
     }
@@ -199,7 +200,7 @@ def calibration_measures(
                 method=each.method,
                 limits={} if np.isnan(each.value) else {each.method: each.limits},
                 n_samples=len(y),
-                details={"n_groups": sample.n_groups, **each.details},
+                details=each.details,
                 confidence_level=confidence_level,
                 allow_point=True,
             )
@@ -236,27 +237,18 @@ class Validated(NamedTuple):
     y: Floats
     odds: Floats
     weight: Floats
-    group: NDArray[np.intp] | None
+    group: Codes | None
 
-    @property
-    def n_groups(self) -> int | None:
-        """Number of groups."""
-        return None if self.group is None else int(self.group.max()) + 1
+    def spread(self, deviations: Floats, size: Floats, leverage: Floats) -> Spread:
+        """Return how far a sum of weighted deviations is known, of shape (n,) or (n, k).
 
-    def quantile(self, confidence_level: float) -> float:
-        """Return the two-sided quantile, Student's of groups."""
-        return normal_quantile(confidence_level, self.n_groups)
-
-    def spread(self, deviations: Floats) -> Floats:
-        """Return the covariance of a sum of weighted deviations, shape (k, k)."""
+        Deviations are about of the `size` given; see `spread_between`.
+        """
         moved = self.weight[:, None] * deviations.reshape(len(self.y), -1)
-        factor, n_groups = 1.0, self.n_groups
-        if self.group is not None and n_groups is not None:
-            sums = np.zeros((n_groups, moved.shape[1]))
-            np.add.at(sums, self.group, moved)
-            moved, factor = sums, n_groups / (n_groups - 1)
-        found: Floats = factor * moved.T @ moved
-        return found
+        if self.group is None:
+            return Spread(moved.T @ moved)
+        counted, leverage = self.weight * size, self.weight * leverage
+        return spread_between(moved, self.group, counted, leverage=leverage)
 
     def shrink(self, ratio: float) -> float:
         """Return a ratio of variances, drawn toward 1 where it is below."""
@@ -271,28 +263,37 @@ def _compare_sums(data: Validated, p: Floats) -> Measure:
     """
     observed, expected = float(data.weight @ data.y), float(data.weight @ p)
     ratio = observed / expected
-    variance = float(data.spread(data.y - ratio * p)[0, 0])
-    larger = data.shrink(variance / observed)
-    limits = partial(_limit_ratio, data, observed, expected, larger)
-    return Measure(ratio, variance**0.5 / expected, "score", limits, {})
+    spread = data.spread(data.y - ratio * p, np.sqrt(p * (1 - p)), p)
+    larger = data.shrink(spread.variance / observed)
+    limits = partial(_limit_ratio, spread, observed, expected, larger)
+    return Measure(ratio, spread.error / expected, "score", limits, spread.details)
 
 
 def _limit_ratio(
-    data: Validated, observed: float, expected: float, larger: float, confidence_level: float
+    spread: Spread, observed: float, expected: float, larger: float, confidence_level: float
 ) -> Limits:
     """Return the roots of the quadratic equation in t E."""
-    half = 2 * observed + data.quantile(confidence_level) ** 2 * larger
+    half = 2 * observed + _find_quantile(spread, confidence_level) ** 2 * larger
     root = np.sqrt(half**2 - 4 * observed**2)
     return float((half - root) / 2 / expected), float((half + root) / 2 / expected)
 
 
+def _find_quantile(spread: Spread, confidence_level: float) -> float:
+    """Return the two-sided quantile, Student's of groups."""
+    return normal_quantile(confidence_level, spread.degrees_of_freedom)
+
+
 class Fit(NamedTuple):
-    """A logistic regression: its coefficients, their robust covariance and that of the model."""
+    """A logistic regression: its coefficients, the covariance of the model, and the real one.
+
+    `spreads` are those of each coefficient by itself, `spread` is that of all.
+    """
 
     coefficients: Floats
     likelihood: float
-    robust: Floats
     model: Floats
+    spread: Spread
+    spreads: list[Spread]
 
 
 def _log_likelihood(y: Floats, weight: Floats, line: Floats) -> float:
@@ -336,8 +337,14 @@ def fit_logistic(data: Validated, design: Floats, offset: Floats | float = 0.0) 
     if np.linalg.cond(information) > 1e12:
         return None
     model = np.linalg.inv(information)
-    robust = model @ data.spread(design * (data.y - mean)[:, None]) @ model
-    return Fit(beta, likelihood, robust, model)
+    turned, size = design @ model, np.sqrt(mean * (1 - mean))
+    moved = turned * (data.y - mean)[:, None]
+    leverage = size**2 * np.einsum("ij,ij->i", turned, design)
+    spreads = [
+        data.spread(moved[:, at], size * np.abs(turned[:, at]), (size * turned[:, at]) ** 2)
+        for at in range(len(beta))
+    ]
+    return Fit(beta, likelihood, model, data.spread(moved, np.sqrt(leverage), leverage), spreads)
 
 
 def _give_nothing(confidence_level: float) -> Limits:
@@ -355,14 +362,17 @@ def _find_in_the_large(data: Validated) -> Measure:
     if fit is None:
         return NOTHING
     value = float(fit.coefficients[0])
-    larger = data.shrink(float(fit.robust[0, 0] / fit.model[0, 0]))
-    limits = partial(_limit_shift, data, value, larger)
-    return Measure(value, float(fit.robust[0, 0] ** 0.5), "score", limits, {})
+    (spread,) = fit.spreads
+    larger = data.shrink(spread.variance / float(fit.model[0, 0]))
+    limits = partial(_limit_shift, data, value, (spread, larger))
+    return Measure(value, spread.error, "score", limits, spread.details)
 
 
-def _limit_shift(data: Validated, value: float, larger: float, confidence_level: float) -> Limits:
+def _limit_shift(
+    data: Validated, value: float, known: tuple[Spread, float], confidence_level: float
+) -> Limits:
     """Return the shifts whose score is that many standard deviations from 0."""
-    reach = data.quantile(confidence_level) * larger**0.5
+    reach = _find_quantile(known[0], confidence_level) * known[1] ** 0.5
 
     def distance(shift: float) -> float:
         mean = expit(shift + data.odds)
@@ -395,7 +405,7 @@ def _cross(function: Callable[[float], float], start: float, side: int, first: f
     return float(brentq(function, *ends, xtol=1e-9 * first))
 
 
-def _recalibrate(data: Validated) -> dict[str, Measure]:
+def recalibrate(data: Validated) -> dict[str, Measure]:
     """Return intercept and slope of the log-odds, with intervals of the profile likelihood."""
     design = np.column_stack([np.ones(len(data.y)), data.odds])
     fit = fit_logistic(data, design)
@@ -408,17 +418,17 @@ def _recalibrate(data: Validated) -> dict[str, Measure]:
     found = {}
     for at, name in enumerate(("intercept", "slope")):
         value = float(fit.coefficients[at])
-        larger = data.shrink(float(fit.robust[at, at] / fit.model[at, at]))
-        limits = partial(_profile, data, design, fit, at, larger)
-        found[name] = Measure(value, float(fit.robust[at, at] ** 0.5), "profile", limits, {})
+        spread = fit.spreads[at]
+        limits = partial(_profile, data, design, fit, at)
+        found[name] = Measure(value, spread.error, "profile", limits, spread.details)
     return found
 
 
-def _profile(
-    data: Validated, design: Floats, fit: Fit, at: int, larger: float, confidence_level: float
-) -> Limits:
+def _profile(data: Validated, design: Floats, fit: Fit, at: int, confidence_level: float) -> Limits:
     """Return the ends where twice the loss of likelihood, of the best other one, is z^2 r."""
-    bound = data.quantile(confidence_level) ** 2 * larger
+    spread = fit.spreads[at]
+    larger = data.shrink(spread.variance / float(fit.model[at, at]))
+    bound = _find_quantile(spread, confidence_level) ** 2 * larger
     best, other = float(fit.coefficients[at]), fit.coefficients[[1 - at]]
     moves = fit.model[1 - at, at] / fit.model[at, at]  # of the other with this one
 
@@ -473,9 +483,10 @@ def _measure_distances(
         return dict.fromkeys(SHARES, NOTHING)
     rng = repetition_rng(root_seed(random_state), 0)
     drawn = rng.standard_normal((N_DRAWS, len(fit.coefficients)))
-    if data.n_groups is not None:
-        drawn /= np.sqrt(rng.chisquare(data.n_groups - 1, (N_DRAWS, 1)) / (data.n_groups - 1))
-    scale, turn = np.linalg.eigh(fit.robust)
+    degrees = fit.spread.degrees_of_freedom
+    if np.isfinite(degrees):
+        drawn /= np.sqrt(rng.chisquare(degrees, (N_DRAWS, 1)) / degrees)
+    scale, turn = np.linalg.eigh(fit.spread.covariance)
     noise = drawn @ (turn * np.sqrt(scale.clip(0))).T
     ray = Ray(make_spline(grid, knots), expit(grid), fit.coefficients, noise)
     found = {}
@@ -484,7 +495,8 @@ def _measure_distances(
         chance = float(np.median(_summarize(ray.draw(0.0), share)))
         limits = partial(ray.limits, value, chance, share)
         spread = float(np.std(_summarize(ray.draw(1.0), share)))
-        found[name] = Measure(value, spread, "test_inversion", limits, {"by_chance": chance})
+        details = {**fit.spread.details, "by_chance": chance}
+        found[name] = Measure(value, spread, "test_inversion", limits, details)
     return found
 
 
@@ -562,15 +574,16 @@ def _scale_brier(data: Validated, p: Floats) -> Measure:
     share = np.average(data.y, weights=data.weight)
     losses, of_share = data.weight * (data.y - p) ** 2, data.weight * (data.y - share) ** 2
     ratio = float(losses.sum() / of_share.sum())
-    error, _ = standard_error_of_ratio(losses, of_share, data.group)
+    spread = spread_of_ratio(losses, of_share, data.group)
     unbiased = ratio * (1 - 1 / independent_size(data.weight))
-    return Measure(1 - ratio, error, "log", partial(_limit_brier, data, unbiased, error), {})
+    limits = partial(_limit_brier, unbiased, spread)
+    return Measure(1 - ratio, spread.error, "log", limits, spread.details)
 
 
-def _limit_brier(data: Validated, ratio: float, error: float, confidence_level: float) -> Limits:
+def _limit_brier(ratio: float, spread: Spread, confidence_level: float) -> Limits:
     """Return one less the ends of the interval of the logarithm of the ratio."""
-    wider = data.quantile(confidence_level) / normal_quantile(confidence_level)
-    low, high = log_interval(ratio, error * wider, confidence_level)
+    wider = _find_quantile(spread, confidence_level) / normal_quantile(confidence_level)
+    low, high = log_interval(ratio, spread.error * wider, confidence_level)
     return 1 - high, 1 - low
 
 

@@ -1,7 +1,13 @@
 """Estimates of error, their intervals, and P-values."""
 
 from skeval._inference.estimate import ConfidenceInterval, Estimate, Test
-from skeval.model_selection._bootstrap import BootstrapSplit, bootstrap_error, refit_632, score_632
+from skeval.model_selection._bootstrap import (
+    BootstrapSplit,
+    bootstrap_error,
+    make_bootstrap_scorer,
+    refit_632,
+    score_632,
+)
 from skeval.model_selection._compare import compare_classifiers, compare_predictions
 from skeval.model_selection._compare_scores import compare_scores
 from skeval.model_selection._comparison import Comparison, Difference
@@ -13,12 +19,14 @@ from skeval.model_selection._estimates import (
     resubstitution_error,
 )
 from skeval.model_selection._holdout import HoldoutSize, holdout_error, holdout_size
+from skeval.model_selection._learning_curve import learning_curve_band
 from skeval.model_selection._metric_interval import metric_interval
 from skeval.model_selection._permutation import make_permutation_scorer, permutation_test
 from skeval.model_selection._plot import (
     CriticalDifferenceDisplay,
     DifferencesDisplay,
     LeaderboardDisplay,
+    LearningCurveDisplay,
     PerturbationDisplay,
     SimplexDisplay,
 )
@@ -39,6 +47,7 @@ __all__ = [
     "EstimatesDisplay",
     "HoldoutSize",
     "LeaderboardDisplay",
+    "LearningCurveDisplay",
     "NullDistributionDisplay",
     "PerturbationDisplay",
     "SimplexDisplay",
@@ -52,6 +61,8 @@ __all__ = [
     "error_interval",
     "holdout_error",
     "holdout_size",
+    "learning_curve_band",
+    "make_bootstrap_scorer",
     "make_permutation_scorer",
     "metric_interval",
     "permutation_test",

@@ -19,15 +19,14 @@ from sklearn.metrics import roc_auc_score
 from sklearn.utils import get_tags
 
 from skeval._inference.areas import delong, partial_delong
+from skeval._inference.groups import spread_between
 from skeval._inference.paired import ALTERNATIVES
 from skeval._resampling.fits import fit_plan, score_plan
 from skeval._resampling.folds import fold_plan, resolve_folds
-from skeval._resampling.outputs import RESPONSES, ReplayedEstimator, join_outputs
-from skeval._resampling.questions import Questions
-from skeval._resampling.target import Target
-from skeval._resampling.task import Task, read_task
+from skeval._resampling.plan import RESPONSES, join_outputs
+from skeval._resampling.questions import Questions, ReplayedEstimator
+from skeval._resampling.task import Params, Target, Task, check_takes_weights, read_task
 from skeval._resampling.units import DrawingUnits, drawing_units, values_or_nan, warn_of_undefined
-from skeval._resampling.weights import Params, check_takes_weights
 from skeval.metrics._scorers import range_of
 from skeval.metrics._table import METRICS, Metric, find_row, unwrap
 from skeval.metrics._text import Sums, find_sums
@@ -714,7 +713,7 @@ def read_systems(predictions: Any, y_true: Any, seeds: Any) -> tuple[Any, Any]:
         owners = [str(name[0]) for name in frame.columns] if seeds is None else seeds
     if len(set(names)) < len(names):
         raise ValueError(f"predictions must have columns of different names, got {names}.")
-    columns = {name: frame.iloc[:, at].to_numpy() for at, name in enumerate(names)}
+    columns = {name: frame[key].to_numpy() for name, key in zip(names, frame.columns, strict=True)}
     return columns, owners
 
 
@@ -860,22 +859,26 @@ class Predictions:
         scores, k = self._score_samples(), len(self.names)
         n_seeds = np.bincount(self.runs)
         mean = np.equal.outer(np.arange(k), self.runs) / n_seeds[:, None]
-        units = drawing_units(self.n_samples, None, self.groups)
-        n_units, n_rates, noise = units.n_groups, None, np.zeros(len(self.runs))
+        units = drawing_units(self.n_samples, None, self.groups, crossed=True)
+        n_rates, noise, together = None, np.zeros(len(self.runs)), {}
+        degrees = np.inf if units.n_groups is None else units.n_groups - 1.0
         if scores is not None:
             weight = np.ones(self.n_samples) if self.weight is None else self.weight
             weight = weight / weight.sum()
             of_runs = scores @ weight
             values = mean @ of_runs
             moved = (mean @ scores - values[:, None]) * weight
-            n_units = units.n_units
-            if units.n_groups is not None:
-                moved = np.array([np.bincount(units.unit, each) for each in moved])
             rates = np.isin(scores, (0.0, 1.0)).all() and self.weight is None
             if rates and len(self.runs) == k:
-                n_rates, n_units = self.n_samples, units.n_groups
-            factor = 1.0 if n_units is None else n_units / (n_units - 1)
-            covariance = factor * moved @ moved.T
+                n_rates = self.n_samples
+            if units.n_groups is None:
+                degrees = np.inf if n_rates else self.n_samples - 1.0
+                factor = 1.0 if n_rates else self.n_samples / degrees
+                covariance = factor * moved @ moved.T
+            else:
+                spread = spread_between(moved.T, units.codes, weight)
+                covariance, degrees = spread.covariance, spread.degrees_of_freedom
+                together = spread.details
             noise = ((scores - (mean @ scores)[self.runs]) ** 2) @ weight**2
         elif self._are_areas:
             of_runs, covariance, _ = self.areas()
@@ -889,9 +892,10 @@ class Predictions:
                 raise ValueError("metric must be defined on two resamples at least.")
             covariance = np.atleast_2d(np.cov(mean @ drawn))
         spread = (of_runs - values[self.runs]) ** 2 - noise
-        degrees = np.maximum(1, n_seeds - 1)
-        own = np.bincount(self.runs, spread).clip(0.0) / degrees / n_seeds
-        return Joint(values, covariance, n_units, n_rates, own, n_seeds)
+        of_seeds = np.maximum(1, n_seeds - 1)
+        own = np.bincount(self.runs, spread).clip(0.0) / of_seeds / n_seeds
+        groups = n_rates, units.n_groups, together
+        return Joint(values, covariance, degrees, *groups, own, n_seeds)
 
     @property
     def _are_areas(self) -> bool:

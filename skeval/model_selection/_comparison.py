@@ -18,6 +18,7 @@ from skeval._inference.posteriors import (
     signed_rank_draws,
 )
 from skeval._inference.ranks import find_equal, find_groups, rank_rows
+from skeval._version import __version__
 from skeval.utils._checks import check_option, check_rope
 from skeval.utils._text import (
     DataFrame,
@@ -155,6 +156,19 @@ class Difference(Estimate):
         return f"{super().__str__()}\n{fill_text(self.conclusion)}"
 
 
+WORKS = {
+    "max_t": "M. Mogstad, J. P. Romano, A. M. Shaikh, D. Wilhelm (2024), "
+    "https://doi.org/10.1093/restud/rdad006",
+    "corrected_t": "C. Nadeau, Y. Bengio (2003), https://doi.org/10.1023/A:1024068626366",
+    "delong": "E. R. DeLong, D. M. DeLong, D. L. Clarke-Pearson (1988), "
+    "https://doi.org/10.2307/2531595",
+    "mcnemar": "interval: A. Agresti, Y. Min (2005), https://doi.org/10.1002/sim.1781",
+    "5x2cv_t": "T. G. Dietterich (1998), https://doi.org/10.1162/089976698300017197",
+    "5x2cv_f": "E. Alpaydin (1999), https://doi.org/10.1162/089976699300016007",
+}
+"""What tests cite."""
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Comparison(Result):
     """Two things or many, the differences of their scores, and which are more than chance.
@@ -279,6 +293,31 @@ class Comparison(Result):
             for each in pairs
             if name in (each.a, each.b)
         ]
+
+    def to_methods(self) -> str:
+        """Return a paragraph for the methods section, with the work that it cites.
+
+        Each sentence is read off what was done.
+
+        Returns
+        -------
+        str
+        """
+        n_names, level = len(self.names), f"{100 * self.confidence_level:g} %"
+        each = "the difference was" if n_names == 2 else f"all {len(self.differences)} pairs were"
+        work = WORKS.get(self.method)
+        told = [f"Of {n_names} by {self.scoring} {each} tested by {self.title}"]
+        told[0] += " [1]." if work else "."
+        if n_names > 2:
+            told.append(f"The {level} intervals of all differences and all ranks hold together.")
+        else:
+            told.append(f"The interval of the difference is a {level} confidence interval.")
+        if n_names > 2 and self.correction != "none":
+            told.append(f"P-values are corrected for the number of pairs ({self.correction}).")
+        if self.scope:
+            told.append(self.scope)
+        told.append(f"Computed with skeval {__version__}.")
+        return " ".join(told) + (f"\n\n[1] {work}" if work else "")
 
     def to_matrix(self, what: str = "value") -> np.ndarray:
         """Return a number of all pairs as a table, the row before the column.

@@ -139,10 +139,14 @@ class Joint(NamedTuple):
     values : ndarray of shape (n_names,)
     covariance : ndarray of shape (n_names, n_names)
         Due to the units, samples or groups of them, that all share.
-    n_units : int or None
-        How many units the covariance is made of; None where Student's quantile is not for it.
+    degrees_of_freedom : float
+        Of the covariance; infinity where Student's quantile is not for it.
     n_rates : int or None
         Number of samples, where each scores 0 or 1.
+    n_groups : int or None
+        Number of groups; None where samples are independent.
+    together : dict
+        What the result tells of groups.
     own : ndarray of shape (n_names,)
         The variance of each that nothing shares: that between its seeds.
     n_seeds : ndarray of shape (n_names,)
@@ -150,8 +154,10 @@ class Joint(NamedTuple):
 
     values: np.ndarray
     covariance: np.ndarray
-    n_units: int | None
+    degrees_of_freedom: float
     n_rates: int | None
+    n_groups: int | None
+    together: dict[str, Any]
     own: np.ndarray
     n_seeds: np.ndarray
 
@@ -396,8 +402,11 @@ def hold_together(
     return limits(together(confidence_level))
 
 
-def judge_splits(splits: Splits, question: Question) -> Findings:
-    """The corrected resampled t-test, and the Bayesian correlated t test beside it."""
+def judge_splits(splits: Splits, question: Question, *, method: str = "corrected_t") -> Findings:
+    """The corrected resampled t-test, and the Bayesian correlated t test beside it.
+
+    Without the ratio of sizes it is Student's t of the differences.
+    """
     (scores, ratio), rope = splits, question.rope
     values = scores.mean(axis=0)
 
@@ -410,7 +419,7 @@ def judge_splits(splits: Splits, question: Question) -> Findings:
             )
         value, error = float(values[a] - values[b]), test.standard_error
         regions = correlated_t_probabilities(value, error, len(scores), rope)
-        return Pair(value, test, "corrected_t", {"rope": rope, **regions._asdict()})
+        return Pair(value, test, method, {"rope": rope, **regions._asdict()})
 
     known = {"split_scores": scores, "test_train_ratio": ratio, "rope": rope}
     return Findings(values, judge, known)
@@ -488,7 +497,7 @@ def judge_joint(joint: Joint, question: Question) -> Findings:
     if n is not None:
         variances = (n**2 * variances + 1 + 2 * n * centres**2 / (n + 2)) / (n + 2) ** 2
         centres, bounds = centres * n / (n + 2), (-1.0, 1.0)
-    degrees = np.full(len(pairs), np.inf if joint.n_units is None else joint.n_units - 1.0)
+    degrees = np.full(len(pairs), joint.degrees_of_freedom)
     if own.any():  # Satterthwaite
         parts = sum(joint.own[at] ** 2 / np.maximum(1, joint.n_seeds[at] - 1) for at in pairs.T)
         parts = parts + shared**2 / degrees
@@ -512,8 +521,8 @@ def judge_joint(joint: Joint, question: Question) -> Findings:
     def judge(a: int, b: int) -> Pair:
         at = place[a, b]
         error = float(np.sqrt(variances[at]))
-        n_units = None if np.isinf(degrees[at]) else float(degrees[at]) + 1
-        limits = partial(normal_interval, float(centres[at]), error, bounds=bounds, n_units=n_units)
+        options: dict[str, Any] = {"bounds": bounds, "degrees_of_freedom": float(degrees[at])}
+        limits = partial(normal_interval, float(centres[at]), error, **options)
         test = PairedTest(error, float(statistics[at]), float(pvalues[at]), limits)
         details = {"pvalue_alone": float(alone[at])}
         return Pair(float(values[a] - values[b]), test, "max_t", details)
@@ -527,13 +536,14 @@ def describe_each(joint: Joint, confidence_level: float) -> dict[str, Any]:
     ends = []
     for value, error in zip(joint.values.tolist(), errors.tolist(), strict=True):
         if n is None:
-            ends.append(normal_interval(value, error, confidence_level, n_units=joint.n_units))
+            degrees = joint.degrees_of_freedom
+            ends.append(normal_interval(value, error, confidence_level, degrees_of_freedom=degrees))
         else:
-            size = effective_size(value, error, n, joint.n_units)
-            z = normal_quantile(confidence_level, joint.n_units)
+            size = effective_size(value, error, n, joint.n_groups)
+            z = normal_quantile(confidence_level, joint.degrees_of_freedom)
             ends.append(wilson_interval(value * size, size, confidence_level, z))
     lows, highs = np.array(ends).T
-    return {"standard_errors": errors, "lows": lows, "highs": highs}
+    return {"standard_errors": errors, "lows": lows, "highs": highs, **joint.together}
 
 
 def keep_level(confidence_level: float) -> float:
@@ -664,6 +674,7 @@ def describe_friedman(ranks: np.ndarray) -> Test:
 
 
 RULES = "This holds for these predictions; that training anew would change them is left out."
+HALVINGS = "This is of random halvings of these data, and says nothing of new data."
 DATASETS = "All this is of data sets like these, and of no single one."
 MEAN_RANKS = f"Mean ranks of two depend on who else takes part. {DATASETS}"
 OF_LABELS: dict[str, Any] = {
@@ -677,6 +688,13 @@ OVER_DATASETS: dict[str, Any] = {"needs": "table", "one_sided": False, "level": 
 
 ROWS = (
     ComparisonMethod("corrected_t", "corrected resampled t", "splits", judge_splits),
+    ComparisonMethod(
+        "halvings",
+        "Student's t of random halvings",
+        "halvings",
+        partial(judge_splits, method="halvings"),
+        scope=HALVINGS,
+    ),
     ComparisonMethod(
         "5x2cv_t", "5 x 2 folds, t", "halves", partial(judge_halves, method="5x2cv_t")
     ),

@@ -10,20 +10,25 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.random import SeedSequence
 from sklearn.base import is_classifier
-from sklearn.metrics import check_scoring, get_scorer_names
+from sklearn.metrics import get_scorer_names
 
 from skeval._inference.errors import n_units
 from skeval._inference.estimate import Estimate, Results
 from skeval._inference.ordered import time_blocks
 from skeval._inference.proportions import Finding, make_limits, mirrored
+from skeval._resampling.fits import OutOfFold, collect_answers, fit_scheme, score_scheme
 from skeval._resampling.folds import draws_anew
-from skeval._resampling.outputs import FitOutput
-from skeval._resampling.procedure import OutOfFold, collect_answers, fit_scheme, score_scheme
-from skeval._resampling.schemes import Cases
-from skeval._resampling.target import LossLike, resolve_loss
-from skeval._resampling.task import Task, read_task, read_weight
-from skeval._resampling.weights import Params
-from skeval.metrics._scorers import range_of, row_of_scorer
+from skeval._resampling.plan import FitOutput
+from skeval._resampling.task import (
+    Cases,
+    LossLike,
+    Params,
+    Task,
+    read_task,
+    read_weight,
+    resolve_loss,
+)
+from skeval.metrics._scorers import range_of, read_scoring, row_of_scorer
 from skeval.model_selection._estimates import Outcome, Settings, conclude, find, untested_losses
 from skeval.model_selection._interval_methods import (
     AUTO,
@@ -38,17 +43,12 @@ from skeval.model_selection._interval_methods import (
     repeated_scheme,
     resolve_settings,
 )
-from skeval.utils._checks import (
-    check_confidence_level,
-    check_count,
-    check_option,
-    naming,
-    warn_undefined,
-)
+from skeval.utils._checks import check_confidence_level, check_count, check_option, warn_undefined
 from skeval.utils._seeds import RandomStateLike, root_seed
 
 __all__ = [
     "conclude_row",
+    "count_in_time",
     "error_interval",
     "error_of_some",
     "find_answer",
@@ -93,7 +93,9 @@ def error_interval(
     - "repeated_cv" (ours, what "auto" stands for): the mean of `R` stratified `K`-fold
       cross-validations, and Jeffreys' interval [11]_ for ``n / f`` samples (of squared and
       absolute loss Student's, of the logarithm, with :math:`2 n / (f (\kappa - 1))` degrees of
-      freedom for losses of kurtosis :math:`\kappa`, ``n / f - 1`` at most). The inflation is
+      freedom for losses of kurtosis :math:`\kappa`, ``n / f - 1`` at most, and :math:`2 \alpha` at
+      most where Hill's index :math:`\alpha` of the largest losses [13]_ is less than 2, so that
+      their variance is infinite). The inflation is
       :math:`f = \max(1 + \delta, 1.2 + 1 / (2 R))`, where :math:`\delta` is what losses share
       since one model tests them, estimated from the repeats (Notes); it is 1.55 + .45 / `R` with
       `groups`, and with one repeat.
@@ -234,12 +236,13 @@ def error_interval(
     1.55 that it had before), at 1.19 times the median width of Wilson's interval on one
     cross-validation; .90 to 1.00 in the 39 that it was chosen on. Brier score: .92 to .99 in 30
     cells; log loss: .89 to 1.00 in 16 of rules without probabilities of 0, but .79 to 1.00 in 14 of
-    nearest neighbours, which have some. Absolute loss: .91 to 1.00 in 22 cells; squared loss: .90
-    to 1.00 in 19, but .86 to .88 where errors have heavy tails. It failed for least squares of 100
-    samples with 100 features (.32 and .01). Fewer repeats have a wider interval: .959 on average
-    over 88 cells of 0-1 loss with five (.90 at least), .965 with two (.86), .952 with one, which
-    tells nothing of :math:`\delta` (.53 for a tree on exclusive-or). Coverage with weights, with
-    other numbers of folds and of more classes was not measured.
+    nearest neighbours, which have some. Absolute loss: .91 to 1.00 in 23 cells; squared loss: .90
+    to 1.00 in 19, and .91 to .95 in four (100 to 300 data sets) where errors have heavy tails. It
+    failed for least squares of 100 samples with 100 features (.32 and .01). Fewer repeats have a
+    wider interval: .959 on average over 88 cells of 0-1 loss with five (.90 at least), .965 with
+    two (.86), .952 with one, which tells nothing of :math:`\delta` (.53 for a tree on
+    exclusive-or). Coverage with weights, with other numbers of folds and of more classes was not
+    measured.
 
     :math:`\delta` is the covariance of the losses of two samples that one model tests, less that of
     two that two models test, times `n` over the variance of losses: the variance of the risk among
@@ -301,6 +304,8 @@ def error_interval(
        proportion. Statistical Science 16, 101-133. :doi:`10.1214/ss/1009213286`
     .. [12] Bengio, Y. and Grandvalet, Y. (2004). No unbiased estimator of the variance of K-fold
        cross-validation. Journal of Machine Learning Research 5, 1089-1105.
+    .. [13] Hill, B. M. (1975). A simple general approach to inference about the tail of a
+       distribution. Annals of Statistics 3, 1163-1174. https://doi.org/10.1214/aos/1176343247
 
     Examples
     --------
@@ -634,8 +639,7 @@ def score_interval(
     }
     given = {name: value for name, value in given.items() if value is not None}
     settings = resolve_settings(task, ERROR_METHODS[method], given)
-    with naming("scoring"):
-        scorer = check_scoring(estimator, scoring)
+    scorer = read_scoring(estimator, scoring)
     labels = label_parts(scoring)
     root, means = root_seed(random_state), ERROR_METHODS[method].means
     if means is None:

@@ -19,6 +19,7 @@ from sklearn.model_selection import LeaveOneGroupOut, LeaveOneOut
 from skeval._inference.draws import DRAWN, check_enough_draws, limits_of_draws
 from skeval._inference.errors import Tested, worth
 from skeval._inference.estimate import Estimate
+from skeval._inference.groups import Spread
 from skeval._inference.proportions import (
     Finding,
     bounds_of,
@@ -27,19 +28,28 @@ from skeval._inference.proportions import (
     list_forms,
     make_limits,
     row_means,
-    standard_error_of_ratio,
+    spread_of_ratio,
 )
 from skeval._resampling.fits import Outputs, fit_plan
 from skeval._resampling.folds import Folds, fold_plan, resolve_folds
-from skeval._resampling.outputs import FitOutput
-from skeval._resampling.plan import PlanBlock, ResamplingPlan, concatenate_blocks, whole_plan
-from skeval._resampling.target import Loss, LossLike, Target
-from skeval._resampling.task import Task, read_task
-from skeval._resampling.weights import (
+from skeval._resampling.plan import (
+    FitOutput,
+    PlanBlock,
+    ResamplingPlan,
+    concatenate_blocks,
+    whole_plan,
+)
+from skeval._resampling.task import (
+    Loss,
+    LossLike,
     Params,
+    Target,
+    Task,
+    cases_of,
     check_takes_weights,
     count_effective,
     mean_of_tested,
+    read_task,
     weight_parameters,
 )
 from skeval.utils._checks import (
@@ -120,6 +130,15 @@ def find_error(
     if loss == "zero_one":
         n = effective_size(error, standard_error, n_samples, n_groups)
     return Finding(error, standard_error, replicates, df, n)
+
+
+def find_mean(
+    error: float, spread: Spread, replicates: np.ndarray, n_samples: float, loss: str
+) -> Finding:
+    """Return what was found of a mean loss, with what it tells of groups."""
+    found = find_error(error, spread.error, replicates, n_samples, spread.n_groups, loss)
+    details = {k: v for k, v in spread.details.items() if k != "n_groups"}
+    return found._replace(degrees_of_freedom=spread.degrees_of_freedom, details=details)
 
 
 def check_enough(task: Task, values: np.ndarray, least: int) -> None:
@@ -245,6 +264,8 @@ def resubstitution_error(
     params: Params = None,
     sample_weight: Any = None,
     confidence_level: float = 0.95,
+    memory: Any = None,
+    error_score: float | str = "raise",
 ) -> Estimate:
     r"""Estimate the error on the training samples themselves.
 
@@ -276,6 +297,11 @@ def resubstitution_error(
         Weights of the samples, in the fit and in the mean of the losses.
     confidence_level : float, default=0.95
         Nominal coverage of the interval.
+    memory : str, path-like or joblib.Memory, default=None
+        Where the finished fit is kept; see :doc:`/user_guide/scale`.
+    error_score : "raise" or numpy.nan, default="raise"
+        What to do when the fit raises: raise its error, or under ``numpy.nan``, as where all fits
+        of an estimate fail, a `ValueError`; no estimate can do without the only fit.
 
     Returns
     -------
@@ -304,9 +330,18 @@ def resubstitution_error(
     0.0
     """
     check_confidence_level(confidence_level)
-    given: dict[str, Any] = {"sample_weight": sample_weight, "params": params}
-    given["method"] = "resubstitution"
-    task = read_task(estimator, X, y, groups=groups, loss=loss, **given)
+    task = read_task(
+        estimator,
+        X,
+        y,
+        groups=groups,
+        loss=loss,
+        sample_weight=sample_weight,
+        params=params,
+        memory=memory,
+        error_score=error_score,
+        method="resubstitution",
+    )
     return conclude(task, run_resubstitution(task, root_seed(0), {}), confidence_level)
 
 
@@ -316,17 +351,18 @@ def run_resubstitution(task: Task, root: SeedSequence, settings: Settings) -> Ou
     answered, n = answer_own_samples(task), len(task.target)
     counted = np.ones(n) if weights is None else weights
     size = n if weights is None else count_effective(weights)
+    unit = None if task.groups is None else cases_of(task.target, task.groups).unit
     for loss in task.losses:
         losses = task.loss_values(loss, answered)
-        spread, n_groups = standard_error_of_ratio(counted * losses, counted, task.groups)
+        spread = spread_of_ratio(counted * losses, counted, unit)
         error = float(np.average(losses, weights=weights))
-        findings.append(find_error(error, spread, losses, size, n_groups, loss.name))
-    return Outcome(findings, 1, n_groups=n_groups)
+        findings.append(find_mean(error, spread, losses, size, loss.name))
+    return Outcome(findings, 1, n_groups=spread.n_groups)
 
 
 def answer_own_samples(task: Task) -> FitOutput:
     """Return what one fit on all samples answers to those samples."""
-    task = task.under(n_jobs=None, verbose=0, error_score="raise")
+    task = task.under(n_jobs=None, verbose=0)
     ((_, output),) = fit_plan(task, whole_plan(len(task.target)))
     return output
 
@@ -514,13 +550,14 @@ def run_plan(task: Task, plan: ResamplingPlan, outputs: Outputs | None = None) -
     findings = []
     for loss, total, errors in zip(task.losses, sums, np.hstack(fold_errors), strict=True):
         error = float(total.sum() / tests.sum())
-        spread, n_groups = standard_error_of_ratio(total, tests, task.kept_together)
-        found = find_error(error, spread, errors, size, n_groups, loss.name)
+        spread = spread_of_ratio(total, tests, task.kept_together)
+        found = find_mean(error, spread, errors, size, loss.name)
         if len(errors) > 1:
             wider = make_limits(found.inflate(INFLATION), loss.name, first="jeffreys")
             found = found._replace(forms={INFLATED: next(iter(wider.values()))})
-        findings.append(found._replace(details={"fold_mean": float(np.nanmean(errors))}))
-    return Outcome(findings, plan.n_fits, n_failed, n_tested, n_groups)
+        details = {**found.details, "fold_mean": float(np.nanmean(errors))}
+        findings.append(found._replace(details=details))
+    return Outcome(findings, plan.n_fits, n_failed, n_tested, spread.n_groups)
 
 
 def repeat_folds(

@@ -25,8 +25,9 @@ from sklearn import metrics as sk
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval._inference.areas import within_fold_area
-from skeval._inference.errors import Tested, degrees_of_mean, mean_loss, variance_of_mean, worth
+from skeval._inference.errors import Tested, degrees_of_mean, mean_loss, spread_of_mean, worth
 from skeval._inference.estimate import Estimate, Limits, Results
+from skeval._inference.groups import Spread, spread_between
 from skeval._inference.paired import corrected_error
 from skeval._inference.proportions import (
     area_interval,
@@ -37,12 +38,21 @@ from skeval._inference.proportions import (
     wilson_interval,
 )
 from skeval._inference.tables import score_form
-from skeval._resampling.procedure import OutOfFold
+from skeval._resampling.fits import OutOfFold
 from skeval.metrics._curves import check_curve_sample
 from skeval.metrics._scorers import range_of
-from skeval.metrics._table import METRICS, Costs, Metric, Reported, count_table, give_no_limits
+from skeval.metrics._table import (
+    METRICS,
+    Costs,
+    Metric,
+    Reported,
+    Sample,
+    count_table,
+    give_no_limits,
+    make_closed_forms,
+)
 
-__all__ = ["measure_metrics", "summarize_losses"]
+__all__ = ["measure_loss", "measure_metrics", "settle", "summarize_losses"]
 
 SHOWN = [(row, each) for row in METRICS for each in row.reported]
 """What is measured without being asked for."""
@@ -149,7 +159,8 @@ def measure_classes(found: OutOfFold) -> Iterator[Measured]:
     if found.probabilities is not None:
         for row, each in SHOWN:
             if row.per_sample is not None and row.response == "predict_proba":
-                yield measure_loss(found, each.name, row.per_sample(codes, found.probabilities))
+                losses = row.per_sample(codes, found.probabilities)
+                yield measure_loss(found, each.name, losses, bounded=True)
     scores, positive_only = found.class_scores, len(classes) == 2
     if scores is not None:
         for code in [1] if positive_only else range(len(classes)):
@@ -203,12 +214,12 @@ def inflate(found: OutOfFold, variance: float, values: Iterable[float]) -> float
 
 
 def measure_loss(
-    found: OutOfFold, name: str, losses: np.ndarray, *, root: bool = False
+    found: OutOfFold, name: str, losses: np.ndarray, *, bounded: bool, root: bool = False
 ) -> Measured:
     """Return the mean of non-negative losses, or its root."""
     estimate, error, degrees = summarize_losses(found, losses)
     if found.cases.n_groups is None:
-        degrees = degrees_of_mean(losses, len(found.target), found.inflation)
+        degrees = degrees_of_mean(losses, len(found.target), found.inflation, bounded=bounded)
     limits: Callable[[float], Limits] = partial(limit_mean, estimate, error, degrees)
     if root:
         limits = partial(take_root, limits)
@@ -230,9 +241,11 @@ def summarize_losses(
         Tested(losses[part], weight[part], None if group is None else group[part])
         for part in found.repeats
     ]
-    variance = float(np.mean([variance_of_mean(each) for each in tested]))
-    n_units = len(found.target) if found.cases.n_groups is None else found.cases.n_groups
-    degrees = n_units - 1.0 if found.cases.n_groups else max(1.0, n_units / found.inflation - 1)
+    spreads = [spread_of_mean(each) for each in tested]
+    variance = float(np.mean([spread.variance for spread in spreads]))
+    degrees = min(spread.degrees_of_freedom for spread in spreads)
+    if group is None:
+        degrees = max(1.0, len(found.target) / found.inflation - 1)
     mean = mean_loss(Tested(losses, weight))
     return mean, float(np.sqrt(variance * inflate(found, variance, values))), degrees
 
@@ -260,10 +273,11 @@ def measure_ranking(
     is_positive = np.zeros(len(found.target), dtype=bool)
     is_positive[found.row[positive]] = True
     unit = found.cases.unit
-    moved = np.bincount(unit, influence)
     sizes = len(np.unique(unit[is_positive])), len(np.unique(unit[~is_positive]))
-    factor = 1.0 if found.cases.n_groups is None else len(moved) / max(1, len(moved) - 1)
-    variance = float(factor * np.sum(moved**2))
+    known = Spread(np.array([[np.sum(influence**2)]]))
+    if found.cases.n_groups is not None:
+        known = spread_between(influence, unit, found.weight, is_positive.astype(np.intp))
+    variance = known.variance
     areas = [
         within_fold_area(
             positive[part], score[part], found.row[part], found.fit[part], found.weight
@@ -272,7 +286,9 @@ def measure_ranking(
     ]
     larger = inflate(found, variance, areas)
     error, each = float(np.sqrt(larger * variance)), (sizes[0] / larger, sizes[1] / larger)
-    form: Form = "score", partial(area_interval, area, error, each), error
+    degrees = known.degrees_of_freedom
+    limits = partial(area_interval, area, error, each, degrees_of_freedom=degrees)
+    form: Form = "score", limits, error
     if found.ranks_nothing.all():  # the area is 1/2 by the ties, and says nothing of new samples
         form = "none", give_no_limits, np.nan
     yield Measured("roc_auc", area, form, found.n_tested, label=label)
@@ -306,10 +322,11 @@ def measure_given_scores(
         precision = min(1.0, float(precision))  # rounding may exceed it
         if not found.ranks_nothing.all():
             sample = check_curve_sample(positive, score, True, weight, found.group)
-            size = sample.sizes[0]
             of_area = "score", *sample.area_form(area)
-            error = float(np.sqrt(precision * (1 - precision) / size))
-            of_precision = "wilson", partial(wilson_interval, precision * size, size), error
+            told = None if np.ptp(weight) == 0 else weight
+            given = Sample(positive.astype(int), score, precision, told, found.group)
+            forms = make_closed_forms(sk.average_precision_score, given)
+            of_precision = next((name, *form) for name, form in forms.items())
     yield Measured("roc_auc", area, of_area, found.n_tested, label=label)
     n_positive = int(positive.sum())
     yield Measured("average_precision", precision, of_precision, n_positive, label=label)
@@ -336,7 +353,7 @@ def measure_numbers(found: OutOfFold) -> Iterator[Measured]:
     for row, each in SHOWN:
         if row.per_sample is not None and row.response == "predict":
             losses = row.per_sample(true, found.predicted)
-            yield measure_loss(found, each.name, losses, root=row.root)
+            yield measure_loss(found, each.name, losses, bounded=False, root=row.root)
 
 
 def measure_scorers(found: OutOfFold) -> Iterator[Measured]:
@@ -351,7 +368,7 @@ def measure_scorers(found: OutOfFold) -> Iterator[Measured]:
         if len(values) > 1:
             error = corrected_error(values, found.test_train_ratio)
         limits: Callable[[float], Limits] = partial(
-            normal_interval, mean, error, n_units=len(values)
+            normal_interval, mean, error, degrees_of_freedom=len(values) - 1
         )
         if len(values) < 2:
             limits = give_no_limits

@@ -34,15 +34,15 @@ from skeval._inference.errors import (
     fixed_inflation,
     inflation_of,
     mean_loss,
-    n_units,
     nested_errors,
     nested_interval,
     replace_one,
     shared_variance,
-    variance_of_mean,
+    spread_of_mean,
     within_fold_error,
 )
 from skeval._inference.proportions import Finding
+from skeval._resampling.fits import fit_scheme
 from skeval._resampling.folds import (
     deals_at_random,
     draws_anew,
@@ -53,26 +53,25 @@ from skeval._resampling.folds import (
     resolve_splitter,
     seed_splitter,
 )
-from skeval._resampling.outputs import FitOutput
-from skeval._resampling.plan import ResamplingPlan
-from skeval._resampling.procedure import fit_scheme
+from skeval._resampling.plan import FitOutput, ResamplingPlan
 from skeval._resampling.schemes import (
-    Cases,
     FoldScheme,
     RepeatedScheme,
     Scheme,
-    child_seed,
     fold_scheme,
     given_scheme,
     halves_scheme,
-    number_by_appearance,
     replacement_scheme,
     subsample_scheme,
 )
-from skeval._resampling.target import Loss
-from skeval._resampling.task import Task
-from skeval._resampling.units import TooFewMembersError
-from skeval._resampling.weights import check_takes_weights
+from skeval._resampling.task import (
+    Cases,
+    Loss,
+    Task,
+    TooFewMembersError,
+    check_takes_weights,
+    number_by_appearance,
+)
 from skeval.model_selection._bootstrap import (
     find_bootstraps,
     plan_bootstrap,
@@ -96,6 +95,7 @@ from skeval.model_selection._estimates import (
     untested_losses,
 )
 from skeval.utils._checks import check_count, check_option
+from skeval.utils._seeds import child_seed
 
 __all__ = [
     "AUTO",
@@ -246,13 +246,14 @@ def run_holdout(task: Task, root: SeedSequence, settings: Settings) -> Outcome:
     findings = []
     for loss in task.losses:
         tested = task.tested(loss, answer)
+        spread = spread_of_mean(tested)
         found = find(
             loss,
             mean_loss(tested),
-            np.sqrt(variance_of_mean(tested)),
+            spread.error,
             tested.losses,
             tested,
-            degrees_of_freedom=student_of_groups(task, n_test),
+            degrees_of_freedom=spread.degrees_of_freedom,
             variance=float(np.var(tested.losses, ddof=1)),
             binomial=False,
         )
@@ -270,11 +271,12 @@ def run_cv_wald(task: Task, root: SeedSequence, settings: Settings) -> Outcome:
         folds = [task.tested(loss, answer) for answer in completed(answers)]
         pooled = concatenate_tested(folds)
         spread, n = float(np.var(pooled.losses)), len(pooled.losses)
-        error = within_fold_error(folds) if within else np.sqrt(variance_of_mean(pooled))
+        whole = spread_of_mean(pooled)
+        error = within_fold_error(folds) if within else whole.error
         if not within and pooled.unit is None:
             error *= np.sqrt(1 - 1 / n)  # the definition divides by n
         means = np.array([mean_loss(fold) for fold in folds])
-        estimate, df = (mean_loss(pooled), float(error)), student_of_groups(task)
+        estimate, df = (mean_loss(pooled), float(error)), whole.degrees_of_freedom
         found = find(loss, *estimate, means, pooled, variance=spread, degrees_of_freedom=df)
         findings.append(found)
     return Outcome(findings, n_folds, answers.count(None))
@@ -596,17 +598,24 @@ def find_repeated(
     errors = np.array([mean_loss(tested) for tested in repeats])
     everything, n = concatenate_tested(repeats), len(stand_in.losses)
     error, spread = mean_loss(everything), float(np.var(everything.losses))
-    student = np.inf if stand_in.unit is None else n_units(stand_in) - 1.0
+    spreads = [spread_of_mean(tested) for tested in repeats]
+    whole = spread_of_mean(everything)
+    student, details = whole.degrees_of_freedom, {}
+    if whole.n_groups is not None:  # of each repeat, since a sample is like itself in another
+        together = float(np.mean([one.correlation for one in spreads]))
+        details = {"intraclass_correlation": together}
     plain = stand_in.unit is None and stand_in.weight is None
-    naive = float(np.mean([variance_of_mean(tested) for tested in repeats]))
+    naive = float(np.mean([one.variance for one in spreads]))
     if plain and loss.name == "zero_one":
         naive = spread / n  # of the mean error rate itself: that of n / f samples
     elif plain:
         spread = naive * n
     if loss.name != "zero_one" and np.isinf(student):
-        student = degrees_of_mean(everything.losses, n, inflation)
+        bounded = loss.response == "predict_proba"
+        student = degrees_of_mean(everything.losses, n, inflation, bounded=bounded)
     estimate = error, float(np.sqrt(inflation * naive)), errors, stand_in
-    return find(loss, *estimate, variance=spread, degrees_of_freedom=student, inflation=inflation)
+    found = find(loss, *estimate, variance=spread, degrees_of_freedom=student, inflation=inflation)
+    return found._replace(details=details)
 
 
 def run_perturbation(task: Task, root: SeedSequence, settings: Settings) -> Outcome:

@@ -23,7 +23,6 @@ from sklearn.utils.multiclass import type_of_target
 
 from skeval._inference.draws import bca_correction, bootstrap_limits, mirrored_limits
 from skeval._inference.estimate import Estimate, Limits, LimitsByMethod, Results
-from skeval._resampling.schemes import child_seed
 from skeval._resampling.units import (
     DrawingUnits,
     Statistic,
@@ -61,7 +60,7 @@ from skeval.utils._compat import (
     safe_indexing,
     validate_params,
 )
-from skeval.utils._seeds import RandomStateLike, root_seed
+from skeval.utils._seeds import RandomStateLike, child_seed, root_seed
 from skeval.utils._text import write_estimate
 
 __all__ = [
@@ -334,7 +333,7 @@ def metric_interval(
     check_option("method", method, _METHODS)
     n = _check_lengths(y_true, y_pred, sample_weight)
     settings = Settings(confidence_level, method, n_resamples, stratify, n_jobs)
-    data = Data(y_true, y_pred, check_groups(groups, n), sample_weight)
+    data = Data(y_true, y_pred, check_groups(groups, n, crossed=True), sample_weight)
 
     def measure(one: Metric) -> Any:
         function = find_metric(one) if isinstance(one, str) else one
@@ -390,13 +389,15 @@ def _estimate_metric(
     weight = None if data.weight is None else check_weights("sample_weight", data.weight, n)
     statistic = _make_statistic(metric, y_true, y_pred, weight)
     value = statistic(np.arange(n))
-    units = drawing_units(n, encode_classes(y_true) if settings.stratify else None, groups)
+    strata = encode_classes(y_true) if settings.stratify else None
+    units = drawing_units(n, strata, groups, crossed=True)
     if groups is not None and units.n_units < _FEW_GROUPS:
         warn_user(
             f"{units.n_units} groups are too few for an interval that holds its level: the table "
             "in the documentation of metric_interval says how often it covers."
         )
-    sample = Sample(make_column(y_true), make_column(y_pred), value, weight, groups)
+    codes = None if groups is None else units.codes
+    sample = Sample(make_column(y_true), make_column(y_pred), value, weight, codes)
     replicates, details = np.empty(0), {}
     forms = _choose_forms(metric, sample, method, settings.stratify)
     if forms:

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from scipy.stats import beta
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 
 from skeval._inference.estimate import Limits, Results, Test
@@ -28,15 +27,14 @@ from skeval._resampling.folds import (
     splits_by_position,
 )
 from skeval._resampling.plan import PlanBlock, ResamplingPlan, concatenate_blocks
-from skeval._resampling.task import Task, read_task
-from skeval._resampling.weights import Params
+from skeval._resampling.task import Params, Task, read_task
+from skeval.metrics._scorers import read_scoring
 from skeval.utils._checks import (
     check_confidence_level,
     check_count,
     check_flag,
     check_option,
     check_y,
-    naming,
     warn_user,
 )
 from skeval.utils._compat import RoutedScorer
@@ -250,10 +248,10 @@ def permute(
     splitter = resolve_splitter(cv, target, task.groups, root)
     if permutations is None:
         drawn = cv is None or isinstance(cv, Integral) or hasattr(cv, "get_n_splits")
-        check_exchangeable(splitter, [] if drawn else list(splitter.split(task.X)), len(target))
+        if keeps_order(splitter, [] if drawn else list(splitter.split(task.X))):
+            raise ValueError(explain_order(len(target)))
     plan = make_permutation_plan(splitter, task, orders, n)
-    with naming("scoring"):
-        scorer = check_scoring(task.estimator, scoring)
+    scorer = read_scoring(task.estimator, scoring)
     first = None if max_exceedances is None else 1 + max_exceedances
     scores: list[Scores] = []
     for part in score_plan(task, plan, scorer, scoring, first_block=first, several=True):
@@ -315,14 +313,9 @@ def shuffle_within(members: list[np.ndarray], rng: np.random.Generator) -> np.nd
     return order
 
 
-def check_exchangeable(
-    splitter: Any, folds: list[tuple[np.ndarray, np.ndarray]], n_samples: int
-) -> None:
-    """Raise where the folds keep the order of samples, which shuffling the labels would destroy."""
-    if not keeps_order(splitter, folds):
-        return
-    n = n_samples
-    raise ValueError(
+def explain_order(n: int) -> str:
+    """Say why labels of samples in time are not shuffled, and what orders may be given."""
+    return (
         "cv keeps the order of the samples, and labels that are alike from one sample to the next "
         "are not exchangeable: shuffled one by one they make P-values too small. Give "
         "permutations= that keep neighbours together, such as rotations of a stationary series: "

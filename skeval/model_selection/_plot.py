@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -12,13 +12,14 @@ from skeval._inference.estimate import ConfidenceInterval
 from skeval._inference.paired import RegionProbabilities
 from skeval._inference.posteriors import largest_fractions
 from skeval.model_selection._comparison import Comparison, draw_posterior
-from skeval.utils._plotting import Display, mark_integers, shorten_name
+from skeval.utils._plotting import CurveDisplay, Display, mark_integers, shorten_name
 from skeval.utils._text import mean_loss_name, write_range
 
 __all__ = [
     "CriticalDifferenceDisplay",
     "DifferencesDisplay",
     "LeaderboardDisplay",
+    "LearningCurveDisplay",
     "PerturbationDisplay",
     "SimplexDisplay",
 ]
@@ -456,6 +457,68 @@ class LeaderboardDisplay(Display):
 
         shift = ScaledTranslation(inches, 0, ax.figure.dpi_scale_trans)
         return {"transform": ax.get_yaxis_transform() + shift, "clip_on": False}
+
+
+class LearningCurveDisplay(CurveDisplay):
+    """The error at several numbers of training samples, and the law that goes on beyond them.
+
+    It is recommended to use `from_result` to create a display, or `plot` of a result.
+
+    Parameters
+    ----------
+    curve : Curve
+        What `learning_curve_band` returns.
+    name : str, default=None
+        What the legend calls it; None takes the name of the curve.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+        What `plot` drew on.
+    line_ : matplotlib Line2D
+        The measured errors.
+    intervals_ : matplotlib LineCollection
+        Their intervals, and those of what the law says of all samples and of twice as many.
+    law_ : matplotlib Line2D or None
+        The law.
+
+    See Also
+    --------
+    learning_curve_band : The numbers.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from skeval.model_selection import LearningCurveDisplay, learning_curve_band
+    >>> X, y = load_iris(return_X_y=True)
+    >>> curve = learning_curve_band(GaussianNB(), X, y, random_state=0)
+    >>> LearningCurveDisplay.from_result(curve).ax_.get_xlabel()
+    'Training samples'
+    """
+
+    _names: ClassVar[tuple[str, ...] | None] = ("learning curve",)
+
+    def _draw(self, ax: Any, **kwargs: Any) -> None:
+        """Draw the measured errors, the law, and a line where measuring ends."""
+        curve, level = self.curve, f"{100 * self.curve.confidence_level:g} %"
+        beyond = curve.columns.get("extrapolated", np.zeros(len(curve.x), dtype=bool))
+        options = {"marker": "o", "linestyle": "", "label": self._write_label(), **kwargs}
+        (self.line_,) = ax.plot(curve.x[~beyond], curve.y[~beyond], **options)
+        color = self.line_.get_color()
+        styles = np.where(beyond, "dotted", "solid").tolist()
+        ends = {"colors": color, "linestyles": styles, "label": f"{level} interval"}
+        self.intervals_ = ax.vlines(curve.x, curve.low, curve.high, **ends)
+        self.law_ = None
+        if curve.band is not None:
+            drawn = {"color": color, "linestyle": "--", "linewidth": 1}
+            (self.law_,) = ax.plot(curve.x, curve.columns["law"], label="power law", **drawn)
+            shade = {"color": color, "linewidth": 0, "alpha": 0.12}
+            ax.fill_between(curve.x, *curve.band, label=f"{level} band of the law", **shade)
+            last = curve.x[~beyond][-1]
+            ax.axvline(last, color="grey", linewidth=1, label="beyond, nothing was measured")
+        ax.set(xscale="log", **self._describe_axes())
+        ax.legend(fontsize="small")
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -15,8 +15,7 @@ from numpy.typing import ArrayLike
 
 from skeval._resampling.fits import score_plan
 from skeval._resampling.folds import fold_plan, resolve_folds
-from skeval._resampling.task import read_task
-from skeval._resampling.weights import Params, check_takes_weights
+from skeval._resampling.task import Params, check_takes_weights, read_task
 from skeval.model_selection._comparison_methods import (
     check_estimators,
     check_named,
@@ -50,6 +49,7 @@ def run_over_datasets(
     *,
     cv: Any = None,
     scoring: Any = None,
+    groups: Mapping[str, ArrayLike] | None = None,
     sample_weight: Mapping[str, ArrayLike] | None = None,
     params: Mapping[str, Params] | None = None,
     random_state: RandomStateLike = None,
@@ -73,6 +73,9 @@ def run_over_datasets(
         Folds, as in `cross_val_error`; None means 10.
     scoring : str or callable, default=None
         A name of `get_scorer` or a scorer; None is the accuracy, of regressors R2.
+    groups : dict of str to array-like of shape (n_samples,), default=None
+        Groups of the samples of a data set, which no fold takes apart, by the name of the data
+        set; those of the others are in `datasets`, or they have none.
     sample_weight : dict of str to array-like of shape (n_samples,), default=None
         Weights of the samples of a data set in every fit, by the name of the data set; scores are
         not weighted.
@@ -104,8 +107,8 @@ def run_over_datasets(
     TypeError
         If `estimators` or `datasets` is no dict of names, or an estimator lacks a method.
     ValueError
-        If a data set is none, weights or parameters are of no data set, or `memory` is given and
-        folds would be drawn anew.
+        If a data set is none, groups, weights or parameters are of no data set, groups are given
+        twice, or `memory` is given and folds would be drawn anew.
 
     Notes
     -----
@@ -131,6 +134,7 @@ def run_over_datasets(
     check_named("datasets", datasets, 1)
     check_estimators("estimators", estimators, "corrected_t", None)
     by_dataset: dict[str, Any] = {
+        "groups": {} if groups is None else groups,
         "sample_weight": {} if sample_weight is None else sample_weight,
         "params": {} if params is None else params,
     }
@@ -148,15 +152,18 @@ def run_over_datasets(
     scorer, root = resolve_scorer(scoring), root_seed(random_state)
     found: dict[str, dict[str, dict[str, Any]]] = {}
     for name, dataset in datasets.items():
-        X, y, groups = _read_dataset(name, dataset)
+        X, y, own_groups = _read_dataset(name, dataset)
         options = {option: given.get(name) for option, given in by_dataset.items()}
+        if own_groups is not None:
+            if options["groups"] is not None:
+                raise ValueError(f"groups[{name!r}] and those of datasets must not both be given.")
+            options["groups"] = own_groups
         found[name], at = {}, f"on the data set {name!r}"
         try:
             task = read_task(
                 next(iter(estimators.values())),
                 X,
                 y,
-                groups=groups,
                 with_loss=False,
                 n_jobs=n_jobs,
                 verbose=verbose,

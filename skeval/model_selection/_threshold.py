@@ -280,7 +280,7 @@ def _measure_chosen(
     numbers = zip(SHARES, _find_shares(*counts, at), optimism, error, among, strict=True)
     for name, apparent, gain, spread, chosen_from in numbers:
         share = Share(float(apparent), float(gain), float(spread), chosen_from)
-        found[name] = share.estimate(name, sample, units.n_units)
+        found[name] = share.estimate(name, sample, units.n_groups)
     return found
 
 
@@ -292,14 +292,14 @@ class Share(NamedTuple):
     error: float
     among: NDArray[np.bool_]
 
-    def estimate(self, name: str, sample: CurveSample, n_units: int) -> Estimate:
+    def estimate(self, name: str, sample: CurveSample, n_groups: int | None) -> Estimate:
         """Return what is to be expected on new samples, with Wilson's interval."""
         value = float(np.clip(self.apparent - self.optimism, 0.0, 1.0))
         limits: Callable[[float], Limits] = give_no_limits
         if np.isfinite([value, self.error]).all():
             most = independent_size(sample.weight[self.among])
-            n = effective_size(value, self.error, most, min(most, n_units))
-            limits = partial(_limit_share, value, n, sample.n_groups)
+            n = effective_size(value, self.error, most, n_groups)
+            limits = partial(_limit_share, value, n, sample.spread.degrees_of_freedom)
         else:
             warn_undefined(f"{name} is undefined, nan: it is 0/0 at the threshold or on resamples.")
         return Estimate(
@@ -316,10 +316,10 @@ class Share(NamedTuple):
 
 
 def _limit_share(
-    value: float, size: float, n_groups: int | None, confidence_level: float
+    value: float, size: float, degrees_of_freedom: float, confidence_level: float
 ) -> Limits:
     """Return Wilson's limits of a share of so many samples, with Student's quantile of groups."""
-    z = normal_quantile(confidence_level, n_groups)
+    z = normal_quantile(confidence_level, degrees_of_freedom)
     return wilson_interval(value * size, size, confidence_level, z)
 
 

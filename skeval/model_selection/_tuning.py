@@ -17,8 +17,7 @@ from skeval._resampling.fits import fit_plan
 from skeval._resampling.folds import check_repeats, make_repeated_plan
 from skeval._resampling.plan import PlanBlock, ResamplingPlan, whole_plan
 from skeval._resampling.questions import Questions
-from skeval._resampling.task import read_task
-from skeval._resampling.weights import Params
+from skeval._resampling.task import Params, read_task
 from skeval.utils._checks import (
     check_confidence_level,
     check_count,
@@ -55,6 +54,7 @@ def tuning_optimism(
     n_jobs: int | None = None,
     verbose: int = 0,
     memory: Any = None,
+    error_score: float | str = "raise",
 ) -> Estimate:
     r"""Measure by how much the best score of a search is better than that of its tuned model.
 
@@ -95,6 +95,9 @@ def tuning_optimism(
         1 shows a progress bar; more adds joblib's own lines.
     memory : str, path-like or joblib.Memory, default=None
         Where finished fits are kept; see :doc:`/user_guide/scale`.
+    error_score : "raise" or numpy.nan, default="raise"
+        What to do when the fit of a search raises: raise too, or leave its fold out, count and
+        warn. Where it is the search on all samples, what is told of that is nan or None.
 
     Returns
     -------
@@ -187,6 +190,7 @@ def tuning_optimism(
         n_jobs=n_jobs,
         verbose=verbose,
         memory=memory,
+        error_score=error_score,
     )
     plan, _ = make_repeated_plan(cv, repeats, task.X, task.target, task.groups, random_state)
     plan = add_all_samples(plan)
@@ -194,7 +198,7 @@ def tuning_optimism(
     sizes: list[np.ndarray] = []
     questions = Questions((), note=read_search)
     for block, output in fit_plan(task, plan, questions):
-        found += output.notes or []
+        found += [note or NO_SEARCH for note in output.notes or [None] * len(output)]
         sizes += [block.test.sum(axis=1) / np.count_nonzero(block.train, axis=1)]
     ratio = float(np.mean(np.concatenate(sizes)[1:]))
     result = summarize_searches(found, ratio, confidence_level)
@@ -240,15 +244,19 @@ class Searched(NamedTuple):
     ----------
     inner, nested : float
         Its best score, and that of its model on the test part; nan where there is none.
-    setting : dict
+    setting : dict or None
     bias : float
         By `tuning_bias`.
     """
 
     inner: float
     nested: float
-    setting: Setting
+    setting: Setting | None
     bias: float
+
+
+NO_SEARCH = Searched(np.nan, np.nan, None, np.nan)
+"""What stands for a search whose fit failed."""
 
 
 def read_search(model: Any, X: Any, y: Any) -> Searched:
@@ -308,14 +316,16 @@ def summarize_searches(found: list[Searched], ratio: float, confidence_level: fl
         warn_undefined(f"{np.sum(~known)} of {len(folds)} folds have no score and are left out.")
     differences = inner[known] - nested[known]
     optimism, error = float(differences.mean()), corrected_error(differences, ratio)
-    limits = partial(normal_interval, optimism, error, n_units=len(differences))
-    settings, counts = count_settings([fold.setting for fold in folds])
+    limits = partial(normal_interval, optimism, error, degrees_of_freedom=len(differences) - 1)
+    chosen = [fold.setting for fold in folds if fold.setting is not None]
+    settings, counts = count_settings(chosen)
     return Estimate(
         name="optimism of tuning",
         value=optimism,
         standard_error=error,
         method="cross_validation",
         limits={"corrected_t": limits},
+        n_failed=sum(each is NO_SEARCH for each in found),
         replicates=differences,
         details={
             "inner_score": float(inner[known].mean()),

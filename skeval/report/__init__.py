@@ -1,15 +1,21 @@
 """Every estimate of one classifier, or every view of one clusterer, side by side."""
 
-from skeval.report._clustering import ClusteringReport, evaluate_clusterer
+from __future__ import annotations
+
+from skeval.report._clustering import ClusteringReport
 from skeval.report._comparison import EvaluationComparison
 from skeval.report._evaluate import evaluate
+from skeval.report._evaluate_clusterer import ClustererComparison, evaluate_clusterer
 from skeval.report._evaluate_predictions import PredictionsReport, evaluate_predictions
+from skeval.report._multilabel import MultilabelReport
 from skeval.report._report import EvaluationReport
 
 __all__ = [
+    "ClustererComparison",
     "ClusteringReport",
     "EvaluationComparison",
     "EvaluationReport",
+    "MultilabelReport",
     "PredictionsReport",
     "evaluate",
     "evaluate_clusterer",

@@ -1,12 +1,11 @@
-"""Every view of one clusterer over a range of numbers of clusters, in one call.
+"""Every view of one clusterer over a range of numbers of clusters: the report of it.
 
-The function, its report section by section, its sentences, and the one clustering that a page shows
-sample by sample.
+Section by section, with its sentences and the one clustering that a page shows sample by sample.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from textwrap import shorten
@@ -14,210 +13,27 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.base import clone
 from sklearn.decomposition import PCA
 
 from skeval._inference.estimate import Results
-from skeval.cluster import (
-    ClusteringComparison,
-    NClustersChoice,
-    ParetoDisplay,
-    StabilityDisplay,
-    choose_n_clusters,
-    compare_clusterings,
-)
-from skeval.cluster._choose import check_candidates, resolve_parameter
-from skeval.cluster._stability import (
-    AGREEMENTS,
-    PREDICTION_STRENGTH,
-    REFERENCES,
-    SMALLEST,
-    check_points,
-    seed_clusterer,
-)
-from skeval.metrics.cluster import external_indices, silhouette_samples
-from skeval.report._evaluate import make_announcer
+from skeval.cluster import ClusteringComparison, NClustersChoice, ParetoDisplay, StabilityDisplay
+from skeval.cluster._stability import PREDICTION_STRENGTH, SMALLEST
+from skeval.metrics.cluster import silhouette_samples
 from skeval.report._sections import Figure, Report, Section, Table
-from skeval.report._source import describe_run, write_estimator
-from skeval.utils._checks import check_option, check_same_length
-from skeval.utils._seeds import RandomStateLike, small_seed
 from skeval.utils._text import DataFrame, make_frame, write_with_spread
 
 __all__ = [
+    "MARKERS",
+    "MEASURES",
+    "ORIENTATION",
     "ClusteringReport",
-    "evaluate_clusterer",
     "show_clusters",
     "write_choice",
     "write_warnings",
 ]
 
-INDICES = ("silhouette", "dunn", "davies_bouldin_pairwise", "calinski_harabasz", "connectivity")
-NEIGHBOURS = 10
-MOST, MOST_SIZES = 8, 12
+MOST_SIZES = 12
 LONGEST_FACT = 300
-
-
-def evaluate_clusterer(
-    clusterer: Any,
-    X: Any,
-    *,
-    n_clusters: Iterable[int] | None = None,
-    labels_true: Any = None,
-    indices: Sequence[str] = INDICES,
-    stability: str = "prediction_strength",
-    reference: str = "auto",
-    n_repeats: int = 10,
-    param_name: str | None = None,
-    random_state: RandomStateLike = None,
-    n_jobs: int | None = None,
-    verbose: int = 0,
-    memory: Any = None,
-) -> ClusteringReport:
-    """Evaluate a clusterer at several numbers of clusters, side by side.
-
-    Internal indices of the clustering of all samples, the Pareto front over them, the stability
-    between random halves with the number of clusters that it chooses, agreement with known
-    classes where there are any, and warnings in plain words where the choice should not be taken
-    at its face.
-
-    Parameters
-    ----------
-    clusterer : estimator
-        Any clusterer, or pipeline, with `fit_predict` and a parameter for the number of clusters.
-    X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-        The data. Indices and nearest neighbours are Euclidean in X as given, so scale X
-        beforehand.
-    n_clusters : iterable of int, default=None
-        The candidates, from 2 to half the number of samples. None tries 2 to 8, as far as that.
-    labels_true : array-like of shape (n_samples,), default=None
-        Known classes, for orientation: neither the clusterings nor the choice use them.
-    indices : sequence of str, default=("silhouette", "dunn", "davies_bouldin_pairwise", \
-            "calinski_harabasz", "connectivity")
-        Internal indices, as in `compare_clusterings`. Sparse X has no Calinski-Harabasz index.
-    stability : {"prediction_strength", "adjusted_rand", "matched_accuracy"}, \
-            default="prediction_strength"
-        What is measured between halves; its rule, that of `choose_n_clusters`, makes the choice.
-    reference : {"auto", "uniform", "box", "permuted"}, default="auto"
-        The data without structure that stability is held against, as in `choose_n_clusters`.
-    n_repeats : int, default=10
-        Number of random halvings, at least 2.
-    param_name : str, default=None
-        The clusterer's parameter for the number of clusters; None finds it.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the halvings and of the clusterer's own `random_state` where that is None.
-    n_jobs : int, default=None
-        Number of joblib workers; the numbers do not depend on it.
-    verbose : int, default=0
-        1 names each step on standard error and shows how far it has come.
-    memory : str, path-like or joblib.Memory, default=None
-        Where finished halvings are kept. A run that was interrupted and starts again with the same
-        arguments, `random_state` an int, does only the rest; see :doc:`/user_guide/scale`.
-
-    Returns
-    -------
-    ClusteringReport
-
-    Raises
-    ------
-    ValueError
-        If an argument breaks a rule, or an index is undefined for a clustering; the message names
-        argument, rule and value.
-
-    See Also
-    --------
-    skeval.cluster.choose_n_clusters : The stability and the choice alone.
-    skeval.cluster.compare_clusterings : The indices and the front alone.
-
-    Notes
-    -----
-    The connectivity looks at 10 neighbours, or at all others where there are fewer. What halves
-    cannot hold, a k above a sixth of the samples, carries no evidence and is never chosen; see
-    `choose_n_clusters`, which also says what the choice presumes.
-
-    Examples
-    --------
-    >>> from sklearn.cluster import KMeans
-    >>> from sklearn.datasets import make_blobs
-    >>> from skeval.report import evaluate_clusterer
-    >>> X, y = make_blobs(90, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
-    >>> report = evaluate_clusterer(
-    ...     KMeans(n_init=5), X, n_clusters=(2, 3, 4), labels_true=y, random_state=0
-    ... )
-    >>> report.n_clusters, report.comparison.front_names
-    (3, ('k = 3',))
-    """
-    arguments = dict(locals())  # first, while the only local variables are the arguments
-    check_option("stability", stability, AGREEMENTS)
-    check_option("reference", reference, REFERENCES)
-    check_same_length(X=X, labels_true=labels_true)
-    X = check_points(clusterer, X)
-    candidates = _check_range(n_clusters, X.shape[0])
-    seed, say = small_seed(random_state), make_announcer(n_jobs, verbose)
-    say("clusterings")
-    partitions = _cluster_all(clusterer, X, candidates, param_name, seed)
-    say("indices")
-    comparison = compare_clusterings(
-        X,
-        {f"k = {k}": labels for k, labels in partitions.items()},
-        indices=indices,
-        n_neighbors=min(NEIGHBOURS, X.shape[0] - 1),
-        n_jobs=n_jobs,
-    )
-    external = None
-    if labels_true is not None:
-        external = tuple(external_indices(labels_true, found) for found in partitions.values())
-    say("stability")
-    choice: Any = choose_n_clusters(  # of one method, so an NClustersChoice
-        clusterer,
-        X,
-        n_clusters=candidates.tolist(),
-        method=stability,
-        reference=reference,
-        n_repeats=n_repeats,
-        param_name=param_name,
-        random_state=seed,
-        n_jobs=n_jobs,
-        verbose=verbose,
-        memory=memory,
-    )
-    return ClusteringReport(
-        comparison=comparison,
-        stability=choice,
-        external=external,
-        partitions=partitions,
-        shown=show_clusters(X, partitions, choice, seed, n_jobs),
-        warnings=tuple(write_warnings(comparison, choice, X.shape[0])),
-        n_samples=X.shape[0],
-        n_features=X.shape[1],
-        clusterer=write_estimator(clusterer),
-        **describe_run("skeval.report.evaluate_clusterer", arguments, seed),
-    )
-
-
-def _check_range(n_clusters: Iterable[int] | None, n_samples: int) -> np.ndarray:
-    """Return the candidates in ascending order, or raise."""
-    if n_clusters is None:
-        return np.arange(2, min(MOST, n_samples // 2) + 1)
-    candidates = check_candidates(n_clusters, 1, PREDICTION_STRENGTH)
-    for k in (candidates[0], candidates[-1]):
-        if not 2 <= k <= n_samples // 2:
-            raise ValueError(
-                f"n_clusters must lie between 2 and {n_samples // 2}, half of the {n_samples} "
-                f"samples, since halves are clustered too; got {k}."
-            )
-    return candidates
-
-
-def _cluster_all(
-    clusterer: Any, X: Any, candidates: np.ndarray, param_name: str | None, seed: int
-) -> dict[int, np.ndarray]:
-    """Return the labels of all samples for each number of clusters."""
-    name = resolve_parameter(clusterer, param_name)
-    partitions = {}
-    for k in candidates.tolist():
-        copy = seed_clusterer(clone(clusterer).set_params(**{name: k}), np.random.default_rng(seed))
-        partitions[k] = np.asarray(copy.fit_predict(X))
-    return partitions
 
 
 def write_warnings(
@@ -414,20 +230,23 @@ class ClusteringReport(Report):
 
     def _show_numbers(self) -> Section:
         """Show all numbers as a table."""
+        sentences = [FRONT] if self.external is None else [FRONT, ORIENTATION]
+        tables, results = [self.tabulate_numbers()], {"rows": self.rows()}
+        return Section("All numbers", sentences=sentences, tables=tables, results=results)
+
+    def tabulate_numbers(self) -> Table:
+        """Return the table of all numbers, a row for each number of clusters."""
         columns = list(self._make_columns())
         chosen = self.stability.candidates == self.n_clusters
         columns.append((("", "", "choice"), ["chosen" if this else "" for this in chosen]))
         heads, cells = zip(*columns, strict=True)
-        table = Table(
+        return Table(
             "Which way is better stands below each name; k is the number of clusters.",
             ["\n".join(filter(None, head)) for head in heads],
             list(zip(*cells, strict=True)),
             quoted={str(self.n_clusters)},
             left=(len(columns) - 1,),
         )
-        sentences = [FRONT] if self.external is None else [FRONT, ORIENTATION]
-        results = {"rows": self.rows()}
-        return Section("All numbers", sentences=sentences, tables=[table], results=results)
 
     def _make_columns(self) -> Iterator[tuple[tuple[str, ...], list[str]]]:
         """Yield the name of each column, in up to three lines, and its cells."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,12 +15,23 @@ from skeval.model_selection._compare import default_rope
 from skeval.model_selection._compare_scores import GivenInTime, GivenSplits
 from skeval.model_selection._comparison_methods import Question, compare
 from skeval.report._report import EvaluationReport
-from skeval.report._sections import Caution, Figure, Report, Section, Table
-from skeval.report._sentences import forbid_quoting, name_metric
+from skeval.report._sections import (
+    Caution,
+    Figure,
+    Line,
+    Report,
+    Section,
+    Table,
+    forbid_quoting,
+    list_few,
+    list_grave,
+    tell_gravest,
+)
+from skeval.report._sentences import name_metric
 from skeval.report._steps import SCORINGS
-from skeval.utils._text import write_pvalue
+from skeval.utils._text import count, write_pvalue
 
-__all__ = ["EvaluationComparison", "collect_cautions", "compare_reports"]
+__all__ = ["EvaluationComparison", "ReportsByName", "collect_cautions", "compare_reports"]
 
 USUAL = (
     "balanced_accuracy",
@@ -32,13 +43,47 @@ USUAL = (
     "mean_absolute_error",
 )
 """The metrics that stand side by side, of those that any report has."""
+MOST_DRAWN = 12
+"""Of more systems the answers are not drawn below the headline, but further down."""
 MOST_TABULATED = 5
 """Of more systems the page has the ranks, and not the pairs."""
 CORRECTED = {"holm": "P-values are corrected by Holm", "none": "and so do the P-values"}
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class EvaluationComparison(Report, Mapping):
+class ReportsByName(Report, Mapping):
+    """Reports of several things, by name, and how these compare; a subclass says of what."""
+
+    reports: dict[str, Any]
+
+    row_name = "name"
+
+    def __getitem__(self, name: str) -> Any:
+        """Return the report of one of them."""
+        if name not in self.reports:
+            raise KeyError(f"no report {name!r}; there are {', '.join(map(repr, self.reports))}")
+        return self.reports[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the names."""
+        return iter(self.reports)
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self.reports)
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What `to_dict` has before the results of the sections: every report."""
+        return {"reports": self.reports}
+
+    @property
+    def _first(self) -> Any:
+        return next(iter(self.values()))
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class EvaluationComparison(ReportsByName):
     """The reports of several estimators, or systems, and the comparison of all pairs of them.
 
     It is a mapping: ``comparison["svm"]`` is the report of one of them. It has the
@@ -55,29 +100,29 @@ class EvaluationComparison(Report, Mapping):
         same samples, by the largest t.
     """
 
-    reports: dict[str, Any]
     comparison: Comparison | None
 
-    main_part, row_name = "estimators", "name"
+    main_part = "estimators"
 
     @property
     def title(self) -> str:  # type: ignore[override]
         """The heading of the page."""
         return f"Comparison of {self._first.compared.split()[0]}"
 
-    def __getitem__(self, name: str) -> Any:
-        """Return the report of an estimator."""
-        if name not in self.reports:
-            raise KeyError(f"no report {name!r}; there are {', '.join(map(repr, self.reports))}")
-        return self.reports[name]
+    @property
+    def scored_reports(self) -> dict[str, Any]:
+        """All of them, by name."""
+        return self.reports
 
-    def __iter__(self) -> Iterator[str]:
-        """Iterate over the names of the estimators."""
-        return iter(self.reports)
+    def to_methods(self) -> str:
+        """Return a paragraph for the methods section, and one on the comparison.
 
-    def __len__(self) -> int:
-        """Return the number of estimators."""
-        return len(self.reports)
+        Returns
+        -------
+        str
+        """
+        compared = "" if self.comparison is None else self.comparison.to_methods()
+        return "\n\n".join(filter(None, [super().to_methods(), compared]))
 
     @property
     def verdict(self) -> str:
@@ -91,25 +136,53 @@ class EvaluationComparison(Report, Mapping):
         return " ".join(filter(None, [grave, told, beaten]))
 
     @property
+    def headline(self) -> str:
+        """Which is best, by how much that is shown, or what forbids to quote it."""
+        found = self.comparison
+        if grave := list_grave(self.warnings):
+            return f"Do not quote these errors: {tell_gravest(grave)}."
+        if found is None:
+            return self.verdict
+        line, names = self[found.best[0]].draw_answer(), found.best
+        values = [
+            abs(each.draw_answer().answers["answer"][0] - line.best) for each in self.values()
+        ]
+        if abs(line.answers["answer"][0] - line.best) > min(values):  # by its test sets alone
+            return self.verdict
+        told = f"{' and '.join(names)} {'has' if len(names) == 1 else 'have'} the best "
+        told += f"{line.quantity}, {line.write(line.answers['answer'][0])}"
+        pvalues = dict(
+            zip(found.names, found.to_matrix("pvalue")[found.names.index(names[0])], strict=True)
+        )
+        others = [name for name in self if name not in names]
+        beaten = [name for name in others if pvalues[name] <= found.level]
+        left = [name for name in others if name not in beaten]
+        judged = [f"better than {list_few(beaten)} by more than chance"] if beaten else []
+        judged += [f"not shown to differ from {list_few(left)}"] if left else []
+        return f"{told}: {', and '.join(judged)}." if judged else f"{told}."
+
+    @property
+    def line(self) -> Line | None:
+        """The answers, each with its interval, on one line; None of many."""
+        if len(self) > MOST_DRAWN:
+            return None
+        lines = {name: report.draw_answer() for name, report in self.items()}
+        answers = {name: line.answers["answer"] for name, line in lines.items()}
+        return replace(lines[next(iter(lines))], answers=answers, others={})
+
+    @property
     def facts(self) -> list[str]:
-        """The size of the data, and of how many estimators."""
-        return [f"{self._first.n_samples} samples, {len(self)} {self._first.compared}"]
-
-    @property
-    def about(self) -> dict[str, Any]:
-        """What `to_dict` has before the results of the sections: every report."""
-        return {"reports": self.reports}
-
-    @property
-    def _first(self) -> Any:
-        return next(iter(self.values()))
+        """The size of the data, the estimators, and how they were evaluated."""
+        steps = [f"{name}: {each.evaluated[0]}" for name, each in self.items() if each.evaluated]
+        size = f"{self._first.facts[0]}; {len(self)} {self._first.compared}"
+        return [size, *([list_few(steps)] if steps else []), *self._first.basis[:1]]
 
     def _make_sections(self) -> Iterator[Section]:
         """Yield all side by side, each pair, and each estimator."""
         yield self._show_side_by_side()
         yield self._show_pairs()
-        for name, report in self.items():
-            yield Section(name, explains=[report.verdict], code=getattr(report, "estimator", None))
+        told = [f"{name}: {report.verdict}" for name, report in self.items()]
+        yield Section("Each by itself", explains=told)
 
     def plot(self, ax: Any = None) -> EstimatesDisplay:
         """Draw the error of each estimator with its interval; requires matplotlib.
@@ -146,18 +219,24 @@ class EvaluationComparison(Report, Mapping):
             height=1.2 + 0.42 * len(self),
         )
         head = [self._first.compared.split()[0][:-1], named, level, *map(name_metric, metrics)]
+        poor = sum(bool(each.guess and not each.guess.better) for each in self.values())
+        heading = f"{len(self) - poor} of {len(self)} are shown to beat the guess"
         return Section(
-            "Side by side",
-            figures=[figure],
+            heading if self._first.guess else "Side by side",
+            figures=[figure] if len(self) > MOST_DRAWN else [],
             tables=[Table("In numbers.", head, rows, left=(0, 2))],
             results={"estimators": [_read_row(*item) for item in self.items()]},
         )
 
     def _show_pairs(self) -> Section:
         """Show the differences of all pairs."""
-        heading, found = "Which is better?", self.comparison
+        found = self.comparison
         if found is None:
-            return Section(heading, results={"comparison": []})
+            return Section("Which is better?", results={"comparison": []})
+        n_found = sum(each.pvalue <= found.level for each in found.differences.values())
+        n_pairs = count(len(found.differences), "pair")
+        heading = f"{n_found} of {n_pairs} {'differs' if n_found == 1 else 'differ'} by more than"
+        heading += " chance"
         pairs = [each.to_dict() for each in found.differences.values()]
         ranks = {name: rank.to_dict() for name, rank in found.ranks.items()}
         results = {"comparison": pairs, "ranks": [{"name": k} | v for k, v in ranks.items()]}
@@ -202,10 +281,14 @@ def _read_row(name: str, report: Any) -> dict[str, Any]:
 
 
 def collect_cautions(reports: Mapping[str, Any]) -> Iterator[Caution]:
-    """Yield the warnings of every report, with the name of its estimator."""
+    """Yield the warnings of every report once, with the names of its estimators if not of all."""
+    told: dict[tuple[str, str, str], list[str]] = {}
     for name, report in reports.items():
         for text in report.warnings:
-            yield Caution(text.code, f"{name}: {text}", text.headline)
+            told.setdefault((text.code, str(text), text.headline), []).append(name)
+    for (code, text, headline), names in told.items():
+        of = "" if len(names) == len(reports) else f"{', '.join(names)}: "
+        yield Caution(code, of + text, headline)
 
 
 def compare_reports(reports: dict[str, EvaluationReport]) -> Comparison | None:

@@ -21,8 +21,8 @@ from scipy.sparse import issparse
 from scipy.stats import rankdata
 from sklearn.neighbors import NearestNeighbors
 
-from skeval._resampling.procedure import OutOfFold
-from skeval._resampling.target import Target
+from skeval._resampling.fits import OutOfFold
+from skeval._resampling.task import Target
 from skeval.datasets._values import read_times
 from skeval.report._sections import Caution
 

@@ -20,9 +20,7 @@ from skeval._resampling.folds import DEFAULT_FOLDS, default_folds, resolve_split
 from skeval._resampling.jobs import tallied_warnings
 from skeval._resampling.progress import begin_step
 from skeval._resampling.questions import Questions
-from skeval._resampling.target import LossLike, Target
-from skeval._resampling.task import read_task
-from skeval._resampling.units import TooFewMembersError
+from skeval._resampling.task import LossLike, Params, Target, TooFewMembersError, read_task
 from skeval.model_selection._error_interval import read_positive_weight
 from skeval.model_selection._interval_methods import AUTO, ERROR_METHODS, LISTED
 from skeval.report._comparison import EvaluationComparison, collect_cautions, compare_reports
@@ -96,6 +94,7 @@ def evaluate(
     scoring: Any = None,
     groups: Any = None,
     by: Any = None,
+    params: Params = None,
     sample_weight: Any = None,
     feature_names: Sequence[str] | None = None,
     left_out: Any = None,
@@ -168,6 +167,11 @@ def evaluate(
     by : array-like of shape (n_samples,) or str, default=None
         Subgroup of each sample, or the column of a data frame that holds it: the error in each,
         and the largest difference. The column stays a feature, unless it holds the groups.
+    params : dict, default=None
+        Arguments of the estimator's `fit` by name, as ``cross_validate`` of scikit-learn takes
+        them; the steps that select features, fitted by themselves, are given their own. Weights
+        (``{"sample_weight": w}``) are those of the fits; losses and metrics are averaged without
+        them, and there are no perturbation intervals.
     sample_weight : array-like of shape (n_samples,), default=None
         Positive weights of the samples, in every fit and in the means of losses and metrics; of
         the permutation test, and of the bias of selection, in the fits alone.
@@ -248,6 +252,7 @@ def evaluate(
         y,
         groups=groups,
         loss=loss,
+        params=params,
         n_jobs=n_jobs,
         verbose=verbose,
         memory=memory,
@@ -316,6 +321,10 @@ def make_announcer(n_jobs: int | None, verbose: int) -> Callable[[str], None]:
     return partial(begin_step, verbose=verbose)
 
 
+NOT_PERTURBED = (
+    "There are no perturbation intervals, for the weights that they perturb are given in params; "
+    "sample_weight takes them."
+)
 INTERRUPTED = "interrupted"
 """Why a part is left out that Ctrl-C has kept from being run."""
 ALWAYS = ("resubstitution", "cross_validation")
@@ -348,6 +357,7 @@ class Options(TypedDict, total=False):
     scoring: Any
     groups: Any
     by: Any
+    params: Params
     sample_weight: Any
     feature_names: Sequence[str] | None
     left_out: Any
@@ -501,6 +511,9 @@ class Run:
                     continue
             elif self.include == "auto" and part == "permutation" and better:
                 self.omitted[part] = "the interval of the answer settles it"
+                continue
+            if part == "perturbation" and steps.weighs_by_params:
+                self.notes.append(Caution("failed", NOT_PERTURBED))
                 continue
             if self.clock.stopped:
                 self.omitted[part] = INTERRUPTED

@@ -15,12 +15,12 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import brier_score_loss, mean_squared_error, roc_auc_score
 
-from skeval._inference.estimate import Estimate, Results
-from skeval._resampling.procedure import OutOfFold
+from skeval._inference.estimate import Results
+from skeval._resampling.fits import OutOfFold
 from skeval.metrics import CalibrationDisplay, NetBenefitDisplay
 from skeval.model_selection import Comparison, EstimatesDisplay, compare_predictions
 from skeval.model_selection._fold_metrics import measure_metrics
-from skeval.model_selection._metric_interval import compare_with_rest, describe_slices
+from skeval.model_selection._metric_interval import compare_with_rest
 from skeval.model_selection._threshold import threshold_measures
 from skeval.report._comparison import EvaluationComparison, collect_cautions
 from skeval.report._given import (
@@ -28,16 +28,21 @@ from skeval.report._given import (
     Given,
     find_answer,
     find_worst,
+    is_wide,
     list_systems,
     measure_calibration,
     measure_scoring,
     measure_some,
     read_predictions,
+    read_units,
     refuse_other_order,
-    refuse_several,
+    say_answer,
+    tabulate_slices,
+    write_few_groups,
 )
+from skeval.report._multilabel import MultilabelReport, evaluate_labels
 from skeval.report._predictions import count_classes, measure_confusion, name_rows, warn_of_metrics
-from skeval.report._report import MOST_ROWS, ScoredReport
+from skeval.report._report import FIRST_ROWS, MOST_ROWS, ScoredReport
 from skeval.report._sections import Caution, Figure, Section, Table
 from skeval.report._sentences import (
     find_guess,
@@ -46,17 +51,12 @@ from skeval.report._sentences import (
     name_metric,
     write_amount,
     write_chance,
+    write_headline,
 )
 from skeval.report._source import describe_run
-from skeval.utils._checks import (
-    check_confidence_level,
-    check_groups,
-    check_option,
-    check_same_length,
-    check_weights,
-)
+from skeval.utils._checks import check_confidence_level, check_option, check_same_length
 from skeval.utils._seeds import RandomStateLike, small_seed
-from skeval.utils._text import count, write_ends, write_estimate, write_number
+from skeval.utils._text import count, write_ends, write_number
 
 __all__ = ["PredictionsReport", "evaluate_predictions"]
 
@@ -83,7 +83,7 @@ def evaluate_predictions(
     labels: Any = None,
     confidence_level: float = 0.95,
     random_state: RandomStateLike = None,
-) -> PredictionsReport | EvaluationComparison:
+) -> PredictionsReport | MultilabelReport | EvaluationComparison:
     """Return every metric of predictions with its interval, and what else they tell.
 
     For systems that are no estimators, or that were trained elsewhere: the predictions are taken as
@@ -94,10 +94,11 @@ def evaluate_predictions(
 
     Parameters
     ----------
-    y_true : array-like of shape (n_samples,)
-        True classes or numbers.
+    y_true : array-like of shape (n_samples,) or (n_samples, n_labels)
+        True classes or numbers; of several labels a sample 0 or 1 for each.
     predictions : array-like of shape (n_samples,) or (n_samples, n_classes), or dict of them
         Labels; probabilities or scores of the second of two classes, or of each class; or numbers.
+        Of several labels a sample 0 or 1, or a probability, for each of them.
         A dict, or a data frame whose columns are no classes of `y_true`, holds those of several
         systems, which are compared by `compare_predictions`.
     kind : {"auto", "labels", "probabilities", "scores", "numbers"}, default="auto"
@@ -126,8 +127,8 @@ def evaluate_predictions(
         Of two classes the one that probabilities or scores are of; None is the second in sorted
         order.
     labels : array-like of shape (n_classes,), default=None
-        The class of each column of `predictions`; None takes the names of the columns of a data
-        frame, else the sorted classes of `y_true`.
+        The class of each column of `predictions`, or the label of each column of `y_true`; None
+        takes the names of the columns of a data frame, else the sorted classes of `y_true`.
     confidence_level : float, default=0.95
         Nominal coverage of the intervals.
     random_state : int, RandomState, Generator or None, default=None
@@ -136,13 +137,14 @@ def evaluate_predictions(
     Returns
     -------
     PredictionsReport
-        Of several systems an `EvaluationComparison`, which holds one for each.
+        Of several labels a sample a `MultilabelReport`; of several systems an
+        `EvaluationComparison`, which holds one for each.
 
     Raises
     ------
     ValueError
-        If an argument breaks a rule; the message names argument, rule and value. `y_true` of
-        several columns is refused.
+        If an argument breaks a rule; the message names argument, rule and value. Of several
+        labels a sample `scoring`, `pos_label` and the choice of a threshold are refused.
 
     See Also
     --------
@@ -169,15 +171,13 @@ def evaluate_predictions(
     systems = list_systems(y_true, predictions)
     if systems is not None:
         return _evaluate_each(systems, arguments)
-    refuse_several(y_true)
+    if is_wide(y_true):
+        return evaluate_labels(arguments)
     refuse_other_order(y_true, predictions)
     check_same_length(y_true=y_true, predictions=predictions)
     given = read_predictions(y_true, predictions, kind, labels, pos_label, threshold)
     n = len(given.target)
-    groups = check_groups(groups, n)
-    weight = check_weights("sample_weight", sample_weight, n)
-    if not weight.all():
-        raise ValueError("sample_weight must be > 0, got 0; leave these samples out.")
+    groups, weight = read_units(groups, sample_weight, n)
     seed = small_seed(random_state)
     options = {"groups": groups, "sample_weight": sample_weight, "random_state": seed}
     with warnings.catch_warnings():  # the report says what is undefined
@@ -255,6 +255,9 @@ def _compare_systems(reports: Mapping[str, Any], options: Mapping[str, Any]) -> 
     if kind == "numbers":
         truth, metric = first.out_of_fold.target.y, mean_squared_error
         given = {name: each.predicted for name, each in found.items()}
+    elif getattr(first, "labels", None):
+        given = {name: -each.loss for name, each in found.items()}
+        scoring = f"minus the {first.answer.name}"
     elif kind != "labels" and not many:
         truth, metric = first.out_of_fold.target.codes, COMPARED[kind]
         given = {name: each.class_scores[:, 1] for name, each in found.items()}
@@ -320,7 +323,6 @@ class PredictionsReport(ScoredReport):
         Number of samples of each class; None for numbers.
     """
 
-    answer: Estimate
     kind: str
     threshold: float | None
     positive: Any
@@ -344,6 +346,16 @@ class PredictionsReport(ScoredReport):
         return write_verdict(self)
 
     @property
+    def headline(self) -> str:
+        """The answer with its interval beside the guess."""
+        if self.answer.name == name_metric("roc_auc"):
+            return self.verdict
+        loss = {"numbers": "squared", "probabilities": "brier"}.get(self.kind, "zero_one")
+        rare = self.rare if self.kind != "probabilities" else None
+        known: dict[str, Any] = {"guess": self.guess, "rare": rare, "unanswered": self.unanswered}
+        return write_headline(say_answer(self.answer), loss, **known)
+
+    @property
     def basis(self) -> list[str]:
         """What the answer is, where few know it, and what the intervals are for."""
         n_groups, weighted = self.out_of_fold.cases.n_groups, np.ptp(self.out_of_fold.weight)
@@ -362,12 +374,9 @@ class PredictionsReport(ScoredReport):
         what = self.kind
         if self.positive is not None:
             what += f" of class {self.positive}"
-        facts = [f"{self.n_samples} samples with {what}"]
+        facts = [f"{self._describe_classes()} with {what}"]
         if self.threshold is not None:
             facts.append(f"predicted as {self.positive} from {self.threshold:g} on")
-        if self.class_sizes:
-            sizes = [f"{name}: {size}" for name, size in self.class_sizes.items()]
-            facts.append(f"{count(len(sizes), 'class')} ({', '.join(sizes)})")
         n_groups = self.out_of_fold.cases.n_groups
         return facts if n_groups is None else [*facts, f"{n_groups} groups"]
 
@@ -391,6 +400,7 @@ class PredictionsReport(ScoredReport):
     def _make_sections(self) -> Iterator[Section]:
         """Yield the metrics with the curves, then subgroups and samples."""
         yield self._show_metrics()
+        yield self._show_curves()
         yield self._show_threshold()
         yield self._show_calibration()
         yield self._show_subgroups()
@@ -458,10 +468,12 @@ class PredictionsReport(ScoredReport):
 
     def _show_threshold(self) -> Section:
         """Show what is right at the threshold, and what choosing it has cost."""
-        found, heading = self.at_threshold, f"Predicted {self.positive} from the threshold on"
+        found = self.at_threshold
         if found is None:
             return Section("The threshold", results={"at_threshold": None})
         cut, *shares = found.values()
+        told = [f"{WORDS[each.name]} is {each.value:.2f}" for each in shares[:2]]
+        heading = f"From {write_number(cut.value)} on, {' and '.join(told)}"
         rows: list[Any] = [
             (WORDS[each.name], each.value, (each.interval.low, each.interval.high))
             for each in shares
@@ -483,9 +495,9 @@ class PredictionsReport(ScoredReport):
 
     def _show_calibration(self) -> Section:
         """Show how far the probabilities are off."""
-        found, heading = self.calibration, "Are the probabilities right?"
+        found = self.calibration
         if found is None:
-            return Section(heading, results={"calibration": None})
+            return Section("Calibration", results={"calibration": None})
         rows = [
             (each.name, each.value, (each.interval.low, each.interval.high))
             for each in found.values()
@@ -497,34 +509,12 @@ class PredictionsReport(ScoredReport):
             notes={found[name].name: note for name, note in BEST.items()},
             left=(0, 2),
         )
-        sentences = [write_calibration(found)]
-        return Section(heading, sentences, tables=[table], results={"calibration": found})
+        told, known = write_calibration(found)
+        return Section(told, [f"{told}.{known}"], tables=[table], results={"calibration": found})
 
     def _show_subgroups(self) -> Section:
         """Show the answer in each subgroup, and how it differs from the rest."""
-        found, heading = self.subgroups, "By subgroup"
-        if found is None:
-            return Section(heading, results={"subgroups": None, "less_the_rest": None})
-        less = found.less_the_rest
-        rows = [
-            (
-                str(name),
-                f"{each.n_samples}",
-                each.value,
-                (each.interval.low, each.interval.high),
-                less[name].value,
-                (less[name].interval.low, less[name].interval.high),
-                write_number(less[name].details["pvalue_adjusted"]),
-            )
-            for name, each in found.items()
-        ]
-        head = ["subgroup", "samples", self.answer.name, self.level, "less the rest", self.level]
-        return Section(
-            heading,
-            sentences=[describe_slices(found)],
-            tables=[Table("The answer in each.", [*head, "adjusted P"], rows, left=(0, 3, 5))],
-            results={"subgroups": found, "less_the_rest": less},
-        )
+        return tabulate_slices(self.subgroups, self.answer.name, self.level)
 
     def _show_hard_samples(self) -> Section:
         """Show the samples that are predicted worst."""
@@ -533,12 +523,15 @@ class PredictionsReport(ScoredReport):
         records = hard.to_records()
         results = {"hard_samples": records}
         if not records or not found.answers:
-            return Section("Samples to look at", results=results)
+            return Section("Samples", results=results)
+        n_wrong = int(np.sum(found.predicted != found.target.codes)) if not numbers else 0
+        heading = f"{count(n_wrong, 'sample')} {'is' if n_wrong == 1 else 'are'} predicted wrongly"
         told, head = [], ["sample", "is", "predicted" if numbers else "taken for"]
         if numbers:
-            told.append(
-                f"{count(len(records), 'sample')} more than three times as far off as usual."
-            )
+            verb = "is" if len(records) == 1 else "are"
+            heading = f"{count(len(records), 'sample')} {verb} more than three times as far off"
+            heading += " as usual"
+            told.append(f"{heading}.")
             head.append("usual residual")
         elif found.probabilities is not None:
             head.append("probability of the truth")
@@ -557,29 +550,18 @@ class PredictionsReport(ScoredReport):
         caption = "The worst predicted."
         if not numbers and found.class_scores is None:
             caption = "Predicted wrongly, the first of them."
-        table = Table(caption, head, rows, n_in_text=0)
-        return Section("Samples to look at", sentences=told, tables=[table], results=results)
+        table = Table(caption, head, rows, n_on_page=FIRST_ROWS, n_in_text=0)
+        return Section(heading, sentences=told, tables=[table], results=results)
 
 
 def write_verdict(report: PredictionsReport) -> str:
     """Say the answer, what it must not be read without, and whether it beats the guess."""
     answer, guess, kind = report.answer, report.guess, report.kind
-    interval, level = answer.interval, f"{100 * report.confidence_level:g} % interval"
-    if answer.name == "error rate":
-        start = f"Error rate {write_amount(answer.value, 'zero_one')}"
-        ends = [write_amount(end, "zero_one") for end in (interval.low, interval.high)]
-        ends[0] = ends[0].removesuffix(" %")
-    else:
-        spread = (interval.high - interval.low) / 4
-        value, *ends = (
-            write_estimate(each, spread) for each in (answer.value, interval.low, interval.high)
-        )
-        start = f"{answer.name[0].upper()}{answer.name[1:]} {value}"
+    interval, text = answer.interval, say_answer(report.answer)
     known = np.isfinite(interval.low)
-    text = start + (f", {level} {ends[0]} to {ends[1]}" if known else ", without an interval")
     if guess is not None and answer.name != name_metric("roc_auc"):
         loss = {"numbers": "squared", "probabilities": "brier"}.get(kind, "zero_one")
-        text += f"; always answering {guess.answer} has {write_amount(guess.error, loss)}"
+        text += f"; {guess} has {write_amount(guess.error, loss)}"
     for name in {"numbers": ["r2"], "probabilities": ["roc_auc"]}.get(kind, []):
         if name in report.metrics and np.isfinite(report.metrics[name].value):
             text += f"; {name_metric(name).split(',')[0]} {report.metrics[name].value:.2f}"
@@ -615,8 +597,8 @@ BEST = {
 """What the measures of calibration are where all is right."""
 
 
-def write_calibration(found: Results) -> str:
-    """Say whether the slope and the number of events are those of right probabilities."""
+def write_calibration(found: Results) -> tuple[str, str]:
+    """Say whether the slope and the number of events are those of right probabilities, and more."""
     told = []
     for name, best, below, above in (
         ("slope", 1, "too extreme", "not extreme enough"),
@@ -631,9 +613,7 @@ def write_calibration(found: Results) -> str:
     known = f" The slope is known from {slope.low:.2f} to {slope.high:.2f}."
     if not np.isfinite([slope.low, slope.high]).all():
         known = ""
-    if told:
-        return f"Probabilities are {' and '.join(told)}.{known}"
-    return f"Probabilities are not shown to be off.{known}"
+    return f"Probabilities are {' and '.join(told) or 'not shown to be off'}", known
 
 
 def warn_of_predictions(
@@ -669,11 +649,7 @@ def _warn_of_units(given: Given, found: OutOfFold, y_true: Any) -> Iterator[Caut
     elif n_groups is None:
         yield from _warn_of_copies(given)
     if n_groups is not None and n_groups < FEW_GROUPS:
-        yield Caution(
-            "few-groups",
-            f"There are {n_groups} groups: intervals made of so few may hold less often than "
-            "their level says.",
-        )
+        yield Caution("few-groups", write_few_groups(n_groups))
 
 
 def _warn_of_certainty(given: Given) -> Iterator[Caution]:

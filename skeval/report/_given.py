@@ -12,37 +12,46 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from skeval._inference.estimate import Estimate, Results
-from skeval._resampling.procedure import OutOfFold
-from skeval._resampling.schemes import cases_of
-from skeval._resampling.target import Target
+from skeval._resampling.fits import OutOfFold
+from skeval._resampling.task import Target, cases_of
 from skeval.metrics import calibration_measures
 from skeval.metrics._regression import LOSSES, find_brier_losses
 from skeval.metrics._table import REPORTED, find_row, unwrap
 from skeval.model_selection import metric_interval
 from skeval.model_selection._fold_metrics import measure_metrics
+from skeval.model_selection._metric_interval import describe_slices
 from skeval.model_selection._threshold import read_rule
 from skeval.report._predictions import HardSamples, find_hard_samples, mirror, resolve_scorers
-from skeval.report._sentences import name_metric
-from skeval.utils._checks import check_data, check_y, native_labels
+from skeval.report._sections import Section, Table
+from skeval.report._sentences import name_metric, write_amount
+from skeval.utils._checks import check_data, check_groups, check_weights, check_y, native_labels
 from skeval.utils._compat import metric_of_scorer
+from skeval.utils._text import write_estimate, write_number
 
 __all__ = [
     "KINDS",
     "Given",
+    "collect_given",
     "find_answer",
     "find_worst",
+    "is_wide",
     "list_systems",
     "measure_calibration",
     "measure_scoring",
     "measure_some",
     "read_predictions",
+    "read_units",
     "refuse_other_order",
-    "refuse_several",
+    "say_answer",
+    "tabulate_slices",
+    "write_few_groups",
 ]
 
 KINDS = ("auto", "labels", "probabilities", "scores", "numbers")
 MOST_CLASSES = 20
 """Whole numbers of more distinct values than this are numbers, and no names of classes."""
+SHARES = ("error rate", "share of wrong labels")
+"""Answers that are said in percent."""
 ROUNDING = 1e-6
 """By so much the probabilities of a sample may miss 1, and one of them 0 or 1."""
 ANSWERS = {
@@ -117,36 +126,49 @@ class Given(NamedTuple):
         """Return some of the predictions as those of one test set, by a rule that is not fitted."""
         y, classes, codes = self.target.y[rows], self.target.classes, self.target.codes[rows]
         target = Target(y, classes, codes)
-        n = len(rows)
-        zeros = np.zeros(n, dtype=np.intp)
-        return OutOfFold(
-            target=target,
-            cases=cases_of(target, groups),
-            weight=weight,
-            row=np.arange(n),
-            repeat=zeros,
-            fold=zeros,
-            predicted=self.predicted[rows],
-            loss=self.losses()[rows],
-            response=None if self.response is None else self.response[rows],
-            scores={},
-            noted=[],
-            n_folds=1,
-            test_train_ratio=np.inf,
-            inflation=1.0,
-            n_fits=0,
-        )
+        response = None if self.response is None else self.response[rows]
+        losses = self.losses()[rows]
+        return collect_given(target, groups, weight, self.predicted[rows], losses, response)
+
+
+def collect_given(
+    target: Target,
+    groups: Any,
+    weight: np.ndarray,
+    predicted: np.ndarray,
+    loss: np.ndarray,
+    response: np.ndarray | None,
+) -> OutOfFold:
+    """Return predictions as those of one test set, by a rule that is not fitted."""
+    zeros = np.zeros(len(target), dtype=np.intp)
+    return OutOfFold(
+        target=target,
+        cases=cases_of(target, groups),
+        weight=weight,
+        row=np.arange(len(target)),
+        repeat=zeros,
+        fold=zeros,
+        predicted=predicted,
+        loss=loss,
+        response=response,
+        scores={},
+        noted=[],
+        n_folds=1,
+        test_train_ratio=np.inf,
+        inflation=1.0,
+        n_fits=0,
+    )
 
 
 def list_systems(y_true: Any, predictions: Any) -> dict[str, Any] | None:
     """Return the predictions of several systems by name; None where there is one."""
     if isinstance(predictions, Mapping):
         found = {str(name): each for name, each in predictions.items()}
-    elif hasattr(predictions, "columns") and hasattr(predictions, "iloc"):
+    elif hasattr(predictions, "columns") and not is_wide(y_true):
         names = list(predictions.columns)
         if len(names) < 2 or {str(each) for each in np.unique(y_true)} <= {*map(str, names)}:
             return None
-        found = {str(name): predictions.iloc[:, at] for at, name in enumerate(names)}
+        found = {str(name): predictions[name] for name in names}
     else:
         return None
     if len(found) < 2:
@@ -154,13 +176,18 @@ def list_systems(y_true: Any, predictions: Any) -> dict[str, Any] | None:
     return found
 
 
-def refuse_several(y_true: Any) -> None:
-    """Raise where there are several targets."""
-    if np.ndim(y_true) > 1 and np.shape(y_true)[1] > 1:
-        raise ValueError(
-            f"y_true must hold one class or number for each sample, got shape {np.shape(y_true)}; "
-            "of several labels a sample evaluate each column by itself."
-        )
+def is_wide(y_true: Any) -> bool:
+    """Whether there are several columns of targets."""
+    shape = getattr(y_true, "shape", None) or np.shape(y_true)
+    return len(shape) > 1 and shape[1] > 1
+
+
+def read_units(groups: Any, sample_weight: Any, n: int) -> tuple[np.ndarray | None, np.ndarray]:
+    """Return the group of each sample, if there are any, and its weight."""
+    weight = check_weights("sample_weight", sample_weight, n)
+    if not weight.all():
+        raise ValueError("sample_weight must be > 0, got 0; leave these samples out.")
+    return check_groups(groups, n, crossed=True), weight
 
 
 def refuse_other_order(y_true: Any, predictions: Any) -> None:
@@ -364,10 +391,62 @@ def measure_some(
 ) -> Estimate:
     """Return the answer of some samples; those of one group have no interval."""
     some = None if groups is None else groups[chosen]
-    alone = some is not None and len(np.unique(some)) < 2
+    alone = some is not None and bool((some == some[:1]).all(axis=0).any())
     part = given.collect(np.flatnonzero(chosen), None if alone else some, weight[chosen])
     answer = find_answer(given, measure_metrics(part, confidence_level, given.metric))
     return replace(answer, standard_error=np.nan, limits={}) if alone else answer
+
+
+def tabulate_slices(found: Results | None, name: str, level: str) -> Section:
+    """Return the answer of a name in each subgroup, and how it differs from the rest."""
+    if found is None:
+        return Section("By subgroup", results={"subgroups": None, "less_the_rest": None})
+    less = found.less_the_rest
+    rows = [
+        (
+            str(subgroup),
+            f"{each.n_samples}",
+            each.value,
+            (each.interval.low, each.interval.high),
+            less[subgroup].value,
+            (less[subgroup].interval.low, less[subgroup].interval.high),
+            write_number(less[subgroup].details["pvalue_adjusted"]),
+        )
+        for subgroup, each in found.items()
+    ]
+    head = ["subgroup", "samples", name, level, "less the rest", level, "adjusted P"]
+    told = describe_slices(found)
+    return Section(
+        told.partition(" (")[0].rstrip("."),
+        sentences=[told],
+        tables=[Table("The answer in each.", head, rows, left=(0, 3, 5))],
+        results={"subgroups": found, "less_the_rest": less},
+    )
+
+
+def say_answer(answer: Estimate) -> str:
+    """Return the answer with its interval, as the beginning of a sentence."""
+    level, interval = f"{100 * answer.confidence_level:g} % interval", answer.interval
+    if answer.name in SHARES:
+        value = write_amount(answer.value, "zero_one")
+        ends = [write_amount(end, "zero_one") for end in (interval.low, interval.high)]
+        ends[0] = ends[0].removesuffix(" %")
+    else:
+        spread = (interval.high - interval.low) / 4
+        value, *ends = (
+            write_estimate(each, spread) for each in (answer.value, interval.low, interval.high)
+        )
+    start = f"{answer.name[0].upper()}{answer.name[1:]} {value}"
+    known = np.isfinite(interval.low)
+    return start + (f", {level} {ends[0]} to {ends[1]}" if known else ", without an interval")
+
+
+def write_few_groups(n_groups: int) -> str:
+    """Say what intervals made of few groups are worth."""
+    return (
+        f"There are {n_groups} groups: intervals made of so few may hold less often than their "
+        "level says."
+    )
 
 
 def find_answer(given: Given, metrics: Mapping[str, Estimate]) -> Estimate:

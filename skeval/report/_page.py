@@ -7,13 +7,15 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from hashlib import sha256
+from html import escape
 from io import StringIO
+from math import isfinite
 from typing import Any
 from xml.etree import ElementTree
 
-__all__ = ["check_extra", "draw_svg", "load_template"]
+__all__ = ["check_extra", "draw_line", "draw_svg", "load_template"]
 
 
 def load_template(name: str) -> Any:
@@ -96,6 +98,95 @@ def draw_svg(
             warnings.filterwarnings("ignore", "Matplotlib currently does not support", UserWarning)
             figure.savefig(text, format="svg", metadata={"Date": None})
     return _adapt_svg(NOT_XML.sub("\ufffd", text.getvalue()), label)
+
+
+LEFT, RIGHT, END = 128.0, 356.0, 420.0
+"""Where the axis of a line begins and ends, and the drawing; names stand before it."""
+ROW, TEXT = 17.0, 12.5
+LONGEST_NAME, LONGEST_QUANTITY = 18, 12
+
+
+def draw_line(
+    quantity: str,
+    answers: Mapping[str, tuple[float, float, float]],
+    others: Mapping[str, float],
+    guess: tuple[str, float] | None,
+    best: float,
+    write: Callable[[float], str],
+) -> str:
+    """Return answers with their intervals above other estimates, on a line, as SVG for a page.
+
+    The line goes from the `best` value, 0 for errors, to that of the guess, and further where
+    something lies beyond it.
+    """
+    shown = [end for each in answers.values() for end in each] + list(others.values())
+    shown = [value for value in [best, *shown, *([guess[1]] if guess else [])] if isfinite(value)]
+    low, high = min(shown), max(shown)
+    if not low < high:
+        return ""
+
+    def place(value: float) -> float:
+        return LEFT + (RIGHT - LEFT) * (value - low) / (high - low)
+
+    parts, told = list[str](), list[str]()
+    y, bottom = 2.4 * ROW, ROW * (3.2 + len(answers) + len(others))
+    if guess:
+        at, text = place(guess[1]), f"{guess[0]}: {write(guess[1])}"
+        half = len(text) * TEXT * 0.27
+        middle = min(max(at, half), END - half)
+        parts += [_stroke(at, at, "muted", 1, ROW * 1.3, y + ROW * (len(answers) - 0.4), True)]
+        parts += [_write(middle, ROW, text, "muted", "middle")]
+        told.append(text)
+    for name, (value, first, last) in answers.items():
+        parts += [_write(LEFT - 10, y, _shorten(name), "ink", "end")]
+        ends = "without an interval"
+        if isfinite(first) and isfinite(last):
+            parts += [_stroke(place(first), place(last), "series-1", 5, y - 4, y - 4)]
+            ends = f"interval {write(first)} to {write(last)}"
+        parts += [*_mark(place(value), y - 4, 6), _write(END, y, write(value), "ink", "end")]
+        told.append(f"{name} {write(value)}, {ends}")
+        y += ROW
+    parts += [_stroke(LEFT, RIGHT, "muted", 1, y - ROW * 0.4, y - ROW * 0.4)]
+    y += ROW * 0.5
+    for value, side in ((low, "start"), (high, "end")):
+        parts += [_write(place(value), y, write(value), "muted", side)]
+    if len(quantity) > LONGEST_QUANTITY:
+        y, bottom = y + ROW, bottom + ROW
+    parts += [_write((LEFT + RIGHT) / 2, y, quantity, "muted", "middle")]
+    for name, value in others.items():
+        y += ROW
+        parts += [*_mark(place(value), y - 4, 3), _write(END, y, write(value), "muted", "end")]
+        parts += [_write(LEFT - 10, y, _shorten(name), "muted", "end")]
+        told.append(f"{name} {write(value)}")
+    label = escape(f"{quantity} on a line: {'; '.join(told)}.")
+    size = f"0 0 {END:g} {bottom:g}"
+    return f'<svg viewBox="{size}" role="img" aria-label="{label}">{"".join(parts)}</svg>'
+
+
+def _shorten(name: str) -> str:
+    """Return a name that has room before the line."""
+    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
+
+
+def _write(x: float, y: float, text: str, colour: str, anchor: str) -> str:
+    """Return a text of a drawing."""
+    style = f"fill: var(--{colour}); font-size: {TEXT}px; text-anchor: {anchor}"
+    return f'<text x="{x:.1f}" y="{y:.1f}" style="{style}">{escape(text)}</text>'
+
+
+def _stroke(
+    x1: float, x2: float, colour: str, width: float, y1: float, y2: float, dashed: bool = False
+) -> str:
+    """Return a line of a drawing."""
+    style = f"stroke: var(--{colour}); stroke-width: {width:g}{'; stroke-dasharray: 4 3' * dashed}"
+    ends = f'x1="{x1:.1f}" x2="{x2:.1f}" y1="{y1:.1f}" y2="{y2:.1f}"'
+    return f'<line {ends} style="{style}"/>'
+
+
+def _mark(x: float, y: float, radius: float) -> Iterator[str]:
+    """Yield a point of a drawing, nothing where there is no number."""
+    if isfinite(x):
+        yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}" style="fill: var(--series-1)"/>'
 
 
 def check_extra() -> None:

@@ -15,17 +15,15 @@ from sklearn.pipeline import Pipeline
 from skeval._inference.areas import independent_size
 from skeval._inference.estimate import Estimate, Results
 from skeval._inference.proportions import wilson_interval
-from skeval._resampling.fits import fit_plan
+from skeval._resampling.fits import OutOfFold, fit_plan
 from skeval._resampling.plan import whole_plan
-from skeval._resampling.procedure import OutOfFold
 from skeval._resampling.questions import (
     EachScorer,
     Questions,
     decides_by_pairs,
     find_response_method,
 )
-from skeval._resampling.target import Target
-from skeval._resampling.task import Task
+from skeval._resampling.task import Target, Task
 from skeval.metrics import get_scorer
 from skeval.metrics._table import REPORTED
 from skeval.model_selection._error_interval import error_of_some
@@ -204,7 +202,11 @@ def mirror_limits(answer: Estimate, confidence_level: float) -> tuple[float, flo
 
 def warn_of_metrics(metrics: Results) -> Iterator[Caution]:
     """Say which metrics are undefined, or have no interval."""
-    undefined = [each.name for each in metrics.values() if np.isnan(each.value)]
+    names = {
+        name: REPORTED[name].label if name in REPORTED else each.name
+        for name, each in metrics.items()
+    }
+    undefined = [names[name] for name, each in metrics.items() if np.isnan(each.value)]
     if undefined:
         text = (
             f"{', '.join(undefined)}: not defined for these predictions, for example since a class "
@@ -212,8 +214,8 @@ def warn_of_metrics(metrics: Results) -> Iterator[Caution]:
         )
         yield Caution("undefined", text)
     unvaried = [
-        each.name
-        for each in metrics.values()
+        names[name]
+        for name, each in metrics.items()
         if np.isfinite(each.value) and np.isnan(each.interval.low)
     ]
     if unvaried:

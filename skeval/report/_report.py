@@ -2,36 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from textwrap import shorten
 from typing import Any
 
 import numpy as np
 from sklearn.metrics import PredictionErrorDisplay
 
 from skeval._inference.estimate import Estimate, Results, Test
-from skeval._resampling.procedure import OutOfFold
+from skeval._resampling.fits import OutOfFold
 from skeval.feature_selection import SelectionFrequencyDisplay
 from skeval.metrics import CalibrationDisplay, PrecisionRecallDisplay, RocCurveDisplay
 from skeval.model_selection import EstimatesDisplay
 from skeval.model_selection._interval_methods import AUTO, ERROR_METHODS, GIVEN_FOLDS
 from skeval.model_selection._metric_interval import describe_difference
+from skeval.report._exports import list_tripod
 from skeval.report._predictions import (
     ConfusionRates,
     HardSamples,
     make_predictions_frame,
     name_columns,
 )
-from skeval.report._sections import Figure, Report, Section, Table
+from skeval.report._sections import Figure, Line, Report, Section, Table, list_few, list_grave
 from skeval.report._sentences import (
+    ALPHA,
     Guess,
     RareClass,
+    name_error,
     name_metric,
+    say_error,
+    write_amount,
     write_coverage,
     write_guess,
     write_hard_samples,
+    write_headline,
     write_omitted,
     write_permutation,
     write_perturbation,
@@ -39,9 +44,10 @@ from skeval.report._sentences import (
     write_tuning,
     write_verdict,
 )
-from skeval.utils._text import DataFrame, write_number, write_spread
+from skeval.report._source import name_steps
+from skeval.utils._text import DataFrame, count, write_estimate, write_number, write_spread
 
-__all__ = ["MOST_ROWS", "PERTURBED", "EvaluationReport", "ScoredReport"]
+__all__ = ["FIRST_ROWS", "MOST_ROWS", "PERTURBED", "EvaluationReport", "ScoredReport"]
 
 PERTURBED = {
     "cross_validation": "SVM, perturbed cross-validation",
@@ -55,13 +61,34 @@ MEANINGS = {
     PERTURBED["cross_validation"]: ERROR_METHODS["perturbation"].meaning,
     PERTURBED["resubstitution"]: "the same, of the training error; for many samples",
 }
-LONGEST_FACT = 300
+FEW_PERTURBATIONS = 200
 MOST_CLASSES = 6
 """Classes of a confusion matrix that stands beside the answer; more make a table of their own."""
-MOST_METRICS, MOST_ROWS = 12, 20
-"""Metrics that text shows; rows of settings, samples and features that a page shows."""
+MOST_METRICS, MOST_ROWS, FIRST_ROWS = 12, 20, 5
+"""Metrics that text shows; rows of settings, samples and features that a page holds, and shows."""
+ASKED = (
+    "This and the comparison with the guess disagree, since they ask different things: P, whether "
+    "labels and features are related at all; the other, whether new samples are predicted better "
+    "than by one constant answer."
+)
+HEADLINERS = ("balanced_accuracy", "accuracy", "r2", "root_mean_squared_error")
+"""The metrics of which the first that there is heads all others."""
+SQUARES = ("mean squared error", "root mean squared error")
 N_RESAMPLES = 200
 """Of the bands of curves; their ends need no more where they are drawn."""
+
+
+def say_metric(name: str, found: Estimate) -> str:
+    """Return a metric with its interval as a heading: The Brier score is 0.13 [0.11, 0.15]."""
+    spread = (found.interval.high - found.interval.low) / 4
+    value, low, high = (
+        write_estimate(each, spread)
+        for each in (found.value, found.interval.low, found.interval.high)
+    )
+    label = name_metric(name).split(",")[0]
+    article = "" if label.startswith(("R2", "F1")) else "The "
+    ends = f" [{low}, {high}]" if np.isfinite(found.interval.low) else ", without an interval"
+    return f"{article}{label} is {value}{ends}"
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -71,6 +98,7 @@ class ScoredReport(Report):
     Its fields are those of the subclasses, which say in sentences what the predictions are.
     """
 
+    answer: Estimate
     metrics: Results
     confusion: ConfusionRates | None
     hard_samples: HardSamples
@@ -100,6 +128,27 @@ class ScoredReport(Report):
         """Say what a curve and its band are of."""
         raise NotImplementedError
 
+    def to_frame(self, part: str | None = None) -> DataFrame:
+        """Return the results of one name as a data frame; needs pandas.
+
+        Parameters
+        ----------
+        part : str, default=None
+            A name of `to_dict` that holds rows or a result; None takes the metrics. "tripod": the
+            topics of the results section of the reporting guideline TRIPOD+AI [1]_ that the report
+            answers, with the part of it that holds each, and the value.
+
+        Returns
+        -------
+        pandas.DataFrame
+
+        References
+        ----------
+        .. [1] Collins, G. S., Moons, K. G. M., Dhiman, P. et al. (2024). TRIPOD+AI statement. BMJ
+           385, e078378. https://doi.org/10.1136/bmj-2023-078378
+        """
+        return list_tripod(self) if part == "tripod" else super().to_frame(part)
+
     @property
     def main_metrics(self) -> dict[str, Estimate]:
         """The metrics of all samples, and what was asked for, by name."""
@@ -111,12 +160,62 @@ class ScoredReport(Report):
         """What stands above intervals."""
         return f"{100 * self.confidence_level:g} % interval"
 
+    @property
+    def line(self) -> Line | None:
+        """The answer on a line to the guess; of a rare class what counts there."""
+        return self.draw_answer(None if list_grave(self.warnings) else self.rare)
+
+    def draw_answer(self, rare: RareClass | None = None) -> Line:
+        """Return the answer on a line to the guess, above the other estimates of the same."""
+        squared = self.answer.details.get("loss") == "squared"
+        scale = np.sqrt if squared else float
+        ends = self.answer.interval.low, self.answer.interval.high
+        quantity = name_error("squared") if squared else self.answer.name
+        value, low, high = (float(scale(each)) for each in (self.answer.value, *ends))
+        others = {
+            each.method.replace("_", " "): float(scale(each.value))
+            for each in self.listed_estimates
+        }
+        guess, best = None, 0.0
+        if rare is not None:
+            others = {}
+            value, low, high, quantity = (
+                rare.estimate,
+                rare.low,
+                rare.high,
+                name_metric(rare.metric),
+            )
+            guess, best = ("chance", rare.chance), 1.0
+        elif self.answer.name == name_metric("roc_auc"):
+            guess, best = ("chance", 0.5), 1.0
+        elif self.guess is not None:
+            root = np.sqrt if self.answer.name in SQUARES else float
+            guess = str(self.guess), float(root(self.guess.error))
+        write = partial(write_estimate, spread=(high - low) / 4)
+        if quantity == "error rate":
+            write = partial(write_amount, loss="zero_one")
+        return Line(quantity, {"answer": (value, low, high)}, others, guess, best, write)
+
+    @property
+    def listed_estimates(self) -> Sequence[Estimate]:
+        """The other estimates of what the answer is."""
+        return ()
+
+    def _describe_classes(self) -> str:
+        """Say how many samples there are, and of which classes."""
+        if not self.class_sizes:
+            return f"{self.n_samples} samples"
+        sizes = [f"{name}: {size}" for name, size in self.class_sizes.items()]
+        of = count(len(sizes), "class")
+        return f"{self.n_samples} samples of {of} ({list_few(sizes)})"
+
     def _show_metrics(self) -> Section:
-        """Show every metric with its interval, and the curves or the residuals."""
+        """Show every metric with its interval."""
+        found = self.main_metrics
+        first = next((name for name in HEADLINERS if name in found), None)
         return Section(
-            "By other measures",
+            say_metric(first, found[first]) if first else "By other measures",
             explains=[self._explain_metrics()],
-            figures=list(self._draw_curves()),
             tables=[
                 self._tabulate_metrics(),
                 *self._tabulate_classes(),
@@ -125,15 +224,26 @@ class ScoredReport(Report):
             results={"metrics": self.metrics, "confusion": self.confusion},
         )
 
+    def _show_curves(self) -> Section:
+        """Show the curves or the residuals."""
+        figures, found = list(self._draw_curves()), self.main_metrics
+        first = next(
+            (n for n in ("roc_auc", "mean_absolute_error", "log_loss") if n in found), None
+        )
+        heading = say_metric(first, found[first]) if first else "Curves"
+        return Section(heading, figures=figures)
+
     def _tabulate_metrics(self) -> Table:
-        """Return the metrics of all samples."""
+        """Return the metrics of all samples; the area stands above its curve on a page."""
         rows = [
             (name_metric(name), each.value, (each.interval.low, each.interval.high))
             for name, each in self.main_metrics.items()
         ]
         head = ["metric of new samples", "estimate", self.level]
+        said = {name_metric("roc_auc")} if self.class_sizes and len(self.class_sizes) == 2 else ()
+        options: dict[str, Any] = {"said": said, "n_in_text": MOST_METRICS, "left": (0, 2)}
         beside = self.class_sizes is None
-        return Table("All samples.", head, rows, beside=beside, n_in_text=MOST_METRICS, left=(0, 2))
+        return Table("All samples.", head, rows, beside=beside, **options)
 
     def _tabulate_classes(self) -> list[Table]:
         """Return the metrics of each class in a table, if there are any."""
@@ -148,7 +258,8 @@ class ScoredReport(Report):
             for label, found in by_class.items()
         ]
         head = ["class", *map(name_metric, names)]
-        return [Table("By class.", head, rows, n_in_text=0)] if rows else []
+        made = Table("By class.", head, rows, n_on_page=MOST_CLASSES, n_in_text=0)
+        return [made] if rows else []
 
     def _tabulate_confusion(self) -> list[Table]:
         """Return the confusion matrix: counts, and shares of the row with their intervals."""
@@ -220,12 +331,15 @@ class ScoredReport(Report):
         results = {"subgroups": found, "largest_difference": found and found.largest_difference}
         if found is None:
             return Section("By subgroup", results=results)
+        differ, largest = "may be the same in all", found.largest_difference
+        if largest and (largest.interval.low > 0 or largest.interval.high < 0):
+            differ = "differs between"
         rows = [
             (str(name), f"{each.n_samples}", each.value, (each.interval.low, each.interval.high))
             for name, each in found.items()
         ]
         return Section(
-            "By subgroup",
+            f"The {self.answer.name} {differ} subgroups",
             sentences=[describe_difference(found.largest_difference)],
             tables=[
                 Table(
@@ -301,7 +415,6 @@ class EvaluationReport(ScoredReport):
         Names of the features, where they are known.
     """
 
-    answer: Estimate
     tuning: Estimate | None
     estimates: tuple[Estimate, ...]
     perturbation: tuple[Estimate, ...] | None
@@ -353,14 +466,33 @@ class EvaluationReport(ScoredReport):
         return write_coverage(self.answer, self.class_sizes, found.cases, weighted, certain)
 
     @property
+    def headline(self) -> str:
+        """The error with its interval beside the guess, or what forbids to quote it."""
+        return write_headline(
+            say_error(self.answer),
+            self.answer.details["loss"],
+            warnings=self.warnings,
+            guess=self.guess,
+            rare=self.rare,
+            unanswered=self.unanswered,
+            permutation=self.permutation,
+        )
+
+    @property
+    def listed_estimates(self) -> Sequence[Estimate]:
+        """The published estimates."""
+        return self.estimates
+
+    @property
+    def evaluated(self) -> tuple[str, str]:
+        """The estimator, in a few words and as source text."""
+        return name_steps(self.estimator), self.estimator
+
+    @property
     def facts(self) -> list[str]:
-        """The estimator, the size of the data, and the classes."""
-        features = "" if self.n_features is None else f", {self.n_features} features"
-        facts = [self.estimator, f"{self.n_samples} samples{features}"]
-        if self.class_sizes:
-            sizes = [f"{name}: {size}" for name, size in self.class_sizes.items()]
-            facts.append(f"{len(sizes)} classes ({', '.join(sizes)})")
-        return [shorten(fact, LONGEST_FACT, placeholder=" …") for fact in facts]
+        """The size of the data, and the classes."""
+        features = "" if self.n_features is None else f", {count(self.n_features, 'feature')}"
+        return [f"{self._describe_classes()}{features}"]
 
     @property
     def about(self) -> dict[str, Any]:
@@ -378,24 +510,22 @@ class EvaluationReport(ScoredReport):
         }
 
     def _make_sections(self) -> Iterator[Section]:
-        """Yield what is read off the predictions, then every estimate, then the tests."""
+        """Yield what is read off the predictions, every estimate, the tests, the samples."""
         yield self._show_metrics()
+        yield self._show_curves()
         yield self._show_subgroups()
-        yield self._show_tuning()
-        yield self._show_hard_samples()
         yield self._show_estimates()
         yield self._show_perturbation()
         yield self._show_permutation()
         yield self._show_selection()
+        yield self._show_tuning()
+        yield self._show_hard_samples()
 
     def _explain_metrics(self) -> str:
         """Say what the metrics are of, and what their intervals are for."""
         start = "Of predictions of every sample by models that were fitted without it"
         text = f"{start}. The intervals are, as that of the answer, for the rule fitted to all "
-        text += "samples."
-        if self.out_of_fold.class_scores is None:
-            return text
-        return f"{text} Areas under the ROC curve count the pairs of samples that one model scored."
+        return f"{text}samples."
 
     def _describe_curve(self, name: str) -> str:
         """Say that scores of several models are pooled."""
@@ -403,14 +533,16 @@ class EvaluationReport(ScoredReport):
             f"{name} curve of the out-of-fold scores of one cross-validation, with its interval at "
             "each point and the band of the whole curve. It pools the scores of all folds, and the "
             "bands leave out that training anew would change the models: its area is not that of "
-            "the table."
+            "the estimate, which counts pairs that one model scored."
         )
 
     def _show_tuning(self) -> Section:
         """Show what the search for hyperparameters claimed, and what it chose."""
-        found, heading = self.tuning, "What did tuning cost?"
+        found = self.tuning
         if found is None:
-            return Section(heading, results={"tuning": None})
+            return Section("Tuning", results={"tuning": None})
+        shown = "is too good" if found.interval.low > 0 else "is not shown to be too good"
+        heading = f"The best score of the search {shown}"
         counts = found.details["counts"]
         chosen = zip(found.details["settings"][:MOST_ROWS], counts, strict=False)
         rows = [
@@ -424,7 +556,7 @@ class EvaluationReport(ScoredReport):
         return Section(
             heading,
             sentences=[write_tuning(found)],
-            tables=[Table(caption, ["setting", "chosen"], rows, n_in_text=0)],
+            tables=[Table(caption, ["setting", "chosen"], rows, n_on_page=FIRST_ROWS, n_in_text=0)],
             results={"tuning": found},
         )
 
@@ -442,10 +574,14 @@ class EvaluationReport(ScoredReport):
         ]
         head = ["sample", "is", "predicted" if numbers else "taken for"]
         head.append("usual residual" if numbers else "wrong in")
+        table = Table("The worst predicted.", head, rows, n_on_page=FIRST_ROWS, n_in_text=0)
+        what = "wrong in every repeat" if len(self.out_of_fold.repeats) > 1 else "predicted wrongly"
+        what = "more than three times as far off as usual" if numbers else what
+        verb = "is" if hard.always == 1 else "are"
         return Section(
-            "Samples to look at",
+            f"{count(hard.always, 'sample')} {verb} {what}",
             sentences=write_hard_samples(hard, numbers),
-            tables=[Table("The worst predicted.", head, rows, n_in_text=0)] if hard.always else [],
+            tables=[table] if hard.always else [],
             results={"hard_samples": hard.to_records()},
         )
 
@@ -510,8 +646,12 @@ class EvaluationReport(ScoredReport):
             sentences.append(write_guess(self.guess, self.answer.details["loss"]))
         if self.omitted:
             sentences.append(write_omitted(self.omitted))
+        loss = self.answer.details["loss"]
+        values = [each.value for _, each in named]
+        least, most = (write_amount(each, loss) for each in (min(values), max(values)))
+        told = f"from {least} to {most}" if least != most else f"all {least}"
         return Section(
-            "Every estimate",
+            f"{len(named)} estimates of one error, {told}",
             sentences=sentences,
             figures=[figure],
             tables=[table],
@@ -524,28 +664,45 @@ class EvaluationReport(ScoredReport):
 
     def _show_perturbation(self) -> Section:
         """Show the intervals of a linear support vector machine."""
-        found, heading = self.perturbation or (), "The interval of the support vector machine"
+        found = self.perturbation or ()
+        if not found:
+            return Section("Perturbation", results={"perturbation": self.perturbation})
         figures = [
             Figure(
                 result.plot,
-                f"{len(result.replicates)} times each sample got a random weight, and the machine "
-                "was trained with these weights. Drawn is the cross-validated error plus what the "
-                "weighted mean loss then had more (W*/√n in the paper of the method). So much "
-                "would the error vary with other samples; from this spread the interval is made.",
+                f"{PERTURBED[result.details['statistic']]}: the error under each random weighting.",
                 label="Histogram of the error of the support vector machine under random weights.",
                 height=3.2,
             )
             for result in found
         ]
-        sentences = [write_perturbation(found[1])] if found else []
-        results = {"perturbation": found}
-        return Section(heading, sentences=sentences, figures=figures, results=results)
+        n = len(found[0].replicates)
+        told = (
+            f"{n} times each sample got a random weight, and the machine was trained with these "
+            "weights. Drawn is the cross-validated error plus what the weighted mean loss then had "
+            "more (W*/√n in the paper of the method): on the left the loss of samples left out, on "
+            "the right that of the samples trained on. So much would the error vary with other "
+            "samples; from this spread the interval is made."
+        )
+        if n < FEW_PERTURBATIONS:
+            told += f" {n} are few: the shape of the histogram, and the interval, are rough."
+        ends = [100 * end for end in (found[0].interval.low, found[0].interval.high)]
+        return Section(
+            f"By perturbation the support vector machine has an interval of {ends[0]:.1f} to "
+            f"{ends[1]:.1f} %",
+            sentences=[write_perturbation(found[1])],
+            explains=[told],
+            figures=figures,
+            results={"perturbation": found},
+        )
 
     def _show_permutation(self) -> Section:
         """Show the permutation test."""
-        test, heading = self.permutation, "Could it be chance?"
+        test = self.permutation
         if test is None:
-            return Section(heading, results={"permutation": None})
+            return Section("Chance", results={"permutation": None})
+        n_as_good = test.details["n_exceedances"]
+        heading = f"Shuffled labels did as well in {n_as_good} of {count(test.n_resamples, 'run')}"
         figure = Figure(
             test.plot,
             "The score that labels without any relation to the features reach.",
@@ -553,13 +710,16 @@ class EvaluationReport(ScoredReport):
             height=2.8,
         )
         known = test.confidence_interval()
+        told = [
+            f"With endlessly many permutations P would lie between {known.low:.2g} and "
+            f"{known.high:.2g} ({100 * known.confidence_level:g} % interval)."
+        ]
+        if self.guess is not None and self.guess.better != (test.pvalue <= ALPHA):
+            told.append(ASKED)
         return Section(
             heading,
             sentences=[write_permutation(test)],
-            explains=[
-                f"With endlessly many permutations P would lie between {known.low:.2g} and "
-                f"{known.high:.2g} ({100 * known.confidence_level:g} % interval)."
-            ],
+            explains=told,
             figures=[figure],
             results={"permutation": test},
         )
@@ -567,16 +727,15 @@ class EvaluationReport(ScoredReport):
     def _show_selection(self) -> Section:
         """Show selection outside against inside the loop, and what was selected."""
         bias, stability = self.selection_bias, self.selection_stability
-        heading, results = (
-            "Did feature selection leak?",
-            {
-                "selection_bias": bias,
-                "selection_stability": stability,
-                "candidate_names": self.candidate_names,
-            },
-        )
+        results = {
+            "selection_bias": bias,
+            "selection_stability": stability,
+            "candidate_names": self.candidate_names,
+        }
         if bias is None:
-            return Section(heading, results=results)
+            return Section("Selection", results=results)
+        claimed = write_amount(bias.details["cv1_error"], "zero_one")
+        heading = f"Selecting features outside the loop would have claimed {claimed}"
         figures = [
             Figure(
                 bias.plot,
@@ -616,7 +775,8 @@ class EvaluationReport(ScoredReport):
         part : str, default=None
             "estimates" (the default): one row for each estimate of the error, indexed by method,
             the answer first; "metrics", "confusion", "hard_samples", "subgroups" or any other name
-            of `to_dict`: what the attribute of that name holds; "predictions": every prediction.
+            of `to_dict`: what the attribute of that name holds; "predictions": every prediction;
+            "tripod": the topics of TRIPOD+AI's results section that the report answers.
 
         Returns
         -------

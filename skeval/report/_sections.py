@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, is_dataclass
 from functools import cached_property
 from html import escape
@@ -19,18 +19,40 @@ from typing import Any
 
 import numpy as np
 
-from skeval.report._page import check_extra, draw_svg, load_template
+from skeval.report._exports import tell_methods, write_card
+from skeval.report._page import check_extra, draw_line, draw_svg, load_template
 from skeval.utils._checks import check_option
 from skeval.utils._text import (
     DataFrame,
     align_rows,
+    count,
     make_frame,
     write_ends,
     write_number,
     write_range,
 )
 
-__all__ = ["Caution", "Figure", "Report", "Section", "Table"]
+__all__ = [
+    "Caution",
+    "Figure",
+    "Line",
+    "Report",
+    "Section",
+    "Table",
+    "forbid_quoting",
+    "list_few",
+    "list_grave",
+    "tell_gravest",
+]
+
+FEW = 5
+"""Of a list a reader sees so many at first, and how many more there are."""
+
+
+def list_few(texts: Sequence[str], n_shown: int = FEW) -> str:
+    """Return some of many texts, and how many more there are."""
+    more = [f"and {len(texts) - n_shown} more"] if len(texts) > n_shown else []
+    return ", ".join([*texts[:n_shown], *more])
 
 
 class Caution(str):
@@ -60,6 +82,23 @@ class Caution(str):
     def __getnewargs__(self) -> tuple[Any, ...]:
         """Return what makes a copy of it."""
         return self.code, str(self), self.headline
+
+
+def forbid_quoting(warnings: Iterable[Caution]) -> str:
+    """Return the grave warnings as one sentence, nothing where there are none."""
+    grave = list_grave(warnings)
+    return f"Do not quote this error: {'; '.join(grave)}." if grave else ""
+
+
+def list_grave(warnings: Iterable[Caution]) -> list[str]:
+    """Return what the grave warnings say, each once."""
+    return list(dict.fromkeys(one.headline for one in warnings if one.headline))
+
+
+def tell_gravest(grave: list[str]) -> str:
+    """Say the first of the grave warnings, and how many more there are."""
+    more = f", and {count(len(grave) - 1, 'more grave fault')}" if len(grave) > 1 else ""
+    return f"{grave[0]}{more}"
 
 
 Cell = str | float | tuple[float, float]
@@ -94,13 +133,34 @@ class Figure:
 
 
 @dataclass(frozen=True)
+class Line:
+    """The answer as a point with its interval, on a line from the best value to that of a guess.
+
+    Of several systems each has its point. Points of other estimates of the same stand below it.
+    """
+
+    quantity: str
+    answers: Mapping[str, tuple[float, float, float]]
+    others: Mapping[str, float]
+    guess: tuple[str, float] | None
+    best: float
+    write: Callable[[float], str]
+
+    @property
+    def drawn(self) -> str:
+        """The drawing as SVG; "" where there is no number to draw."""
+        return draw_line(**vars(self))
+
+
+@dataclass(frozen=True)
 class Table:
     """Rows of cells below the names of the columns; the first cell of each row is its header.
 
     A header may have a note, which a page shows. The rows that are `quoted` are set bold there,
     those that are worth little alone are `muted`, and what is `beside` stands next to the verdict,
-    where there is room. Text shows the first `n_in_text` rows, and aligns the columns numbered in
-    `left` to the left.
+    where there is room. A page shows `n_on_page` rows and folds the rest away, and leaves out what
+    its headings have `said`. Text shows the first `n_in_text` rows, and aligns the columns numbered
+    in `left` to the left.
     """
 
     caption: str
@@ -110,13 +170,16 @@ class Table:
     quoted: Collection[str] = ()
     muted: Collection[str] = ()
     beside: bool = False
+    n_on_page: int | None = None
+    said: Collection[str] = ()
     n_in_text: int | None = None
     left: Collection[int] = (0,)
 
     @property
     def cells(self) -> list[list[str]]:
         """The rows as a page writes them."""
-        return [[_write_cell(cell, write_range) for cell in row] for row in self.rows]
+        rows = [row for row in self.rows if row[0] not in self.said]
+        return [[_write_cell(cell, write_range) for cell in row] for row in rows]
 
     @property
     def lines(self) -> list[str]:
@@ -213,6 +276,21 @@ class Report:
         raise NotImplementedError
 
     @property
+    def headline(self) -> str:
+        """What was found in one sentence, with the gravest warning in it; a page begins with it."""
+        return self.verdict
+
+    @property
+    def line(self) -> Line | None:
+        """The answer, to be drawn below the headline."""
+        return None
+
+    @property
+    def evaluated(self) -> tuple[str, str] | None:
+        """What was evaluated: in a few words, and as source text; None where nothing is fitted."""
+        return None
+
+    @property
     def basis(self) -> list[str]:
         """What the verdict rests on, in sentences."""
         return []
@@ -239,7 +317,7 @@ class Report:
             Section(
                 self.before,
                 explains=() if self.warnings else none,
-                items=self.warnings,
+                items=sorted(self.warnings, key=lambda one: not getattr(one, "headline", "")),
                 results={"warnings": self.warnings},
             ),
             *self._make_sections(),
@@ -322,6 +400,57 @@ class Report:
         text: str = self.to_frame(part).to_latex(**options)
         return text
 
+    @property
+    def scored_reports(self) -> Mapping[str, Any]:
+        """The reports of scored predictions by name, "" where it is this one."""
+        if not hasattr(self, "main_metrics"):
+            raise TypeError(f"a {self.title.lower()} has no predictions that were scored.")
+        return {"": self}
+
+    def to_model_card(self, *, model: str = "model", dataset: str = "data") -> str:
+        """Return the metrics with their intervals as the ``model-index`` of a model card, in YAML.
+
+        It goes between the lines ``---`` at the head of a model card of the Hugging Face Hub [1]_;
+        the ends of each interval stand among the ``args`` of its metric.
+
+        Parameters
+        ----------
+        model : str, default="model"
+            Name of the model; several systems have their own.
+        dataset : str, default="data"
+            Name of the data.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        TypeError
+            If no predictions were scored, as of clusterings.
+
+        References
+        ----------
+        .. [1] https://huggingface.co/docs/hub/model-cards
+        """
+        return write_card(self.scored_reports, model, dataset)
+
+    def to_methods(self) -> str:
+        """Return a paragraph for the methods section, with the works that it cites.
+
+        Each sentence is read off what was done.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        TypeError
+            If no predictions were scored, as of clusterings.
+        """
+        return tell_methods(next(iter(self.scored_reports.values())))
+
     main_part, row_name = "", ""
     """What `to_frame` returns where it is asked for nothing else, and what names its rows."""
 
@@ -394,10 +523,10 @@ class Report:
         check_extra()
         first, *others = self.sections
         noted = [Section("Notes on the data and on the run", items=notes)] if notes else []
-        sections = [first, *noted, *others, self._tell_how_to_repeat(command)]
+        sections = [*noted, *others, self._tell_how_to_repeat(command)]
         beside = [table for section in sections for table in section.tables if table.beside]
         sections = [section for section in sections if not section.is_empty]
-        shown = {"title": title or self.title, "report": self}
+        shown = {"title": title or self.title, "report": self, "before": first}
         shown |= {"sections": sections, "beside": beside}
         html: str = load_template(template).render(shown)
         return html

@@ -24,14 +24,14 @@ from scipy import stats
 from skeval._inference.estimate import Estimate, Test
 from skeval._inference.paired import LARGEST_LEVEL
 from skeval._inference.proportions import normal_quantile
-from skeval._resampling.procedure import OutOfFold
-from skeval._resampling.schemes import Cases
+from skeval._resampling.fits import OutOfFold
+from skeval._resampling.task import Cases
 from skeval.metrics._regression import PROBABILITY_LOSSES
 from skeval.metrics._table import REPORTED
 from skeval.model_selection._fold_metrics import summarize_losses
 from skeval.model_selection._interval_methods import GIVEN_FOLDS
 from skeval.report._predictions import HardSamples
-from skeval.report._sections import Caution
+from skeval.report._sections import Caution, forbid_quoting, list_few, list_grave, tell_gravest
 from skeval.utils._text import count, mean_loss_name, write_estimate, write_number
 
 __all__ = [
@@ -41,8 +41,10 @@ __all__ = [
     "find_guess",
     "find_rare_class",
     "find_unanswered",
-    "forbid_quoting",
+    "make_guess",
+    "name_error",
     "name_metric",
+    "say_error",
     "write_amount",
     "write_chance",
     "write_coverage",
@@ -50,6 +52,7 @@ __all__ = [
     "write_given_folds",
     "write_guess",
     "write_hard_samples",
+    "write_headline",
     "write_interruption",
     "write_omitted",
     "write_permutation",
@@ -99,6 +102,9 @@ class Guess:
     low: float
     high: float
     verb: str = "always answering"
+
+    def __str__(self) -> str:
+        return f"{self.verb} {self.answer}"
 
     @property
     def better(self) -> bool:
@@ -173,12 +179,15 @@ def find_guess(found: OutOfFold, loss: str, lag: int | None = None) -> Guess | N
         losses = PROBABILITY_LOSSES[loss](codes[rows], always)
     else:
         return None
-    verb, error = Guess.verb, float(np.average(losses, weights=weight))
-    if lag is not None and repeated is not None:
-        of_last = float(np.average(repeated, weights=weight))
-        if of_last < error:
-            losses, error, verb = repeated, of_last, "answering"
-            answer = "the value before" if lag == 1 else f"the value {lag} samples before"
+    if lag is not None and repeated is not None and weight @ repeated < weight @ losses:
+        answer = "the value before" if lag == 1 else f"the value {lag} samples before"
+        return make_guess(found, answer, repeated, "answering")
+    return make_guess(found, answer, losses)
+
+
+def make_guess(found: OutOfFold, answer: str, losses: np.ndarray, verb: str = Guess.verb) -> Guess:
+    """Return the answer with these losses, and how the predictions do beside it."""
+    error = float(np.average(losses, weights=found.weight[found.row]))
     difference, spread, degrees = summarize_losses(found, found.loss - losses)
     reach = float(stats.t.isf(ALPHA / 2, degrees)) * spread
     return Guess(answer, error, difference, difference - reach, difference + reach, verb)
@@ -243,10 +252,44 @@ def write_verdict(
     return " ".join(filter(None, [grave, error, chance]))
 
 
-def forbid_quoting(warnings: Iterable[Caution]) -> str:
-    """Return the grave warnings as one sentence, nothing where there are none."""
-    grave = list(dict.fromkeys(one.headline for one in warnings if one.headline))
-    return f"Do not quote this error: {'; '.join(grave)}." if grave else ""
+def write_headline(
+    amount: str,
+    loss: str,
+    *,
+    warnings: Iterable[Caution] = (),
+    guess: Guess | None = None,
+    rare: RareClass | None = None,
+    unanswered: tuple[str, ...] = (),
+    permutation: Test | None = None,
+) -> str:
+    """Say in one sentence what the error is and the gravest thing that is known of it.
+
+    The `amount` names it with its interval. What the verdict says of witnesses stands elsewhere.
+    """
+    if grave := list_grave(warnings):
+        return f"Do not quote the {amount.removeprefix('Estimated ')}: {tell_gravest(grave)}."
+    never = f", and it never answers {list_few(unanswered, FEW)}" if unanswered else ""
+    read, counted = _read_permutation(permutation)
+    if rare is not None:
+        ends = f", 95 % interval {rare.low:.2f} to {rare.high:.2f}" * bool(np.isfinite(rare.low))
+        text = f"{name_metric(rare.metric)} {rare.estimate:.2f}{ends}, of the rare class"
+        shown = "better than chance" if rare.better else "not shown to be better than chance"
+        if rare.better and read == "denied":
+            shown = "not shown to be better than shuffled labels"
+        text = f"{text[0].upper()}{text[1:]} {rare.label}: {shown}, which has {rare.chance:.2g}"
+        return f"{text}{never}."
+    if guess is None or not np.isfinite(guess.low):
+        shown = {
+            "shown": ": better than chance",
+            "denied": ": not shown to be better than chance",
+            "undecided": ": whether it is better than chance is undecided",
+        }.get(read, "")
+        return f"{amount}{shown}{never}."
+    shown = "better than" if guess.better else "not shown to be better than"
+    shown = "worse than" if guess.worse else shown
+    if guess.better and read == "denied":
+        shown = f"not shown to be better than shuffled labels ({counted}), only than"
+    return f"{amount}: {shown} {guess}, which has {write_amount(guess.error, loss)}{never}."
 
 
 def write_error(
@@ -257,28 +300,37 @@ def write_error(
     selection_bias: Estimate | None = None,
 ) -> str:
     """Say the error beside what it must not be read without; squared errors by their root."""
-    interval, loss = quoted.interval, quoted.details["loss"]
-    name = {"zero_one": "error", "squared": "root mean squared error"}.get(loss)
-    text = f"Estimated {name or mean_loss_name(loss)} {write_amount(quoted.value, loss)}, "
-    if quoted.details["n_groups"] == 1:
-        text += f"without an interval, since neighbours err too much alike ({quoted.method})"
-    elif np.isfinite(interval.low):
-        low = write_amount(interval.low, loss).removesuffix(" %")
-        level = f"{100 * interval.confidence_level:g} % interval"
-        text += f"{level} {low} to {write_amount(interval.high, loss)} ({quoted.method})"
-    else:
-        text += f"without an interval, since nothing varies ({quoted.method})"
+    loss = quoted.details["loss"]
+    text = f"{say_error(quoted)} ({quoted.method})"
     if explained is not None:
         text += f", R2 {explained:.2f}"
     if guess is not None:
-        text += f"; {guess.verb} {guess.answer} has {write_amount(guess.error, loss)}"
+        text += f"; {guess} has {write_amount(guess.error, loss)}"
     if unanswered:
-        more = f" and {len(unanswered) - FEW} other classes" if len(unanswered) > FEW else ""
-        text += f"{',' if guess else ';'} and it never answers {', '.join(unanswered[:FEW])}{more}"
+        text += f"{',' if guess else ';'} and it never answers {list_few(unanswered, FEW)}"
     if selection_bias and _is_above_zero(selection_bias):
         claimed = write_amount(selection_bias.details["cv1_error"], "zero_one")
         text += f"; selection outside the loop would have claimed {claimed}"
     return text + "."
+
+
+def say_error(quoted: Estimate) -> str:
+    """Return the error with its interval, as the beginning of a sentence."""
+    interval, loss = quoted.interval, quoted.details["loss"]
+    text = f"Estimated {name_error(loss)} {write_amount(quoted.value, loss)}, "
+    if quoted.details["n_groups"] == 1:
+        return f"{text}without an interval, since neighbours err too much alike"
+    if not np.isfinite(interval.low):
+        return f"{text}without an interval, since nothing varies"
+    low = write_amount(interval.low, loss).removesuffix(" %")
+    level = f"{100 * interval.confidence_level:g} % interval"
+    return f"{text}{level} {low} to {write_amount(interval.high, loss)}"
+
+
+def name_error(loss: str) -> str:
+    """Return what the number to quote is called."""
+    names = {"zero_one": "error", "squared": "root mean squared error"}
+    return names.get(loss) or mean_loss_name(loss)
 
 
 def write_amount(value: float, loss: str) -> str:
@@ -366,7 +418,7 @@ def _read_permutation(test: Test | None) -> tuple[str, str]:
 def write_guess(guess: Guess, loss: str) -> str:
     """Say how the error compares with that of the guess: lower, perhaps the same, or higher."""
     form = ".4f" if loss == "zero_one" else ".4g"
-    said = f"{guess.verb} {guess.answer}"
+    said = str(guess)
     start = f"{said[0].upper()}{said[1:]} has the {mean_loss_name(loss)} {guess.error:{form}}"
     if not np.isfinite(guess.low):
         return f"{start} on the same samples."
@@ -426,7 +478,7 @@ MEASURED_CERTAIN = (79, 100)
 """The same of the log loss of nearest neighbours, some of whose probabilities are 0."""
 MEASURED_RARE = (92, 100)
 """The same, of two classes of which one is a tenth."""
-MEASURED_HEAVY = (86, 88)
+MEASURED_HEAVY = (91, 95)
 """The same of squared errors with heavy tails, of Student's distribution with 3 degrees."""
 FEWEST, MOST, FEWEST_OF_CLASS, RARE, HEAVY = 50, 2000, 0.1, 0.2, 8.0
 REPEATS = {"n_folds": 10, "n_repeats": 10}
@@ -713,7 +765,7 @@ def _warn_of_disagreement(a: Estimate, b: Estimate | None) -> Caution | None:
         return None
     return Caution(
         "disagreement",
-        f"hold-out ({_write_error(b)}) and cross-validation ({_write_error(a)}) differ by more "
+        f"Hold-out ({_write_error(b)}) and cross-validation ({_write_error(a)}) differ by more "
         "than two standard errors of their difference: the error depends on which samples are held "
         "out.",
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import math
 import platform
@@ -10,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from importlib import import_module
 from keyword import iskeyword
-from textwrap import indent
+from textwrap import indent, shorten
 from typing import Any
 
 import joblib
@@ -27,11 +28,12 @@ __all__ = [
     "check_feature_names",
     "count_columns",
     "describe_run",
+    "name_steps",
     "write_estimator",
 ]
 
 PLAIN = (type(None), bool, int, float, complex, str, bytes, range)
-WIDTH = 80
+WIDTH, LONGEST_NAME = 80, 60
 LONGEST_LIST, LONGEST_ARRAY = 50, 10
 BRACKETS = {list: ("[", "]"), tuple: ("(", ")"), set: ("{", "}")}
 
@@ -301,3 +303,27 @@ def describe_run(function: str, arguments: dict[str, Any], seed: int) -> dict[st
         "call": "\n".join(call),
         "date": date.today().isoformat(),
     }
+
+
+def name_steps(source: str) -> str:
+    """Return the steps of an estimator in a few words, from its source text."""
+    try:
+        text = _name_call(ast.parse(source, mode="eval").body)
+    except (SyntaxError, ValueError):  # what has no name that source text could hold
+        text = ""
+    return shorten(text or source, LONGEST_NAME, placeholder=" …")
+
+
+def _name_call(node: ast.AST) -> str:
+    """Return the name of the class that is called, and those of what a pipeline or search holds."""
+    if not isinstance(node, ast.Call):
+        return ast.unparse(node)
+    name = ast.unparse(node.func).rpartition(".")[2]
+    held = {word.arg: word.value for word in node.keywords}
+    held |= dict(zip(("steps" if name == "Pipeline" else "estimator",), node.args, strict=False))
+    steps = held.get("steps")
+    if isinstance(steps, ast.List):
+        pairs = [each.elts for each in steps.elts if isinstance(each, ast.Tuple)]
+        return " → ".join(_name_call(step) for _, step in pairs)
+    inner = held.get("estimator")
+    return f"{name} of {_name_call(inner)}" if isinstance(inner, ast.Call) else name

@@ -16,26 +16,20 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import rankdata
-from sklearn.base import clone
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import check_scoring, make_scorer
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
 
 from skeval._inference.estimate import Estimate, Test
-from skeval._resampling.fits import Outputs, fit_plan, is_served
+from skeval._resampling.fits import OutOfFold, Outputs, fit_plan, fit_scheme, is_served
 from skeval._resampling.folds import fold_plan, keeps_order
-from skeval._resampling.outputs import FitOutput
-from skeval._resampling.plan import ResamplingPlan
-from skeval._resampling.procedure import OutOfFold, fit_scheme
+from skeval._resampling.plan import FitOutput, ResamplingPlan
 from skeval._resampling.progress import show_estimate
 from skeval._resampling.questions import Questions
-from skeval._resampling.target import Target
-from skeval._resampling.task import Task
-from skeval._resampling.weights import group_parameters, weight_parameters
-from skeval.feature_selection import CV2FeatureSelectionPipeline, selection_stability
-from skeval.feature_selection._cv2 import default_selector
-from skeval.feature_selection._selection_bias import compute_bias, fold_errors
+from skeval._resampling.task import Target, Task, params_of_part, weight_parameters
+from skeval.feature_selection import selection_stability
+from skeval.feature_selection._selection_bias import compare_selections, split_at_selector
 from skeval.model_selection._error_interval import (
     conclude_row,
     find_answer,
@@ -341,9 +335,15 @@ class Steps:
         return replace(found, name=named if metric is None else metric)
 
     @property
+    def weighs_by_params(self) -> bool:
+        """Whether weights of the fits are among the arguments that are given by name."""
+        weights = weight_parameters(self.task.estimator, np.ones(len(self.target)))
+        return bool(weights.keys() & (self.task.params or {}).keys())
+
+    @property
     def selects(self) -> bool:
         """Whether the estimator selects features, and classifies."""
-        found = _split_at_selector(self.task.estimator, self.task.X)
+        found = split_at_selector(self.task.estimator, self.task.X)
         return found is not None and self.target.classes is not None
 
     def select(self, feature_names: tuple[str, ...] | None) -> dict[str, Any]:
@@ -351,22 +351,18 @@ class Steps:
 
         Nothing of it where the estimator does not select features, or does not classify.
         """
-        parts = _split_at_selector(self.task.estimator, self.task.X)
+        parts = split_at_selector(self.task.estimator, self.task.X)
         if parts is None or self.target.classes is None:
             return {}
-        head, tail = parts
+        head, _ = parts
         plan = fold_plan(len(self.target), self.folds)
-        weights = weight_parameters(head, self.task.weight)
-        given = {**weights, **group_parameters(head, self.groups)}
-        outside = clone(head).fit(self.task.X, self.target.given, **given).transform(self.task.X)
-        cv1 = fold_errors(self._strict.of(tail, outside), plan)
-        cv2 = fold_errors(self._strict, plan)
         repeat_of = np.zeros(len(self.folds), dtype=int)
         with warnings.catch_warnings():  # the report shows that the interval is nan
             warnings.filterwarnings("ignore", "The interval is undefined", UndefinedMetricWarning)
-            bias = compute_bias(cv1, cv2, repeat_of, self.confidence_level)
+            bias = compare_selections(self._strict, parts, plan, repeat_of, self.confidence_level)
         asked = Questions((), note=partial(read_selected, feature_names=feature_names))
-        fits = fit_plan(self._strict.of(head), plan, asked)
+        selecting = self._strict.of(head).under(params=params_of_part(head, self.task.params))
+        fits = fit_plan(selecting, plan, asked)
         aligned = align_selections([found for _, output in fits for found in output.notes or ()])
         if aligned is None:
             return {"selection_bias": bias, "selection_stability": None, "candidate_names": None}
@@ -389,20 +385,6 @@ def _mean_share_loss(y_true: np.ndarray, shares: np.ndarray, *, loss: Any, class
     """Return the mean loss of probabilities: of the second class alone where there are two."""
     shares = shares if shares.ndim == 2 else np.column_stack([1 - shares, shares])
     return float(np.mean(loss(np.searchsorted(classes, y_true), shares)))
-
-
-def _split_at_selector(estimator: Any, X: Any) -> tuple[Pipeline, Any] | None:
-    """Return the steps up to the last selector and those behind it; None if there is none."""
-    if isinstance(estimator, CV2FeatureSelectionPipeline):
-        selector, classifier = estimator.selector, estimator.classifier
-        selector = default_selector(np.shape(X)[1]) if selector is None else selector
-        return make_pipeline(selector), SVC(kernel="linear") if classifier is None else classifier
-    if not isinstance(estimator, Pipeline):
-        return None
-    for last in reversed(range(len(estimator) - 1)):
-        if hasattr(estimator[last], "get_support"):
-            return estimator[: last + 1], estimator[last + 1 :]
-    return None
 
 
 def ends_in_linear_svc(estimator: Any, target: Target) -> bool:

@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skeval._resampling.folds import limit_folds
-from skeval._resampling.jobs import fit_task
+from skeval._resampling.progress import fit_task
 from skeval.model_selection import ConfidenceInterval, Estimate, perturbation_interval
 from skeval.utils._checks import check_count
 from skeval.utils._compat import CallbackSupportMixin, with_callbacks

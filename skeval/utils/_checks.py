@@ -40,6 +40,7 @@ __all__ = [
     "check_probabilities",
     "check_rope",
     "check_same_length",
+    "check_square",
     "check_targets",
     "check_weights",
     "check_y",
@@ -49,6 +50,7 @@ __all__ = [
     "is_missing",
     "naming",
     "native_labels",
+    "number_groups",
     "positive_label",
     "scale_weights",
     "share_dtype",
@@ -79,13 +81,22 @@ def check_flag(name: str, value: Any) -> None:
         raise ValueError(f"{name} must be True or False, got {value!r}.")
 
 
+ONLY_PREDICTS = (
+    " What predicts only, and cannot be fitted again, is evaluated by its predictions: "
+    "skeval.evaluate_predictions(y_true, predictions)."
+)
+
+
 def check_methods(name: str, value: Any, *methods: str) -> None:
     """Raise unless `value` is an object, and no class, with the methods."""
     if isinstance(value, type):
         raise TypeError(f"{name} must be an instance, got the class {value.__name__}.")
     if not all(_has_method(value, method) for method in methods):
         needed = f"{', '.join(methods[:-1])} and {methods[-1]}"
-        raise TypeError(f"{name} must have the methods {needed}, got {type(value).__name__}.")
+        text = f"{name} must have the methods {needed}, got {type(value).__name__}."
+        if "fit" in methods and (hasattr(value, "predict") or callable(value)):
+            text += ONLY_PREDICTS
+        raise TypeError(text)
 
 
 def _has_method(value: Any, method: str) -> bool:
@@ -138,6 +149,17 @@ def check_data(name: str, data: Any, **options: Any) -> Any:
         return check_array(data, input_name=name, **options)
 
 
+def check_square(X: Any) -> Any:
+    """Return the kernels or distances between all samples as an array that splits can index."""
+    X = check_data("X", X, accept_sparse="csr")
+    if X.shape[0] != X.shape[1]:
+        raise ValueError(
+            "X must be square, a kernel or distance between each two samples, for this estimator; "
+            f"got shape {X.shape}."
+        )
+    return X
+
+
 def check_weights(name: str, weights: Any, *shape: int | str) -> np.ndarray:
     """Return weights as floats, ones for None; raise unless finite, >= 0 and no row all 0.
 
@@ -178,10 +200,13 @@ def check_y(name: str, y: Any) -> np.ndarray:
         return native_labels(name, column_or_1d(y))
 
 
-def check_groups(groups: Any, n_samples: int) -> np.ndarray | None:
+def check_groups(groups: Any, n_samples: int, *, crossed: bool = False) -> np.ndarray | None:
     """Return the groups of samples as a 1-D array, None for none; raise where one is missing.
 
-    Samples whose group is not known are not one group. A column of shape (n_samples, 1) will do.
+    Samples whose group is not known are not one group. Of several columns those are left out whose
+    groups lie within those of another, as patients in sites: the coarsest counts. What is left of
+    crossed ones, as raters and items, is an array of numbers with a column for each kind where
+    `crossed` says that they can be dealt with; elsewhere it is refused.
     """
     if groups is None:
         return None
@@ -196,9 +221,68 @@ def check_groups(groups: Any, n_samples: int) -> np.ndarray | None:
         raise ValueError(
             f"groups must hold a group for each of the {n_samples} samples, got {n_given}."
         )
+    if np.ndim(groups) != 2:
+        return _check_group_names(groups, n_samples)
+    if hasattr(groups, "columns"):
+        columns = [groups[name] for name in groups.columns]
+    else:
+        columns = list(groups.T if isinstance(groups, np.ndarray) else np.asarray(groups).T)
+    if not columns:
+        raise ValueError(f"groups must have a column at least, got shape ({n_samples}, 0).")
+    named = [_check_group_names(column, n_samples) for column in columns]
+    if len(named) == 1:
+        return named[0]
+    codes = [np.unique(column, return_inverse=True)[1].reshape(-1) for column in named]
+    kept = _find_coarsest(codes)
+    if len(kept) == 1:
+        return named[kept[0]]
+    if not crossed:
+        raise ValueError(
+            "groups must be of one kind, or nested, where models are fitted, got "
+            f"{len(kept)} kinds that cross: no folds keep the groups of all of them apart and "
+            "train on what is left. Give the kind in which new samples will be new; or predict "
+            "each sample by a model that has seen none of its groups, and give the predictions to "
+            "evaluate_predictions, which takes crossed groups."
+        )
+    return np.column_stack([codes[kind] for kind in kept])
+
+
+def _find_coarsest(codes: list[np.ndarray]) -> list[int]:
+    """Return which of several kinds of groups lie within no other; the first of those alike."""
+    kept = list(range(len(codes)))
+    for one in range(len(codes)):
+        first = np.unique(codes[one], return_index=True)[1]
+        for other in kept:
+            held = bool(np.all(codes[other] == codes[other][first][codes[one]]))
+            if held and other != one and (other < one or codes[other].max() < codes[one].max()):
+                kept.remove(one)
+                break
+    return kept
+
+
+def number_groups(groups: Any, n_samples: int, seen: np.ndarray | None = None) -> np.ndarray | None:
+    """Return the numbers of the groups of the samples that are seen, from 0; two at least.
+
+    Crossed groups have a column for each kind.
+    """
+    groups = check_groups(groups, n_samples, crossed=True)
+    if groups is None:
+        return None
+    groups = groups if seen is None else groups[seen]
+    columns = groups.reshape(len(groups), -1).T
+    numbered = [np.unique(column, return_inverse=True) for column in columns]
+    for names, _ in numbered:
+        if len(names) < 2:
+            raise ValueError(
+                f"groups must hold at least two groups, got one: {names.tolist()[0]!r}."
+            )
+    codes = [code.reshape(-1) for _, code in numbered]
+    return codes[0] if groups.ndim == 1 else np.column_stack(codes)
+
+
+def _check_group_names(groups: Any, n_samples: int) -> np.ndarray:
+    """Return the group of each sample; raise where one is missing."""
     values = np.asarray(groups)
-    if values.ndim == 2 and values.shape[1] == 1:
-        values = values[:, 0]
     if values.ndim != 1:
         raise ValueError(f"groups must have shape ({n_samples},), got {values.shape}.")
     missing = find_missing(values)

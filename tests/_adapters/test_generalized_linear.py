@@ -19,10 +19,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from skeval._adapters.generalized_linear import LogisticAdapter, SelectedLogisticAdapter
-from skeval._resampling.adapters import Unserved, ask_steps
 from skeval._resampling.plan import PlanBlock
-from skeval._resampling.target import check_task
-from skeval._resampling.weights import fit_arguments
+from skeval._resampling.task import Unserved, ask_steps, check_task, fit_arguments
 from skeval.model_selection import bootstrap_error, cross_val_error, permutation_test
 
 NEW = "l1_ratio" in inspect.signature(LogisticRegression).parameters and (

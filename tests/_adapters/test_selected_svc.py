@@ -21,9 +21,8 @@ from sklearn.svm import SVC
 
 from skeval._adapters.selected_svc import SelectedSVCAdapter, count_selected
 from skeval._resampling import fits
-from skeval._resampling.adapters import adapter_of_steps
 from skeval._resampling.plan import PlanBlock
-from skeval._resampling.target import check_task
+from skeval._resampling.task import adapter_of_steps, check_task
 from skeval.feature_selection import CV2FeatureSelectionPipeline
 from skeval.model_selection import bootstrap_error, cross_val_error, permutation_test
 

@@ -31,11 +31,8 @@ from sklearn.svm import SVC
 from sklearn.utils import get_tags
 
 from skeval._resampling import fits
-from skeval._resampling.adapters import adapter_of_steps, ask_steps
-from skeval._resampling.outputs import FitOutput
-from skeval._resampling.plan import PlanBlock
-from skeval._resampling.target import check_task
-from skeval._resampling.weights import fit_arguments
+from skeval._resampling.plan import FitOutput, PlanBlock
+from skeval._resampling.task import adapter_of_steps, ask_steps, check_task, fit_arguments
 from skeval.datasets import make_gaussian_classes
 from skeval.model_selection import (
     bootstrap_error,

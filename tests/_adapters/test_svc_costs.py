@@ -9,13 +9,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from skeval._adapters.svc_costs import FitShape, batch_pays
-from skeval._resampling.adapters import settles
-from skeval._resampling.fits import find_adapter, fit_plan
-from skeval._resampling.outputs import FitOutput
-from skeval._resampling.plan import PlanBlock, ResamplingPlan
+from skeval._resampling.fits import find_adapter, fit_plan, settles
+from skeval._resampling.plan import FitOutput, PlanBlock, ResamplingPlan
 from skeval._resampling.questions import Questions
-from skeval._resampling.target import check_task
-from skeval._resampling.task import Task
+from skeval._resampling.task import Task, check_task
 from skeval.model_selection import bootstrap_error
 
 

@@ -22,7 +22,7 @@ from skeval._adapters.svc_problems import (
     make_column_steps,
 )
 from skeval._resampling.plan import PlanBlock
-from skeval._resampling.target import check_task
+from skeval._resampling.task import check_task
 from skeval._solvers.kernel_svm import KernelForm
 
 N = 24

@@ -11,7 +11,7 @@ from sklearn.svm import SVC
 
 import skeval
 from skeval.__main__ import main
-from skeval._resampling.adapters import solve_block
+from skeval._resampling.fits import solve_block
 
 N_FITS = 40 + 1 + 1 + 4
 """Four folds ten times, training errors, a third held out, the folds of cross-validation."""
@@ -70,7 +70,7 @@ def test_what_is_done_is_reported_wherever_it_is_stopped(data):
 
 
 def test_a_stop_within_fits_that_a_solver_does_loses_a_block(data, monkeypatch):
-    monkeypatch.setattr("skeval._resampling.adapters.SHOWN_ELEMENTS", 600)
+    monkeypatch.setattr("skeval._resampling.fits.SHOWN_ELEMENTS", 600)
     n_blocks = 0
 
     def stop_in_the_third(adapter, block):
@@ -80,6 +80,7 @@ def test_a_stop_within_fits_that_a_solver_does_loses_a_block(data, monkeypatch):
             raise KeyboardInterrupt
         return solve_block(adapter, block)
 
+    monkeypatch.setattr("skeval._resampling.fits.settles", lambda *_: True)  # it tries a few fits
     monkeypatch.setattr("skeval._resampling.fits.solve_block", stop_in_the_third)
     with pytest.raises(KeyboardInterrupt) as stop:
         skeval.evaluate(SVC(kernel="linear"), *data, cv=4, random_state=0)

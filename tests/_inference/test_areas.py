@@ -14,7 +14,7 @@ from skeval._inference.areas import (
     Steps,
     _draw_curve,
     _smooth_curve,
-    area_error,
+    area_spread,
     class_size,
     curve_distances,
     curve_limits,
@@ -69,14 +69,14 @@ ONES = np.ones(80)
 
 def test_the_error_of_an_area_is_delongs():
     expected = np.sqrt(delong(POSITIVE, SCORE[None])[1][0, 0])
-    assert_allclose(area_error(POSITIVE, SCORE, ONES, None), expected)
-    assert_allclose(area_error(POSITIVE, SCORE, 3 * ONES, None), expected)
-    assert_allclose(area_error(~POSITIVE, -SCORE, ONES, None), expected)
+    assert_allclose(area_spread(POSITIVE, SCORE, ONES, None).error, expected)
+    assert_allclose(area_spread(POSITIVE, SCORE, 3 * ONES, None).error, expected)
+    assert_allclose(area_spread(~POSITIVE, -SCORE, ONES, None).error, expected)
 
 
 def test_groups_of_one_are_samples():
-    found = area_error(POSITIVE, SCORE, ONES, np.arange(80))
-    assert_allclose(found, area_error(POSITIVE, SCORE, ONES, None), rtol=0.03)
+    found = area_spread(POSITIVE, SCORE, ONES, np.arange(80)).error
+    assert_allclose(found, area_spread(POSITIVE, SCORE, ONES, None).error)
     assert_allclose(class_size(SCORE, ONES, np.arange(80)), 79, rtol=1e-9)
     assert class_size(SCORE, ONES, None) == 80
 
@@ -85,8 +85,8 @@ def test_groups_of_one_are_samples():
 def test_copies_in_a_group_say_nothing_new(copies):
     positive, score, groups = (np.repeat(v, copies) for v in (POSITIVE, SCORE, np.arange(80)))
     ones = np.ones(80 * copies)
-    expected = area_error(POSITIVE, SCORE, ONES, np.arange(80))
-    assert_allclose(area_error(positive, score, ones, groups), expected)
+    expected = area_spread(POSITIVE, SCORE, ONES, np.arange(80)).error
+    assert_allclose(area_spread(positive, score, ones, groups).error, expected)
     assert_allclose(class_size(score, ones, groups), 79, rtol=0.03)
 
 
@@ -114,12 +114,12 @@ def test_the_error_of_a_clustered_area_is_obuchowskis(seed):
     for group in (rng.integers(0, 7, 25), np.arange(25)):
         sample = positive.tolist(), score.tolist(), weight.tolist(), group.tolist()
         area, variance = metric_intervals.clustered_area_variance(*sample)
-        assert_allclose(area_error(positive, score, weight, group) ** 2, variance, rtol=1e-10)
+        assert_allclose(area_spread(positive, score, weight, group).variance, variance, rtol=1e-10)
         assert_allclose(area, roc_auc_score(positive, score, sample_weight=weight))
 
 
 def test_a_class_of_one_has_no_error():
-    assert np.isnan(area_error(np.arange(80) == 3, SCORE, ONES, None))
+    assert np.isnan(area_spread(np.arange(80) == 3, SCORE, ONES, None).error)
 
 
 def random_steps(seed, n=(9, 6), ties=False):

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from reference import bootstrap as reference
 from reference.bootstrap import point632, point632plus
+from reference.intervals import degrees_of_mean as slow_degrees_of_mean
 from reference.intervals import shared_variance as slow_shared_variance
 from sklearn.datasets import load_iris
 from sklearn.neighbors import NearestCentroid
@@ -18,14 +19,16 @@ from skeval._inference.errors import (
     METHODS,
     Dealt,
     combine,
+    degrees_of_mean,
     no_information,
     out_of_bag_influence,
     pairwise_means,
     sampling_influence,
     shared_variance,
     standard_error,
+    tail_index,
 )
-from skeval._resampling.target import Loss
+from skeval._resampling.task import Loss
 from skeval._resampling.units import DrawingUnits
 from skeval.metrics._regression import LOSSES
 from skeval.model_selection import bootstrap_error
@@ -317,3 +320,38 @@ def test_nothing_is_shared_where_nothing_is_repeated_or_varies():
     losses, fold = draw_losses(np.random.default_rng(3))
     assert np.isnan(shared_variance(deal(losses[:1], fold[:1])))
     assert np.isnan(shared_variance(deal(np.zeros((4, 30)), fold)))
+
+
+TAILS = {
+    "squares of normal errors": lambda rng, n: rng.normal(size=n) ** 2,
+    "squares of t, 3 degrees": lambda rng, n: rng.standard_t(3, size=n) ** 2,
+    "powers of e": lambda rng, n: np.exp(3 * rng.normal(size=n)),
+    "mostly 0": lambda rng, n: np.where(np.arange(n) < 5, rng.uniform(size=n), 0.0),
+    "two values": lambda rng, n: rng.choice([0.0, 1.0, 7.0], size=n),
+}
+
+
+@pytest.mark.parametrize("n", [26, 60, 500])
+@pytest.mark.parametrize("kind", TAILS)
+def test_degrees_of_the_mean_are_those_by_definition(kind, n):
+    losses = np.repeat(TAILS[kind](np.random.default_rng(n), n), 3)
+    expected = slow_degrees_of_mean(losses.tolist(), n, 1.3)
+    np.testing.assert_allclose(degrees_of_mean(losses, n, 1.3, bounded=False), expected, rtol=1e-9)
+    # Neither the unit of the losses nor their order matters.
+    again = degrees_of_mean(1e6 * losses[::-1], n, 1.3, bounded=False)
+    np.testing.assert_allclose(again, expected, rtol=1e-9)
+
+
+def test_index_of_a_tail_is_that_of_the_distribution():
+    rng = np.random.default_rng(0)
+    for alpha in (1.0, 1.5, 3.0):
+        found = [tail_index(rng.pareto(alpha, size=400) + 1, 400) for _ in range(200)]
+        # 1 / Hill's estimate has the mean 1 / alpha and a standard error of that over sqrt(k B)
+        assert abs(np.mean(1 / np.array(found)) * alpha - 1) < 4 / np.sqrt(20 * 200)
+
+
+def test_bounded_losses_have_no_tails():
+    losses = np.r_[np.full(60, 1e-4), np.geomspace(1e-3, 1, 40)]
+    assert tail_index(losses, 100) < 2
+    bounded, unbounded = (degrees_of_mean(losses, 100, 1.25, bounded=b) for b in (True, False))
+    assert bounded > unbounded == 2 * tail_index(losses, 100)

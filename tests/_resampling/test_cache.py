@@ -21,10 +21,9 @@ from helpers.long_runs import RUNS, Logged, X, fits, y
 from sklearn.metrics import accuracy_score, make_scorer
 from sklearn.svm import SVC
 
-from skeval._resampling import adapters as _adapters
-from skeval._resampling import fits as _predict
-from skeval._resampling import jobs as _jobs
-from skeval._resampling.cache import describe_code, find_version
+from skeval._resampling import fits as loop
+from skeval._resampling import jobs
+from skeval._resampling.jobs import describe_code, find_version
 from skeval.model_selection import bootstrap_error, permutation_test
 from skeval.svm import PerturbationResamplingSVC
 
@@ -66,7 +65,7 @@ def test_an_interrupted_run_does_only_the_rest(name, memory, monkeypatch):
     resumed = RUNS[name](memory=memory)
     np.testing.assert_array_equal(resumed, whole)
     done_again = fits() - 2 * n_fits + FOUND_AGAIN.get(name, 0)
-    at_once = _jobs.JOBS_PER_RESULT * FITS_OF_A_JOB.get(name, 1)
+    at_once = jobs.JOBS_PER_RESULT * FITS_OF_A_JOB.get(name, 1)
     assert 0 <= done_again <= at_once + UNKEPT.get(name, 0)
 
 
@@ -109,7 +108,7 @@ def test_a_killed_run_does_only_the_rest(name, backend, memory, log, tmp_path):
     assert kept > 0
     log.unlink()
     np.testing.assert_array_equal(RUNS[name](memory=memory), whole)
-    assert fits() == n_fits - kept * _jobs.JOBS_PER_RESULT * FITS_OF_A_JOB.get(name, 1)
+    assert fits() == n_fits - kept * jobs.JOBS_PER_RESULT * FITS_OF_A_JOB.get(name, 1)
 
 
 def test_more_resamples_are_added_to_the_fewer(memory):
@@ -241,9 +240,10 @@ def test_solvers_resume_too(memory, monkeypatch):
         estimator = SVC(kernel="linear")
         return permutation_test(estimator, X[:, :4] / scale, y, **options).null_distribution
 
-    monkeypatch.setattr(_adapters, "BLOCK_ELEMENTS", 0)
+    monkeypatch.setattr(loop, "SOLVED_ELEMENTS", 0)
     whole, calls = null(), []
-    monkeypatch.setattr(_predict, "solve_block", counted(_predict.solve_block, calls))
+    monkeypatch.setattr(loop, "settles", lambda *_: True)  # it solves a few fits, too
+    monkeypatch.setattr(loop, "solve_block", counted(loop.solve_block, calls))
     np.testing.assert_array_equal(null(memory=memory), whole)
     # Whole repetitions, at most 256 fits at once.
     assert calls == [255, 255, 90]
@@ -253,7 +253,8 @@ def test_solvers_resume_too(memory, monkeypatch):
 
 def test_a_solver_behind_an_estimator(memory, monkeypatch):
     calls = []
-    monkeypatch.setattr(_predict, "solve_block", counted(_predict.solve_block, calls))
+    monkeypatch.setattr(loop, "settles", lambda *_: True)  # it solves a few fits, too
+    monkeypatch.setattr(loop, "solve_block", counted(loop.solve_block, calls))
     for _ in range(2):
         svc = PerturbationResamplingSVC(n_resamples=100, cv=5, random_state=0, memory=memory)
         svc.fit(X[:, :4] / X[:, :4].std(axis=0), y)
@@ -458,7 +459,7 @@ def namespace(text, **names):
 def test_a_program_from_standard_input_finds_its_results_under_every_hash_seed(tmp_path):
     """In another process, where its code is told by the same texts, wherever it stands."""
     program = PARTS.format(value=1) + (
-        "from skeval._resampling.cache import describe_code\n"
+        "from skeval._resampling.jobs import describe_code\n"
         f"print([describe_code(each) for each in ({', '.join(NAMES)})])"
     )
     texts, kept = set(), []

@@ -23,7 +23,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from skeval._resampling import adapters, fits
+from skeval._resampling import fits
 from skeval._resampling.jobs import open_jobs
 from skeval.model_selection import (
     bootstrap_error,
@@ -155,9 +155,9 @@ BLOCKS = {
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Let all but the smallest runs have several blocks, whatever a solver settles of them."""
-    monkeypatch.setattr(adapters, "settles", lambda *_: True)
-    monkeypatch.setattr(adapters, "FITS_OF_BLOCK", 10)
-    monkeypatch.setattr(adapters, "BLOCK_ELEMENTS", 0)
+    monkeypatch.setattr(fits, "settles", lambda *_: True)
+    monkeypatch.setattr(fits, "FITS_OF_BLOCK", 10)
+    monkeypatch.setattr(fits, "SOLVED_ELEMENTS", 0)
 
 
 @pytest.mark.parametrize("name", BLOCKS)

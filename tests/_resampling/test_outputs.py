@@ -18,10 +18,8 @@ from sklearn.svm import SVC
 
 import skeval
 from skeval._resampling import fits
-from skeval._resampling.adapters import adapter_of_steps
-from skeval._resampling.outputs import FitOutput, join_outputs, place_outputs, tie_values
-from skeval._resampling.plan import PlanBlock
-from skeval._resampling.target import check_task
+from skeval._resampling.plan import FitOutput, PlanBlock, join_outputs, place_outputs, tie_values
+from skeval._resampling.task import adapter_of_steps, check_task
 
 COLUMNS = ("predicted", "decision", "probability")
 

@@ -2,9 +2,11 @@
 
 import inspect
 import warnings
+from importlib import import_module
 
 import numpy as np
 import pytest
+from helpers.public_modules import MODULES
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.exceptions import FitFailedWarning
 from sklearn.feature_selection import SelectKBest
@@ -28,30 +30,31 @@ W = RNG.uniform(0.5, 2.0, 60)
 GROUPS = np.arange(60) // 2
 
 ARGUMENTS = {"groups", "sample_weight", "params", "n_jobs", "verbose", "memory", "error_score"}
+FITTED = {"estimator", "estimators", "classifier", "search", "clusterer"}
 LACKING = {
-    ms.cross_val_error: set(),
-    ms.bootstrap_error: set(),
-    ms.error_interval: set(),
-    ms.score_interval: set(),
-    ms.perturbation_interval: set(),
-    ms.permutation_test: set(),
-    ms.compare_classifiers: set(),
-    # Groups stand beside X and y in each data set.
-    ms.run_over_datasets: {"groups"},
-    # One fit, which is done here or raises.
-    ms.resubstitution_error: {"n_jobs", "verbose", "memory", "error_score"},
-    # Without a search there is nothing to compare with the other folds.
-    ms.tuning_optimism: {"error_score"},
-    # The arguments of `fit` have other names within a pipeline; errors of folds are compared.
-    selection_bias: {"params", "error_score"},
+    # One fit, which is done here.
+    "resubstitution_error": {"n_jobs", "verbose"}
 }
-"""The functions that fit, and the arguments that have no meaning in them."""
+# A clusterer is fitted to samples alone, and one fit that fails leaves no number.
+CLUSTERINGS = {"groups", "params", "sample_weight", "error_score"}
 
 
-@pytest.mark.parametrize("function", LACKING, ids=lambda function: function.__name__)
-def test_functions_that_fit_take_the_same_arguments(function):
-    taken = set(inspect.signature(function).parameters)
-    assert ARGUMENTS - taken == LACKING[function]
+def list_fitting():
+    """Yield all public functions that fit, with the names of their parameters."""
+    for module in map(import_module, MODULES):
+        for name in module.__all__:
+            if inspect.isfunction(getattr(module, name)):
+                taken = set(inspect.signature(getattr(module, name)).parameters)
+                if FITTED & taken and taken & {"X", "datasets"}:
+                    yield name, taken
+
+
+def test_functions_that_fit_take_the_same_arguments():
+    found = dict(list_fitting())
+    assert len(found) >= 18
+    for name, taken in found.items():
+        lacking = CLUSTERINGS if "clusterer" in taken else LACKING.get(name, set())
+        assert ARGUMENTS - taken == lacking, name
 
 
 @pytest.mark.parametrize(

@@ -19,13 +19,7 @@ from sklearn.utils import check_array
 
 from skeval.cluster import NClustersChoice, StabilityDisplay, choose_n_clusters, predictive_power
 from skeval.cluster._choose import METHODS, Measured, find_parameter
-from skeval.cluster._stability import (
-    AGREEMENTS,
-    Halving,
-    agree_both_ways,
-    compare_halves,
-    resolve_reference,
-)
+from skeval.cluster._stability import AGREEMENTS, agree_both_ways, compare_halves, resolve_reference
 from skeval.utils._seeds import repetition_rng, root_seed
 
 KMEANS = KMeans(n_init=3)
@@ -239,8 +233,8 @@ def test_reference_is_the_strength_of_its_draws():
     for row, k in enumerate([3, 4]):
         for repeat in range(4):
             rng = repetition_rng(root, repeat)
-            job = Halving(KMEANS.__class__(k, n_init=3), k, rng)
-            (expected,) = compare_halves(draws(rng), [STRENGTH], job)
+            clusterers = {k: KMEANS.__class__(k, n_init=3)}
+            ((expected,),) = compare_halves(draws(rng), [STRENGTH], clusterers, rng)
             assert choice.reference_replicates[row, repeat] == expected
     np.testing.assert_allclose(choice.reference_values, choice.reference_replicates.mean(axis=1))
     more = choose_n_clusters(KMEANS, X, n_clusters=[4], n_repeats=6, random_state=3)

@@ -1,10 +1,9 @@
 """The gap statistic: its definition, R's numbers, the paper's scenarios, seeds, bad input."""
 
-from functools import partial
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from helpers.published_scores import GAP, LOG_W, RUSPINI, SCENARIOS, SE
 from joblib import parallel_config
 from reference import gap as reference
 from scipy.sparse import csr_matrix
@@ -19,18 +18,6 @@ from skeval.utils._seeds import repetition_rng, root_seed
 
 WARD = AgglomerativeClustering()
 KMEANS = KMeans(n_init=2)
-# Ruspini (1970), 75 points in four groups, and what clusGap(ruspini, FUNcluster = pam1, K.max = 8,
-# B = 60), the example of the help page of R's cluster, is known to print; R was not run for it.
-RUSPINI = """4 53 5 63 10 59 9 77 13 49 13 69 12 88 15 75 18 61 19 65 22 74 27 72 28 76 24 58 27 55
-28 60 30 52 31 60 32 61 36 72 28 147 32 149 35 153 33 154 38 151 41 150 38 145 38 143 32 143 34 141
-44 156 44 149 44 143 46 142 47 149 49 152 50 142 53 144 52 152 55 155 54 124 60 136 63 139 86 132
-85 115 85 96 78 94 74 96 97 122 98 116 98 124 99 119 99 128 101 115 108 111 110 111 108 116 111 126
-115 117 117 115 70 4 77 12 83 21 61 15 69 15 78 16 66 18 58 13 64 20 69 21 66 23 61 25 76 27 72 31
-64 30"""
-RUSPINI = np.array(RUSPINI.split(), dtype=float).reshape(75, 2)
-LOG_W = [7.187997, 6.628498, 6.261660, 5.692736]
-GAP = [-0.05268985, 0.15431689, 0.30825062, 0.69184777]
-SE = [0.03729363, 0.04060489, 0.04296625, 0.04346588]
 
 
 def three(seed=0, n=90):
@@ -95,42 +82,6 @@ def test_rule(gap, errors, expected):
     found = pick_candidate("gap", k, np.array(gap), limits, -np.inf)
     assert reference.choice(k, gap, errors) == expected
     assert found == (k[-1] if expected is None else expected)
-
-
-def uniform_box(rng):
-    return rng.uniform(size=(200, 10))
-
-
-def three_in_the_plane(rng):
-    centres = np.repeat([[0, 0], [0, 5], [5, -3]], [25, 25, 50], axis=0)
-    return centres + rng.normal(size=(100, 2))
-
-
-def four_apart(p, variance, rng):
-    while True:
-        centres = rng.normal(scale=np.sqrt(variance), size=(4, p))
-        sizes = rng.choice([25, 50], size=4)
-        own = np.repeat(np.arange(4), sizes)
-        X = centres[own] + rng.normal(size=(len(own), p))
-        apart = own[:, None] != own
-        if np.linalg.norm(X[:, None] - X, axis=2)[apart].min() >= 1:
-            return X
-
-
-def two_long_ones(rng):
-    line = np.linspace(-0.5, 0.5, 100)[:, None] * np.ones(3)
-    return np.vstack([line, line + 10]) + rng.normal(scale=0.1, size=(200, 3))
-
-
-# Section 5 of the paper. Long clusters along a diagonal need the principal box.
-SCENARIOS = {
-    "a": (uniform_box, "uniform", 1),
-    "b": (three_in_the_plane, "uniform", 3),
-    "b, box": (three_in_the_plane, "box", 3),
-    "c": (partial(four_apart, 3, 5.0), "uniform", 4),
-    "d": (partial(four_apart, 10, 1.9), "uniform", 4),
-    "e": (two_long_ones, "uniform", 2),
-}
 
 
 def right_choices(name, n_sets, first=0):

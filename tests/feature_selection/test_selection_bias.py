@@ -73,6 +73,39 @@ def test_no_bias_where_the_selector_does_not_look_at_labels():
     assert np.isnan([result.interval.low, result.interval.high]).all()
 
 
+class Picky(SVC):
+    """Fits no training part without the first sample."""
+
+    def fit(self, X, y, sample_weight=None):
+        if len(y) == 40:
+            raise RuntimeError("too few")
+        return super().fit(X, y, sample_weight)
+
+
+def test_arguments_of_the_parts_and_failures():
+    X, y = noise(p=30)
+    weights = np.random.default_rng(0).uniform(0.5, 2, 50)
+    parts = SelectKBest(k=5), SVC(kernel="linear")
+    options = {"cv": StratifiedKFold(5, shuffle=True, random_state=0)}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        weighed = selection_bias(*parts, X, y, sample_weight=weights, **options)
+        named = {"classifier__sample_weight": weights}
+        by_name = selection_bias(*parts, X, y, params=named, **options)
+        assert by_name.to_dict() == weighed.to_dict()
+        with pytest.raises(ValueError, match="must not both be given"):
+            selection_bias(*parts, X, y, params=named, sample_weight=weights, **options)
+        test = [np.arange(0, 50, 5), np.arange(1, 50, 4), np.arange(2, 50, 4)]
+        folds = [(np.setdiff1d(np.arange(50), each), each) for each in test]
+        plain = selection_bias(*parts, X, y, cv=folds[1:])
+        picky = parts[0], Picky(kernel="linear")
+        found = selection_bias(*picky, X, y, cv=folds, error_score=np.nan)
+    assert found.n_failed == 1
+    assert found.value == pytest.approx(plain.value)
+    with pytest.raises(RuntimeError, match="too few"):
+        selection_bias(*picky, X, y, cv=folds)
+
+
 @pytest.mark.filterwarnings(f"ignore:{KEEPS_TALKING}")
 def test_repeats():
     X, y = noise()

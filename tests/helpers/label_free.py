@@ -15,9 +15,7 @@ from skeval._resampling.fits import find_adapter
 from skeval._resampling.folds import fold_plan
 from skeval._resampling.plan import PlanBlock, ResamplingPlan, concatenate_blocks
 from skeval._resampling.questions import Questions
-from skeval._resampling.target import check_task
-from skeval._resampling.task import Task
-from skeval._resampling.weights import weight_parameters
+from skeval._resampling.task import Task, check_task, weight_parameters
 
 CLASSIFIERS = {
     "ridge": RidgeClassifier(),

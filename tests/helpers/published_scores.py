@@ -1,5 +1,6 @@
-"""Scores of classifiers on data sets that others have published results of."""
+"""Data, designs and results that others have published, which tests and benchmarks compare with."""
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -36,3 +37,85 @@ def bayes_and_trees():
     table = pd.read_csv(Path(__file__).with_name("nbc_j48.csv"), comment="#", index_col=0)
     values = table.to_numpy(dtype=float)
     return table.iloc[:, :2], np.stack([values[:, 2:12], values[:, 12:]], axis=1)
+
+
+# Ruspini (1970), 75 points in four groups, and what clusGap(ruspini, FUNcluster = pam1, K.max = 8,
+# B = 60), the example of the help page of R's cluster, is known to print; R was not run for it.
+RUSPINI = """4 53 5 63 10 59 9 77 13 49 13 69 12 88 15 75 18 61 19 65 22 74 27 72 28 76 24 58 27 55
+28 60 30 52 31 60 32 61 36 72 28 147 32 149 35 153 33 154 38 151 41 150 38 145 38 143 32 143 34 141
+44 156 44 149 44 143 46 142 47 149 49 152 50 142 53 144 52 152 55 155 54 124 60 136 63 139 86 132
+85 115 85 96 78 94 74 96 97 122 98 116 98 124 99 119 99 128 101 115 108 111 110 111 108 116 111 126
+115 117 117 115 70 4 77 12 83 21 61 15 69 15 78 16 66 18 58 13 64 20 69 21 66 23 61 25 76 27 72 31
+64 30"""
+RUSPINI = np.array(RUSPINI.split(), dtype=float).reshape(75, 2)
+LOG_W = [7.187997, 6.628498, 6.261660, 5.692736]
+GAP = [-0.05268985, 0.15431689, 0.30825062, 0.69184777]
+SE = [0.03729363, 0.04060489, 0.04296625, 0.04346588]
+
+
+def uniform_box(rng):
+    return rng.uniform(size=(200, 10))
+
+
+def three_in_the_plane(rng):
+    centres = np.repeat([[0, 0], [0, 5], [5, -3]], [25, 25, 50], axis=0)
+    return centres + rng.normal(size=(100, 2))
+
+
+def four_apart(p, variance, rng):
+    while True:
+        centres = rng.normal(scale=np.sqrt(variance), size=(4, p))
+        sizes = rng.choice([25, 50], size=4)
+        own = np.repeat(np.arange(4), sizes)
+        X = centres[own] + rng.normal(size=(len(own), p))
+        apart = own[:, None] != own
+        if np.linalg.norm(X[:, None] - X, axis=2)[apart].min() >= 1:
+            return X
+
+
+def two_long_ones(rng):
+    line = np.linspace(-0.5, 0.5, 100)[:, None] * np.ones(3)
+    return np.vstack([line, line + 10]) + rng.normal(scale=0.1, size=(200, 3))
+
+
+# Section 5 of the paper. Long clusters along a diagonal need the principal box.
+SCENARIOS = {
+    "a": (uniform_box, "uniform", 1),
+    "b": (three_in_the_plane, "uniform", 3),
+    "b, box": (three_in_the_plane, "box", 3),
+    "c": (partial(four_apart, 3, 5.0), "uniform", 4),
+    "d": (partial(four_apart, 10, 1.9), "uniform", 4),
+    "e": (two_long_ones, "uniform", 2),
+}
+
+
+# The values that dcurves 1.1 (github.com/MSKCC-Epi-Bio/dcurves, r_bin_dca_result_1.csv and
+# r_dca_famhistory.csv) tests itself against, of the 750 patients of Memorial Sloan Kettering's
+# tutorial of decision curves, 105 with cancer: the patients that each threshold calls positive,
+# with and without cancer, and the net benefit of "cancerpredmarker".
+DCURVES = {
+    0.01: (105, 562, 0.13243097643097645),
+    0.05: (96, 320, 0.1055438596491228),
+    0.10: (87, 193, 0.08740740740740742),
+    0.15: (82, 128, 0.07921568627450981),
+    0.20: (75, 98, 0.06733333333333334),
+    0.25: (72, 72, 0.06400000000000002),
+    0.30: (62, 49, 0.05466666666666668),
+    0.35: (57, 36, 0.050153846153846146),
+    0.40: (47, 27, 0.038666666666666676),
+    0.45: (40, 23, 0.02824242424242425),
+}
+TREAT_ALL = {0.05: 0.09473684210526317, 0.2: -0.07499999999999998, 0.45: -0.5636363636363636}
+FAMILY_HISTORY = {0.05: 0.025614035087719297, 0.2: 0.0016666666666666635, 0.45: -0.06727272727}
+
+
+def decision_patients():
+    """Return patients with these counts: each lies between two thresholds."""
+    proba = {1: [], 0: []}
+    ends = [*list(DCURVES), 0.5]
+    for kind, column in ((1, 0), (0, 1)):
+        counts = [*(row[column] for row in DCURVES.values()), 0]
+        for low, high, n in zip(ends[:-1], ends[1:], -np.diff(counts), strict=True):
+            proba[kind] += [(low + high) / 2] * n
+        proba[kind] += [0.005] * ((105, 645)[column] - len(proba[kind]))
+    return np.repeat([1, 0], [105, 645]), np.array(proba[1] + proba[0])

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.published_scores import DCURVES, FAMILY_HISTORY, TREAT_ALL, decision_patients
 from helpers.strategies import scored
 from hypothesis import given, settings
 from numpy.testing import assert_allclose, assert_array_equal
@@ -11,40 +12,9 @@ from sklearn.metrics import confusion_matrix
 
 from skeval.metrics import net_benefit
 
-# The values that dcurves 1.1 (github.com/MSKCC-Epi-Bio/dcurves, r_bin_dca_result_1.csv and
-# r_dca_famhistory.csv) tests itself against, of the 750 patients of Memorial Sloan Kettering's
-# tutorial of decision curves, 105 with cancer: the patients that each threshold calls positive,
-# with and without cancer, and the net benefit of "cancerpredmarker".
-DCURVES = {
-    0.01: (105, 562, 0.13243097643097645),
-    0.05: (96, 320, 0.1055438596491228),
-    0.10: (87, 193, 0.08740740740740742),
-    0.15: (82, 128, 0.07921568627450981),
-    0.20: (75, 98, 0.06733333333333334),
-    0.25: (72, 72, 0.06400000000000002),
-    0.30: (62, 49, 0.05466666666666668),
-    0.35: (57, 36, 0.050153846153846146),
-    0.40: (47, 27, 0.038666666666666676),
-    0.45: (40, 23, 0.02824242424242425),
-}
-TREAT_ALL = {0.05: 0.09473684210526317, 0.2: -0.07499999999999998, 0.45: -0.5636363636363636}
-FAMILY_HISTORY = {0.05: 0.025614035087719297, 0.2: 0.0016666666666666635, 0.45: -0.06727272727}
-
-
-def published():
-    """Return patients with these counts: each lies between two thresholds."""
-    proba = {1: [], 0: []}
-    ends = [*list(DCURVES), 0.5]
-    for kind, column in ((1, 0), (0, 1)):
-        counts = [*(row[column] for row in DCURVES.values()), 0]
-        for low, high, n in zip(ends[:-1], ends[1:], -np.diff(counts), strict=True):
-            proba[kind] += [(low + high) / 2] * n
-        proba[kind] += [0.005] * ((105, 645)[column] - len(proba[kind]))
-    return np.repeat([1, 0], [105, 645]), np.array(proba[1] + proba[0])
-
 
 def test_numbers_of_dcurves():
-    y, proba = published()
+    y, proba = decision_patients()
     curve = net_benefit(y, proba, thresholds=list(DCURVES))
     assert_allclose(curve.y, [row[2] for row in DCURVES.values()], rtol=1e-12)
     curve = net_benefit(y, proba, thresholds=list(TREAT_ALL))

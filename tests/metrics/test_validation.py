@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from helpers.coverage import consistent_with
+from reference import metric_intervals
 from scipy import stats
 from scipy.special import expit, logit
 from sklearn.exceptions import UndefinedMetricWarning
@@ -51,8 +52,13 @@ def test_groups_and_weights_are_those_of_statsmodels(sample):
     options = {"groups": groups, "use_correction": False}
     clustered = model.fit(cov_type="cluster", cov_kwds=options)
     one = calibration_measures(y, p, groups=groups, random_state=0)
-    factor = np.sqrt(25 / 24)  # CR1
-    assert one["slope"].standard_error == pytest.approx(factor * clustered.bse[1], rel=1e-6)
+    mean = clustered.predict(design)
+    information = design.T @ (design * (mean * (1 - mean))[:, None])
+    turned = design @ np.linalg.inv(information)[:, 1]
+    influence, size = turned * (y - mean), abs(turned) * np.sqrt(mean * (1 - mean))
+    assert np.sum(np.bincount(groups, influence) ** 2) == pytest.approx(clustered.bse[1] ** 2)
+    expected = metric_intervals.clustered_variance(influence, groups, size, size**2)
+    assert one["slope"].standard_error == pytest.approx(expected**0.5, rel=1e-6)
     weighted = sm.GLM(y, design, family=sm.families.Binomial(), freq_weights=weight).fit()
     other = calibration_measures(y, p, sample_weight=weight, random_state=0)
     assert other["slope"].value == pytest.approx(weighted.params[1], abs=1e-7)

@@ -19,7 +19,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
 from skeval._resampling.folds import fold_plan, resolve_folds
-from skeval._resampling.target import check_task
+from skeval._resampling.task import check_task
 from skeval.model_selection import cross_val_error
 
 SPLITTERS = {

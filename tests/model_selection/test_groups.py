@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from helpers.public_modules import MODULES
 from numpy.testing import assert_allclose, assert_array_equal
+from reference.metric_intervals import clustered_variance
 from scipy import stats
 from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -52,10 +53,12 @@ from skeval.model_selection import (
     compare_predictions,
     cross_val_error,
     error_interval,
+    learning_curve_band,
     metric_interval,
     permutation_test,
     perturbation_interval,
     resubstitution_error,
+    run_over_datasets,
     score_interval,
     threshold_measures,
     tuning_optimism,
@@ -70,13 +73,12 @@ LOGISTIC = LogisticRegression()
 
 
 def grouped_error(losses, tests, groups):
-    """The reference: losses and numbers of tests of each sample; CR1 by loops."""
+    """The reference: losses and numbers of tests of each sample; CR2 by loops."""
     error = sum(losses) / sum(tests)
-    totals = {}
-    for loss, count, group in zip(losses, tests, groups, strict=True):
-        totals[group] = totals.get(group, 0.0) + loss - error * count
-    G = len(totals)
-    return math.sqrt(G / (G - 1) * sum(r**2 for r in totals.values())) / sum(tests)
+    influence = [
+        (loss - error * count) / sum(tests) for loss, count in zip(losses, tests, strict=True)
+    ]
+    return math.sqrt(clustered_variance(influence, list(groups), tests, tests))
 
 
 def test_standard_error_is_that_of_the_groups():
@@ -110,8 +112,12 @@ def test_samples_tested_several_times():
 
 def test_intervals_count_independent_samples():
     result = cross_val_error(LOGISTIC, X, Y, cv=LeaveOneGroupOut(), groups=GROUPS)
-    z, t = stats.norm.isf(0.05), stats.t.isf(0.05, 11)
-    n = result.value * (1 - result.value) / result.standard_error**2 * (z / t) ** 2
+    df = result.details["degrees_of_freedom"]
+    assert 5 < df < 11  # 11 of groups of one size
+    z, t = stats.norm.isf(0.05), stats.t.isf(0.05, df)
+    n = result.details["effective_n_samples"] * (z / t) ** 2
+    most = result.value * (1 - result.value) / result.standard_error**2
+    assert 0.9 * most < result.details["effective_n_samples"] < most  # drawn to 12, the groups
     interval = result.confidence_interval(0.9, "wilson")
     centre = (result.value + z**2 / (2 * n)) / (1 + z**2 / n)
     assert_allclose((interval.low + interval.high) / 2, centre)
@@ -190,6 +196,7 @@ WEIGHTS = np.random.default_rng(1).uniform(0.5, 2, N)
 # a sample tells its group and its weight, so that a fit can see whether it is given its own
 TABLE = np.c_[np.random.default_rng(2).normal(size=(N, 2)) + LABELS[:, None], UNITS, WEIGHTS]
 FEW = {"cv": 3, "random_state": 0}
+SIZES = {"train_sizes": [0.5, 1.0], "n_repeats": 2}
 # not leave-one-out, whose fits are those of cross-validation
 QUICK = {"include": ["holdout", "bootstrap", "permutation"], "cv": 3}
 QUICK |= {"n_bootstraps": 2, "n_permutations": 2, "n_perturbations": 0}
@@ -205,6 +212,7 @@ def fit_all(estimator, **given):
     cases = {
         "evaluate": (evaluate, task, QUICK | {"random_state": 0} | given),
         "error_interval": (error_interval, task, {"n_folds": 3, "n_repeats": 2} | given),
+        "learning_curve_band": (learning_curve_band, task, FEW | SIZES | given),
         "cross_val_error": (cross_val_error, task, FEW | given),
         "resubstitution_error": (resubstitution_error, task, given),
         "bootstrap_error": (bootstrap_error, task, {"n_resamples": 3, "random_state": 0} | given),
@@ -244,6 +252,13 @@ def take_groups():
         "CV2FeatureSelectionPipeline.fit": (
             CV2FeatureSelectionPipeline(SelectKBest(k=2), GaussianNB(), cv=GroupKFold(3)).fit,
             (TABLE, LABELS),
+            {},
+        ),
+        "run_over_datasets": (
+            lambda *data, groups: run_over_datasets(
+                {"a": data[0]}, {"b": data[1:]}, groups={"b": groups}, cv=3, random_state=0
+            ),
+            (GaussianNB(), TABLE, LABELS),
             {},
         ),
         "BootstrapSplit.split": (
@@ -300,7 +315,7 @@ BAD_GROUPS = {
     "pandas": pd.Series(UNITS).where(UNITS != 3).astype("Int64"),
     "NaT": np.where(UNITS == 3, np.datetime64("NaT"), UNITS.astype("M8[D]")),
     "mask": np.ma.masked_array(UNITS, UNITS == 3),
-    "two columns": np.c_[UNITS, UNITS],
+    "three dimensions": np.zeros((N, 2, 2)),
     "too few": UNITS[:-1],
 }
 
@@ -309,7 +324,7 @@ BAD_GROUPS = {
 @pytest.mark.parametrize("name", take_groups())
 def test_bad_groups_are_refused_by_name(name, bad):
     function, arguments, options = take_groups()[name]
-    message = "groups must" if bad in ("two columns", "too few") else "4 of 48 are missing"
+    message = "groups must" if bad in ("three dimensions", "too few") else "4 of 48 are missing"
     with pytest.raises(ValueError, match=message):
         function(*arguments, groups=BAD_GROUPS[bad], **options)
 

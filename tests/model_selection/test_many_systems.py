@@ -6,9 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.coverage import consistent_with
+from reference.metric_intervals import clustered_variance
 from scipy import stats
 from sklearn.metrics import f1_score, mean_absolute_error, roc_auc_score
 
+from skeval import evaluate_predictions
 from skeval._inference.paired import step_down
 from skeval.model_selection import LeaderboardDisplay, compare_predictions, comparison_power
 
@@ -42,13 +44,14 @@ def test_standard_errors_are_those_between_groups(weighted):
     for (a, b), each in found.differences.items():
         gap = losses[a] - losses[b]
         mean = np.average(gap, weights=w)
-        sums = [np.sum((w * (gap - mean))[groups == g]) for g in np.unique(groups)]
-        variance = 15 / 14 * np.sum(np.square(sums)) / w.sum() ** 2
+        influence = w * (gap - mean) / w.sum()
+        variance = clustered_variance(influence, groups, w, w)
         assert each.value == pytest.approx(mean)
         assert each.standard_error == pytest.approx(np.sqrt(variance))
-        assert each.details["pvalue_alone"] == pytest.approx(
-            2 * stats.t.sf(abs(mean) / np.sqrt(variance), 14)
-        )
+        pvalue = each.details["pvalue_alone"]
+        statistic = abs(mean) / np.sqrt(variance)
+        # Student's degrees of freedom are 14 of groups of one size.
+        assert 2 * stats.t.sf(statistic, 14) < pvalue < 2 * stats.t.sf(statistic, 10)
 
 
 def test_copies_in_a_group_count_once():
@@ -114,6 +117,12 @@ def test_of_losses_the_smallest_is_best(method):
     assert [found.names[place] for place in found.order] == ["near", "middle", "far"]
     assert found.ranks["near"].interval.high < found.ranks["far"].interval.low
     assert "near has the lowest score" in found.conclusion
+
+
+def test_columns_of_a_polars_frame_are_systems():
+    frame = pytest.importorskip("polars").DataFrame(SYSTEMS)
+    assert str(compare(Y, frame)) == str(compare(Y, SYSTEMS))
+    assert evaluate_predictions(Y, frame).comparison.names == tuple(SYSTEMS)
 
 
 def test_frames_are_taken_by_their_columns_or_rows():

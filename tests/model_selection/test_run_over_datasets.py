@@ -68,6 +68,21 @@ def test_groups_and_regressors():
     assert_allclose(petal["petal"]["ridge"]["test_score"], expected)
 
 
+def test_groups_by_data_set():
+    """Groups come with a data set or by its name, and not both."""
+    groups = np.arange(150) // 3
+    options = {"cv": GroupKFold(5), "random_state": 0}
+    one = {"bayes": GaussianNB()}
+    by_name = run_over_datasets(one, {"iris": DATA["iris"]}, groups={"iris": groups}, **options)
+    grouped = {"iris": (*DATA["iris"], groups)}
+    with_data = run_over_datasets(one, grouped, **options)
+    assert_allclose(*(each["iris"]["bayes"]["test_score"] for each in (by_name, with_data)))
+    with pytest.raises(ValueError, match=r"groups\['iris'\] and those of datasets must not both"):
+        run_over_datasets(one, grouped, groups={"iris": groups}, **options)
+    with pytest.raises(ValueError, match="groups must be one of 'iris'; got 'other'"):
+        run_over_datasets(one, grouped, groups={"other": groups}, **options)
+
+
 def test_weights_and_failures():
     """Weights come by data set; a fit that fails leaves its data set without a score."""
     weights = np.random.default_rng(0).uniform(0.5, 2, 150)

@@ -16,8 +16,8 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import scale
 from sklearn.svm import SVC
 
-from skeval._resampling.schemes import cases_of, halves_scheme, subsample_scheme
-from skeval._resampling.target import check_task
+from skeval._resampling.schemes import halves_scheme, subsample_scheme
+from skeval._resampling.task import cases_of, check_task
 from skeval.metrics._scorers import range_of
 from skeval.model_selection import Estimate, error_interval, score_interval
 from skeval.model_selection._interval_methods import ERROR_METHODS

@@ -9,7 +9,7 @@ from joblib import parallel_config
 from numpy.testing import assert_allclose
 from scipy.stats import binom, norm, t
 from sklearn.base import clone
-from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.exceptions import FitFailedWarning, UndefinedMetricWarning
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401
 from sklearn.feature_selection import SelectKBest
 from sklearn.linear_model import Ridge
@@ -185,6 +185,41 @@ def test_a_fold_without_a_score_is_left_out():
         found = tuning_optimism(search, X, y, cv=folds)
     known = found.details["inner_scores"][[0, 2]] - found.details["nested_scores"][[0, 2]]
     assert found.value == pytest.approx(known.mean())
+
+
+class Failing(GridSearchCV):
+    """A search that cannot be fitted to so many samples."""
+
+    def __init__(self, estimator, param_grid, *, cv=None, fails=0):
+        super().__init__(estimator, param_grid, cv=cv)
+        self.fails = fails
+
+    def fit(self, X, y):
+        if len(y) == self.fails:
+            raise RuntimeError("cannot be fitted")
+        return super().fit(X, y)
+
+
+@pytest.mark.filterwarnings("ignore:1 of 3 folds have no score", "ignore:1 of 4 fits failed")
+def test_a_search_that_fails_is_left_out_and_counted():
+    X, y = noise()
+    folds = [(np.arange(s, 48), np.arange(s)) for s in (10, 15, 20)]
+    whole = tuning_optimism(Failing(KNeighborsClassifier(), NEIGHBOURS, cv=2), X, y, cv=folds)
+    search = Failing(KNeighborsClassifier(), NEIGHBOURS, cv=2, fails=33)
+    with pytest.raises(RuntimeError, match="cannot be fitted"):
+        tuning_optimism(search, X, y, cv=folds)
+    with pytest.warns(FitFailedWarning, match="1 of 4 fits failed"):
+        found = tuning_optimism(search, X, y, cv=folds, error_score=np.nan)
+    kept = np.asarray(whole.replicates)[[0, 2]]
+    assert_allclose(found.replicates, kept)
+    assert (found.n_failed, found.details["counts"].sum()) == (1, 2)
+    assert found.details["best_score"] == whole.details["best_score"]
+    search = Failing(KNeighborsClassifier(), NEIGHBOURS, cv=2, fails=len(y))
+    with pytest.warns(UndefinedMetricWarning, match="tuning_bias is undefined"):
+        found = tuning_optimism(search, X, y, cv=folds, error_score=np.nan)
+    assert_allclose(found.replicates, whole.replicates)
+    assert np.isnan(found.details["best_score"])
+    assert found.details["best_params"] is None
 
 
 def score_twice(model, X, y):

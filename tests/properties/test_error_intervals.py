@@ -16,9 +16,8 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from skeval._inference.proportions import jeffreys_interval, make_limits, wilson_interval
-from skeval._resampling.procedure import OutOfFold
-from skeval._resampling.schemes import cases_of
-from skeval._resampling.target import check_task
+from skeval._resampling.fits import OutOfFold
+from skeval._resampling.task import cases_of, check_task
 from skeval.feature_selection import selection_bias
 from skeval.metrics import (
     break_even_point,

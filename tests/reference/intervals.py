@@ -98,7 +98,7 @@ def nested_cv(model, X, y, repeats, K, loss):
 
 
 def repeated_cv(model, X, y, repeats, K, loss):
-    """The mean error, the mean variance of the losses, what they share, and their kurtosis."""
+    """The mean error, the mean variance of the losses, what they share, and all of them."""
     n, errors, spreads, table = len(y), [], [], []
     for fold in repeats:
         row = [0.0] * n
@@ -110,10 +110,22 @@ def repeated_cv(model, X, y, repeats, K, loss):
         spreads.append(variance(row))
         table.append(row)
     every = [value for row in table for value in row]
+    shared = shared_variance(table, repeats, [1.0] * n)
+    return mean(errors), mean(spreads), shared, every
+
+
+def degrees_of_mean(every, n, f):
+    """Satterthwaite's degrees of freedom, and 2 alpha at most where alpha < 2: Hill's estimate."""
     centre, squared = mean(every), variance(every, 0)
     kurtosis = mean([(value - centre) ** 4 for value in every]) / squared**2
-    shared = shared_variance(table, repeats, [1.0] * n)
-    return mean(errors), mean(spreads), shared, kurtosis
+    degrees = min(n / f - 1, 2 * n / (f * (kurtosis - 1)))
+    k = round(max(10, math.sqrt(n)) * len(every) / n)
+    largest = sorted(every, reverse=True)[: k + 1]
+    if len(every) > 2 * k and largest[0] > largest[k] > 0:
+        alpha = 1 / mean([math.log(value / largest[k]) for value in largest[:k]])
+        if alpha < 2:
+            degrees = min(degrees, 2 * max(1.0, alpha))
+    return max(1.0, degrees)
 
 
 def shared_variance(losses, fold, weights):

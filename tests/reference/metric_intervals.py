@@ -47,12 +47,39 @@ def clustered_area_variance(positive, score, weight, group):
         if positive[i] and not positive[j]
     ]
     area = sum(share * win for _, _, share, win in pairs)
-    deviation = dict.fromkeys(group, 0.0)
+    deviation = [0.0] * n
     for i, j, share, win in pairs:
-        deviation[group[i]] += share * (win - area)
-        deviation[group[j]] += share * (win - area)
-    n_groups = len(deviation)
-    return area, n_groups / (n_groups - 1) * sum(d**2 for d in deviation.values())
+        deviation[i] += share * (win - area)
+        deviation[j] += share * (win - area)
+    return area, clustered_variance(deviation, group, weight, weight, positive)
+
+
+def clustered_variance(influence, group, size, leverage, part=None):
+    """CR2: the squared sum of each group, times what makes it right for independent samples.
+
+    Of those, each of the variance of its squared size, the mean of a part is subtracted: a group
+    with the share s of its leverage loses ``2 s`` of its own variance and gains ``s^2`` of all.
+    """
+    part = [0] * len(influence) if part is None else part
+    scale = {
+        p: sum(u * u for u, q in zip(influence, part, strict=True) if q == p)
+        / sum(w * w for w, q in zip(size, part, strict=True) if q == p)
+        for p in part
+    }
+    total = 0.0
+    for g in set(group):
+        own = left = 0.0
+        for p in scale:
+            of_part = [i for i in range(len(part)) if part[i] == p]
+            here = [i for i in of_part if group[i] == g]
+            share = sum(leverage[i] for i in here) / sum(leverage[i] for i in of_part)
+            variance = scale[p] * sum(size[i] ** 2 for i in here)
+            whole = scale[p] * sum(size[i] ** 2 for i in of_part)
+            own += variance
+            left += variance * (1 - 2 * share) + share**2 * whole
+        moved = sum(influence[i] for i in range(len(part)) if group[i] == g)
+        total += own / left * moved**2
+    return total
 
 
 def f_beta(precision, recall, beta):

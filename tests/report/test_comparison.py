@@ -5,6 +5,7 @@ import pickle
 
 import numpy as np
 import pytest
+from helpers.html import Document
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.model_selection import TimeSeriesSplit
@@ -13,6 +14,8 @@ from sklearn.neighbors import KNeighborsClassifier
 
 import skeval
 from skeval.report import EvaluationComparison
+from skeval.report._comparison import collect_cautions
+from skeval.report._sections import Caution
 
 FEW = {"cv": 3, "n_permutations": 0, "n_bootstraps": 5, "random_state": 0}
 
@@ -57,8 +60,9 @@ def test_it_is_written_in_every_form(found):
     frame = found.to_frame()
     assert frame.loc["one", "error"] == found["one"].answer.value
     page = found.to_html()
-    assert "Side by side" in page
-    assert "Which is better?" in page
+    assert found.headline in Document(page).text
+    assert "are shown to beat the guess" in page
+    assert "by more than chance" in page
     assert pickle.loads(pickle.dumps(found)).verdict == found.verdict
 
 
@@ -81,7 +85,7 @@ def test_samples_in_order_are_compared_by_blocks_of_time(data):
     assert found.comparison.method == "time_blocks"
     assert difference.value == pytest.approx(errors[1] - errors[0])
     assert difference.n_samples == found["one"].answer.n_samples
-    assert "Side by side" in found.to_html()
+    assert "are shown to beat the guess" in found.to_html()
 
 
 @pytest.mark.parametrize(
@@ -100,3 +104,18 @@ def test_what_is_refused(data, estimators, rule):
 def test_a_report_that_there_is_not(found):
     with pytest.raises(KeyError, match="no report 'x'"):
         found["x"]
+
+
+def test_a_warning_of_all_stands_once_and_that_of_one_names_it():
+    """A reader of five estimators does not read five times that the rows are sorted."""
+
+    class Warned:
+        def __init__(self, *warnings):
+            self.warnings = warnings
+
+    shared, own = Caution("runs", "Sorted."), Caution("copies", "Copied.", "copies")
+    found = list(collect_cautions({"a": Warned(shared, own), "b": Warned(shared)}))
+    assert [(one.code, str(one), one.headline) for one in found] == [
+        ("runs", "Sorted.", ""),
+        ("copies", "a: Copied.", "copies"),
+    ]

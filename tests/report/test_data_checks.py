@@ -10,7 +10,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import skeval
-from skeval._resampling.target import Target, check_task
+from skeval._resampling.task import Target, check_task
 from skeval.report._data_checks import write_data_warnings
 
 FEW = {"n_bootstraps": 5, "n_permutations": 0, "random_state": 0}

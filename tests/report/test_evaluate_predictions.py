@@ -249,7 +249,7 @@ def test_what_a_reader_should_know_is_said(data):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"y_true": np.zeros((N, 2), dtype=int)}, "evaluate each column by itself"),
+        ({"y_true": np.zeros((N, 2), dtype=int)}, "must have the shape of y_true"),
         ({"predictions": {"a": np.zeros(N)}}, "two systems at least"),
         ({"predictions": np.zeros(N - 1)}, "same length"),
         ({"predictions": np.full(N, np.nan)}, "NaN"),

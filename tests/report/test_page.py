@@ -18,6 +18,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import skeval
+from skeval.report._page import draw_line
+from skeval.report._sections import Caution, list_few
+from skeval.report._sentences import Guess, RareClass, write_headline
+from skeval.report._source import name_steps
 
 pytest.importorskip("matplotlib")
 pytest.importorskip("jinja2")
@@ -63,20 +67,20 @@ def test_page_needs_nothing_else(html, document):
 
 
 def test_answer_stands_first(nasty_report, document):
-    assert nasty_report.verdict in document.text
-    before = document.text.index(nasty_report.verdict)
-    assert before < document.text.index("Every estimate")
+    before = document.text.index(nasty_report.headline)
+    assert before < document.text.index(nasty_report.warnings[0])
+    assert before < document.text.index("estimates of one error, from")
     for warning in nasty_report.warnings:
         assert warning in document.text
 
 
 def test_every_section_has_its_figures(nasty_report, document):
     drawn = document.all("svg")
-    assert len(drawn) == 8
+    assert len(drawn) == 9
     assert all(svg["role"] == "img" and svg["aria-label"].endswith(".") for svg in drawn)
     assert len(document.all("figcaption")) == 8
     rows = [cell for cell in document.all("th") if cell["scope"] == "row"]
-    metrics = [m for m in nasty_report.metrics.values() if m.details["label"] is None]
+    metrics = [m for m in nasty_report.metrics.values() if m.details["label"] is None][1:]  # area
     hard = min(20, len(nasty_report.hard_samples.sample))
     tables = 9 + 2 + len(metrics) + 2 + hard  # estimates, matrix, metrics, classes, samples
     assert len(rows) == tables + len(nasty_report.versions)
@@ -135,7 +139,7 @@ def test_notebook_gets_a_part_of_a_page(nasty_report):
     assert fragment.startswith('<div class="skeval">')
     document = Document(fragment)
     assert not document.all("html")
-    assert len(document.all("svg")) == 8
+    assert len(document.all("svg")) == 9
     css = re.search("<style>(.*?)</style>", fragment, re.S)[1]
     selectors = re.findall(r"([^{}]+)\{", re.sub(r"@media[^{]+\{", "", css))
     assert all(one.strip().startswith(".skeval") for many in selectors for one in many.split(","))
@@ -160,7 +164,7 @@ def short_report():
 def test_report_without_the_optional_parts(short_report):
     report, y = short_report, load_diabetes().target
     document = Document(report.to_html())
-    assert len(document.all("svg")) == 2
+    assert len(document.all("svg")) == 3
     assert "mean squared error, 95 % intervals" in document.text
     low, high = report.answer.interval.low**0.5, report.answer.interval.high**0.5
     explained = report.metrics["r2"].value
@@ -275,3 +279,87 @@ def test_a_page_names_what_is_undefined_and_has_one_area():
     assert "area under the ROC curve" in page
     assert not re.search(r"\b(AUC|AP) [01]", page)
     assert "\\" not in page
+
+
+GUESSED = Guess("a", 0.5, -0.2, -0.3, -0.1)
+RARE = RareClass("b", 0.1, "roc_auc", 0.7, 0.6, 0.8, 0.5)
+GRAVE = Caution("copies", "Long.", "half of the samples are copies")
+
+
+@pytest.mark.parametrize(
+    ("known", "expected"),
+    [
+        ({"guess": GUESSED}, "Error 30 %: better than always answering a, which has 50.0 %."),
+        (
+            {"guess": replace(GUESSED, high=0.1)},
+            "Error 30 %: not shown to be better than always answering a, which has 50.0 %.",
+        ),
+        (
+            {"guess": replace(GUESSED, low=0.05, high=0.1), "unanswered": ("b", "c")},
+            "Error 30 %: worse than always answering a, which has 50.0 %, and it never answers b, "
+            "c.",
+        ),
+        (
+            {"guess": GUESSED, "rare": RARE},
+            "Area under the ROC curve 0.70, 95 % interval 0.60 to 0.80, of the rare class b: "
+            "better than chance, which has 0.5.",
+        ),
+        (
+            {"guess": GUESSED, "warnings": [GRAVE, GRAVE, Caution("wide", "Wide.")]},
+            "Do not quote the Error 30 %: half of the samples are copies.",
+        ),
+        ({}, "Error 30 %."),
+    ],
+)
+def test_the_headline_is_one_sentence_with_the_gravest_in_it(known, expected):
+    assert write_headline("Error 30 %", "zero_one", **known) == expected
+
+
+def test_every_report_begins_with_one_sentence(nasty_report, short_report):
+    for report in (nasty_report, short_report):
+        assert not re.search(r"\. [A-Z]", report.headline)
+        assert report.headline.endswith(".")
+
+
+def test_the_answer_is_drawn_to_scale():
+    """On a line from the best value to the guess, whatever lies beyond it."""
+    drawn = {"answer": (0.2, 0.1, 0.4)}
+    options = {"best": 0.0, "write": "{:.2f}".format}
+    svg = draw_line("<error>", drawn, {"other": 0.8}, ("a & b", 0.5), **options)
+    found = Document(svg)
+    spoken = "<error> on a line: a & b: 0.50; answer 0.20, interval 0.10 to 0.40; other 0.80."
+    assert found.all("svg")[0]["aria-label"] == spoken
+    points = [float(circle["cx"]) for circle in found.all("circle")]
+    ends = sorted(float(line[end]) for line in found.all("line") for end in ("x1", "x2"))
+    left, right = ends[0], ends[-1]
+    expected = [left + (right - left) * value / 0.8 for value in (0.2, 0.8)]
+    assert points == pytest.approx(expected, abs=0.06)
+    assert draw_line("error", {"answer": (0.0, 0.0, 0.0)}, {}, None, **options) == ""
+    alone = draw_line("error", {"answer": (0.2, np.nan, np.nan)}, {}, None, **options)
+    assert "answer 0.20, without an interval." in alone
+
+
+def test_long_lists_are_folded(nasty_report, short_report, html):
+    assert list_few(list("abcdef")) == "a, b, c, d, e, and 1 more"
+    assert list_few(list("abcde")) == "a, b, c, d, e"
+    n_hard = len(nasty_report.hard_samples.to_records())
+    assert n_hard > 5
+    assert f"<summary>and {min(20, n_hard) - 5} more</summary>" in html
+    caution = Caution("wide", "Wide.")
+    few, many = (replace(short_report, warnings=(caution,) * n).to_html() for n in (3, 5))
+    assert "<summary>and 2 more</summary>" in many
+    assert "<summary>and 2 more</summary>" not in few
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("Pipeline(steps=[('a', StandardScaler()), ('b', svm.SVC(C=2))])", "StandardScaler → SVC"),
+        ("GridSearchCV(estimator=Pipeline([('b', SVC())]), param_grid={})", "GridSearchCV of SVC"),
+        ("BaggingClassifier()", "BaggingClassifier"),
+        ("model", "model"),
+        ("<b>()", "<b>()"),
+    ],
+)
+def test_an_estimator_has_a_short_name(source, expected):
+    assert name_steps(source) == expected

@@ -22,7 +22,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import skeval
-from skeval._resampling.target import Target
+from skeval._resampling.task import Target
 from skeval.model_selection import error_interval, metric_interval
 from skeval.report._data_checks import warn_of_groups
 from tests.reference.out_of_fold import area_within_fits, largest_difference, wilson

@@ -17,8 +17,10 @@ from sklearn.preprocessing import (
     PolynomialFeatures,
     StandardScaler,
 )
+from sklearn.svm import SVC
 
 import skeval
+from skeval.feature_selection import CV2FeatureSelectionPipeline
 from skeval.model_selection import NullDistributionDisplay
 from skeval.report._steps import Selected, align_selections
 
@@ -45,6 +47,47 @@ def test_names_are_those_behind_the_steps_before_the_selector(table):
     assert report.selection_stability.details["frequency"].shape == (7,)
     assert "n__a" in report.to_html()
     assert "n__a" in report._repr_html_()
+
+
+class Told(SelectKBest):
+    """Selects, and takes weights and a word in its fit."""
+
+    def fit(self, X, y, sample_weight=None, word=None):
+        assert word == "here"
+        assert len(sample_weight) == len(y)
+        return super().fit(X, y)
+
+
+def test_each_part_is_given_its_own_arguments(table):
+    X, y = table[0][list("abcd")], table[1]
+    weights = np.random.default_rng(0).uniform(0.5, 2, 60)
+    model = make_pipeline(StandardScaler(), Told(k=2), LogisticRegression())
+    steps = ("standardscaler", "told", "logisticregression")
+    params = {f"{step}__sample_weight": weights for step in steps} | {"told__word": "here"}
+    report = skeval.evaluate(model, X, y, params=params, **FEW)
+    by_weight = skeval.evaluate(
+        model, X, y, sample_weight=weights, params={"told__word": "here"}, **FEW
+    )
+    assert report.selection_bias.to_dict() == by_weight.selection_bias.to_dict()
+    assert report.permutation.pvalue == by_weight.permutation.pvalue
+    plain = report["cross_validation"]  # losses are averaged without weights that are for fits
+    assert plain.value * 60 == pytest.approx(round(plain.value * 60))
+    with pytest.raises(ValueError, match="must not both be given"):
+        skeval.evaluate(model, X, y, params=params, sample_weight=weights, **FEW)
+
+
+def test_weights_by_name_are_not_perturbed(table):
+    X, y = table[0][list("abcd")], table[1]
+    weights = np.random.default_rng(0).uniform(0.5, 2, 60)
+    options = {"include": ["perturbation"], "n_perturbations": 5, "cv": 3, "random_state": 0}
+    for params, perturbed in (({"sample_weight": weights}, False), (None, True)):
+        report = skeval.evaluate(SVC(kernel="linear"), X, y, params=params, **options)
+        assert (report.perturbation is not None) == perturbed
+        assert any("given in params" in text for text in report.warnings) != perturbed
+    pair = CV2FeatureSelectionPipeline(SelectKBest(k=2), cv=None)
+    report = skeval.evaluate(pair, X.to_numpy(), y, params={"sample_weight": weights}, **FEW)
+    by_weight = skeval.evaluate(pair, X.to_numpy(), y, sample_weight=weights, **FEW)
+    assert report.selection_bias.to_dict() == by_weight.selection_bias.to_dict()
 
 
 def test_names_given_by_hand_go_through_the_steps(table):
@@ -124,7 +167,7 @@ def test_a_figure_that_fails_is_said_and_the_page_stands(table, monkeypatch):
     monkeypatch.setattr(NullDistributionDisplay, "from_result", fail)
     page = report.to_html()
     assert "(This figure could not be drawn: no ink)" in page
-    assert "Every estimate" in page
+    assert "estimates of one error" in page
     assert report._repr_html_().startswith('<div class="skeval">')
     with warnings.catch_warnings():
         warnings.simplefilter("error")

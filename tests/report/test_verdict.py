@@ -32,7 +32,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
 import skeval
-from skeval._resampling.schemes import Cases
+from skeval._resampling.task import Cases
 from skeval.model_selection import cross_val_error, error_interval
 from skeval.model_selection._permutation import permutation_result
 from skeval.report._sections import Caution

@@ -15,7 +15,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.neighbors import KNeighborsClassifier
 
 import skeval
-from skeval._resampling.target import check_task
+from skeval._resampling.task import check_task
 from skeval.report._data_checks import warn_of_repeated_values, write_data_warnings
 
 ALARMS = {

@@ -17,6 +17,7 @@ from sklearn.metrics.pairwise import PAIRWISE_BOOLEAN_FUNCTIONS
 from sklearn.utils import assert_all_finite, column_or_1d
 
 from skeval.metrics.cluster._kernels.distance_pass import (
+    TILE_ROWS,
     ClusterSums,
     Reductions,
     distance_pass,
@@ -51,6 +52,7 @@ __all__ = [
     "check_magnitude",
     "check_samples",
     "has_centroids",
+    "partition_rows",
 ]
 
 
@@ -146,6 +148,16 @@ def make_partition(labels: object, *, n_rows: int, noise: str | None) -> Partiti
     names, number = _number_values(values[kept])
     if noise == "singletons":
         names, number = _split_noise(names, number, noisy)
+    return _sort_rows(names, number, kept, n_rows)
+
+
+def partition_rows(labels: np.ndarray) -> Partition:
+    """Sort the rows by cluster, of labels that a clusterer has just given; noise is one cluster."""
+    return _sort_rows(*_number_values(labels), np.arange(len(labels)), len(labels))
+
+
+def _sort_rows(names: np.ndarray, number: np.ndarray, kept: np.ndarray, n_rows: int) -> Partition:
+    """Return the kept rows in the order of the numbers of their clusters."""
     sizes = np.bincount(number, minlength=len(names))
     few = len(names) <= np.iinfo(np.uint16).max  # which NumPy sorts in linear time
     order = kept[np.argsort(number.astype(np.uint16) if few else number, kind="stable")]
@@ -289,7 +301,8 @@ def check_samples(
 ) -> Samples:
     """Validate data and labels, settle the noise, and sort the points by cluster.
 
-    `by_place` sorts dense points of a cluster once more, for a pass that looks for neighbours.
+    `by_place` sorts dense points of a cluster once more, for a pass over several tiles that looks
+    for neighbours.
     """
     precomputed = metric == "precomputed"
     if precomputed:
@@ -307,7 +320,7 @@ def check_samples(
     if not precomputed:
         order = partition.order
         data = data[order] if issparse(data) else data.take(order, axis=0)
-        if by_place and not issparse(data):
+        if by_place and not issparse(data) and len(data) > TILE_ROWS:
             again = order_by_place(data, partition.members)
             data, partition = data.take(again, axis=0), replace(partition, order=order[again])
     return Samples(data, partition, metric)

@@ -12,11 +12,15 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import get_scorer, make_scorer
 from sklearn.utils import get_tags
 
-from skeval._resampling.outputs import FitOutput, ReplayedEstimator, tie_values
-from skeval._resampling.plan import PlanBlock
-from skeval._resampling.questions import EachScorer, Questions
-from skeval._resampling.scores import Answers, find_scores
-from skeval._resampling.target import Target
+from skeval._resampling.plan import FitOutput, PlanBlock, tie_values
+from skeval._resampling.questions import (
+    Answers,
+    EachScorer,
+    Questions,
+    ReplayedEstimator,
+    find_scores,
+)
+from skeval._resampling.task import Target
 
 OF_CLASSES = [
     "accuracy",

@@ -1,0 +1,537 @@
+"""A clusterer, or several side by side, at several numbers of clusters, in one call.
+
+The function, and what it returns of several: how stable each is on the same halves of the data.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, overload
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import UndefinedMetricWarning
+
+from skeval.cluster import (
+    ClusteringComparison,
+    NClustersChoice,
+    choose_n_clusters,
+    compare_clusterings,
+    pareto_dominance,
+)
+from skeval.cluster._choose import check_candidates, resolve_parameter
+from skeval.cluster._stability import (
+    AGREEMENTS,
+    PREDICTION_STRENGTH,
+    REFERENCES,
+    SMALLEST,
+    check_points,
+    seed_clusterer,
+)
+from skeval.metrics.cluster import adjusted_rand_score, external_indices
+from skeval.model_selection import Comparison
+from skeval.model_selection._comparison_methods import Question, Splits, compare
+from skeval.report._clustering import (
+    MARKERS,
+    MEASURES,
+    ORIENTATION,
+    ClusteringReport,
+    show_clusters,
+    write_warnings,
+)
+from skeval.report._comparison import ReportsByName
+from skeval.report._evaluate import make_announcer
+from skeval.report._sections import Figure, Section, Table
+from skeval.report._source import describe_run, write_estimator
+from skeval.utils._checks import check_methods, check_option, check_same_length
+from skeval.utils._plotting import Display, put_legend_above, shorten_name
+from skeval.utils._seeds import RandomStateLike, small_seed
+from skeval.utils._text import count, write_ends, write_number, write_pvalue, write_with_spread
+
+__all__ = ["ClustererComparison", "evaluate_clusterer"]
+
+INDICES = ("silhouette", "dunn", "davies_bouldin_pairwise", "calinski_harabasz", "connectivity")
+NEIGHBOURS = 10
+MOST = 8
+
+
+@overload
+def evaluate_clusterer(
+    clusterer: Mapping[str, Any], X: Any, **options: Any
+) -> ClustererComparison: ...
+@overload
+def evaluate_clusterer(clusterer: Any, X: Any, **options: Any) -> ClusteringReport: ...
+def evaluate_clusterer(  # type: ignore[misc]  # the two forms do not name the options
+    clusterer: Any,
+    X: Any,
+    *,
+    n_clusters: Iterable[int] | None = None,
+    labels_true: Any = None,
+    indices: Sequence[str] = INDICES,
+    stability: str = "prediction_strength",
+    reference: str = "auto",
+    n_repeats: int = 10,
+    param_name: str | None = None,
+    random_state: RandomStateLike = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    memory: Any = None,
+) -> ClusteringReport | ClustererComparison:
+    """Evaluate a clusterer at several numbers of clusters, side by side.
+
+    Of several clusterers, given as a dict, it evaluates each on the same halves of the data and on
+    the same data without structure, and compares how stable they are.
+
+    Internal indices of the clustering of all samples, the Pareto front over them, the stability
+    between random halves with the number of clusters that it chooses, agreement with known
+    classes where there are any, and warnings in plain words where the choice should not be taken
+    at its face.
+
+    Parameters
+    ----------
+    clusterer : estimator, or dict of str to estimator
+        Any clusterer, or pipeline, with `fit_predict` and a parameter for the number of clusters;
+        or two of them at least, by name.
+    X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+        The data. Indices and nearest neighbours are Euclidean in X as given, so scale X
+        beforehand.
+    n_clusters : iterable of int, default=None
+        The candidates, from 2 to half the number of samples. None tries 2 to 8, as far as that.
+    labels_true : array-like of shape (n_samples,), default=None
+        Known classes, for orientation: neither the clusterings nor the choice use them.
+    indices : sequence of str, default=("silhouette", "dunn", "davies_bouldin_pairwise", \
+            "calinski_harabasz", "connectivity")
+        Internal indices, as in `compare_clusterings`. Sparse X has no Calinski-Harabasz index.
+    stability : {"prediction_strength", "adjusted_rand", "matched_accuracy"}, \
+            default="prediction_strength"
+        What is measured between halves; its rule, that of `choose_n_clusters`, makes the choice.
+    reference : {"auto", "uniform", "box", "permuted"}, default="auto"
+        The data without structure that stability is held against, as in `choose_n_clusters`.
+    n_repeats : int, default=10
+        Number of random halvings, at least 2.
+    param_name : str, default=None
+        The clusterer's parameter for the number of clusters; None finds it.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the halvings and of the clusterer's own `random_state` where that is None.
+    n_jobs : int, default=None
+        Number of joblib workers; the numbers do not depend on it.
+    verbose : int, default=0
+        1 names each step on standard error and shows how far it has come.
+    memory : str, path-like or joblib.Memory, default=None
+        Where finished halvings are kept. A run that was interrupted and starts again with the same
+        arguments, `random_state` an int, does only the rest; see :doc:`/user_guide/scale`.
+
+    Returns
+    -------
+    ClusteringReport
+        Of a dict a `ClustererComparison`, which holds one for each clusterer.
+
+    Raises
+    ------
+    ValueError
+        If an argument breaks a rule, or an index is undefined for a clustering; the message names
+        argument, rule and value.
+
+    See Also
+    --------
+    skeval.cluster.choose_n_clusters : The stability and the choice alone.
+    skeval.cluster.compare_clusterings : The indices and the front alone.
+
+    Notes
+    -----
+    The connectivity looks at 10 neighbours, or at all others where there are fewer. What halves
+    cannot hold, a k above a sixth of the samples, carries no evidence and is never chosen; see
+    `choose_n_clusters`, which also says what the choice presumes.
+
+    Examples
+    --------
+    >>> from sklearn.cluster import KMeans
+    >>> from sklearn.datasets import make_blobs
+    >>> from skeval.report import evaluate_clusterer
+    >>> X, y = make_blobs(90, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
+    >>> report = evaluate_clusterer(
+    ...     KMeans(n_init=5), X, n_clusters=(2, 3, 4), labels_true=y, random_state=0
+    ... )
+    >>> report.n_clusters, report.comparison.front_names
+    (3, ('k = 3',))
+    """
+    arguments = dict(locals())  # first, while the only local variables are the arguments
+    if isinstance(clusterer, Mapping):
+        return _evaluate_each(**arguments)
+    check_option("stability", stability, AGREEMENTS)
+    check_option("reference", reference, REFERENCES)
+    check_same_length(X=X, labels_true=labels_true)
+    X = check_points(clusterer, X)
+    candidates = _check_range(n_clusters, X.shape[0])
+    seed, say = small_seed(random_state), make_announcer(n_jobs, verbose)
+    say("clusterings")
+    partitions = _cluster_all(clusterer, X, candidates, param_name, seed)
+    say("indices")
+    comparison = compare_clusterings(
+        X,
+        {f"k = {k}": labels for k, labels in partitions.items()},
+        indices=indices,
+        n_neighbors=min(NEIGHBOURS, X.shape[0] - 1),
+        n_jobs=n_jobs,
+    )
+    external = None
+    if labels_true is not None:
+        external = tuple(external_indices(labels_true, found) for found in partitions.values())
+    say("stability")
+    choice: Any = choose_n_clusters(  # of one method, so an NClustersChoice
+        clusterer,
+        X,
+        n_clusters=candidates.tolist(),
+        method=stability,
+        reference=reference,
+        n_repeats=n_repeats,
+        param_name=param_name,
+        random_state=seed,
+        n_jobs=n_jobs,
+        verbose=verbose,
+        memory=memory,
+    )
+    return ClusteringReport(
+        comparison=comparison,
+        stability=choice,
+        external=external,
+        partitions=partitions,
+        shown=show_clusters(X, partitions, choice, seed, n_jobs),
+        warnings=tuple(write_warnings(comparison, choice, X.shape[0])),
+        n_samples=X.shape[0],
+        n_features=X.shape[1],
+        clusterer=write_estimator(clusterer),
+        **describe_run("skeval.report.evaluate_clusterer", arguments, seed),
+    )
+
+
+def _evaluate_each(clusterer: Mapping[str, Any], **arguments: Any) -> ClustererComparison:
+    """Return the reports of several clusterers under one seed, and how they compare."""
+    if len(clusterer) < 2:
+        raise ValueError(f"clusterer must hold at least two clusterers, got {len(clusterer)}.")
+    for name, each in clusterer.items():
+        check_methods(f"clusterer[{name!r}]", each, "fit_predict", "get_params", "set_params")
+        resolve_parameter(each, arguments["param_name"])
+    if isinstance(arguments["n_clusters"], Iterable):
+        arguments["n_clusters"] = list(arguments["n_clusters"])  # each reads it
+    arguments["random_state"] = seed = small_seed(arguments["random_state"])
+    say = make_announcer(arguments["n_jobs"], arguments["verbose"])
+    reports = {}
+    for name, each in clusterer.items():
+        say(f"evaluating {name}")
+        reports[str(name)] = evaluate_clusterer(each, **arguments)
+    made = {"clusterer": dict(clusterer)} | arguments
+    return ClustererComparison(
+        reports=reports,
+        comparisons=compare_stabilities(reports),
+        indices=_compare_indices(reports),
+        warnings=tuple(f"{name}: {text}" for name, one in reports.items() for text in one.warnings),
+        **describe_run("skeval.report.evaluate_clusterer", made, seed),
+    )
+
+
+def _check_range(n_clusters: Iterable[int] | None, n_samples: int) -> np.ndarray:
+    """Return the candidates in ascending order, or raise."""
+    if n_clusters is None:
+        return np.arange(2, min(MOST, n_samples // 2) + 1)
+    candidates = check_candidates(n_clusters, 1, PREDICTION_STRENGTH)
+    for k in (candidates[0], candidates[-1]):
+        if not 2 <= k <= n_samples // 2:
+            raise ValueError(
+                f"n_clusters must lie between 2 and {n_samples // 2}, half of the {n_samples} "
+                f"samples, since halves are clustered too; got {k}."
+            )
+    return candidates
+
+
+def _cluster_all(
+    clusterer: Any, X: Any, candidates: np.ndarray, param_name: str | None, seed: int
+) -> dict[int, np.ndarray]:
+    """Return the labels of all samples for each number of clusters."""
+    name = resolve_parameter(clusterer, param_name)
+    partitions = {}
+    for k in candidates.tolist():
+        copy = seed_clusterer(clone(clusterer).set_params(**{name: k}), np.random.default_rng(seed))
+        partitions[k] = np.asarray(copy.fit_predict(X))
+    return partitions
+
+
+LEVEL = 0.05
+"""Of all statements on which of several clusterers is more stable, together."""
+
+
+@dataclass(frozen=True)
+class Halvings:
+    """Stabilities of several clusterers on the same halvings, of shape (n_repeats, n_names)."""
+
+    names: tuple[str, ...]
+    scores: np.ndarray
+    scoring: str
+    n_samples: int
+
+    def halvings(self) -> Splits:
+        """Return the stabilities, as of splits that are independent given the data."""
+        return Splits(self.scores, 0.0)
+
+
+def compare_stabilities(reports: Mapping[str, ClusteringReport]) -> dict[int, Comparison]:
+    """Return the comparison of all pairs at each number of clusters that halves can hold.
+
+    The level of each makes all statements hold together.
+    """
+    first, names = next(iter(reports.values())), tuple(reports)
+    candidates, scoring = first.stability.candidates.tolist(), first.stability.method
+    tried = [k for k in candidates if k * SMALLEST <= first.n_samples // 2]  # ascending
+    question = Question(confidence_level=1 - LEVEL / max(len(tried), 1))
+    scores = np.array([report.stability.replicates for report in reports.values()])
+    with warnings.catch_warnings():  # the table shows what is undefined
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        return {
+            k: compare(Halvings(names, of_k, scoring, first.n_samples), "halvings", question)
+            for k, of_k in zip(tried, scores.transpose(1, 2, 0), strict=False)
+        }
+
+
+def _compare_indices(reports: Mapping[str, ClusteringReport]) -> ClusteringComparison:
+    """Return the internal indices of all clusterings of all clusterers, with one front."""
+    parts = {name: report.comparison for name, report in reports.items()}
+    first = next(iter(parts.values()))
+    values = np.concatenate([part.values for part in parts.values()])
+    dominates, front = pareto_dominance(values, greater_is_better=first.greater_is_better)
+    return ClusteringComparison(
+        tuple(f"{name}, {each}" for name, part in parts.items() for each in part.names),
+        first.indices,
+        first.greater_is_better,
+        values,
+        np.concatenate([part.n_clusters for part in parts.values()]),
+        dominates,
+        front,
+    )
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class ClustererComparison(ReportsByName):
+    """The reports of several clusterers on the same halves of the data, and how stable each is.
+
+    It is a mapping: ``comparison["ward"]`` is the report of one of them. It has the `warnings` of
+    all, and the `seed`, the `settings`, the `versions`, the `call` and the `date` of every report.
+
+    Attributes
+    ----------
+    reports : dict of str to ClusteringReport
+        One for each clusterer, on the same halves and the same data without structure.
+    comparisons : dict of int to Comparison
+        By number of clusters, as far as halves hold so many: the stabilities of all pairs, by
+        Student's t of their differences halving by halving. The intervals of all pairs and all
+        numbers of clusters hold together at 95 %, over random halvings of these data.
+    indices : ClusteringComparison
+        Internal indices of the clusterings of all samples by each clusterer and number of
+        clusters, and the Pareto front of all of them.
+    """
+
+    comparisons: dict[int, Comparison]
+    indices: ClusteringComparison
+
+    title, before = "Comparison of clusterers", "Before you quote a choice"
+    main_part = "clusterings"
+
+    @property
+    def n_clusters(self) -> dict[str, int]:
+        """The choice of each; 1 where no number of clusters is stable enough."""
+        return {name: report.n_clusters for name, report in self.items()}
+
+    @property
+    def verdict(self) -> str:
+        """What each chooses, and which is more stable there."""
+        chosen = [f"{name} {count(k, 'cluster')}" for name, k in self.n_clusters.items()]
+        told = [f"Choices: {', '.join(chosen)}."]
+        found = [write_stabler(k, self.comparisons[k]) for k in self._quoted]
+        if found:
+            repeats = self._first.stability.replicates.shape[1]
+            told += [*found, f"This is of {repeats} random halvings of these data, the same for"]
+            told[-1] += " all, and says nothing of new data, nor that the more stable is right."
+        return " ".join(told)
+
+    @property
+    def facts(self) -> list[str]:
+        """The size of the data, and of how many clusterers."""
+        return [
+            f"{self._first.n_samples} samples, {self._first.n_features} features, "
+            f"{len(self)} clusterers on the same halves"
+        ]
+
+    @property
+    def _quoted(self) -> list[int]:
+        """The numbers of clusters that are chosen by one of them, and compared."""
+        return sorted({*self.n_clusters.values()} & {*self.comparisons})
+
+    def plot(self, ax: Any = None) -> StabilitiesDisplay:
+        """Draw the stability of each clusterer at each number of clusters; requires matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+
+        Returns
+        -------
+        Display
+        """
+        return StabilitiesDisplay({n: report.stability for n, report in self.items()}).plot(ax)
+
+    def _make_sections(self) -> Iterator[Section]:
+        """Yield all side by side, each pair, and each clusterer."""
+        yield self._show_side_by_side()
+        yield self._show_pairs()
+        for name, report in self.items():
+            numbers = replace(report.tabulate_numbers(), n_in_text=0)
+            told = [report.verdict]
+            yield Section(name, explains=told, code=report.clusterer, tables=[numbers])
+
+    def _show_side_by_side(self) -> Section:
+        """Show what each chooses, with the numbers of its choice."""
+        method, known = self._first.stability.method, self._first.external is not None
+        head = ["clusterer", "choice", " ".join(MEASURES[method]), "needed", "Pareto front"]
+        head += ["adjusted Rand\nwith classes"] * known
+        rows, quoted = self.rows(), []
+        for name, k in self.n_clusters.items():
+            cells = ["--"] * (len(head) - 2)
+            for row in rows:
+                if row["name"] == name and row["chosen"]:
+                    value = write_with_spread(row[method], row["standard_error"])
+                    cells = [value, f"{row['limit']:.3f}", "yes" if row["front"] else "no"]
+                    if known:
+                        cells.append(f"{row['external']['adjusted_rand']:.3f}")
+            quoted.append([name, str(k), *cells])
+        figure = Figure(
+            self.plot,
+            "Each with its standard error over the halvings; a ring is the choice. Dashed: the "
+            "same clusterer on data without structure.",
+            label=f"Stability of {len(self)} clusterers against the number of clusters.",
+            height=3.4,
+        )
+        sentences = [FRONT_OF_ALL, ORIENTATION] if known else [FRONT_OF_ALL]
+        table = Table("The choice of each.", head, quoted)
+        results = {"clusterings": rows}
+        return Section(
+            "Side by side", sentences=sentences, figures=[figure], tables=[table], results=results
+        )
+
+    def _show_pairs(self) -> Section:
+        """Show the difference of every two at each number of clusters."""
+        rows, lines = self.differences(), []
+        for row in sorted(rows, key=lambda row: row["n_clusters"] not in self._quoted):
+            ends = (row["low"], row["high"])
+            cells = row["value"], ends, write_pvalue(row["pvalue"]), f"{row['adjusted_rand']:.3f}"
+            lines.append((str(row["n_clusters"]), f"{row['a']} - {row['b']}", *cells))
+        head = ["k", "pair", "difference", "interval", "P", "agreement"]
+        n_quoted = sum(row["n_clusters"] in self._quoted for row in rows)
+        table = Table("Differences at k clusters.", head, lines, n_in_text=n_quoted, left=(1, 3))
+        held = LEVEL / max(len(self.comparisons), 1)
+        told = (
+            f"The difference is that of the {' '.join(MEASURES[self._first.stability.method])}, by "
+            "Student's t over the halvings. The intervals hold together at "
+            f"{100 * (1 - LEVEL):g} %, for all pairs and every k; P is corrected for the pairs, "
+            f"and shows a difference from {held:.2g} down. Agreement is the adjusted Rand index of "
+            "the clusterings of all samples by the two: 1 where they are the same."
+        )
+        return Section(
+            "Which is more stable?",
+            explains=[NOT_RIGHT, told],
+            tables=[table],
+            results={"differences": rows},
+        )
+
+    def differences(self) -> list[dict[str, Any]]:
+        """Return the difference of every two clusterers at each number of clusters.
+
+        Returns
+        -------
+        list of dict
+            With the number of clusters, what ``to_dict`` of the `Difference` holds of the two
+            stabilities, and the adjusted Rand index of the two clusterings of all samples.
+        """
+        return [
+            {"n_clusters": k, **each.to_dict()}
+            | {"adjusted_rand": adjusted_rand_score(*(self[n].partitions[k] for n in names))}
+            for k, found in self.comparisons.items()
+            for names, each in found.differences.items()
+        ]
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return one row for each clusterer and number of clusters, as plain Python objects.
+
+        Returns
+        -------
+        list of dict
+            The rows of the reports, each with the name of its clusterer; `front` is of all of them.
+        """
+        rows = [{"name": name} | row for name, report in self.items() for row in report.rows()]
+        fronts = self.indices.front.tolist()
+        return [row | {"front": front} for row, front in zip(rows, fronts, strict=True)]
+
+
+FRONT_OF_ALL = (
+    "Pareto front: no other k of any clusterer is at least as good on every index and better on "
+    "one."
+)
+NOT_RIGHT = (
+    "The more stable one is not the right one for that: an algorithm that cuts a cloud at the same "
+    "place every time is stable, whatever the data. All halvings hold the same samples, so how the "
+    "difference would vary with new ones is not told."
+)
+
+
+def write_stabler(k: int, found: Comparison) -> str:
+    """Say which clusterer is more stable than which at a number of clusters, and what is open."""
+    order = [found.names[place] for place in found.order]
+    best, others = order[0], order[1:]
+    pairs = {
+        name: found.differences.get((best, name)) or found.differences[name, best]
+        for name in others
+    }
+    same = [name for name, each in pairs.items() if each.value == 0 == each.standard_error]
+    shown = [name for name, each in pairs.items() if each.pvalue <= each.level]
+    left = [name for name in others if name not in same and name not in shown]
+    told = [f"is as stable as {' and '.join(same)} on every halving"] if same else []
+    for names, word in ((shown, "is"), (left, "is not shown to be")):
+        if names:
+            ends = [_write_ends_from(best, pairs[name]) for name in names]
+            listed = " and ".join(f"{n} ({e})" for n, e in zip(names, ends, strict=True))
+            told.append(f"{word} more stable than {listed}")
+    return f"At k = {k} {best} {', and '.join(told)}."
+
+
+def _write_ends_from(first: str, each: Any) -> str:
+    """Return how much more stable the first of a pair is, with the interval."""
+    low, high = each.interval.low, each.interval.high
+    value = each.value
+    if each.a != first:
+        value, low, high = -value, -high, -low
+    return f"by {write_number(value)}, {write_ends(low, high)}"
+
+
+@dataclass(eq=False, repr=False)
+class StabilitiesDisplay(Display):
+    """The stability of several clusterers against the number of clusters, and their choices."""
+
+    choices: Mapping[str, NClustersChoice]
+
+    def _draw(self, ax: Any) -> None:
+        """Draw the curve of each, dashed that of data without structure, and mark the choices."""
+        for place, (name, each) in enumerate(self.choices.items()):
+            at = each.candidates + 0.08 * (place - (len(self.choices) - 1) / 2)  # side by side
+            style: dict[str, Any] = {"color": f"C{place % 2}"}
+            style["marker"] = MARKERS[place % len(MARKERS)]
+            options = style | {"label": shorten_name(name), "capsize": 3}
+            ax.errorbar(at, each.values, each.standard_errors, **options)
+            ax.plot(at, each.reference_values, linestyle="--", alpha=0.5, markersize=3, **style)
+            chosen = each.candidates == each.n_clusters
+            ring = {"fillstyle": "none", "markersize": 13, "color": style["color"]}
+            ax.plot(at[chosen], each.values[chosen], "o", **ring)
+        ax.set_xticks(each.candidates)
+        ax.set_xlabel("number of clusters")
+        ax.set_ylabel(f"{each.method.replace('_', ' ')}\n(mean and standard error)")
+        put_legend_above(ax, 0.22, ncols=3)

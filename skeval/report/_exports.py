@@ -1,0 +1,184 @@
+"""What a report gives to others: a model card's metrics, a checklist's items, words for a paper.
+
+Nothing here is measured: every entry and every sentence is read off what the report holds.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from skeval._inference.estimate import Estimate
+from skeval.metrics._table import REPORTED
+from skeval.utils._text import DataFrame, make_frame, write_number
+
+__all__ = ["list_tripod", "tell_methods", "write_card"]
+
+TASKS = {"numbers": "tabular-regression", "classes": "tabular-classification"}
+"""Tasks as the Hugging Face Hub names them."""
+CARD = {"root_mean_squared_error": "rmse", "mean_absolute_error": "mae", "r2": "r_squared"}
+"""Metrics that go by another name on the Hub; others keep that of scikit-learn's scorer."""
+INTERVALS = {
+    "wilson": "E. B. Wilson (1927), https://doi.org/10.1080/01621459.1927.10502953",
+    "jeffreys": "L. D. Brown, T. T. Cai, A. DasGupta (2001), https://doi.org/10.1214/ss/1009213286",
+    "hall": "P. Hall (1992), https://doi.org/10.1111/j.2517-6161.1992.tb01876.x",
+    "bca": "B. Efron (1987), https://doi.org/10.1080/01621459.1987.10478410",
+    "corrected_t": "C. Nadeau, Y. Bengio (2003), https://doi.org/10.1023/A:1024068626366",
+}
+AREA = "R. G. Newcombe (2006), https://doi.org/10.1002/sim.2324"
+GROUPED_AREA = "N. A. Obuchowski (1997), https://doi.org/10.2307/2533958"
+DISCOVERY = "Y. Benjamini, Y. Hochberg (1995), https://doi.org/10.1111/j.2517-6161.1995.tb02031.x"
+VALIDATION = "B. Van Calster et al. (2019), https://doi.org/10.1186/s12916-019-1466-7"
+SMOOTH = "P. C. Austin, E. W. Steyerberg (2019), https://doi.org/10.1002/sim.8281"
+OPTIMISM = "B. Efron (1983), https://doi.org/10.1080/01621459.1983.10477973"
+
+
+def write_card(reports: Mapping[str, Any], model: str, dataset: str) -> str:
+    """Return the `model-index` of a model card as YAML: of each report its metrics.
+
+    Strings are JSON's, which YAML reads.
+    """
+    lines = ["model-index:"]
+    for name, report in reports.items():
+        task = TASKS["numbers" if report.class_sizes is None else "classes"]
+        lines += [f"- name: {json.dumps(name or model)}", "  results:", "  - task:"]
+        lines += [f"      type: {task}", "    dataset:", f"      type: {json.dumps(dataset)}"]
+        lines += [f"      name: {json.dumps(dataset)}", "    metrics:"]
+        for metric, each in report.main_metrics.items():
+            if math.isfinite(each.value):
+                lines += _write_metric(metric, each)
+    return "\n".join(lines) + "\n"
+
+
+def _write_metric(metric: str, each: Estimate) -> Iterator[str]:
+    """Yield a metric of a model card, its interval among the arguments."""
+    label = REPORTED[metric].label if metric in REPORTED else metric.replace("_", " ")
+    yield f"    - type: {json.dumps(CARD.get(metric, metric))}"
+    yield f"      value: {_write_float(each.value)}"
+    yield f"      name: {json.dumps(label)}"
+    if math.isfinite(each.interval.low):
+        yield "      args:"
+        yield f"        low: {_write_float(each.interval.low)}"
+        yield f"        high: {_write_float(each.interval.high)}"
+        yield f"        confidence_level: {_write_float(each.interval.confidence_level)}"
+        yield f"        interval: {json.dumps(each.interval.method)}"
+
+
+def _write_float(value: float) -> str:
+    """Return a number as every reader of YAML takes it: with a point, and with a signed power."""
+    if math.isinf(value):
+        return ".inf" if value > 0 else "-.inf"
+    text = repr(float(value))
+    mantissa, power, exponent = text.partition("e")
+    return mantissa + ".0" * ("." not in mantissa) + power + exponent
+
+
+def list_tripod(report: Any) -> DataFrame:
+    """Return the topics of the results section of TRIPOD+AI that a report answers, and where.
+
+    Topics go by their names, for the numbers of the checklist are not known here. Needs pandas.
+    """
+    rows: list[dict[str, str]] = []
+
+    def add(topic: str, part: str, what: str, value: str) -> None:
+        rows.append({"topic": topic, "part": part, "what": what, "value": value})
+
+    number, performance = "number of participants and events", "model performance"
+    add(number, "n_samples", "samples", f"{report.n_samples}")
+    if report.out_of_fold.cases.n_groups is not None:
+        add(number, "n_groups", "groups", f"{report.out_of_fold.cases.n_groups}")
+    for label, size in (report.class_sizes or {}).items():
+        add(number, "class_sizes", f"of {label}", f"{size}")
+    add(performance, "answer", report.answer.name, _write_interval(report.answer))
+    for part in ("metrics", "calibration", "at_threshold"):
+        for name, each in (getattr(report, part, None) or {}).items():
+            add(performance, part, name, _write_interval(each))
+    for name, each in (report.subgroups or {}).items():
+        add("performance in subgroups", "subgroups", str(name), _write_interval(each))
+    return make_frame(rows)
+
+
+def _write_interval(each: Estimate) -> str:
+    """Return an estimate with its interval."""
+    value, interval = write_number(each.value), each.interval
+    if not math.isfinite(interval.low):
+        return value
+    level = f"{100 * interval.confidence_level:g} %"
+    ends = f"{write_number(interval.low)} to {write_number(interval.high)}"
+    return f"{value} ({level} interval {ends})"
+
+
+def tell_methods(report: Any) -> str:
+    """Return a paragraph on what was done, and the works that it cites."""
+    told, cited = list(_tell_source(report)), []
+    level = f"{100 * report.confidence_level:g} %"
+    told.append(f"All intervals are {level} confidence intervals.")
+    for sentence, work in _tell_parts(report):
+        if work is not None and work not in cited:
+            cited.append(work)
+        told.append(sentence if work is None else f"{sentence} [{cited.index(work) + 1}].")
+    told.append(f"Computed with {', '.join(map(' '.join, report.versions.items()))}.")
+    works = [f"[{at}] {work}" for at, work in enumerate(cited, 1)]
+    return "\n".join([" ".join(told), *([""] if works else []), *works])
+
+
+def _tell_source(report: Any) -> Iterator[str]:
+    """Say what the numbers are of."""
+    found, n = report.out_of_fold, report.n_samples
+    groups = found.cases.n_groups
+    samples = f"{n} samples" + ("" if groups is None else f" in {groups} groups")
+    if found.n_fits == 0:
+        yield (
+            f"Given predictions of {samples} were evaluated; the system that made them was taken "
+            "as it is, and not trained again."
+        )
+    else:
+        repeats = len(found.repeats)
+        times = "" if repeats == 1 else f", repeated {repeats} times"
+        yield (
+            f"The {report.answer.name} was estimated from {samples} by cross-validation with "
+            f"{found.n_folds} folds{times}; each sample was predicted by models that were trained "
+            "without it."
+        )
+    if groups is not None:
+        yield "Variances are those between groups."
+    if report.settings.get("sample_weight", "None") != "None":
+        yield "Samples had weights."
+
+
+def _tell_parts(report: Any) -> Iterator[tuple[str, str | None]]:
+    """Yield sentences on intervals and parts, each with the work that it cites, if any."""
+    answer, found = report.answer, report.out_of_fold
+    method = answer.interval.method
+    if method != "none":
+        said = f'The interval of the {answer.name} is of the form "{method}"'
+        work = INTERVALS.get(method)
+        yield (said if work else f"{said}."), work
+    area = report.metrics.get("roc_auc") or report.metrics.get("roc_auc_macro")
+    if area is not None and area.interval.method == "score":
+        grouped = found.cases.n_groups is not None
+        yield (
+            "Areas under ROC curves have score intervals",
+            GROUPED_AREA if grouped and found.n_fits == 0 else AREA,
+        )
+    if getattr(report, "calibration", None) is not None:
+        yield "Calibration was measured as in external validations", VALIDATION
+        yield "The smooth calibration curve is a restricted cubic spline of the log-odds", SMOOTH
+    cut = getattr(report, "at_threshold", None)
+    if cut is not None and cut["threshold"].method == "bootstrap":
+        yield (
+            (
+                "The threshold was chosen on these samples; what that adds to the measures at it "
+                "was estimated by choosing it again on bootstrap resamples and taken off"
+            ),
+            OPTIMISM,
+        )
+    elif cut is not None:
+        yield f"The threshold {write_number(cut['threshold'].value)} was given.", None
+    if report.subgroups is not None and report.subgroups.less_the_rest:
+        yield "Of subgroups the false discovery rate was held", DISCOVERY
+    if getattr(report, "permutation", None) is not None:
+        n = report.permutation.n_resamples
+        yield f"The whole procedure was tested by {n} permutations of the labels.", None

@@ -1,0 +1,565 @@
+"""A report of predictions of several labels a sample: each label, and all of them together.
+
+Samples are the units of every interval, however the labels of one of them hang together. Read from
+top to bottom: how they are read, what is measured, and the report.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn import metrics as sk
+
+from skeval._inference.estimate import Estimate, Results
+from skeval._resampling.fits import OutOfFold
+from skeval._resampling.task import Target
+from skeval.metrics._regression import find_brier_losses, find_log_losses
+from skeval.model_selection import EstimatesDisplay, metric_interval
+from skeval.model_selection._fold_metrics import measure_loss, settle
+from skeval.model_selection._metric_interval import compare_with_rest
+from skeval.report._given import (
+    collect_given,
+    read_units,
+    refuse_other_order,
+    say_answer,
+    tabulate_slices,
+    write_few_groups,
+)
+from skeval.report._predictions import HardSamples, name_rows
+from skeval.report._report import ScoredReport
+from skeval.report._sections import Caution, Figure, Section, Table
+from skeval.report._sentences import make_guess, write_amount, write_chance, write_headline
+from skeval.report._source import describe_run
+from skeval.utils._checks import check_data
+from skeval.utils._seeds import small_seed
+from skeval.utils._text import count, write_number
+
+__all__ = ["MultilabelReport", "evaluate_labels"]
+
+FEW_POSITIVES, MOST_DRAWN, MOST_ROWS = 10, 30, 20
+AVERAGED = {
+    "precision": ("precision", sk.precision_score),
+    "recall": ("recall", sk.recall_score),
+    "f1": ("F1", sk.f1_score),
+    "roc_auc": ("area under the ROC curve", sk.roc_auc_score),
+    "average_precision": ("average precision", sk.average_precision_score),
+}
+"""Metrics of each label, and averaged: what people call them."""
+SHORT = {"area under the ROC curve": "ROC area", "average precision": "av. precision"}
+"""Heads of narrow columns."""
+RANKED = ("roc_auc", "average_precision")
+WHOLE = {
+    "exact_match": "all labels of a sample right",
+    "hamming_loss": "wrong labels",
+    "brier_score": "Brier score, mean of the labels",
+    "log_loss": "log loss, mean of the labels",
+}
+"""Metrics of all labels together."""
+ANSWERS = {"labels": "hamming_loss", "probabilities": "brier_score"}
+NAMES = {"hamming_loss": "share of wrong labels", "brier_score": "Brier score"}
+LOSSES = {"brier_score": find_brier_losses, "log_loss": find_log_losses}
+
+
+class Labels(NamedTuple):
+    """Several labels of each sample.
+
+    Attributes
+    ----------
+    kind : {"labels", "probabilities"}
+    names : tuple of str
+        Of the labels.
+    true : bool ndarray of shape (n_samples, n_labels)
+    proba : ndarray of shape (n_samples, n_labels), or None
+    called : bool ndarray of shape (n_samples, n_labels)
+        Which labels are predicted.
+    threshold : float or None
+    """
+
+    kind: str
+    names: tuple[str, ...]
+    true: np.ndarray
+    proba: np.ndarray | None
+    called: np.ndarray
+    threshold: float | None
+
+    @property
+    def answer(self) -> str:
+        """The metric that answers."""
+        return ANSWERS[self.kind]
+
+    @property
+    def losses(self) -> np.ndarray:
+        """Those of the answer, shape (n_samples,)."""
+        return self.find_losses(self.called if self.proba is None else self.proba, self.answer)
+
+    @property
+    def varied(self) -> np.ndarray:
+        """Which labels some samples have and some have not."""
+        share = self.true.mean(axis=0)
+        varied: np.ndarray = (share > 0) & (share < 1)
+        return varied
+
+    def find_losses(self, predicted: np.ndarray, name: str) -> np.ndarray:
+        """Return the mean loss over the labels of each sample, of labels or of probabilities."""
+        if name == "hamming_loss":
+            wrong: np.ndarray = np.mean(self.true != predicted, axis=1)
+            return wrong
+        p = predicted.ravel()
+        losses = LOSSES[name](self.true.ravel().astype(int), np.column_stack([1 - p, p]))
+        return np.asarray(losses).reshape(self.true.shape).mean(axis=1)
+
+    def find_constant(self, weight: np.ndarray) -> np.ndarray:
+        """Return the best answer that is always the same, shape (n_samples, n_labels)."""
+        share = np.average(self.true, axis=0, weights=weight)
+        best = share if self.kind == "probabilities" else share > 0.5
+        return np.broadcast_to(best, self.true.shape)
+
+    def collect(self, losses: np.ndarray, rows: Any, groups: Any, weight: np.ndarray) -> OutOfFold:
+        """Return some samples by the numbers of their labels, true and predicted."""
+        n_true = self.true.sum(axis=1).astype(float)[rows]
+        n_called = self.called.sum(axis=1).astype(float)[rows]
+        target = Target(n_true, None, n_true)
+        return collect_given(target, groups, weight[rows], n_called, losses[rows], None)
+
+
+def read_labels(
+    y_true: Any, predictions: Any, kind: str, threshold: Any, labels: Any, pos_label: Any
+) -> Labels:
+    """Return what was predicted, by its kind."""
+    names = labels
+    if names is None:
+        names = getattr(y_true, "columns", None)
+    columns = getattr(predictions, "columns", None)
+    if columns is not None and hasattr(y_true, "columns") and [*columns] != [*y_true.columns]:
+        raise ValueError(
+            "predictions must have the columns of y_true, in the same order, got "
+            f"{[*columns][:10]}: predictions[y_true.columns] has it."
+        )
+    y, given = _read_columns("y_true", y_true), _read_columns("predictions", predictions)
+    if not np.isin(y, (0, 1)).all():
+        raise ValueError(
+            "y_true of several columns must hold 0 or 1, whether a sample has a label; of several "
+            "numbers or classes a sample evaluate each column by itself."
+        )
+    if given.shape != y.shape:
+        raise ValueError(
+            f"predictions must have the shape of y_true, {y.shape}, got {given.shape}."
+        )
+    if names is None:
+        names = [f"label {k}" for k in range(y.shape[1])]
+    names = tuple(map(str, names))
+    if len(set(names)) != y.shape[1]:
+        raise ValueError(f"labels must name each of {y.shape[1]} columns once, got {names[:10]}.")
+    if pos_label is not None:
+        raise ValueError(f"pos_label must be None for several labels a sample, got {pos_label!r}.")
+    whole = bool(np.isin(given, (0, 1)).all())
+    kind = ("labels" if whole else "probabilities") if kind == "auto" else kind
+    if kind not in ANSWERS:
+        raise ValueError(
+            f"kind must be 'labels' or 'probabilities' for several labels, got {kind!r}."
+        )
+    if kind == "labels" and not whole:
+        raise ValueError("predictions must hold 0 or 1 where kind='labels'.")
+    if kind == "labels":
+        if threshold is not None:
+            raise ValueError(
+                f"threshold must be None where predictions are labels, got {threshold!r}."
+            )
+        return Labels(kind, names, y == 1, None, given == 1, None)
+    if given.min() < 0 or given.max() > 1:
+        outside = given[(given < 0) | (given > 1)][0]
+        raise ValueError(
+            f"predictions must lie in [0, 1] to be probabilities of several labels, got "
+            f"{outside:g}; of scores give the labels that they make, 0 or 1."
+        )
+    cut = 0.5 if threshold is None else threshold
+    if isinstance(cut, str | Mapping | bool) or not np.isreal(cut):
+        raise ValueError(f"threshold must be a number for several labels a sample, got {cut!r}.")
+    return Labels(kind, names, y == 1, given, given >= cut, float(cut))
+
+
+def _read_columns(name: str, values: Any) -> np.ndarray:
+    """Return a column of numbers for each label.
+
+    Forests of scikit-learn return for each label the probabilities of both classes.
+    """
+    if issparse(values):
+        values = values.toarray()
+    if isinstance(values, list) and np.ndim(values) == 3 and np.shape(values)[-1] == 2:
+        values = np.asarray(values)[:, :, 1].T
+    columns: np.ndarray = check_data(name, values, ensure_2d=False, dtype=np.float64)
+    return columns
+
+
+def evaluate_labels(arguments: dict[str, Any]) -> MultilabelReport:
+    """Return the report of the arguments of `evaluate_predictions`."""
+    y_true, level = arguments["y_true"], arguments["confidence_level"]
+    if arguments["scoring"] is not None:
+        raise ValueError(
+            "scoring must be None for several labels a sample; "
+            "skeval.model_selection.metric_interval takes any metric of them."
+        )
+    refuse_other_order(y_true, arguments["predictions"])
+    options = ("kind", "threshold", "labels", "pos_label")
+    read = read_labels(y_true, arguments["predictions"], *(arguments[name] for name in options))
+    n = len(read.true)
+    groups, weight = read_units(arguments["groups"], arguments["sample_weight"], n)
+    everyone, seed = np.arange(n), small_seed(arguments["random_state"])
+    with warnings.catch_warnings():  # the report says what is undefined, and that groups are few
+        warnings.simplefilter("ignore", UserWarning)
+        found = read.collect(read.losses, everyone, groups, weight)
+        given = arguments["sample_weight"] if arguments["sample_weight"] is None else weight
+        metrics = measure_labels(read, found, groups, given, level)
+        answer = replace(metrics[read.answer], name=NAMES[read.answer])
+        subgroups = None
+        if arguments["by"] is not None:
+
+            def measure_some(chosen: np.ndarray) -> Estimate:
+                rows = np.flatnonzero(chosen)
+                some = None if groups is None else groups[rows]
+                alone = some is not None and len(np.unique(some)) < 2
+                part = read.collect(read.losses, rows, None if alone else some, weight)
+                one = replace(_measure_loss(read.answer, part, level), name=answer.name)
+                return replace(one, standard_error=np.nan, limits={}) if alone else one
+
+            subgroups = compare_with_rest(arguments["by"], n, measure_some, level)
+    constant = read.find_losses(read.find_constant(weight), read.answer)
+    told = "the share of each label" if read.proba is not None else "what is commoner of each label"
+    return MultilabelReport(
+        answer=answer,
+        kind=read.kind,
+        threshold=read.threshold,
+        labels=read.names,
+        metrics=metrics,
+        confusion=None,
+        hard_samples=find_worst_samples(read, name_rows(y_true)),
+        subgroups=subgroups,
+        out_of_fold=found,
+        guess=make_guess(found, told, constant),
+        rare=None,
+        unanswered=tuple(np.array(read.names)[~read.called.any(axis=0)].tolist()),
+        confidence_level=float(level),
+        n_samples=n,
+        class_sizes=dict(zip(read.names, read.true.sum(axis=0).tolist(), strict=True)),
+        warnings=tuple(warn_of_labels(read, found)),
+        **describe_run("skeval.evaluate_predictions", arguments, seed),
+    )
+
+
+def measure_labels(
+    read: Labels, found: OutOfFold, groups: Any, weight: Any, confidence_level: float
+) -> Results:
+    """Return the metrics of all labels, averaged and together, and those of each label."""
+    measure = partial(
+        metric_interval, confidence_level=confidence_level, groups=groups, sample_weight=weight
+    )
+    made: dict[str, Estimate] = {}
+
+    def add(name: str, one: Estimate, label: str | None = None, *, better: bool = True) -> None:
+        known = name if label is None else f"{name}, {label}"
+        told = {"metric": name, "label": label, "greater_is_better": better}
+        made[known] = replace(one, name=known, details=told)
+
+    true, called = read.true.astype(int), read.called.astype(int)
+    varied = read.varied
+    shown = [name for name in AVERAGED if name not in RANKED or read.proba is not None]
+    for name in shown:
+        judged, chosen = (read.proba, varied) if name in RANKED else (called, varied | True)
+        if judged is None or chosen.sum() < 2:  # one label has no average
+            continue
+        for average in ("macro", "micro"):
+            metric = partial(AVERAGED[name][1], average=average)
+            add(f"{name}_{average}", measure(metric, true[:, chosen], judged[:, chosen]))
+    exact = np.all(true == called, axis=1)
+    add("exact_match", measure(sk.accuracy_score, np.ones(len(exact), dtype=bool), exact))
+    add("hamming_loss", measure(sk.hamming_loss, true, called), better=False)
+    if read.proba is not None:
+        for name in LOSSES:
+            part = replace(found, loss=read.find_losses(read.proba, name))
+            add(name, _measure_loss(name, part, confidence_level), better=False)
+    for k in np.flatnonzero(varied):
+        for name in shown:
+            judged = read.proba if name in RANKED and read.proba is not None else called
+            add(name, measure(AVERAGED[name][1], true[:, k], judged[:, k]), read.names[k])
+    return Results(made)
+
+
+def _measure_loss(name: str, found: OutOfFold, confidence_level: float) -> Estimate:
+    """Return the mean of the losses of the samples; of a share it is at most 1."""
+    one = measure_loss(found, name, found.loss, bounded=True)
+    return settle(one, 2, found.cases.n_units, confidence_level)
+
+
+def find_worst_samples(read: Labels, index: Any) -> HardSamples:
+    """Return the samples with a wrong label, those with the largest loss first."""
+    losses, wrong = read.losses, np.any(read.true != read.called, axis=1)
+    hard = np.flatnonzero(wrong)
+    hard = hard[np.argsort(-losses[hard], kind="stable")]
+    names = [str(row if index is None else index[row]) for row in hard]
+    truth, taken = (
+        tuple(", ".join(np.array(read.names)[has[row]]) or "none" for row in hard)
+        for has in (read.true, read.called)
+    )
+    n_all = int(np.all(read.true[hard] != read.called[hard], axis=1).sum())
+    suspect = np.zeros(len(hard), dtype=bool)
+    return HardSamples(hard, tuple(names), truth, taken, losses[hard], n_all, suspect, {})
+
+
+def warn_of_labels(read: Labels, found: OutOfFold) -> Iterator[Caution]:
+    """Yield what a reader should know before quoting a number."""
+    n_groups, names = found.cases.n_groups, np.array(read.names)
+    if n_groups is not None and n_groups < FEW_POSITIVES:
+        yield Caution("few-groups", write_few_groups(n_groups))
+    alike = names[~read.varied]
+    if len(alike):
+        yield Caution(
+            "undefined",
+            f"All samples have the label, or none has it: {', '.join(alike[:5])}. It has no "
+            "metrics of its own; averages of precision, recall and F1 count it as scikit-learn "
+            "does, those of areas and average precision leave it out.",
+        )
+    never = names[~read.called.any(axis=0) & read.varied]
+    if len(never):
+        yield Caution(
+            "never-predicted",
+            f"Never predicted: {', '.join(never[:5])}. Precision is not defined there, and means "
+            "over labels count it as 0.",
+        )
+    sizes = read.true.sum(axis=0)
+    few = [
+        f"{name} ({size})"
+        for name, size in zip(names[read.varied], sizes[read.varied], strict=True)
+        if min(size, len(read.true) - size) < FEW_POSITIVES
+    ]
+    if few:
+        yield Caution(
+            "few-samples",
+            f"Labels that fewer than {FEW_POSITIVES} samples have, or have not: "
+            f"{', '.join(few[:5])}. What is measured of them, and of means over labels, is known "
+            "badly, as the intervals say.",
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class MultilabelReport(ScoredReport):
+    """What predictions of several labels a sample are worth, label by label and together.
+
+    It has the `warnings`, the `seed`, the `settings`, the `versions`, the `call` and the `date` of
+    every report.
+
+    Attributes
+    ----------
+    answer : Estimate
+        The number to quote: of labels the share of wrong ones, of probabilities the mean of the
+        Brier scores of the labels.
+    kind : {"labels", "probabilities"}
+        What was predicted.
+    threshold : float or None
+        From which probability on a label is predicted.
+    labels : tuple of str
+        Their names.
+    metrics : dict of str to Estimate
+        Averages over labels ("macro" counts each alike, "micro" each decision), all labels
+        together, and those of each label.
+    hard_samples : HardSamples
+        The samples with a wrong label, those with the largest loss first, which is `wrong`.
+    subgroups : dict of Estimate, or None
+        The answer in each subgroup; its attribute `less_the_rest` holds the differences.
+    guess : Guess
+        The best answer that is always the same, and the difference to it on the same samples.
+    out_of_fold : OutOfFold
+        The samples with their losses, by the numbers of their labels.
+    unanswered : tuple of str
+        The labels that are never predicted.
+    class_sizes : dict
+        Number of samples that have each label.
+    n_samples, confidence_level, confusion, rare
+        As in every report of scores; there is no confusion matrix of several labels.
+    """
+
+    kind: str
+    threshold: float | None
+    labels: tuple[str, ...]
+
+    title = "Evaluation of predictions"
+    main_part = "metrics"
+    compared = "systems on the same samples"
+
+    @property
+    def headline_metric(self) -> str:  # type: ignore[override]
+        """What the answer is."""
+        return self.answer.name
+
+    @property
+    def verdict(self) -> str:
+        """The answer with its interval, the guess, and whether it is better than that."""
+        return write_labels_verdict(self)
+
+    @property
+    def headline(self) -> str:
+        """The answer with its interval beside the guess."""
+        loss = "zero_one" if self.kind == "labels" else "brier"
+        return write_headline(say_answer(self.answer), loss, guess=self.guess)
+
+    @property
+    def basis(self) -> list[str]:
+        """What the intervals are for."""
+        n_groups = self.out_of_fold.cases.n_groups
+        units = "samples" if n_groups is None else f"groups of samples ({n_groups} here)"
+        return [
+            f"Intervals are for the same system on new {units} drawn like these; the labels of a "
+            "sample are not taken for independent. That training it anew would change it is left "
+            "out."
+        ]
+
+    @property
+    def facts(self) -> list[str]:
+        """What was predicted, and the labels."""
+        facts = [f"{self.n_samples} samples with {self.kind} of {count(len(self.labels), 'label')}"]
+        if self.threshold is not None:
+            facts.append(f"predicted from {self.threshold:g} on")
+        per_sample = sum((self.class_sizes or {}).values()) / self.n_samples
+        facts.append(f"{per_sample:.3g} labels a sample")
+        n_groups = self.out_of_fold.cases.n_groups
+        return facts if n_groups is None else [*facts, f"{n_groups} groups"]
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What `to_dict` has before the results of the sections."""
+        return {
+            "answer": self.answer,
+            "kind": self.kind,
+            "threshold": self.threshold,
+            "labels": self.labels,
+            "n_samples": self.n_samples,
+            "n_groups": self.out_of_fold.cases.n_groups,
+            "class_sizes": self.class_sizes,
+            "confidence_level": self.confidence_level,
+            "guess": self.guess,
+            "unanswered": self.unanswered,
+        }
+
+    def _make_sections(self) -> Iterator[Section]:
+        """Yield the metrics, then subgroups and samples."""
+        yield self._show_metrics()
+        yield self._show_labels()
+        yield tabulate_slices(self.subgroups, self.answer.name, self.level)
+        yield self._show_hard_samples()
+
+    def _explain_metrics(self) -> str:
+        """Say what the averages are."""
+        return (
+            '"Macro" is the mean over the labels, each alike; "micro" counts every decision on a '
+            "label of a sample alike, so that common labels weigh more."
+        )
+
+    def _tabulate_metrics(self) -> Table:
+        """Return averages over labels, macro and micro, and what is of all labels together."""
+        found = self.main_metrics
+        rows: list[Any] = []
+        for name, (said, _) in AVERAGED.items():
+            pair = [found.get(f"{name}_{average}") for average in ("macro", "micro")]
+            rows += [
+                (f"{said}, {average}", each.value, (each.interval.low, each.interval.high))
+                for each, average in zip(pair, ("macro", "micro"), strict=True)
+                if each is not None
+            ]
+        rows += [
+            (said, found[name].value, (found[name].interval.low, found[name].interval.high))
+            for name, said in WHOLE.items()
+            if name in found
+        ]
+        head = ["metric of all labels", "estimate", self.level]
+        return Table("All labels.", head, rows, left=(0, 2))
+
+    def _tabulate_classes(self) -> list[Table]:
+        """Return the metrics of each label."""
+        sizes = self.class_sizes or {}
+        tables = super()._tabulate_classes()
+        return [
+            replace(
+                table,
+                caption="By label.",
+                head=["label", "samples", *(SHORT.get(name, name) for name in table.head[1:])],
+                rows=[(row[0], f"{sizes[row[0]]}", *row[1:]) for row in table.rows],
+                n_in_text=0,
+            )
+            for table in tables
+        ]
+
+    def _show_labels(self) -> Section:
+        """Show the F1 of each label."""
+        shown = self._find_drawn()
+        known = {name: each.value for name, each in shown.items() if name in self.labels}
+        if not known:
+            return Section("Label by label")
+        lowest = min(known, key=lambda name: known[name])
+        figure = Figure(
+            self.plot,
+            f"F1 of {'the commonest labels' if len(shown) < len(self.labels) else 'each label'}, "
+            f"and their mean, with {self.level}s.",
+            label=f"Forest plot of the F1 of {len(shown)} labels.",
+            height=1.2 + 0.3 * len(shown),
+        )
+        return Section(f"F1 is lowest for {lowest}: {known[lowest]:.2f}", figures=[figure])
+
+    def _find_drawn(self) -> dict[str, Estimate]:
+        """Return the F1 of the mean and of the commonest labels."""
+        sizes = self.class_sizes or {}
+        known = [name for name in self.labels if f"f1, {name}" in self.metrics]
+        commonest = sorted(known, key=lambda name: -sizes[name])[:MOST_DRAWN]
+        drawn = {name: self.metrics[f"f1, {name}"] for name in known if name in commonest}
+        if "f1_macro" in self.metrics:
+            drawn = {"mean of the labels": self.metrics["f1_macro"], **drawn}
+        return {name: replace(each, name="F1") for name, each in drawn.items()}
+
+    def plot(self, ax: Any = None) -> EstimatesDisplay:
+        """Draw the F1 of the labels and their mean; requires matplotlib.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+
+        Returns
+        -------
+        EstimatesDisplay
+        """
+        return EstimatesDisplay.from_result(self._find_drawn(), quoted=0, ax=ax)
+
+    def _show_hard_samples(self) -> Section:
+        """Show the samples that are predicted worst."""
+        records = self.hard_samples.to_records()
+        results = {"hard_samples": records}
+        if not records:
+            return Section("Samples to look at", results=results)
+        head = ["sample", "has", "predicted", self.answer.name]
+        rows = [
+            (row["name"], row["truth"], row["prediction"], write_number(row["wrong"]))
+            for row in records[:MOST_ROWS]
+        ]
+        table = Table("The worst predicted.", head, rows, n_in_text=0)
+        return Section("Samples to look at", tables=[table], results=results)
+
+
+def write_labels_verdict(report: MultilabelReport) -> str:
+    """Say the answer, two averages, and whether it beats the guess."""
+    guess, loss = report.guess, "zero_one" if report.kind == "labels" else "brier"
+    text = say_answer(report.answer)
+    if guess is not None:
+        text += f"; {guess} has {write_amount(guess.error, loss)}"
+    told = (
+        ("f1_macro", "F1, macro"),
+        ("f1_micro", "micro"),
+        ("exact_match", "all labels right in"),
+    )
+    known = [
+        f"{said} {report.metrics[name].value:.2f}" for name, said in told if name in report.metrics
+    ]
+    return f"{text}; {', '.join(known)}. {write_chance(guess, None, None)}".rstrip()

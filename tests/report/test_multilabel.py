@@ -1,0 +1,241 @@
+"""Several labels a sample: averages, intervals whose units are samples, and what is refused."""
+
+import json
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers.coverage import consistent_with
+from scipy.optimize import approx_fprime
+from scipy.stats import norm
+from sklearn import metrics as sk
+
+import skeval
+from skeval.__main__ import main
+from skeval._inference.areas import precision_influence
+from skeval._inference.tables import FScore, mean_of_labels
+from skeval.model_selection import metric_interval
+
+N, L = 90, 4
+SHARES = np.array([0.5, 0.4, 0.3, 0.2])
+AVERAGED = {
+    "precision": sk.precision_score,
+    "recall": sk.recall_score,
+    "f1": sk.f1_score,
+    "roc_auc": sk.roc_auc_score,
+    "average_precision": sk.average_precision_score,
+}
+
+
+def draw(rng, n=N):
+    """Return labels that go together, and their probabilities."""
+    together = rng.normal(size=(n, 1))
+    y = (0.6 * rng.normal(size=(n, L)) + 0.8 * together > norm.isf(SHARES)).astype(int)
+    odds = 1.5 * y - 1.2 + 0.6 * rng.normal(size=(n, 1)) + 0.8 * rng.normal(size=(n, L))
+    return y, 1 / (1 + np.exp(-odds))
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(1)
+    y, p = draw(rng)
+    return y, p, {"groups": rng.integers(0, 25, N), "sample_weight": rng.exponential(size=N) + 0.1}
+
+
+@pytest.mark.parametrize("given", [(), ("sample_weight",), ("groups", "sample_weight")])
+def test_metrics_are_those_of_scikit_learn_and_of_metric_interval(data, given):
+    y, p, known = data
+    options = {name: known[name] for name in given}
+    weight = {"sample_weight": options["sample_weight"]} if "sample_weight" in options else {}
+    found = skeval.evaluate_predictions(y, p, **options).metrics
+    called = (p >= 0.5).astype(int)
+    for name, metric in AVERAGED.items():
+        judged = called if name in ("precision", "recall", "f1") else p
+        for average in ("macro", "micro"):
+            expected = metric(y, judged, average=average, **weight)
+            assert found[f"{name}_{average}"].value == pytest.approx(expected)
+        one = metric_interval(metric, y[:, 1], judged[:, 1], **options)
+        assert found[f"{name}, label 1"].value == one.value
+        assert found[f"{name}, label 1"].interval.low == one.interval.low
+    assert found["exact_match"].value == pytest.approx(sk.accuracy_score(y, called, **weight))
+    assert found["hamming_loss"].value == pytest.approx(sk.hamming_loss(y, called, **weight))
+    briers = [sk.brier_score_loss(y[:, k], p[:, k], **weight) for k in range(L)]
+    assert found["brier_score"].value == pytest.approx(np.mean(briers))
+    logs = [sk.log_loss(y[:, k], p[:, k], **weight) for k in range(L)]
+    assert found["log_loss"].value == pytest.approx(np.mean(logs))
+    assert all(each.interval.low <= each.value <= each.interval.high for each in found.values())
+
+
+def test_copies_of_a_label_tell_no_more_than_the_label(data):
+    """Samples are the units: of L equal labels every average has the interval of one of them."""
+    y, p, _ = data
+    true, proba = np.tile(y[:, :1], 6), np.tile(p[:, :1], 6)
+    many = skeval.evaluate_predictions(true, proba).metrics
+    units = {"groups": np.arange(N)}  # Student's quantile of so many units
+    for name, metric in AVERAGED.items():
+        judged = p[:, 0] if name in ("roc_auc", "average_precision") else p[:, 0] >= 0.5
+        one = metric_interval(metric, y[:, 0], judged, **units)
+        width = one.interval.high - one.interval.low
+        for average in ("macro", "micro"):
+            interval = many[f"{name}_{average}"].interval
+            assert (interval.high - interval.low) / width == pytest.approx(1, abs=0.06), name
+    assert many["hamming_loss"].interval.high == pytest.approx(
+        1 - many["exact_match"].interval.low, abs=0.01
+    )
+
+
+def test_samples_with_no_wrong_label_count_as_samples():
+    y = np.tile([[0, 1, 0], [1, 0, 1]], (20, 1))
+    found = skeval.evaluate_predictions(y, y).metrics
+    for name in ("hamming_loss", "f1_macro", "f1_micro"):
+        low, high = found[name].interval.low, found[name].interval.high
+        assert 0.05 < high - low < 0.15, name
+
+
+def test_gradients_are_those_of_differences():
+    rng = np.random.default_rng(0)
+    share = rng.dirichlet(np.full(12, 5.0))  # no cell is nearly empty
+    for value in ("precision", "recall", "f", "jaccard"):
+        for average in ("macro", "weighted"):
+            score = FScore(value, average, 1.0, np.ones(2, dtype=bool))
+
+            def measure(flat, score=score):
+                return mean_of_labels(flat.reshape(3, 2, 2), score)[0]
+
+            gradient = mean_of_labels(share.reshape(3, 2, 2), score)[1].ravel()
+            np.testing.assert_allclose(gradient, approx_fprime(share, measure, 1e-7), atol=1e-5)
+
+
+def test_the_influence_on_average_precision_is_its_derivative_by_the_weights():
+    rng = np.random.default_rng(0)
+    positive, score = rng.random(30) < 0.4, rng.normal(size=30).round(1)
+    weight = rng.random(30) + 0.5
+
+    def measure(weight):
+        return sk.average_precision_score(positive, score, sample_weight=weight)
+
+    value, influence = precision_influence(positive, score, weight)
+    assert value == pytest.approx(measure(weight))
+    np.testing.assert_allclose(influence, weight * approx_fprime(weight, measure, 1e-7), atol=1e-6)
+    assert influence.sum() == pytest.approx(0, abs=1e-12)
+
+
+def test_intervals_hold_the_truth_though_labels_go_together():
+    """A short simulation; the user guide has the long one."""
+    metrics = {
+        "f1_micro": (partial(sk.f1_score, average="micro"), False),
+        "hamming": (sk.hamming_loss, False),
+        "auc_macro": (sk.roc_auc_score, True),
+    }
+    y, p = draw(np.random.default_rng(0), 100_000)
+    truth = {k: f(y, p if ranked else p >= 0.5) for k, (f, ranked) in metrics.items()}
+    held, n_sets = dict.fromkeys(metrics, 0), 40
+    for seed in range(n_sets):
+        y, p = draw(np.random.default_rng([1, seed]), 80)
+        for name, (metric, ranked) in metrics.items():
+            found = metric_interval(metric, y, p if ranked else (p >= 0.5).astype(int))
+            assert found.interval.method == "score"
+            held[name] += truth[name] in found.interval
+    for name, count in held.items():
+        assert consistent_with(count, n_sets), (name, count)
+
+
+def test_names_order_and_forms_of_the_data_change_nothing(data):
+    y, p, known = data
+    order = np.random.default_rng(0).permutation(N)
+    one = skeval.evaluate_predictions(y, p, groups=known["groups"])
+    frame = pd.DataFrame(y[order], columns=list("dcba"))
+    other = skeval.evaluate_predictions(
+        frame, pd.DataFrame(p[order], columns=list("dcba")), groups=known["groups"][order]
+    )
+    forest = [np.column_stack([1 - column, column]) for column in p.T]
+    third = skeval.evaluate_predictions(y == 1, forest, groups=known["groups"])
+    assert other.labels == tuple("dcba")
+    for name in ("f1_macro", "roc_auc_micro", "brier_score"):
+        for report in (other, third):
+            a, b = one.metrics[name], report.metrics[name]
+            assert (a.value, a.interval.low) == pytest.approx((b.value, b.interval.low), rel=1e-6)
+
+
+def test_a_report_has_labels_subgroups_samples_and_a_page(data):
+    y, p, _ = data
+    by = np.arange(N) % 2
+    report = skeval.evaluate_predictions(y, p, by=by, labels=["rain", "wind", "fog", "snow"])
+    assert report.answer.value == pytest.approx(np.mean((y - p) ** 2))
+    share = y.mean(axis=0)
+    assert report.guess.error == pytest.approx(np.mean((y - share) ** 2))
+    assert report.guess.better
+    assert "it beats that guess" in report.verdict
+    assert report.subgroups[0].value == pytest.approx(np.mean((y - p)[by == 0] ** 2))
+    wrong = np.any((p >= 0.5) != y, axis=1)
+    assert len(report.hard_samples.sample) == wrong.sum()
+    assert "F1, macro" in str(report)
+    assert "snow" in report.to_html()
+    assert json.loads(report.to_json())["class_sizes"]["fog"] == y[:, 2].sum()
+    assert len(report.to_frame("metrics")) == len(report.metrics)
+    labels = skeval.evaluate_predictions(y, (p >= 0.5).astype(int))
+    assert labels.answer.value == pytest.approx(np.mean((p >= 0.5) != y))
+
+
+def test_several_systems_are_compared_by_the_answer(data):
+    y, p, _ = data
+    flat = np.full(y.shape, 0.3)
+    both = skeval.evaluate_predictions(y, {"good": p, "flat": flat}, random_state=0)
+    pair = both.comparison.differences["good", "flat"]
+    assert pair.value == pytest.approx(np.mean((y - flat) ** 2) - np.mean((y - p) ** 2))
+    assert "never-predicted" in [each.code for each in both.warnings]
+
+
+def test_labels_without_both_values_are_told(data):
+    y, p, _ = data
+    y = y.copy()
+    y[:, 3] = 0
+    report = skeval.evaluate_predictions(y, p)
+    assert "undefined" in [each.code for each in report.warnings]
+    assert report.metrics["roc_auc_macro"].value == pytest.approx(
+        sk.roc_auc_score(y[:, :3], p[:, :3])
+    )
+    assert "f1, label 3" not in report.metrics
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"scoring": "f1_macro"}, "scoring must be None"),
+        ({"threshold": "youden"}, "threshold must be a number"),
+        ({"pos_label": 1}, "pos_label must be None"),
+        ({"kind": "scores"}, "kind must be 'labels' or 'probabilities'"),
+        ({"labels": ["a", "b"]}, "labels must name each of 4 columns"),
+    ],
+)
+def test_what_has_no_meaning_for_labels_is_refused(data, change, message):
+    y, p, _ = data
+    with pytest.raises(ValueError, match=message):
+        skeval.evaluate_predictions(y, p, **change)
+
+
+def test_other_targets_and_predictions_are_refused(data):
+    y, p, _ = data
+    for truth, predictions, message in (
+        (y + 1, p, "must hold 0 or 1"),
+        (y, p[:, :3], "must have the shape of y_true"),
+        (y, p + 1, "must lie in"),
+        (y, p[:-1], "must have the shape of y_true"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            skeval.evaluate_predictions(truth, predictions)
+
+
+def test_the_command_line_takes_columns(data, tmp_path, capsys):
+    y, p, known = data
+    columns = {f"y{k}": y[:, k] for k in range(L)} | {f"p{k}": p[:, k] for k in range(L)}
+    frame = pd.DataFrame(columns | {"site": known["groups"]})
+    path = tmp_path / "labels.csv"
+    frame.to_csv(path, index=False)
+    words = ["evaluate", str(path), "--labels", "y0", "y1", "y2", "y3"]
+    more = ["--predictions", "p0", "p1", "p2", "p3", "--groups", "site"]
+    assert main([*words, *more]) == 0
+    assert "Brier score" in capsys.readouterr().out
+    assert main(words) == 2
+    assert "--labels needs --predictions" in capsys.readouterr().err
