@@ -5,6 +5,7 @@ import os
 import sys
 
 import pytest
+from helpers.crossed import choose_cases
 from hypothesis import settings
 
 # Tests that run side by side share the cores, so the time of one example says nothing.
@@ -40,24 +41,6 @@ def pytest_collection_modifyitems(config, items):
     kept = {item for family in families.values() for item in choose_cases(family, kind)}
     config.hook.pytest_deselected(items=[item for item in items if item not in kept])
     items[:] = [item for item in items if item in kept]
-
-
-def choose_cases(items, kind):
-    """Return cases of a test: the first and the last, or those which together hold every value."""
-    if kind == "few":
-        return {items[0], items[-1]}
-    values = {item: set(enumerate(item.callspec._idlist)) for item in items if has_cases(item)}
-    missing, chosen = set().union(*values.values()), {item for item in items if item not in values}
-    while missing:
-        best = max(values, key=lambda item: len(values[item] & missing))  # the first of the best
-        chosen.add(best)
-        missing -= values[best]
-    return chosen
-
-
-def has_cases(item):
-    """Say whether a test is made for values of parameters."""
-    return hasattr(item, "callspec")
 
 
 def pytest_collection_finish():
