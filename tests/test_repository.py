@@ -53,6 +53,17 @@ def test_the_natural_calls_of_the_readme_are_those_of_the_benchmark():
     assert f"\n{sum(ratio < 0.95 for ratio in ratios.values())} of the {len(rows)} rows" in after
 
 
+def test_the_coverage_that_the_readme_tells_is_that_of_the_benchmark():
+    rows = list(csv.DictReader(read("benchmarks/results/inflation.csv").splitlines()))
+    key = {"loss": "zero_one", "half": "1", "repeats": "10", "rule": "chosen"}
+    cells = [float(row["coverage"]) for row in rows if key.items() <= row.items()]
+    told = (
+        f"held it in {100 * min(cells):.0f} to {100 * max(cells):.0f} % of samples of 50 to 1,000"
+    )
+    text = " ".join(read("README.rst").split())
+    assert f"{told} in each of {len(cells)} cells of two classes that it was not chosen on" in text
+
+
 def test_the_licence_is_one():
     assert f"license: {PROJECT['license']}\n" in read("CITATION.cff")
     assert json.loads(read("codemeta.json"))["license"].endswith(PROJECT["license"])

@@ -58,15 +58,20 @@ from skeval._resampling.schemes import (
     FoldScheme,
     RepeatedScheme,
     Scheme,
-    child_seed,
     fold_scheme,
     given_scheme,
     halves_scheme,
     replacement_scheme,
     subsample_scheme,
 )
-from skeval._resampling.task import Cases, Loss, Task, check_takes_weights, number_by_appearance
-from skeval._resampling.units import TooFewMembersError
+from skeval._resampling.task import (
+    Cases,
+    Loss,
+    Task,
+    TooFewMembersError,
+    check_takes_weights,
+    number_by_appearance,
+)
 from skeval.model_selection._bootstrap import (
     find_bootstraps,
     plan_bootstrap,
@@ -90,6 +95,7 @@ from skeval.model_selection._estimates import (
     untested_losses,
 )
 from skeval.utils._checks import check_count, check_option
+from skeval.utils._seeds import child_seed
 
 __all__ = [
     "AUTO",
