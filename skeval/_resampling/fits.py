@@ -611,15 +611,15 @@ class OutOfFold:
         fit: np.ndarray = self.repeat * self.n_folds + self.fold
         return fit
 
-    @property
+    @cached_property
     def repeats(self) -> list[np.ndarray]:
         """For each repeat, which answers are of it."""
-        return [self.repeat == one for one in np.unique(self.repeat)]
+        return [self.repeat == one for one in np.flatnonzero(np.bincount(self.repeat))]
 
-    @property
+    @cached_property
     def n_tested(self) -> int:
         """Number of samples that were tested at all."""
-        return len(np.unique(self.row))
+        return int(np.count_nonzero(np.bincount(self.row)))
 
     @property
     def answers(self) -> bool:
