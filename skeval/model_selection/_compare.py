@@ -904,8 +904,7 @@ class Predictions:
         spread = (of_runs - values[self.runs]) ** 2 - noise
         of_seeds = np.maximum(1, n_seeds - 1)
         own = np.bincount(self.runs, spread).clip(0.0) / of_seeds / n_seeds
-        groups = n_rates, units.n_groups, together
-        return Joint(values, covariance, degrees, *groups, own, n_seeds)
+        return Joint(values, covariance, degrees, n_rates, units.n_groups, together, own, n_seeds)
 
     @property
     def _are_areas(self) -> bool:
