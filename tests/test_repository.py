@@ -4,9 +4,12 @@ import csv
 import json
 import re
 import tomllib
+from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 import pytest
+from helpers.crossed import choose_cases
 
 from skeval import __version__
 
@@ -106,3 +109,21 @@ def test_what_reviewers_ask_for_is_in_files_that_are_there():
     named = re.findall(r"``([^`]+)``", asked)
     assert len(named) > 20
     assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+def test_chosen_cases_hold_every_value():
+    @dataclass(frozen=True)
+    class Case:
+        _idlist: tuple
+
+        @property
+        def callspec(self):
+            return self
+
+    cases = [Case(ids) for ids in product("abc", "xy", "0123")]
+    chosen = choose_cases(cases, "each")
+    for place in range(3):
+        assert {c._idlist[place] for c in chosen} == {c._idlist[place] for c in cases}
+    assert len(chosen) == 4
+    assert choose_cases(cases[:3], "each") <= set(cases[:3])
+    assert choose_cases(cases, "few") == {cases[0], cases[-1]}

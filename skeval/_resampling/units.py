@@ -15,6 +15,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval._inference.groups import Codes
 from skeval._resampling.plan import PlanBlock, ResamplingPlan
+from skeval._resampling.task import TooFewMembersError
 from skeval.utils._checks import check_groups, number_groups, warn_undefined
 from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
 
@@ -22,7 +23,6 @@ __all__ = [
     "MAX_TRIES",
     "DrawingUnits",
     "Statistic",
-    "TooFewMembersError",
     "bootstrap_plan",
     "check_class_sizes",
     "drawing_units",
@@ -180,10 +180,6 @@ def plan_resamples(
         return PlanBlock(counts[None], counts[None] == 0)
 
     return ResamplingPlan(n_samples, len(indices), draw)
-
-
-class TooFewMembersError(ValueError):
-    """A class has too few members for a method, or there are too few samples or groups."""
 
 
 def check_class_sizes(classes: np.ndarray | None, codes: np.ndarray | None) -> None:

@@ -29,7 +29,7 @@ from skeval._inference.proportions import bounds_of, normal_interval
 from skeval._resampling.fits import fit_scheme, score_scheme
 from skeval._resampling.folds import draws_anew
 from skeval._resampling.plan import FitOutput, PlanBlock, ResamplingPlan
-from skeval._resampling.schemes import RepeatedScheme, Scheme, child_seed
+from skeval._resampling.schemes import RepeatedScheme, Scheme
 from skeval._resampling.task import Cases, LossLike, Params, Task, cases_of, read_task
 from skeval.metrics._scorers import range_of
 from skeval.model_selection._error_interval import (
@@ -45,7 +45,7 @@ from skeval.model_selection._interval_methods import (
     outcome_of_repeats,
 )
 from skeval.utils._checks import check_confidence_level, check_data, naming
-from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
+from skeval.utils._seeds import RandomStateLike, child_seed, repetition_rng, root_seed
 from skeval.utils._text import mean_loss_name, name_scoring, write_ends, write_number
 
 __all__ = ["learning_curve_band"]
