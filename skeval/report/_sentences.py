@@ -422,6 +422,8 @@ def write_guess(guess: Guess, loss: str) -> str:
     start = f"{said[0].upper()}{said[1:]} has the {mean_loss_name(loss)} {guess.error:{form}}"
     if not np.isfinite(guess.low):
         return f"{start} on the same samples."
+    if guess.low == guess.high == 0:
+        return f"{start}: the estimator has that error, too, and nothing tells them apart."
     ends = f"[{guess.low:{form}}, {guess.high:{form}}]"
     told = f"the difference on the same samples, {guess.difference:{form}} {ends} (95 %),"
     if guess.better:
