@@ -242,6 +242,9 @@ SUPERVISED = {
         n_repeats=2,
         random_state=0,
     ),
+    "new_site_error": partial(
+        model_selection.new_site_error, TREE, groups=np.repeat(np.arange(4), 6)
+    ),
     "permutation_test": partial(
         model_selection.permutation_test, TREE, n_permutations=4, cv=3, random_state=0
     ),

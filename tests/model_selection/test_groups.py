@@ -55,6 +55,7 @@ from skeval.model_selection import (
     error_interval,
     learning_curve_band,
     metric_interval,
+    new_site_error,
     permutation_test,
     perturbation_interval,
     resubstitution_error,
@@ -249,6 +250,7 @@ def take_groups():
     cases = {name: case for name, case in fit_all(task[0]).items() if name != "tuning_optimism"}
     cases |= {
         "tuning_optimism": (tuning_optimism, (searched, TABLE, LABELS), FEW),
+        "new_site_error": (new_site_error, task, {}),
         "CV2FeatureSelectionPipeline.fit": (
             CV2FeatureSelectionPipeline(SelectKBest(k=2), GaussianNB(), cv=GroupKFold(3)).fit,
             (TABLE, LABELS),
