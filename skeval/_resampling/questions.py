@@ -18,12 +18,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn import metrics
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.metrics import accuracy_score, check_scoring, get_scorer, make_scorer
+from sklearn.metrics import accuracy_score, get_scorer, make_scorer
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 
 from skeval._resampling.plan import FitOutput, PlanBlock, answers_by_size, tie_values
 from skeval._resampling.task import Target, Task
+from skeval.metrics._scorers import read_scoring
 from skeval.metrics._table import BINARY, find_row
 from skeval.utils._compat import limit_threads
 
@@ -84,7 +85,7 @@ class Questions:
         if isinstance(self.scorer, EachScorer):
             return EachScorer({name: self.scorer.scorers[name] for name in names})
         parts = name_parts(self.scoring)
-        return check_scoring(None, {name: parts[name] for name in names})
+        return read_scoring(None, {name: parts[name] for name in names})
 
     def read(self, model: Any, X: Any, y: Any, target: Target) -> dict[str, Any]:
         """Return what a fitted model answers, by the names of columns; labels are not encoded."""

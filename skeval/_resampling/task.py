@@ -59,6 +59,7 @@ __all__ = [
     "PlannedAdapter",
     "Target",
     "Task",
+    "TooFewMembersError",
     "Unserved",
     "adapter_for",
     "adapter_of_steps",
@@ -333,17 +334,7 @@ class Target:
 
 def check_task(estimator: Any, X: Any, y: Any, groups: Any = None) -> tuple[Any, Target, Any]:
     """Check what every estimator of error is given; return indexable X, the target and groups."""
-    try:
-        check_methods("estimator", estimator, "fit", "predict", "get_params")
-    except TypeError as error:
-        if isinstance(estimator, type) or not (
-            hasattr(estimator, "predict") or callable(estimator)
-        ):
-            raise
-        raise TypeError(
-            f"{error} What predicts only, and cannot be fitted again, is evaluated by its "
-            "predictions: skeval.report.evaluate_predictions(y_true, predictions)."
-        ) from None
+    check_methods("estimator", estimator, "fit", "predict", "get_params")
     with naming("X"):
         num_samples(X)
     check_same_length(X=X, y=y)
@@ -362,6 +353,10 @@ def check_task(estimator: Any, X: Any, y: Any, groups: Any = None) -> tuple[Any,
     if len(classes) < 2:
         raise ValueError(f"y must hold at least two classes, got one: {classes.tolist()[0]!r}.")
     return X, Target(y, classes, codes, given, groups), groups
+
+
+class TooFewMembersError(ValueError):
+    """A class has too few members for a method, or there are too few samples or groups."""
 
 
 def read_series(given: Any, y: np.ndarray) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import partial
@@ -19,6 +19,7 @@ from sklearn.pipeline import Pipeline
 from skeval.metrics._table import ANY_NUMBER, METRICS, Metric, find_row
 from skeval.metrics.cluster._indices import INDICES, Index
 from skeval.utils._checks import give_nan as undefined_metric
+from skeval.utils._checks import naming
 from skeval.utils._compat import RoutedScorer, StrOptions, metric_of_scorer, validate_params
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "get_scorer_names",
     "make_clustering_scorer",
     "range_of",
+    "read_scoring",
     "row_of_scorer",
 ]
 
@@ -162,6 +164,29 @@ def get_scorer(name: str, **metric_kwargs: Any) -> Scorer:
         response_method=row.response,
         **metric_kwargs,
     )
+
+
+def read_scoring(estimator: Any, scoring: Any) -> Any:
+    """Return the scorer, or the scorers, of an argument `scoring`, as ``check_scoring`` does.
+
+    Names may be those of skeval, too, and a name that is none is answered by what it may mean.
+    """
+    with naming("scoring"):
+        if isinstance(scoring, str):
+            return get_scorer(scoring)
+        if isinstance(scoring, list | tuple | set) and len(set(map(str, scoring))) == len(scoring):
+            scoring = {part: part for part in scoring} if _are_names(scoring) else scoring
+        if isinstance(scoring, Mapping):
+            scoring = {
+                name: get_scorer(part) if isinstance(part, str) else part
+                for name, part in scoring.items()
+            }
+        return sklearn.metrics.check_scoring(estimator, scoring)
+
+
+def _are_names(scoring: Any) -> bool:
+    """Whether all parts of a collection are texts, and there are any."""
+    return bool(scoring) and all(isinstance(part, str) for part in scoring)
 
 
 def _scorer_of_scikit_learn(name: str, metric_kwargs: dict[str, Any]) -> Scorer:

@@ -1,7 +1,13 @@
 """Estimates of error, their intervals, and P-values."""
 
 from skeval._inference.estimate import ConfidenceInterval, Estimate, Test
-from skeval.model_selection._bootstrap import BootstrapSplit, bootstrap_error, refit_632, score_632
+from skeval.model_selection._bootstrap import (
+    BootstrapSplit,
+    bootstrap_error,
+    make_bootstrap_scorer,
+    refit_632,
+    score_632,
+)
 from skeval.model_selection._compare import compare_classifiers, compare_predictions
 from skeval.model_selection._compare_scores import compare_scores
 from skeval.model_selection._comparison import Comparison, Difference
@@ -57,6 +63,7 @@ __all__ = [
     "holdout_error",
     "holdout_size",
     "learning_curve_band",
+    "make_bootstrap_scorer",
     "make_permutation_scorer",
     "metric_interval",
     "new_site_error",

@@ -57,12 +57,13 @@ from skeval.utils._checks import (
     check_y,
 )
 from skeval.utils._compat import MetadataRequester, num_samples
-from skeval.utils._seeds import RandomStateLike, root_seed
+from skeval.utils._seeds import RandomStateLike, root_seed, small_seed
 
 __all__ = [
     "BootstrapSplit",
     "bootstrap_error",
     "find_bootstraps",
+    "make_bootstrap_scorer",
     "plan_bootstrap",
     "refit_632",
     "run_bootstrap",
@@ -664,7 +665,9 @@ def refit_632(cv_results: Mapping[str, Any], *, cv: BootstrapSplit, metric: str 
     -------
     int
         Position in ``cv_results["params"]``. Note that `mean_test_score` of such a search mixes
-        the resubstitution score in; `score_632` of a candidate's split scores is the estimate.
+        the resubstitution score in; `score_632` of a candidate's split scores is the estimate. A
+        search that chooses by a callable has no `best_score_`, since scikit-learn does not know
+        what was maximized; one that scores by `make_bootstrap_scorer` has.
 
     Raises
     ------
@@ -691,3 +694,88 @@ def refit_632(cv_results: Mapping[str, Any], *, cv: BootstrapSplit, metric: str 
     if np.isnan(estimates).all():
         raise ValueError(f"cv_results holds no candidate whose {metric!r} is a number throughout.")
     return int(np.nanargmax(estimates))
+
+
+@dataclass(frozen=True)
+class BootstrapScorer:
+    """A scorer ``scorer(estimator, X, y)`` that trains the estimator on resamples of X and y."""
+
+    method: str
+    n_resamples: int
+    loss: LossLike
+    random_state: int
+
+    def __call__(self, estimator: Any, X: Any, y: Any) -> float:
+        """Return the bootstrap estimate, larger is better."""
+        found = bootstrap_error(estimator, X, y, **vars(self))
+        return 1 - found.value if found.details["loss"] == "zero_one" else -found.value
+
+
+def make_bootstrap_scorer(
+    method: str = ".632+",
+    *,
+    n_resamples: int = 200,
+    loss: LossLike = None,
+    random_state: RandomStateLike = None,
+) -> BootstrapScorer:
+    """Make a scorer of the bootstrap estimate of the error, for ``scoring=`` of a search.
+
+    The score is one less the error rate, or minus the mean of another loss; larger is better. It is
+    that of the estimator trained anew on resamples of the samples that are scored, so let a search
+    score all of them: ``cv=[(everything, everything)]``. Its `best_score_` and `mean_test_score`
+    are then the bootstrap estimates, and all candidates see the same resamples.
+
+    Parameters
+    ----------
+    method : {"oob", ".632", ".632+"}, default=".632+"
+        The estimate, as in `bootstrap_error`.
+    n_resamples : int, default=200
+        Number of resamples, each of which is a fit of every candidate.
+    loss : str or callable, default=None
+        As in `bootstrap_error`: None means 0-1 loss for classifiers and squared error for
+        regressors.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the resamples, drawn once for all calls.
+
+    Returns
+    -------
+    BootstrapScorer
+        A picklable callable ``scorer(estimator, X, y) -> float``.
+
+    Raises
+    ------
+    ValueError
+        If `method` is unknown or `n_resamples` < 1.
+
+    See Also
+    --------
+    bootstrap_error : The estimate with its standard error and interval.
+    refit_632 : The same choice by .632 from the scores of a `BootstrapSplit`.
+
+    Notes
+    -----
+    The best of many scores is too good, as that of any search: `tuning_optimism` says by how much.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from skeval.model_selection import make_bootstrap_scorer
+    >>> X, y = load_iris(return_X_y=True)
+    >>> everything = np.arange(len(y))
+    >>> search = GridSearchCV(
+    ...     KNeighborsClassifier(),
+    ...     {"n_neighbors": [1, 30, 120]},
+    ...     scoring=make_bootstrap_scorer(n_resamples=30, random_state=0),
+    ...     cv=[(everything, everything)],
+    ... ).fit(X, y)
+    >>> search.best_params_
+    {'n_neighbors': 1}
+    >>> round(float(search.best_score_), 3)
+    0.972
+    """
+    check_option("method", method, METHODS)
+    n_resamples = check_count("n_resamples", n_resamples)
+    return BootstrapScorer(method, n_resamples, loss, small_seed(random_state))

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.random import SeedSequence
 from sklearn.base import is_classifier
-from sklearn.metrics import check_scoring, get_scorer_names
+from sklearn.metrics import get_scorer_names
 
 from skeval._inference.errors import n_units
 from skeval._inference.estimate import Estimate, Results
@@ -28,7 +28,7 @@ from skeval._resampling.task import (
     read_weight,
     resolve_loss,
 )
-from skeval.metrics._scorers import range_of, row_of_scorer
+from skeval.metrics._scorers import range_of, read_scoring, row_of_scorer
 from skeval.model_selection._estimates import Outcome, Settings, conclude, find, untested_losses
 from skeval.model_selection._interval_methods import (
     AUTO,
@@ -43,13 +43,7 @@ from skeval.model_selection._interval_methods import (
     repeated_scheme,
     resolve_settings,
 )
-from skeval.utils._checks import (
-    check_confidence_level,
-    check_count,
-    check_option,
-    naming,
-    warn_undefined,
-)
+from skeval.utils._checks import check_confidence_level, check_count, check_option, warn_undefined
 from skeval.utils._seeds import RandomStateLike, root_seed
 
 __all__ = [
@@ -645,8 +639,7 @@ def score_interval(
     }
     given = {name: value for name, value in given.items() if value is not None}
     settings = resolve_settings(task, ERROR_METHODS[method], given)
-    with naming("scoring"):
-        scorer = check_scoring(estimator, scoring)
+    scorer = read_scoring(estimator, scoring)
     labels = label_parts(scoring)
     root, means = root_seed(random_state), ERROR_METHODS[method].means
     if means is None:

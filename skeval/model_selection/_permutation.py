@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from scipy.stats import beta
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 
 from skeval._inference.estimate import Limits, Results, Test
@@ -29,13 +28,13 @@ from skeval._resampling.folds import (
 )
 from skeval._resampling.plan import PlanBlock, ResamplingPlan, concatenate_blocks
 from skeval._resampling.task import Params, Task, read_task
+from skeval.metrics._scorers import read_scoring
 from skeval.utils._checks import (
     check_confidence_level,
     check_count,
     check_flag,
     check_option,
     check_y,
-    naming,
     warn_user,
 )
 from skeval.utils._compat import RoutedScorer
@@ -252,8 +251,7 @@ def permute(
         if keeps_order(splitter, [] if drawn else list(splitter.split(task.X))):
             raise ValueError(explain_order(len(target)))
     plan = make_permutation_plan(splitter, task, orders, n)
-    with naming("scoring"):
-        scorer = check_scoring(task.estimator, scoring)
+    scorer = read_scoring(task.estimator, scoring)
     first = None if max_exceedances is None else 1 + max_exceedances
     scores: list[Scores] = []
     for part in score_plan(task, plan, scorer, scoring, first_block=first, several=True):

@@ -81,13 +81,22 @@ def check_flag(name: str, value: Any) -> None:
         raise ValueError(f"{name} must be True or False, got {value!r}.")
 
 
+ONLY_PREDICTS = (
+    " What predicts only, and cannot be fitted again, is evaluated by its predictions: "
+    "skeval.evaluate_predictions(y_true, predictions)."
+)
+
+
 def check_methods(name: str, value: Any, *methods: str) -> None:
     """Raise unless `value` is an object, and no class, with the methods."""
     if isinstance(value, type):
         raise TypeError(f"{name} must be an instance, got the class {value.__name__}.")
     if not all(_has_method(value, method) for method in methods):
         needed = f"{', '.join(methods[:-1])} and {methods[-1]}"
-        raise TypeError(f"{name} must have the methods {needed}, got {type(value).__name__}.")
+        text = f"{name} must have the methods {needed}, got {type(value).__name__}."
+        if "fit" in methods and (hasattr(value, "predict") or callable(value)):
+            text += ONLY_PREDICTS
+        raise TypeError(text)
 
 
 def _has_method(value: Any, method: str) -> bool:

@@ -195,6 +195,14 @@ def fitted(estimator):
     return fit
 
 
+@with_options_of(model_selection.make_bootstrap_scorer)
+def bootstrap_scorer(X, y, **options):
+    scorer = model_selection.make_bootstrap_scorer(
+        **{"n_resamples": 5, "random_state": 0} | options
+    )
+    return scorer(TREE, X, y)
+
+
 @with_options_of(model_selection.make_permutation_scorer)
 def permutation_scorer(X, y, **options):
     options = {"n_permutations": 9, "random_state": 0, "greater_is_better": False} | options
@@ -248,6 +256,7 @@ SUPERVISED = {
     "permutation_test": partial(
         model_selection.permutation_test, TREE, n_permutations=4, cv=3, random_state=0
     ),
+    "make_bootstrap_scorer": bootstrap_scorer,
     "make_permutation_scorer": permutation_scorer,
     "compare_classifiers": partial(
         model_selection.compare_classifiers, [TREE, STUMP], cv=3, random_state=0

@@ -401,3 +401,53 @@ def test_the_one_member_of_a_class_costs_the_bootstrap_alone():
         report = evaluate(GaussianNB(), X, y, n_bootstraps=3, **sizes)
     assert any("There is no bootstrap estimate: y must hold" in told for told in report.warnings)
     assert not any("bootstrap" in row.method for row in report.estimates)
+
+
+class OnlyPredicts:
+    """As what answers over a network does."""
+
+    def predict(self, X):
+        return np.zeros(len(X), dtype=int)
+
+
+BY_ESTIMATOR = {
+    "evaluate": lambda model, **options: evaluate(model, X, Y, **options),
+    "evaluate several": lambda model, **options: evaluate(
+        {"a": model, "b": model}, X, Y, **options
+    ),
+    "permutation_test": lambda model, **options: permutation_test(model, X, Y, **options),
+    "score_interval": lambda model, **options: score_interval(model, X, Y, **options),
+    "compare_classifiers": lambda model, **options: compare_classifiers(
+        {"a": model, "b": GaussianNB(var_smoothing=1)}, X, Y, **options
+    ),
+    "run_over_datasets": lambda model, **options: run_over_datasets(
+        {"a": model, "b": GaussianNB(var_smoothing=1)}, {"d": (X, Y), "e": (X, Y)}, **options
+    ),
+}
+
+
+@pytest.mark.parametrize("call", BY_ESTIMATOR.values(), ids=BY_ESTIMATOR)
+@pytest.mark.parametrize("scoring", ["auc", ["auc"], {"area": "auc"}])
+def test_a_wrong_score_is_answered_by_what_it_may_mean(call, scoring):
+    if not isinstance(scoring, str) and call in list(BY_ESTIMATOR.values())[-2:]:
+        pytest.skip("one score alone is compared")
+    with pytest.raises(ValueError, match=r"^scoring: .*, got 'auc'; did you mean 'roc_auc'\?$"):
+        call(GaussianNB(), scoring=scoring)
+
+
+@pytest.mark.parametrize("call", [*BY_ESTIMATOR.values(), *ESTIMATES, error_interval])
+def test_what_only_predicts_is_pointed_to_its_predictions(call):
+    given = () if call in BY_ESTIMATOR.values() else (X, Y)
+    with pytest.raises(TypeError, match=r"got OnlyPredicts\. What predicts only, .*_predictions\("):
+        call(OnlyPredicts(), *given)
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_scores_of_skeval_are_known_wherever_there_is_scoring(several):
+    """As is a list of names, of which some are scikit-learn's."""
+    scoring = ["specificity", "accuracy"] if several else "specificity"
+    options = {"scoring": scoring, "random_state": 0}
+    tested = permutation_test(GaussianNB(), X, Y, cv=3, n_permutations=3, **options)
+    found = score_interval(GaussianNB(), X, Y, n_repeats=4, **options)
+    assert np.isfinite(found["specificity"].value if several else found.value)
+    assert len(tested) == 2 if several else 0 < tested.pvalue <= 1

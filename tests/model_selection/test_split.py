@@ -11,7 +11,13 @@ from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
-from skeval.model_selection import BootstrapSplit, bootstrap_error, refit_632, score_632
+from skeval.model_selection import (
+    BootstrapSplit,
+    bootstrap_error,
+    make_bootstrap_scorer,
+    refit_632,
+    score_632,
+)
 
 
 def test_cross_validate_and_score_632_give_the_bootstrap_estimate(cancer):
@@ -203,3 +209,38 @@ def test_bad_input(make, message):
 def test_bad_labels_and_groups(given, message):
     with pytest.raises(ValueError, match=message):
         list(BootstrapSplit(2, random_state=0).split(np.ones((6, 1)), **given))
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_a_search_by_the_bootstrap_scorer_keeps_its_best_score(cancer, several):
+    """It is the estimate of the best candidate, and all candidates see the same resamples."""
+    X, y = cancer
+    scorer = pickle.loads(pickle.dumps(make_bootstrap_scorer(n_resamples=12, random_state=3)))
+    scoring = {"plus": scorer, "accuracy": "accuracy"} if several else scorer
+    everything = np.arange(len(y))
+    search = GridSearchCV(
+        KNeighborsClassifier(),
+        {"n_neighbors": [1, 5, 25]},
+        scoring=scoring,
+        refit="plus" if several else True,
+        cv=[(everything, everything)],
+    ).fit(X, y)
+    expected = [
+        1 - bootstrap_error(KNeighborsClassifier(k), X, y, n_resamples=12, random_state=3).value
+        for k in (1, 5, 25)
+    ]
+    found = search.cv_results_["mean_test_plus" if several else "mean_test_score"]
+    assert found.tolist() == pytest.approx(expected)
+    assert search.best_index_ == np.argmax(expected)
+    assert search.best_score_ == pytest.approx(max(expected))
+
+
+def test_the_bootstrap_scorer_draws_its_seed_once_and_turns_losses():
+    X, y = load_diabetes(return_X_y=True)
+    X, y = X[:60], y[:60]
+    scorer = make_bootstrap_scorer(".632", n_resamples=5)
+    assert scorer(Ridge(), X, y) == scorer(Ridge(), X, y) < 0
+    options = {"n_resamples": 5, "random_state": scorer.random_state}
+    assert scorer(Ridge(), X, y) == -bootstrap_error(Ridge(), X, y, method=".632", **options).value
+    with pytest.raises(ValueError, match=r"method must be one of .*; got '633'"):
+        make_bootstrap_scorer("633")

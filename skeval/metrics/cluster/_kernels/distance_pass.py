@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 
-TILE_ROWS, TILE_COLUMNS = 256, 512  # a tile of 1 MB stays in the cache
+TILE_ROWS, TILE_COLUMNS = 384, 1024  # the fastest over 2,000 to 5,000 samples in 8 to 500 clusters
 NUMBERS_AT_ONCE = 2**20  # distances that sums_by_strips holds
 MOST_PRODUCTS = 8  # runs of columns of a tile that are added by one product each
 MATRIX_ROWS = 64  # rows of a distance matrix that sums_of_matrix copies at a time
