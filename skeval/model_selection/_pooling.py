@@ -90,8 +90,8 @@ def pool_estimates(
         interval is "hartung_knapp"; ``confidence_interval(method="prediction")`` is that of the
         true value at another site. `details` hold "between", the standard deviation :math:`\tau`
         on the scale, "i_squared", the share of the variance of an estimate that is between sites
-        [3]_, Cochran's "q" of equal sites with its "q_pvalue", and the "sites". ``plot()`` is the forest
-        plot.
+        [3]_, Cochran's "q" of equal sites with its "q_pvalue", and the "sites". ``plot()`` is the
+        forest plot.
 
     Raises
     ------
@@ -502,10 +502,11 @@ class Pooled(NamedTuple):
         law = stats.t(self.n_sites - 1, means, spreads)
         low, high = law.ppf(1e-6).min(), law.ppf(1 - 1e-6).max()
         tail = (1 - confidence_level) / 2
-        return tuple(
-            float(optimize.brentq(lambda x, share=share: law.cdf(x).mean() - share, low, high))
-            for share in (tail, 1 - tail)
-        )
+
+        def quantile(share: float) -> float:
+            return float(optimize.brentq(lambda x: law.cdf(x).mean() - share, low, high))
+
+        return quantile(tail), quantile(1 - tail)
 
 
 def pool(values: Floats, variances: Floats) -> Pooled:
