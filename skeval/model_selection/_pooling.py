@@ -90,8 +90,8 @@ def pool_estimates(
         interval is "hartung_knapp"; ``confidence_interval(method="prediction")`` is that of the
         true value at another site. `details` hold "between", the standard deviation :math:`\tau`
         on the scale, "i_squared", the share of the variance of an estimate that is between sites
-        [3]_, Cochran's "q" of equal sites with its "q_pvalue", and the "sites". ``plot()`` is the
-        forest plot.
+        [3]_, Cochran's "q" of equal sites with its "q_pvalue", and the "sites", with
+        "another site". ``plot()`` is the forest plot.
 
     Raises
     ------
@@ -374,6 +374,8 @@ def pool_sites(
             return float(back(low)), float(back(high))
 
     mean = float(back(found.mean))
+    with np.errstate(divide="ignore"):
+        slope = SCALES[scale].slope(mean)
     limits = {
         "hartung_knapp": partial(limit, found.limits),
         "prediction": partial(limit, found.prediction_limits),
@@ -382,10 +384,18 @@ def pool_sites(
     ends = write_ends(*limits["prediction"](confidence_level))
     sizes = [each.n_samples for each in listed]
     shared: dict[str, Any] = {"confidence_level": confidence_level, "bounds": bounds}
-    pooled = Estimate(
+    another = Estimate(
         name=name,
         value=mean,
-        standard_error=float(found.standard_error / SCALES[scale].slope(mean)),
+        standard_error=float(np.hypot(found.standard_error, found.between**0.5) / slope),
+        method="random_effects",
+        limits={"prediction": limits["prediction"]},
+        **shared,
+    )
+    return Estimate(
+        name=name,
+        value=mean,
+        standard_error=float(found.standard_error / slope),
         method="random_effects",
         limits=limits,
         n_samples=None if None in sizes else sum(size or 0 for size in sizes),
@@ -399,21 +409,10 @@ def pool_sites(
             "i_squared": found.i_squared,
             "q": found.q,
             "q_pvalue": found.pvalue,
-            "sites": dict(sites),
+            "sites": {**sites, "another site": another},
         },
         **shared,
     )
-    another = Estimate(
-        name=name,
-        value=mean,
-        standard_error=np.nan,
-        method="random_effects",
-        limits={"prediction": limits["prediction"]},
-        **shared,
-    )
-    rows = {**sites, "mean of sites": pooled, "another site": another}
-    pooled.details["forest"] = rows  # type: ignore[index]
-    return pooled
 
 
 def rescale(sites: Mapping[Any, Estimate], scale: str) -> tuple[Floats, Floats]:

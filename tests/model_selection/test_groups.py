@@ -523,6 +523,7 @@ NESTED = np.c_[UNITS, np.arange(N) // 2, UNITS % 3]
 REFUSES = set(fit_all(None)) | {
     "CV2FeatureSelectionPipeline.fit",
     "BootstrapSplit.split",
+    "new_site_error",
     "run_over_datasets",
 }
 """What fits models, of which no folds keep two crossed kinds apart, or exchanges whole groups."""

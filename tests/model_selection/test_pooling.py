@@ -134,7 +134,7 @@ def test_sites_are_left_out_one_by_one():
     assert f"[{beyond.low:.4f}, {beyond.high:.4f}]" in found.details["another_site"]
     drawn = found.plot()
     assert isinstance(drawn, EstimatesDisplay)
-    assert list(drawn.names) == [*np.unique(SITE), "mean of sites", "another site"]
+    assert list(drawn.names) == [*np.unique(SITE), "another site", "mean of sites"]
 
 
 def test_weights_of_samples_are_those_of_their_sites():
