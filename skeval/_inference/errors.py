@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from skeval._inference.groups import Codes, Spread, spread_between
+from skeval._inference.groups import Codes, Spread, count_groups, spread_between
 from skeval._inference.paired import corrected_error
 
 __all__ = [
@@ -88,10 +88,7 @@ def mean_loss(tested: Tested) -> float:
 
 def n_units(tested: Tested) -> int:
     """Return the number of samples or groups, of crossed ones of the kind that has the fewest."""
-    if tested.unit is None:
-        return len(tested.losses)
-    kinds = tested.unit.reshape(len(tested.unit), -1).T
-    return min(int(np.count_nonzero(np.bincount(kind))) for kind in kinds)
+    return len(tested.losses) if tested.unit is None else count_groups(tested.unit)
 
 
 def worth(tested: Tested) -> float:

@@ -22,6 +22,7 @@ from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
 __all__ = [
     "MAX_TRIES",
     "DrawingUnits",
+    "ExchangedUnits",
     "Statistic",
     "bootstrap_plan",
     "check_class_sizes",
@@ -97,6 +98,15 @@ class DrawingUnits:
         for units_of_kind in self.crossed:
             held = held * units_of_kind.draw(rng)
         return held
+
+
+class ExchangedUnits(DrawingUnits):
+    """Draws each unit once or not at all: whether its predictions are exchanged."""
+
+    def draw(self, rng: np.random.Generator) -> np.ndarray:
+        """Return whether each sample is exchanged."""
+        exchanged: np.ndarray = rng.integers(0, 2, self.n_units)[self.unit]
+        return exchanged
 
 
 def drawing_units(

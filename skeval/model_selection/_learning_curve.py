@@ -477,7 +477,7 @@ def fit_law(ratio: Floats, values: Floats, weight: Floats, least: float) -> Law:
         misfit = (values - a[:, None] - b[:, None] * z) ** 2 @ weight
         better = misfit < best[-1]
         best[:, better] = np.array([a, b, np.full(len(a), c), misfit])[:, better]
-    return Law(*best)
+    return Law._make(best)
 
 
 def draw_deviations(measured: Measured, rng: np.random.Generator) -> Floats:
@@ -593,7 +593,7 @@ def hold_whole(law: Floats, draws: Floats, level: float, bounds: Limits) -> Band
     spread = draws.std(axis=0, ddof=1)
     off = np.abs(draws - law) / np.where(spread > 0, spread, np.inf)
     half = np.quantile(off.max(axis=1), level) * spread
-    return Band(*(np.clip(law + side * half, *bounds) for side in (-1, 1)))
+    return Band(np.clip(law - half, *bounds), np.clip(law + half, *bounds))
 
 
 def predict(name: str, value: float, draws: Floats, level: float) -> Estimate:
