@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.metrics import PredictionErrorDisplay
 from sklearn.pipeline import Pipeline
 
 from skeval._inference.areas import independent_size
@@ -39,6 +40,7 @@ __all__ = [
     "HardSamples",
     "add_search_question",
     "count_classes",
+    "draw_residuals",
     "find_hard_samples",
     "find_subgroups",
     "make_predictions_frame",
@@ -425,8 +427,8 @@ def find_hard_samples(found: OutOfFold, index: Any) -> HardSamples:
         whole = float(np.mean(squares[counts > 0]))
         wrong = np.sqrt(squares / whole) if whole > 0 else np.zeros(n)
         means = np.bincount(found.row, found.predicted, minlength=n) / np.maximum(counts, 1)
-        taken: list[str] = [f"{mean:.4g}" for mean in means]
-        truth = [f"{value:.4g}" for value in target.y.astype(float)]
+        taken: Any = [f"{mean:.4g}" for mean in means]
+        truth: Any = [f"{value:.4g}" for value in target.y.astype(float)]
         hard = np.flatnonzero(wrong > FAR)
         always = len(hard)
         suspect, unknown = np.full(n, always <= MOST_SUSPECT * n), dict[str, tuple[int, int]]()
@@ -492,3 +494,15 @@ def make_predictions_frame(found: OutOfFold) -> DataFrame:
             names = target.classes.tolist()
             columns |= {f"score_{name}": scores[:, k] for k, name in enumerate(names)}
     return make_frame(columns)
+
+
+def draw_residuals(found: OutOfFold, ax: Any = None) -> Any:
+    """Draw the residual of each sample beside its mean prediction."""
+    n = len(found.target)
+    counts = np.bincount(found.row, minlength=n)
+    tested = counts > 0
+    means = np.bincount(found.row, found.predicted, minlength=n)[tested] / counts[tested]
+    true = found.target.y[tested].astype(float)
+    return PredictionErrorDisplay.from_predictions(
+        true, means, kind="residual_vs_predicted", ax=ax, subsample=None
+    )
