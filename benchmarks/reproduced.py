@@ -381,7 +381,19 @@ def study(full: bool) -> Iterator[Row]:
 
 TABLES: dict[str, Callable[[bool], Iterator[Row]]] = {
     each.__name__: each
-    for each in (demsar, bayes, ruspini, gap, sizes, decisions, clusters, colon, efron, jiang)
+    for each in (
+        demsar,
+        bayes,
+        ruspini,
+        gap,
+        sizes,
+        decisions,
+        clusters,
+        colon,
+        efron,
+        jiang,
+        study,
+    )
 }
 DATA = Path(os.environ.get("SKEVAL_DATA", "/nowhere"))
 
