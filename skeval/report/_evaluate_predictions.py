@@ -655,6 +655,10 @@ def write_calibration(found: Results, n_samples: int) -> tuple[str, str]:
             told.append(below)
         elif interval.low > best:
             told.append(above)
+    if found["scaled_brier"].interval.high < 0:
+        told.append("worse than the share of the class as the answer to all")
+    if not told and np.isnan(found["slope"].interval.low):
+        return "Whether the probabilities are right cannot be told: their slope is undefined", ""
     slope = found["slope"].interval
     known = f" The slope is known from {slope.low:.2f} to {slope.high:.2f}."
     reach = (slope.high - slope.low) / 2

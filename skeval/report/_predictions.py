@@ -427,8 +427,10 @@ def find_hard_samples(found: OutOfFold, index: Any) -> HardSamples:
         whole = float(np.mean(squares[counts > 0]))
         wrong = np.sqrt(squares / whole) if whole > 0 else np.zeros(n)
         means = np.bincount(found.row, found.predicted, minlength=n) / np.maximum(counts, 1)
-        taken: Any = [f"{mean:.4g}" for mean in means]
-        truth: Any = [f"{value:.4g}" for value in target.y.astype(float)]
+        pairs = zip(target.y.astype(float).tolist(), means.tolist(), strict=True)
+        truth: Any
+        taken: Any
+        truth, taken = zip(*(_write_apart(*pair) for pair in pairs), strict=True)
         hard = np.flatnonzero(wrong > FAR)
         always = len(hard)
         suspect, unknown = np.full(n, always <= MOST_SUSPECT * n), dict[str, tuple[int, int]]()
@@ -454,6 +456,12 @@ def find_hard_samples(found: OutOfFold, index: Any) -> HardSamples:
         suspect=suspect[hard],
         unknown=unknown,
     )
+
+
+def _write_apart(value: float, other: float) -> tuple[str, str]:
+    """Return two numbers with four figures, and with more where these would be the same."""
+    known = (f"{value:.4g}", f"{other:.4g}")
+    return known if known[0] != known[1] else (f"{value:.9g}", f"{other:.9g}")
 
 
 def _judge_labels(
