@@ -428,7 +428,8 @@ def find_hard_samples(found: OutOfFold, index: Any) -> HardSamples:
         wrong = np.sqrt(squares / whole) if whole > 0 else np.zeros(n)
         means = np.bincount(found.row, found.predicted, minlength=n) / np.maximum(counts, 1)
         pairs = zip(target.y.astype(float).tolist(), means.tolist(), strict=True)
-        truth, taken = zip(*(_write_apart(*pair) for pair in pairs), strict=True)
+        written = [_write_apart(*pair) for pair in pairs]
+        truth, taken = [first for first, _ in written], [second for _, second in written]
         hard = np.flatnonzero(wrong > FAR)
         always = len(hard)
         suspect, unknown = np.full(n, always <= MOST_SUSPECT * n), dict[str, tuple[int, int]]()
