@@ -807,7 +807,11 @@ def _warn_of_copies(given: Given) -> Iterator[Caution]:
         return
     n = len(given.target)
     columns = values.reshape(n, -1) if values is not None else given.original.reshape(n, -1)
-    _, place, sizes = np.unique(columns, axis=0, return_inverse=True, return_counts=True)
+    if columns.shape[1] <= 2:  # the first of two probabilities says no more than the second
+        columns, axis = columns[:, -1], None
+    else:
+        axis = 0
+    _, place, sizes = np.unique(columns, axis=axis, return_inverse=True, return_counts=True)
     if 2 * len(sizes) < n:  # a score of few values, as that of a small tree
         return
     copied = sizes[place.reshape(-1)] > 1

@@ -428,8 +428,9 @@ def find_hard_samples(found: OutOfFold, index: Any) -> HardSamples:
         wrong = np.sqrt(squares / whole) if whole > 0 else np.zeros(n)
         means = np.bincount(found.row, found.predicted, minlength=n) / np.maximum(counts, 1)
         pairs = zip(target.y.astype(float).tolist(), means.tolist(), strict=True)
-        written = [_write_apart(*pair) for pair in pairs]
-        truth, taken = [first for first, _ in written], [second for _, second in written]
+        truth: Any
+        taken: Any
+        truth, taken = zip(*(_write_apart(*pair) for pair in pairs), strict=True)
         hard = np.flatnonzero(wrong > FAR)
         always = len(hard)
         suspect, unknown = np.full(n, always <= MOST_SUSPECT * n), dict[str, tuple[int, int]]()
@@ -439,18 +440,17 @@ def find_hard_samples(found: OutOfFold, index: Any) -> HardSamples:
         wrong = np.bincount(found.row, missed, minlength=n) / np.maximum(counts, 1)
         votes = np.zeros((n, len(classes)))
         np.add.at(votes, (found.row[missed], found.predicted[missed].astype(int)), 1)
-        taken = [str(name) for name in classes[votes.argmax(axis=1)].tolist()]
-        truth = [str(name) for name in target.y.tolist()]
+        taken, truth = classes[votes.argmax(axis=1)], target.y
         hard = np.flatnonzero(wrong > 0)
         always = int(np.sum((wrong == 1) & (counts > 0)))
         suspect, unknown = _judge_labels(found, classes, (wrong == 1) & (counts > 0), missed)
     hard = hard[np.lexsort([hard, -wrong[hard]])]
-    names = [str(k) for k in range(n)] if index is None else [str(name) for name in index]
+    names = range(n) if index is None else index
     return HardSamples(
         sample=hard,
-        name=tuple(names[k] for k in hard),
-        truth=tuple(truth[k] for k in hard),
-        prediction=tuple(taken[k] for k in hard),
+        name=tuple(str(names[k]) for k in hard.tolist()),
+        truth=tuple(map(str, np.asarray(truth)[hard].tolist())),
+        prediction=tuple(map(str, np.asarray(taken)[hard].tolist())),
         wrong=wrong[hard],
         always=always,
         suspect=suspect[hard],
