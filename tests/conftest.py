@@ -5,6 +5,7 @@ import os
 import sys
 
 import pytest
+from helpers.crossed import choose_cases
 from hypothesis import settings
 
 # Tests that run side by side share the cores, so the time of one example says nothing.
@@ -15,6 +16,31 @@ settings.register_profile("shared cores", deadline=None, derandomize=FIXED, max_
 settings.register_profile("few", deadline=None, derandomize=FIXED, max_examples=10)
 settings.register_profile("long", deadline=None, max_examples=1000)
 settings.load_profile("shared cores")
+
+
+def pytest_addoption(parser):
+    """Say how many cases of a test run that is made for many."""
+    parser.addoption(
+        "--cases",
+        choices=("each", "few", "all"),
+        default="each",
+        help="each: every value of every parameter once, not every pair of them; few: two cases of"
+        " a test; all",
+    )
+
+
+@pytest.hookimpl(trylast=True)  # after what a marker leaves out
+def pytest_collection_modifyitems(config, items):
+    """Leave out the cases of a test which hold no value that another case has not."""
+    kind = config.getoption("--cases")
+    if kind == "all" or any("::" in name for name in config.args):
+        return
+    families = {}
+    for item in items:
+        families.setdefault((item.path, item.nodeid.split("[")[0]), []).append(item)
+    kept = {item for family in families.values() for item in choose_cases(family, kind)}
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = [item for item in items if item in kept]
 
 
 def pytest_collection_finish():

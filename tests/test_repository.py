@@ -4,9 +4,12 @@ import csv
 import json
 import re
 import tomllib
+from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 import pytest
+from helpers.crossed import choose_cases
 
 from skeval import __version__
 
@@ -52,6 +55,17 @@ def test_the_natural_calls_of_the_readme_are_those_of_the_benchmark():
     assert f"\n{sum(ratio < 0.95 for ratio in ratios.values())} of the {len(rows)} rows" in after
 
 
+def test_the_coverage_that_the_readme_tells_is_that_of_the_benchmark():
+    rows = list(csv.DictReader(read("benchmarks/results/inflation.csv").splitlines()))
+    key = {"loss": "zero_one", "half": "1", "repeats": "10", "rule": "chosen"}
+    cells = [float(row["coverage"]) for row in rows if key.items() <= row.items()]
+    told = (
+        f"held it in {100 * min(cells):.0f} to {100 * max(cells):.0f} % of samples of 50 to 1,000"
+    )
+    text = " ".join(read("README.rst").split())
+    assert f"{told} in each of {len(cells)} cells of two classes that it was not chosen on" in text
+
+
 def test_the_licence_is_one():
     assert f"license: {PROJECT['license']}\n" in read("CITATION.cff")
     assert json.loads(read("codemeta.json"))["license"].endswith(PROJECT["license"])
@@ -94,3 +108,21 @@ def test_what_reviewers_ask_for_is_in_files_that_are_there():
     named = re.findall(r"``([^`]+)``", asked)
     assert len(named) > 20
     assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+def test_chosen_cases_hold_every_value():
+    @dataclass(frozen=True)
+    class Case:
+        _idlist: tuple
+
+        @property
+        def callspec(self):
+            return self
+
+    cases = [Case(ids) for ids in product("abc", "xy", "0123")]
+    chosen = choose_cases(cases, "each")
+    for place in range(3):
+        assert {c._idlist[place] for c in chosen} == {c._idlist[place] for c in cases}
+    assert len(chosen) == 4
+    assert choose_cases(cases[:3], "each") <= set(cases[:3])
+    assert choose_cases(cases, "few") == {cases[0], cases[-1]}

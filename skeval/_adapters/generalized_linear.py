@@ -23,8 +23,8 @@ from skeval._adapters.selected_svc import SELECTORS, SelectedSVCAdapter, serves_
 from skeval._adapters.svc_problems import TIED, Boxes, ColumnSteps, make_boxes, make_column_steps
 from skeval._resampling.plan import FitOutput, PlanBlock
 from skeval._resampling.task import Adapter, Target, Unserved, adapter_for
-from skeval._solvers.linear_svm import uses_features
 from skeval._solvers.logistic import LogisticBatch, solve_selected_logistic
+from skeval._solvers.newton import uses_features
 from skeval.utils._compat import safe_split
 
 __all__ = ["LogisticAdapter", "SelectedLogisticAdapter"]

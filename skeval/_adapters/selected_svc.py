@@ -16,7 +16,8 @@ from skeval._adapters.svc_problems import Boxes, ColumnSteps, are_certain, is_se
 from skeval._resampling.plan import FitOutput, PlanBlock
 from skeval._resampling.task import Target
 from skeval._solvers.f_statistics import TwoClassF
-from skeval._solvers.linear_svm import solve_feature_svms, solve_training_svms, uses_features
+from skeval._solvers.linear_svm import solve_feature_svms, solve_training_svms
+from skeval._solvers.newton import uses_features
 from skeval.utils._checks import warn_user
 
 __all__ = ["SELECTORS", "SelectedSVCAdapter", "serves_selection"]

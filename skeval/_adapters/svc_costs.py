@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import Pipeline
 
-from skeval._solvers.linear_svm import uses_features
+from skeval._solvers.newton import uses_features
 from skeval.utils._compat import safe_split
 
 __all__ = ["FitShape", "batch_pays"]

@@ -216,7 +216,7 @@ def _write_headline(source: str, table: ColumnTable, numbers: bool, column: str)
     """Name the data, their size and, where they have labels, the classes or the range."""
     import numpy as np
 
-    from skeval.utils._text import count
+    from skeval.utils._text import count, name_label
 
     size = describe_data(source, table, column)
     if table.groups is not None:
@@ -226,8 +226,7 @@ def _write_headline(source: str, table: ColumnTable, numbers: bool, column: str)
     classes, sizes = np.unique(table.y, return_counts=True)
     if numbers:
         return f"{size}, numbers to predict from {classes[0]:.4g} to {classes[-1]:.4g}"
-    plain = [str(name) for name in classes]
-    names = [name if name.isprintable() and name == name.strip() else repr(name) for name in plain]
+    names = [name_label(name) for name in classes]
     counts = ", ".join(f"{name}: {of_class}" for name, of_class in zip(names, sizes, strict=True))
     return f"{size}, {count(len(classes), 'class')} ({counts})"
 

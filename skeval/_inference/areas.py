@@ -32,6 +32,7 @@ from skeval._inference.groups import (
     Totals,
     add_up,
     combine_ways,
+    count_groups,
     measure_sums,
     spread_between,
 )
@@ -49,6 +50,7 @@ __all__ = [
     "precision_influence",
     "rank_columns",
     "rates_on_sphere",
+    "spread_of_areas",
     "within_fold_area",
 ]
 
@@ -61,13 +63,41 @@ def delong(positive: NDArray[np.bool_], scores: Floats) -> tuple[Floats, Floats]
     DeLong, DeLong & Clarke-Pearson (1988), with the placements found from midranks as in Sun & Xu
     (2014), https://doi.org/10.1109/LSP.2014.2337313. Each class needs two samples.
     """
+    placed = _place(positive, scores)
+    return placed[0].mean(axis=1), _vary(*placed)
+
+
+def _place(positive: NDArray[np.bool_], scores: Floats) -> tuple[Floats, Floats]:
+    """Return the fraction of negatives below each positive, and of positives above each negative.
+
+    Shapes (k, m) and (k, n); ties count half.
+    """
     m, n = positive.sum(), (~positive).sum()
     ranks = rankdata(scores, axis=1)
-    # Fraction of negatives below each positive (ties half), and of positives above each negative.
     v10 = (ranks[:, positive] - rankdata(scores[:, positive], axis=1)) / n
     v01 = 1 - (ranks[:, ~positive] - rankdata(scores[:, ~positive], axis=1)) / m
-    covariance = np.atleast_2d(np.cov(v10)) / m + np.atleast_2d(np.cov(v01)) / n
-    return v10.mean(axis=1), covariance
+    return v10, v01
+
+
+def _vary(v10: Floats, v01: Floats) -> Floats:
+    """Return the covariance of areas from the placements of independent samples."""
+    parts = (np.atleast_2d(np.cov(each)) / each.shape[1] for each in (v10, v01))
+    covariance: Floats = sum(parts, start=np.zeros((len(v10), len(v10))))
+    return covariance
+
+
+def spread_of_areas(
+    positive: NDArray[np.bool_], scores: Floats, max_fpr: float, group: Codes | None
+) -> Spread:
+    """Return how far whole or partial areas are known; with groups after Obuchowski (1997)."""
+    whole = max_fpr == 1
+    placed = _place(positive, scores) if whole else _place_below(positive, scores, max_fpr)[1:]
+    if group is None:
+        return Spread(_vary(*placed))
+    influence = np.empty(scores.shape)
+    for own, each in zip((positive, ~positive), placed, strict=True):
+        influence[:, own] = (each - each.mean(axis=1, keepdims=True)) / each.shape[1]
+    return spread_between(influence.T, group, None, positive.astype(np.intp))
 
 
 def partial_delong(
@@ -81,6 +111,14 @@ def partial_delong(
     ``w(x) S(c)`` from the influence of a negative, which is ``w(x) (S(x) - S(c))``; that of a
     positive is the mean of w over the negatives below it. At u = 1 it is `delong`.
     """
+    areas, *placed = _place_below(positive, scores, max_fpr)
+    return areas, _vary(*placed)
+
+
+def _place_below(
+    positive: NDArray[np.bool_], scores: Floats, max_fpr: float
+) -> tuple[Floats, Floats, Floats]:
+    """Return partial areas, and what positives and negatives contribute to them."""
     m, n = int(positive.sum()), int((~positive).sum())
     v10, v01, areas = np.empty((len(scores), m)), np.empty((len(scores), n)), np.empty(len(scores))
     for row, values in enumerate(scores):
@@ -97,8 +135,7 @@ def partial_delong(
         areas[row] = np.mean(weight * survival)
     lowest = max_fpr**2 / 2
     scale = 0.5 / (max_fpr - lowest)
-    covariance = np.atleast_2d(np.cov(v10)) / m + np.atleast_2d(np.cov(v01)) / n
-    return 0.5 + (areas - lowest) * scale, covariance * scale**2
+    return 0.5 + (areas - lowest) * scale, scale * v10, scale * v01
 
 
 class FoldArea(NamedTuple):
@@ -387,8 +424,7 @@ def class_size(score: Floats, weight: Floats, group: Codes | None) -> float:
     largest = independent_size(weight)
     if group is None:
         return largest
-    kinds = group.reshape(len(group), -1).T
-    n_groups = min(int(np.count_nonzero(np.bincount(kind))) for kind in kinds)
+    n_groups = count_groups(group)
     if n_groups == 1:
         return 1.0
     cuts = np.unique(np.quantile(score, np.linspace(0, 1, _CUTS), method="nearest"))[1:]

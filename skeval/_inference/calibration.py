@@ -179,20 +179,22 @@ def count_probabilities(p: Floats) -> Floats:
     return np.maximum(found[0][: len(p) + 1], 0.0)
 
 
-def share_limits(p: Floats, weight: Floats, confidence_level: float) -> Limits:
+def share_limits(p: Floats, weight: Floats, confidence_level: float, larger: float = 1.0) -> Limits:
     """Return quantiles of the share that happens of events with these probabilities.
 
     Of equal weights they are exact, and hold at least the level; of others those of the beta
     distribution with the same mean and variance, but 0 or 1 where none or all of the events happen
-    more often than a tail: there the distribution has an atom.
+    more often than a tail: there the distribution has an atom. Events that happen together make
+    the variance so many times `larger`.
     """
     tails = np.array([(1 - confidence_level) / 2, (1 + confidence_level) / 2])
-    if weight.min() == weight.max():
+    if weight.min() == weight.max() and larger == 1:
         below = np.cumsum(count_probabilities(p))
         low, high = np.minimum(np.searchsorted(below, tails), len(p)) / len(p)
         return float(low), float(high)
     share = weight / weight.sum()
-    mean, variance = share @ p, share**2 @ (p * (1 - p))
+    mean = share @ p
+    variance = min(larger * share**2 @ (p * (1 - p)), (1 - 1e-9) * mean * (1 - mean))
     if variance <= 0:
         return float(mean), float(mean)
     size = mean * (1 - mean) / variance - 1

@@ -21,6 +21,7 @@ __all__ = [
     "bootstrap_limits",
     "check_enough_draws",
     "corrected_levels",
+    "expand_level",
     "limits_of_draws",
     "mirrored_limits",
 ]
@@ -64,7 +65,7 @@ def bootstrap_limits(
     confidence_level: float,
 ) -> Limits:
     """Return the limits that finite replicates make: percentile, or BCa with its correction."""
-    level = _expand_level(confidence_level, n_units)
+    level = expand_level(confidence_level, n_units)
     levels = (1 - level) / 2, (1 + level) / 2
     if correction is not None:
         levels = corrected_levels(correction, level)
@@ -77,12 +78,12 @@ def mirrored_limits(
     replicates: Floats, estimate: float, n_units: int, confidence_level: float
 ) -> Limits:
     """Return the limits of the basic bootstrap: the quantiles mirrored at the estimate."""
-    level = _expand_level(confidence_level, n_units)
+    level = expand_level(confidence_level, n_units)
     low, high = np.quantile(replicates, [(1 - level) / 2, (1 + level) / 2])
     return min(float(2 * estimate - high), estimate), max(float(2 * estimate - low), estimate)
 
 
-def _expand_level(confidence_level: float, n: int) -> float:
+def expand_level(confidence_level: float, n: int) -> float:
     """Return the level whose normal quantile is ``sqrt(n / (n-1)) t_{n-1}`` (Hesterberg 2015).
 
     The spread of `n` units on a bootstrap lacks the factor n / (n - 1), as the plug-in variance

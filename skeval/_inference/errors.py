@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from skeval._inference.groups import Codes, Spread, spread_between
+from skeval._inference.groups import Codes, Spread, count_groups, spread_between
 from skeval._inference.paired import corrected_error
 
 __all__ = [
@@ -88,10 +88,7 @@ def mean_loss(tested: Tested) -> float:
 
 def n_units(tested: Tested) -> int:
     """Return the number of samples or groups, of crossed ones of the kind that has the fewest."""
-    if tested.unit is None:
-        return len(tested.losses)
-    kinds = tested.unit.reshape(len(tested.unit), -1).T
-    return min(int(np.count_nonzero(np.bincount(kind))) for kind in kinds)
+    return len(tested.losses) if tested.unit is None else count_groups(tested.unit)
 
 
 def worth(tested: Tested) -> float:
@@ -459,15 +456,15 @@ def shared_variance(dealt: Dealt) -> float:
 
     It is nan where there is one repeat, or where no loss varies.
     """
-    sample, row = np.unique(dealt.row, return_inverse=True)
-    n, repeats = len(sample), np.unique(dealt.repeat)
+    row, times = dealt.row, np.bincount(dealt.row)
+    n, several = int(np.count_nonzero(times)), bool(np.ptp(dealt.repeat))
     n_repeats = len(dealt.losses) / n
     weight = np.ones(len(row)) if dealt.weight is None else dealt.weight
     variance = float(np.cov(dealt.losses, aweights=weight, ddof=0))
-    if len(repeats) < 2 or n < 2 or not variance > 0:
+    if not several or n < 2 or not variance > 0:
         return np.nan
-    moved = weight * (dealt.losses - (np.bincount(row, dealt.losses) / np.bincount(row))[row])
-    fit = np.unique(dealt.repeat * (dealt.fold.max() + 1) + dealt.fold, return_inverse=True)[1]
+    moved = weight * (dealt.losses - (np.bincount(row, dealt.losses) / np.maximum(times, 1))[row])
+    fit = dealt.repeat * (dealt.fold.max() + 1) + dealt.fold
 
     def pairs(values: Floats, part: NDArray[np.intp]) -> float:
         """Return the sum of products of two values of one part."""
@@ -478,7 +475,9 @@ def shared_variance(dealt: Dealt) -> float:
     if not n_all > n_same > 0:
         return np.nan
     shared = same / n_same - (all_pairs - same) / (n_all - n_same)
-    first = np.unique(row, return_index=True)[1]
+    first = np.zeros(len(times), dtype=np.intp)
+    first[row[::-1]] = np.arange(len(row))[::-1]
+    first = first[times > 0]
     size = worth(Tested(dealt.losses[first], weight[first]))
     return float(size * shared / variance / (1 - 1 / n_repeats) ** 2)
 

@@ -31,14 +31,24 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Codes", "Spread", "Totals", "add_up", "combine_ways", "measure_sums", "spread_between"]
+__all__ = [
+    "Codes",
+    "Spread",
+    "Totals",
+    "add_up",
+    "combine_ways",
+    "count_groups",
+    "describe_groups",
+    "measure_sums",
+    "spread_between",
+]
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -81,6 +91,12 @@ class Spread(NamedTuple):
             return {}
         together = self.correlation if len(self.correlation) > 1 else self.correlation[0]
         return {"n_groups": self.n_groups, "intraclass_correlation": together}
+
+
+def count_groups(group: Codes) -> int:
+    """Return the number of groups that have samples: of the kind with the fewest."""
+    kinds = group.reshape(len(group), -1).T
+    return min(int(np.count_nonzero(np.bincount(kind))) for kind in kinds)
 
 
 def list_ways(group: Codes) -> Iterator[tuple[int, Codes]]:
@@ -240,3 +256,22 @@ def find_correlation(sums: Floats, weight: Floats, squares: Floats, totals: Tota
     bottom = whole - pairs - alone + means - between * (means - pairs)
     top, bottom = top[known].sum(), bottom[known].sum()
     return float(np.clip(top / bottom, 0.0, 1.0)) if bottom > 0 else 0.0
+
+
+def describe_groups(n_samples: int, details: Mapping[str, Any]) -> str:
+    """Say how alike the samples of a group are, and how many independent ones they are worth.
+
+    `details` are those of a result; the text is empty where they tell nothing of groups.
+    """
+    known = details.get("intraclass_correlation")
+    if known is None:
+        return ""
+    together = " and ".join(f"{each:.2f}" for each in np.atleast_1d(known))
+    kinds = "kinds of groups, crossed" if np.ndim(known) else "groups"
+    text = f"Two samples of a group are alike with a correlation of {together}"
+    effective = details.get("effective_n_samples")
+    if effective is None or not np.isfinite(effective):
+        return f"{text}: intervals count {kinds}."
+    return (
+        f"{text}: {n_samples} samples in {kinds} tell as much as {effective:.3g} independent ones."
+    )

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
 from skeval._inference.estimate import Limits
+from skeval._inference.groups import Codes, Spread, spread_between
 from skeval._inference.proportions import normal_interval
 
 __all__ = [
@@ -35,6 +36,8 @@ __all__ = [
     "exchange_pvalue",
     "five_by_two_f",
     "five_by_two_t",
+    "grouped_cochran",
+    "grouped_mcnemar",
     "holm",
     "mcnemar",
     "paired_bootstrap",
@@ -232,6 +235,37 @@ def mcnemar(
     return PairedTest(error, statistic, pvalue, limits), form
 
 
+def grouped_mcnemar(
+    difference: Floats, group: Codes, alternative: str = "two-sided"
+) -> tuple[PairedTest, Spread]:
+    """Return the test of McNemar by the differences of groups (Durkalski et al. 2003).
+
+    `difference` is 1, 0 or -1 for each sample. As without groups the interval, and here the test
+    too, adds half a sample to each of the cells that differ.
+    """
+    n, value = len(difference), float(difference.mean())
+    spread = spread_between((difference - value) / n, group)
+    variance = (n**2 * spread.variance + 1 + 2 * n * value**2 / (n + 2)) / (n + 2) ** 2
+    test = _student(n * value / (n + 2), variance, spread, alternative)
+    return test._replace(limits=partial(_within_bounds, test.limits)), spread
+
+
+def _student(value: float, variance: float, spread: Spread, alternative: str) -> PairedTest:
+    """Return the test of a difference of so much variance; of no variance it is undefined."""
+    degrees, error = spread.degrees_of_freedom, float(np.sqrt(max(variance, 0.0)))
+    if error == 0:
+        return _of_no_variance(np.array([value]))
+    limits = partial(normal_interval, value, error, degrees_of_freedom=degrees)
+    law = stats.norm if np.isinf(degrees) else stats.t(degrees)
+    pvalue = tail_probability(law, value / error, alternative)
+    return PairedTest(error, value / error, pvalue, limits)
+
+
+def _within_bounds(limits: Callable[[float], Limits], confidence_level: float) -> Limits:
+    low, high = np.clip(limits(confidence_level), *BOUNDS)
+    return float(low), float(high)
+
+
 def paired_bootstrap(
     difference: float, replicates: Floats, alternative: str = "two-sided"
 ) -> PairedTest:
@@ -300,17 +334,22 @@ def step_down(statistics: Floats, drawn: Floats) -> Floats:
     return pvalues
 
 
-def paired_delong(areas: Floats, covariance: Floats, alternative: str = "two-sided") -> PairedTest:
+def paired_delong(
+    areas: Floats,
+    covariance: Floats,
+    alternative: str = "two-sided",
+    degrees_of_freedom: float = np.inf,
+) -> PairedTest:
     """DeLong, DeLong & Clarke-Pearson (1988) for two correlated areas."""
     difference = float(areas[0] - areas[1])
     variance = covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1]
     error = float(np.sqrt(max(variance, 0.0)))
-    limits = partial(normal_interval, difference, error, bounds=BOUNDS)
+    options: dict[str, Any] = {"bounds": BOUNDS, "degrees_of_freedom": degrees_of_freedom}
+    limits = partial(normal_interval, difference, error, **options)
     surely = np.inf * difference if difference else 0.0
     statistic = difference / error if error else surely
-    return PairedTest(
-        error, statistic, tail_probability(stats.norm, statistic, alternative), limits
-    )
+    law = stats.norm if np.isinf(degrees_of_freedom) else stats.t(degrees_of_freedom)
+    return PairedTest(error, statistic, tail_probability(law, statistic, alternative), limits)
 
 
 def five_by_two_t(differences: Floats, alternative: str) -> PairedTest:
@@ -368,6 +407,22 @@ def _f_limits(differences: Floats, total: float, confidence_level: float) -> Lim
     if square < 0:
         return np.nan, np.nan
     return mean - float(np.sqrt(square)), mean + float(np.sqrt(square))
+
+
+def grouped_cochran(right: NDArray[np.bool_], group: Codes) -> tuple[float, float]:
+    """Return Hotelling's F of the rates of (k, n) that are right, and its P-value.
+
+    It is that of the covariance between groups, on ``k - 1`` and ``df - k + 2`` degrees of freedom.
+    """
+    contrasts = right[:-1].astype(np.float64) - right[-1]
+    means, k = contrasts.mean(axis=1), len(right)
+    spread = spread_between((contrasts - means[:, None]).T / right.shape[1], group)
+    left = spread.degrees_of_freedom - k + 2
+    if left <= 0:
+        return np.nan, np.nan
+    squared = float(means @ np.linalg.pinv(spread.covariance, hermitian=True) @ means)
+    statistic = squared * left / ((k - 1) * spread.degrees_of_freedom)
+    return statistic, float(stats.f.sf(statistic, k - 1, left))
 
 
 def cochran_q_statistic(right: NDArray[np.bool_]) -> float:

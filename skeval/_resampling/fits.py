@@ -39,12 +39,12 @@ from skeval._resampling.task import (
     PlannedAdapter,
     Target,
     Task,
+    TooFewMembersError,
     Unserved,
     adapter_of_steps,
     fit_arguments,
     permute_labels,
 )
-from skeval._resampling.units import TooFewMembersError
 from skeval.utils._checks import warn_user
 from skeval.utils._compat import limit_threads, safe_split, threadpool_controller
 
@@ -116,7 +116,8 @@ def fit_plan(
         n_solved += output.n_solved
         yield block, output
     if adapter is not None and tells(task, plan):
-        tell_solved(n_solved, n_done)
+        rest = "" if n_solved == n_done else f", {n_done - n_solved} one by one"
+        tell(f"skeval did {n_solved} fits by a solver, many at once{rest}")
     report_failures(n_failed, n_done)
 
 
@@ -127,17 +128,16 @@ def find_adapter(
 
     It must be faster by `times` at least.
     """
-    say = tell_path if tells(task, plan) else str
-    if task.params_under(plan) or not questions.need_no_model(task):
-        say(f"{plan.n_fits} fits one by one: each model, or more than X and y, is asked for")
-        return None
-    found = task.adapter
+    found: Adapter | Unserved = Unserved("each model, or more than X and y, is asked for")
+    if not task.params_under(plan) and questions.need_no_model(task):
+        found = task.adapter
+        if not isinstance(found, Unserved):
+            found = suit_plan(found, task.target, plan, times)
     if not isinstance(found, Unserved):
-        found = suit_plan(found, task.target, plan, times)
-    if isinstance(found, Unserved):
-        say(f"{plan.n_fits} fits one by one: {found.why}")
-        return None
-    return found
+        return found
+    if tells(task, plan):
+        tell(f"skeval does {plan.n_fits} fits one by one: {found.why}")
+    return None
 
 
 def tells(task: Task, plan: ResamplingPlan) -> bool:
@@ -154,17 +154,6 @@ def is_served(
     """
     questions = Questions() if scorer is None else Questions((), scorer, scoring)
     return find_adapter(task.under(verbose=0), plan, questions, times) is not None
-
-
-def tell_path(what: str) -> None:
-    """Say on standard error how the fits are done."""
-    tell(f"skeval does {what}")
-
-
-def tell_solved(n_solved: int, n_fits: int) -> None:
-    """Say on standard error how many fits a solver did."""
-    rest = "" if n_solved == n_fits else f", {n_fits - n_solved} one by one"
-    tell(f"skeval did {n_solved} fits by a solver, many at once{rest}")
 
 
 def send_fits(
@@ -622,15 +611,15 @@ class OutOfFold:
         fit: np.ndarray = self.repeat * self.n_folds + self.fold
         return fit
 
-    @property
+    @cached_property
     def repeats(self) -> list[np.ndarray]:
         """For each repeat, which answers are of it."""
-        return [self.repeat == one for one in np.unique(self.repeat)]
+        return [self.repeat == one for one in np.flatnonzero(np.bincount(self.repeat))]
 
-    @property
+    @cached_property
     def n_tested(self) -> int:
         """Number of samples that were tested at all."""
-        return len(np.unique(self.row))
+        return int(np.count_nonzero(np.bincount(self.row)))
 
     @property
     def answers(self) -> bool:

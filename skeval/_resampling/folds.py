@@ -27,7 +27,7 @@ from sklearn.utils import check_random_state
 from skeval._resampling.plan import PlanBlock, ResamplingPlan
 from skeval._resampling.task import Target
 from skeval.utils._checks import check_count, warn_user
-from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
+from skeval.utils._seeds import RandomStateLike, child_seed, repetition_rng, root_seed
 
 __all__ = [
     "DEFAULT_FOLDS",
@@ -247,8 +247,7 @@ def seed_splitter(splitter: Any, root: SeedSequence, draw: int = 0) -> Any:
     if draw == 0 and isinstance(splitter.random_state, Integral):
         return splitter
     seeded = copy(splitter)
-    child = SeedSequence(root.entropy, spawn_key=(*root.spawn_key, draw))
-    seeded.random_state = int(child.generate_state(1)[0])
+    seeded.random_state = int(child_seed(root, draw).generate_state(1)[0])
     return seeded
 
 

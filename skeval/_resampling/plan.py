@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -51,8 +51,7 @@ class Fit:
     order: np.ndarray | None
 
     def __reduce__(self) -> tuple:
-        order = None if self.order is None else squeeze(self.order)
-        return unpack_fit, (squeeze(self.train), squeeze(self.test), order)
+        return Fit, (squeeze(self.train), squeeze(self.test), squeeze(self.order))
 
     @property
     def training_rows(self) -> np.ndarray:
@@ -101,8 +100,8 @@ class PlanBlock:
         return PlanBlock(self.train[fits], self.test[fits], order)
 
     def __reduce__(self) -> tuple:
-        order = None if self.order is None else squeeze_rows(self.order)
-        return unpack_block, (squeeze(self.train), squeeze(self.test), order, self.n_redrawn)
+        order = squeeze_rows(self.order)
+        return PlanBlock, (squeeze(self.train), squeeze(self.test), order, self.n_redrawn)
 
     def order_labels(self, y: np.ndarray) -> np.ndarray:
         """Return the labels of the samples in each fit, shape (n_fits, n_samples)."""
@@ -164,19 +163,6 @@ class ResamplingPlan:
         return concatenate_blocks([self.draw(r) for r in range(self.n_repetitions)])
 
 
-def unpack_fit(train: Squeezed, test: Squeezed, order: Squeezed | None) -> Fit:
-    """Return a fit as it was before it was sent."""
-    return Fit(train.unpack(), test.unpack(), None if order is None else order.unpack())
-
-
-def unpack_block(
-    train: Squeezed, test: Squeezed, order: Squeezed | None, n_redrawn: int
-) -> PlanBlock:
-    """Return a block as it was before it was sent."""
-    whose = None if order is None else order.unpack()
-    return PlanBlock(train.unpack(), test.unpack(), whose, n_redrawn)
-
-
 def concatenate_blocks(parts: list[PlanBlock]) -> PlanBlock:
     """Return consecutive repetitions as one block."""
     order = None if parts[0].order is None else np.concatenate([part.order for part in parts])
@@ -194,9 +180,8 @@ def whole_plan(n_samples: int) -> ResamplingPlan:
     return ResamplingPlan(n_samples, 1, lambda _: everything)
 
 
-@dataclass(frozen=True, eq=False)
-class Squeezed:
-    """An array in few bytes.
+class Squeezed(NamedTuple):
+    """An array in few bytes, which arrives in another process as it was.
 
     Attributes
     ----------
@@ -215,34 +200,39 @@ class Squeezed:
     shape: tuple[int, ...] | None = None
     repeats: np.ndarray | None = None
 
-    def unpack(self) -> np.ndarray:
-        """Return the array as it was."""
-        content = self.content
-        if self.shape is not None:
-            content = np.unpackbits(content, count=int(np.prod(self.shape))).reshape(self.shape)
-        content = content.astype(self.dtype)
-        return content if self.repeats is None else np.repeat(content, self.repeats, axis=0)
+    def __reduce__(self) -> tuple:
+        return unpack, tuple(self)
 
 
-def squeeze(array: np.ndarray) -> Squeezed:
-    """Return an array of non-negative integers, of booleans or of numbers in few bytes.
+def unpack(
+    content: np.ndarray, dtype: np.dtype, shape: tuple[int, ...] | None, repeats: np.ndarray | None
+) -> np.ndarray:
+    """Return an array as it was before it was squeezed."""
+    if shape is not None:
+        content = np.unpackbits(content, count=int(np.prod(shape))).reshape(shape)
+    content = content.astype(dtype)
+    return content if repeats is None else np.repeat(content, repeats, axis=0)
 
-    Counts of 0 and 1 and booleans take a bit, other integers a byte or two, numbers what they do.
+
+def squeeze(array: np.ndarray | None) -> Any:
+    """Return an array of non-negative integers or of booleans in few bytes, others as they are.
+
+    Counts of 0 and 1 and booleans take a bit, other integers a byte or two.
     """
-    if array.dtype.kind not in "biu" or not array.size:
-        return Squeezed(array, array.dtype)
+    if array is None or array.dtype.kind not in "biu" or not array.size:
+        return array
     largest = array.max()
     if largest <= 1:
         return Squeezed(np.packbits(array.astype(bool)), array.dtype, array.shape)
     return Squeezed(array.astype(np.min_scalar_type(largest)), array.dtype)
 
 
-def squeeze_rows(array: np.ndarray) -> Squeezed:
-    """Return an array of which rows follow that are equal, each once."""
+def squeeze_rows(array: np.ndarray | None) -> Any:
+    """Return an array of integers of which rows follow that are equal, each once."""
+    if array is None:
+        return None
     starts = np.flatnonzero(np.r_[True, (array[1:] != array[:-1]).any(axis=1)])
-    squeezed = squeeze(array[starts])
-    repeats = np.diff(np.r_[starts, len(array)])
-    return Squeezed(squeezed.content, squeezed.dtype, squeezed.shape, repeats)
+    return squeeze(array[starts])._replace(repeats=np.diff(np.r_[starts, len(array)]))
 
 
 RESPONSES = ("predict", "decision_function", "predict_proba")
@@ -338,8 +328,8 @@ class FitOutput:
             start += size
 
     def __reduce__(self) -> tuple:
-        others = {name: value for name, value in vars(self).items() if name in PACKED}
-        return unpack_output, (squeeze(self.test), others)
+        others = [getattr(self, each.name) for each in fields(self)[1:]]
+        return FitOutput, (squeeze(self.test), *others)
 
     @cached_property
     def answered(self) -> np.ndarray:
@@ -396,15 +386,6 @@ class FitOutput:
             None if self.notes is None else self.notes[fits],
             None if self.noise is None else self.noise[fits],
         )
-
-
-PACKED = {each.name for each in fields(FitOutput)} - {"test"}
-"""The fields that are sent as they are."""
-
-
-def unpack_output(test: Squeezed, others: dict[str, Any]) -> FitOutput:
-    """Return an output as it was before it was sent."""
-    return FitOutput(test.unpack(), **others)
 
 
 def join_outputs(parts: Sequence[FitOutput]) -> FitOutput:

@@ -18,7 +18,7 @@ from skeval._resampling.folds import fold_plan
 from skeval._resampling.plan import PlanBlock, ResamplingPlan
 from skeval._resampling.task import Cases, Target
 from skeval._resampling.units import MAX_TRIES, explain_no_draw
-from skeval.utils._seeds import repetition_rng
+from skeval.utils._seeds import child_seed, repetition_rng
 
 __all__ = [
     "BootstrapScheme",
@@ -26,7 +26,6 @@ __all__ = [
     "RepeatedScheme",
     "Scheme",
     "bootstrap_scheme",
-    "child_seed",
     "fold_scheme",
     "given_scheme",
     "halves_scheme",
@@ -124,11 +123,6 @@ class ReplacementScheme(Scheme):
 
     n_folds: int
     n_half: int
-
-
-def child_seed(root: SeedSequence, use: int) -> SeedSequence:
-    """Return the root of one of several uses of a root."""
-    return SeedSequence(root.entropy, spawn_key=(*root.spawn_key, use))
 
 
 def unit_plan(cases: Cases, n_fits: int, parts: Callable[[int], Parts]) -> ResamplingPlan:

@@ -59,6 +59,7 @@ __all__ = [
     "PlannedAdapter",
     "Target",
     "Task",
+    "TooFewMembersError",
     "Unserved",
     "adapter_for",
     "adapter_of_steps",
@@ -352,6 +353,10 @@ def check_task(estimator: Any, X: Any, y: Any, groups: Any = None) -> tuple[Any,
     if len(classes) < 2:
         raise ValueError(f"y must hold at least two classes, got one: {classes.tolist()[0]!r}.")
     return X, Target(y, classes, codes, given, groups), groups
+
+
+class TooFewMembersError(ValueError):
+    """A class has too few members for a method, or there are too few samples or groups."""
 
 
 def read_series(given: Any, y: np.ndarray) -> Any:

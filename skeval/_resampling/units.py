@@ -15,14 +15,15 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval._inference.groups import Codes
 from skeval._resampling.plan import PlanBlock, ResamplingPlan
+from skeval._resampling.task import TooFewMembersError
 from skeval.utils._checks import check_groups, number_groups, warn_undefined
 from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
 
 __all__ = [
     "MAX_TRIES",
     "DrawingUnits",
+    "ExchangedUnits",
     "Statistic",
-    "TooFewMembersError",
     "bootstrap_plan",
     "check_class_sizes",
     "drawing_units",
@@ -97,6 +98,15 @@ class DrawingUnits:
         for units_of_kind in self.crossed:
             held = held * units_of_kind.draw(rng)
         return held
+
+
+class ExchangedUnits(DrawingUnits):
+    """Draws each unit once or not at all: whether its predictions are exchanged."""
+
+    def draw(self, rng: np.random.Generator) -> np.ndarray:
+        """Return whether each sample is exchanged."""
+        exchanged: np.ndarray = rng.integers(0, 2, self.n_units)[self.unit]
+        return exchanged
 
 
 def drawing_units(
@@ -180,10 +190,6 @@ def plan_resamples(
         return PlanBlock(counts[None], counts[None] == 0)
 
     return ResamplingPlan(n_samples, len(indices), draw)
-
-
-class TooFewMembersError(ValueError):
-    """A class has too few members for a method, or there are too few samples or groups."""
 
 
 def check_class_sizes(classes: np.ndarray | None, codes: np.ndarray | None) -> None:

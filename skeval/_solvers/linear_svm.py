@@ -25,11 +25,12 @@ from skeval._solvers.newton import (
     GramSystem,
     NewtonSystem,
     SelectedFeatures,
+    divide,
     take_each,
+    uses_features,
 )
 from skeval._solvers.optimum import (
     BatchSolution,
-    divide,
     find_solvable,
     optimal,
     solve_from_sets,
@@ -38,13 +39,7 @@ from skeval._solvers.optimum import (
 )
 from skeval._solvers.splitting import Splitting, solve_by_splitting
 
-__all__ = [
-    "LinearSVMBatch",
-    "solve_feature_svms",
-    "solve_gram_svms",
-    "solve_training_svms",
-    "uses_features",
-]
+__all__ = ["LinearSVMBatch", "solve_feature_svms", "solve_gram_svms", "solve_training_svms"]
 
 # Numbers in one (problems, samples) array, and in one stack of Gram matrices, of a block of
 # problems: what the solvers touch in one round should stay in the cache.
@@ -177,11 +172,6 @@ def solve_training_svms(X: np.ndarray, signs: np.ndarray, box: np.ndarray) -> Ba
     scores = np.matmul(gram, (signs * alpha)[:, :, None])[:, :, 0]  # (15)
     decision = scores + solution.intercept[:, None]
     return BatchSolution(decision, alpha, solution.intercept, solution.converged)
-
-
-def uses_features(n_samples: int, n_features: int) -> bool:
-    """Whether systems of the size of the features are faster to solve than Gram matrices."""
-    return 3 * n_features < 2 * n_samples
 
 
 class FeatureProblems:

@@ -17,16 +17,16 @@ import numpy as np
 from scipy.special import expit, softmax
 
 from skeval._solvers.column_scales import ColumnScales
-from skeval._solvers.linear_svm import uses_features
 from skeval._solvers.newton import (
     FeatureSystem,
     GramSystem,
     NewtonSystem,
     ProblemRows,
     SelectedFeatures,
+    divide,
     factor_each,
+    uses_features,
 )
-from skeval._solvers.optimum import divide
 
 __all__ = ["LogisticBatch", "LogisticSolution", "solve_selected_logistic"]
 

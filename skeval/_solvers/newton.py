@@ -9,7 +9,7 @@ Numbers in parentheses are the equations of doc/derivations/newton.rst.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple, Protocol, Self
@@ -25,9 +25,11 @@ __all__ = [
     "NewtonSystem",
     "ProblemRows",
     "SelectedFeatures",
+    "divide",
     "factor_each",
     "solve_each",
     "take_each",
+    "uses_features",
 ]
 
 # Above this many numbers the products of columns are not stored but formed problem by problem.
@@ -396,3 +398,13 @@ def take_each(matrices: np.ndarray, rows: np.ndarray) -> np.ndarray:
     for matrix, at, part in zip(whole, rows, parts, strict=True):
         matrix.take(at, axis=0).take(at, axis=1, out=part, mode="clip")
     return parts
+
+
+def uses_features(n_samples: int, n_features: int) -> bool:
+    """Whether systems of the size of the features are faster to solve than Gram matrices."""
+    return 3 * n_features < 2 * n_samples
+
+
+def divide(problems: np.ndarray, size: int) -> Iterator[np.ndarray]:
+    """Return the numbers of some problems in blocks of one size, of which the last may be less."""
+    return (problems[i : i + size] for i in range(0, len(problems), size))

@@ -7,7 +7,6 @@ Numbers in parentheses are the equations of doc/derivations/svm.rst.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,7 +17,6 @@ from skeval._solvers.newton import Duals
 
 __all__ = [
     "BatchSolution",
-    "divide",
     "find_solvable",
     "optimal",
     "solve_from_sets",
@@ -80,11 +78,6 @@ def find_solvable(signs: np.ndarray, box: np.ndarray) -> np.ndarray:
     """Return the numbers of the problems that train on both classes."""
     trained, positive = box > 0, signs > 0
     return np.flatnonzero((trained & positive).any(axis=1) & (trained & ~positive).any(axis=1))
-
-
-def divide(problems: np.ndarray, size: int) -> Iterator[np.ndarray]:
-    """Return the numbers of some problems in blocks of one size, of which the last may be less."""
-    return (problems[i : i + size] for i in range(0, len(problems), size))
 
 
 def unit_of(scale: np.ndarray | float) -> np.ndarray:

@@ -7,6 +7,7 @@ Feather and Excel files by pandas; NPZ files by NumPy, without executing anythin
 from __future__ import annotations
 
 import csv
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from os import PathLike
@@ -111,7 +112,9 @@ def _refuse_target(target: str | None, reason: str) -> None:
 def _read_text(path: Path, target: str | None, header: bool | None) -> Columns:
     """Return the columns of a text file; a blank line is no row."""
     named = DEFAULT_TARGET if target is None else target
-    with path.open(encoding="utf-8-sig", newline="") as file:
+    with path.open("rb") as start:
+        wide = start.read(2) in (BOM_UTF16_LE, BOM_UTF16_BE)
+    with path.open(encoding="utf-16" if wide else "utf-8-sig", newline="") as file:
         delimiter = _find_separator(file, named, path.name)
         records = list(_read_records(file, delimiter, path.name))
     if not records:
@@ -150,7 +153,9 @@ def _read_records(file: TextIO, delimiter: str, source: str) -> Iterator[tuple[i
 
 
 def _explain_undecodable(path: Path) -> str:
-    """Say which line of a file is not UTF-8."""
+    """Say which line of a file is not UTF-8, or that one which begins as UTF-16 is not that."""
+    if path.read_bytes()[:2] in (BOM_UTF16_LE, BOM_UTF16_BE):
+        return "the file begins as UTF-16 text and holds something else; save it as UTF-8"
     for line, content in enumerate(path.read_bytes().splitlines(), start=1):
         try:
             content.decode("utf-8-sig")

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.pipeline import Pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.svm import SVC
 
 from skeval._inference.estimate import Estimate
 from skeval._inference.paired import corrected_error
@@ -24,11 +25,16 @@ from skeval._resampling.task import (
     read_weight,
     resolve_loss,
 )
-from skeval.feature_selection._cv2 import check_selector, check_support
+from skeval.feature_selection._cv2 import (
+    CV2FeatureSelectionPipeline,
+    check_selector,
+    check_support,
+    default_selector,
+)
 from skeval.utils._checks import check_confidence_level, warn_user
 from skeval.utils._seeds import RandomStateLike
 
-__all__ = ["compare_selections", "selection_bias"]
+__all__ = ["compare_selections", "selection_bias", "split_at_selector"]
 
 
 def selection_bias(
@@ -197,6 +203,21 @@ def compare_selections(
     outside = task.of(tail, selected.transform(X)).under(params=params_of_part(tail, task.params))
     cv1, cv2 = fold_errors(outside, plan), fold_errors(task, plan)
     return compute_bias(cv1, cv2, repeat_of, confidence_level)
+
+
+def split_at_selector(estimator: Any, X: Any) -> tuple[Pipeline, Pipeline] | None:
+    """Return the steps up to the last selector and those behind it; None if there is none."""
+    if isinstance(estimator, CV2FeatureSelectionPipeline):
+        selector, classifier = estimator.selector, estimator.classifier
+        selector = default_selector(np.shape(X)[1]) if selector is None else selector
+        classifier = SVC(kernel="linear") if classifier is None else classifier
+        return make_pipeline(selector), make_pipeline(classifier)
+    if not isinstance(estimator, Pipeline):
+        return None
+    for last in reversed(range(len(estimator) - 1)):
+        if hasattr(estimator[last], "get_support"):
+            return estimator[: last + 1], estimator[last + 1 :]
+    return None
 
 
 class FoldErrors(NamedTuple):

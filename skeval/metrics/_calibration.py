@@ -7,12 +7,14 @@ and uncertainty.
 
 from __future__ import annotations
 
+import warnings
 from functools import partial
 from numbers import Integral, Real
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.isotonic import isotonic_regression
 from sklearn.utils import check_consistent_length
 
@@ -25,7 +27,14 @@ from skeval._inference.calibration import (
     shrink_distances,
 )
 from skeval._inference.estimate import Curve, Estimate, Results
-from skeval._inference.proportions import exact_interval, wilson_interval
+from skeval._inference.groups import Codes, Spread
+from skeval._inference.proportions import (
+    effective_size,
+    exact_interval,
+    normal_quantile,
+    spread_of_ratio,
+    wilson_interval,
+)
 from skeval.metrics._regression import PROBABILITY_LOSSES
 from skeval.utils._checks import (
     check_binary_scores,
@@ -33,6 +42,7 @@ from skeval.utils._checks import (
     check_probabilities,
     check_y,
     naming,
+    number_groups,
     positive_label,
     scale_weights,
 )
@@ -54,6 +64,7 @@ PROBABILITY_CONSTRAINTS: dict[str, list[object]] = {
     "pos_label": [Real, str, "boolean", None],
     "labels": ["array-like", None],
     "sample_weight": ["array-like", None],
+    "groups": ["array-like", None],
 }
 BIN_CONSTRAINTS: dict[str, list[object]] = {
     **PROBABILITY_CONSTRAINTS,
@@ -74,12 +85,21 @@ class Events(NamedTuple):
         All > 0, relative to the largest.
     pos_label : object
         The class whose probabilities these are; None for the class that is predicted.
+    group : int ndarray of shape (n_samples,) or (n_samples, n_kinds), or None
+        What the samples belong to.
     """
 
     happened: NDArray[np.bool_]
     probability: Floats
     weight: Floats
     pos_label: object
+    group: Codes | None = None
+
+    def find_mean(self, values: Floats, inside: Any = slice(None)) -> Spread:
+        """Return how far the mean of some values is known, of all samples or of some."""
+        weight = self.weight[inside]
+        group = None if self.group is None else self.group[inside]
+        return spread_of_ratio(weight * values[inside], weight, group)
 
 
 def check_events(
@@ -88,6 +108,7 @@ def check_events(
     pos_label: object,
     labels: ArrayLike | None,
     sample_weight: ArrayLike | None,
+    groups: Any = None,
 ) -> Events:
     """Return the event that the probabilities are of; samples of weight 0 are left out."""
     given = check_data("y_proba", y_proba, ensure_2d=False, dtype=np.float64)
@@ -104,7 +125,8 @@ def check_events(
     check_probabilities("y_proba", found.probability)
     seen = found.weight > 0
     probability, weight = found.probability[seen], found.weight[seen]
-    return Events(found.happened[seen], probability, weight, found.pos_label)
+    group = number_groups(groups, len(seen), seen)
+    return Events(found.happened[seen], probability, weight, found.pos_label, group)
 
 
 def _check_columns(
@@ -132,6 +154,41 @@ def _check_columns(
     if pos_label not in classes.tolist():
         raise ValueError(f"pos_label must be one of {classes.tolist()[:10]}, got {pos_label!r}.")
     return Events(y == pos_label, columns[:, classes.tolist().index(pos_label)], weight, pos_label)
+
+
+class Known(NamedTuple):
+    """How well the fraction of each bin is known, both of shape (n_bins,).
+
+    Attributes
+    ----------
+    size : ndarray
+        Number of independent samples that would tell it as well.
+    wider : ndarray
+        How much longer the quantile is than the normal one: Student's of groups.
+    """
+
+    size: Floats
+    wider: Floats
+
+
+def find_known(events: Events, bins: Binned, confidence_level: float) -> Known:
+    """Return how well the fraction of each bin is known; a single group tells as one sample."""
+    size, wider = bins.effective.copy(), np.ones(len(bins.counts))
+    if events.group is None:
+        return Known(size, wider)
+    happened = events.happened.astype(np.float64)
+    for k, observed in enumerate(bins.observed.tolist()):
+        inside = bins.place == k
+        with warnings.catch_warnings():  # of a single group
+            warnings.simplefilter("ignore", UndefinedMetricWarning)
+            spread = events.find_mean(happened, inside)
+        if spread.n_groups == 1:
+            size[k] = 1.0
+            continue
+        size[k] = effective_size(observed, spread.error, size[k], spread.n_groups)
+        quantile = normal_quantile(confidence_level, spread.degrees_of_freedom)
+        wider[k] = quantile / normal_quantile(confidence_level)
+    return Known(size, wider)
 
 
 class Binned(NamedTuple):
@@ -207,6 +264,7 @@ def calibration_curve(
     pos_label: object = None,
     labels: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
 ) -> Curve:
     r"""Observed fraction of an event in bins of its predicted probability, with intervals.
 
@@ -243,6 +301,10 @@ def calibration_curve(
     sample_weight : array-like of shape (n_samples,), default=None
         Each sample counts as often as its weight says. A bin counts as
         :math:`(\sum w)^2 / \sum w^2` samples, so that only the ratios of weights matter.
+    groups : array-like of shape (n_samples,) or (n_samples, n_kinds), default=None
+        For samples that belong together, nested or crossed (:doc:`/user_guide/dependence`): a bin
+        counts as the number of independent samples that would tell its fraction as well, with
+        Student's quantile, in its interval and in the band; a bin of one group counts as one.
 
     Returns
     -------
@@ -314,15 +376,19 @@ def calibration_curve(
             0.1750    0.2500  [0.0063, 0.8059]  0.1000  0.4500      4          0.0000 ...
             0.7250    0.7500  [0.1941, 0.9937]  0.4500  0.8000      4          0.2500 ...
     """
-    events = check_events(y_true, y_proba, pos_label, labels, sample_weight)
+    events = check_events(y_true, y_proba, pos_label, labels, sample_weight, groups)
     bins = bin_events(events, n_bins, strategy)
+    known = find_known(events, bins, confidence_level)
+    counted = known.size / known.wider**2
     limits = [
         INTERVALS[method](share * size, size, confidence_level)
-        for share, size in zip(bins.observed, bins.effective, strict=True)
+        for share, size in zip(bins.observed, counted, strict=True)
     ]
     band = [
-        share_limits(events.probability[inside], events.weight[inside], confidence_level)
-        for inside in (bins.place == k for k in range(len(bins.counts)))
+        share_limits(events.probability[inside], events.weight[inside], confidence_level, larger)
+        for inside, larger in (
+            (bins.place == k, bins.effective[k] / counted[k]) for k in range(len(counted))
+        )
     ]
     (low, high), (band_low, band_high) = np.array(limits).T, np.array(band).T
     below, above = bins.observed < band_low - ROUNDING, bins.observed > band_high + ROUNDING
@@ -363,6 +429,7 @@ def expected_calibration_error(
     pos_label: object = None,
     labels: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
 ) -> Estimate:
     r"""Mean distance between predicted probability and observed fraction, over bins.
 
@@ -394,6 +461,9 @@ def expected_calibration_error(
         The class of each column of `y_proba`; None is the sorted classes of `y_true`.
     sample_weight : array-like of shape (n_samples,), default=None
         Each sample counts as often as its weight says; only the ratios of weights matter.
+    groups : array-like of shape (n_samples,) or (n_samples, n_kinds), default=None
+        For samples that belong together, nested or crossed (:doc:`/user_guide/dependence`): a bin
+        counts as the number of independent samples that would tell its fraction as well.
 
     Returns
     -------
@@ -470,9 +540,10 @@ def expected_calibration_error(
       bins            10
       pos label       1
     """
-    events = check_events(y_true, y_proba, pos_label, labels, sample_weight)
+    events = check_events(y_true, y_proba, pos_label, labels, sample_weight, groups)
     found = bin_events(events, n_bins, strategy)
-    bins = Bins(found.share, found.effective, found.predicted, found.observed)
+    known = find_known(events, found, confidence_level)
+    bins = Bins(found.share, known.size / known.wider**2, found.predicted, found.observed)
     distances = shrink_distances(bins)
     return Estimate(
         name="expected calibration error",

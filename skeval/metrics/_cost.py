@@ -14,9 +14,16 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.isotonic import isotonic_regression
 from sklearn.metrics import auc, confusion_matrix
 
+from skeval._inference.draws import expand_level
 from skeval._inference.estimate import Curve, Estimate
-from skeval._inference.proportions import normal_quantile, wilson_limits
-from skeval.metrics._curves import BAND_CONSTRAINTS, SCORE_CONSTRAINTS, cumulative_counts
+from skeval._inference.groups import Codes, count_groups
+from skeval._inference.proportions import wilson_limits
+from skeval.metrics._curves import (
+    BAND_CONSTRAINTS,
+    SCORE_CONSTRAINTS,
+    CurveSample,
+    cumulative_counts,
+)
 from skeval.utils._checks import (
     check_binary_scores,
     check_data,
@@ -24,6 +31,7 @@ from skeval.utils._checks import (
     classes_of,
     give_nan,
     naming,
+    number_groups,
     scale_weights,
 )
 from skeval.utils._compat import Interval, num_samples, validate_params
@@ -361,6 +369,7 @@ def cost_curve_band(
     baseline: ArrayLike | None = None,
     pos_label: object = None,
     sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
     confidence_level: float = 0.95,
     n_resamples: int = 1000,
     n_points: int = 101,
@@ -385,6 +394,9 @@ def cost_curve_band(
     sample_weight : array-like of shape (n_samples,), default=None
         The share of each sample in the rates. A class counts as :math:`(\sum w)^2 / \sum w^2`
         samples, so that only the ratios of weights matter.
+    groups : array-like of shape (n_samples,) or (n_samples, n_kinds), default=None
+        For samples that belong together, nested or crossed (:doc:`/user_guide/dependence`): whole
+        groups are drawn, and the interval counts the samples that each class is worth.
     confidence_level : float, default=0.95
         Nominal coverage at each x by itself, not of the whole curve.
     n_resamples : int, default=1000
@@ -476,20 +488,24 @@ def cost_curve_band(
     positive, weight = checked[0][0][seen], checked[0][2][seen]
     if positive.all() or not positive.any():
         raise ValueError("y_true must hold both classes with weight > 0, got one.")
+    group = number_groups(groups, len(seen), seen)
     curves = [_Curve(positive, score[seen], np.linspace(0, 1, n_points)) for _, score, _ in checked]
+    sample = CurveSample(positive, checked[0][1][seen], weight, group, confidence_level)
     root = root_seed(random_state)
-    draws = (weight * _counts(positive, repetition_rng(root, b)) for b in range(n_resamples))
+    draws = (weight * _counts(positive, group, repetition_rng(root, b)) for b in range(n_resamples))
     found = [[curve.best(draw) for curve in curves] for draw in draws]
     costs = np.array([[cost for cost, _ in both] for both in found])  # (resample, curve, x)
     estimates = np.array([curve.best(weight)[0] for curve in curves])
     if baseline is None:
         cuts = np.array([cut for ((_, cut),) in found])
         estimate, replicates = estimates[0], costs[:, 0]
-        z = normal_quantile(confidence_level)
-        low, high = _limits(curves[0], weight, cuts, replicates, z)
+        low, high = _limits(curves[0], sample, cuts, replicates)
     else:
         estimate, replicates = estimates[0] - estimates[1], costs[:, 0] - costs[:, 1]
-        tails = (1 - confidence_level) / 2, (1 + confidence_level) / 2
+        level = confidence_level
+        if group is not None:
+            level = expand_level(level, count_groups(group))
+        tails = (1 - level) / 2, (1 + level) / 2
         low, high = np.quantile(replicates, tails, axis=0)
     difference = baseline is not None
     return Curve(
@@ -505,13 +521,28 @@ def cost_curve_band(
     )
 
 
-def _counts(positive: NDArray[np.bool_], rng: Generator) -> Floats:
-    """Return how often each sample is drawn, each class with replacement to its own size."""
-    counts = np.empty(len(positive))
+def _counts(positive: NDArray[np.bool_], group: Codes | None, rng: Generator) -> Floats:
+    """Return how often each sample is drawn, each class with replacement to its own size.
+
+    Groups are drawn whole, those of each kind by themselves, until both classes are there.
+    """
+    counts = np.zeros(len(positive))
+    for _ in range(0 if group is None else _TRIES):
+        counts = np.ones(len(positive))
+        for kind in np.asarray(group).reshape(len(counts), -1).T:
+            size = int(kind.max()) + 1
+            counts *= np.bincount(rng.integers(0, size, size), minlength=size)[kind]
+        if counts[positive].any() and counts[~positive].any():
+            return counts
+    if group is not None:
+        raise ValueError("groups must hold both classes in more than one of them for this curve.")
     for members in (positive, ~positive):
         size = int(members.sum())
         counts[members] = np.bincount(rng.integers(0, size, size), minlength=size)
     return counts
+
+
+_TRIES = 100
 
 
 class _Curve:
@@ -539,13 +570,13 @@ class _Curve:
 
 
 def _limits(
-    curve: _Curve, weight: Floats, cuts: NDArray[np.intp], replicates: Floats, z: float
+    curve: _Curve, sample: CurveSample, cuts: NDArray[np.intp], replicates: Floats
 ) -> tuple[Floats, Floats]:
     """Return the ends of the interval of one curve; `cuts` are those the resamples choose."""
+    weight, z = sample.weight, sample.z
     x, (cost, best) = curve.grid, curve.best(weight)
     down = up = np.zeros(len(x))
-    kinds = (~curve.positive, curve.positive)
-    effective = [weight[kind].sum() ** 2 / np.sum(weight[kind] ** 2) for kind in kinds]
+    effective = sample.sizes[::-1]
     fpr, tpr = (count / count[-1] for count in curve.counts(weight))
     for chosen in (cuts, best[None]):
         rates = fpr[chosen].mean(axis=0), 1 - tpr[chosen].mean(axis=0)

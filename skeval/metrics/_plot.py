@@ -228,7 +228,7 @@ class ScoreDisplay(CurveDisplay):
             raise ValueError(f"groups must be None for {cls.__name__}, which has no band of them.")
         with naming("X", "y"):
             check_consistent_length(X, y, sample_weight)
-        groups = check_groups(groups, num_samples(X))
+        groups = check_groups(groups, num_samples(X), crossed=True)
         score_fold = partial(cls._score, cls._responses_of_folds, pos_label)
         score, known = _score_out_of_fold(score_fold, cv_results, X, cls._once)
         tested = ~np.isnan(score.reshape(len(score), -1)[:, 0])

@@ -18,18 +18,25 @@ from numpy.typing import ArrayLike
 from sklearn.metrics import roc_auc_score
 from sklearn.utils import get_tags
 
-from skeval._inference.areas import delong, partial_delong
-from skeval._inference.groups import spread_between
+from skeval._inference.areas import spread_of_areas
+from skeval._inference.groups import Codes, Spread, spread_between
 from skeval._inference.paired import ALTERNATIVES
 from skeval._resampling.fits import fit_plan, score_plan
 from skeval._resampling.folds import fold_plan, resolve_folds
 from skeval._resampling.plan import RESPONSES, join_outputs
 from skeval._resampling.questions import Questions, ReplayedEstimator
 from skeval._resampling.task import Params, Target, Task, check_takes_weights, read_task
-from skeval._resampling.units import DrawingUnits, drawing_units, values_or_nan, warn_of_undefined
+from skeval._resampling.units import (
+    DrawingUnits,
+    ExchangedUnits,
+    drawing_units,
+    values_or_nan,
+    warn_of_undefined,
+)
 from skeval.metrics._scorers import range_of
 from skeval.metrics._table import METRICS, Metric, find_row, unwrap
 from skeval.metrics._text import Sums, find_sums
+from skeval.model_selection._compare_scores import read_systems
 from skeval.model_selection._comparison import Comparison
 from skeval.model_selection._comparison_methods import (
     METHODS,
@@ -38,6 +45,7 @@ from skeval.model_selection._comparison_methods import (
     InTime,
     Joint,
     Question,
+    Right,
     Splits,
     check_estimators,
     check_method,
@@ -59,6 +67,7 @@ from skeval.utils._checks import (
     check_weights,
     check_y,
     naming,
+    number_groups,
     share_dtype,
 )
 from skeval.utils._compat import Interval, validate_params
@@ -133,7 +142,7 @@ def compare_classifiers(
         under "bootstrap" must use its samples only through the methods of the estimator.
     groups : array-like of shape (n_samples,), default=None
         No group is split by a number of folds, and the bootstrap draws whole groups. "mcnemar",
-        "cochran_q" and "delong" take samples for independent, and so no groups.
+        "cochran_q" and "delong" take the variance between groups.
     params : dict, default=None
         Arguments of `fit` by name, the same for all estimators, as ``cross_validate`` of
         scikit-learn takes them.
@@ -380,10 +389,16 @@ class Fits:
         ratio = float(np.mean([len(test) / len(train) for train, test in self.folds]))
         return Splits(scores, ratio)
 
-    def right(self) -> np.ndarray:
+    @property
+    def group(self) -> Codes | None:
+        """The number of the group of each sample."""
+        return number_groups(self.tasks[0].groups, self.n_samples)
+
+    def right(self) -> Right:
         """Return which samples each predicts right."""
         truth = self.target.y
-        return np.array([each.predict(slice(None)) == truth for each in self.replay("predict")])
+        right = [each.predict(slice(None)) == truth for each in self.replay("predict")]
+        return Right(np.array(right), self.group)
 
     def areas(self) -> Areas:
         """Return areas under ROC curves and their covariance."""
@@ -394,8 +409,8 @@ class Fits:
         positive = self.target.y == classes[1]
         if min(positive.sum(), (~positive).sum()) < 2:
             raise ValueError("method='delong' needs two samples of each class in y, got fewer.")
-        values, covariance = delong(positive, np.array([r.positive_score() for r in replayed]))
-        return Areas(values, covariance)
+        scores = np.array([r.positive_score() for r in replayed])
+        return Areas(*_find_areas(positive, scores, 1.0, self.group))
 
     def draws(self) -> Draws:
         """Score all on the same resamples of their out-of-fold responses."""
@@ -502,7 +517,8 @@ def compare_predictions(
         accuracy. Of `bleu_score`, also with options fixed by `functools.partial`, the counts of
         words are resampled, and no text is read twice.
     method : str, default="auto"
-        "auto" is "permutation" of two and "max_t" of more, of two with `seeds` or without `y_true`.
+        "auto" is "permutation" of two and "max_t" of more, of two with `seeds` or without `y_true`,
+        and of groups of several columns.
         "max_t": the difference of each pair over its standard error is held against the largest
         of all pairs, so that intervals, P-values and the intervals of the `ranks` hold together
         [8]_ [9]_; of any number of systems at once, and in a second. "permutation": the predictions
@@ -523,7 +539,8 @@ def compare_predictions(
         `sklearn.metrics.roc_auc_score` ("delong").
     groups : array-like of shape (n_samples,), default=None
         Whole groups are exchanged, or drawn ("permutation", "bootstrap"); standard errors are those
-        between groups ("max_t").
+        between groups ("max_t", "mcnemar", "cochran_q", "delong"). Several columns are nested or
+        crossed groups; see :doc:`/user_guide/dependence`. Crossed ones cannot be exchanged.
     seeds : array-like of shape (n_predictions,), default=None
         The system that each prediction is a run of, where a system was run several times, as under
         several seeds: the mean of its runs is compared, and that they differ is part of the error
@@ -654,7 +671,8 @@ def compare_predictions(
     systems, runs = read_seeds(seeds, named)
     if method == "auto":
         alone = len(systems) == 2 == len(named) and y_true is not None
-        method = "permutation" if alone else "max_t"
+        several = groups is not None and np.ndim(groups) > 1
+        method = "permutation" if alone and not several else "max_t"
     check_method(Predictions, method, alternative, len(systems))
     if METHODS[method].needs != "joint" and (seeds is not None or y_true is None):
         what = "y_true must not be None" if seeds is None else "seeds must be None"
@@ -692,31 +710,6 @@ def compare_predictions(
     return compare(read_predictions(source), method, question)
 
 
-LONG = ("item", "system", "score")
-"""The columns of a frame of which every row is a score."""
-
-
-def read_systems(predictions: Any, y_true: Any, seeds: Any) -> tuple[Any, Any]:
-    """Return the columns of a data frame by their names; of a frame of runs also whose they are."""
-    if not (hasattr(predictions, "columns") and hasattr(predictions, "pivot")):
-        return predictions, seeds
-    frame = predictions
-    if set(LONG) <= set(frame.columns):
-        if y_true is not None:
-            raise ValueError("y_true must be None where predictions have a row for each score.")
-        keys = ["system", "seed"] if "seed" in frame.columns else "system"
-        with naming("predictions"):
-            frame = frame.pivot(index="item", columns=keys, values="score")
-    names, owners = [str(name) for name in frame.columns], seeds
-    if getattr(frame.columns, "nlevels", 1) == 2:
-        names = [" ".join(map(str, name)) for name in frame.columns]
-        owners = [str(name[0]) for name in frame.columns] if seeds is None else seeds
-    if len(set(names)) < len(names):
-        raise ValueError(f"predictions must have columns of different names, got {names}.")
-    columns = {name: frame[key].to_numpy() for name, key in zip(names, frame.columns, strict=True)}
-    return columns, owners
-
-
 def read_seeds(seeds: Any, named: Mapping[str, Any]) -> tuple[tuple[str, ...], np.ndarray]:
     """Return the names of the systems, and the number of that of each prediction."""
     if seeds is None:
@@ -745,9 +738,10 @@ def fraction_right(
 
 _USED = {
     "joint": {"metric", "groups", "sample_weight"},
+    "right": {"groups"},
     "exchanges": {"metric", "groups", "sample_weight"},
     "draws": {"metric", "groups", "sample_weight"},
-    "areas": {"y_true_b", "max_fpr"},
+    "areas": {"y_true_b", "max_fpr", "groups"},
     "in_time": {"metric", "horizon"},
 }
 
@@ -793,8 +787,18 @@ class Predictions:
     def _paired(self) -> bool:
         return self.truths[0] is self.truths[1]
 
-    def right(self) -> np.ndarray:
+    @property
+    def group(self) -> Codes | None:
+        """The number of the group of each sample, of crossed ones a column for each kind."""
+        if self.groups is not None and not self._paired:
+            raise ValueError("groups must be None where samples differ (y_true_b), got some.")
+        return number_groups(self.groups, self.n_samples)
+
+    def right(self) -> Right:
         """Return which samples each predicts right."""
+        return Right(self._find_right(), self.group)
+
+    def _find_right(self) -> np.ndarray:
         return np.array([vector == self.truths[0] for vector in self._read_labels()])
 
     def areas(self) -> Areas:
@@ -802,14 +806,13 @@ class Predictions:
         vectors = [_as_scores(*given) for given in zip(self.words, self.vectors, strict=True)]
         if self._paired:
             positive = _find_positive("y_true", self.truths[0])
-            values, covariance = _find_areas(positive, np.array(vectors), self.max_fpr)
-            return Areas(values, covariance)
-        areas, covariance = np.empty(2), np.zeros((2, 2))
+            return Areas(*_find_areas(positive, np.array(vectors), self.max_fpr, self.group))
+        areas, covariance, _ = np.empty(2), np.zeros((2, 2)), self.group  # which refuses groups
         for place, name in enumerate(("y_true", "y_true_b")):
             positive = _find_positive(name, self.truths[place])
-            area, variance = _find_areas(positive, vectors[place][None], self.max_fpr)
-            areas[place], covariance[place, place] = area[0], variance[0, 0]
-        return Areas(areas, covariance, paired=False)
+            area, spread = _find_areas(positive, vectors[place][None], self.max_fpr, None)
+            areas[place], covariance[place, place] = area[0], spread.variance
+        return Areas(areas, Spread(covariance), paired=False)
 
     def draws(self) -> Draws:
         """Score all on the same resamples."""
@@ -823,7 +826,13 @@ class Predictions:
             raise ValueError(
                 f"predictions must have the same shape for method='permutation', got {shapes}."
             )
-        units = drawing_units(len(self.truths[0]), None, self.groups)
+        units = drawing_units(len(self.truths[0]), None, self.groups, crossed=True)
+        if units.crossed:
+            raise ValueError(
+                "groups must not cross for method='permutation': predictions are exchanged for "
+                "all samples of a group at once, and crossed groups tie all samples together. "
+                "'max_t', 'mcnemar', 'delong' and 'bootstrap' take them."
+            )
         exchanged = ExchangedUnits(units.unit, units.strata, units.n_groups)
 
         def exchange(a: int, b: int) -> np.ndarray:
@@ -881,8 +890,9 @@ class Predictions:
                 together = spread.details
             noise = ((scores - (mean @ scores)[self.runs]) ** 2) @ weight**2
         elif self._are_areas:
-            of_runs, covariance, _ = self.areas()
-            values, covariance = mean @ of_runs, mean @ covariance @ mean.T
+            of_runs, spread, _ = self.areas()
+            values, covariance = mean @ of_runs, mean @ spread.covariance @ mean.T
+            degrees, together = spread.degrees_of_freedom, spread.details
         else:
             draws = self.draws()
             of_runs, values = draws.values, mean @ draws.values
@@ -894,13 +904,12 @@ class Predictions:
         spread = (of_runs - values[self.runs]) ** 2 - noise
         of_seeds = np.maximum(1, n_seeds - 1)
         own = np.bincount(self.runs, spread).clip(0.0) / of_seeds / n_seeds
-        groups = n_rates, units.n_groups, together
-        return Joint(values, covariance, degrees, *groups, own, n_seeds)
+        return Joint(values, covariance, degrees, n_rates, units.n_groups, together, own, n_seeds)
 
     @property
     def _are_areas(self) -> bool:
-        """Whether it is the area under the ROC curve of independent samples that is compared."""
-        plain = self.metric is roc_auc_score and self.groups is None and self.weight is None
+        """Whether it is the area under the ROC curve of unweighted samples that is compared."""
+        plain = self.metric is roc_auc_score and self.weight is None
         return plain and len(np.unique(self.truths[0])) == 2
 
     def _score_samples(self) -> np.ndarray | None:
@@ -908,7 +917,7 @@ class Predictions:
         if self.truths[0] is None:
             return np.array(self.vectors, dtype=float)
         if self.metric is None:
-            return self.right().astype(float)
+            return self._find_right().astype(float)
         function, arguments = unwrap(self.metric)
         row = find_row(function)
         if row is not None and row.response == "predict_proba":
@@ -923,7 +932,7 @@ class Predictions:
         return np.array(losses, dtype=float)
 
     def _draw(self, vectors: list[np.ndarray]) -> Draws:
-        units = drawing_units(len(self.truths[0]), None, self.groups)
+        units = drawing_units(len(self.truths[0]), None, self.groups, crossed=True)
         scores = [partial(self._score, vector) for vector in vectors]
         with naming("metric"):
             draws = draw_scores(scores, units, self.n_resamples, self.root, self.n_jobs)
@@ -956,15 +965,6 @@ class Predictions:
 def _is_mean(row: Metric) -> bool:
     """Whether a metric is a mean of losses of predictions, one for each sample."""
     return row.per_sample is not None and not row.root and row.response == "predict"
-
-
-class ExchangedUnits(DrawingUnits):
-    """Draws each unit once or not at all: whether its predictions are exchanged."""
-
-    def draw(self, rng: np.random.Generator) -> np.ndarray:
-        """Return whether each sample is exchanged."""
-        exchanged: np.ndarray = rng.integers(0, 2, self.n_units)[self.unit]
-        return exchanged
 
 
 def read_predictions(given: Predictions) -> Predictions:
@@ -1034,14 +1034,12 @@ def _read_vector(name: str, predicted: Any) -> np.ndarray:
 
 
 def _find_areas(
-    positive: np.ndarray, scores: np.ndarray, max_fpr: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return areas and their covariance; a partial area is that of scikit-learn."""
-    if max_fpr == 1:
-        return delong(positive, scores)
-    _, covariance = partial_delong(positive, scores, max_fpr)
-    areas = [roc_auc_score(positive, each, max_fpr=max_fpr) for each in scores]
-    return np.array(areas), covariance
+    positive: np.ndarray, scores: np.ndarray, max_fpr: float, group: Codes | None
+) -> tuple[np.ndarray, Spread]:
+    """Return areas and how far they are known; a partial area is that of scikit-learn."""
+    of_part = None if max_fpr == 1 else max_fpr
+    areas = [roc_auc_score(positive, each, max_fpr=of_part) for each in scores]
+    return np.array(areas), spread_of_areas(positive, scores, max_fpr, group)
 
 
 def _find_positive(name: str, y: np.ndarray) -> np.ndarray:

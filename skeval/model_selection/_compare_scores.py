@@ -30,11 +30,11 @@ from skeval.model_selection._run_over_datasets import (
     read_score_table,
     read_splits_scores,
 )
-from skeval.utils._checks import check_confidence_level, check_option, check_rope
+from skeval.utils._checks import check_confidence_level, check_option, check_rope, naming
 from skeval.utils._compat import validate_params
 from skeval.utils._seeds import RandomStateLike, root_seed
 
-__all__ = ["GivenInTime", "GivenSplits", "compare_scores"]
+__all__ = ["GivenInTime", "GivenSplits", "compare_scores", "read_systems"]
 
 LARGEST = 1e100  # whose square is a number still
 
@@ -243,6 +243,31 @@ def compare_scores(
     check_method(kind, method, alternative, len(source.names))
     root = root_seed(random_state)
     return compare(source, method, Question(alternative, rope, confidence_level, correction, root))
+
+
+LONG = ("item", "system", "score")
+"""The columns of a frame of which every row is a score."""
+
+
+def read_systems(predictions: Any, y_true: Any, seeds: Any) -> tuple[Any, Any]:
+    """Return the columns of a data frame by their names; of a frame of runs also whose they are."""
+    if not (hasattr(predictions, "columns") and hasattr(predictions, "pivot")):
+        return predictions, seeds
+    frame = predictions
+    if set(LONG) <= set(frame.columns):
+        if y_true is not None:
+            raise ValueError("y_true must be None where predictions have a row for each score.")
+        keys = ["system", "seed"] if "seed" in frame.columns else "system"
+        with naming("predictions"):
+            frame = frame.pivot(index="item", columns=keys, values="score")
+    names, owners = [str(name) for name in frame.columns], seeds
+    if getattr(frame.columns, "nlevels", 1) == 2:
+        names = [" ".join(map(str, name)) for name in frame.columns]
+        owners = [str(name[0]) for name in frame.columns] if seeds is None else seeds
+    if len(set(names)) < len(names):
+        raise ValueError(f"predictions must have columns of different names, got {names}.")
+    columns = {name: frame[key].to_numpy() for name, key in zip(names, frame.columns, strict=True)}
+    return columns, owners
 
 
 @dataclass(frozen=True)

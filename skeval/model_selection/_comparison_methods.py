@@ -20,6 +20,7 @@ from scipy import stats
 from sklearn.base import is_classifier
 
 from skeval._inference.estimate import Details, Limits, Test
+from skeval._inference.groups import Codes, Spread
 from skeval._inference.ordered import blocks_test, diebold_mariano
 from skeval._inference.paired import (
     PairedTest,
@@ -32,6 +33,8 @@ from skeval._inference.paired import (
     exchange_pvalue,
     five_by_two_f,
     five_by_two_t,
+    grouped_cochran,
+    grouped_mcnemar,
     mcnemar,
     paired_bootstrap,
     paired_delong,
@@ -74,6 +77,7 @@ __all__ = [
     "InTime",
     "Joint",
     "Question",
+    "Right",
     "Source",
     "Splits",
     "Table",
@@ -113,11 +117,18 @@ class Splits(NamedTuple):
 
 
 class Areas(NamedTuple):
-    """Areas under ROC curves, their covariance, and whether they are of the same samples."""
+    """Areas under ROC curves, how far they are known, and whether they are of the same samples."""
 
     values: np.ndarray
-    covariance: np.ndarray
+    spread: Spread
     paired: bool = True
+
+
+class Right(NamedTuple):
+    """Which samples each predicts right, (n_names, n_samples), and their groups."""
+
+    right: np.ndarray
+    group: Codes | None
 
 
 class Draws(NamedTuple):
@@ -445,12 +456,18 @@ def judge_halves(scores: np.ndarray, question: Question, *, method: str) -> Find
     return Findings(values, judge, {"split_scores": scores})
 
 
-def judge_right(right: np.ndarray, question: Question) -> Findings:
-    """McNemar's test of the samples that one of two alone predicts right; (n_names, n_samples)."""
+def judge_right(source: Right, question: Question) -> Findings:
+    """McNemar's test of the samples that one of two alone predicts right."""
+    right, group = source
     values = right.mean(axis=1)
 
     def judge(a: int, b: int) -> Pair:
         only_a, only_b = int(np.sum(right[a] & ~right[b])), int(np.sum(right[b] & ~right[a]))
+        if group is not None:
+            gap = right[a].astype(np.float64) - right[b]
+            test, spread = grouped_mcnemar(gap, group, question.alternative)
+            counted = {"form": "t", "only_a": only_a, "only_b": only_b, **spread.details}
+            return Pair(float(values[a] - values[b]), test, "mcnemar", counted)
         test, form = mcnemar(only_a, only_b, right.shape[1], question.alternative)
         counted = {"form": form, "only_a": only_a, "only_b": only_b}
         return Pair(float(values[a] - values[b]), test, "mcnemar", counted)
@@ -458,27 +475,36 @@ def judge_right(right: np.ndarray, question: Question) -> Findings:
     return Findings(values, judge)
 
 
-def judge_right_of_all(right: np.ndarray, question: Question) -> Findings:
-    """Cochran's Q, whether any differs, before McNemar's test of all pairs."""
-    statistic, of_sample = cochran_q_statistic(right), right.sum(axis=0)
+def judge_right_of_all(source: Right, question: Question) -> Findings:
+    """Cochran's Q (of groups Hotelling's F), whether any differs, before the tests of pairs."""
+    right, group = source
+    name, of_sample = "Q", right.sum(axis=0)
+    if group is None:
+        statistic = cochran_q_statistic(right)
+        pvalue = float(stats.chi2.sf(statistic, len(right) - 1))
+    else:
+        name, (statistic, pvalue) = "F", grouped_cochran(right, group)
     omnibus = Test(
-        name="Q",
+        name=name,
         statistic=statistic,
-        pvalue=float(stats.chi2.sf(statistic, len(right) - 1)),
-        method="Cochran's Q",
+        pvalue=pvalue,
+        method="Cochran's Q" if group is None else "Hotelling's F of groups",
         details={"n_discordant": int(np.sum((of_sample > 0) & (of_sample < len(right))))},
     )
-    return judge_right(right, question)._replace(omnibus=omnibus)
+    return judge_right(source, question)._replace(omnibus=omnibus)
 
 
 def judge_areas(areas: Areas, question: Question) -> Findings:
     """DeLong's test of areas under ROC curves."""
-    values, covariance, paired = areas
+    values, spread, paired = areas
+    degrees = spread.degrees_of_freedom
 
     def judge(a: int, b: int) -> Pair:
         two = [a, b]
-        test = paired_delong(values[two], covariance[np.ix_(two, two)], question.alternative)
-        return Pair(float(values[a] - values[b]), test, "delong", {"paired": paired})
+        known = spread.covariance[np.ix_(two, two)]
+        test = paired_delong(values[two], known, question.alternative, degrees)
+        details = {"paired": paired, **spread.details}
+        return Pair(float(values[a] - values[b]), test, "delong", details)
 
     return Findings(values, judge)
 
@@ -681,7 +707,6 @@ OF_LABELS: dict[str, Any] = {
     "needs": "right",
     "scoring": "accuracy",
     "of_classes": True,
-    "independent": True,
     "scope": RULES,
 }
 OVER_DATASETS: dict[str, Any] = {"needs": "table", "one_sided": False, "level": level_over_datasets}
@@ -723,7 +748,6 @@ ROWS = (
         judge_areas,
         scoring="roc_auc",
         of_classes=True,
-        independent=True,
         scope=RULES,
     ),
     ComparisonMethod(

@@ -58,15 +58,20 @@ from skeval._resampling.schemes import (
     FoldScheme,
     RepeatedScheme,
     Scheme,
-    child_seed,
     fold_scheme,
     given_scheme,
     halves_scheme,
     replacement_scheme,
     subsample_scheme,
 )
-from skeval._resampling.task import Cases, Loss, Task, check_takes_weights, number_by_appearance
-from skeval._resampling.units import TooFewMembersError
+from skeval._resampling.task import (
+    Cases,
+    Loss,
+    Task,
+    TooFewMembersError,
+    check_takes_weights,
+    number_by_appearance,
+)
 from skeval.model_selection._bootstrap import (
     find_bootstraps,
     plan_bootstrap,
@@ -90,6 +95,7 @@ from skeval.model_selection._estimates import (
     untested_losses,
 )
 from skeval.utils._checks import check_count, check_option
+from skeval.utils._seeds import child_seed
 
 __all__ = [
     "AUTO",
@@ -546,7 +552,7 @@ def outcome_of_repeats(
 ) -> Outcome:
     """Return what the answers of repeated cross-validations say of each loss."""
     findings = []
-    rows = np.unique(np.concatenate([answer.rows for answer in completed(answers)]))
+    rows = np.flatnonzero(np.bincount(np.concatenate([one.rows for one in completed(answers)])))
     stand_in = task.count(rows, np.zeros(len(rows)))
     for loss in task.losses:
         tested: list[list[Tested]] = [[] for _ in range(scheme.n_repeats)]

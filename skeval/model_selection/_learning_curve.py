@@ -29,7 +29,7 @@ from skeval._inference.proportions import bounds_of, normal_interval
 from skeval._resampling.fits import fit_scheme, score_scheme
 from skeval._resampling.folds import draws_anew
 from skeval._resampling.plan import FitOutput, PlanBlock, ResamplingPlan
-from skeval._resampling.schemes import RepeatedScheme, Scheme, child_seed
+from skeval._resampling.schemes import RepeatedScheme, Scheme
 from skeval._resampling.task import Cases, LossLike, Params, Task, cases_of, read_task
 from skeval.metrics._scorers import range_of
 from skeval.model_selection._error_interval import (
@@ -45,7 +45,7 @@ from skeval.model_selection._interval_methods import (
     outcome_of_repeats,
 )
 from skeval.utils._checks import check_confidence_level, check_data, naming
-from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
+from skeval.utils._seeds import RandomStateLike, child_seed, repetition_rng, root_seed
 from skeval.utils._text import mean_loss_name, name_scoring, write_ends, write_number
 
 __all__ = ["learning_curve_band"]
@@ -477,7 +477,7 @@ def fit_law(ratio: Floats, values: Floats, weight: Floats, least: float) -> Law:
         misfit = (values - a[:, None] - b[:, None] * z) ** 2 @ weight
         better = misfit < best[-1]
         best[:, better] = np.array([a, b, np.full(len(a), c), misfit])[:, better]
-    return Law(*best)
+    return Law._make(best)
 
 
 def draw_deviations(measured: Measured, rng: np.random.Generator) -> Floats:
@@ -593,7 +593,7 @@ def hold_whole(law: Floats, draws: Floats, level: float, bounds: Limits) -> Band
     spread = draws.std(axis=0, ddof=1)
     off = np.abs(draws - law) / np.where(spread > 0, spread, np.inf)
     half = np.quantile(off.max(axis=1), level) * spread
-    return Band(*(np.clip(law + side * half, *bounds) for side in (-1, 1)))
+    return Band(np.clip(law - half, *bounds), np.clip(law + half, *bounds))
 
 
 def predict(name: str, value: float, draws: Floats, level: float) -> Estimate:

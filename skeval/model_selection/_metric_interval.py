@@ -23,7 +23,6 @@ from sklearn.utils.multiclass import type_of_target
 
 from skeval._inference.draws import bca_correction, bootstrap_limits, mirrored_limits
 from skeval._inference.estimate import Estimate, Limits, LimitsByMethod, Results
-from skeval._resampling.schemes import child_seed
 from skeval._resampling.units import (
     DrawingUnits,
     Statistic,
@@ -61,7 +60,7 @@ from skeval.utils._compat import (
     safe_indexing,
     validate_params,
 )
-from skeval.utils._seeds import RandomStateLike, root_seed
+from skeval.utils._seeds import RandomStateLike, child_seed, root_seed
 from skeval.utils._text import write_estimate
 
 __all__ = [

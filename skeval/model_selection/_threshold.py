@@ -238,7 +238,7 @@ def _measure_chosen(
     sample: CurveSample, rule: Rule, n_resamples: int, root: SeedSequence
 ) -> dict[str, Estimate]:
     """Return the shares at a chosen threshold, less what choosing it on these samples adds."""
-    units = drawing_units(len(sample.score), None, sample.group)
+    units = drawing_units(len(sample.score), None, sample.group, crossed=True)
     lowest, place = np.unique(-sample.score, return_inverse=True)
     thresholds, positive = -lowest, sample.positive
 

@@ -610,7 +610,9 @@ def are_alike(values: np.ndarray, strata: np.ndarray | None = None) -> bool:
             place = np.argsort(strata, kind="stable")
             order[place] = order[np.argsort(strata[order], kind="stable")]
         as_high += measure(values[order]) >= seen - 1e-9 * abs(seen)
-    return (1 + as_high) / (1 + n_shuffles) <= RARE
+        if (1 + as_high) / (1 + n_shuffles) > RARE:
+            return False
+    return True
 
 
 def _rises(values: np.ndarray) -> bool:

@@ -20,8 +20,7 @@ from skeval._resampling.folds import DEFAULT_FOLDS, default_folds, resolve_split
 from skeval._resampling.jobs import tallied_warnings
 from skeval._resampling.progress import begin_step
 from skeval._resampling.questions import Questions
-from skeval._resampling.task import LossLike, Params, Target, read_task
-from skeval._resampling.units import TooFewMembersError
+from skeval._resampling.task import LossLike, Params, Target, TooFewMembersError, read_task
 from skeval.model_selection._error_interval import read_positive_weight
 from skeval.model_selection._interval_methods import AUTO, ERROR_METHODS, LISTED
 from skeval.report._comparison import EvaluationComparison, collect_cautions, compare_reports

@@ -299,13 +299,15 @@ def _compare_indices(reports: Mapping[str, ClusteringReport]) -> ClusteringCompa
     parts = {name: report.comparison for name, report in reports.items()}
     first = next(iter(parts.values()))
     values = np.concatenate([part.values for part in parts.values()])
+    dominates, front = pareto_dominance(values, greater_is_better=first.greater_is_better)
     return ClusteringComparison(
         tuple(f"{name}, {each}" for name, part in parts.items() for each in part.names),
         first.indices,
         first.greater_is_better,
         values,
         np.concatenate([part.n_clusters for part in parts.values()]),
-        *pareto_dominance(values, greater_is_better=first.greater_is_better),
+        dominates,
+        front,
     )
 
 

@@ -26,6 +26,9 @@ from skeval.report._comparison import EvaluationComparison, collect_cautions
 from skeval.report._given import (
     KINDS,
     Given,
+    draw_scores,
+    draw_smooth,
+    draw_spreads,
     find_answer,
     find_worst,
     is_wide,
@@ -418,7 +421,8 @@ class PredictionsReport(ScoredReport):
         return f"{name} curve with its interval at each point and the band of the whole curve."
 
     def _draw_curves(self) -> Iterator[Figure]:
-        """Yield the curves, and of probabilities of two classes the net benefit."""
+        """Yield the scores and the curves, and of probabilities of two classes the net benefit."""
+        yield from self._draw_scores()
         yield from super()._draw_curves()
         found, classes = self.out_of_fold, self.out_of_fold.target.classes
         if classes is None or found.probabilities is None or len(classes) > 2:
@@ -432,6 +436,33 @@ class PredictionsReport(ScoredReport):
             "reaches the threshold, in true positives per sample, where the threshold says how "
             "many false ones one of them outweighs. Of use where it lies above both lines.",
             label="Net benefit by threshold, beside treating all and none.",
+            height=3.6,
+        )
+
+    def _draw_scores(self) -> Iterator[Figure]:
+        """Yield how the scores of each class are spread."""
+        found, classes = self.out_of_fold, self.out_of_fold.target.classes
+        scores = found.class_scores
+        if classes is None or scores is None:
+            return
+        what = "probability" if found.probabilities is not None else "score"
+        if len(classes) > 2:
+            own = scores[np.arange(len(scores)), found.target.codes]
+            yield Figure(
+                partial(draw_spreads, own, found.target, f"{what} of the truth"),
+                f"The {what} of the class that is true, by class: median, middle half and nine "
+                "tenths of its samples. Best is far to the right.",
+                label=f"Spread of the {what} of the truth by class.",
+                height=1.2 + 0.25 * min(len(classes), 30),
+            )
+            return
+        label = f"{what} of {classes[1]}"
+        draw = partial(draw_scores, scores[:, 1], found.target, found.weight, self.threshold)
+        yield Figure(
+            partial(draw, label),
+            f"The {label}, by the class that is true. The classes are told apart where they do not "
+            "overlap.",
+            label=f"Histograms of the {what} by class.",
             height=3.6,
         )
 
@@ -509,8 +540,19 @@ class PredictionsReport(ScoredReport):
             notes={found[name].name: note for name, note in BEST.items()},
             left=(0, 2),
         )
-        told, known = write_calibration(found)
-        return Section(told, [f"{told}.{known}"], tables=[table], results={"calibration": found})
+        told, known = write_calibration(found, self.n_samples)
+        figures, curve = [], found["ici"].details.get("curve")
+        if curve is not None:
+            figure = Figure(
+                partial(draw_smooth, curve),
+                "How often the event happens by the probability that was said: a restricted cubic "
+                "spline of its log-odds, from which the distances of the table are taken.",
+                label="Smooth calibration curve with its interval at each probability.",
+                height=3.6,
+            )
+            figures.append(figure)
+        sentences, results = [f"{told}.{known}"], {"calibration": found}
+        return Section(told, sentences, figures=figures, tables=[table], results=results)
 
     def _show_subgroups(self) -> Section:
         """Show the answer in each subgroup, and how it differs from the rest."""
@@ -597,7 +639,11 @@ BEST = {
 """What the measures of calibration are where all is right."""
 
 
-def write_calibration(found: Results) -> tuple[str, str]:
+WANTED = 0.1
+"""To how much either way a slope should be known: the width of Riley et al. (2021) is 0.2."""
+
+
+def write_calibration(found: Results, n_samples: int) -> tuple[str, str]:
     """Say whether the slope and the number of events are those of right probabilities, and more."""
     told = []
     for name, best, below, above in (
@@ -611,6 +657,10 @@ def write_calibration(found: Results) -> tuple[str, str]:
             told.append(above)
     slope = found["slope"].interval
     known = f" The slope is known from {slope.low:.2f} to {slope.high:.2f}."
+    reach = (slope.high - slope.low) / 2
+    if reach > WANTED:
+        n_wanted = float(f"{n_samples * (reach / WANTED) ** 2:.2g}")
+        known += f" To know it to +- {WANTED} takes about {n_wanted:.0f} samples like these."
     if not np.isfinite([slope.low, slope.high]).all():
         known = ""
     return f"Probabilities are {' and '.join(told) or 'not shown to be off'}", known

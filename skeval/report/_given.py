@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skeval._inference.estimate import Estimate, Results
+from skeval._inference.estimate import Curve, Estimate, Results
 from skeval._resampling.fits import OutOfFold
 from skeval._resampling.task import Target, cases_of
 from skeval.metrics import calibration_measures
@@ -26,12 +26,16 @@ from skeval.report._sections import Section, Table
 from skeval.report._sentences import name_metric, write_amount
 from skeval.utils._checks import check_data, check_groups, check_weights, check_y, native_labels
 from skeval.utils._compat import metric_of_scorer
+from skeval.utils._plotting import shorten_name
 from skeval.utils._text import write_estimate, write_number
 
 __all__ = [
     "KINDS",
     "Given",
     "collect_given",
+    "draw_scores",
+    "draw_smooth",
+    "draw_spreads",
     "find_answer",
     "find_worst",
     "is_wide",
@@ -537,3 +541,52 @@ def choose_response(name: str, given: Given, response: Any) -> np.ndarray:
     if "decision_function" not in kinds and given.kind != "probabilities":
         raise ValueError(f"scoring={name!r} needs probabilities, got scores.")
     return scores[:, 1] if scores.ndim == 2 and scores.shape[1] == 2 else scores
+
+
+MOST_CLASSES_DRAWN, N_BARS = 30, 24
+"""Of more classes the largest are drawn; bars of a histogram of scores."""
+
+
+def draw_scores(
+    score: np.ndarray, target: Target, weight: np.ndarray, cut: float | None, label: str, ax: Any
+) -> None:
+    """Draw how the scores of the samples of each of two classes are spread, as shares of it."""
+    assert target.classes is not None
+    low, high = float(score.min()), float(score.max())
+    cells = np.linspace(low, high if high > low else low + 1, N_BARS + 1)
+    for code, name in enumerate(target.classes):
+        own = target.codes == code
+        share = weight[own] / weight[own].sum()
+        shown: dict[str, Any] = {"weights": share, "color": f"C{code}"}
+        ax.hist(score[own], cells, histtype="step", linewidth=1.5, label=str(name), **shown)
+        ax.hist(score[own], cells, alpha=0.15, **shown)
+    if cut is not None and low <= cut <= high:
+        ax.axvline(cut, color="0.4", linestyle="--", linewidth=1, label="threshold")
+    ax.set(xlabel=label, ylabel="share of the class")
+    ax.legend(fontsize="small")
+
+
+def draw_spreads(score: np.ndarray, target: Target, label: str, ax: Any) -> None:
+    """Draw the median, the middle half and nine tenths of the scores of each of many classes."""
+    assert target.classes is not None
+    sizes = np.bincount(target.codes, minlength=len(target.classes))
+    drawn = np.sort(np.argsort(-sizes, kind="stable")[:MOST_CLASSES_DRAWN])
+    drawn = drawn[sizes[drawn] > 0]
+    for row, code in enumerate(drawn):
+        ends = np.quantile(score[target.codes == code], [0.05, 0.25, 0.5, 0.75, 0.95])
+        ax.plot(ends[[0, 4]], [row, row], color="C0", linewidth=1)
+        ax.plot(ends[[1, 3]], [row, row], color="C0", linewidth=5, alpha=0.5)
+        ax.plot(ends[2], row, "o", color="C0", markersize=5)
+    ax.set(xlabel=label, yticks=range(len(drawn)), ylim=(len(drawn) - 0.5, -0.5))
+    ax.set_yticklabels([shorten_name(str(target.classes[code])) for code in drawn])
+
+
+def draw_smooth(curve: Curve, ax: Any) -> None:
+    """Draw a smooth calibration curve with the interval at each probability."""
+    ax.plot([0, 1], [0, 1], linestyle=":", color="0.4", linewidth=1, label="calibrated")
+    level = f"{100 * curve.confidence_level:g} % interval at each"
+    ax.fill_between(curve.x, curve.low, curve.high, alpha=0.2, linewidth=0, label=level)
+    ax.plot(curve.x, curve.y, label="smooth curve")
+    ax.set(xlabel="predicted probability", ylabel="observed share", box_aspect=1)
+    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+    ax.legend(loc="best", fontsize="small")

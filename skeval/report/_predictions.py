@@ -32,7 +32,7 @@ from skeval.model_selection._metric_interval import compare_subgroups, read_subg
 from skeval.model_selection._tuning import read_search, summarize_searches
 from skeval.report._sections import Caution
 from skeval.utils._checks import naming
-from skeval.utils._text import DataFrame, ShownAsText, align_rows, make_frame
+from skeval.utils._text import DataFrame, ShownAsText, align_rows, make_frame, name_label
 
 __all__ = [
     "ConfusionRates",
@@ -202,10 +202,7 @@ def mirror_limits(answer: Estimate, confidence_level: float) -> tuple[float, flo
 
 def warn_of_metrics(metrics: Results) -> Iterator[Caution]:
     """Say which metrics are undefined, or have no interval."""
-    names = {
-        name: REPORTED[name].label if name in REPORTED else each.name
-        for name, each in metrics.items()
-    }
+    names = {name: _name_metric(name, each) for name, each in metrics.items()}
     undefined = [names[name] for name, each in metrics.items() if np.isnan(each.value)]
     if undefined:
         text = (
@@ -221,6 +218,13 @@ def warn_of_metrics(metrics: Results) -> Iterator[Caution]:
     if unvaried:
         text = f"{', '.join(unvaried)}: no interval, since nothing varies in these predictions."
         yield Caution("undefined", text)
+
+
+def _name_metric(name: str, found: Estimate) -> str:
+    """Return what people call a metric, and the class that it is of."""
+    metric, label = found.details.get("metric", name), found.details.get("label")
+    told = REPORTED[metric].label if metric in REPORTED else metric
+    return told if label is None else f"{told} of class {name_label(label)}"
 
 
 def warn_of_scores(found: OutOfFold, metrics: Results, estimator: Any) -> list[Caution]:
@@ -460,7 +464,7 @@ def _judge_labels(
     always = always & (tested > 1)
     sizes = np.bincount(codes[tested > 0], minlength=len(classes))
     wrong = np.bincount(codes[always], minlength=len(classes))
-    names = [str(name) for name in classes.tolist()]
+    names = [name_label(name) for name in classes.tolist()]
     rows = zip(names, wrong.tolist(), sizes.tolist(), strict=True)
     unknown = {name: (n_wrong, size) for name, n_wrong, size in rows if 2 * n_wrong > size}
     suspect = always & (2 * wrong <= sizes)[codes]

@@ -45,7 +45,14 @@ from skeval.report._sentences import (
     write_verdict,
 )
 from skeval.report._source import name_steps
-from skeval.utils._text import DataFrame, count, write_estimate, write_number, write_spread
+from skeval.utils._text import (
+    DataFrame,
+    count,
+    name_label,
+    write_estimate,
+    write_number,
+    write_spread,
+)
 
 __all__ = ["FIRST_ROWS", "MOST_ROWS", "PERTURBED", "EvaluationReport", "ScoredReport"]
 
@@ -66,6 +73,7 @@ MOST_CLASSES = 6
 """Classes of a confusion matrix that stands beside the answer; more make a table of their own."""
 MOST_METRICS, MOST_ROWS, FIRST_ROWS = 12, 20, 5
 """Metrics that text shows; rows of settings, samples and features that a page holds, and shows."""
+FAULTY = "Under the fault that is named first it need not hold that error."
 ASKED = (
     "This and the comparison with the guess disagree, since they ask different things: P, whether "
     "labels and features are related at all; the other, whether new samples are predicted better "
@@ -205,7 +213,7 @@ class ScoredReport(Report):
         """Say how many samples there are, and of which classes."""
         if not self.class_sizes:
             return f"{self.n_samples} samples"
-        sizes = [f"{name}: {size}" for name, size in self.class_sizes.items()]
+        sizes = [f"{name_label(name)}: {size}" for name, size in self.class_sizes.items()]
         of = count(len(sizes), "class")
         return f"{self.n_samples} samples of {of} ({list_few(sizes)})"
 
@@ -463,7 +471,8 @@ class EvaluationReport(ScoredReport):
         found = self.out_of_fold
         weighted, shares = bool(np.ptp(found.weight)), found.probabilities
         certain = shares is not None and not np.all(shares)
-        return write_coverage(self.answer, self.class_sizes, found.cases, weighted, certain)
+        told = write_coverage(self.answer, self.class_sizes, found.cases, weighted, certain)
+        return [*told[:1], FAULTY] if told and list_grave(self.warnings) else told
 
     @property
     def headline(self) -> str:
@@ -642,7 +651,8 @@ class EvaluationReport(ScoredReport):
             left=(0, 3, 4),
         )
         sentences = []
-        if self.guess is not None and self.guess.better:
+        grave = list_grave(self.warnings)
+        if self.guess is not None and self.guess.better and not grave:
             sentences.append(write_guess(self.guess, self.answer.details["loss"]))
         if self.omitted:
             sentences.append(write_omitted(self.omitted))

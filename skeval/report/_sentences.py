@@ -32,7 +32,7 @@ from skeval.model_selection._fold_metrics import summarize_losses
 from skeval.model_selection._interval_methods import GIVEN_FOLDS
 from skeval.report._predictions import HardSamples
 from skeval.report._sections import Caution, forbid_quoting, list_few, list_grave, tell_gravest
-from skeval.utils._text import count, mean_loss_name, write_estimate, write_number
+from skeval.utils._text import count, mean_loss_name, name_label, write_estimate, write_number
 
 __all__ = [
     "ALPHA",
@@ -161,7 +161,7 @@ def find_guess(found: OutOfFold, loss: str, lag: int | None = None) -> Guess | N
     rows, weight, codes = found.row, found.weight[found.row], found.target.codes
     if loss == "zero_one" and found.target.classes is not None:
         largest = int(np.bincount(codes[rows], weight).argmax())
-        answer = str(found.target.classes[largest])
+        answer = name_label(found.target.classes[largest])
         losses = (codes[rows] != largest).astype(float)
         repeated = None if lag is None else (codes[rows] != codes[rows - lag]).astype(float)
     elif loss in ("squared", "absolute") and np.ndim(found.target.y) == 1:
@@ -218,7 +218,7 @@ def find_rare_class(
             one = metrics[name]
             interval = one.confidence_interval(1 - ALPHA)
             low, high = interval.low, interval.high
-            return RareClass(str(label), share, name, one.value, low, high, chance)
+            return RareClass(name_label(label), share, name, one.value, low, high, chance)
     return None
 
 
@@ -229,7 +229,7 @@ def find_unanswered(found: OutOfFold) -> tuple[str, ...]:
         return ()
     given = [np.unique(found.predicted[part]).astype(np.intp) for part in found.repeats]
     counts = np.bincount(np.concatenate(given), minlength=len(classes))
-    return tuple(str(classes[code]) for code in np.flatnonzero(counts < len(given) / 2))
+    return tuple(name_label(classes[code]) for code in np.flatnonzero(counts < len(given) / 2))
 
 
 def write_verdict(

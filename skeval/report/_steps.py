@@ -18,7 +18,7 @@ import numpy as np
 from scipy.stats import rankdata
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import check_scoring, make_scorer
-from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
 
 from skeval._inference.estimate import Estimate, Test
@@ -28,9 +28,8 @@ from skeval._resampling.plan import FitOutput, ResamplingPlan
 from skeval._resampling.progress import show_estimate
 from skeval._resampling.questions import Questions
 from skeval._resampling.task import Target, Task, params_of_part, weight_parameters
-from skeval.feature_selection import CV2FeatureSelectionPipeline, selection_stability
-from skeval.feature_selection._cv2 import default_selector
-from skeval.feature_selection._selection_bias import compare_selections
+from skeval.feature_selection import selection_stability
+from skeval.feature_selection._selection_bias import compare_selections, split_at_selector
 from skeval.model_selection._error_interval import (
     conclude_row,
     find_answer,
@@ -344,7 +343,7 @@ class Steps:
     @property
     def selects(self) -> bool:
         """Whether the estimator selects features, and classifies."""
-        found = _split_at_selector(self.task.estimator, self.task.X)
+        found = split_at_selector(self.task.estimator, self.task.X)
         return found is not None and self.target.classes is not None
 
     def select(self, feature_names: tuple[str, ...] | None) -> dict[str, Any]:
@@ -352,7 +351,7 @@ class Steps:
 
         Nothing of it where the estimator does not select features, or does not classify.
         """
-        parts = _split_at_selector(self.task.estimator, self.task.X)
+        parts = split_at_selector(self.task.estimator, self.task.X)
         if parts is None or self.target.classes is None:
             return {}
         head, _ = parts
@@ -386,21 +385,6 @@ def _mean_share_loss(y_true: np.ndarray, shares: np.ndarray, *, loss: Any, class
     """Return the mean loss of probabilities: of the second class alone where there are two."""
     shares = shares if shares.ndim == 2 else np.column_stack([1 - shares, shares])
     return float(np.mean(loss(np.searchsorted(classes, y_true), shares)))
-
-
-def _split_at_selector(estimator: Any, X: Any) -> tuple[Pipeline, Pipeline] | None:
-    """Return the steps up to the last selector and those behind it; None if there is none."""
-    if isinstance(estimator, CV2FeatureSelectionPipeline):
-        selector, classifier = estimator.selector, estimator.classifier
-        selector = default_selector(np.shape(X)[1]) if selector is None else selector
-        classifier = SVC(kernel="linear") if classifier is None else classifier
-        return make_pipeline(selector), make_pipeline(classifier)
-    if not isinstance(estimator, Pipeline):
-        return None
-    for last in reversed(range(len(estimator) - 1)):
-        if hasattr(estimator[last], "get_support"):
-            return estimator[: last + 1], estimator[last + 1 :]
-    return None
 
 
 def ends_in_linear_svc(estimator: Any, target: Target) -> bool:

@@ -7,7 +7,7 @@ from numbers import Integral
 import numpy as np
 from numpy.random import Generator, RandomState, SeedSequence
 
-__all__ = ["RandomStateLike", "repetition_rng", "root_seed", "small_seed"]
+__all__ = ["RandomStateLike", "child_seed", "repetition_rng", "root_seed", "small_seed"]
 
 RandomStateLike = int | RandomState | Generator | SeedSequence | None
 
@@ -47,11 +47,15 @@ def small_seed(random_state: RandomStateLike) -> int:
     return int(root.generate_state(1)[0])
 
 
+def child_seed(root: SeedSequence, use: int) -> SeedSequence:
+    """Return the root of one of several uses of a root."""
+    return SeedSequence(root.entropy, spawn_key=(*root.spawn_key, use))
+
+
 def repetition_rng(root: SeedSequence, repetition: int) -> Generator:
     """Return the stream of one repetition: child `repetition` of ``root.spawn``.
 
     The child is addressed directly, so any block of repetitions can be drawn on its own and the
     first 100 of 200 repetitions are the 100.
     """
-    child = SeedSequence(root.entropy, spawn_key=(*root.spawn_key, repetition))
-    return np.random.default_rng(child)
+    return np.random.default_rng(child_seed(root, repetition))

@@ -24,6 +24,7 @@ __all__ = [
     "make_frame",
     "mean_loss_name",
     "name_estimators",
+    "name_label",
     "name_scoring",
     "say_pvalue",
     "write_ends",
@@ -107,6 +108,12 @@ def count(n: int, noun: str) -> str:
     """Return a number of things in words that agree: 1 sample, 2 samples, 3 classes."""
     plural = "es" if noun.endswith("s") else "s"
     return f"{n} {noun}{'' if n == 1 else plural}"
+
+
+def name_label(label: Any) -> str:
+    """Return a label as it stands in a sentence: in quotes where its end could not be seen."""
+    text = str(label)
+    return text if text and text.isprintable() and text == text.strip() else repr(text)
 
 
 def write_number(value: float) -> str:

@@ -27,14 +27,14 @@ def same(first, second):
 
 @pytest.mark.parametrize("name", ARRAYS)
 def test_arrays_arrive_as_they_were(name):
-    same(squeeze(ARRAYS[name]).unpack(), ARRAYS[name])
+    same(pickle.loads(pickle.dumps(squeeze(ARRAYS[name]))), ARRAYS[name])
 
 
-@pytest.mark.parametrize("name", [name for name in ARRAYS if name not in ("a row", "nothing")])
+@pytest.mark.parametrize("name", ["booleans", "zeros and ones", "counts", "large counts"])
 def test_repeated_rows_arrive_as_they_were(name):
     rows = np.repeat(ARRAYS[name], [1, 3, 2, 1, 1, 4, 1], axis=0)
     squeezed = squeeze_rows(rows)
-    same(squeezed.unpack(), rows)
+    same(pickle.loads(pickle.dumps(squeezed)), rows)
     assert squeezed.content.nbytes <= ARRAYS[name].nbytes
 
 

@@ -51,7 +51,7 @@ def list_fitting():
 
 def test_functions_that_fit_take_the_same_arguments():
     found = dict(list_fitting())
-    assert len(found) == 18
+    assert len(found) >= 18
     for name, taken in found.items():
         lacking = CLUSTERINGS if "clusterer" in taken else LACKING.get(name, set())
         assert ARGUMENTS - taken == lacking, name

@@ -8,10 +8,9 @@ from reference.svm import solve_dual
 
 from skeval._solvers.active_set import ActiveSets
 from skeval._solvers.interior_point import Start
-from skeval._solvers.newton import Duals, FeatureSystem, GramSystem
+from skeval._solvers.newton import Duals, FeatureSystem, GramSystem, divide
 from skeval._solvers.optimum import (
     BatchSolution,
-    divide,
     find_solvable,
     optimal,
     solve_from_sets,

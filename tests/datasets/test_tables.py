@@ -114,7 +114,7 @@ def test_npz_executes_nothing(tmp_path):
         ("a.csv", "x,target\n1,0\n,1\n", "column 'x' has no value in line 3"),
         ("a.csv", "x,target\n1,0\n2,\n", "target column 'target' has no value in line 3"),
         ("a.csv", "x,target\n1,0\n2,inf\n", "target column 'target' must be finite"),
-        ("a.csv", b"\xff\xfe\x00x", "must be UTF-8 text"),
+        ("a.csv", b"\xff\xfea", "begins as UTF-16 text and holds something else"),
         ("a.csv", 'x,target\n"1"2,0\n', "a.csv: line 2 is not CSV"),
         ("a.npz", b"not a zip", r"a\.npz cannot be read"),
         ("a.parquet", b"not parquet", "is not a Parquet file"),

@@ -32,7 +32,6 @@ from skeval._inference.errors import nested_errors
 from skeval._resampling.fits import fit_scheme
 from skeval._resampling.schemes import (
     bootstrap_scheme,
-    child_seed,
     fold_scheme,
     halves_scheme,
     replacement_scheme,
@@ -47,7 +46,7 @@ from skeval.model_selection import (
     resubstitution_error,
 )
 from skeval.model_selection._interval_methods import ERROR_METHODS, nested_folds
-from skeval.utils._seeds import root_seed
+from skeval.utils._seeds import child_seed, root_seed
 
 RNG = np.random.default_rng(7)
 N = 26

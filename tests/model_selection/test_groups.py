@@ -4,6 +4,8 @@ import inspect
 import math
 import warnings
 from importlib import import_module
+from pathlib import Path
+from runpy import run_path
 
 import numpy as np
 import pandas as pd
@@ -35,13 +37,18 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skeval import evaluate
+from skeval._inference.groups import spread_between
 from skeval.feature_selection import CV2FeatureSelectionPipeline, selection_bias
 from skeval.metrics import (
+    CalibrationDisplay,
     NetBenefitDisplay,
     PrecisionRecallDisplay,
     RocCurveDisplay,
+    calibration_curve,
     calibration_measures,
+    cost_curve_band,
     error_rate,
+    expected_calibration_error,
     net_benefit,
     precision_recall_curve_band,
     roc_curve_band,
@@ -65,6 +72,7 @@ from skeval.model_selection import (
 )
 from skeval.report import evaluate_predictions
 
+BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "coverage_groups.py"
 RNG = np.random.default_rng(0)
 GROUPS = np.repeat([f"patient {g}" for g in range(12)], RNG.integers(1, 9, 12))
 X = RNG.normal(size=(len(GROUPS), 2)) + np.unique(GROUPS, return_inverse=True)[1][:, None] % 3
@@ -173,10 +181,21 @@ def test_intervals_cover(n_groups):
     assert by_samples < 160
 
 
-def test_tests_of_independent_samples_refuse_groups():
-    for method in ("mcnemar", "cochran_q", "delong"):
-        with pytest.raises(ValueError, match=f"groups must be None for method='{method}'"):
-            compare_classifiers([LOGISTIC, Sign()], X, Y, groups=GROUPS, method=method)
+@pytest.mark.parametrize("method", ["mcnemar", "cochran_q", "delong"])
+def test_tests_of_pairs_count_groups(method):
+    """Copies in a group tell nothing new; groups of one are samples, but for Student's law."""
+    rng = np.random.default_rng(0)
+    score = rng.normal(size=(2, N)) + LABELS
+    two = list(score if method == "delong" else (score > 0.5).astype(int))
+    plain = compare_predictions(LABELS, two, method=method).difference
+    alone = compare_predictions(LABELS, two, method=method, groups=np.arange(N)).difference
+    assert_allclose(alone.standard_error, plain.standard_error, rtol=0.02)
+    copies = [np.tile(each, 5) for each in (LABELS, *two)]
+    found = compare_predictions(
+        copies[0], copies[1:], method=method, groups=np.tile(np.arange(N), 5)
+    ).difference
+    assert_allclose(found.standard_error, alone.standard_error, rtol=0.02)
+    assert_allclose(found.details["intraclass_correlation"], 1)
 
 
 def test_reports_of_groups():
@@ -283,11 +302,15 @@ def take_groups():
             {"n_resamples": 9, "random_state": 0},
         ),
         "net_benefit": (net_benefit, pair, {}),
+        "calibration_curve": (calibration_curve, pair, {"n_bins": 2}),
+        "expected_calibration_error": (expected_calibration_error, pair, {"n_bins": 2}),
+        "cost_curve_band": (cost_curve_band, pair, {"n_resamples": 9, "random_state": 0}),
         "evaluate_predictions": (evaluate_predictions, pair, {}),
         "calibration_measures": (calibration_measures, (TRUTH, 0.1 + 0.8 * score), {}),
         "threshold_measures": (threshold_measures, pair, {"n_resamples": 20, "random_state": 0}),
     }
-    for display in (NetBenefitDisplay, PrecisionRecallDisplay, RocCurveDisplay):
+    shown = CalibrationDisplay, NetBenefitDisplay, PrecisionRecallDisplay, RocCurveDisplay
+    for display in shown:
         name = display.__name__
         cases[f"{name}.from_cv_results"] = display.from_cv_results, (found, TABLE, LABELS), {}
     return cases
@@ -305,7 +328,7 @@ def test_every_public_function_with_groups_has_a_case():
                 helper = key.rpartition(".")[2].startswith(("_", "set_", "get_"))
                 if inspect.isroutine(part) and not helper:
                     names |= {key} if "groups" in inspect.signature(part).parameters else set()
-    refused = {f"{name}.from_cv_results" for name in ("CalibrationDisplay", "CostCurveDisplay")}
+    refused = {f"{name}.from_cv_results" for name in ("CostCurveDisplay",)}
     assert names - refused == set(take_groups())
 
 
@@ -491,3 +514,85 @@ def test_given_resamples_draw_groups_whole():
     with pytest.raises(ValueError, match=r"indices must draw groups whole .*; row 3 does not"):
         bootstrap_error(GaussianNB(), TABLE, LABELS, indices=split, groups=UNITS)
     assert len(bootstrap_error(GaussianNB(), TABLE, LABELS, indices=split).replicates) == 4
+
+
+CROSSED = np.c_[np.repeat(np.arange(6), 8), np.tile(np.arange(8), 6)]
+NESTED = np.c_[UNITS, np.arange(N) // 2, UNITS % 3]
+REFUSES = set(fit_all(None)) | {
+    "CV2FeatureSelectionPipeline.fit",
+    "BootstrapSplit.split",
+    "run_over_datasets",
+}
+"""What fits models, of which no folds keep two crossed kinds apart, or exchanges whole groups."""
+
+
+@pytest.mark.parametrize("name", take_groups())
+def test_what_every_function_does_with_several_kinds_of_groups(name):
+    """The coarsest of nested groups count; crossed ones are refused where models are fitted."""
+    function, arguments, options = take_groups()[name]
+    seeded = dict(options)
+    if name in ("calibration_measures", "evaluate_predictions"):
+        seeded["random_state"] = 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if name in REFUSES:
+            with pytest.raises(ValueError, match=r"groups must .*2 kinds that cross"):
+                function(*arguments, groups=CROSSED, **seeded)
+            return
+        if name == "compare_predictions":
+            with pytest.raises(ValueError, match="groups must not cross for method='permutation'"):
+                function(*arguments, groups=CROSSED, **seeded)
+            seeded |= {"method": "bootstrap"}
+        nested, coarsest, crossed = (
+            function(*arguments, groups=each, **seeded) for each in (NESTED, UNITS % 3, CROSSED)
+        )
+    if not name.endswith("from_cv_results"):  # whose text is an address
+        assert str(nested) == str(coarsest)
+    assert crossed is not None
+
+
+def test_crossed_groups_are_those_of_statsmodels():
+    """Cameron, Gelbach and Miller (2011), of groups of one size, whose factors are G / (G - 1)."""
+    sm = pytest.importorskip("statsmodels.api")
+    rng = np.random.default_rng(0)
+    a, b = np.repeat(np.arange(8), 30), np.tile(np.repeat(np.arange(6), 5), 8)
+    values = rng.normal(size=8)[a] + rng.normal(size=6)[b] + rng.normal(size=240)
+    model, parts = sm.OLS(values, np.ones(240)), []
+    for group, size in ((a, 8), (b, 6), (6 * a + b, 48)):
+        options = {"groups": group, "use_correction": False}
+        fitted = model.fit(cov_type="cluster", cov_kwds=options)
+        parts.append(size / (size - 1) * fitted.bse[0] ** 2)
+    scores = {"a": values, "b": np.zeros(240)}
+    found = compare_predictions(None, scores, groups=pd.DataFrame({"rater": a, "item": b}))
+    assert_allclose(found.difference.standard_error**2, parts[0] + parts[1] - parts[2])
+    one = compare_predictions(None, scores, groups=a).difference
+    assert_allclose(one.standard_error**2, parts[0])
+
+
+def test_degrees_of_freedom_are_satterthwaites():
+    """By the matrix of the quadratic form; G - 1 of groups of one size, whatever they share."""
+    rng = np.random.default_rng(0)
+    sizes = rng.integers(2, 20, 7)
+    group = np.repeat(np.arange(7), sizes)
+    values = rng.normal(size=7)[group] + rng.normal(size=sizes.sum())
+    found = spread_between((values - values.mean()) / len(values), group)
+    (together,), share = found.correlation, sizes / sizes.sum()
+    centring = np.eye(7) - share[:, None]
+    covariance = centring @ np.diag(sizes + sizes * (sizes - 1) * together) @ centring.T
+    root = np.diag(1 / np.sqrt(1 - share))
+    values = np.linalg.eigvalsh(root @ covariance @ root)
+    assert_allclose(found.degrees_of_freedom, values.sum() ** 2 / np.sum(values**2))
+    equal = np.repeat(np.arange(7), 4)
+    found = spread_between(rng.normal(size=28) / 28, equal)
+    assert_allclose(found.degrees_of_freedom, 6)
+
+
+@pytest.mark.parametrize(
+    ("groups", "icc", "statistic"),
+    [("10", 0.3, "error_rate"), ("5", 0.8, "difference"), ("20", 0.3, "slope"),
+     ("10", 0.8, "roc_auc of pure groups"), ("10x10", 0.3, "difference")],
+)  # fmt: skip
+def test_intervals_of_few_groups_hold_their_level(groups, icc, statistic):
+    cover = run_path(str(BENCHMARK))["cover"]
+    row = cover(statistic, groups, icc, "equal" if "x" in groups else "1:10", 60)
+    assert stats.binomtest(round(60 * row["coverage"]), 60, 0.95).pvalue > 0.001

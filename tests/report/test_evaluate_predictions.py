@@ -372,3 +372,19 @@ def test_several_systems_of_three_classes_and_of_numbers(three):
     number = np.random.default_rng(6).normal(size=60)
     guesses = {"near": number + 0.1, "far": -number}
     assert evaluate(number, guesses).comparison.best == ("near",)
+
+
+def test_scores_by_class_and_the_smooth_calibration_curve_are_drawn(data, three):
+    report = evaluate(data["y"], data["p"])
+    curve = report.calibration["ici"].details["curve"]
+    assert np.all((curve.low <= curve.y) & (curve.y <= curve.high))
+    assert np.mean(np.abs(curve.y - curve.x)) == pytest.approx(
+        report.calibration["ici"].value, abs=0.02
+    )
+    told = {figure.label: figure.drawn[0] for one in report.sections for figure in one.figures}
+    assert "<svg" in told["Histograms of the probability by class."]
+    assert "<svg" in told["Smooth calibration curve with its interval at each probability."]
+    assert "To know it to +- 0.1 takes about" in str(report)
+    many = [figure for one in evaluate(*three).sections for figure in one.figures]
+    assert "<svg" in many[0].drawn[0]
+    assert many[0].label == "Spread of the probability of the truth by class."

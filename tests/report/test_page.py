@@ -363,3 +363,31 @@ def test_long_lists_are_folded(nasty_report, short_report, html):
 )
 def test_an_estimator_has_a_short_name(source, expected):
     assert name_steps(source) == expected
+
+
+def test_a_fault_that_forbids_quoting_is_not_followed_by_praise(short_report):
+    """Under a grave fault no sentence says what the interval holds, or that a guess is beaten."""
+    faulty = replace(short_report, warnings=(GRAVE,))
+    for text in (str(faulty), Document(faulty.to_html()).text):
+        assert "the estimator is better" not in text
+        assert "it held that error" not in text
+        assert "Under the fault that is named first it need not hold that error." in text
+    assert "it held that error" in str(short_report)
+    assert "the estimator is better" in str(short_report)
+
+
+def test_labels_whose_ends_cannot_be_seen_stand_in_quotes():
+    rng = np.random.default_rng(0)
+    y = np.repeat(["no", "yes", "Yes "], [40, 30, 3])
+    X = rng.normal(size=(73, 2)) + (y == "no")[:, None]
+    report = skeval.evaluate(Dull(), X, y, cv=3, include=[], random_state=0)
+    assert report.headline.endswith("and it never answers 'Yes ', yes.")
+    assert "'Yes ': 3" in report.facts[0]
+    assert "precision of class 'Yes '" in " ".join(report.warnings)
+
+
+class Dull(GaussianNB):
+    """Always answers no."""
+
+    def predict(self, X):
+        return np.full(len(X), "no")
