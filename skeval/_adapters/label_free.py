@@ -264,7 +264,7 @@ class LabelFreeAdapter:
         """Return the adapter for a plan whose training parts differ, if it settles enough fits."""
         try:
             adapter = self._deletion
-            if adapter is None or costs_more(adapter.deletion, plan):
+            if adapter is None or costs_more(adapter.deletion, plan, tried[0]):
                 return None
             if not adapter.agrees(concatenate_blocks(tried)):
                 return None
@@ -344,13 +344,14 @@ class LabelFreeAdapter:
         return Part(train, test, self.n_repetitions, example, self.target.n_classes)
 
 
-def costs_more(deletion: Deletion, plan: ResamplingPlan) -> bool:
+def costs_more(deletion: Deletion, plan: ResamplingPlan, one: PlanBlock) -> bool:
     """Whether a deletion looks at more pairs of samples than the fits of a plan would.
 
-    Ten folds once look at as many as the lists of neighbours of all samples, which are sorted
-    beside. Other factorisations look at no pairs.
+    `one` is a repetition of it. Ten folds once look at as many as the lists of neighbours of all
+    samples, which are sorted beside. Other factorisations look at no pairs.
     """
-    by_fits = plan.n_fits * FIT_IN_PAIRS + plan.n_repetitions * plan.n_samples**2
+    n_tested = plan.n_repetitions * np.count_nonzero(one.test)
+    by_fits = plan.n_fits * FIT_IN_PAIRS + n_tested * plan.n_samples
     return bool(getattr(deletion, "n_pairs", 0) > by_fits)
 
 
