@@ -267,7 +267,7 @@ def describe_groups(n_samples: int, details: Mapping[str, Any]) -> str:
     if known is None:
         return ""
     together = " and ".join(f"{each:.2f}" for each in np.atleast_1d(known))
-    kinds = "kinds of groups, crossed" if np.ndim(known) else "groups"
+    kinds = "crossed groups" if np.ndim(known) else "groups"
     text = f"Two samples of a group are alike with a correlation of {together}"
     effective = details.get("effective_n_samples")
     if effective is None or not np.isfinite(effective):

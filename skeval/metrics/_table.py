@@ -499,12 +499,26 @@ def use_area(row: Metric, arguments: Arguments, sample: Sample) -> Forms:
     return {"score": (form, error)} | _use_normal(sample.value, error, "delong")
 
 
+MOST_COUNTED = 1000
+
+
+def list_classes(y_true: Array, y_pred: Array) -> Array:
+    """Return the sorted classes of both; small whole numbers are counted, and not sorted."""
+    both = np.asarray(y_true), np.asarray(y_pred)
+    if all(y.dtype.kind == "b" for y in both):
+        return np.array([False, True])[[not all(map(np.all, both)), any(map(np.any, both))]]
+    if all(y.dtype.kind in "iu" and y.min() >= 0 and y.max() < MOST_COUNTED for y in both):
+        seen = [np.bincount(y, minlength=MOST_COUNTED) for y in both]
+        return np.flatnonzero(seen[0] + seen[1])
+    return np.asarray(unique_labels(y_true, y_pred))
+
+
 def count_table(
     row: Metric, arguments: Arguments, y_true: Array, y_pred: Array, weight: Floats | None
 ) -> ConfusionTable:
     """Return the confusion table of the samples and the metric of it."""
     assert row.from_table is not None
-    classes = unique_labels(y_true, y_pred)
+    classes = list_classes(y_true, y_pred)
     labels = arguments.get("labels")
     order = classes if labels is None else np.asarray(labels)
     if arguments.get("average", getattr(row.from_table, "average", None)) == "binary":

@@ -300,7 +300,8 @@ class Fit(NamedTuple):
 
 
 def _log_likelihood(y: Floats, weight: Floats, line: Floats) -> float:
-    return float(weight @ (y * line - np.logaddexp(0, line)))
+    rest = np.log1p(np.exp(-np.abs(line)))  # faster than numpy.logaddexp, and as exact
+    return float(weight @ (y * line - np.maximum(line, 0) - rest))
 
 
 def maximize(
@@ -441,8 +442,41 @@ def _profile(data: Validated, design: Floats, fit: Fit, at: int, confidence_leve
         return np.inf if found is None else 2 * (fit.likelihood - found[1]) - bound
 
     step = 1.1 * float(bound * fit.model[at, at]) ** 0.5
-    low, high = (_cross(excess, best, side, step) for side in (-1, 1))
+    low, high = (
+        _find_end(data, design, fit, at, bound, side) or _cross(excess, best, side, step)
+        for side in (-1, 1)
+    )
     return low, high
+
+
+def _find_end(
+    data: Validated, design: Floats, fit: Fit, at: int, bound: float, side: int
+) -> float | None:
+    """Return an end of a profile interval by Newton's method; None where that does not settle.
+
+    It solves for both coefficients at once: twice the loss of likelihood is the bound, and its
+    slope by the other coefficient is 0.
+    """
+    best, other = float(fit.coefficients[at]), 1 - at
+    reach = float(bound * fit.model[at, at]) ** 0.5
+    beta = fit.coefficients + side * reach * fit.model[:, at] / fit.model[at, at]
+    for _ in range(20):
+        line = design @ beta
+        mean = expit(line)
+        gradient = design.T @ (data.weight * (data.y - mean))
+        information = design.T @ (design * (data.weight * mean * (1 - mean))[:, None])
+        loss = 2 * (fit.likelihood - _log_likelihood(data.y, data.weight, line)) - bound
+        slopes = np.array([-2 * gradient, -information[other]])
+        try:
+            step = np.linalg.solve(slopes, [-loss, -gradient[other]])
+        except np.linalg.LinAlgError:
+            return None
+        beta = beta + step
+        if not np.abs(step).max() < 100 * reach * (1 + np.abs(fit.model[:, at]).max()):
+            return None
+        if np.abs(step).max() < 1e-9 * reach:
+            return float(beta[at]) if side * (beta[at] - best) > 0 else None
+    return None
 
 
 def make_spline(odds: Floats, knots: Floats) -> Floats:

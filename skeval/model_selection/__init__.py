@@ -30,6 +30,7 @@ from skeval.model_selection._plot import (
     PerturbationDisplay,
     SimplexDisplay,
 )
+from skeval.model_selection._pooling import new_site_error, pool_estimates
 from skeval.model_selection._run_over_datasets import run_over_datasets
 from skeval.model_selection._threshold import threshold_measures
 from skeval.model_selection._tuning import refit_one_se, tuning_bias, tuning_optimism
@@ -65,8 +66,10 @@ __all__ = [
     "make_bootstrap_scorer",
     "make_permutation_scorer",
     "metric_interval",
+    "new_site_error",
     "permutation_test",
     "perturbation_interval",
+    "pool_estimates",
     "refit_632",
     "refit_one_se",
     "resubstitution_error",

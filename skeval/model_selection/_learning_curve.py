@@ -172,6 +172,14 @@ def learning_curve_band(
     it, as where the error rises. It is the law of Cortes et al. [1]_; nobody knows
     whether it goes on beyond the samples at hand. Mukherjee et al. [3]_ extrapolate likewise.
 
+    In simulations (``benchmarks/coverage_learning_curve.py``: discriminant analysis, logistic
+    regression, ridge regression and nearest neighbours; 100 or 400 samples; 9 cells of 100 sets)
+    95 % intervals held the expected error at the measured sizes in .93 to 1.00, that of all samples
+    in .93 to .98, that of twice the samples in .95 to .99, and the band all of them in .96 to .99;
+    the interval of the gain in .99 to 1.00, so that it is too wide. Where there was nothing to
+    learn, "would help" was said of none of 100 sets. These populations follow a power law or nearly
+    so: nothing is promised where a curve bends beyond what was measured.
+
     Classes are spread evenly over the parts that train, and each part has at least one member of
     every class; the smallest error of data without signal is therefore somewhat too small.
 

@@ -22,6 +22,7 @@ from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import type_of_target
 
 from skeval._inference.draws import bca_correction, bootstrap_limits, mirrored_limits
+from skeval._inference.errors import Tested, spread_of_mean
 from skeval._inference.estimate import Estimate, Limits, LimitsByMethod, Results
 from skeval._resampling.units import (
     DrawingUnits,
@@ -403,6 +404,8 @@ def _estimate_metric(
     if forms:
         limits: LimitsByMethod = {name: form for name, (form, _) in forms.items()}
         error = next(iter(forms.values()))[1]
+        if groups is not None:
+            details = _tell_groups(metric, sample, units, error)
     else:
         again = None
         if method == "auto":
@@ -428,6 +431,21 @@ def _estimate_metric(
         confidence_level=settings.confidence_level,
         bounds=range_of_metric(metric, max(2, columns)),
     )
+
+
+def _tell_groups(
+    metric: Callable[..., float], sample: Sample, units: DrawingUnits, error: float
+) -> dict[str, Any]:
+    """Return what a result tells of groups: how many samples would have this error, how alike."""
+    n = len(sample.y_true)
+    forms = list(make_closed_forms(metric, sample._replace(groups=None)).values())
+    effective = n * min(1.0, (forms[0][1] / error) ** 2) if forms and error > 0 else np.nan
+    details = {"n_groups": units.n_groups, "effective_n_samples": float(effective)}
+    row = find_row(unwrap(metric)[0])
+    if row is not None and row.response == "predict":  # what is alike is whether they are right
+        wrong = (sample.y_true != sample.y_pred).astype(np.float64).reshape(n, -1).mean(axis=1)
+        details |= spread_of_mean(Tested(wrong, sample.weight, units.codes)).details
+    return details
 
 
 def _warn_if_undefined(form: Callable[[float], Limits], confidence_level: float) -> Limits:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from math import log10
 from numbers import Integral
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.stats import beta
@@ -16,6 +16,7 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.model_selection import check_cv
 
 from skeval._inference.estimate import Limits, Results, Test
+from skeval._inference.ordered import autocorrelation, time_blocks
 from skeval._inference.paired import exceedances
 from skeval._inference.proportions import exact_interval
 from skeval._resampling.fits import Scores, score_plan
@@ -62,6 +63,7 @@ def permutation_test(
     scoring: Any = None,
     n_permutations: int = 1000,
     groups: Any = None,
+    exchange: str = "auto",
     permutations: Any = None,
     max_exceedances: int | None = None,
     params: Params = None,
@@ -105,9 +107,18 @@ def permutation_test(
     n_permutations : int, default=1000
         Number `P` of permutations.
     groups : array-like of shape (n_samples,), default=None
-        Labels are shuffled within groups; where each group has a single label, the labels of
-        whole groups are, which keeps the number of groups of each class, and that of samples only
-        where groups are of one size. Also handed to `cv`.
+        What samples belong to; see `exchange`. Also handed to `cv`.
+    exchange : {"auto", "samples", "within_groups", "whole_groups", "blocks", "rotations"}, \
+            default="auto"
+        What of the labels is exchanged, and so what is tested; ``details["null_hypothesis"]`` says
+        it in words. "samples": all labels, which have no order and no groups. "within_groups":
+        those of each group. "whole_groups": the labels of a group go to another; where each group
+        has a single label, which keeps the number of groups of each class, and that of samples
+        only where groups are of one size; elsewhere among groups of one size. "blocks" and
+        "rotations" are for samples in the order of time: blocks of consecutive labels, as long as
+        neighbours are alike, change places, or the whole series is turned round. "auto" is
+        "samples" without `groups`, else "whole_groups" where each holds a single label, and
+        "within_groups".
     permutations : int array-like of shape (n_permutations, n_samples), default=None
         Use these permutations: row `b` tests the labels ``y[permutations[b]]``.
     max_exceedances : int, default=None
@@ -150,7 +161,9 @@ def permutation_test(
     Raises
     ------
     ValueError
-        If `y` holds one class only, lengths differ, `permutations` are none, or the score of the
+        If nothing can be exchanged: each group holds one label ("within_groups"), no two groups
+        are of one size ("whole_groups"), or a series holds fewer than three independent blocks;
+        if `y` holds one class only, lengths differ, `permutations` are none, or the score of the
         observed labels is undefined; or if the folds test only what comes after all that they
         train on, as those of ``TimeSeriesSplit`` do, and `permutations` are not given.
 
@@ -199,6 +212,7 @@ def permutation_test(
     0.01
     """
     check_confidence_level(confidence_level)
+    check_option("exchange", exchange, EXCHANGES)
     task = read_task(
         estimator,
         X,
@@ -217,6 +231,7 @@ def permutation_test(
         cv,
         scoring,
         n_permutations=n_permutations,
+        exchange=exchange,
         permutations=permutations,
         max_exceedances=max_exceedances,
         confidence_level=confidence_level,
@@ -230,6 +245,7 @@ def permute(
     scoring: Any,
     *,
     n_permutations: int,
+    exchange: str = "auto",
     permutations: Any = None,
     max_exceedances: int | None = None,
     confidence_level: float = 0.95,
@@ -239,18 +255,18 @@ def permute(
     target, root = task.target, root_seed(random_state)
     if permutations is None:
         n = check_count("n_permutations", n_permutations)
-        orders = draw_orders(target.y, task.groups, root)
+        chosen = draw_orders(target.y, task.groups, root, exchange)
     else:
         given = check_orders(permutations, len(target))
-        n, orders = len(given), given.__getitem__
+        n, chosen = len(given), Exchange(given.__getitem__, "given", "")
     if max_exceedances is not None:
         max_exceedances = check_count("max_exceedances", max_exceedances)
     splitter = resolve_splitter(cv, target, task.groups, root)
-    if permutations is None:
+    if chosen.name not in ("given", "blocks", "rotations"):
         drawn = cv is None or isinstance(cv, Integral) or hasattr(cv, "get_n_splits")
         if keeps_order(splitter, [] if drawn else list(splitter.split(task.X))):
             raise ValueError(explain_order(len(target)))
-    plan = make_permutation_plan(splitter, task, orders, n)
+    plan = make_permutation_plan(splitter, task, chosen.orders, n)
     scorer = read_scoring(task.estimator, scoring)
     first = None if max_exceedances is None else 1 + max_exceedances
     scores: list[Scores] = []
@@ -261,7 +277,11 @@ def permute(
 
     def test(name: str) -> Test:
         values = select_metric(scores, name)
-        return evaluate_metric(name, values, max_exceedances, confidence_level)
+        found = evaluate_metric(name, values, max_exceedances, confidence_level)
+        if chosen.name in ("samples", "given"):
+            return found
+        told = {"exchanged": chosen.name.replace("_", " "), "null_hypothesis": chosen.null}
+        return replace(found, details={**found.details, **told})
 
     if not isinstance(scores[0], dict):
         return test(name_metric(scoring))
@@ -285,24 +305,132 @@ def check_orders(permutations: Any, n_samples: int) -> np.ndarray:
     return orders.astype(np.intp)
 
 
-def draw_orders(y: np.ndarray, groups: Any, root: np.random.SeedSequence) -> Orders:
-    """Return the function that draws the order of repetition `r`."""
+class Exchange(NamedTuple):
+    """What of the labels is exchanged: the order of each repetition, a name, and what is tested."""
+
+    orders: Orders
+    name: str
+    null: str
+
+
+EXCHANGES = ("auto", "samples", "within_groups", "whole_groups", "blocks", "rotations")
+NULLS = {
+    "samples": "labels and features of a sample are independent",
+    "within_groups": "within a group, labels and features are independent",
+    "whole_groups": "the labels of a group and the features of a group are independent",
+    "blocks": "labels and features are independent series, each alike only within a block",
+    "rotations": "labels and features are independent series, and that of the labels stationary",
+}
+"""What each exchange tests, in words."""
+
+
+def draw_orders(
+    y: np.ndarray, groups: Any, root: np.random.SeedSequence, exchange: str = "auto"
+) -> Exchange:
+    """Return the function that draws the order of repetition `r`, and what is tested by it."""
+    if exchange == "auto":
+        exchange = _choose_exchange(y, groups)
+    if exchange in ("within_groups", "whole_groups") and groups is None:
+        raise ValueError(f"groups must be given for exchange={exchange!r}, got None.")
+    draw: Orders = partial(_shuffle, len(y), root)
+    if exchange in ("within_groups", "whole_groups"):
+        names, unit = np.unique(np.asarray(groups), return_inverse=True)
+        members = [np.flatnonzero(unit == group) for group in range(len(names))]
+        pure = np.array([bool(np.all(y[rows] == y[rows[0]])) for rows in members])
+        make = _exchange_within if exchange == "within_groups" else _exchange_whole
+        draw = make(members, pure, root)
+    elif exchange in ("blocks", "rotations"):
+        draw = _exchange_in_time(y, exchange, root)
+    return Exchange(draw, exchange, NULLS[exchange])
+
+
+def _shuffle(n: int, root: np.random.SeedSequence, r: int) -> np.ndarray:
+    return repetition_rng(root, r).permutation(n)
+
+
+def _choose_exchange(y: np.ndarray, groups: Any) -> str:
+    """Return what is exchanged by default: whole groups where each holds a single label."""
     if groups is None:
-        return lambda r: repetition_rng(root, r).permutation(len(y))
-    names, unit = np.unique(np.asarray(groups), return_inverse=True)
-    members = [np.flatnonzero(unit == group) for group in range(len(names))]
-    pure = sum(bool(np.all(y[rows] == y[rows[0]])) for rows in members)
-    if pure == len(members):
-        first = np.array([rows[0] for rows in members])
-        return lambda r: first[repetition_rng(root, r).permutation(len(first))][unit]
-    if pure:
+        return "samples"
+    unit = np.unique(np.asarray(groups), return_inverse=True)[1].reshape(-1)
+    first = y[np.unique(unit, return_index=True)[1]]
+    return "whole_groups" if bool(np.all(first[unit] == y)) else "within_groups"
+
+
+def _exchange_within(
+    members: list[np.ndarray], pure: np.ndarray, root: np.random.SeedSequence
+) -> Orders:
+    """Shuffle labels within groups."""
+    if pure.all():
+        raise ValueError(
+            "exchange='within_groups' moves no label, since each group holds a single one; "
+            "'whole_groups' exchanges the labels of groups."
+        )
+    if pure.any():
         warn_user(
-            f"{pure} of {len(members)} groups hold one label, the others several: labels are "
+            f"{pure.sum()} of {len(members)} groups hold one label, the others several: labels are "
             "shuffled within groups, which moves none in the former. What is tested is whether "
             "the procedure finds more than chance *within* groups; leave out the groups that hold "
             "several labels to test whether it tells groups apart."
         )
     return lambda r: shuffle_within(members, repetition_rng(root, r))
+
+
+def _exchange_whole(
+    members: list[np.ndarray], pure: np.ndarray, root: np.random.SeedSequence
+) -> Orders:
+    """Exchange the labels of groups: of all where each holds one label, else of those of a size."""
+    if pure.all():
+        first = np.array([rows[0] for rows in members])
+        unit = np.empty(sum(map(len, members)), dtype=np.intp)
+        for number, rows in enumerate(members):
+            unit[rows] = number
+        return lambda r: first[repetition_rng(root, r).permutation(len(first))][unit]
+    sizes = np.array([len(rows) for rows in members])
+    if len(np.unique(sizes)) == len(sizes):
+        raise ValueError(
+            "exchange='whole_groups' needs two groups of one size where a group holds several "
+            f"labels, got groups of {np.sort(sizes).tolist()[:10]} samples; 'within_groups' "
+            "exchanges the labels within each."
+        )
+
+    def draw(r: int) -> np.ndarray:
+        rng, order = repetition_rng(root, r), np.empty(sizes.sum(), dtype=np.intp)
+        for size in np.unique(sizes):
+            alike = np.flatnonzero(sizes == size)
+            for group, other in zip(alike, rng.permutation(alike), strict=True):
+                order[members[group]] = members[other]
+        return order
+
+    return draw
+
+
+def _exchange_in_time(y: np.ndarray, exchange: str, root: np.random.SeedSequence) -> Orders:
+    """Exchange blocks of a series, from a random start, or turn the whole series round."""
+    n = len(y)
+    kinds = np.unique(y) if len(np.unique(y)) <= MOST_KINDS else ()
+    series = [(y == kind).astype(np.float64) for kind in kinds] or [np.asarray(y, dtype=float)]
+    longest = max(series, key=autocorrelation)
+    blocks = time_blocks(longest)
+    if blocks is None:
+        raise ValueError(
+            f"exchange={exchange!r} needs more samples: {n} that are as alike as these from one to "
+            "the next hold fewer than three independent blocks."
+        )
+    if exchange == "rotations":
+        return lambda r: (np.arange(n) + repetition_rng(root, r).integers(1, n)) % n
+    n_blocks = int(blocks[-1]) + 1
+
+    def draw(r: int) -> np.ndarray:
+        rng = repetition_rng(root, r)
+        turned = (np.arange(n) + rng.integers(n)) % n
+        return np.concatenate([turned[blocks == b] for b in rng.permutation(n_blocks)])
+
+    return draw
+
+
+MOST_KINDS = 20
+"""Labels of more kinds are taken for numbers."""
 
 
 def shuffle_within(members: list[np.ndarray], rng: np.random.Generator) -> np.ndarray:

@@ -235,8 +235,8 @@ class EvaluationComparison(ReportsByName):
             return Section("Which is better?", results={"comparison": []})
         n_found = sum(each.pvalue <= found.level for each in found.differences.values())
         n_pairs = count(len(found.differences), "pair")
-        heading = f"{n_found} of {n_pairs} {'differs' if n_found == 1 else 'differ'} by more than"
-        heading += " chance"
+        verb = "differs" if 1 in (n_found, len(found.differences)) else "differ"
+        heading = f"{n_found} of {n_pairs} {verb} by more than chance"
         pairs = [each.to_dict() for each in found.differences.values()]
         ranks = {name: rank.to_dict() for name, rank in found.ranks.items()}
         results = {"comparison": pairs, "ranks": [{"name": k} | v for k, v in ranks.items()]}

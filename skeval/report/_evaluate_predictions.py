@@ -15,7 +15,9 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import brier_score_loss, mean_squared_error, roc_auc_score
 
+from skeval._inference.errors import Tested, spread_of_mean
 from skeval._inference.estimate import Results
+from skeval._inference.groups import describe_groups
 from skeval._resampling.fits import OutOfFold
 from skeval.metrics import CalibrationDisplay, NetBenefitDisplay
 from skeval.model_selection import Comparison, EstimatesDisplay, compare_predictions
@@ -369,7 +371,21 @@ class PredictionsReport(ScoredReport):
             *([meaning] if meaning else []),
             f"Intervals are for the same system on new {units} drawn like these{more}. That "
             "training it anew would change it is left out.",
+            *self._describe_groups(),
         ]
+
+    def _describe_groups(self) -> Iterator[str]:
+        """Yield how alike the samples of a group are, by the loss of each."""
+        found = self.out_of_fold
+        if found.group is None or np.isnan(found.loss).any():
+            return
+        weight = found.weight[found.row]
+        spread = spread_of_mean(Tested(found.loss, weight, found.group))
+        alone = spread_of_mean(Tested(found.loss, weight)).variance
+        if spread.variance > 0:
+            effective = self.n_samples * min(1.0, alone / spread.variance)
+            known = {**spread.details, "effective_n_samples": effective}
+            yield describe_groups(self.n_samples, known)
 
     @property
     def facts(self) -> list[str]:
@@ -655,6 +671,10 @@ def write_calibration(found: Results, n_samples: int) -> tuple[str, str]:
             told.append(below)
         elif interval.low > best:
             told.append(above)
+    if found["scaled_brier"].interval.high < 0:
+        told.append("worse than the share of the class as the answer to all")
+    if not told and np.isnan(found["slope"].interval.low):
+        return "Whether the probabilities are right cannot be told: their slope is undefined", ""
     slope = found["slope"].interval
     known = f" The slope is known from {slope.low:.2f} to {slope.high:.2f}."
     reach = (slope.high - slope.low) / 2
@@ -787,7 +807,11 @@ def _warn_of_copies(given: Given) -> Iterator[Caution]:
         return
     n = len(given.target)
     columns = values.reshape(n, -1) if values is not None else given.original.reshape(n, -1)
-    _, place, sizes = np.unique(columns, axis=0, return_inverse=True, return_counts=True)
+    if columns.shape[1] <= 2:  # the first of two probabilities says no more than the second
+        columns, axis = columns[:, -1], None
+    else:
+        axis = 0
+    _, place, sizes = np.unique(columns, axis=axis, return_inverse=True, return_counts=True)
     if 2 * len(sizes) < n:  # a score of few values, as that of a small tree
         return
     copied = sizes[place.reshape(-1)] > 1

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.metrics import PredictionErrorDisplay
 from sklearn.pipeline import Pipeline
 
 from skeval._inference.areas import independent_size
@@ -39,6 +40,7 @@ __all__ = [
     "HardSamples",
     "add_search_question",
     "count_classes",
+    "draw_residuals",
     "find_hard_samples",
     "find_subgroups",
     "make_predictions_frame",
@@ -425,8 +427,10 @@ def find_hard_samples(found: OutOfFold, index: Any) -> HardSamples:
         whole = float(np.mean(squares[counts > 0]))
         wrong = np.sqrt(squares / whole) if whole > 0 else np.zeros(n)
         means = np.bincount(found.row, found.predicted, minlength=n) / np.maximum(counts, 1)
-        taken: list[str] = [f"{mean:.4g}" for mean in means]
-        truth = [f"{value:.4g}" for value in target.y.astype(float)]
+        pairs = zip(target.y.astype(float).tolist(), means.tolist(), strict=True)
+        truth: Any
+        taken: Any
+        truth, taken = zip(*(_write_apart(*pair) for pair in pairs), strict=True)
         hard = np.flatnonzero(wrong > FAR)
         always = len(hard)
         suspect, unknown = np.full(n, always <= MOST_SUSPECT * n), dict[str, tuple[int, int]]()
@@ -436,23 +440,28 @@ def find_hard_samples(found: OutOfFold, index: Any) -> HardSamples:
         wrong = np.bincount(found.row, missed, minlength=n) / np.maximum(counts, 1)
         votes = np.zeros((n, len(classes)))
         np.add.at(votes, (found.row[missed], found.predicted[missed].astype(int)), 1)
-        taken = [str(name) for name in classes[votes.argmax(axis=1)].tolist()]
-        truth = [str(name) for name in target.y.tolist()]
+        taken, truth = classes[votes.argmax(axis=1)], target.y
         hard = np.flatnonzero(wrong > 0)
         always = int(np.sum((wrong == 1) & (counts > 0)))
         suspect, unknown = _judge_labels(found, classes, (wrong == 1) & (counts > 0), missed)
     hard = hard[np.lexsort([hard, -wrong[hard]])]
-    names = [str(k) for k in range(n)] if index is None else [str(name) for name in index]
+    names = range(n) if index is None else index
     return HardSamples(
         sample=hard,
-        name=tuple(names[k] for k in hard),
-        truth=tuple(truth[k] for k in hard),
-        prediction=tuple(taken[k] for k in hard),
+        name=tuple(str(names[k]) for k in hard.tolist()),
+        truth=tuple(map(str, np.asarray(truth)[hard].tolist())),
+        prediction=tuple(map(str, np.asarray(taken)[hard].tolist())),
         wrong=wrong[hard],
         always=always,
         suspect=suspect[hard],
         unknown=unknown,
     )
+
+
+def _write_apart(value: float, other: float) -> tuple[str, str]:
+    """Return two numbers with four figures, and with more where these would be the same."""
+    known = (f"{value:.4g}", f"{other:.4g}")
+    return known if known[0] != known[1] else (f"{value:.9g}", f"{other:.9g}")
 
 
 def _judge_labels(
@@ -493,3 +502,15 @@ def make_predictions_frame(found: OutOfFold) -> DataFrame:
             names = target.classes.tolist()
             columns |= {f"score_{name}": scores[:, k] for k, name in enumerate(names)}
     return make_frame(columns)
+
+
+def draw_residuals(found: OutOfFold, ax: Any = None) -> Any:
+    """Draw the residual of each sample beside its mean prediction."""
+    n = len(found.target)
+    counts = np.bincount(found.row, minlength=n)
+    tested = counts > 0
+    means = np.bincount(found.row, found.predicted, minlength=n)[tested] / counts[tested]
+    true = found.target.y[tested].astype(float)
+    return PredictionErrorDisplay.from_predictions(
+        true, means, kind="residual_vs_predicted", ax=ax, subsample=None
+    )

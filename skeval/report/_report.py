@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import PredictionErrorDisplay
 
 from skeval._inference.estimate import Estimate, Results, Test
 from skeval._resampling.fits import OutOfFold
@@ -21,6 +20,7 @@ from skeval.report._exports import list_tripod
 from skeval.report._predictions import (
     ConfusionRates,
     HardSamples,
+    draw_residuals,
     make_predictions_frame,
     name_columns,
 )
@@ -793,18 +793,6 @@ class EvaluationReport(ScoredReport):
         pandas.DataFrame
         """
         return self.predictions if part == "predictions" else super().to_frame(part)
-
-
-def draw_residuals(found: OutOfFold, ax: Any = None) -> Any:
-    """Draw the residual of each sample beside its mean prediction."""
-    n = len(found.target)
-    counts = np.bincount(found.row, minlength=n)
-    tested = counts > 0
-    means = np.bincount(found.row, found.predicted, minlength=n)[tested] / counts[tested]
-    true = found.target.y[tested].astype(float)
-    return PredictionErrorDisplay.from_predictions(
-        true, means, kind="residual_vs_predicted", ax=ax, subsample=None
-    )
 
 
 def _write_shortly(each: Estimate) -> str:

@@ -420,8 +420,9 @@ def write_guess(guess: Guess, loss: str) -> str:
     form = ".4f" if loss == "zero_one" else ".4g"
     said = str(guess)
     start = f"{said[0].upper()}{said[1:]} has the {mean_loss_name(loss)} {guess.error:{form}}"
-    if not np.isfinite(guess.low):
-        return f"{start} on the same samples."
+    if not (np.isfinite(guess.low) and guess.low < guess.high):
+        too = ", and so has the estimator" if guess.low == guess.high == 0 else ""
+        return f"{start} on the same samples{too}."
     ends = f"[{guess.low:{form}}, {guess.high:{form}}]"
     told = f"the difference on the same samples, {guess.difference:{form}} {ends} (95 %),"
     if guess.better:

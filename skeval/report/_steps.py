@@ -237,7 +237,7 @@ class Steps:
         if part == "permutation":
             with warnings.catch_warnings():  # the test itself warns
                 warnings.simplefilter("ignore", UserWarning)
-                orders = draw_orders(self.target.y, self.groups, root)
+                orders = draw_orders(self.target.y, self.groups, root).orders
             return make_permutation_plan(self.splitter, self.task, orders, size or 0)
         if part == "perturbation":
             plain = np.ones(len(self.target))

@@ -314,8 +314,9 @@ class EstimatesDisplay(Display):
         -------
         EstimatesDisplay
         """
-        if is_estimate(result):
-            result = [result]
+        if is_estimate(result):  # of sites, each of them has a row
+            sites = result.details.get("sites")
+            result = [result] if sites is None else {**sites, "mean of sites": result}
         listed = list(result.values() if isinstance(result, Mapping) else result)
         if not listed or not all(map(is_estimate, listed)):
             raise TypeError(f"result must be an Estimate, or hold some and no else; got {result}.")

@@ -250,6 +250,11 @@ SUPERVISED = {
         n_repeats=2,
         random_state=0,
     ),
+    "new_site_error": with_options_of(model_selection.new_site_error)(
+        lambda X, y, **options: model_selection.new_site_error(
+            TREE, X, y, np.arange(len(y)) * 4 // len(y), **options
+        )
+    ),
     "permutation_test": partial(
         model_selection.permutation_test, TREE, n_permutations=4, cv=3, random_state=0
     ),

@@ -195,3 +195,15 @@ def test_intervals_hold_what_calibrated_probabilities_have(size, monkeypatch):
         for name, value in truth.items():
             hits[name] += value in found[name].interval
     assert all(consistent_with(n, 20) for n in hits.values()), hits
+
+
+@pytest.mark.parametrize("slope", [0.5, 1.0])
+def test_ends_of_profile_intervals_are_those_of_a_bracket(slope, monkeypatch):
+    """Newton's method finds what the search along the profile finds."""
+    y, p = draw(80, 5, slope=slope)
+    fast = calibration_measures(y, p, random_state=0)
+    monkeypatch.setattr(_validation, "_find_end", lambda *_: None)
+    slow = calibration_measures(y, p, random_state=0)
+    for name in ("intercept", "slope"):
+        a, b = fast[name].interval, slow[name].interval
+        assert (a.low, a.high) == pytest.approx((b.low, b.high), abs=1e-6)

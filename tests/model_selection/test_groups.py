@@ -62,6 +62,7 @@ from skeval.model_selection import (
     error_interval,
     learning_curve_band,
     metric_interval,
+    new_site_error,
     permutation_test,
     perturbation_interval,
     resubstitution_error,
@@ -268,6 +269,7 @@ def take_groups():
     cases = {name: case for name, case in fit_all(task[0]).items() if name != "tuning_optimism"}
     cases |= {
         "tuning_optimism": (tuning_optimism, (searched, TABLE, LABELS), FEW),
+        "new_site_error": (new_site_error, task, {}),
         "CV2FeatureSelectionPipeline.fit": (
             CV2FeatureSelectionPipeline(SelectKBest(k=2), GaussianNB(), cv=GroupKFold(3)).fit,
             (TABLE, LABELS),
@@ -521,6 +523,7 @@ NESTED = np.c_[UNITS, np.arange(N) // 2, UNITS % 3]
 REFUSES = set(fit_all(None)) | {
     "CV2FeatureSelectionPipeline.fit",
     "BootstrapSplit.split",
+    "new_site_error",
     "run_over_datasets",
 }
 """What fits models, of which no folds keep two crossed kinds apart, or exchanges whole groups."""

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from joblib import parallel_config
 from reference import permutation as reference
+from scipy.signal import lfilter
 from scipy.sparse import csr_matrix
 from scipy.stats import binomtest
 from sklearn.exceptions import UndefinedMetricWarning
@@ -38,7 +39,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
 from skeval.model_selection import cross_val_error, permutation_test
-from skeval.model_selection._permutation import permutation_result
+from skeval.model_selection._permutation import draw_orders, permutation_result
 
 
 def some_data(n=30, p=6, shift=0.8, seed=0):
@@ -547,3 +548,87 @@ def test_folds_that_keep_the_order_ask_for_permutations_that_do(splits):
     turned = (np.arange(60) + rng.integers(60, size=(19, 1))) % 60
     found = permutation_test(NearestCentroid(), X, y, cv=cv, permutations=turned)
     assert found.n_resamples == 19
+
+
+PURE = np.repeat([0, 1, 1, 0, 1], 4)
+MIXED = np.tile([0, 0, 1, 1], 5)
+OF_FOUR, OF_MANY = np.repeat(np.arange(5), 4), np.repeat(np.arange(5), [2, 3, 4, 5, 6])
+
+
+def orders_of(y, groups, exchange, n=20):
+    found = draw_orders(y, groups, np.random.SeedSequence(0), exchange)
+    return found, np.array([found.orders(r) for r in range(n)])
+
+
+@pytest.mark.parametrize(
+    ("y", "groups", "exchange", "kept"),
+    [
+        (np.arange(20) % 2, OF_MANY, "within_groups", lambda o: OF_MANY[o] == OF_MANY),
+        (PURE, OF_FOUR, "whole_groups", lambda o: PURE[o] == PURE[o][OF_FOUR * 4]),
+        (np.arange(20) % 3, OF_FOUR, "whole_groups", lambda o: o % 4 == np.arange(20) % 4),
+    ],
+)
+def test_an_exchange_keeps_together_what_belongs_together(y, groups, exchange, kept):
+    found, orders = orders_of(y, groups, exchange)
+    for order in orders:
+        assert kept(order).all()
+        assert sorted(order) == list(range(20)) or exchange == "whole_groups"
+    assert len({tuple(y[order]) for order in orders}) > 1
+    assert found.name == exchange
+    assert "independent" in found.null
+
+
+def test_blocks_change_places():
+    rng = np.random.default_rng(0)
+    y = (np.cumsum(rng.normal(size=300)) % 4 > 2).astype(int)
+    _, orders = orders_of(y, None, "blocks")
+    for order in orders:
+        assert sorted(order) == list(range(300))
+        assert np.sum((np.diff(order) - 1) % 300 != 0) <= 20  # places where blocks meet
+    _, orders = orders_of(y, None, "rotations")
+    for order in orders:
+        assert not ((np.diff(order) - 1) % 300).any()
+
+
+@pytest.mark.parametrize(
+    ("y", "groups", "exchange", "message"),
+    [
+        (PURE, OF_FOUR, "within_groups", "moves no label, since each group holds a single one"),
+        (MIXED, OF_MANY, "whole_groups", "needs two groups of one size"),
+        (MIXED, None, "whole_groups", "groups must be given for exchange='whole_groups'"),
+        (np.arange(20) // 10, None, "blocks", "fewer than three independent blocks"),
+    ],
+)
+def test_what_cannot_be_exchanged_is_refused(y, groups, exchange, message):
+    with pytest.raises(ValueError, match=message):
+        orders_of(y, groups, exchange)
+
+
+def test_what_is_tested_is_said():
+    X = np.random.default_rng(0).normal(size=(20, 1))
+    options = {"cv": 2, "n_permutations": 3, "random_state": 0}
+    found = permutation_test(NearestCentroid(), X, PURE, groups=OF_FOUR, **options)
+    assert found.details["exchanged"] == "whole groups"
+    assert "the labels of a group and the features of a group are independent" in str(found)
+    in_time = TimeSeriesSplit(2)
+    y = np.random.default_rng(1).integers(0, 2, 40)
+    X = np.random.default_rng(2).normal(size=(40, 1))
+    found = permutation_test(
+        NearestCentroid(), X, y, exchange="rotations", **options | {"cv": in_time}
+    )
+    assert "stationary" in found.details["null_hypothesis"]
+
+
+@pytest.mark.parametrize("exchange", ["blocks", "rotations"])
+def test_the_level_is_held_in_time(exchange):
+    """Of a series of labels and one of features, both alike from one sample to the next (.8)."""
+    rejected = 0
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        x, z = lfilter([1], [1, -0.8], rng.normal(size=(2, 400)))[:, 100:]
+        y = (z > 0).astype(float)
+        orders = orders_of(y, None, exchange, 39)[1]
+        x -= x.mean()
+        null = np.abs((y[orders] - y.mean()) @ x)
+        rejected += 1 + np.sum(null >= abs((y - y.mean()) @ x)) <= 2
+    assert binomtest(rejected, 100, 0.05).pvalue > 0.001

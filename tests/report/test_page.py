@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from helpers.html import Document
 from sklearn.datasets import load_diabetes
-from sklearn.dummy import DummyRegressor
+from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
@@ -384,6 +384,20 @@ def test_labels_whose_ends_cannot_be_seen_stand_in_quotes():
     assert report.headline.endswith("and it never answers 'Yes ', yes.")
     assert "'Yes ': 3" in report.facts[0]
     assert "precision of class 'Yes '" in " ".join(report.warnings)
+
+
+def test_no_sentence_calls_wrong_probabilities_right_nor_equal_numbers_wrong():
+    y = np.arange(30) % 2
+    report = skeval.evaluate_predictions(y, np.where(y, 0.01, 0.99))
+    assert "not shown to be off" not in str(report)
+    assert "worse than the share of the class" in str(report)
+    few = {"cv": 3, "include": [], "random_state": 0}
+    X = np.random.default_rng(0).normal(size=(30, 1))
+    constant = skeval.evaluate(DummyClassifier(), X, np.repeat([0, 1], [20, 10]), **few)
+    assert "on the same samples, and so has the estimator." in str(constant)
+    numbers = skeval.evaluate(DummyRegressor(), X, np.r_[np.full(29, 3.0), 3.0001], **few)
+    (row,) = numbers.hard_samples.to_records()
+    assert row["truth"] != row["prediction"]
 
 
 class Dull(GaussianNB):

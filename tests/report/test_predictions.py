@@ -364,7 +364,7 @@ def first_of_all(cv_results):
 def test_a_class_that_is_never_predicted_leaves_its_precision_undefined(iris):
     report = evaluate(DummyClassifier(), *iris, cv=5)  # of classes that are equal in all folds
     cautions = [warning for warning in report.warnings if warning.code == "undefined"]
-    assert "precision, b" in cautions[0]
+    assert "precision of class b" in cautions[0]
     assert sum(np.isnan(m.value) for m in report.metrics.values()) == 2
 
 

@@ -1,0 +1,186 @@
+"""Pooled estimates of sites, against R's metafor and statsmodels."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import LeaveOneGroupOut, cross_val_predict
+
+from skeval.model_selection import (
+    Estimate,
+    EstimatesDisplay,
+    cross_val_error,
+    new_site_error,
+    pool_estimates,
+)
+from skeval.model_selection._pooling import find_between, pool
+
+# Trials of the BCG vaccine (Colditz et al. 1994): with and without tuberculosis, of the treated and
+# of the others, as metafor has them in `dat.bcg`.
+BCG = np.array(
+    [
+        (4, 119, 11, 128),
+        (6, 300, 29, 274),
+        (3, 228, 11, 209),
+        (62, 13536, 248, 12619),
+        (33, 5036, 47, 5761),
+        (180, 1361, 372, 1079),
+        (8, 2537, 10, 619),
+        (505, 87886, 499, 87892),
+        (29, 7470, 45, 7232),
+        (17, 1699, 65, 1600),
+        (186, 50448, 141, 27197),
+        (5, 2493, 3, 2338),
+        (27, 16886, 29, 17825),
+    ],
+    dtype=float,
+)
+
+
+def log_relative_risks():
+    a, b, c, d = BCG.T
+    values = np.log(a / (a + b)) - np.log(c / (c + d))
+    return values, 1 / a - 1 / (a + b) + 1 / c - 1 / (c + d)
+
+
+def test_published_analysis_of_thirteen_trials():
+    # rma(yi, vi, data=dat) of metafor, as its documentation prints it
+    found = pool(*log_relative_risks())
+    assert found.mean == pytest.approx(-0.7145, abs=5e-5)
+    assert found.between == pytest.approx(0.3132, abs=5e-5)
+    assert found.q == pytest.approx(152.2330, abs=5e-5)
+    assert 100 * found.i_squared == pytest.approx(92.22, abs=5e-3)
+
+
+def test_hartung_and_knapp_is_their_definition():
+    values, variances = log_relative_risks()
+    found = pool(values, variances)
+    w = 1 / (variances + found.between)
+    spread = np.sum(w * (values - found.mean) ** 2) / (len(values) - 1)
+    assert found.standard_error == pytest.approx(np.sqrt(spread / w.sum()))
+    half = stats.t.isf(0.025, 12) * found.standard_error
+    assert found.limits(0.95) == pytest.approx((found.mean - half, found.mean + half))
+
+
+def test_the_likelihood_is_the_largest():
+    # the score of the restricted likelihood is 0, or tau^2 is
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        k = rng.integers(3, 20)
+        variances = rng.uniform(0.01, 0.5, k)
+        values = rng.normal(0, np.sqrt(variances + rng.choice([0, 0.05, 0.5])))
+        between = find_between(values, variances)
+        w = 1 / (variances + between)
+        mean = np.average(values, weights=w)
+        score = np.sum(w**2 * (values - mean) ** 2) - (w.sum() - np.sum(w**2) / w.sum())
+        assert score == pytest.approx(0, abs=1e-3 * w.sum()) if between else score <= 1e-9
+
+
+def test_equal_variances_have_a_closed_form():
+    values = np.array([0.1, 0.3, 0.35, 0.6])
+    found = pool(values, np.full(4, 0.01))
+    assert found.mean == pytest.approx(values.mean())
+    assert found.between == pytest.approx(np.var(values, ddof=1) - 0.01, rel=1e-6)
+    assert found.standard_error == pytest.approx(stats.sem(values), rel=1e-6)
+
+
+def test_order_shift_and_scale_change_nothing_they_should_not():
+    values, variances = log_relative_risks()
+    found, order = pool(values, variances), np.random.default_rng(0).permutation(len(values))
+    other = pool(3 + 10 * values[order], 100 * variances[order])
+    assert (other.mean - 3) / 10 == pytest.approx(found.mean)
+    assert other.between / 100 == pytest.approx(found.between, rel=1e-6)
+    assert (other.q, other.i_squared) == pytest.approx((found.q, found.i_squared), rel=1e-6)
+
+
+def test_two_sites_foretell_nothing():
+    two = pool(np.array([0.2, 0.3]), np.array([0.01, 0.02]))
+    assert two.prediction_limits(0.95) == (-np.inf, np.inf)
+
+
+@pytest.mark.parametrize(("n_sites", "between"), [(5, 0.0), (20, 0.3)])
+def test_intervals_hold_the_mean_and_another_site(n_sites, between):
+    rng = np.random.default_rng(0)
+    held, predicted = 0, 0
+    for _ in range(60):
+        variances = rng.uniform(0.1, 1, n_sites)
+        truth = rng.normal(0, np.sqrt(between), n_sites + 1)
+        found = pool(rng.normal(truth[:-1], np.sqrt(variances)), variances)
+        low, high = found.limits(0.95)
+        held += low <= 0 <= high
+        low, high = found.prediction_limits(0.95)
+        predicted += low <= truth[-1] <= high
+    assert stats.binomtest(held, 60, 0.95, alternative="less").pvalue > 0.001
+    assert stats.binomtest(predicted, 60, 0.94, alternative="less").pvalue > 0.001
+
+
+RNG = np.random.default_rng(0)
+SITE = np.repeat([f"town {number}" for number in range(6)], 40)
+X = RNG.normal(size=(240, 3))
+Y = (X[:, 0] + RNG.normal(size=6).repeat(40) + RNG.normal(size=240) > 0).astype(int)
+
+
+def test_sites_are_left_out_one_by_one():
+    found = new_site_error(LogisticRegression(), X, Y, SITE)
+    predicted = cross_val_predict(LogisticRegression(), X, Y, groups=SITE, cv=LeaveOneGroupOut())
+    wrong = predicted != Y
+    errors = np.array([wrong[town == SITE].mean() for town in np.unique(SITE)])
+    assert found.replicates.tolist() == errors.tolist()
+    scaled = pool(np.arcsin(np.sqrt(errors)), np.full(6, 0.25 / 39))
+    assert found.value == pytest.approx(np.sin(scaled.mean) ** 2)
+    assert found.interval.low == pytest.approx(np.sin(scaled.limits(0.95)[0]) ** 2)
+    beyond = found.confidence_interval(method="prediction")
+    assert beyond.low <= found.interval.low <= found.interval.high <= beyond.high
+    assert f"[{beyond.low:.4f}, {beyond.high:.4f}]" in found.details["another_site"]
+    drawn = found.plot()
+    assert isinstance(drawn, EstimatesDisplay)
+    assert list(drawn.names) == [*np.unique(SITE), "another site", "mean of sites"]
+
+
+def test_weights_of_samples_are_those_of_their_sites():
+    weight = RNG.uniform(0.5, 2, 240)
+    found = new_site_error(LogisticRegression(), X, Y, SITE, sample_weight=weight)
+    folds = cross_val_error(
+        LogisticRegression(), X, Y, cv=LeaveOneGroupOut(), groups=SITE, sample_weight=weight
+    )
+    assert found.replicates == pytest.approx(folds.replicates)
+
+
+def test_numbers_and_estimates_are_pooled_alike():
+    values, variances = log_relative_risks()
+    errors = np.sqrt(variances)
+    given = {
+        at: Estimate(name="x", value=value, standard_error=error, method="given")
+        for at, (value, error) in enumerate(zip(values.tolist(), errors.tolist(), strict=True))
+    }
+    one, other = pool_estimates(values, errors), pool_estimates(given)
+    assert (one.value, str(one.interval)) == (other.value, str(other.interval))
+    assert one.value == pytest.approx(-0.7145, abs=5e-5)
+    assert one.details["between"] ** 2 == pytest.approx(0.3132, abs=5e-5)
+
+
+def test_an_error_of_0_has_a_weight():
+    found = new_site_error(
+        LogisticRegression(), X, np.where(SITE == "town 0", X[:, 0] > 0, Y), SITE
+    )
+    assert np.isfinite(found.interval.low)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: pool_estimates([0.1, 0.2]), "standard_errors must be given"),
+        (lambda: pool_estimates([0.1], [0.2]), "two sites"),
+        (lambda: pool_estimates([0.1, 0.2], [0.1, 0.0]), "above 0"),
+        (lambda: pool_estimates([0.1, -0.2], [0.1, 0.1], scale="log"), "scale='log'"),
+        (lambda: pool_estimates([0.1, 1.2], [0.1, 0.1], scale="arcsine"), "scale='arcsine'"),
+        (lambda: pool_estimates([0.1, 0.2], [0.1, 0.1, 0.1]), "one length"),
+        (lambda: pool_estimates([0.1, 0.2], [0.1, 0.1], scale="probit"), "scale must"),
+        (lambda: pool_estimates({"a": 1, "b": 2}), "Estimates of one quantity"),
+        (lambda: new_site_error(LogisticRegression(), X, Y, None), "of which site"),
+        (lambda: new_site_error(LogisticRegression(), X, Y, np.arange(240)), "two samples"),
+    ],
+)
+def test_bad_input_is_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
