@@ -149,7 +149,7 @@ CHEAP = (
     "cross_val_error(GaussianNB)", "cross_val_error(kNN)", "cross_val_error(ridge)",
     "error_interval(ridge)", "error_interval(kNN)", "error_interval(LDA)",
     "error_interval(GaussianNB)", "error_interval(scaler + logistic)", "error_interval(tree)",
-    "bootstrap_error(GaussianNB)", "bootstrap_error(ridge)",
+    "bootstrap_error(GaussianNB)", "bootstrap_error(ridge)", "permutation_test(SVC())",
     "gap_statistic(KMeans, n_references=10)", "predictive_power(KMeans)",
     "internal_indices(X, labels)",
 )  # fmt: skip
