@@ -405,7 +405,7 @@ def _estimate_metric(
         limits: LimitsByMethod = {name: form for name, (form, _) in forms.items()}
         error = next(iter(forms.values()))[1]
         if groups is not None:
-            details = _tell_groups(metric, sample, units, error)
+            details = _tell_groups(metric, sample, units)
     else:
         again = None
         if method == "auto":
@@ -434,18 +434,24 @@ def _estimate_metric(
 
 
 def _tell_groups(
-    metric: Callable[..., float], sample: Sample, units: DrawingUnits, error: float
+    metric: Callable[..., float], sample: Sample, units: DrawingUnits
 ) -> dict[str, Any]:
-    """Return what a result tells of groups: how many samples would have this error, how alike."""
-    n = len(sample.y_true)
-    forms = list(make_closed_forms(metric, sample._replace(groups=None)).values())
-    effective = n * min(1.0, (forms[0][1] / error) ** 2) if forms and error > 0 else np.nan
-    details = {"n_groups": units.n_groups, "effective_n_samples": float(effective)}
+    """Return what a result tells of groups: how alike it is whether their samples are right.
+
+    Of the share that is right or wrong it is also how many independent samples it is worth.
+    """
+    details: dict[str, Any] = {"n_groups": units.n_groups}
     row = find_row(unwrap(metric)[0])
-    if row is not None and row.response == "predict":  # what is alike is whether they are right
-        wrong = (sample.y_true != sample.y_pred).astype(np.float64).reshape(n, -1).mean(axis=1)
-        details |= spread_of_mean(Tested(wrong, sample.weight, units.codes)).details
-    return details
+    if row is None or row.response != "predict":
+        return details
+    wrong = (sample.y_true != sample.y_pred).astype(np.float64)
+    wrong = wrong.reshape(len(wrong), -1).mean(axis=1)
+    found = spread_of_mean(Tested(wrong, sample.weight, units.codes))
+    share = float(np.average(wrong, weights=sample.weight))
+    if found.variance > 0 and min(abs(sample.value - share), abs(1 - sample.value - share)) < 1e-9:
+        alone = spread_of_mean(Tested(wrong, sample.weight)).variance
+        details["effective_n_samples"] = len(wrong) * min(1.0, alone / found.variance)
+    return details | found.details
 
 
 def _warn_if_undefined(form: Callable[[float], Limits], confidence_level: float) -> Limits:

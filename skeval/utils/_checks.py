@@ -270,14 +270,28 @@ def number_groups(groups: Any, n_samples: int, seen: np.ndarray | None = None) -
         return None
     groups = groups if seen is None else groups[seen]
     columns = groups.reshape(len(groups), -1).T
-    numbered = [np.unique(column, return_inverse=True) for column in columns]
+    numbered = [_number(column) for column in columns]
     for names, _ in numbered:
         if len(names) < 2:
             raise ValueError(
                 f"groups must hold at least two groups, got one: {names.tolist()[0]!r}."
             )
-    codes = [code.reshape(-1) for _, code in numbered]
+    codes = [code for _, code in numbered]
     return codes[0] if groups.ndim == 1 else np.column_stack(codes)
+
+
+def _number(names: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sorted names, and the number of each; whole numbers near 0 are not sorted."""
+    if (
+        names.dtype.kind in "iu"
+        and len(names)
+        and names.min() >= 0
+        and names.max() < 4 * len(names)
+    ):
+        known = np.bincount(names) > 0
+        return np.flatnonzero(known), (np.cumsum(known) - 1)[names]
+    found, codes = np.unique(names, return_inverse=True)
+    return found, codes.reshape(-1)
 
 
 def _check_group_names(groups: Any, n_samples: int) -> np.ndarray:
