@@ -159,7 +159,7 @@ def spread_between(
         To what share each sample moves what its own influence is held against; None is the weight.
     """
     moved = influence.reshape(len(influence), -1)
-    weight = np.ones(len(moved)) if weight is None else weight
+    weight = np.ones(len(moved)) if weight is None else weight / (weight.max() or 1.0)
     part = np.zeros(len(moved), dtype=np.intp) if stratum is None else stratum
     n_parts = int(part.max()) + 1
     squares = np.einsum("ij,ij->i", moved, moved)
