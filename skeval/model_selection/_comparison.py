@@ -67,6 +67,8 @@ class Difference(Estimate):
         The P-value up to which a difference is called more than chance.
     scope : str
         What the test takes as it is, and is not said to hold beyond.
+    greater_is_better : bool
+        Whether the larger of two scores is the better one, which of losses it is not.
     """
 
     a: str
@@ -76,6 +78,7 @@ class Difference(Estimate):
     alternative: str = "two-sided"
     level: float = 0.05
     scope: str = ""
+    greater_is_better: bool = True
 
     @property
     def conclusion(self) -> str:
@@ -86,8 +89,9 @@ class Difference(Estimate):
                 "data have no variance to judge it by."
             )
         if self.pvalue <= self.level:
+            which = "" if self.greater_is_better else ", and less is better"
             said = (
-                f"{self.a} scores {self._direction} than {self.b}: more than chance at "
+                f"{self.a} scores {self._direction} than {self.b}{which}: more than chance at "
                 f"{100 * self.level:.3g} % ({say_pvalue(self.pvalue)})."
             )
         else:

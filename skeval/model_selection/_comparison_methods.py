@@ -371,6 +371,7 @@ def compare(source: Source, method: str, question: Question) -> Comparison:
         "confidence_level": question.confidence_level,
         "level": row.level(question.confidence_level),
         "scope": row.scope,
+        "greater_is_better": question.greater_is_better,
     }
     differences = {}
     for (a, b), pair, pvalue in zip(
@@ -401,7 +402,6 @@ def compare(source: Source, method: str, question: Question) -> Comparison:
         correction=correction,
         omnibus=found.omnibus,
         details=dict(found.details),
-        greater_is_better=question.greater_is_better,
         **shared,
     )
 
