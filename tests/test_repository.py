@@ -44,13 +44,12 @@ def test_the_natural_calls_of_the_readme_are_those_of_the_benchmark():
     figures = re.findall(r"^``(.*)`` +([\d.]+) +([\d.]+) +([\d.]+)$", tables, re.M)
     assert len(figures) > 9
     for call, *given in figures:
-        for shape, figure in zip(shapes, given, strict=True):
+        for shape, figure in zip(shapes[:3], given, strict=True):
             assert float(figure) == pytest.approx(ratios[shape, call], rel=0.06)
-    lowest = re.findall(r"^(\d+ x \d+) +``(.*)`` +([\d.]+)$", tables, re.M)
+    lowest = re.findall(r"^(\d+ x \d+[^`]*?) +``(.*)`` +([\d.]+)$", tables, re.M)
+    worst = sorted((ratio, *key) for key, ratio in ratios.items())[:3]
     expected = [
-        (shape.replace("x", " x "), call, f"{ratio:.2f}")
-        for shape in shapes
-        for ratio, call in sorted((ratios[key], key[1]) for key in ratios if key[0] == shape)[:3]
+        (shape.replace("x", " x ", 1), call, f"{ratio:.2f}") for ratio, shape, call in worst
     ]
     assert lowest == expected
     assert f"\n{sum(ratio < 0.95 for ratio in ratios.values())} of the {len(rows)} rows" in after

@@ -83,6 +83,8 @@ FEWEST_FITS = 10
 TRIED_FITS = 20
 """So many fits are tried at least before a plan is done by deletion."""
 
+FIT_IN_PAIRS = 3 * 10**5
+"""What a fit and its predictions cost beside the distances, in distances of pairs of samples."""
 FEWEST_SETTLED = 0.25
 """A loop does a plan of which a smaller part than this can be settled by deletion."""
 
@@ -262,7 +264,9 @@ class LabelFreeAdapter:
         """Return the adapter for a plan whose training parts differ, if it settles enough fits."""
         try:
             adapter = self._deletion
-            if adapter is None or not adapter.agrees(concatenate_blocks(tried)):
+            if adapter is None or costs_more(adapter.deletion, plan, tried[0]):
+                return None
+            if not adapter.agrees(concatenate_blocks(tried)):
                 return None
         except Exception:  # The estimator does the fits, and raises what there is to raise.
             return None
@@ -338,6 +342,17 @@ class LabelFreeAdapter:
             train = before.fit_transform(train)
             test = before.transform(test)
         return Part(train, test, self.n_repetitions, example, self.target.n_classes)
+
+
+def costs_more(deletion: Deletion, plan: ResamplingPlan, one: PlanBlock) -> bool:
+    """Whether a deletion looks at more pairs of samples than the fits of a plan would.
+
+    `one` is a repetition of it. Ten folds once look at as many as the lists of neighbours of all
+    samples, which are sorted beside. Other factorisations look at no pairs.
+    """
+    n_tested = plan.n_repetitions * np.count_nonzero(one.test)
+    by_fits = plan.n_fits * FIT_IN_PAIRS + n_tested * plan.n_samples
+    return bool(getattr(deletion, "n_pairs", 0) > by_fits)
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,6 +25,8 @@ ROUNDING = 64.0
 OF_TWO_SAMPLES = ("minkowski", "euclidean", "l2", "manhattan", "cityblock", "l1", "chebyshev")
 """Metrics in which the distance of two samples does not depend on the other samples."""
 
+SORTED = 5
+"""What the lists cost, in distances of all pairs: finding, sorting, and two fits to compare."""
 MOST_PAIRS = 2**24
 """Probabilities are asked of so many pairs of a tested and a training sample at most."""
 
@@ -162,6 +164,7 @@ class NeighboursDeletion:
         self.neighbours = neighbours
         self.n_classes = target.n_classes
         self.noise = EPSILON
+        self.n_pairs = SORTED * len(target) ** 2
 
     def __call__(self, labels: np.ndarray, parts: Parts) -> FitOutput:
         """Return the predictions under label vectors (n_fits, n_samples)."""

@@ -88,7 +88,7 @@ def evaluate_predictions(
     labels: Any = None,
     confidence_level: float = 0.95,
     random_state: RandomStateLike = None,
-) -> PredictionsReport | MultilabelReport | EvaluationComparison:
+) -> Evaluated:
     """Return every metric of predictions with its interval, and what else they tell.
 
     For systems that are no estimators, or that were trained elsewhere: the predictions are taken as
@@ -612,6 +612,10 @@ class PredictionsReport(ScoredReport):
         return Section(heading, sentences=told, tables=[table], results=results)
 
 
+Evaluated = PredictionsReport | MultilabelReport | EvaluationComparison
+"""What predictions of classes or numbers, of several labels, and of several systems give."""
+
+
 def write_verdict(report: PredictionsReport) -> str:
     """Say the answer, what it must not be read without, and whether it beats the guess."""
     answer, guess, kind = report.answer, report.guess, report.kind
@@ -807,18 +811,15 @@ def _warn_of_copies(given: Given) -> Iterator[Caution]:
         return
     n = len(given.target)
     columns = values.reshape(n, -1) if values is not None else given.original.reshape(n, -1)
-    if columns.shape[1] <= 2:  # the first of two probabilities says no more than the second
-        columns, axis = columns[:, -1], None
-    else:
-        axis = 0
+    axis = None if columns.shape[1] <= 2 else 0  # of two probabilities the second says all
+    columns = columns[:, -1] if axis is None else columns
     _, place, sizes = np.unique(columns, axis=axis, return_inverse=True, return_counts=True)
     if 2 * len(sizes) < n:  # a score of few values, as that of a small tree
         return
-    copied = sizes[place.reshape(-1)] > 1
-    _, pairs = np.unique(
-        np.column_stack([place.reshape(-1), given.target.codes]), axis=0, return_inverse=True
-    )
-    alike = np.bincount(pairs.reshape(-1))[pairs.reshape(-1)] == sizes[place.reshape(-1)]
+    place = place.reshape(-1)
+    told = np.column_stack([place, given.target.codes])
+    pairs = np.unique(told, axis=0, return_inverse=True)[1].reshape(-1)
+    copied, alike = sizes[place] > 1, np.bincount(pairs)[pairs] == sizes[place]
     n_copies = int(np.sum(copied & alike))
     if n_copies > SHARE_OF_COPIES * n:
         yield Caution(
