@@ -167,7 +167,9 @@ class SVCAdapter:
         n, p = len(self.target), shape_of(self.X)[-1]
         grams = not isinstance(self.solver, LinearPairSolver)
         scaled = len(self.pipeline) > 1
-        shape = FitShape(n, p, p, scaled=scaled, grams=grams, n_classes=self._n_classes)
+        shuffled = not np.array_equal(codes, self.target.codes)
+        kind = {"scaled": scaled, "grams": grams, "shuffled": shuffled}
+        shape = FitShape(n, p, p, n_classes=self._n_classes, **kind)
         labels = self.target.decode(codes)
         return batch_pays(self.pipeline, self.X, labels, shape, n_fits, times)
 

@@ -38,7 +38,8 @@ class FitShape(NamedTuple):
 
     `n_solved` is the number of columns that the SVM sees of `n_features`; `selects` says that each
     fit selects its columns, `scaled` that it scales them, `grams` that fits share a Gram matrix.
-    Of `n_classes` each two are a problem on their own samples.
+    Of `n_classes` each two are a problem on their own samples; where labels are `shuffled` for each
+    fit, so that these differ, the problems of a batch are those of all samples.
     """
 
     n_samples: int
@@ -48,6 +49,7 @@ class FitShape(NamedTuple):
     scaled: bool = False
     grams: bool = False
     n_classes: int = 2
+    shuffled: bool = False
 
     @property
     def _pair_samples(self) -> int:
@@ -58,7 +60,8 @@ class FitShape(NamedTuple):
         """Return the time of one of so many fits: Newton systems in features or in samples."""
         if self.n_classes > 2:
             n_pairs = self.n_classes * (self.n_classes - 1) // 2
-            pair = self._replace(n_samples=self._pair_samples, n_classes=2)
+            n_samples = self.n_samples if self.shuffled else self._pair_samples
+            pair = self._replace(n_samples=n_samples, n_classes=2)
             return n_pairs * pair.batch_seconds(n_fits)
         n, k = float(self.n_samples), float(self.n_solved)
         start = 2e-4 + 8e-3 / n_fits
