@@ -25,6 +25,7 @@ from sklearn.metrics import check_scoring
 
 from skeval._inference.errors import mean_loss
 from skeval._inference.estimate import ANSWER, Band, Curve, Estimate, Limits
+from skeval._inference.paired import percentile_limits
 from skeval._inference.proportions import bounds_of, normal_interval
 from skeval._resampling.fits import fit_scheme, score_scheme
 from skeval._resampling.folds import draws_anew
@@ -204,9 +205,9 @@ def learning_curve_band(
     >>> curve = learning_curve_band(Ridge(alpha=0.01), X[:150], y[:150], random_state=0)
     >>> print(curve)  # doctest: +ELLIPSIS
     learning curve
-      More samples would bring little: 300, twice as many, would make the mean squared
-      error better by 123.1 [10.4, 295.7], to 2901 [2193, 3895], if it goes on as up to
-      150. Beyond, nothing was measured.
+      More samples would bring little: 300, twice as many, would make the mean squared error
+      better by 105.1 [0.0000, 318.1], to 2936 [2108, 4052], if it goes on as up to 150.
+      Beyond, nothing was measured.
     samples 150
     ...
     """
@@ -606,18 +607,12 @@ def hold_whole(law: Floats, draws: Floats, level: float, bounds: Limits) -> Band
 
 def predict(name: str, value: float, draws: Floats, level: float) -> Estimate:
     """Return what a law says, with the quantiles of what the drawn laws say."""
-
-    def limits(confidence_level: float) -> Limits:
-        tail = (1 - confidence_level) / 2
-        low, high = np.quantile(draws, [tail, 1 - tail]).tolist()
-        return low, high
-
     return Estimate(
         name=name,
         value=float(value),
         standard_error=float(np.std(draws, ddof=1)),
         method="power_law",
-        limits={"power_law": limits},
+        limits={"power_law": partial(percentile_limits, draws)},
         replicates=draws,
         confidence_level=level,
         allow_point=True,

@@ -34,6 +34,8 @@ Floats = NDArray[np.float64]
 
 STARTS, DRAWS = 60, 100
 """Values of tau^2: among which a largest likelihood is looked for; that are averaged."""
+LARGEST = 1e75
+"""Of estimates and errors: fourth powers of larger numbers are infinite."""
 
 
 class Scale(NamedTuple):
@@ -366,19 +368,13 @@ def pool_sites(
     if scale == "auto":
         scale = {(0.0, 1.0): "arcsine", (0.0, np.inf): "log"}.get(bounds, "identity")
     values, variances = rescale(sites, scale)
-    found, back = pool(values, variances), SCALES[scale].back
-
-    def limit(ends: Callable[[float], Limits], level: float) -> Limits:
-        low, high = ends(level)
-        with np.errstate(over="ignore"):
-            return float(back(low)), float(back(high))
-
-    mean = float(back(found.mean))
+    found = pool(values, variances)
+    mean = float(SCALES[scale].back(found.mean))
     with np.errstate(divide="ignore"):
         slope = SCALES[scale].slope(mean)
     limits = {
-        "hartung_knapp": partial(limit, found.limits),
-        "prediction": partial(limit, found.prediction_limits),
+        "hartung_knapp": partial(scale_back, scale, found.limits),
+        "prediction": partial(scale_back, scale, found.prediction_limits),
     }
     name = listed[0].name
     ends = write_ends(*limits["prediction"](confidence_level))
@@ -415,6 +411,13 @@ def pool_sites(
     )
 
 
+def scale_back(scale: str, ends: Callable[[float], Limits], confidence_level: float) -> Limits:
+    """Return the ends of an interval that were found on a scale."""
+    low, high = ends(confidence_level)
+    with np.errstate(over="ignore"):
+        return float(SCALES[scale].back(low)), float(SCALES[scale].back(high))
+
+
 def rescale(sites: Mapping[Any, Estimate], scale: str) -> tuple[Floats, Floats]:
     """Return the values of sites on a scale, and their variances there.
 
@@ -443,7 +446,13 @@ def rescale(sites: Mapping[Any, Estimate], scale: str) -> tuple[Floats, Floats]:
             "standard_errors must be above 0, so that a site has a weight; "
             f"{name!r} has {sites[name].standard_error} at {sites[name].value}."
         )
-    return SCALES[scale].there(values), variances
+    there = SCALES[scale].there(values)
+    if np.abs(there).max() > LARGEST or variances.max() > LARGEST**2:
+        raise ValueError(
+            f"estimates and standard_errors must be {LARGEST:g} at most, got "
+            f"{values.tolist()[:5]} and {errors.tolist()[:5]}."
+        )
+    return there, variances
 
 
 class Pooled(NamedTuple):

@@ -89,7 +89,8 @@ def test_reports_of_samples_of_any_kind(kind):
     report = evaluate(estimator, X, Y, cv=3, random_state=0, **counts)
     known = np.shape(X)[1:2]
     assert report.n_features == (known[0] if known else None)
-    shown = f"30 samples, {report.n_features} features" if known else "30 samples<"
+    features = f", {report.n_features} features" if known else ""
+    shown = f">30 samples of 2 classes (neg: 15, pos: 15){features}<"
     if kind in ("list of texts", "frame of names"):  # a page takes a second
         assert shown in report._repr_html_()
 
