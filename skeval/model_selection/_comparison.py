@@ -310,8 +310,9 @@ class Comparison(Result):
         n_names, level = len(self.names), f"{100 * self.confidence_level:g} %"
         each = "the difference was" if n_names == 2 else f"all {len(self.differences)} pairs were"
         work = WORKS.get(self.method)
-        told = [f"Of {n_names} by {self.scoring} {each} tested by {self.title}"]
-        told[0] += " [1]." if work else "."
+        *names, last = self.names
+        told = [f"{', '.join(names)} and {last} were compared by {self.scoring}: {each} tested by"]
+        told[0] += f" {self.title}{' [1]' if work else ''}."
         if n_names > 2:
             told.append(f"The {level} intervals of all differences and all ranks hold together.")
         else:

@@ -33,6 +33,9 @@ DISCOVERY = "Y. Benjamini, Y. Hochberg (1995), https://doi.org/10.1111/j.2517-61
 VALIDATION = "B. Van Calster et al. (2019), https://doi.org/10.1186/s12916-019-1466-7"
 SMOOTH = "P. C. Austin, E. W. Steyerberg (2019), https://doi.org/10.1002/sim.8281"
 OPTIMISM = "B. Efron (1983), https://doi.org/10.1080/01621459.1983.10477973"
+REPEATS = "Y. Bengio, Y. Grandvalet (2004), Journal of Machine Learning Research 5, 1089-1105"
+UNITS = ("groups", "blocks of time")
+"""What samples may stand in, beside the folds."""
 
 
 def write_card(reports: Mapping[str, Any], model: str, dataset: str) -> str:
@@ -87,8 +90,9 @@ def list_tripod(report: Any) -> DataFrame:
 
     number, performance = "number of participants and events", "model performance"
     add(number, "n_samples", "samples", f"{report.n_samples}")
-    if report.out_of_fold.cases.n_groups is not None:
-        add(number, "n_groups", "groups", f"{report.out_of_fold.cases.n_groups}")
+    cases = report.out_of_fold.cases
+    if cases.name in UNITS:
+        add(number, "n_groups", cases.name, f"{cases.n_groups}")
     for label, size in (report.class_sizes or {}).items():
         add(number, "class_sizes", f"of {label}", f"{size}")
     add(performance, "answer", report.answer.name, _write_interval(report.answer))
@@ -110,9 +114,13 @@ def _write_interval(each: Estimate) -> str:
     return f"{value} ({level} interval {ends})"
 
 
-def tell_methods(report: Any) -> str:
-    """Return a paragraph on what was done, and the works that it cites."""
-    told, cited = list(_tell_source(report)), []
+def tell_methods(reports: Mapping[str, Any]) -> str:
+    """Return a paragraph on what was done, and the works that it cites.
+
+    Of several systems the first report tells what was done with all of them.
+    """
+    report = next(iter(reports.values()))
+    told, cited = list(_tell_source(report, list(reports))), []
     level = f"{100 * report.confidence_level:g} %"
     told.append(f"All intervals are {level} confidence intervals.")
     for sentence, work in _tell_parts(report):
@@ -124,26 +132,32 @@ def tell_methods(report: Any) -> str:
     return "\n".join([" ".join(told), *([""] if works else []), *works])
 
 
-def _tell_source(report: Any) -> Iterator[str]:
+def _tell_source(report: Any, names: list[str]) -> Iterator[str]:
     """Say what the numbers are of."""
-    found, n = report.out_of_fold, report.n_samples
-    groups = found.cases.n_groups
-    samples = f"{n} samples" + ("" if groups is None else f" in {groups} groups")
+    found, several = report.out_of_fold, len(names) > 1
+    units = found.cases.name
+    samples = f"{report.n_samples} samples"
+    if units in UNITS:
+        samples += f" in {found.cases.n_groups} {units}"
+    listed = f" of {len(names)} systems ({', '.join(names)})" if several else ""
     if found.n_fits == 0:
         yield (
-            f"Given predictions of {samples} were evaluated; the system that made them was taken "
-            "as it is, and not trained again."
+            f"Given predictions{listed} of {samples} were evaluated; what made them was taken as "
+            "it is, and not trained again."
         )
     else:
         repeats = len(found.repeats)
         times = "" if repeats == 1 else f", repeated {repeats} times"
-        yield (
-            f"The {report.answer.name} was estimated from {samples} by cross-validation with "
-            f"{found.n_folds} folds{times}; each sample was predicted by models that were trained "
-            "without it."
+        rule = listed if several else f" of {report.evaluated[0]}"
+        ones = (
+            "came after all that it was trained on" if units == UNITS[1] else "were left out of it"
         )
-    if groups is not None:
-        yield "Variances are those between groups."
+        yield (
+            f"The {report.answer.name}{rule} was estimated from {samples} by cross-validation with "
+            f"{found.n_folds} folds{times}: each model predicted samples that {ones}."
+        )
+    if found.cases.n_groups is not None:
+        yield f"Variances are those between {units}."
     if report.settings.get("sample_weight", "None") != "None":
         yield "Samples had weights."
 
@@ -152,6 +166,12 @@ def _tell_parts(report: Any) -> Iterator[tuple[str, str | None]]:
     """Yield sentences on intervals and parts, each with the work that it cites, if any."""
     answer, found = report.answer, report.out_of_fold
     method = answer.interval.method
+    if found.inflation > 1 and math.isfinite(answer.interval.low):
+        widened = f"Variances of a mean were multiplied by {found.inflation:.3g}"
+        if len(found.repeats) > 1 and found.cases.n_groups is None:
+            yield f"{widened}, which the repeats of the folds show that losses share", REPEATS
+        else:
+            yield f"{widened}, since models share training samples.", None
     if method != "none":
         said = f'The interval of the {answer.name} is of the form "{method}"'
         work = INTERVALS.get(method)
@@ -176,7 +196,7 @@ def _tell_parts(report: Any) -> Iterator[tuple[str, str | None]]:
             OPTIMISM,
         )
     elif cut is not None:
-        yield f"The threshold {write_number(cut['threshold'].value)} was given.", None
+        yield f"The threshold was {write_number(cut['threshold'].value)}.", None
     if report.subgroups is not None and report.subgroups.less_the_rest:
         yield "Of subgroups the false discovery rate was held", DISCOVERY
     if getattr(report, "permutation", None) is not None:

@@ -449,7 +449,7 @@ class Report:
         TypeError
             If no predictions were scored, as of clusterings.
         """
-        return tell_methods(next(iter(self.scored_reports.values())))
+        return tell_methods(self.scored_reports)
 
     main_part, row_name = "", ""
     """What `to_frame` returns where it is asked for nothing else, and what names its rows."""

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from sklearn.cluster import KMeans
 from sklearn.datasets import make_blobs
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import KFold, TimeSeriesSplit
 from sklearn.naive_bayes import GaussianNB
 
 import skeval
@@ -74,8 +76,9 @@ def test_methods_say_what_was_done_and_nothing_else(reports):
     assert "not trained again" in found["probabilities"]
     assert "80 samples in 40 groups" in found["probabilities"]
     assert "false discovery rate" in found["probabilities"]
-    assert "The threshold 0.5000 was given" in found["probabilities"]
+    assert "The threshold was 0.5000." in found["probabilities"]
     assert "was chosen on these samples" in found["chosen"]
+    assert f"of {reports['estimator'].evaluated[0]} was estimated from" in found["estimator"]
     for name in ("numbers", "labels", "estimator"):
         assert "hreshold" not in found[name]
         assert "groups" not in found[name]
@@ -91,7 +94,8 @@ def test_comparisons_have_both(data):
     both = skeval.evaluate_predictions(y, {"a": p, "b": p**2, "c": 1 - p}, random_state=0)
     names = [each["name"] for each in yaml.safe_load(both.to_model_card())["model-index"]]
     assert names == ["a", "b", "c"]
-    assert "all 3 pairs were tested by largest t of all pairs [1]" in both.to_methods()
+    assert "a, b and c were compared by brier_score_loss: all 3 pairs" in both.to_methods()
+    assert "Given predictions of 3 systems (a, b, c)" in both.to_methods()
     two = compare_predictions(y, {"a": p > 0.5, "b": p > 0.3}, method="mcnemar")
     assert "the difference was tested by McNemar's test" in two.to_methods()
     assert "P-values are corrected" not in two.to_methods()
@@ -105,3 +109,16 @@ def test_clusterings_refuse():
             export()
     with pytest.raises(ValueError, match="part must be"):
         report.to_frame("tripod")
+
+
+def test_methods_of_ordered_and_given_folds_name_no_groups():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2)), np.cumsum(rng.normal(size=60))
+    few = {"random_state": 0, "include": []}
+    ordered = skeval.evaluate(Ridge(), X, y, cv=TimeSeriesSplit(5), **few)
+    given = skeval.evaluate(Ridge(), X, y, cv=list(KFold(5).split(X)), **few)
+    for report in (ordered, given):
+        assert "groups" not in report.to_methods()
+        assert "groups" not in set(report.to_frame("tripod")["what"])
+    assert "came after all that it was trained on" in ordered.to_methods()
+    assert "Variances are those between folds" in given.to_methods()
