@@ -123,7 +123,7 @@ def tell_methods(reports: Mapping[str, Any]) -> str:
     told, cited = list(_tell_source(report, list(reports))), []
     level = f"{100 * report.confidence_level:g} %"
     told.append(f"All intervals are {level} confidence intervals.")
-    for sentence, work in _tell_parts(report):
+    for sentence, work in _tell_parts(report, several=len(reports) > 1):
         if work is not None and work not in cited:
             cited.append(work)
         told.append(sentence if work is None else f"{sentence} [{cited.index(work) + 1}].")
@@ -162,12 +162,13 @@ def _tell_source(report: Any, names: list[str]) -> Iterator[str]:
         yield "Samples had weights."
 
 
-def _tell_parts(report: Any) -> Iterator[tuple[str, str | None]]:
+def _tell_parts(report: Any, *, several: bool) -> Iterator[tuple[str, str | None]]:
     """Yield sentences on intervals and parts, each with the work that it cites, if any."""
     answer, found = report.answer, report.out_of_fold
     method = answer.interval.method
     if found.inflation > 1 and math.isfinite(answer.interval.low):
-        widened = f"Variances of a mean were multiplied by {found.inflation:.3g}"
+        factor = "a factor of each system" if several else f"{found.inflation:.3g}"
+        widened = f"Variances of a mean were multiplied by {factor}"
         if len(found.repeats) > 1 and found.cases.n_groups is None:
             yield f"{widened}, which the repeats of the folds show that losses share", REPEATS
         else:
