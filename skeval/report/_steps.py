@@ -155,11 +155,12 @@ class Steps:
         return keeps_order(self.splitter, self.folds)
 
     @property
-    def lag(self) -> int | None:
-        """How long before a sample models know the target; None where order does not count."""
-        if not self.ordered or self.design.splits is None:
+    def last_known(self) -> np.ndarray | None:
+        """The last sample that the model of each fit knows; None where order does not count."""
+        splits = self.design.splits
+        if not self.ordered or splits is None or len(splits) < self.design.scheme.plan.n_fits:
             return None
-        return min(int(test.min() - train.max()) for train, test in self.design.splits)
+        return np.array([train.max() for train, _ in splits])
 
     def answer(self, questions: Questions, clock: Clock) -> tuple[Estimate, OutOfFold]:
         """Return the error with the one interval that is measured to hold, and its predictions.
