@@ -14,7 +14,7 @@ so and the second does not deny it; where they differ, the sentence says both.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,12 +22,11 @@ import numpy as np
 from scipy import stats
 
 from skeval._inference.estimate import Estimate, Test
-from skeval._inference.ordered import find_season
 from skeval._inference.paired import LARGEST_LEVEL
 from skeval._inference.proportions import normal_quantile
 from skeval._resampling.fits import OutOfFold
 from skeval._resampling.task import Cases
-from skeval.metrics._regression import PROBABILITY_LOSSES
+from skeval.metrics._regression import LOSSES, PROBABILITY_LOSSES
 from skeval.metrics._table import REPORTED
 from skeval.model_selection._fold_metrics import summarize_losses
 from skeval.model_selection._interval_methods import GIVEN_FOLDS
@@ -70,13 +69,6 @@ RARE, UNEQUAL = 0.2, 0.5
 """A class is rare with less than a fifth of the samples, and half as many as the largest."""
 FEW, FEW_SAMPLES = 3, 5
 """Classes, and samples, that are named."""
-
-AMOUNTS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-    "zero_one": lambda difference: (difference != 0).astype(float),
-    "squared": np.square,
-    "absolute": np.abs,
-}
-"""The losses of answers that differ from the targets so much, as codes of classes or numbers."""
 
 
 def name_metric(metric: str) -> str:
@@ -158,58 +150,38 @@ class RareClass:
         return self.low > self.chance
 
 
-def find_guess(found: OutOfFold, loss: str, last_known: np.ndarray | None = None) -> Guess | None:
+def find_guess(
+    found: OutOfFold, loss: str, earlier: Iterable[tuple[str, np.ndarray]] = ()
+) -> Guess | None:
     """Return the best answer to the tested samples that needs no features.
 
     It is always the same, and chosen with a look at all of them, each as often as it was tested,
-    and so a little better than any rule that is not. Of samples in order of time, where
-    `last_known` is the last one that the model of each fit knows, it is the target before, or that
-    of a season before, if that is better. There is none for a loss of one's own.
+    and so a little better than any rule that is not. Where samples are in order of time it is the
+    target of an `earlier` one, if that is better: each of them has a name, and the sample for each
+    of the answers. There is none for a loss of one's own.
     """
     rows, weight, codes = found.row, found.weight[found.row], found.target.codes
     if loss == "zero_one" and found.target.classes is not None:
         largest = int(np.bincount(codes[rows], weight).argmax())
         answer, targets = name_label(found.target.classes[largest]), codes
-        losses = AMOUNTS[loss](codes[rows] - largest)
+        losses = LOSSES[loss](targets[rows], largest)
     elif loss in ("squared", "absolute") and np.ndim(found.target.y) == 1:
         targets = np.asarray(found.target.y, dtype=float)
         answer, centre = "the mean", float(np.average(targets[rows], weights=weight))
         if loss == "absolute":
             answer, centre = "the median", _find_median(targets[rows], weight)
-        losses = AMOUNTS[loss](targets[rows] - centre)
+        losses = LOSSES[loss](targets[rows], centre)
     elif loss in PROBABILITY_LOSSES and found.target.classes is not None:
         shares = np.bincount(codes[rows], weight, minlength=len(found.target.classes))
-        answer, last_known = "with the shares of the classes", None
+        answer, earlier = "with the shares of the classes", ()
         always = np.tile(shares / shares.sum(), (len(rows), 1))
         losses = PROBABILITY_LOSSES[loss](codes[rows], always)
     else:
         return None
     guesses = [(answer, losses, Guess.verb)]
-    if last_known is not None:
-        guesses += [
-            (said, AMOUNTS[loss](targets[rows] - targets[earlier]), "answering")
-            for said, earlier in _find_earlier(found, last_known)
-        ]
+    for said, before in earlier:
+        guesses.append((said, LOSSES[loss](targets[rows], targets[before]), "answering"))
     return make_guess(found, *min(guesses, key=lambda each: float(weight @ each[1])))
-
-
-def _find_earlier(found: OutOfFold, last_known: np.ndarray) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield the names of the samples before those tested whose targets may be guesses, and these.
-
-    The value before is as long before as is known of every sample: it may be of the same test, as
-    features may hold it. The season is sought anew in what each model could know, and the value of
-    the last one is taken that ended by then; where none shows, it is the last value known.
-    """
-    rows, known = found.row, last_known[found.fit]
-    lag = int(np.min(rows - known))
-    yield "the value before" if lag == 1 else f"the value {lag} samples before", rows - lag
-    y, classes, codes = found.target.y, found.target.classes, found.target.codes
-    values = np.asarray(y, dtype=float) if classes is None else np.eye(len(classes))[codes]
-    seasons = np.array([find_season(values[: last + 1]) for last in last_known])
-    if seasons[-1] > 1:
-        season = seasons[found.fit]
-        earlier = rows - season * -((known - rows) // season)
-        yield f"the value one season ({seasons[-1]} samples) before", earlier
 
 
 def make_guess(found: OutOfFold, answer: str, losses: np.ndarray, verb: str = Guess.verb) -> Guess:
