@@ -26,7 +26,14 @@ from scipy import stats
 from skeval._inference.errors import Tested, variance_of_mean
 from skeval._inference.paired import PairedTest, student_test
 
-__all__ = ["autocorrelation", "blocks_test", "diebold_mariano", "find_season", "time_blocks"]
+__all__ = [
+    "autocorrelation",
+    "blocks_test",
+    "diebold_mariano",
+    "find_season",
+    "time_blocks",
+    "time_units",
+]
 
 Floats = NDArray[np.float64]
 
@@ -101,6 +108,18 @@ def time_blocks(losses: Floats) -> NDArray[np.intp] | None:
     if n_blocks < FEWEST_BLOCKS:
         return None
     return np.arange(n) * n_blocks // n
+
+
+def time_units(sums: Floats, tests: Floats) -> NDArray[np.intp]:
+    """Return the block of each sample, by its losses: their sums, and how often it was tested.
+
+    Samples that were not tested have no unit of their own; all are one where blocks are too few.
+    """
+    unit, tested = np.zeros(len(tests), dtype=np.intp), tests > 0
+    blocks = time_blocks(sums[tested] / tests[tested])
+    if blocks is not None:
+        unit[tested] = blocks
+    return unit
 
 
 def blocks_test(differences: Floats, alternative: str = "two-sided") -> PairedTest | None:

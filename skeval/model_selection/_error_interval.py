@@ -14,7 +14,7 @@ from sklearn.metrics import get_scorer_names
 
 from skeval._inference.errors import n_units
 from skeval._inference.estimate import Estimate, Results
-from skeval._inference.ordered import time_blocks
+from skeval._inference.ordered import time_units
 from skeval._inference.proportions import Finding, make_limits, mirrored
 from skeval._resampling.fits import OutOfFold, collect_answers, fit_scheme, score_scheme
 from skeval._resampling.folds import draws_anew
@@ -393,13 +393,9 @@ def count_in_time(design: Design, answers: Sequence[FitOutput | None]) -> Design
     if not design.ordered:
         return design
     task, known = design.task, [answer for answer in answers if answer is not None]
-    rows = np.concatenate([answer.rows for answer in known])
-    parts = [task.loss_values(task.loss, each) for each in known]
-    tested, place = np.unique(rows, return_inverse=True)
-    blocks = time_blocks(np.bincount(place, np.concatenate(parts)) / np.bincount(place))
-    unit = np.zeros(len(task.target), dtype=np.intp)
-    if blocks is not None:
-        unit[tested] = blocks
+    rows, n = np.concatenate([answer.rows for answer in known]), len(task.target)
+    losses = np.concatenate([task.loss_values(task.loss, each) for each in known])
+    unit = time_units(np.bincount(rows, losses, n), np.bincount(rows, minlength=n))
     n_blocks = int(unit.max()) + 1
     cases = Cases(unit, np.zeros(n_blocks, dtype=np.intp), n_blocks, "blocks of time")
     return design._replace(task=task.under(counted=cases))

@@ -17,9 +17,10 @@ from numpy.random import SeedSequence
 from sklearn.model_selection import LeaveOneGroupOut, LeaveOneOut
 
 from skeval._inference.draws import DRAWN, check_enough_draws, limits_of_draws
-from skeval._inference.errors import Tested, worth
+from skeval._inference.errors import Tested, spread_of_mean, worth
 from skeval._inference.estimate import Estimate
 from skeval._inference.groups import Spread
+from skeval._inference.ordered import time_units
 from skeval._inference.proportions import (
     Finding,
     bounds_of,
@@ -31,7 +32,7 @@ from skeval._inference.proportions import (
     spread_of_ratio,
 )
 from skeval._resampling.fits import Outputs, fit_plan
-from skeval._resampling.folds import Folds, fold_plan, resolve_folds
+from skeval._resampling.folds import Folds, fold_plan, keeps_order, resolve_folds
 from skeval._resampling.plan import (
     FitOutput,
     PlanBlock,
@@ -107,6 +108,8 @@ class Outcome(NamedTuple):
         Number of samples that the findings are of; None for all.
     n_groups : int or None
         Number of groups whose losses were added up; None where none were.
+    form : str
+        The form of the interval, where it is not that of the method.
     """
 
     findings: list[Finding]
@@ -114,6 +117,7 @@ class Outcome(NamedTuple):
     n_failed: int = 0
     n_tested: int | None = None
     n_groups: int | None = None
+    form: str = ""
 
 
 def find_error(
@@ -243,7 +247,7 @@ def conclude(
         found,
         method=task.method,
         loss=task.loss.name,
-        form=form,
+        form=outcome.form or form,
         n_samples=len(task.target) if outcome.n_tested is None else outcome.n_tested,
         n_failed=outcome.n_failed,
         n_groups=outcome.n_groups,
@@ -461,7 +465,12 @@ def cross_val_error(
     covered in 92 to 99 %. A hold-out, a single fold, has Wilson's. The interval of
     `error_interval` is shorter, by a tenth, since it averages over repeated folds: quote that one.
     With `groups` the losses of a group are added up first, and intervals count the independent
-    samples that would have this standard error, fewer by Student's quantile [2]_.
+    samples that would have this standard error, fewer by Student's quantile [2]_. Where folds test
+    only what comes after all that they train on, as ``TimeSeriesSplit`` does, blocks of time are
+    counted in place of groups, and the variance is not doubled: standard error and degrees of
+    freedom are those of `error_interval` for the same folds, and mean the error, at times like
+    these, of the rules that were fitted. Its interval is the same, too; of few errors in 0-1 loss
+    it is somewhat longer here, as with groups.
 
     For 0-1 loss ``result.confidence_interval(method=)`` takes "wilson", "agresti_coull",
     "jeffreys", "exact" and "wald", of ``value (1 - value) / standard_error^2`` independent samples,
@@ -515,8 +524,10 @@ def run_cross_validation(task: Task, root: SeedSequence, settings: Settings) -> 
 
     The folds may be given, as "cv", and what their fits answer where they are done, as "outputs".
     """
-    folds = resolve_folds(settings["cv"], task.X, task.target, task.groups, root)
-    return run_plan(task, fold_plan(len(task.target), folds), settings.get("outputs"))
+    cv = settings["cv"]
+    folds = list(resolve_folds(cv, task.X, task.target, task.groups, root))
+    ordered = task.units.n_groups is None and keeps_order(cv, folds)
+    return run_plan(task, fold_plan(len(task.target), folds), settings.get("outputs"), ordered)
 
 
 def plan_leave_one_out(task: Task, root: SeedSequence, settings: Settings) -> ResamplingPlan:
@@ -531,8 +542,14 @@ def run_leave_one_out(task: Task, root: SeedSequence, settings: Settings) -> Out
     return run_plan(task, plan_leave_one_out(task, root, settings))
 
 
-def run_plan(task: Task, plan: ResamplingPlan, outputs: Outputs | None = None) -> Outcome:
-    """Return the error over folds; losses of samples that are kept together are added up first."""
+def run_plan(
+    task: Task, plan: ResamplingPlan, outputs: Outputs | None = None, ordered: bool = False
+) -> Outcome:
+    """Return the error over folds; losses of samples that are kept together are added up first.
+
+    Under folds that keep the order of the samples these are blocks of time, and the error is that
+    of the very models that were fitted.
+    """
     weights, n = task.relative_weight, len(task.target)
     sums, tests = np.zeros((len(task.losses), n)), np.zeros(n)
     fold_errors, n_failed = [], 0
@@ -544,20 +561,28 @@ def run_plan(task: Task, plan: ResamplingPlan, outputs: Outputs | None = None) -
         n_failed += int(output.failed.sum())
     n_tested = int(np.count_nonzero(tests))
     size: float = n_tested
+    unit = time_units(sums[0], tests) if ordered else task.kept_together
     if weights is not None:
         size = count_effective(weights[tests > 0])
         sums, tests = weights * sums, weights * tests
     findings = []
     for loss, total, errors in zip(task.losses, sums, np.hstack(fold_errors), strict=True):
         error = float(total.sum() / tests.sum())
-        spread = spread_of_ratio(total, tests, task.kept_together)
+        if ordered:
+            seen = tests > 0
+            spread = spread_of_mean(Tested(total[seen] / tests[seen], tests[seen], unit[seen]))
+        else:
+            spread = spread_of_ratio(total, tests, unit)
         found = find_mean(error, spread, errors, size, loss.name)
-        if len(errors) > 1:
+        if ordered and np.isnan(spread.error):  # one block does not say what the error is worth
+            found = found._replace(n_effective=None)
+        if len(errors) > 1 and not ordered:
             wider = make_limits(found.inflate(INFLATION), loss.name, first="jeffreys")
             found = found._replace(forms={INFLATED: next(iter(wider.values()))})
         details = {**found.details, "fold_mean": float(np.nanmean(errors))}
         findings.append(found._replace(details=details))
-    return Outcome(findings, plan.n_fits, n_failed, n_tested, spread.n_groups)
+    form = "jeffreys" if ordered else ""
+    return Outcome(findings, plan.n_fits, n_failed, n_tested, spread.n_groups, form)
 
 
 def repeat_folds(

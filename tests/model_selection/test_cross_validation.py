@@ -185,3 +185,34 @@ def test_sliding_windows_with_a_gap_are_the_folds_of_a_plain_loop():
     assert curve.x[0] == pytest.approx(np.mean(sizes))
     with pytest.raises(ValueError, match="cv keeps the order of the samples, and labels that are"):
         permutation_test(GaussianNB(), X, y, cv=cv, n_permutations=9)
+
+
+@pytest.mark.parametrize("loss", ["zero_one", "squared", "brier"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_in_time_order_the_interval_is_that_of_blocks_of_time(loss, weighted):
+    rng = np.random.default_rng(0)
+    X = np.cumsum(rng.normal(size=(160, 2)), axis=0)
+    y = X[:, 0] + rng.normal(size=160)
+    rule, y = (Ridge(), y) if loss == "squared" else (GaussianNB(), y > np.median(y))
+    options = {"loss": loss, "cv": TimeSeriesSplit(5, max_train_size=60, gap=2)}
+    if weighted:
+        options["sample_weight"] = rng.uniform(0.5, 2, 160)
+    found, whole = cross_val_error(rule, X, y, **options), error_interval(rule, X, y, **options)
+    for name in ("n_groups", "degrees_of_freedom"):
+        assert found.details[name] == pytest.approx(whole.details[name])
+    assert found.standard_error == pytest.approx(whole.standard_error)
+    ends = np.array([[each.interval.low, each.interval.high] for each in (found, whole)])
+    if loss == "zero_one":  # groups are worth fewer samples where few errors tell how they vary
+        assert ends[0, 0] <= ends[1, 0] + 1e-12 < ends[1, 1] <= ends[0, 1] + 1e-12
+        assert np.ptp(ends, axis=0).max() < 0.02
+        assert found.interval.method == whole.interval.method == "jeffreys"
+    else:
+        assert ends[0] == pytest.approx(ends[1])
+
+
+def test_errors_too_much_alike_in_time_have_no_interval():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(100, 2)), np.cumsum(np.cumsum(rng.normal(size=100)))
+    found = cross_val_error(Ridge(), X, y, cv=TimeSeriesSplit(4))
+    assert np.isnan(found.standard_error)
+    assert (found.interval.low, found.interval.high) == (0, np.inf)
