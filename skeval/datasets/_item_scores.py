@@ -158,9 +158,10 @@ def _list_files(paths: Any) -> Iterator[tuple[str, list[Row]]]:
 def _read_log(path: Path) -> tuple[str, list[Row]]:
     """Return the name of the system, and the rows of a file."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ValueError(f"{path.name} must be JSON in UTF-8: {error}.") from error
+        stored = "; inspect log convert --to json makes it" if path.suffix == ".eval" else ""
+        raise ValueError(f"{path.name} must be JSON in UTF-8{stored}: {error}.") from error
     if path.suffix == ".jsonl":
         name = path.resolve().parent.name or path.stem
         lines = enumerate(text.split("\n"), start=1)

@@ -165,6 +165,9 @@ def test_what_is_no_path_is_named(write, tmp_path):
     (tmp_path / "latin.jsonl").write_bytes(b'{"doc_id": "\xe4"}')
     with pytest.raises(ValueError, match=r"latin.jsonl must be JSON in UTF-8"):
         load_item_scores(tmp_path / "latin.jsonl")
+    (tmp_path / "log.eval").write_bytes(b"PK\x03\x04\xff")
+    with pytest.raises(ValueError, match=r"log.eval must be .* inspect log convert --to json"):
+        load_item_scores(tmp_path / "log.eval")
     files = [write([line(0, **{name: 1})], f"{name}/s.jsonl") for name in ("acc", "em")]
     with pytest.raises(ValueError, match="score must be the same in all files, got 'acc,none'"):
         load_item_scores(files)
