@@ -19,6 +19,8 @@ of Diebold and Mariano for forecasts whose errors are alike up to a known horizo
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
@@ -110,7 +112,7 @@ def time_blocks(losses: Floats) -> NDArray[np.intp] | None:
     return np.arange(n) * n_blocks // n
 
 
-def time_units(sums: Floats, tests: Floats) -> NDArray[np.intp]:
+def time_units(sums: NDArray[Any], tests: NDArray[Any]) -> NDArray[np.intp]:
     """Return the block of each sample, by its losses: their sums, and how often it was tested.
 
     Samples that were not tested have no unit of their own; all are one where blocks are too few.

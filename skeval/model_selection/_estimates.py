@@ -568,7 +568,7 @@ def run_plan(
     findings = []
     for loss, total, errors in zip(task.losses, sums, np.hstack(fold_errors), strict=True):
         error = float(total.sum() / tests.sum())
-        if ordered:
+        if ordered and unit is not None:
             seen = tests > 0
             spread = spread_of_mean(Tested(total[seen] / tests[seen], tests[seen], unit[seen]))
         else:
