@@ -10,6 +10,9 @@ of the variance of a mean of many, since what reaches over its ends is lost: blo
 that no more than `LOST` is. There are `MOST_BLOCKS` at most, since more of them say little more
 (Student's quantile is 2.09 for 20 and 1.96 for infinitely many), and are shorter.
 
+A season is sought in the values themselves: the lag of the largest autocorrelation of what is left
+when the memory of one step is taken out, which alone would make neighbours alike at short lags.
+
 Two tests of the difference of two rules go by the differences of their losses: by blocks, and that
 of Diebold and Mariano for forecasts whose errors are alike up to a known horizon.
 """
@@ -18,17 +21,21 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import stats
 
 from skeval._inference.errors import Tested, variance_of_mean
 from skeval._inference.paired import PairedTest, student_test
 
-__all__ = ["autocorrelation", "blocks_test", "diebold_mariano", "time_blocks"]
+__all__ = ["autocorrelation", "blocks_test", "diebold_mariano", "find_season", "time_blocks"]
 
 Floats = NDArray[np.float64]
 
 LOST = 0.08
 """Share of the variance of a mean that blocks may lose at their ends."""
 FEWEST_BLOCKS, MOST_BLOCKS = 3, 20
+
+FALSE_ALARM = 0.01
+"""Share of series without a season in which one is found, at most, if it were one step's memory."""
 
 
 def autocorrelation(losses: Floats) -> float:
@@ -42,6 +49,44 @@ def autocorrelation(losses: Floats) -> float:
         return 0.0
     found = float(deviations[1:] @ deviations[:-1]) / total
     return float(np.clip(found + (1 + 3 * found) / n, 0, 1 - 1 / n))
+
+
+def find_season(values: Floats) -> int:
+    r"""Return the number of steps after which values in order come again; 1 where none shows.
+
+    `values` are numbers, or the indicators of the classes in columns. With the deviations
+    :math:`d_t` from the mean and :math:`\phi = \sum d_t d_{t-1} / \sum d_{t-1}^2`, the differences
+    :math:`d_t - \phi d_{t-1}` are independent where values remember one step alone, and each of
+    their autocorrelations varies by :math:`1 / \sqrt{n}`. The season is the lag, of 2 to ``n / 4``,
+    of the largest one, if that exceeds the normal quantile of `FALSE_ALARM` shared among the lags;
+    or the shortest part of that lag where they are as large but for two standard errors. Lags count
+    only where the values themselves are more alike than one step less apart: a longer memory that
+    fades is no season.
+    """
+    columns = values.reshape(len(values), -1)
+    deviations = columns - columns.mean(axis=0)
+    before, n_lags = deviations[:-1], len(values) // 4
+    total = float(np.sum(before**2))
+    if n_lags < 2 or not total > 0:
+        return 1
+    left = deviations[1:] - np.sum(deviations[1:] * before) / total * before
+    rises = np.diff(_products(deviations, n_lags)) > 0
+    products = _products(left - left.mean(axis=0), n_lags)
+    error = products[0] / np.sqrt(len(left))
+    products[1:][~rises] = -np.inf
+    products[:2] = -np.inf
+    best = int(np.argmax(products))
+    if not products[best] > stats.norm.isf(FALSE_ALARM / (n_lags - 1)) * error:
+        return 1
+    parts = [lag for lag in range(2, best + 1) if best % lag == 0]
+    return next(lag for lag in parts if products[lag] >= products[best] - 2 * error)
+
+
+def _products(columns: Floats, n_lags: int) -> Floats:
+    """Return the sums of the products of values with those 0 to `n_lags` steps before."""
+    padded = np.fft.rfft(columns, 2 * len(columns), axis=0)
+    found: Floats = np.fft.irfft(np.sum(np.abs(padded) ** 2, axis=1))[: n_lags + 1]
+    return found
 
 
 def time_blocks(losses: Floats) -> NDArray[np.intp] | None:

@@ -511,7 +511,9 @@ def compare_predictions(
     predictions : dict of str to array-like, list of array-like, or data frame
         Two predictions or more of the same samples, each of shape (n_samples,) or (n_samples,
         n_classes), as `metric` takes them. Of a frame every column is a system; or, with the
-        columns "item", "system" and "score", and perhaps "seed", every row a score.
+        columns "item", "system" and "score", and perhaps "seed", every row a score, in any order
+        (`groups` are then those of the sorted items). A dict of just these columns is such rows,
+        too: `skeval.datasets.load_item_scores` gives it.
     metric : callable, default=None
         ``metric(y_true, prediction)`` of "max_t", "permutation" and "bootstrap"; None is the
         accuracy. Of `bleu_score`, also with options fixed by `functools.partial`, the counts of

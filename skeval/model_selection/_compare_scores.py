@@ -30,7 +30,14 @@ from skeval.model_selection._run_over_datasets import (
     read_score_table,
     read_splits_scores,
 )
-from skeval.utils._checks import check_confidence_level, check_option, check_rope, naming
+from skeval.utils._checks import (
+    check_confidence_level,
+    check_option,
+    check_rope,
+    check_same_length,
+    check_y,
+    naming,
+)
 from skeval.utils._compat import validate_params
 from skeval.utils._seeds import RandomStateLike, root_seed
 
@@ -250,24 +257,59 @@ LONG = ("item", "system", "score")
 
 
 def read_systems(predictions: Any, y_true: Any, seeds: Any) -> tuple[Any, Any]:
-    """Return the columns of a data frame by their names; of a frame of runs also whose they are."""
-    if not (hasattr(predictions, "columns") and hasattr(predictions, "pivot")):
-        return predictions, seeds
-    frame = predictions
-    if set(LONG) <= set(frame.columns):
+    """Return the columns of a data frame by their names; of rows of runs also whose they are."""
+    is_frame = hasattr(predictions, "columns") and hasattr(predictions, "pivot")
+    keys = set(predictions.columns if is_frame else ())
+    if isinstance(predictions, Mapping) and set(predictions) <= {*LONG, "seed"}:
+        keys = set(predictions)
+    if set(LONG) <= keys:
         if y_true is not None:
             raise ValueError("y_true must be None where predictions have a row for each score.")
-        keys = ["system", "seed"] if "seed" in frame.columns else "system"
-        with naming("predictions"):
-            frame = frame.pivot(index="item", columns=keys, values="score")
-    names, owners = [str(name) for name in frame.columns], seeds
-    if getattr(frame.columns, "nlevels", 1) == 2:
-        names = [" ".join(map(str, name)) for name in frame.columns]
-        owners = [str(name[0]) for name in frame.columns] if seeds is None else seeds
+        names, owners, values = _read_rows(predictions, "seed" in keys)
+    elif is_frame:
+        names, owners = [str(name) for name in predictions.columns], None
+        if getattr(predictions.columns, "nlevels", 1) == 2:
+            names = [" ".join(map(str, name)) for name in predictions.columns]
+            owners = [str(name[0]) for name in predictions.columns]
+        values = [predictions[key].to_numpy() for key in predictions.columns]
+    else:
+        return predictions, seeds
     if len(set(names)) < len(names):
         raise ValueError(f"predictions must have columns of different names, got {names}.")
-    columns = {name: frame[key].to_numpy() for name, key in zip(names, frame.columns, strict=True)}
-    return columns, owners
+    return dict(zip(names, values, strict=True)), owners if seeds is None else seeds
+
+
+def _read_rows(rows: Any, has_seeds: bool) -> tuple[list[str], list[str] | None, list[Any]]:
+    """Return the runs, the system of each where one has several, and their scores of all items."""
+    names = [*LONG, "seed"] if has_seeds else LONG
+    columns = {name: np.asarray(rows[name]) for name in names}
+    check_same_length(**{f"predictions[{name!r}]": each for name, each in columns.items()})
+    with naming("predictions"):
+        scores = columns.pop("score").astype(float)
+        found = [
+            np.unique(check_y(f"predictions[{name!r}]", column), return_inverse=True)
+            for name, column in columns.items()
+        ]
+    known, codes = zip(*found, strict=True)
+    run = codes[1] * len(known[2]) + codes[2] if has_seeds else codes[1]
+    runs, run = np.unique(run, return_inverse=True)
+    owners = names = [str(system) for system in known[1]]
+    several = len(runs) > len(owners)
+    if several:
+        pairs = [divmod(each, len(known[2])) for each in runs]
+        owners = [names[system] for system, _ in pairs]
+        names = [f"{names[system]} {known[2][seed]}" for system, seed in pairs]
+    table = np.full((len(runs), len(known[0])), np.nan)
+    table[run, codes[0]] = scores
+    counts = np.bincount(run * table.shape[1] + codes[0], minlength=table.size)
+    if (counts != 1).any():
+        place = int(np.argmax(counts != 1))
+        system, item = divmod(place, table.shape[1])
+        raise ValueError(
+            f"predictions must have one score of each item by {names[system]!r}, got "
+            f"{counts[place]} of item {known[0][item]}."
+        )
+    return names, owners if several else None, list(table)
 
 
 @dataclass(frozen=True)

@@ -459,7 +459,7 @@ class Run:
         weighed = count_classes(steps.target, steps.task.weight)
         loss = steps.task.loss.name
         rare = find_rare_class(weighed, metrics, loss)
-        guess = find_guess(found, loss, steps.lag)
+        guess = find_guess(found, loss, steps.find_earlier(found))
         if steps.ordered:
             notes.append(Caution("ordered", ORDERED + TOO_ALIKE * (found.cases.n_units == 1)))
         if found.cases.name == "folds":

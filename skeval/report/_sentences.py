@@ -26,7 +26,7 @@ from skeval._inference.paired import LARGEST_LEVEL
 from skeval._inference.proportions import normal_quantile
 from skeval._resampling.fits import OutOfFold
 from skeval._resampling.task import Cases
-from skeval.metrics._regression import PROBABILITY_LOSSES
+from skeval.metrics._regression import LOSSES, PROBABILITY_LOSSES
 from skeval.metrics._table import REPORTED
 from skeval.model_selection._fold_metrics import summarize_losses
 from skeval.model_selection._interval_methods import GIVEN_FOLDS
@@ -84,8 +84,8 @@ class Guess:
     ----------
     answer : str
         The largest class; "the mean" or "the median"; "with the shares of the classes" where
-        probabilities are judged; of samples in order of time, "the value before" where that is
-        better.
+        probabilities are judged; of samples in order of time, "the value before" or that of a
+        season before where that is better.
     error : float
         Its mean loss.
     difference : float
@@ -93,7 +93,7 @@ class Guess:
     low, high : float
         Ends of the 95 % interval of the difference, on new samples; nan where there is none.
     verb : str
-        What is done with the answer: it is always the same, but where it is the value before.
+        What is done with the answer: it is always the same, but where it is an earlier value.
     """
 
     answer: str
@@ -150,39 +150,38 @@ class RareClass:
         return self.low > self.chance
 
 
-def find_guess(found: OutOfFold, loss: str, lag: int | None = None) -> Guess | None:
+def find_guess(
+    found: OutOfFold, loss: str, earlier: Iterable[tuple[str, np.ndarray]] = ()
+) -> Guess | None:
     """Return the best answer to the tested samples that needs no features.
 
     It is always the same, and chosen with a look at all of them, each as often as it was tested,
-    and so a little better than any rule that is not. Of samples in order of time, where models
-    know the targets up to `lag` before a sample, it is the target so long before, if that is
-    better. There is none for a loss of one's own.
+    and so a little better than any rule that is not. Where samples are in order of time it is the
+    target of an `earlier` one, if that is better: each of them has a name, and the sample for each
+    of the answers. There is none for a loss of one's own.
     """
     rows, weight, codes = found.row, found.weight[found.row], found.target.codes
     if loss == "zero_one" and found.target.classes is not None:
         largest = int(np.bincount(codes[rows], weight).argmax())
-        answer = name_label(found.target.classes[largest])
-        losses = (codes[rows] != largest).astype(float)
-        repeated = None if lag is None else (codes[rows] != codes[rows - lag]).astype(float)
+        answer, targets = name_label(found.target.classes[largest]), codes
+        losses = LOSSES[loss](targets[rows], largest)
     elif loss in ("squared", "absolute") and np.ndim(found.target.y) == 1:
-        y = np.asarray(found.target.y, dtype=float)
-        measure = np.square if loss == "squared" else np.abs
-        answer, centre = "the mean", float(np.average(y[rows], weights=weight))
+        targets = np.asarray(found.target.y, dtype=float)
+        answer, centre = "the mean", float(np.average(targets[rows], weights=weight))
         if loss == "absolute":
-            answer, centre = "the median", _find_median(y[rows], weight)
-        losses = measure(y[rows] - centre)
-        repeated = None if lag is None else measure(y[rows] - y[rows - lag])
+            answer, centre = "the median", _find_median(targets[rows], weight)
+        losses = LOSSES[loss](targets[rows], centre)
     elif loss in PROBABILITY_LOSSES and found.target.classes is not None:
         shares = np.bincount(codes[rows], weight, minlength=len(found.target.classes))
-        answer, repeated = "with the shares of the classes", None
+        answer, earlier = "with the shares of the classes", ()
         always = np.tile(shares / shares.sum(), (len(rows), 1))
         losses = PROBABILITY_LOSSES[loss](codes[rows], always)
     else:
         return None
-    if lag is not None and repeated is not None and weight @ repeated < weight @ losses:
-        answer = "the value before" if lag == 1 else f"the value {lag} samples before"
-        return make_guess(found, answer, repeated, "answering")
-    return make_guess(found, answer, losses)
+    guesses = [(answer, losses, Guess.verb)]
+    for said, before in earlier:
+        guesses.append((said, LOSSES[loss](targets[rows], targets[before]), "answering"))
+    return make_guess(found, *min(guesses, key=lambda each: float(weight @ each[1])))
 
 
 def make_guess(found: OutOfFold, answer: str, losses: np.ndarray, verb: str = Guess.verb) -> Guess:

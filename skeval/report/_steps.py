@@ -22,6 +22,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
 
 from skeval._inference.estimate import Estimate, Test
+from skeval._inference.ordered import find_season
 from skeval._resampling.fits import OutOfFold, Outputs, fit_plan, fit_scheme, is_served
 from skeval._resampling.folds import fold_plan, keeps_order
 from skeval._resampling.plan import FitOutput, ResamplingPlan
@@ -154,12 +155,27 @@ class Steps:
         """Whether the folds keep the order of the samples, which then cannot be exchanged."""
         return keeps_order(self.splitter, self.folds)
 
-    @property
-    def lag(self) -> int | None:
-        """How long before a sample models know the target; None where order does not count."""
-        if not self.ordered or self.design.splits is None:
-            return None
-        return min(int(test.min() - train.max()) for train, test in self.design.splits)
+    def find_earlier(self, found: OutOfFold) -> Iterator[tuple[str, np.ndarray]]:
+        """Yield what an earlier target is called, and which one it is for each answer, in time.
+
+        The value before is as long before as is known of every sample: it may be of the same test,
+        as features may hold it. The season is sought anew in what each model could know, and the
+        value of the last one is taken that ended by then; where none shows, the last value known.
+        """
+        splits = self.design.splits
+        if not self.ordered or splits is None or len(splits) < self.design.scheme.plan.n_fits:
+            return
+        last = np.array([train.max() for train, _ in splits])
+        known, codes, classes = last[found.fit], self.target.codes, self.target.classes
+        lag = int(np.min(found.row - known))
+        yield "the value before" if lag == 1 else f"the value {lag} samples before", found.row - lag
+        y = self.target.y if classes is None else np.eye(len(classes))[codes]
+        values = np.asarray(y, dtype=float)
+        seasons = np.array([find_season(values[: end + 1]) for end in last])
+        if seasons[-1] > 1:
+            each = seasons[found.fit]
+            named = f"the value one season ({seasons[-1]} samples) before"
+            yield named, found.row - each * -((known - found.row) // each)
 
     def answer(self, questions: Questions, clock: Clock) -> tuple[Estimate, OutOfFold]:
         """Return the error with the one interval that is measured to hold, and its predictions.

@@ -178,7 +178,7 @@ FUNCTIONS = {
     )
 }
 # (path,)
-FILES = {"load_table": datasets.load_table}
+FILES = named(datasets, "load_table load_item_scores")
 
 # A tree grows on float32 copies, so that no representation of small whole numbers changes it.
 TREE = DecisionTreeClassifier(max_depth=2, random_state=0)

@@ -13,6 +13,7 @@ from sklearn.model_selection import (
     RepeatedStratifiedKFold,
     ShuffleSplit,
     StratifiedKFold,
+    TimeSeriesSplit,
     cross_val_score,
 )
 from sklearn.naive_bayes import GaussianNB
@@ -20,7 +21,13 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from skeval._resampling.folds import fold_plan, resolve_folds
 from skeval._resampling.task import check_task
-from skeval.model_selection import cross_val_error
+from skeval.model_selection import (
+    compare_classifiers,
+    cross_val_error,
+    error_interval,
+    learning_curve_band,
+    permutation_test,
+)
 
 SPLITTERS = {
     "unequal folds": KFold(7, shuffle=True, random_state=0),
@@ -143,3 +150,38 @@ def test_nobody_asked_for_ten_folds(n):
         assert len(found.replicates) == min((n + 1) // 2, 10)
     with pytest.raises(ValueError, match=f"cv={n + 1} folds need {n + 1} samples, got {n}"):
         cross_val_error(Ridge(), X, X[:, 0], cv=n + 1)
+
+
+def test_sliding_windows_with_a_gap_are_the_folds_of_a_plain_loop():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 2))
+    y = (X[:, 0] + rng.normal(size=80) > 0).astype(int)
+    cv = TimeSeriesSplit(4, max_train_size=20, gap=3)
+    rules = {"bayes": GaussianNB(), "neighbours": KNeighborsClassifier(3)}
+    wrong = {
+        name: [
+            rule.fit(X[train], y[train]).predict(X[test]) != y[test] for train, test in cv.split(X)
+        ]
+        for name, rule in rules.items()
+    }
+    for name, rule in rules.items():
+        error = np.mean(np.concatenate(wrong[name]))
+        found = cross_val_error(rule, X, y, cv=cv)
+        assert found.value == pytest.approx(error)
+        assert found.replicates == pytest.approx([each.mean() for each in wrong[name]])
+        assert error_interval(rule, X, y, cv=cv).value == pytest.approx(error)
+    compared = compare_classifiers(rules, X, y, cv=cv)
+    means = {name: 1 - np.mean([each.mean() for each in wrong[name]]) for name in rules}
+    assert compared.to_dict()["values"] == pytest.approx(means)
+
+    curve = learning_curve_band(GaussianNB(), X, y, cv=cv, train_sizes=[0.5, 1.0])
+    halves, sizes = [], []
+    for train, test in cv.split(X):
+        part = train[-round(len(train) / 2) :]
+        sizes.append(len(part))
+        halves.append(GaussianNB().fit(X[part], y[part]).predict(X[test]) != y[test])
+    expected = [np.mean(halves), np.mean(wrong["bayes"])]
+    assert np.array(curve.y) == pytest.approx(expected)
+    assert curve.x[0] == pytest.approx(np.mean(sizes))
+    with pytest.raises(ValueError, match="cv keeps the order of the samples, and labels that are"):
+        permutation_test(GaussianNB(), X, y, cv=cv, n_permutations=9)

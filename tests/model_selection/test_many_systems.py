@@ -125,6 +125,19 @@ def test_columns_of_a_polars_frame_are_systems():
     assert evaluate_predictions(Y, frame).comparison.names == tuple(SYSTEMS)
 
 
+class OfAnyLibrary:
+    """A frame of which only the columns are read: that of polars pivots by other arguments."""
+
+    def __init__(self, frame):
+        self.frame, self.columns = frame, list(frame.columns)
+
+    def __getitem__(self, name):
+        return self.frame[name].to_numpy()
+
+    def pivot(self, on, *, index=None, values=None):
+        raise AssertionError
+
+
 def test_frames_are_taken_by_their_columns_or_rows():
     frame = pd.DataFrame(SYSTEMS)
     expected = compare(Y, SYSTEMS)
@@ -138,8 +151,14 @@ def test_frames_are_taken_by_their_columns_or_rows():
         assert rows[pair].interval.low == pytest.approx(each.interval.low, abs=1e-12)
     runs = pd.concat([long.assign(seed=1), long.assign(seed=2)])
     assert compare(None, runs).names == rows.names
-    with pytest.raises(ValueError, match="predictions"):
-        compare(None, long.iloc[1:])
+    assert compare(None, OfAnyLibrary(runs)).to_dict() == compare(None, runs).to_dict()
+    assert compare(None, runs.to_dict("list")).to_dict() == compare(None, runs).to_dict()
+    item, system = long.iloc[0][["item", "system"]]
+    for given, count in ((long.iloc[1:], 0), (pd.concat([long, long.iloc[:1]]), 2)):
+        with pytest.raises(ValueError, match=f"by '{system}', got {count} of item {item}"):
+            compare(None, given)
+    with pytest.raises(ValueError, match=r"predictions.'item'.* must hold no missing"):
+        compare(None, long.assign(item=None))
     with pytest.raises(ValueError, match="y_true must be None"):
         compare(Y, long)
 

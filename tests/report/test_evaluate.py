@@ -464,6 +464,27 @@ def test_ordered_samples_are_not_exchanged(cv):
     assert "let the future predict the past" in report.to_html()
 
 
+@pytest.mark.parametrize(("gap", "loss"), [(0, "absolute"), (3, "squared"), (0, "zero_one")])
+def test_the_guess_is_the_value_of_a_season_before_that_each_model_knew(gap, loss):
+    rng, cv = np.random.default_rng(0), TimeSeriesSplit(4, gap=gap, max_train_size=100)
+    pattern = np.array([0, 0, 9, 3, 0, 6, 6])
+    y = pattern[np.arange(300) % 7] + np.where(rng.random(300) < 0.1, 3, 0)
+    rule = GaussianNB() if loss == "zero_one" else Ridge()
+    report = evaluate(rule, rng.normal(size=(300, 2)), y, cv=cv, loss=loss, n_bootstraps=2)
+    errors = []
+    for train, test in cv.split(y):
+        for row in test:
+            earlier = row
+            while earlier > train[-1]:
+                earlier -= 7
+            errors.append(float(y[row] - y[earlier]))
+    measure = {"absolute": np.abs, "squared": np.square, "zero_one": np.sign}[loss]
+    assert report.guess.error == pytest.approx(np.mean(np.abs(measure(errors))))
+    assert report.guess.answer == "the value one season (7 samples) before"
+    assert "; answering the value one season (7 samples) before has " in report.verdict
+    assert report.guess.worse
+
+
 def test_one_split_by_hand_is_a_test_set_and_no_time_series(two_classes):
     X, y = two_classes
     report = evaluate(GaussianNB(), X, y, cv=[(np.arange(40), np.arange(40, 60))], n_bootstraps=5)
