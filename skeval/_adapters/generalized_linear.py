@@ -24,7 +24,7 @@ from skeval._adapters.svc_problems import TIED, Boxes, ColumnSteps, make_boxes, 
 from skeval._resampling.plan import FitOutput, PlanBlock
 from skeval._resampling.task import Adapter, Target, Unserved, adapter_for
 from skeval._solvers.logistic import LogisticBatch, solve_selected_logistic
-from skeval._solvers.newton import uses_features
+from skeval._solvers.newton import stores_products, uses_features
 from skeval.utils._compat import safe_split
 
 __all__ = ["LogisticAdapter", "SelectedLogisticAdapter"]
@@ -41,14 +41,21 @@ MOST_UNKNOWNS = 400
 SHARE_OF_STEPS = 0.5
 """A trial fit that takes more than this share of `max_iter` leaves all fits to scikit-learn."""
 
-FEW_FITS, LARGEST_RATIO = 20, 30.0
-"""So few fits are not worth a trial, where columns differ in scale by more than this ratio."""
+FEW_FITS, LARGEST_RATIO, USUAL_STEPS = 20, 30.0, 10
+"""So few fits are not worth a trial, where columns differ in scale by more than this ratio, or
+where the solver is slower than fits of scikit-learn that take so many steps."""
 
-# Seconds of one core of a fit by scikit-learn: a call, a step, and a number of X in a step.
-_CALL, _STEP, _NUMBER = 2.5e-3, 1.5e-4, 3.5e-9
+# Seconds of one core of a fit by scikit-learn: a call, and in a step the step itself, a sample, a
+# number of X and a coefficient, of each class.
+_CALL, _STEP, _SAMPLE, _NUMBER, _COEFFICIENT = 2.5e-3, 1.2e-4, 4.5e-8, 5e-10, 8e-8
+# Those of a transformer before it: a call, and a number of X.
+_TRANSFORM, _TRANSFORMED = 8e-4, 1e-8
 # Newton's steps of one fit: on few features, and on Gram matrices. A batch must be faster by a
 # margin.
 _STEPS, _GRAM_STEPS, _MARGIN = 6, 8, 1.2
+# Seconds of a batch and the trial before it, and of a product of two columns in a step: of those
+# that all fits share, of a fit's own, and of shared ones that are made, and met by one fit first.
+_BATCH, _SHARED_PRODUCT, _OWN_PRODUCT, _FIRST_PRODUCT = 5e-3, 2.5e-11, 1.1e-10, 1e-8
 
 
 @adapter_for.register
@@ -135,14 +142,16 @@ class LogisticAdapter:
         """Whether so many fits, to labels like these, end in time and sooner than in a loop."""
         n, p = self.steps.X.shape
         scaled = self.steps.scaler is not None
-        seconds = batch_seconds(n, p, self._n_classes, scaled=scaled) + 5e-3 / n_fits
+        seconds = batch_seconds(n, p, self._n_classes, n_fits, scaled=scaled)
         if n_fits < FEW_FITS and not scaled:
             deviations = self.steps.X.std(axis=0)
             deviations = deviations[deviations > 0]
             if len(deviations) and np.ptp(np.log(deviations)) > np.log(LARGEST_RATIO):
                 return False
         labels = self.target.decode(codes)
-        return trial_pays(self.pipeline, self.X, labels, times * seconds, self._n_classes)
+        return trial_pays(
+            self.pipeline, self.X, labels, times * seconds, self._n_classes, few=n_fits < FEW_FITS
+        )
 
     def __call__(self, block: PlanBlock) -> FitOutput:
         """Return log odds and probabilities."""
@@ -173,10 +182,11 @@ class SelectedLogisticAdapter(SelectedSVCAdapter):
         """Whether so many fits, to labels like these, end in time and sooner than in a loop."""
         n, p = self.X.shape
         k = self.k
-        seconds = 4 * batch_seconds(n, k, 2, scaled=False) + 4e-9 * n * p + 5e-3 / n_fits
+        seconds = 4 * solve_seconds(n, k, 2, _OWN_PRODUCT) + 4e-9 * n * p + _BATCH / n_fits
         labels = self.target.decode(codes)
-        few = uses_features(n, k)
-        return few and trial_pays(self.pipeline, self.X, labels, times * seconds, 2)
+        return uses_features(n, k) and trial_pays(
+            self.pipeline, self.X, labels, times * seconds, 2, few=n_fits < FEW_FITS
+        )
 
     def answer(self, block: PlanBlock, values: np.ndarray, solved: np.ndarray) -> FitOutput:
         """Return log odds and probabilities."""
@@ -210,28 +220,40 @@ def answer(block: PlanBlock, values: np.ndarray, solved: np.ndarray) -> FitOutpu
     return FitOutput(block.test, ~solved, predicted, decision, probability)
 
 
-def batch_seconds(n: int, p: int, n_classes: int, *, scaled: bool) -> float:
-    """Return the time of one of many fits by the solver, fitted to measured ones."""
+def batch_seconds(n: int, p: int, n_classes: int, n_fits: int, *, scaled: bool) -> float:
+    """Return the time of one of so many fits by the solver, fitted to measured ones."""
     if not uses_features(n, p):
         gram = 8.5e-11 * n**2 * p if scaled else 0.0
-        return gram + _GRAM_STEPS * (2e-5 + 1e-8 * n**2 + 7e-11 * n**3)
+        steps = _GRAM_STEPS * (2e-5 + 1e-8 * n**2 + 7e-11 * n**3)
+        return gram + steps + _BATCH / n_fits
+    if not stores_products(n, p + 1):
+        return solve_seconds(n, p, n_classes, _OWN_PRODUCT) + _BATCH / n_fits
+    start = _BATCH + 1.2e-6 * n + _FIRST_PRODUCT * n * (p + 1) ** 2
+    return solve_seconds(n, p, n_classes, _SHARED_PRODUCT) + start / n_fits
+
+
+def solve_seconds(n: int, p: int, n_classes: int, product: float) -> float:
+    """Return the time of Newton's steps on few features, given that of a product of columns."""
     K = n_classes if n_classes > 2 else 1
     pairs, size = K * (K + 1) // 2, K * (p + 1)
-    products = 1.1e-10 * n * (p + 1) ** 2 * pairs
-    return _STEPS * (2e-5 + 1.2e-7 * n * K + products + 1e-10 * size**3)
+    products = product * n * (p + 1) ** 2 * pairs
+    return _STEPS * (2e-5 + 6e-8 * n * K + products + 5e-11 * size**3)
 
 
 def trial_pays(
-    pipeline: Pipeline, X: Any, labels: np.ndarray, seconds: float, n_classes: int
+    pipeline: Pipeline, X: Any, labels: np.ndarray, seconds: float, n_classes: int, *, few: bool
 ) -> bool:
     """Whether fits end long before `max_iter`, and so many seconds each are less than they take.
 
-    A fit to half of the samples tells how many steps a fit takes.
+    A fit to half of the samples tells how many steps a fit takes. Of a few fits it is a large part,
+    and made only where fits of the usual number of steps would take longer than the solver.
     """
     n, p = np.shape(X)
     estimator = pipeline[-1]
-    slowest = _CALL + estimator.max_iter * SHARE_OF_STEPS * step_seconds(n, p, n_classes)
-    if _MARGIN * seconds > slowest:
+    call = _CALL + (len(pipeline) - 1) * (_TRANSFORM + _TRANSFORMED * n * p)
+    most_steps = estimator.max_iter * SHARE_OF_STEPS
+    n_steps = min(most_steps, USUAL_STEPS) if few else most_steps
+    if _MARGIN * seconds > call + n_steps * step_seconds(n, p, n_classes):
         return False
     half = np.concatenate([np.flatnonzero(labels == name)[::2] for name in np.unique(labels)])
     trial = clone(pipeline)
@@ -242,10 +264,12 @@ def trial_pays(
             n_steps = float(np.max(trial.fit(samples, names)[-1].n_iter_))
         except Exception:  # The loop meets the same, and raises or leaves the fit out.
             return False
-    in_time = n_steps <= SHARE_OF_STEPS * estimator.max_iter
-    return in_time and _MARGIN * seconds <= _CALL + n_steps * step_seconds(n, p, n_classes)
+    return n_steps <= most_steps and _MARGIN * seconds <= call + n_steps * step_seconds(
+        n, p, n_classes
+    )
 
 
 def step_seconds(n: int, p: int, n_classes: int) -> float:
     """Return the time that scikit-learn takes for a step."""
-    return _STEP + _NUMBER * n * p * (n_classes if n_classes > 2 else 1)
+    K = n_classes if n_classes > 2 else 1
+    return _STEP + K * (_SAMPLE * n + _NUMBER * n * p + _COEFFICIENT * p)

@@ -28,6 +28,7 @@ __all__ = [
     "divide",
     "factor_each",
     "solve_each",
+    "stores_products",
     "take_each",
     "uses_features",
 ]
@@ -158,7 +159,7 @@ class FeatureSystem:
         self._unpack = np.empty((q, q), dtype=np.intp)
         self._unpack[upper] = self._unpack[upper[::-1]] = np.arange(len(upper[0]))
         self._products: np.ndarray | None = None  # (n, pairs of columns)
-        if len(X) * len(upper[0]) <= _MAX_PRODUCTS:
+        if stores_products(*self.Z.shape):
             self._products = self.Z[:, upper[0]] * self.Z[:, upper[1]]
 
     def take(self, problems: np.ndarray) -> Self:
@@ -403,6 +404,11 @@ def take_each(matrices: np.ndarray, rows: np.ndarray) -> np.ndarray:
 def uses_features(n_samples: int, n_features: int) -> bool:
     """Whether systems of the size of the features are faster to solve than Gram matrices."""
     return 3 * n_features < 2 * n_samples
+
+
+def stores_products(n_samples: int, n_columns: int) -> bool:
+    """Whether the products of all pairs of columns are kept for all problems."""
+    return n_samples * n_columns * (n_columns + 1) // 2 <= _MAX_PRODUCTS
 
 
 def divide(problems: np.ndarray, size: int) -> Iterator[np.ndarray]:

@@ -316,6 +316,21 @@ def test_public_functions_agree_with_the_loop(n_classes):
     assert np.isfinite(test.null_distribution).all()
 
 
+@pytest.mark.parametrize(
+    "steps", [[], [StandardScaler()], [SelectKBest(k=90)]], ids=["raw", "scaled", "selected"]
+)
+def test_so_few_fits_that_the_solver_is_slower_cost_no_trial(steps, monkeypatch):
+    X, y = classes(np.random.default_rng(0), 1000, 100)
+    model = make_pipeline(*steps, LogisticRegression(max_iter=1000))
+    given, target, _ = check_task(model, X, y)
+    adapter = ask_steps(model, given, target)
+    assert adapter.pays(1000, target.codes)
+    fitted = []
+    monkeypatch.setattr(LogisticRegression, "fit", lambda *given: fitted.append(given))
+    assert not adapter.pays(10, target.codes)
+    assert not fitted
+
+
 def test_fits_that_max_iter_ends_are_left_to_scikit_learn(capsys):
     """Raw columns: lbfgs stops after 100 steps, and warns; so does the loop here."""
     X, y = load_breast_cancer(return_X_y=True)
