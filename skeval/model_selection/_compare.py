@@ -410,7 +410,8 @@ class Fits:
         if min(positive.sum(), (~positive).sum()) < 2:
             raise ValueError("method='delong' needs two samples of each class in y, got fewer.")
         scores = np.array([r.positive_score() for r in replayed])
-        return Areas(*_find_areas(positive, scores, 1.0, self.group))
+        areas, spread = _find_areas(positive, scores, 1.0, self.group)
+        return Areas(areas, spread)
 
     def draws(self) -> Draws:
         """Score all on the same resamples of their out-of-fold responses."""
@@ -808,7 +809,8 @@ class Predictions:
         vectors = [_as_scores(*given) for given in zip(self.words, self.vectors, strict=True)]
         if self._paired:
             positive = _find_positive("y_true", self.truths[0])
-            return Areas(*_find_areas(positive, np.array(vectors), self.max_fpr, self.group))
+            found, spread = _find_areas(positive, np.array(vectors), self.max_fpr, self.group)
+            return Areas(found, spread)
         areas, covariance, _ = np.empty(2), np.zeros((2, 2)), self.group  # which refuses groups
         for place, name in enumerate(("y_true", "y_true_b")):
             positive = _find_positive(name, self.truths[place])

@@ -607,15 +607,13 @@ def test_what_cannot_be_exchanged_is_refused(y, groups, exchange, message):
 def test_what_is_tested_is_said():
     X = np.random.default_rng(0).normal(size=(20, 1))
     options = {"cv": 2, "n_permutations": 3, "random_state": 0}
-    found = permutation_test(NearestCentroid(), X, PURE, groups=OF_FOUR, **options)
+    found = permutation_test(GaussianNB(), X, PURE, groups=OF_FOUR, **options)
     assert found.details["exchanged"] == "whole groups"
     assert "the labels of a group and the features of a group are independent" in str(found)
     in_time = TimeSeriesSplit(2)
     y = np.random.default_rng(1).integers(0, 2, 40)
     X = np.random.default_rng(2).normal(size=(40, 1))
-    found = permutation_test(
-        NearestCentroid(), X, y, exchange="rotations", **options | {"cv": in_time}
-    )
+    found = permutation_test(GaussianNB(), X, y, exchange="rotations", **options | {"cv": in_time})
     assert "stationary" in found.details["null_hypothesis"]
 
 

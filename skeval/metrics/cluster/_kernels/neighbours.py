@@ -156,7 +156,8 @@ class Nearest:
         return weights
 
     def _weigh(self, rows: np.ndarray) -> np.ndarray:
-        distance, foreign = unmark(self.marked[rows])
+        # In order, so that sums do not depend on which tile was looked at first.
+        distance, foreign = unmark(np.sort(self.marked[rows], axis=1))
         q, L = distance.shape
         # An entry for each neighbour, and one for each row that stands for all further ties.
         row = np.concatenate([np.repeat(np.arange(q), L), np.arange(q)])
