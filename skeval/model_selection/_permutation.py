@@ -108,8 +108,7 @@ def permutation_test(
         Number `P` of permutations.
     groups : array-like of shape (n_samples,), default=None
         What samples belong to; see `exchange`. Also handed to `cv`.
-    exchange : {"auto", "samples", "within_groups", "whole_groups", "blocks", "rotations"}, \
-            default="auto"
+    exchange : str, default="auto"
         What of the labels is exchanged, and so what is tested; ``details["null_hypothesis"]`` says
         it in words. "samples": all labels, which have no order and no groups. "within_groups":
         those of each group. "whole_groups": the labels of a group go to another; where each group
