@@ -60,6 +60,8 @@ EXPONENTS = np.geomspace(0.2, 2.0, 16)
 N_DRAWS, LEAST_SIZES = 1000, 4
 QUANTILES = np.linspace(0.05, 3.05, 16)
 """Normal quantiles at which intervals are read."""
+LITTLE = 0.1
+"""Share of what is missing to the best value, up to which a gain is called little."""
 LEAST_FIT = 0.01
 """P-value of its fit below which a law is not believed."""
 
@@ -205,7 +207,7 @@ def learning_curve_band(
     >>> curve = learning_curve_band(Ridge(alpha=0.01), X[:150], y[:150], random_state=0)
     >>> print(curve)  # doctest: +ELLIPSIS
     learning curve
-      More samples would bring little: 300, twice as many, would make the mean squared error
+      More samples may help, or not: 300, twice as many, would make the mean squared error
       better by 105.1 [0.0000, 318.1], to 2936 [2108, 4052], if it goes on as up to 150.
       Beyond, nothing was measured.
     samples 150
@@ -581,6 +583,7 @@ def draw_curve(measured: Measured, thinned: Thinned, level: float, root: SeedSeq
         columns = {"law": law, "extrapolated": x > thinned.sizes[-1]}
         details |= {"a": sign * float(found.law.a[0]), "b": sign * float(found.law.b[0])}
         details |= {"c": float(found.law.c[0]), **predicted}
+    best = sign * min(bound * sign for bound in measured.bounds)
     y, low, high = np.array(rows).T
     return Curve(
         name="learning curve",
@@ -593,7 +596,7 @@ def draw_curve(measured: Measured, thinned: Thinned, level: float, root: SeedSeq
         confidence_level=level,
         method=measured.values[-1].method,
         columns=columns,
-        details=details | {ANSWER: write_answer(details, n, why)},
+        details=details | {ANSWER: write_answer(details, n, why, best)},
     )
 
 
@@ -619,14 +622,18 @@ def predict(name: str, value: float, draws: Floats, level: float) -> Estimate:
     )
 
 
-def write_answer(details: Mapping[str, Any], n: int, why: str) -> str:
-    """Return the sentence on what more samples would bring."""
+def write_answer(details: Mapping[str, Any], n: int, why: str, best: float) -> str:
+    """Return the sentence on what more samples would bring; `best` is the best value there is.
+
+    How little a gain is must not depend on how badly the error is known: it is held against what is
+    missing, and not against its standard error.
+    """
     if why:
         return f"What more samples would bring cannot be said: {why}."
     after, before, gain = details["at_twice"], details["at_all"], details["gain"]
     verdict = "More samples may help, or not"
-    if gain.interval.high < before.standard_error:
-        verdict = "More samples would bring little"
+    if gain.interval.high < LITTLE * abs(before.value - best) < np.inf:
+        verdict = f"More samples would bring little, less than a tenth of the way to {best:g}"
     elif gain.interval.low > 0:
         verdict = "More samples would help"
     gained = f"{write_number(gain.value)} {write_ends(gain.interval.low, gain.interval.high)}"

@@ -443,7 +443,7 @@ def rescale(sites: Mapping[Any, Estimate], scale: str) -> tuple[Floats, Floats]:
     if not known.all():
         name = list(sites)[int(np.argmin(known))]
         raise ValueError(
-            "standard_errors must be above 0, so that a site has a weight; "
+            "standard_errors must have squares above 0, so that a site has a weight; "
             f"{name!r} has {sites[name].standard_error} at {sites[name].value}."
         )
     there = SCALES[scale].there(values)

@@ -24,7 +24,13 @@ from sklearn.neighbors import KNeighborsClassifier
 from skeval._resampling.task import cases_of, read_task
 from skeval.model_selection import error_interval, learning_curve_band
 from skeval.model_selection._error_interval import plan_answer
-from skeval.model_selection._learning_curve import EXPONENTS, Thinned, fit_law
+from skeval.model_selection._learning_curve import (
+    EXPONENTS,
+    Thinned,
+    fit_law,
+    predict,
+    write_answer,
+)
 from skeval.utils._seeds import root_seed
 
 X, Y = load_iris(return_X_y=True)
@@ -212,3 +218,27 @@ def test_a_size_at_which_all_fits_fail_is_named():
     options = {"train_sizes": [3, 40, 80], "cv": StratifiedKFold(5), "error_score": np.nan}
     with pytest.warns(FitFailedWarning), pytest.raises(ValueError, match="all fits on 3 fail"):
         learning_curve_band(KNeighborsClassifier(5), X, Y, **options)
+
+
+@pytest.mark.parametrize("spread", [0.01, 0.05, 1.0])
+def test_how_badly_an_error_is_known_makes_no_gain_little(spread):
+    rng = np.random.default_rng(0)
+    noise, gains = spread * rng.normal(size=400), rng.uniform(-0.01, 0.09, 400)
+
+    def answer(gain, best):
+        parts = {"at_all": 0.5 + noise, "at_twice": 0.5 + noise - gain, "gain": gain}
+        names = ("error", "error", "gain")
+        return write_answer(
+            {
+                part: predict(name, draws.mean(), draws, 0.95)
+                for name, (part, draws) in zip(names, parts.items(), strict=True)
+            },
+            100,
+            "",
+            best,
+        )
+
+    assert answer(gains, 0.0).startswith("More samples may help, or not: 200")
+    assert answer(gains / 2, 0.0).startswith("More samples would bring little, less than a tenth")
+    assert answer(gains / 2, -np.inf).startswith("More samples may help, or not")
+    assert answer(gains + 0.02, 0.0).startswith("More samples would help")
