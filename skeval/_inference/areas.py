@@ -39,6 +39,7 @@ from skeval._inference.groups import (
 from skeval._inference.proportions import binomial_limits, shrink_area_variance
 
 __all__ = [
+    "Ranked",
     "Steps",
     "area_spread",
     "class_size",
@@ -49,6 +50,7 @@ __all__ = [
     "partial_delong",
     "precision_influence",
     "rank_columns",
+    "rank_scores",
     "rates_on_sphere",
     "spread_of_areas",
     "within_fold_area",
@@ -209,6 +211,50 @@ def _weigh_below(score: Floats, others: Floats, weight: Floats, sign: float) -> 
     low, high = (np.searchsorted(others[order], score, side) for side in ("left", "right"))
     below = (sums[low] + sums[high]) / 2
     return below if sign > 0 else sums[-1] - below
+
+
+class Ranked(NamedTuple):
+    """Samples in the order of their scores, sorted once for all that is made of ranks.
+
+    Attributes
+    ----------
+    order : ndarray of shape (n_samples,)
+        The samples, the lowest score first.
+    first : ndarray of shape (n_scores,)
+        The place in this order at which each distinct score begins.
+    score : ndarray of shape (n_scores,)
+        The distinct scores.
+    positives, negatives : ndarray of shape (n_scores,)
+        What the samples of either class weigh at each score.
+    """
+
+    order: NDArray[np.intp]
+    first: NDArray[np.intp]
+    score: Floats
+    positives: Floats
+    negatives: Floats
+
+    @property
+    def counts(self) -> NDArray[np.intp]:
+        """How many samples have each score."""
+        return np.diff(self.first, append=len(self.order))
+
+    def spread_out(self, values: Floats) -> Floats:
+        """Return for each sample, in the order of their scores, the value of its score."""
+        return values if len(values) == len(self.order) else np.repeat(values, self.counts)
+
+
+def rank_scores(positive: NDArray[np.bool_], score: Floats, weight: Floats) -> Ranked:
+    """Sort the scores of two classes."""
+    order = np.argsort(score)
+    values, own, weight = score[order], positive[order], weight[order]
+    starts = np.ones(len(order), dtype=bool)
+    np.not_equal(values[1:], values[:-1], out=starts[1:])
+    first = np.flatnonzero(starts)
+    added = weight * own, weight * ~own
+    if len(first) < len(order):
+        values, added = values[first], tuple(np.add.reduceat(each, first) for each in added)
+    return Ranked(order, first, values, *added)
 
 
 def precision_influence(
@@ -458,20 +504,22 @@ def class_size(score: Floats, weight: Floats, group: Codes | None) -> float:
 
 
 def area_spread(
-    positive: NDArray[np.bool_], score: Floats, weight: Floats, group: Codes | None
+    positive: NDArray[np.bool_], ranked: Ranked, weight: Floats, group: Codes | None
 ) -> Spread:
     """Return how far the area under the ROC curve of weighted samples is known.
 
     Of samples of one weight the variance is that of DeLong; with groups their deviations are added
     up first (Obuchowski 1997). A class of one sample has none: nan.
     """
-    placement = np.empty(len(score))
-    for own in (positive, ~positive):
-        below = _mass_below(score[own], score[~own], weight[~own])
-        placement[own] = below if own is positive else 1 - below
+    sides, placement = (ranked.positives, ranked.negatives), np.empty(len(weight))
+    totals = [float(side.sum()) for side in sides]
+    above, below = (
+        ranked.spread_out((np.cumsum(side) - side / 2) / total)
+        for side, total in zip(sides, totals, strict=True)
+    )
+    placement[ranked.order] = np.where(positive[ranked.order], below, 1 - above)
     area = float(np.average(placement[positive], weights=weight[positive]))
-    share = weight / np.where(positive, weight[positive].sum(), weight[~positive].sum())
-    deviation = share * (placement - area)
+    deviation = weight / np.where(positive, *totals) * (placement - area)
     if group is not None:
         return spread_between(deviation, group, weight, positive.astype(np.intp))
     sizes = [independent_size(weight[own]) for own in (positive, ~positive)]
@@ -480,11 +528,3 @@ def area_spread(
     squares = [np.sum(deviation[own] ** 2) for own in (positive, ~positive)]
     variance = sum(n / (n - 1) * s for n, s in zip(sizes, squares, strict=True))
     return Spread(np.array([[variance]]))
-
-
-def _mass_below(points: Floats, score: Floats, weight: Floats) -> Floats:
-    """Return the share of the weight that lies below each point, ties counting half."""
-    order = np.argsort(score)
-    mass = np.concatenate([[0.0], np.cumsum(weight[order])])
-    ends = [mass[np.searchsorted(score[order], points, side)] for side in ("left", "right")]
-    return (ends[0] + ends[1]) / 2 / mass[-1]

@@ -12,20 +12,21 @@ because it has not been seen.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, NamedTuple
+from functools import cached_property, partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import LinearConstraint, brentq, minimize
 
 from skeval._inference.estimate import Limits
-from skeval._inference.groups import Codes
+from skeval._inference.groups import Codes, Spread
 from skeval._inference.proportions import effective_number, normal_quantile, spread_of_ratio
 
 __all__ = [
+    "Cells",
     "ConfusionTable",
     "FScore",
     "ValueAndGradient",
@@ -46,12 +47,65 @@ _ROUNDING = 1e-24
 """Of squared influence values, each of a relative error of about 1e-16."""
 
 
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """The cell of each sample, counted once for all metrics of a table.
+
+    Where several tables of the same samples are added up, `repeat` numbers them.
+    """
+
+    cell: NDArray[np.intp]
+    weight: Floats | None
+    n_cells: int
+    repeat: NDArray[np.intp] | None = None
+
+    def count(self, weight: Floats | None) -> Floats:
+        """Return the weight in each cell of each repeat, shape (n_repeats, n_cells)."""
+        if self.repeat is None:
+            return np.bincount(self.cell, weight, self.n_cells).astype(np.float64)[None]
+        n_repeats = int(self.repeat.max()) + 1
+        at = self.repeat * self.n_cells + self.cell
+        counts = np.bincount(at, weight, n_repeats * self.n_cells).reshape(n_repeats, -1)
+        return counts[np.bincount(self.repeat) > 0].astype(np.float64)
+
+    @cached_property
+    def largest(self) -> float:
+        """The largest weight, whose square may overflow."""
+        return 1.0 if self.weight is None else float(self.weight.max())
+
+    @cached_property
+    def counts(self) -> Floats:
+        """The weight in each cell of each repeat."""
+        return self.count(self.weight)
+
+    @cached_property
+    def squares(self) -> Floats:
+        """The squared weights in each cell of each repeat, those relative to the largest."""
+        return self.count(None if self.weight is None else (self.weight / self.largest) ** 2)
+
+    def spread(self, slope: Floats, groups: Codes | None) -> list[Spread]:
+        """Return how far the mean slope of the cells is known, by each repeat."""
+        if groups is None:
+            totals = self.counts.sum(axis=1, keepdims=True)
+            centred = slope - self.counts @ slope[:, None] / totals
+            variances = np.sum(self.squares * (centred * (self.largest / totals)) ** 2, axis=1)
+            return [Spread(np.array([[variance]])) for variance in variances.tolist()]
+        weight = np.ones(len(self.cell)) if self.weight is None else self.weight / self.largest
+        influence, parts = weight * slope[self.cell], [np.ones(len(weight), dtype=bool)]
+        if self.repeat is not None:
+            parts = [self.repeat == one for one in np.unique(self.repeat)]
+        return [spread_of_ratio(influence[at], weight[at], groups[at]) for at in parts]
+
+
 class ConfusionTable(NamedTuple):
-    """A table of counts (rows true), the cell of each sample, and the metric of such tables."""
+    """A table of counts (rows true), the cells of the samples, and the metric of such tables.
+
+    `place` says which cell of the table each of the `cells` is, which other tables may count too.
+    """
 
     counts: Floats
-    cell: NDArray[np.intp]
-    weight: Floats
+    cells: Cells
+    place: NDArray[np.intp]
     metric: ValueAndGradient
     score: FScore | None = None  # The delta method needs it.
 
@@ -60,11 +114,11 @@ class ConfusionTable(NamedTuple):
         """Share of each cell."""
         return self.counts / self.counts.sum()
 
-    def shares(self, parts: Iterable[NDArray[np.bool_]]) -> Iterator[Floats]:
-        """Yield the share of each cell among some of the samples."""
-        for part in parts:
-            counts = np.bincount(self.cell[part], self.weight[part], minlength=self.counts.size)
-            yield (counts / counts.sum()).reshape(self.counts.shape)
+    def shares(self) -> Iterator[Floats]:
+        """Yield the share of each cell in each of the repeats."""
+        for counts in self.cells.counts:
+            table = np.bincount(self.place, counts, self.counts.size)
+            yield (table / table.sum()).reshape(self.counts.shape)
 
 
 def score_form(
@@ -72,7 +126,6 @@ def score_form(
     estimate: float,
     groups: Codes | None = None,
     *,
-    repeat: NDArray[np.intp] | None = None,
     widen: Callable[[float], float] | None = None,
 ) -> tuple[Callable[[float], Limits], float]:
     """Return the score interval by confidence level, and the standard error of the estimate.
@@ -80,22 +133,15 @@ def score_form(
     The size of the sample is the number of independent samples, each of weight 1, whose metric
     would have this variance; see `effective_number`. Groups take Student's quantile, as Korn and
     Graubard (1998) do.
-    Where the table adds up several tables of the same samples, each a `repeat`, the variance is
-    the mean of theirs. `widen` says of it how many times as large that of the estimate is.
+    Where the table adds up several tables of the same samples, the variance is the mean of theirs.
+    `widen` says of it how many times as large that of the estimate is.
     """
     share = table.share
     gradient = table.metric(share)[1]
     slope = gradient - np.sum(share * gradient)
-    weight = table.weight / table.weight.max()  # The square of a weight may overflow.
-    influence = weight * slope.ravel()[table.cell]
-    parts: list[Any] = (
-        [slice(None)] if repeat is None else [repeat == one for one in np.unique(repeat)]
-    )
-    largest = weight.sum() ** 2 / np.sum(weight**2) / len(parts)
-    found = [
-        spread_of_ratio(influence[part], weight[part], None if groups is None else groups[part])
-        for part in parts
-    ]
+    cells = table.cells
+    largest = (cells.counts.sum() / cells.largest) ** 2 / cells.squares.sum() / len(cells.counts)
+    found = cells.spread(slope.ravel()[table.place], groups)
     error = float(np.sqrt(np.mean([one.variance for one in found])))
     alone, most = float(np.sum(share * slope**2)), float(np.max(slope**2, initial=0.0))
     if alone <= _ROUNDING * most or not error > 0:

@@ -16,16 +16,18 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
-from sklearn.metrics import auc, average_precision_score
+from sklearn.metrics import auc
 from sklearn.utils import check_array
 
 from skeval._inference.areas import (
+    Ranked,
     Steps,
     area_spread,
     class_size,
     curve_distances,
     curve_limits,
     independent_size,
+    rank_scores,
     rates_on_sphere,
 )
 from skeval._inference.estimate import Band, Curve, Estimate, Limits
@@ -36,7 +38,7 @@ from skeval._inference.proportions import (
     exact_interval,
     normal_quantile,
 )
-from skeval._inference.tables import ConfusionTable, score_form
+from skeval._inference.tables import Cells, ConfusionTable, score_form
 from skeval.utils._checks import (
     check_binary_scores,
     check_data,
@@ -84,11 +86,16 @@ def cumulative_counts(
     one admits the next lower distinct score, down to all. Samples of weight 0 make no cut.
     """
     seen = weight > 0
-    values, place = np.unique(-score[seen], return_inverse=True)
-    tp = np.bincount(place, weights=weight[seen] * positive[seen], minlength=len(values))
-    fp = np.bincount(place, weights=weight[seen] * ~positive[seen], minlength=len(values))
-    true_positives, false_positives = (np.concatenate(([0.0], np.cumsum(v))) for v in (tp, fp))
-    return true_positives, false_positives, np.concatenate(([np.inf], -values))
+    return admit_scores(rank_scores(positive[seen], score[seen], weight[seen]))
+
+
+def admit_scores(ranked: Ranked) -> tuple[Floats, Floats, Floats]:
+    """Return the same of samples that are sorted, which all have a weight."""
+    tp, fp = (
+        np.concatenate(([0.0], np.cumsum(side[::-1])))
+        for side in (ranked.positives, ranked.negatives)
+    )
+    return tp, fp, np.concatenate(([np.inf], ranked.score[::-1]))
 
 
 @validate_params(SCORE_CONSTRAINTS)
@@ -385,9 +392,20 @@ class CurveSample:
     confidence_level: float
 
     @cached_property
+    def ranked(self) -> Ranked:
+        """The samples in the order of their scores."""
+        return rank_scores(self.positive, self.score, self.weight)
+
+    @cached_property
     def spread(self) -> Spread:
         """How far the area under the ROC curve is known, and with it the curve."""
-        return area_spread(self.positive, self.score, self.weight, self.group)
+        return area_spread(self.positive, self.ranked, self.weight, self.group)
+
+    @property
+    def average_precision(self) -> float:
+        """The precisions at all cuts, each by the recall that it adds."""
+        tp, fp, _ = admit_scores(self.ranked)
+        return float(np.diff(tp) @ (tp[1:] / (tp[1:] + fp[1:])) / tp[-1])
 
     @property
     def z(self) -> float:
@@ -401,11 +419,17 @@ class CurveSample:
 
     def steps(self) -> tuple[Steps, Floats]:
         """Return the ROC curve with the sizes of the classes, and its thresholds."""
-        tp, fp, thresholds = cumulative_counts(self.positive, self.score, self.weight)
+        tp, fp, thresholds = admit_scores(self.ranked)
         of_positives, of_negatives = self.sizes
         return Steps(fp / fp[-1], tp / tp[-1], of_negatives, of_positives), thresholds
 
     @property
+    def area(self) -> float:
+        """The area under the ROC curve."""
+        tp, fp, _ = admit_scores(self.ranked)
+        return float(auc(fp / fp[-1], tp / tp[-1]))
+
+    @cached_property
     def sizes(self) -> tuple[float, float]:
         """How many independent samples the positives and the negatives are worth."""
         positives, negatives = (
@@ -430,8 +454,7 @@ class CurveSample:
 
     def estimate_area(self) -> Estimate:
         """Return the area under the ROC curve, with its score interval."""
-        steps, _ = self.steps()
-        area = float(auc(steps.x, steps.y))
+        area = self.area
         form, error = self.area_form(area)
         if np.isnan(error):
             warn_undefined(
@@ -746,8 +769,7 @@ def precision_recall_curve_band(
     steps, (share, size) = roc.swap(), sample.prevalence()
     distances = simulate_distances(steps, n_resamples, random_state, with_prevalence=True)
     r = np.linspace(0, 1, n_points)[1:]
-    score = average_precision_score(sample.positive, sample.score, sample_weight=sample.weight)
-    value, predicted = float(score), share * roc.y[1:] + (1 - share) * roc.x[1:]
+    value, predicted = sample.average_precision, share * roc.y[1:] + (1 - share) * roc.x[1:]
     area = Estimate(
         name="average precision",
         value=value,
@@ -1002,7 +1024,8 @@ def _estimate(
     def mean_gain(share: Floats) -> tuple[float, Floats]:
         return float(share @ gains), gains
 
-    counts = np.bincount(cell, weight, minlength=len(gains)).astype(np.float64)
-    estimate = mean_gain(counts / counts.sum())[0]
-    limits, _ = score_form(ConfusionTable(counts, cell, weight, mean_gain), estimate, group)
+    cells = Cells(cell, weight, len(gains))
+    table = ConfusionTable(cells.counts[0], cells, np.arange(len(gains)), mean_gain)
+    estimate = mean_gain(table.share)[0]
+    limits, _ = score_form(table, estimate, group)
     return estimate, *limits(confidence_level)

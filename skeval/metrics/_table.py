@@ -34,6 +34,7 @@ from skeval._inference.proportions import (
     wilson_interval,
 )
 from skeval._inference.tables import (
+    Cells,
     ConfusionTable,
     FScore,
     ValueAndGradient,
@@ -69,10 +70,12 @@ __all__ = [
     "REPORTED",
     "SCORES",
     "Costs",
+    "Counted",
     "Forms",
     "Metric",
     "Reported",
     "Sample",
+    "count_cells",
     "count_table",
     "find_row",
     "give_no_limits",
@@ -393,14 +396,13 @@ def count_labels(
     """Return the tables of all labels as one, of shape (n_labels, 2, 2), and the mean of it."""
     label = np.tile(np.arange(sample.y_true.shape[1]), len(sample.y_true))
     cell = 4 * label + 2 * (flat.y_true == 1) + (flat.y_pred == 1)
-    weight = np.ones(len(cell)) if flat.weight is None else flat.weight
-    counts = np.bincount(cell, weight, minlength=4 * (label.max() + 1)).reshape(-1, 2, 2)
+    cells = Cells(cell, flat.weight, 4 * (int(label.max()) + 1))
+    counts = cells.counts.reshape(-1, 2, 2)
     score = FScore(
         averaged.value, arguments["average"], float(arguments.get("beta", 1.0)), np.ones(2, bool)
     )
-    return ConfusionTable(
-        counts.astype(np.float64), cell, weight, partial(mean_of_labels, score=score)
-    )
+    place = np.arange(cells.n_cells)
+    return ConfusionTable(counts, cells, place, partial(mean_of_labels, score=score))
 
 
 def use_ranking(row: Metric, arguments: Arguments, sample: Sample) -> Forms:
@@ -517,20 +519,42 @@ def count_table(
     row: Metric, arguments: Arguments, y_true: Array, y_pred: Array, weight: Floats | None
 ) -> ConfusionTable:
     """Return the confusion table of the samples and the metric of it."""
-    assert row.from_table is not None
+    return count_cells(y_true, y_pred, weight).arrange(row, arguments)
+
+
+class Counted(NamedTuple):
+    """The classes of the samples, true and predicted, sorted, and the cell of each sample."""
+
+    classes: Array
+    cells: Cells
+
+    def choose(self, label: Any) -> Counted:
+        """Return the same of one class against all others: whether a sample is of it."""
+        return self._replace(classes=self.classes == label)
+
+    def arrange(self, row: Metric, arguments: Arguments) -> ConfusionTable:
+        """Return the table of the classes in the order of a metric, and the metric of it."""
+        assert row.from_table is not None
+        classes, labels = np.unique(self.classes), arguments.get("labels")
+        order = classes if labels is None else np.asarray(labels)
+        if arguments.get("average", getattr(row.from_table, "average", None)) == "binary":
+            order = np.asarray([arguments.get("pos_label", 1)])
+        order = np.concatenate([order, np.setdiff1d(classes, order)])
+        size = max(len(order), 2)  # Beside a single class there may be another one, not yet seen.
+        at = np.argmax(self.classes[:, None] == order, axis=1)
+        place = (at[:, None] * size + at).ravel()
+        counts = np.bincount(place, self.cells.counts.sum(axis=0), size**2).reshape(size, size)
+        return row.from_table(arguments, order, ConfusionTable(counts, self.cells, place, phi))
+
+
+def count_cells(
+    y_true: Array, y_pred: Array, weight: Floats | None, repeat: Codes | None = None
+) -> Counted:
+    """Return the cells of the confusion table of all classes."""
     classes = list_classes(y_true, y_pred)
-    labels = arguments.get("labels")
-    order = classes if labels is None else np.asarray(labels)
-    if arguments.get("average", getattr(row.from_table, "average", None)) == "binary":
-        order = np.asarray([arguments.get("pos_label", 1)])
-    order = np.concatenate([order, np.setdiff1d(classes, order)])
-    size = max(len(order), 2)  # Beside a single class there may be another one, not yet seen.
-    true, pred = (np.argmax(np.asarray(y)[:, None] == order, axis=1) for y in (y_true, y_pred))
-    cell = true * size + pred
-    weight = np.ones(len(cell)) if weight is None else weight
-    counts = np.bincount(cell, weight, minlength=size**2).reshape(size, size)
-    table = ConfusionTable(counts.astype(np.float64), cell, weight, phi)
-    return row.from_table(arguments, order, table)
+    k = len(classes)
+    true, pred = (np.searchsorted(classes, np.asarray(y)) for y in (y_true, y_pred))
+    return Counted(classes, Cells(true * k + pred, weight, k * k, repeat))
 
 
 PROPORTION = Form(tuple(PROPORTION_INTERVALS), use_proportion)

@@ -39,15 +39,13 @@ from skeval._inference.proportions import (
 )
 from skeval._inference.tables import score_form
 from skeval._resampling.fits import OutOfFold
-from skeval.metrics._curves import check_curve_sample
 from skeval.metrics._scorers import range_of
 from skeval.metrics._table import (
     METRICS,
     Costs,
-    Metric,
-    Reported,
+    Counted,
     Sample,
-    count_table,
+    count_cells,
     give_no_limits,
     make_closed_forms,
 )
@@ -153,9 +151,11 @@ def measure_classes(found: OutOfFold) -> Iterator[Measured]:
     n, classes = found.n_tested, found.target.classes
     if classes is None:
         return
-    tables = [(row, each) for row, each in SHOWN if row.from_table and found.answers]
-    of_all = [(row, each) for row, each in tables if not each.of_class]
-    yield from measure_tables(found, codes, of_all, n)
+    counted = None
+    if found.answers:
+        predicted = found.predicted.astype(np.intp, copy=False)
+        counted = count_cells(codes, predicted, found.weight[found.row], found.repeat)
+        yield from measure_tables(found, counted, n)
     if found.probabilities is not None:
         for row, each in SHOWN:
             if row.per_sample is not None and row.response == "predict_proba":
@@ -165,40 +165,37 @@ def measure_classes(found: OutOfFold) -> Iterator[Measured]:
     if scores is not None:
         for code in [1] if positive_only else range(len(classes)):
             label = None if positive_only else str(classes[code])
-            yield from measure_ranking(found, codes == code, scores[:, code], label)
-    for code, label in enumerate(classes):
-        of_class = [(row, each) for row, each in tables if each.of_class]
-        yield from measure_tables(found, codes == code, of_class, n, code, str(label))
+            if found.n_fits == 0:
+                yield from measure_given_scores(found, code, label)
+            else:
+                yield from measure_ranking(found, codes == code, scores[:, code], label)
+    for code, label in enumerate(classes if counted else ()):
+        yield from measure_tables(found, counted.choose(code), n, code, str(label))
 
 
 def measure_tables(
     found: OutOfFold,
-    true: np.ndarray,
-    metrics: list[tuple[Metric, Reported]],
+    counted: Counted,
     n_samples: int,
     code: int | None = None,
     label: str | None = None,
 ) -> Iterator[Measured]:
-    """Yield the metrics that are functions of the confusion table."""
-    predicted = found.predicted if code is None else found.predicted == code
-    weight = found.weight[found.row]
-    for row, each in metrics:
+    """Yield the metrics that are functions of the confusion table: of all, or of one class."""
+    called = code is None or bool(np.any(found.predicted == code))
+    for row, each in SHOWN:
+        if not row.from_table or each.of_class == (code is None):
+            continue
         options = each.arguments if code is None else {"pos_label": True, "average": "binary"}
-        table = count_table(row, options, true, predicted, weight)
+        table = counted.arrange(row, options)
         with np.errstate(invalid="ignore", divide="ignore"):
             estimate = float(table.metric(table.share)[0])
-            if row.counted == "y_pred" and not np.any(predicted):
+            if row.counted == "y_pred" and not called:
                 estimate = np.nan
             values: list[float] = []
             if not isinstance(row.from_table, Costs):  # no mean of losses
-                values = [table.metric(share)[0] for share in table.shares(found.repeats)]
-            made = score_form(
-                table,
-                estimate,
-                found.group,
-                repeat=found.repeat,
-                widen=partial(inflate, found, values=values),
-            )
+                values = [table.metric(share)[0] for share in table.shares()]
+            widen = partial(inflate, found, values=values)
+            made = score_form(table, estimate, found.group, widen=widen)
         yield Measured(each.name, estimate, ("score", *made), n_samples, label=label)
 
 
@@ -266,9 +263,6 @@ def measure_ranking(
     found: OutOfFold, positive: np.ndarray, score: np.ndarray, label: str | None
 ) -> Iterator[Measured]:
     """Yield the area under the ROC curve and the average precision of a class."""
-    if found.n_fits == 0:
-        yield from measure_given_scores(found, positive, score, label)
-        return
     area, influence = within_fold_area(positive, score, found.row, found.fit, found.weight)
     is_positive = np.zeros(len(found.target), dtype=bool)
     is_positive[found.row[positive]] = True
@@ -305,9 +299,7 @@ def measure_ranking(
     yield Measured("average_precision", precision, form, sizes[0], label=label)
 
 
-def measure_given_scores(
-    found: OutOfFold, positive: np.ndarray, score: np.ndarray, label: str | None
-) -> Iterator[Measured]:
+def measure_given_scores(found: OutOfFold, code: int, label: str | None) -> Iterator[Measured]:
     """Yield the same of scores that are given: intervals are those of `metric_interval`.
 
     Where a class has no sample, or all samples have one score, there is none.
@@ -315,20 +307,18 @@ def measure_given_scores(
     area, precision = float("nan"), float("nan")
     of_area: Form = "none", give_no_limits, np.nan
     of_precision = of_area
-    if positive.any() and not positive.all():
-        weight = found.weight[found.row]
-        area = float(sk.roc_auc_score(positive, score, sample_weight=weight))
-        precision = sk.average_precision_score(positive, score, sample_weight=weight)
-        precision = min(1.0, float(precision))  # rounding may exceed it
+    sample = found.ranked if found.target.n_classes == 2 and code == 1 else found.rank(code)
+    if sample is not None:
+        area, precision = sample.area, min(1.0, sample.average_precision)  # rounding may exceed it
         if not found.ranks_nothing.all():
-            sample = check_curve_sample(positive, score, True, weight, found.group)
             of_area = "score", *sample.area_form(area)
-            told = None if np.ptp(weight) == 0 else weight
-            given = Sample(positive.astype(int), score, precision, told, found.group)
+            told = None if np.ptp(sample.weight) == 0 else sample.weight
+            positive = sample.positive.astype(int)
+            given = Sample(positive, sample.score, precision, told, found.group)
             forms = make_closed_forms(sk.average_precision_score, given)
             of_precision = next((name, *form) for name, form in forms.items())
     yield Measured("roc_auc", area, of_area, found.n_tested, label=label)
-    n_positive = int(positive.sum())
+    n_positive = int(np.sum(found.target.codes == code))
     yield Measured("average_precision", precision, of_precision, n_positive, label=label)
 
 

@@ -144,7 +144,7 @@ def collect_given(
     response: np.ndarray | None,
 ) -> OutOfFold:
     """Return predictions as those of one test set, by a rule that is not fitted."""
-    zeros = np.zeros(len(target), dtype=np.intp)
+    zeros = np.broadcast_to(np.intp(0), len(target))  # of any length it takes no memory
     return OutOfFold(
         target=target,
         cases=cases_of(target, groups),
@@ -470,19 +470,14 @@ def find_worst(found: OutOfFold, index: Any) -> HardSamples:
     scores = found.class_scores
     if scores is None:
         return hard
-    own = scores[np.arange(len(scores)), found.target.codes][hard.sample]
-    lead = scores.max(axis=1)[hard.sample] - own
-    order = np.argsort(-lead, kind="stable")
+    own = scores[hard.sample, found.target.codes[hard.sample]]
+    order = np.argsort(own - scores[hard.sample].max(axis=1), kind="stable")
     wrong = 1 - own if found.probabilities is not None else hard.wrong
-    return replace(
-        hard,
-        sample=hard.sample[order],
-        wrong=wrong[order],
-        suspect=hard.suspect[order],
-        name=tuple(hard.name[k] for k in order),
-        truth=tuple(hard.truth[k] for k in order),
-        prediction=tuple(hard.prediction[k] for k in order),
-    )
+    parts = {
+        name: getattr(hard, name) for name in ("sample", "suspect", "name", "truth", "prediction")
+    }
+    parts["wrong"] = wrong
+    return replace(hard, **{name: np.asarray(each)[order] for name, each in parts.items()})
 
 
 def measure_scoring(
