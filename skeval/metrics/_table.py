@@ -61,6 +61,7 @@ from skeval.metrics._cost import cost_sensitive_error, expected_cost
 from skeval.metrics._curves import break_even_point, check_curve_sample, ranking_loss
 from skeval.metrics._regression import LOSSES, error_norm, find_brier_losses, find_log_losses
 from skeval.metrics._text import bleu_score, log_bleu_score
+from skeval.utils._checks import warn_undefined
 from skeval.utils._compat import metric_of_scorer
 
 __all__ = [
@@ -75,6 +76,8 @@ __all__ = [
     "Metric",
     "Reported",
     "Sample",
+    "close_proportion",
+    "close_side",
     "count_cells",
     "count_table",
     "find_row",
@@ -454,8 +457,35 @@ def _use_normal(value: float, error: float, name: str) -> Forms:
 def use_table(row: Metric, arguments: Arguments, sample: Sample) -> Forms:
     """Return intervals of a function of the confusion table."""
     table = count_table(row, arguments, *sample[:2], sample.weight)
-    form = score_form(table, sample.value, sample.groups)
-    return {"score": form} | _use_normal(sample.value, delta_error(table), "delta")
+    return close_table(table, sample.value, sample.groups)
+
+
+def close_table(table: ConfusionTable, value: float, groups: Codes | None) -> Forms:
+    """Return the intervals of the metric of a table that is counted."""
+    form = score_form(table, value, groups)
+    return {"score": form} | _use_normal(value, delta_error(table), "delta")
+
+
+def close_side(
+    metric: Callable[..., float], counted: Counted, groups: Codes | None
+) -> tuple[float, Forms]:
+    """Return a rate of one of two classes, whose samples are counted by truth, and its intervals.
+
+    They are those of `make_closed_forms`.
+    """
+    row = find_row(metric)
+    assert row is not None
+    table = counted.choose(row.side).arrange(row, {"pos_label": True})
+    whole = float(table.counts.sum(axis=0 if row.counted == "y_pred" else 1)[0])
+    value = float(table.metric(table.share)[0]) if whole else np.nan
+    if not whole:
+        warn_undefined(f"{row.name} is 0/0, nan: there is no such sample.")
+        return value, {"score": (give_no_limits, np.nan)}
+    if groups is not None or counted.cells.weight is not None:
+        return value, {"score": score_form(table, value, groups)}
+    return value, close_proportion(value, round(whole * value), whole) | close_table(
+        table, value, None
+    )
 
 
 def use_proportion(row: Metric, arguments: Arguments, sample: Sample) -> Forms:
@@ -468,6 +498,11 @@ def use_proportion(row: Metric, arguments: Arguments, sample: Sample) -> Forms:
         return {}
     # Average precision is taken for a proportion of the positives, though it counts none.
     hits = round(value * n) if row.response == "predict" else value * n
+    return close_proportion(value, hits, n)
+
+
+def close_proportion(value: float, hits: float, n: float) -> Forms:
+    """Return the intervals of a proportion of `n` samples."""
     error = float(np.sqrt(value * (1 - value) / n))
     return {name: (partial(of, hits, n), error) for name, of in PROPORTION_INTERVALS.items()}
 

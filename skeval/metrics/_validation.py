@@ -18,17 +18,23 @@ from scipy import stats
 from scipy.optimize import brentq
 from scipy.special import expit, logit
 
-from skeval._inference.areas import independent_size
+from skeval._inference.areas import Ranked, independent_size
 from skeval._inference.estimate import Curve, Estimate, Limits, Results
 from skeval._inference.groups import Codes, Spread, spread_between
 from skeval._inference.proportions import log_interval, normal_quantile, spread_of_ratio
 from skeval.metrics._calibration import PROBABILITY_CONSTRAINTS
-from skeval.metrics._curves import check_curve_sample
-from skeval.utils._checks import check_binary_scores, check_probabilities, warn_undefined, warn_user
+from skeval.metrics._curves import CurveSample, check_curve_sample
+from skeval.utils._checks import check_probabilities, warn_undefined, warn_user
 from skeval.utils._compat import Interval, validate_params
 from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
 
-__all__ = ["Validated", "calibration_measures", "recalibrate", "validation_size"]
+__all__ = [
+    "Validated",
+    "calibration_measures",
+    "measure_calibration",
+    "recalibrate",
+    "validation_size",
+]
 
 Floats = NDArray[np.float64]
 CERTAIN = 1e-8
@@ -177,10 +183,18 @@ def calibration_measures(
       95 % interval   [0.5249, 0.8068] (profile)
       samples         500
     """
-    check_binary_scores(y_true, y_proba, pos_label, sample_weight, "y_proba")  # names it in errors
-    sample = check_curve_sample(y_true, y_proba, pos_label, sample_weight, groups, confidence_level)
+    sample = check_curve_sample(
+        y_true, y_proba, pos_label, sample_weight, groups, confidence_level, "y_proba"
+    )
+    check_probabilities("y_proba", sample.score)
+    return measure_calibration(sample, confidence_level, random_state)
+
+
+def measure_calibration(
+    sample: CurveSample, confidence_level: float, random_state: RandomStateLike
+) -> Results:
+    """Return the same of a sample that was checked, and may have been sorted."""
     p = sample.score
-    check_probabilities("y_proba", p)
     n_certain = int(np.sum((p < CERTAIN) | (p > 1 - CERTAIN)))
     if n_certain:
         warn_user(f"{n_certain} probabilities are 0 or 1, and taken for {CERTAIN:g} from there.")
@@ -191,7 +205,7 @@ def calibration_measures(
         "observed_expected": _compare_sums(data, p),
         "in_the_large": _find_in_the_large(data),
         **recalibrate(data),
-        **_measure_distances(data, p, confidence_level, random_state),
+        **_measure_distances(data, sample.ranked, confidence_level, random_state),
         "scaled_brier": _scale_brier(data, p),
     }
     return Results(
@@ -289,7 +303,8 @@ def _find_quantile(spread: Spread, confidence_level: float) -> float:
 class Fit(NamedTuple):
     """A logistic regression: its coefficients, the covariance of the model, and the real one.
 
-    `spreads` are those of each coefficient by itself, `spread` is that of all.
+    `spreads` are those of each coefficient by itself, `spread` is that of all. Covariances are of
+    those coefficients that were free.
     """
 
     coefficients: Floats
@@ -299,56 +314,109 @@ class Fit(NamedTuple):
     spreads: list[Spread]
 
 
-def _log_likelihood(y: Floats, weight: Floats, line: Floats) -> float:
-    rest = np.log1p(np.exp(-np.abs(line)))  # faster than numpy.logaddexp, and as exact
-    return float(weight @ (y * line - np.maximum(line, 0) - rest))
+Design = Callable[[Floats], Floats]
+"""Makes the columns of a regression of the log-odds, so that they are never all there at once."""
+BLOCK, PART = 2**14, 2**15
+"""Samples that fit into a fast memory; of many a regular part as large as this tells the start."""
+
+
+def make_line(odds: Floats) -> Floats:
+    """Return the columns of a straight line."""
+    return np.column_stack([np.ones(len(odds)), odds])
+
+
+class Passed(NamedTuple):
+    """What one pass over the samples adds up: the log-likelihood and its derivatives."""
+
+    likelihood: float
+    gradient: Floats
+    information: Floats
+    squares: Floats
+
+
+def pass_over(data: Validated, design: Design, beta: Floats) -> Passed:
+    """Return the log-likelihood, its slope and curvature, and the squares of the slopes."""
+    k = len(beta)
+    likelihood, gradient, information, squares = (
+        0.0,
+        np.zeros(k),
+        np.zeros((k, k)),
+        np.zeros((k, k)),
+    )
+    for start in range(0, len(data.y), BLOCK):
+        rows = slice(start, start + BLOCK)
+        y, weight, columns = data.y[rows], data.weight[rows], design(data.odds[rows])
+        line = columns @ beta
+        less = np.exp(-np.abs(line))
+        both = 1 + less
+        likelihood += float(weight @ (y * line - np.maximum(line, 0) - np.log1p(less)))
+        moved = weight * (y - np.where(line < 0, less, 1.0) / both)
+        gradient += moved @ columns
+        information += columns.T @ (columns * (weight * less / both**2)[:, None])
+        turned = columns * moved[:, None]
+        squares += turned.T @ turned
+    return Passed(likelihood, gradient, information, squares)
 
 
 def maximize(
-    data: Validated, design: Floats, offset: Floats | float, start: Floats
-) -> tuple[Floats, float] | None:
-    """Return the best coefficients and their likelihood by Newton's method; None if it diverges."""
-    beta, y, weight = start, data.y, data.weight
-    before = _log_likelihood(y, weight, design @ beta + offset)
+    data: Validated, design: Design, start: Floats, free: list[int]
+) -> tuple[Floats, Passed] | None:
+    """Return the best coefficients, of those that are free, by Newton's method; None without one.
+
+    Of many samples it begins where it ends of a part of them. What a last full step misses is of
+    the order of its square.
+    """
+    if (step := len(data.y) // PART) > 1:
+        group = None if data.group is None else data.group[::step]
+        part = Validated(data.y[::step], data.odds[::step], data.weight[::step], group)
+        found = maximize(part, design, start, free)
+        start = start if found is None else found[0]
+    beta, among, step = start.astype(np.float64), np.ix_(free, free), np.zeros(len(start))
+    now = pass_over(data, design, beta)
     for _ in range(100):
-        mean = expit(design @ beta + offset)
-        information = design.T @ (design * (weight * mean * (1 - mean))[:, None])
-        gradient = design.T @ (weight * (y - mean))
+        before = now.likelihood
         try:
-            step = np.linalg.solve(information, gradient)
+            step[free] = np.linalg.solve(now.information[among], now.gradient[free])
         except np.linalg.LinAlgError:
             return None
-        after = _log_likelihood(y, weight, design @ (beta + step) + offset)
-        while after < before - 1e-9 * abs(before) and np.abs(step).max() > 1e-12:
-            step = step / 2
-            after = _log_likelihood(y, weight, design @ (beta + step) + offset)
-        beta, before = beta + step, after
-        if np.abs(beta).max() > 1e4 or after > -SEPARATED * weight.sum():
+        now = pass_over(data, design, beta + step)
+        while now.likelihood < before - 1e-9 * abs(before) and np.abs(step).max() > 1e-12:
+            step /= 2
+            now = pass_over(data, design, beta + step)
+        beta = beta + step
+        largest = np.abs(beta[free]).max()
+        if largest > 1e4 or now.likelihood > -SEPARATED * data.weight.sum():
             return None
-        if np.abs(step).max() < 1e-9 * (1 + np.abs(beta).max()):
-            return beta, before
+        if np.abs(step).max() < 1e-7 * (1 + largest):
+            return beta, now
     return None
 
 
-def fit_logistic(data: Validated, design: Floats, offset: Floats | float = 0.0) -> Fit | None:
+def fit_logistic(data: Validated, design: Design, start: Floats, free: list[int]) -> Fit | None:
     """Return the regression of the events on a design; None where there is none."""
-    found = maximize(data, design, offset, np.zeros(design.shape[1]))
+    found = maximize(data, design, start, free)
     if found is None:
         return None
-    (beta, likelihood), weight = found, data.weight
-    mean = expit(design @ beta + offset)
-    information = design.T @ (design * (weight * mean * (1 - mean))[:, None])
+    (beta, passed), among = found, np.ix_(free, free)
+    information = passed.information[among]
     if np.linalg.cond(information) > 1e12:
         return None
     model = np.linalg.inv(information)
-    turned, size = design @ model, np.sqrt(mean * (1 - mean))
+    if data.group is None:
+        spread = Spread(model @ passed.squares[among] @ model)
+        spreads = [Spread(spread.covariance[at : at + 1, at : at + 1]) for at in range(len(free))]
+        return Fit(beta, passed.likelihood, model, spread, spreads)
+    columns = design(data.odds)
+    mean, columns = expit(columns @ beta), columns[:, free]
+    turned, size = columns @ model, np.sqrt(mean * (1 - mean))
     moved = turned * (data.y - mean)[:, None]
-    leverage = size**2 * np.einsum("ij,ij->i", turned, design)
+    leverage = size**2 * np.einsum("ij,ij->i", turned, columns)
     spreads = [
         data.spread(moved[:, at], size * np.abs(turned[:, at]), (size * turned[:, at]) ** 2)
-        for at in range(len(beta))
+        for at in range(len(free))
     ]
-    return Fit(beta, likelihood, model, data.spread(moved, np.sqrt(leverage), leverage), spreads)
+    spread = data.spread(moved, np.sqrt(leverage), leverage)
+    return Fit(beta, passed.likelihood, model, spread, spreads)
 
 
 def _give_nothing(confidence_level: float) -> Limits:
@@ -361,32 +429,35 @@ NOTHING = Measure(np.nan, np.nan, "none", _give_nothing, {})
 
 def _find_in_the_large(data: Validated) -> Measure:
     """Return the shift of the log-odds that makes the sums equal, with its score interval."""
-    ones = np.ones((len(data.y), 1))
-    fit = fit_logistic(data, ones, data.odds)
+    fit = fit_logistic(data, make_line, np.array([0.0, 1.0]), [0])
     if fit is None:
         return NOTHING
     value = float(fit.coefficients[0])
     (spread,) = fit.spreads
     larger = data.shrink(spread.variance / float(fit.model[0, 0]))
-    limits = partial(_limit_shift, data, value, (spread, larger))
+    known = spread, larger, float(fit.model[0, 0]) ** 0.5
+    limits = partial(_limit_shift, data, value, known)
     return Measure(value, spread.error, "score", limits, spread.details)
 
 
 def _limit_shift(
-    data: Validated, value: float, known: tuple[Spread, float], confidence_level: float
+    data: Validated, value: float, known: tuple[Spread, float, float], confidence_level: float
 ) -> Limits:
     """Return the shifts whose score is that many standard deviations from 0."""
     reach = _find_quantile(known[0], confidence_level) * known[1] ** 0.5
 
     def distance(shift: float) -> float:
-        mean = expit(shift + data.odds)
-        variance = max(data.weight @ (mean * (1 - mean)), SMALLEST)  # 0 where all is certain
-        return float(data.weight @ (data.y - mean) / np.sqrt(variance))
+        moved, variance = 0.0, SMALLEST  # the variance is 0 where all is certain
+        for start in range(0, len(data.y), BLOCK):
+            rows = slice(start, start + BLOCK)
+            mean, weight = expit(shift + data.odds[rows]), data.weight[rows]
+            moved += float(weight @ (data.y[rows] - mean))
+            variance += float(weight @ (mean * (1 - mean)))
+        return moved / variance**0.5
 
-    mean = expit(value + data.odds)
-    step = 1.1 * reach / float(data.weight @ (mean * (1 - mean))) ** 0.5
     low, high = (
-        _cross(partial(_exceed, distance, -side * reach), value, side, step) for side in (-1, 1)
+        _cross(partial(_exceed, distance, -side * reach), value, side, reach * known[2])
+        for side in (-1, 1)
     )
     return low, high
 
@@ -400,19 +471,29 @@ def _cross(function: Callable[[float], float], start: float, side: int, first: f
 
     The `first` step is about as far as it is.
     """
-    step, sign = first, np.sign(function(start))
+    at, before = start + side * first, start + 0.99 * side * first
+    value, known = function(at), function(before)
+    for _ in range(9):  # the secant method, which takes few steps where many samples make it a line
+        if not np.isfinite(known - value) or known == value:
+            break
+        known, before, at = value, at, at - value * (at - before) / (value - known)
+        if not 0.5 * first < side * (at - start) < 2 * first:
+            break
+        if abs(at - before) < 1e-9 * first:
+            return at
+        value = function(at)
+    step, sign = 1.1 * first, np.sign(function(start))
     while np.sign(function(start + side * step)) == sign:
         step *= 2
         if step > 1e4:
             return side * np.inf
-    ends = sorted([start + side * step / 2 * (step > first), start + side * step])
-    return float(brentq(function, *ends, xtol=1e-9 * first))
+    ends = start + side * step / 2 * (step > 1.1 * first), start + side * step
+    return float(brentq(function, min(ends), max(ends), xtol=1e-9 * first))
 
 
 def recalibrate(data: Validated) -> dict[str, Measure]:
     """Return intercept and slope of the log-odds, with intervals of the profile likelihood."""
-    design = np.column_stack([np.ones(len(data.y)), data.odds])
-    fit = fit_logistic(data, design)
+    fit = fit_logistic(data, make_line, np.zeros(2), [0, 1])
     if fit is None:
         warn_undefined(
             "The slope is undefined, nan: the probabilities are all the same, or separate the "
@@ -423,35 +504,32 @@ def recalibrate(data: Validated) -> dict[str, Measure]:
     for at, name in enumerate(("intercept", "slope")):
         value = float(fit.coefficients[at])
         spread = fit.spreads[at]
-        limits = partial(_profile, data, design, fit, at)
+        limits = partial(_profile, data, fit, at)
         found[name] = Measure(value, spread.error, "profile", limits, spread.details)
     return found
 
 
-def _profile(data: Validated, design: Floats, fit: Fit, at: int, confidence_level: float) -> Limits:
+def _profile(data: Validated, fit: Fit, at: int, confidence_level: float) -> Limits:
     """Return the ends where twice the loss of likelihood, of the best other one, is z^2 r."""
     spread = fit.spreads[at]
     larger = data.shrink(spread.variance / float(fit.model[at, at]))
     bound = _find_quantile(spread, confidence_level) ** 2 * larger
-    best, other = float(fit.coefficients[at]), fit.coefficients[[1 - at]]
-    moves = fit.model[1 - at, at] / fit.model[at, at]  # of the other with this one
+    best, moves = float(fit.coefficients[at]), fit.model[:, at] / fit.model[at, at]
 
     def excess(value: float) -> float:
-        start = other + moves * (value - best)
-        found = maximize(data, design[:, [1 - at]], value * design[:, at], start)
-        return np.inf if found is None else 2 * (fit.likelihood - found[1]) - bound
+        start = fit.coefficients + moves * (value - best)
+        found = maximize(data, make_line, start, [1 - at])
+        return np.inf if found is None else 2 * (fit.likelihood - found[1].likelihood) - bound
 
-    step = 1.1 * float(bound * fit.model[at, at]) ** 0.5
+    step = float(bound * fit.model[at, at]) ** 0.5
     low, high = (
-        _find_end(data, design, fit, at, bound, side) or _cross(excess, best, side, step)
+        _find_end(data, fit, at, bound, side) or _cross(excess, best, side, step)
         for side in (-1, 1)
     )
     return low, high
 
 
-def _find_end(
-    data: Validated, design: Floats, fit: Fit, at: int, bound: float, side: int
-) -> float | None:
+def _find_end(data: Validated, fit: Fit, at: int, bound: float, side: int) -> float | None:
     """Return an end of a profile interval by Newton's method; None where that does not settle.
 
     It solves for both coefficients at once: twice the loss of likelihood is the bound, and its
@@ -461,11 +539,8 @@ def _find_end(
     reach = float(bound * fit.model[at, at]) ** 0.5
     beta = fit.coefficients + side * reach * fit.model[:, at] / fit.model[at, at]
     for _ in range(20):
-        line = design @ beta
-        mean = expit(line)
-        gradient = design.T @ (data.weight * (data.y - mean))
-        information = design.T @ (design * (data.weight * mean * (1 - mean))[:, None])
-        loss = 2 * (fit.likelihood - _log_likelihood(data.y, data.weight, line)) - bound
+        likelihood, gradient, information, _ = pass_over(data, make_line, beta)
+        loss = 2 * (fit.likelihood - likelihood) - bound
         slopes = np.array([-2 * gradient, -information[other]])
         try:
             step = np.linalg.solve(slopes, [-loss, -gradient[other]])
@@ -474,7 +549,7 @@ def _find_end(
         beta = beta + step
         if not np.abs(step).max() < 100 * reach * (1 + np.abs(fit.model[:, at]).max()):
             return None
-        if np.abs(step).max() < 1e-9 * reach:
+        if np.abs(step).max() < 1e-6 * reach:
             return float(beta[at]) if side * (beta[at] - best) > 0 else None
     return None
 
@@ -482,16 +557,12 @@ def _find_end(
 def make_spline(odds: Floats, knots: Floats) -> Floats:
     """Return an intercept and a restricted cubic spline, which is linear beyond the outer knots."""
 
-    def cube(at: float) -> Floats:
-        return np.maximum(odds - at, 0) ** 3
-
-    last, second = knots[-1], knots[-2]
-    terms = [
-        (cube(k) - (cube(second) * (last - k) - cube(last) * (second - k)) / (last - second))
-        / (last - knots[0]) ** 2
-        for k in knots[:-2]
-    ]
-    return np.column_stack([np.ones(len(odds)), odds, *terms])
+    above = np.maximum(odds[:, None] - knots, 0)
+    cubes = above * above * above  # much faster than a power
+    last, second, inner = knots[-1], knots[-2], knots[:-2]
+    tails = np.outer(cubes[:, -2], last - inner) - np.outer(cubes[:, -1], second - inner)
+    terms = (cubes[:, :-2] - tails / (last - second)) / (last - knots[0]) ** 2
+    return np.column_stack([np.ones(len(odds)), odds, terms])
 
 
 def _summarize(distances: Floats, share: float | None) -> Floats:
@@ -501,19 +572,20 @@ def _summarize(distances: Floats, share: float | None) -> Floats:
 
 
 def _measure_distances(
-    data: Validated, p: Floats, confidence_level: float, random_state: RandomStateLike
+    data: Validated, ranked: Ranked, confidence_level: float, random_state: RandomStateLike
 ) -> dict[str, Measure]:
     """Return how far the smooth calibration curve lies from the diagonal."""
     n_smaller = min(np.sum(data.y == 1), np.sum(data.y == 0))
-    order = np.argsort(data.odds)
-    passed = np.cumsum(data.weight[order])
+    passed = np.cumsum(ranked.positives + ranked.negatives)
     cuts = (np.arange(N_CUTS) + 0.5) / N_CUTS * passed[-1]
-    grid = data.odds[order][np.searchsorted(passed, cuts).clip(max=len(p) - 1)]
+    p = ranked.score[np.searchsorted(passed, cuts).clip(max=len(passed) - 1)]
+    grid = logit(p.clip(CERTAIN, 1 - CERTAIN))
     for n_knots in (3, 2) if n_smaller < FEW_EVENTS else (4, 3, 2):
         knots = np.quantile(grid, KNOTS.get(n_knots, (0.25, 0.75)))
         if len(np.unique(knots)) < n_knots:
             continue
-        fit = fit_logistic(data, make_spline(data.odds, knots))
+        start = np.eye(1, max(2, n_knots), 1)[0]  # calibrated
+        fit = fit_logistic(data, partial(make_spline, knots=knots), start, list(range(len(start))))
         if fit is not None:
             break
     else:

@@ -45,6 +45,7 @@ from skeval.metrics._table import (
     Costs,
     Counted,
     Sample,
+    close_proportion,
     count_cells,
     give_no_limits,
     make_closed_forms,
@@ -312,10 +313,13 @@ def measure_given_scores(found: OutOfFold, code: int, label: str | None) -> Iter
         area, precision = sample.area, min(1.0, sample.average_precision)  # rounding may exceed it
         if not found.ranks_nothing.all():
             of_area = "score", *sample.area_form(area)
-            told = None if np.ptp(sample.weight) == 0 else sample.weight
-            positive = sample.positive.astype(int)
-            given = Sample(positive, sample.score, precision, told, found.group)
-            forms = make_closed_forms(sk.average_precision_score, given)
+            if found.group is None and np.ptp(sample.weight) == 0:
+                n_positive = np.count_nonzero(sample.positive)
+                forms = close_proportion(precision, precision * n_positive, n_positive)
+            else:
+                positive = sample.positive.astype(int)
+                given = Sample(positive, sample.score, precision, sample.weight, found.group)
+                forms = make_closed_forms(sk.average_precision_score, given)
             of_precision = next((name, *form) for name, form in forms.items())
     yield Measured("roc_auc", area, of_area, found.n_tested, label=label)
     n_positive = int(np.sum(found.target.codes == code))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, NamedTuple
@@ -18,7 +17,9 @@ from numpy.random import Generator, SeedSequence
 from numpy.typing import ArrayLike, NDArray
 
 from skeval._inference.areas import independent_size
+from skeval._inference.errors import Tested, spread_of_mean
 from skeval._inference.estimate import Estimate, Limits, Results
+from skeval._inference.groups import count_groups
 from skeval._inference.paired import percentile_limits
 from skeval._inference.proportions import (
     effective_size,
@@ -29,13 +30,13 @@ from skeval._inference.proportions import (
 from skeval._resampling.units import drawing_units
 from skeval.metrics import npv_score, ppv_score, sensitivity_score, specificity_score
 from skeval.metrics._curves import CurveSample, check_curve_sample
-from skeval.metrics._table import give_no_limits
-from skeval.model_selection._metric_interval import metric_interval
+from skeval.metrics._table import close_side, count_cells, give_no_limits
+from skeval.model_selection._metric_interval import warn_of_few_groups
 from skeval.utils._checks import check_confidence_level, warn_undefined
 from skeval.utils._compat import Interval, validate_params
 from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
 
-__all__ = ["Rule", "read_rule", "threshold_measures"]
+__all__ = ["Rule", "measure_at", "read_rule", "threshold_measures"]
 
 Floats = NDArray[np.float64]
 SHARES = {
@@ -172,9 +173,21 @@ def threshold_measures(
     check_confidence_level(confidence_level)
     rule = read_rule(threshold)
     sample = check_curve_sample(y_true, y_score, pos_label, sample_weight, groups, confidence_level)
+    return measure_at(sample, rule, confidence_level, random_state, n_resamples)
+
+
+def measure_at(
+    sample: CurveSample,
+    rule: float | Rule,
+    confidence_level: float,
+    random_state: RandomStateLike,
+    n_resamples: int = 1000,
+) -> Results:
+    """Return the same of a sample that was checked, and may have been sorted."""
     if isinstance(rule, float):
-        return Results(_measure_given(sample, rule, weighted=sample_weight is not None))
-    return Results(_measure_chosen(sample, rule, n_resamples, root_seed(random_state)))
+        return Results(_measure_given(sample, rule, confidence_level))
+    root = root_seed(random_state)
+    return Results(_measure_chosen(sample, rule, n_resamples, root, confidence_level))
 
 
 class Rule(NamedTuple):
@@ -213,7 +226,9 @@ def read_rule(threshold: Any) -> float | Rule:
     )
 
 
-def _measure_given(sample: CurveSample, threshold: float, *, weighted: bool) -> dict[str, Estimate]:
+def _measure_given(
+    sample: CurveSample, threshold: float, confidence_level: float
+) -> dict[str, Estimate]:
     """Return the shares at a threshold that was chosen without these samples."""
     cut = Estimate(
         name="threshold",
@@ -222,20 +237,34 @@ def _measure_given(sample: CurveSample, threshold: float, *, weighted: bool) -> 
         method="given",
         limits={"given": partial(normal_interval, threshold, 0.0)},
         allow_point=True,
-        confidence_level=sample.confidence_level,
+        confidence_level=confidence_level,
     )
-    options: dict[str, Any] = {"groups": sample.group, "confidence_level": sample.confidence_level}
-    if weighted:
-        options["sample_weight"] = sample.weight
-    pair, found = (sample.positive, sample.score >= threshold), {"threshold": cut}
+    positive, called, group = sample.positive, sample.score >= threshold, sample.group
+    weight = None if np.ptp(sample.weight) == 0 else sample.weight
+    counted, found = count_cells(positive, called, weight), {"threshold": cut}
+    details: dict[str, Any] = {}
+    if group is not None:
+        warn_of_few_groups(count_groups(group))
+        spread = spread_of_mean(Tested((positive != called).astype(np.float64), weight, group))
+        details = spread.details
     for name, share in SHARES.items():
-        one = metric_interval(partial(share, pos_label=True), *pair, **options)
-        found[name] = replace(one, name=name)
+        value, forms = close_side(share, counted, group)
+        found[name] = Estimate(
+            name=name,
+            value=value,
+            standard_error=next(iter(forms.values()))[1],
+            method=next(iter(forms)),
+            limits={method: form for method, (form, _) in forms.items()},
+            n_samples=len(positive),
+            details=details,
+            bounds=(0.0, 1.0),
+            confidence_level=confidence_level,
+        )
     return found
 
 
 def _measure_chosen(
-    sample: CurveSample, rule: Rule, n_resamples: int, root: SeedSequence
+    sample: CurveSample, rule: Rule, n_resamples: int, root: SeedSequence, confidence_level: float
 ) -> dict[str, Estimate]:
     """Return the shares at a chosen threshold, less what choosing it on these samples adds."""
     units = drawing_units(len(sample.score), None, sample.group, crossed=True)
@@ -269,7 +298,7 @@ def _measure_chosen(
             details=rule._asdict() if np.isfinite(rule.wanted) else {"rule": rule.rule},
             allow_point=True,
             method="bootstrap",
-            confidence_level=sample.confidence_level,
+            confidence_level=confidence_level,
         )
     }
     called = sample.score >= thresholds[at]
@@ -280,7 +309,7 @@ def _measure_chosen(
     numbers = zip(SHARES, _find_shares(*counts, at), optimism, error, among, strict=True)
     for name, apparent, gain, spread, chosen_from in numbers:
         share = Share(float(apparent), float(gain), float(spread), chosen_from)
-        found[name] = share.estimate(name, sample, units.n_groups)
+        found[name] = share.estimate(name, sample, units.n_groups, confidence_level)
     return found
 
 
@@ -292,7 +321,9 @@ class Share(NamedTuple):
     error: float
     among: NDArray[np.bool_]
 
-    def estimate(self, name: str, sample: CurveSample, n_groups: int | None) -> Estimate:
+    def estimate(
+        self, name: str, sample: CurveSample, n_groups: int | None, confidence_level: float
+    ) -> Estimate:
         """Return what is to be expected on new samples, with Wilson's interval."""
         value = float(np.clip(self.apparent - self.optimism, 0.0, 1.0))
         limits: Callable[[float], Limits] = give_no_limits
@@ -311,7 +342,7 @@ class Share(NamedTuple):
             n_samples=int(self.among.sum()),
             bounds=(0.0, 1.0),
             details={"apparent": self.apparent, "optimism": self.optimism},
-            confidence_level=sample.confidence_level,
+            confidence_level=confidence_level,
         )
 
 

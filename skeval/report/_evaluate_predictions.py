@@ -23,7 +23,7 @@ from skeval.metrics import CalibrationDisplay, NetBenefitDisplay
 from skeval.model_selection import Comparison, EstimatesDisplay, compare_predictions
 from skeval.model_selection._fold_metrics import measure_metrics
 from skeval.model_selection._metric_interval import compare_with_rest
-from skeval.model_selection._threshold import threshold_measures
+from skeval.model_selection._threshold import measure_at, read_rule
 from skeval.report._comparison import EvaluationComparison, collect_cautions
 from skeval.report._given import (
     KINDS,
@@ -35,7 +35,6 @@ from skeval.report._given import (
     find_worst,
     is_wide,
     list_systems,
-    measure_calibration,
     measure_scoring,
     measure_some,
     read_predictions,
@@ -43,6 +42,7 @@ from skeval.report._given import (
     refuse_other_order,
     say_answer,
     tabulate_slices,
+    validate,
     write_few_groups,
 )
 from skeval.report._multilabel import MultilabelReport, evaluate_labels
@@ -187,18 +187,19 @@ def evaluate_predictions(
     options = {"groups": groups, "sample_weight": sample_weight, "random_state": seed}
     with warnings.catch_warnings():  # the report says what is undefined
         warnings.simplefilter("ignore", UndefinedMetricWarning)
-        at_threshold = None
+        at_threshold, found = None, given.collect(groups, weight)
         cut = given.threshold if threshold is None else threshold
-        if given.positive is not None and cut is not None:
-            shares = partial(threshold_measures, given.target.codes, given.score, threshold=cut)
+        if found.ranked is not None and given.positive is not None and cut is not None:
+            rule = read_rule(cut)
             with warnings.catch_warnings():  # of few groups
                 warnings.simplefilter("ignore", UserWarning)
-                at_threshold = shares(confidence_level=confidence_level, **options)
-            given = given.cut(at_threshold["threshold"].value)
-        found = given.collect(np.arange(n), groups, weight)
+                at_threshold = measure_at(found.ranked, rule, confidence_level, seed)
+            if not isinstance(rule, float):
+                given = given.cut(at_threshold["threshold"].value)
+                found = given.collect(groups, weight)
         metrics = measure_metrics(found, confidence_level)
         metrics |= measure_scoring(given, scoring, confidence_level, **options)
-        calibration = measure_calibration(given, confidence_level, **options)
+        calibration = validate(given, found, confidence_level, seed)
         subgroups = None
         if by is not None:
             measure = partial(measure_some, given, groups, weight, confidence_level)
@@ -721,7 +722,7 @@ def _warn_of_units(given: Given, found: OutOfFold, y_true: Any) -> Iterator[Caut
             "too short.",
         )
     elif n_groups is None:
-        yield from _warn_of_copies(given)
+        yield from _warn_of_copies(given, found)
     if n_groups is not None and n_groups < FEW_GROUPS:
         yield Caution("few-groups", write_few_groups(n_groups))
 
@@ -804,23 +805,25 @@ def _warn_of_classes(given: Given, found: OutOfFold) -> Iterator[Caution]:
 SHARE_OF_COPIES = 0.05
 
 
-def _warn_of_copies(given: Given) -> Iterator[Caution]:
+def _warn_of_copies(given: Given, found: OutOfFold) -> Iterator[Caution]:
     """Say where predictions of many digits come twice, with the same truth."""
-    values = given.response if given.response is not None else given.predicted
-    if given.kind == "labels" or (given.kind == "scores" and values is None):
+    if given.kind == "labels":
         return
     n = len(given.target)
-    columns = values.reshape(n, -1) if values is not None else given.original.reshape(n, -1)
-    axis = None if columns.shape[1] <= 2 else 0  # of two probabilities the second says all
-    columns = columns[:, -1] if axis is None else columns
-    _, place, sizes = np.unique(columns, axis=axis, return_inverse=True, return_counts=True)
+    if given.target.n_classes == 2 and found.ranked is not None:
+        ranked = found.ranked.ranked
+        sizes, alike = ranked.counts, (ranked.positives == 0) | (ranked.negatives == 0)
+    else:
+        columns = given.predicted if given.response is None else given.response
+        _, place, sizes = np.unique(columns, axis=0, return_inverse=True, return_counts=True)
+        place = place.reshape(-1)
+        one = np.empty(len(sizes), dtype=np.intp)
+        one[place] = np.arange(n)  # any sample of the same prediction stands for it
+        differs = given.target.codes != given.target.codes[one[place]]
+        alike = np.bincount(place, differs) == 0
     if 2 * len(sizes) < n:  # a score of few values, as that of a small tree
         return
-    place = place.reshape(-1)
-    told = np.column_stack([place, given.target.codes])
-    pairs = np.unique(told, axis=0, return_inverse=True)[1].reshape(-1)
-    copied, alike = sizes[place] > 1, np.bincount(pairs)[pairs] == sizes[place]
-    n_copies = int(np.sum(copied & alike))
+    n_copies = int(sizes[(sizes > 1) & alike].sum())
     if n_copies > SHARE_OF_COPIES * n:
         yield Caution(
             "copies",

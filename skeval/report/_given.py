@@ -14,9 +14,9 @@ import numpy as np
 from skeval._inference.estimate import Curve, Estimate, Results
 from skeval._resampling.fits import OutOfFold
 from skeval._resampling.task import Target, cases_of
-from skeval.metrics import calibration_measures
 from skeval.metrics._regression import LOSSES, find_brier_losses
 from skeval.metrics._table import REPORTED, find_row, unwrap
+from skeval.metrics._validation import measure_calibration
 from skeval.model_selection import metric_interval
 from skeval.model_selection._fold_metrics import measure_metrics
 from skeval.model_selection._metric_interval import describe_slices
@@ -40,7 +40,6 @@ __all__ = [
     "find_worst",
     "is_wide",
     "list_systems",
-    "measure_calibration",
     "measure_scoring",
     "measure_some",
     "read_predictions",
@@ -48,6 +47,7 @@ __all__ = [
     "refuse_other_order",
     "say_answer",
     "tabulate_slices",
+    "validate",
     "write_few_groups",
 ]
 
@@ -126,7 +126,7 @@ class Given(NamedTuple):
         wrong = (self.predicted != self.target.codes).astype(float)
         return np.where(np.isnan(self.predicted), np.nan, wrong)
 
-    def collect(self, rows: np.ndarray, groups: Any, weight: np.ndarray) -> OutOfFold:
+    def collect(self, groups: Any, weight: np.ndarray, rows: Any = slice(None)) -> OutOfFold:
         """Return some of the predictions as those of one test set, by a rule that is not fitted."""
         y, classes, codes = self.target.y[rows], self.target.classes, self.target.codes[rows]
         target = Target(y, classes, codes)
@@ -396,7 +396,7 @@ def measure_some(
     """Return the answer of some samples; those of one group have no interval."""
     some = None if groups is None else groups[chosen]
     alone = some is not None and bool((some == some[:1]).all(axis=0).any())
-    part = given.collect(np.flatnonzero(chosen), None if alone else some, weight[chosen])
+    part = given.collect(None if alone else some, weight[chosen], chosen)
     answer = find_answer(given, measure_metrics(part, confidence_level, given.metric))
     return replace(answer, standard_error=np.nan, limits={}) if alone else answer
 
@@ -506,16 +506,15 @@ def measure_scoring(
     return found
 
 
-def measure_calibration(given: Given, confidence_level: float, **options: Any) -> Results | None:
+def validate(given: Given, found: OutOfFold, confidence_level: float, seed: int) -> Results | None:
     """Return the measures of an external validation; None but of probabilities of two classes."""
-    classes, proba = given.target.classes, given.response
-    if given.kind != "probabilities" or proba is None or classes is None or len(classes) > 2:
+    if given.kind != "probabilities" or given.target.n_classes != 2:
         return None
+    sample = found.ranked
+    assert sample is not None
     with warnings.catch_warnings():  # probabilities of 0 and 1 are told of as such
         warnings.simplefilter("ignore", UserWarning)
-        return calibration_measures(
-            given.target.codes, proba[:, 1], confidence_level=confidence_level, **options
-        )
+        return measure_calibration(sample, confidence_level, seed)
 
 
 def choose_response(name: str, given: Given, response: Any) -> np.ndarray:

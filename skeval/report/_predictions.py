@@ -441,7 +441,7 @@ def find_hard_samples(found: OutOfFold, index: Any) -> HardSamples:
         place = np.zeros(n, dtype=np.intp)
         place[hard] = np.arange(len(hard)) * len(classes)
         cell = place[found.row[missed]] + found.predicted[missed].astype(np.intp)
-        votes = np.bincount(cell, minlength=len(hard) * len(classes)).reshape(len(hard), -1)
+        votes = np.bincount(cell, minlength=len(hard) * len(classes)).reshape(-1, len(classes))
         names = np.array([str(each) for each in classes.tolist()])
         taken, truth = names[votes.argmax(axis=1)], names[target.codes[hard]]
         always = int(np.sum((wrong == 1) & (counts > 0)))
