@@ -59,8 +59,13 @@ from skeval.report._sentences import (
     write_headline,
 )
 from skeval.report._source import describe_run
-from skeval.utils._checks import check_confidence_level, check_option, check_same_length
-from skeval.utils._seeds import RandomStateLike, small_seed
+from skeval.utils._checks import (
+    RandomStateLike,
+    check_confidence_level,
+    check_option,
+    check_same_length,
+    small_seed,
+)
 from skeval.utils._text import count, write_ends, write_number
 
 __all__ = ["PredictionsReport", "evaluate_predictions"]
