@@ -16,8 +16,14 @@ from sklearn.exceptions import UndefinedMetricWarning
 from skeval._inference.groups import Codes
 from skeval._resampling.plan import PlanBlock, ResamplingPlan
 from skeval._resampling.task import TooFewMembersError
-from skeval.utils._checks import check_groups, number_groups, warn_undefined
-from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
+from skeval.utils._checks import (
+    RandomStateLike,
+    check_groups,
+    number_groups,
+    repetition_rng,
+    root_seed,
+    warn_undefined,
+)
 
 __all__ = [
     "MAX_TRIES",

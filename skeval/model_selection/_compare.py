@@ -58,6 +58,7 @@ from skeval.model_selection._comparison_methods import (
 from skeval.model_selection._estimates import repeat_folds
 from skeval.model_selection._metric_interval import find_sample_values
 from skeval.utils._checks import (
+    RandomStateLike,
     check_comparable,
     check_confidence_level,
     check_count,
@@ -68,10 +69,10 @@ from skeval.utils._checks import (
     check_y,
     naming,
     number_groups,
+    root_seed,
     share_dtype,
 )
 from skeval.utils._compat import Interval, validate_params
-from skeval.utils._seeds import RandomStateLike, root_seed
 from skeval.utils._text import name_estimators, name_scoring
 
 __all__ = ["compare_classifiers", "compare_predictions", "default_rope"]

@@ -44,13 +44,16 @@ from skeval.metrics._table import (
 )
 from skeval.metrics._text import Sums, find_sums
 from skeval.utils._checks import (
+    RandomStateLike,
     check_complete,
     check_confidence_level,
     check_groups,
     check_option,
     check_weights,
+    child_seed,
     is_missing,
     naming,
+    root_seed,
     warn_undefined,
     warn_user,
 )
@@ -61,7 +64,6 @@ from skeval.utils._compat import (
     safe_indexing,
     validate_params,
 )
-from skeval.utils._seeds import RandomStateLike, child_seed, root_seed
 from skeval.utils._text import write_estimate
 
 __all__ = [
