@@ -34,7 +34,7 @@ from skeval.utils._text import (
     write_pvalue,
 )
 
-__all__ = ["BETTER", "Claim", "Comparison", "Difference", "draw_posterior"]
+__all__ = ["BETTER", "FORETOLD", "Claim", "Comparison", "Difference", "draw_posterior"]
 
 MOST_LISTED = 10
 """Of more things than these the ranks are printed, and not the pairs."""
@@ -53,6 +53,12 @@ class Claim(NamedTuple):
 
 
 BETTER = Claim()
+FORETOLD = Claim(
+    "Which of {a} and {b} scores better next can be foretold, by the last difference or by their "
+    "means: more than chance at {at}. That alone does not say that one is better.",
+    "It is not shown at {at} that the last difference foretells which scores better next. That is "
+    "no proof that it does not.",
+)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

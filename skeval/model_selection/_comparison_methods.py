@@ -66,7 +66,7 @@ from skeval._inference.ranks import (
 )
 from skeval._resampling.units import warn_of_undefined
 from skeval.metrics import get_scorer
-from skeval.model_selection._comparison import BETTER, Claim, Comparison, Difference
+from skeval.model_selection._comparison import BETTER, FORETOLD, Claim, Comparison, Difference
 from skeval.utils._checks import check_methods, check_option, naming, warn_undefined
 
 __all__ = [
@@ -472,13 +472,13 @@ def judge_right(source: Right, question: Question) -> Findings:
 
     def judge(a: int, b: int) -> Pair:
         only_a, only_b = int(np.sum(right[a] & ~right[b])), int(np.sum(right[b] & ~right[a]))
-        if group is not None:
+        if group is None:
+            test, form = mcnemar(only_a, only_b, right.shape[1], question.alternative)
+            counted = {"form": form, "only_a": only_a, "only_b": only_b}
+        else:
             gap = right[a].astype(np.float64) - right[b]
             test, spread = grouped_mcnemar(gap, group, question.alternative)
             counted = {"form": "t", "only_a": only_a, "only_b": only_b, **spread.details}
-            return Pair(float(values[a] - values[b]), test, "mcnemar", counted)
-        test, form = mcnemar(only_a, only_b, right.shape[1], question.alternative)
-        counted = {"form": form, "only_a": only_a, "only_b": only_b}
         return Pair(float(values[a] - values[b]), test, "mcnemar", counted)
 
     return Findings(values, judge)
@@ -506,14 +506,13 @@ def judge_right_of_all(source: Right, question: Question) -> Findings:
 def judge_areas(areas: Areas, question: Question) -> Findings:
     """DeLong's test of areas under ROC curves."""
     values, spread, paired = areas
-    degrees = spread.degrees_of_freedom
 
     def judge(a: int, b: int) -> Pair:
-        two = [a, b]
+        two, degrees = [a, b], spread.degrees_of_freedom
         known = spread.covariance[np.ix_(two, two)]
         test = paired_delong(values[two], known, question.alternative, degrees)
-        details = {"paired": paired, **spread.details}
-        return Pair(float(values[a] - values[b]), test, "delong", details)
+        told = {"paired": paired, **spread.details}
+        return Pair(float(values[a] - values[b]), test, "delong", told)
 
     return Findings(values, judge)
 
@@ -718,18 +717,7 @@ RULES = "This holds for these predictions; that training anew would change them 
 HALVINGS = "This is of random halvings of these data, and says nothing of new data."
 DATASETS = "All this is of data sets like these, and of no single one."
 MEAN_RANKS = f"Mean ranks of two depend on who else takes part. {DATASETS}"
-FORETOLD = Claim(
-    "Which of {a} and {b} scores better next can be foretold, by the last difference or by their "
-    "means: more than chance at {at}. That alone does not say that one is better.",
-    "It is not shown at {at} that the last difference foretells which scores better next. That is "
-    "no proof that it does not.",
-)
-OF_LABELS: dict[str, Any] = {
-    "needs": "right",
-    "scoring": "accuracy",
-    "of_classes": True,
-    "scope": RULES,
-}
+OF_LABELS: dict[str, Any] = {"needs": "right", "scoring": "accuracy", "of_classes": True}
 OVER_DATASETS: dict[str, Any] = {"needs": "table", "one_sided": False, "level": level_over_datasets}
 
 ROWS = (
@@ -758,9 +746,13 @@ ROWS = (
     ComparisonMethod(
         "max_t", "largest t of all pairs", "joint", judge_joint, simultaneous=True, scope=RULES
     ),
-    ComparisonMethod("mcnemar", "McNemar's test", judge=judge_right, **OF_LABELS),
+    ComparisonMethod("mcnemar", "McNemar's test", judge=judge_right, scope=RULES, **OF_LABELS),
     ComparisonMethod(
-        "cochran_q", "McNemar's test after Cochran's Q", judge=judge_right_of_all, **OF_LABELS
+        "cochran_q",
+        "McNemar's test after Cochran's Q",
+        judge=judge_right_of_all,
+        scope=RULES,
+        **OF_LABELS,
     ),
     ComparisonMethod(
         "delong",
