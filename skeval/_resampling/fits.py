@@ -658,6 +658,8 @@ class OutOfFold:
     def ranks_nothing(self) -> np.ndarray:
         """Whether each fit, of those that answered, gave all of several samples the same scores."""
         scores, fit = self.class_scores, self.fit
+        if self.n_fits == 0 and scores is not None:
+            return np.array([len(scores) > 1 and bool(np.all(scores == scores[0]))])
         sizes = np.bincount(fit)
         answered = sizes > 0
         if scores is None:
@@ -673,7 +675,8 @@ class OutOfFold:
         if scores is None or positive.all() or not positive.any():
             return None
         score = np.ascontiguousarray(scores[:, code], dtype=np.float64)
-        weight, _ = scale_weights(self.weight[self.row], len(score))
+        weight = self.weight[self.row] if self.n_fits else self.weight
+        weight, _ = scale_weights(weight, len(score))
         return CurveSample(positive, score, weight, self.group, 0.95)
 
     @cached_property

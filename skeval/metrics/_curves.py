@@ -16,7 +16,6 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr
-from sklearn.metrics import auc
 from sklearn.utils import check_array
 
 from skeval._inference.areas import (
@@ -406,8 +405,9 @@ class CurveSample:
     @property
     def average_precision(self) -> float:
         """The precisions at all cuts, each by the recall that it adds."""
-        tp, fp, _ = admit_scores(self.ranked)
-        return float(np.diff(tp) @ (tp[1:] / (tp[1:] + fp[1:])) / tp[-1])
+        up, down = self.ranked.positives[::-1], self.ranked.negatives[::-1]
+        hits = np.cumsum(up)
+        return float(up @ (hits / (hits + np.cumsum(down))) / hits[-1])
 
     @property
     def z(self) -> float:
@@ -427,9 +427,9 @@ class CurveSample:
 
     @property
     def area(self) -> float:
-        """The area under the ROC curve."""
-        tp, fp, _ = admit_scores(self.ranked)
-        return float(auc(fp / fp[-1], tp / tp[-1]))
+        """The area under the ROC curve: the negatives below each positive, half of the ties."""
+        up, down = self.ranked.positives, self.ranked.negatives
+        return float(up @ (np.cumsum(down) - down / 2) / up.sum() / down.sum())
 
     @cached_property
     def sizes(self) -> tuple[float, float]:

@@ -204,9 +204,10 @@ def measure_calibration(
     n_certain = int(np.sum((p < CERTAIN) | (p > 1 - CERTAIN)))
     if n_certain:
         warn_user(f"{n_certain} probabilities are 0 or 1, and taken for {CERTAIN:g} from there.")
-    y, p = sample.positive.astype(np.float64), p.clip(CERTAIN, 1 - CERTAIN)
-    weight = sample.weight * sample.weight.sum() / np.sum(sample.weight**2)
-    data = Validated(y, logit(p), weight, sample.group)
+    p, weight = p.clip(CERTAIN, 1 - CERTAIN), sample.weight
+    if (scale := weight.sum() / (weight @ weight)) != 1:
+        weight = weight * scale
+    data = Validated(sample.positive, logit(p), weight, sample.group)
     made = {
         "observed_expected": _compare_sums(data, p),
         "in_the_large": _find_in_the_large(data),
@@ -222,7 +223,7 @@ def measure_calibration(
                 standard_error=each.error,
                 method=each.method,
                 limits={} if np.isnan(each.value) else {each.method: each.limits},
-                n_samples=len(y),
+                n_samples=len(p),
                 details=each.details,
                 confidence_level=confidence_level,
                 allow_point=True,
@@ -257,7 +258,7 @@ class Measure(NamedTuple):
 class Validated(NamedTuple):
     """Events, their log-odds, weights that add up to the effective number, and groups."""
 
-    y: Floats
+    y: NDArray[np.bool_]
     odds: Floats
     weight: Floats
     group: Codes | None
@@ -275,7 +276,8 @@ class Validated(NamedTuple):
 
     def shrink(self, ratio: float) -> float:
         """Return a ratio of variances, drawn toward 1 where it is below."""
-        n = min(self.weight[self.y == 1].sum(), self.weight[self.y == 0].sum())
+        events = float(self.weight @ self.y)
+        n = min(events, float(self.weight.sum()) - events)
         return max(ratio, (n * ratio + 4) / (n + 4))
 
 
@@ -321,14 +323,14 @@ class Fit(NamedTuple):
 
 
 Design = Callable[[Floats], Floats]
-"""Makes the columns of a regression of the log-odds, so that they are never all there at once."""
+"""Makes the terms of a regression of the log-odds, so that they are never all there at once."""
 BLOCK, PART = 2**14, 2**15
 """Samples that fit into a fast memory; of many a regular part as large as this tells the start."""
 
 
 def make_line(odds: Floats) -> Floats:
-    """Return the columns of a straight line."""
-    return np.column_stack([np.ones(len(odds)), odds])
+    """Return the terms of a straight line, shape (2, n)."""
+    return np.array([np.ones(len(odds)), odds])
 
 
 class Passed(NamedTuple):
@@ -351,16 +353,16 @@ def pass_over(data: Validated, design: Design, beta: Floats) -> Passed:
     )
     for start in range(0, len(data.y), BLOCK):
         rows = slice(start, start + BLOCK)
-        y, weight, columns = data.y[rows], data.weight[rows], design(data.odds[rows])
-        line = columns @ beta
+        y, weight, terms = data.y[rows], data.weight[rows], design(data.odds[rows])
+        line = beta @ terms
         less = np.exp(-np.abs(line))
         both = 1 + less
         likelihood += float(weight @ (y * line - np.maximum(line, 0) - np.log1p(less)))
         moved = weight * (y - np.where(line < 0, less, 1.0) / both)
-        gradient += moved @ columns
-        information += columns.T @ (columns * (weight * less / both**2)[:, None])
-        turned = columns * moved[:, None]
-        squares += turned.T @ turned
+        gradient += terms @ moved
+        information += (terms * (weight * less / (both * both))) @ terms.T
+        turned = terms * moved
+        squares += turned @ turned.T
     return Passed(likelihood, gradient, information, squares)
 
 
@@ -412,7 +414,7 @@ def fit_logistic(data: Validated, design: Design, start: Floats, free: list[int]
         spread = Spread(model @ passed.squares[among] @ model)
         spreads = [Spread(spread.covariance[at : at + 1, at : at + 1]) for at in range(len(free))]
         return Fit(beta, passed.likelihood, model, spread, spreads)
-    columns = design(data.odds)
+    columns = design(data.odds).T
     mean, columns = expit(columns @ beta), columns[:, free]
     turned, size = columns @ model, np.sqrt(mean * (1 - mean))
     moved = turned * (data.y - mean)[:, None]
@@ -561,14 +563,16 @@ def _find_end(data: Validated, fit: Fit, at: int, bound: float, side: int) -> fl
 
 
 def make_spline(odds: Floats, knots: Floats) -> Floats:
-    """Return an intercept and a restricted cubic spline, which is linear beyond the outer knots."""
+    """Return an intercept and a restricted cubic spline, which is linear beyond the outer knots.
 
-    above = np.maximum(odds[:, None] - knots, 0)
+    Its terms have shape (n_terms, n).
+    """
+    above = np.maximum(odds - knots[:, None], 0)
     cubes = above * above * above  # much faster than a power
-    last, second, inner = knots[-1], knots[-2], knots[:-2]
-    tails = np.outer(cubes[:, -2], last - inner) - np.outer(cubes[:, -1], second - inner)
-    terms = (cubes[:, :-2] - tails / (last - second)) / (last - knots[0]) ** 2
-    return np.column_stack([np.ones(len(odds)), odds, terms])
+    last, second, inner = knots[-1], knots[-2], knots[:-2, None]
+    tails = (cubes[-2] * (last - inner) - cubes[-1] * (second - inner)) / (last - second)
+    terms = (cubes[:-2] - tails) / (last - knots[0]) ** 2
+    return np.concatenate([np.ones((1, len(odds))), odds[None], terms])
 
 
 def _summarize(distances: Floats, share: float | None) -> Floats:
@@ -581,7 +585,8 @@ def _measure_distances(
     data: Validated, ranked: Ranked, confidence_level: float, random_state: RandomStateLike
 ) -> dict[str, Measure]:
     """Return how far the smooth calibration curve lies from the diagonal."""
-    n_smaller = min(np.sum(data.y == 1), np.sum(data.y == 0))
+    n_events = np.count_nonzero(data.y)
+    n_smaller = min(n_events, len(data.y) - n_events)
     passed = np.cumsum(ranked.positives + ranked.negatives)
     cuts = (np.arange(N_CUTS) + 0.5) / N_CUTS * passed[-1]
     p = ranked.score[np.searchsorted(passed, cuts).clip(max=len(passed) - 1)]
@@ -603,7 +608,7 @@ def _measure_distances(
         drawn /= np.sqrt(rng.chisquare(degrees, (N_DRAWS, 1)) / degrees)
     scale, turn = np.linalg.eigh(fit.spread.covariance)
     noise = drawn @ (turn * np.sqrt(scale.clip(0))).T
-    ray = Ray(make_spline(grid, knots), expit(grid), fit.coefficients, noise)
+    ray = Ray(make_spline(grid, knots).T, expit(grid), fit.coefficients, noise)
     curve = _draw_smooth(ray, fit, confidence_level)
     found = {}
     for name, share in SHARES.items():

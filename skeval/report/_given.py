@@ -357,7 +357,7 @@ def _read_scores(
             raise ValueError(f"predictions must lie in [0, 1] to be probabilities, got {outside}.")
         score = score.clip(0.0, 1.0)
         threshold = 0.5 if threshold is None else threshold
-        response = np.column_stack([1 - score, score])
+        response = np.array([1 - score, score]).T  # each class lies together
     nothing = np.full(len(y), np.nan)
     read = Given(kind, target, nothing, response, None, classes.tolist()[1], given)
     return read.cut(float(threshold)) if isinstance(threshold, Real) else read

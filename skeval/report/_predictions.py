@@ -340,7 +340,9 @@ def measure_confusion(found: OutOfFold, confidence_level: float) -> ConfusionRat
     low, high = np.full((k, k), np.nan), np.full((k, k), np.nan)
     for row in range(k):
         own = codes == row
-        n = np.count_nonzero(np.bincount(found.cases.unit[own])) / found.inflation
+        n = np.count_nonzero(own) / found.inflation
+        if found.cases.n_groups is not None:
+            n = np.count_nonzero(np.bincount(found.cases.unit[own])) / found.inflation
         if own.any():  # samples of unequal weight are worth fewer
             n *= independent_size(found.weight[own]) / own.sum()
         for column in np.flatnonzero(np.isfinite(rates[row])):
