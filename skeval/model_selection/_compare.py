@@ -22,10 +22,17 @@ from skeval._inference.areas import spread_of_areas
 from skeval._inference.groups import Codes, Spread, spread_between
 from skeval._inference.paired import ALTERNATIVES
 from skeval._resampling.fits import fit_plan, score_plan
-from skeval._resampling.folds import fold_plan, resolve_folds
+from skeval._resampling.folds import fold_plan, keeps_order, resolve_folds
 from skeval._resampling.plan import RESPONSES, join_outputs
 from skeval._resampling.questions import Questions, ReplayedEstimator
-from skeval._resampling.task import Params, Target, Task, check_takes_weights, read_task
+from skeval._resampling.task import (
+    Params,
+    Target,
+    Task,
+    check_takes_weights,
+    read_task,
+    resolve_loss,
+)
 from skeval._resampling.units import (
     DrawingUnits,
     ExchangedUnits,
@@ -59,6 +66,7 @@ from skeval.model_selection._comparison_methods import (
     name_listed,
     resolve_scorer,
 )
+from skeval.model_selection._error_interval import find_mean_loss
 from skeval.model_selection._estimates import repeat_folds
 from skeval.model_selection._metric_interval import find_sample_values
 from skeval.utils._checks import (
@@ -103,7 +111,7 @@ def compare_classifiers(
     y: ArrayLike,
     *,
     cv: Any = None,
-    method: str = "corrected_t",
+    method: str = "auto",
     scoring: Any = None,
     groups: ArrayLike | None = None,
     params: Params = None,
@@ -133,15 +141,19 @@ def compare_classifiers(
     cv : int, splitter or iterable, default=None
         Folds, as in `cross_val_error`; both estimators see the same. None means 10 folds, for
         "corrected_t" drawn ten times over (10 x 10, [4]_).
-    method : {"corrected_t", "mcnemar", "cochran_q", "bootstrap", "delong"}, default="corrected_t"
-        "corrected_t": the corrected resampled t-test of Nadeau and Bengio on the scores of the
-        splits, with the mean `n_test / n_train` of these very splits; over repeated K-fold it has
-        the most power, see Notes. The others pool the held-out predictions, one per sample, and
-        so take the fitted classifiers as they are: "mcnemar" for accuracy (exact where fewer than
-        25 samples are discordant), "cochran_q" the same after the test that none differs,
-        "bootstrap" for any score, "delong" for the area under the ROC curve. "delong" is
-        conditional on the trained rules: with 40 to 60 samples without any signal it rejects at
-        5 % in 12 to 15 % of data sets, as the result says.
+    method : str, default="auto"
+        "auto" is "corrected_t"; of folds that keep the order of the samples, as those of
+        `sklearn.model_selection.TimeSeriesSplit`, and a score that is a mean of losses of samples,
+        as the accuracy, "time_blocks". "corrected_t": the corrected resampled t-test of Nadeau and
+        Bengio on the scores of the splits, with the mean `n_test / n_train` of these very splits;
+        over repeated K-fold it has the most power, see Notes. The others pool the held-out
+        predictions, one per sample, and so take the fitted classifiers as they are: "mcnemar" for
+        accuracy (exact where fewer than 25 samples are discordant), "cochran_q" the same after the
+        test that none differs, "bootstrap" for any score, "delong" for the area under the ROC
+        curve. "delong" is conditional on the trained rules: with 40 to 60 samples without any
+        signal it rejects at 5 % in 12 to 15 % of data sets, as the result says. "time_blocks",
+        "diebold_mariano" and "giacomini_white" are those of `compare_predictions`, of what each
+        sample that was tested scores, in the order of the samples.
     scoring : str or callable, default=None
         A name of `get_scorer` or a scorer; None is the accuracy, for "delong" the area. A callable
         under "bootstrap" must use its samples only through the methods of the estimator.
@@ -284,6 +296,7 @@ def compare_classifiers(
     check_option("alternative", alternative, ALTERNATIVES)
     rope = None if rope is None else check_rope(rope)
     named = name_listed("estimators", estimators, name_estimators)
+    chosen, method = method, "corrected_t" if method == "auto" else method
     check_method(Fits, method, alternative, len(named))
     check_estimators("estimators", named, method, groups)
     task = read_task(
@@ -301,10 +314,19 @@ def compare_classifiers(
     )
     check_shared(named, task, method)
     score = choose_scoring(method, scoring, task.estimator)
+    folds = choose_splits(cv, method, task.X, task.target, task.groups, random_state)
+    alone = task.groups is None and task.error_score == "raise" and task.target.y.ndim == 1
+    if (
+        chosen == "auto"
+        and alone
+        and keeps_order(cv, folds)
+        and find_mean_loss(name_scoring(score))
+    ):
+        method = "time_blocks"
     fits = Fits(
         names=tuple(named),
         tasks=tuple(task.of(estimator) for estimator in named.values()),
-        folds=choose_splits(cv, method, task.X, task.target, task.groups, random_state),
+        folds=folds,
         score=score,
         scorer=resolve_scorer(score),
         n_resamples=n_resamples,
@@ -339,6 +361,12 @@ def check_shared(estimators: Mapping[str, Any], task: Task, method: str) -> None
             f"error_score must be 'raise' for method={method!r}, which pools the predictions of "
             f"all samples, got {task.error_score!r}."
         )
+
+
+def counts_in_time(task: Task, scoring: str) -> bool:
+    """Whether the score is a mean of losses of samples, which are alone and are all tested."""
+    alone = task.groups is None and task.target.y.ndim == 1
+    return alone and task.error_score == "raise" and find_mean_loss(scoring) is not None
 
 
 def choose_splits(
@@ -417,6 +445,23 @@ class Fits:
         scores = np.array([r.positive_score() for r in replayed])
         areas, spread = _find_areas(positive, scores, 1.0, self.group)
         return Areas(areas, spread)
+
+    def in_time(self) -> InTime:
+        """Return what the samples that are tested score, on average over their tests, in order."""
+        mean = find_mean_loss(self.scoring)
+        if mean is None:
+            raise ValueError(
+                "scoring must be less or more by a mean of losses of samples, as 'accuracy' and "
+                f"'neg_mean_squared_error' are, in the order of time; got {self.scoring!r}."
+            )
+        plan, scores = fold_plan(self.n_samples, self.folds), []
+        for task in self.tasks:
+            loss = resolve_loss(mean.loss, task.target, task.estimator, f"scoring={self.scoring!r}")
+            fits = fit_plan(task.under(losses=(loss,)), plan)
+            losses = np.vstack([loss.of_output(task.target, *answered) for answered in fits])
+            tested = ~np.isnan(losses).all(axis=0)
+            scores.append(mean.best - np.nanmean(losses[:, tested], axis=0))
+        return InTime(np.array(scores))
 
     def draws(self) -> Draws:
         """Score all on the same resamples of their out-of-fold responses."""
