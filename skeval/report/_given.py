@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -17,12 +17,13 @@ from skeval._resampling.task import Target, cases_of
 from skeval.metrics import calibration_measures
 from skeval.metrics._regression import LOSSES, find_brier_losses
 from skeval.metrics._table import REPORTED, find_row, unwrap
-from skeval.model_selection import metric_interval
+from skeval.model_selection import EstimatesDisplay, metric_interval
 from skeval.model_selection._fold_metrics import measure_metrics
-from skeval.model_selection._metric_interval import describe_slices
+from skeval.model_selection._metric_interval import compare_with_rest, describe_slices
 from skeval.model_selection._threshold import read_rule
 from skeval.report._predictions import HardSamples, find_hard_samples, mirror, resolve_scorers
-from skeval.report._sections import Section, Table
+from skeval.report._report import ScoredReport
+from skeval.report._sections import Caution, Section, Table
 from skeval.report._sentences import name_metric, write_amount
 from skeval.utils._checks import check_data, check_groups, check_weights, check_y, native_labels
 from skeval.utils._compat import metric_of_scorer
@@ -32,6 +33,7 @@ from skeval.utils._text import write_estimate, write_number
 __all__ = [
     "KINDS",
     "Given",
+    "GivenReport",
     "collect_given",
     "draw_scores",
     "draw_smooth",
@@ -42,13 +44,12 @@ __all__ = [
     "list_systems",
     "measure_calibration",
     "measure_scoring",
-    "measure_some",
+    "measure_slices",
     "read_predictions",
     "read_units",
     "refuse_other_order",
     "say_answer",
-    "tabulate_slices",
-    "write_few_groups",
+    "warn_of_few_groups",
 ]
 
 KINDS = ("auto", "labels", "probabilities", "scores", "numbers")
@@ -125,6 +126,10 @@ class Given(NamedTuple):
             return find_brier_losses(self.target.codes, self.response)
         wrong = (self.predicted != self.target.codes).astype(float)
         return np.where(np.isnan(self.predicted), np.nan, wrong)
+
+    def measure_answer(self, found: OutOfFold, confidence_level: float) -> Estimate:
+        """Return the metric that answers."""
+        return find_answer(self, measure_metrics(found, confidence_level, self.metric))
 
     def collect(self, rows: np.ndarray, groups: Any, weight: np.ndarray) -> OutOfFold:
         """Return some of the predictions as those of one test set, by a rule that is not fitted."""
@@ -390,42 +395,127 @@ def _read_columns(
     return Given(kind, target, columns.argmax(axis=1), columns, None, None, given)
 
 
+class Reading(Protocol):
+    """What predictions of any kind can be asked."""
+
+    def collect(self, rows: np.ndarray, groups: Any, weight: np.ndarray) -> OutOfFold:
+        """Return some of the predictions as those of one test set."""
+
+    def measure_answer(self, found: OutOfFold, confidence_level: float) -> Estimate:
+        """Return the metric that answers."""
+
+
+def measure_slices(
+    given: Reading, by: Any, groups: Any, weight: np.ndarray, confidence_level: float
+) -> Results | None:
+    """Return the answer in each subgroup, if there are any."""
+    if by is None:
+        return None
+    measure = partial(measure_some, given, groups, weight, confidence_level)
+    return compare_with_rest(by, len(weight), measure, confidence_level)
+
+
 def measure_some(
-    given: Given, groups: Any, weight: np.ndarray, confidence_level: float, chosen: np.ndarray
+    given: Reading, groups: Any, weight: np.ndarray, confidence_level: float, chosen: np.ndarray
 ) -> Estimate:
     """Return the answer of some samples; those of one group have no interval."""
     some = None if groups is None else groups[chosen]
     alone = some is not None and bool((some == some[:1]).all(axis=0).any())
     part = given.collect(np.flatnonzero(chosen), None if alone else some, weight[chosen])
-    answer = find_answer(given, measure_metrics(part, confidence_level, given.metric))
+    answer = given.measure_answer(part, confidence_level)
     return replace(answer, standard_error=np.nan, limits={}) if alone else answer
 
 
-def tabulate_slices(found: Results | None, name: str, level: str) -> Section:
-    """Return the answer of a name in each subgroup, and how it differs from the rest."""
-    if found is None:
-        return Section("By subgroup", results={"subgroups": None, "less_the_rest": None})
-    less = found.less_the_rest
-    rows = [
-        (
-            str(subgroup),
-            f"{each.n_samples}",
-            each.value,
-            (each.interval.low, each.interval.high),
-            less[subgroup].value,
-            (less[subgroup].interval.low, less[subgroup].interval.high),
-            write_number(less[subgroup].details["pvalue_adjusted"]),
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class GivenReport(ScoredReport):
+    """What predictions that somebody else made are worth; a subclass says of which kind."""
+
+    kind: str
+    threshold: float | None
+
+    title = "Evaluation of predictions"
+    main_part = "metrics"
+    compared = "systems on the same samples"
+    described = ("answer", "kind", "threshold", "n_samples", "n_groups", "class_sizes")
+    described += ("confidence_level", "guess", "unanswered")
+
+    @property
+    def headline_metric(self) -> str:  # type: ignore[override]
+        """What the answer is."""
+        return self.answer.name
+
+    @property
+    def n_groups(self) -> int | None:
+        """How many groups of samples there are."""
+        return self.out_of_fold.cases.n_groups
+
+    @property
+    def loss(self) -> str:
+        """The loss by which the answer is held against the guess."""
+        return {"numbers": "squared", "probabilities": "brier"}.get(self.kind, "zero_one")
+
+    def _tell_target(self, more: str) -> str:
+        """Say what the intervals are for."""
+        units = "samples" if self.n_groups is None else f"groups of samples ({self.n_groups} here)"
+        return (
+            f"Intervals are for the same system on new {units} drawn like these{more}. That "
+            "training it anew would change it is left out."
         )
-        for subgroup, each in found.items()
-    ]
-    head = ["subgroup", "samples", name, level, "less the rest", level, "adjusted P"]
-    told = describe_slices(found)
-    return Section(
-        told.partition(" (")[0].rstrip("."),
-        sentences=[told],
-        tables=[Table("The answer in each.", head, rows, left=(0, 3, 5))],
-        results={"subgroups": found, "less_the_rest": less},
-    )
+
+    def _say_beside_guess(self) -> str:
+        """Return the answer and what the guess has, as the beginning of a sentence."""
+        text = say_answer(self.answer)
+        if self.guess is None or self.answer.name == name_metric("roc_auc"):
+            return text
+        return f"{text}; {self.guess} has {write_amount(self.guess.error, self.loss)}"
+
+    @property
+    def drawn(self) -> dict[str, Estimate]:
+        """What `plot` draws."""
+        return {"all samples": self.answer, **(self.subgroups or {})}
+
+    def plot(self, ax: Any = None) -> EstimatesDisplay:
+        """Draw the answer, of all samples and in each subgroup; requires matplotlib.
+
+        Of several labels a sample it draws the F1 of each and their mean.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+
+        Returns
+        -------
+        EstimatesDisplay
+        """
+        return EstimatesDisplay.from_result(self.drawn, quoted=0, ax=ax)
+
+    def _show_subgroups(self) -> Section:
+        """Show the answer in each subgroup, and how it differs from the rest."""
+        found, name, level = self.subgroups, self.answer.name, self.level
+        if found is None:
+            return Section("By subgroup", results={"subgroups": None, "less_the_rest": None})
+        less = found.less_the_rest
+        rows = [
+            (
+                str(subgroup),
+                f"{each.n_samples}",
+                each.value,
+                each.interval,
+                less[subgroup].value,
+                less[subgroup].interval,
+                write_number(less[subgroup].details["pvalue_adjusted"]),
+            )
+            for subgroup, each in found.items()
+        ]
+        head = ["subgroup", "samples", name, level, "less the rest", level, "adjusted P"]
+        told = describe_slices(found)
+        return Section(
+            told.partition(" (")[0].rstrip("."),
+            sentences=[told],
+            tables=[Table("The answer in each.", head, rows, left=(0, 3, 5))],
+            results={"subgroups": found, "less_the_rest": less},
+        )
 
 
 def say_answer(answer: Estimate) -> str:
@@ -445,12 +535,18 @@ def say_answer(answer: Estimate) -> str:
     return start + (f", {level} {ends[0]} to {ends[1]}" if known else ", without an interval")
 
 
-def write_few_groups(n_groups: int) -> str:
+FEW_GROUPS = 10
+
+
+def warn_of_few_groups(found: OutOfFold) -> Iterator[Caution]:
     """Say what intervals made of few groups are worth."""
-    return (
-        f"There are {n_groups} groups: intervals made of so few may hold less often than their "
-        "level says."
-    )
+    n_groups = found.cases.n_groups
+    if n_groups is not None and n_groups < FEW_GROUPS:
+        yield Caution(
+            "few-groups",
+            f"There are {n_groups} groups: intervals made of so few may hold less often than their "
+            "level says.",
+        )
 
 
 def find_answer(given: Given, metrics: Mapping[str, Estimate]) -> Estimate:

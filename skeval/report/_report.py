@@ -244,7 +244,7 @@ class ScoredReport(Report):
     def _tabulate_metrics(self) -> Table:
         """Return the metrics of all samples; the area stands above its curve on a page."""
         rows = [
-            (name_metric(name), each.value, (each.interval.low, each.interval.high))
+            (name_metric(name), each.value, each.interval)
             for name, each in self.main_metrics.items()
         ]
         head = ["metric of new samples", "estimate", self.level]
@@ -343,7 +343,7 @@ class ScoredReport(Report):
         if largest and (largest.interval.low > 0 or largest.interval.high < 0):
             differ = "differs between"
         rows = [
-            (str(name), f"{each.n_samples}", each.value, (each.interval.low, each.interval.high))
+            (str(name), f"{each.n_samples}", each.value, each.interval)
             for name, each in found.items()
         ]
         return Section(
@@ -445,6 +445,8 @@ class EvaluationReport(ScoredReport):
 
     title = "Evaluation report"
     main_part, row_name = "estimates", "method"
+    described = ("answer", "estimator", "n_samples", "n_features", "class_sizes")
+    described += ("confidence_level", "feature_names", "rare", "unanswered")
     counted = ", on average over the repeats"
     residuals = (
         "the mean out-of-fold prediction of each sample and how far the truth lies above it."
@@ -506,17 +508,7 @@ class EvaluationReport(ScoredReport):
     @property
     def about(self) -> dict[str, Any]:
         """What `to_dict` has before the results of the sections."""
-        return {
-            "answer": self.answer.to_dict() | {"covers": " ".join(self.basis)},
-            "estimator": self.estimator,
-            "n_samples": self.n_samples,
-            "n_features": self.n_features,
-            "class_sizes": self.class_sizes,
-            "confidence_level": self.confidence_level,
-            "feature_names": self.feature_names,
-            "rare": self.rare,
-            "unanswered": self.unanswered,
-        }
+        return super().about | {"answer": self.answer.to_dict() | {"covers": " ".join(self.basis)}}
 
     def _make_sections(self) -> Iterator[Section]:
         """Yield what is read off the predictions, every estimate, the tests, the samples."""
@@ -636,7 +628,7 @@ class EvaluationReport(ScoredReport):
                 name,
                 each.value,
                 write_spread(each.standard_error),
-                (each.interval.low, each.interval.high),
+                each.interval,
                 each.interval.method,
             )
             for name, each in named
