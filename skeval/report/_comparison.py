@@ -56,7 +56,8 @@ class ReportsByName(Report, Mapping):
 
     reports: dict[str, Any]
 
-    row_name, described = "name", ("reports",)
+    row_name = "name"
+    listed = ("reports",)
 
     def __getitem__(self, name: str) -> Any:
         """Return the report of one of them."""

@@ -16,9 +16,10 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import brier_score_loss, mean_squared_error, roc_auc_score
 
 from skeval._inference.errors import Tested, spread_of_mean
-from skeval._inference.estimate import Results
+from skeval._inference.estimate import Curve, Results
 from skeval._inference.groups import describe_groups
 from skeval._resampling.fits import OutOfFold
+from skeval._resampling.task import Target
 from skeval.metrics import CalibrationDisplay, NetBenefitDisplay
 from skeval.model_selection import Comparison, compare_predictions
 from skeval.model_selection._fold_metrics import measure_metrics
@@ -28,25 +29,24 @@ from skeval.report._given import (
     KINDS,
     Given,
     GivenReport,
-    draw_scores,
-    draw_smooth,
-    draw_spreads,
-    find_answer,
-    find_worst,
     is_wide,
     list_systems,
-    measure_calibration,
-    measure_scoring,
     measure_slices,
     read_predictions,
     read_units,
     refuse_other_order,
-    say_answer,
     warn_of_few_groups,
 )
 from skeval.report._multilabel import MultilabelReport, evaluate_labels
-from skeval.report._predictions import count_classes, measure_confusion, name_rows, warn_of_metrics
-from skeval.report._report import FIRST_ROWS, MOST_ROWS
+from skeval.report._predictions import (
+    HardSamples,
+    count_classes,
+    find_hard_samples,
+    measure_confusion,
+    name_rows,
+    warn_of_metrics,
+)
+from skeval.report._report import RESIDUAL
 from skeval.report._sections import Caution, Figure, Section, Table
 from skeval.report._sentences import (
     RareClass,
@@ -59,6 +59,7 @@ from skeval.report._sentences import (
 )
 from skeval.report._source import describe_run
 from skeval.utils._checks import check_confidence_level, check_option, check_same_length
+from skeval.utils._plotting import shorten_name
 from skeval.utils._seeds import RandomStateLike, small_seed
 from skeval.utils._text import count, write_ends, write_number
 
@@ -196,10 +197,10 @@ def evaluate_predictions(
             given = given.cut(at_threshold["threshold"].value)
         found = given.collect(np.arange(n), groups, weight)
         metrics = measure_metrics(found, confidence_level)
-        metrics |= measure_scoring(given, scoring, confidence_level, **options)
-        calibration = measure_calibration(given, confidence_level, **options)
+        metrics |= given.measure_scoring(scoring, confidence_level, **options)
+        calibration = given.measure_calibration(confidence_level, **options)
         subgroups = measure_slices(given, by, groups, weight, confidence_level)
-        answer = find_answer(given, metrics)
+        answer = given.find_answer(metrics)
     chosen = at_threshold is not None and at_threshold["threshold"].method == "bootstrap"
     weighed = count_classes(given.target, weight) if found.answers else None
     return PredictionsReport(
@@ -222,6 +223,30 @@ def evaluate_predictions(
         class_sizes=count_classes(given.target),
         warnings=tuple(warn_of_predictions(given, found, metrics, y_true, chosen=chosen)),
         **describe_run("skeval.evaluate_predictions", arguments, seed),
+    )
+
+
+def find_worst(found: OutOfFold, index: Any) -> HardSamples:
+    """Return the samples that are wrong, those first to whose class least was given."""
+    if not found.answers:
+        none = np.empty(0, dtype=np.intp)
+        return HardSamples(none, (), (), (), np.empty(0), 0, none.astype(bool), {})
+    hard = find_hard_samples(found, index)
+    scores = found.class_scores
+    if scores is None:
+        return hard
+    own = scores[np.arange(len(scores)), found.target.codes][hard.sample]
+    lead = scores.max(axis=1)[hard.sample] - own
+    order = np.argsort(-lead, kind="stable")
+    wrong = 1 - own if found.probabilities is not None else hard.wrong
+    return replace(
+        hard,
+        sample=hard.sample[order],
+        wrong=wrong[order],
+        suspect=hard.suspect[order],
+        name=tuple(hard.name[k] for k in order),
+        truth=tuple(hard.truth[k] for k in order),
+        prediction=tuple(hard.prediction[k] for k in order),
     )
 
 
@@ -329,7 +354,7 @@ class PredictionsReport(GivenReport):
     at_threshold: Results | None
 
     scored = "predictions"
-    described = (*GivenReport.described, "positive", "rare")
+    listed = (*GivenReport.listed, "positive", "rare", "unanswered")
     residuals = "the prediction of each sample and how far the truth lies above it."
 
     @property
@@ -361,7 +386,7 @@ class PredictionsReport(GivenReport):
         if self.answer.name == name_metric("roc_auc"):
             return self.verdict
         return write_headline(
-            say_answer(self.answer),
+            self._say_answer(),
             self.loss,
             guess=self.guess,
             rare=self._rare,
@@ -536,37 +561,27 @@ class PredictionsReport(GivenReport):
         """Show the samples that are predicted worst."""
         hard, numbers = self.hard_samples, self.class_sizes is None
         found = self.out_of_fold
-        records = hard.to_records()
-        results = {"hard_samples": records}
-        if not records or not found.answers:
+        results = {"hard_samples": hard.to_records()}
+        n_hard = len(hard.sample)
+        if not n_hard or not found.answers:
             return Section("Samples", results=results)
         n_wrong = int(np.sum(found.predicted != found.target.codes)) if not numbers else 0
         heading = f"{count(n_wrong, 'sample')} {'is' if n_wrong == 1 else 'are'} predicted wrongly"
-        told, head = [], ["sample", "is", "predicted" if numbers else "taken for"]
+        told, table = [], self._tabulate_samples()
         if numbers:
-            verb = "is" if len(records) == 1 else "are"
-            heading = f"{count(len(records), 'sample')} {verb} more than three times as far off"
-            heading += " as usual"
+            verb = "is" if n_hard == 1 else "are"
+            heading = f"{count(n_hard, 'sample')} {verb} more than three times as far off as usual"
             told.append(f"{heading}.")
-            head.append("usual residual")
+            table = self._tabulate_samples(*RESIDUAL)
         elif found.probabilities is not None:
-            head.append("probability of the truth")
-        rows = []
-        for row in records[:MOST_ROWS]:
-            cells = [row["name"], row["truth"], row["prediction"]]
-            if numbers:
-                cells.append(f"{row['wrong']:.1f} times")
-            elif found.probabilities is not None:
-                cells.append(f"{1 - row['wrong']:.3f}")
-            rows.append(cells)
+            last = "probability of the truth"
+            table = self._tabulate_samples(last, lambda wrong: f"{1 - wrong:.3f}")
+        elif found.class_scores is None:
+            table = self._tabulate_samples(caption="Predicted wrongly, the first of them.")
         told += [
             f"{n_wrong} of {size} samples of class {name} are predicted wrongly."
             for name, (n_wrong, size) in hard.unknown.items()
         ]
-        caption = "The worst predicted."
-        if not numbers and found.class_scores is None:
-            caption = "Predicted wrongly, the first of them."
-        table = Table(caption, head, rows, n_on_page=FIRST_ROWS, n_in_text=0)
         return Section(heading, sentences=told, tables=[table], results=results)
 
 
@@ -760,3 +775,52 @@ def _warn_of_copies(given: Given) -> Iterator[Caution]:
             f"{n_copies} of {n} samples have exactly the prediction and the truth of another one. "
             "If they are copies, leave them out, or give groups=: intervals are too short.",
         )
+
+
+MOST_CLASSES_DRAWN, N_BARS = 30, 24
+"""Of more classes the largest are drawn; bars of a histogram of scores."""
+
+
+def draw_scores(
+    score: np.ndarray, target: Target, weight: np.ndarray, cut: float | None, label: str, ax: Any
+) -> None:
+    """Draw how the scores of the samples of each of two classes are spread, as shares of it."""
+    assert target.classes is not None
+    low, high = float(score.min()), float(score.max())
+    cells = np.linspace(low, high if high > low else low + 1, N_BARS + 1)
+    for code, name in enumerate(target.classes):
+        own = target.codes == code
+        share = weight[own] / weight[own].sum()
+        shown: dict[str, Any] = {"weights": share, "color": f"C{code}"}
+        ax.hist(score[own], cells, histtype="step", linewidth=1.5, label=str(name), **shown)
+        ax.hist(score[own], cells, alpha=0.15, **shown)
+    if cut is not None and low <= cut <= high:
+        ax.axvline(cut, color="0.4", linestyle="--", linewidth=1, label="threshold")
+    ax.set(xlabel=label, ylabel="share of the class")
+    ax.legend(fontsize="small")
+
+
+def draw_spreads(score: np.ndarray, target: Target, label: str, ax: Any) -> None:
+    """Draw the median, the middle half and nine tenths of the scores of each of many classes."""
+    assert target.classes is not None
+    sizes = np.bincount(target.codes, minlength=len(target.classes))
+    drawn = np.sort(np.argsort(-sizes, kind="stable")[:MOST_CLASSES_DRAWN])
+    drawn = drawn[sizes[drawn] > 0]
+    for row, code in enumerate(drawn):
+        ends = np.quantile(score[target.codes == code], [0.05, 0.25, 0.5, 0.75, 0.95])
+        ax.plot(ends[[0, 4]], [row, row], color="C0", linewidth=1)
+        ax.plot(ends[[1, 3]], [row, row], color="C0", linewidth=5, alpha=0.5)
+        ax.plot(ends[2], row, "o", color="C0", markersize=5)
+    ax.set(xlabel=label, yticks=range(len(drawn)), ylim=(len(drawn) - 0.5, -0.5))
+    ax.set_yticklabels([shorten_name(str(target.classes[code])) for code in drawn])
+
+
+def draw_smooth(curve: Curve, ax: Any) -> None:
+    """Draw a smooth calibration curve with the interval at each probability."""
+    ax.plot([0, 1], [0, 1], linestyle=":", color="0.4", linewidth=1, label="calibrated")
+    level = f"{100 * curve.confidence_level:g} % interval at each"
+    ax.fill_between(curve.x, curve.low, curve.high, alpha=0.2, linewidth=0, label=level)
+    ax.plot(curve.x, curve.y, label="smooth curve")
+    ax.set(xlabel="predicted probability", ylabel="observed share", box_aspect=1)
+    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+    ax.legend(loc="best", fontsize="small")

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Real
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
-from skeval._inference.estimate import Curve, Estimate, Results
+from skeval._inference.estimate import Estimate, Results
 from skeval._resampling.fits import OutOfFold
 from skeval._resampling.task import Target, cases_of
 from skeval.metrics import calibration_measures
@@ -21,13 +21,12 @@ from skeval.model_selection import EstimatesDisplay, metric_interval
 from skeval.model_selection._fold_metrics import measure_metrics
 from skeval.model_selection._metric_interval import compare_with_rest, describe_slices
 from skeval.model_selection._threshold import read_rule
-from skeval.report._predictions import HardSamples, find_hard_samples, mirror, resolve_scorers
+from skeval.report._predictions import mirror, resolve_scorers
 from skeval.report._report import ScoredReport
 from skeval.report._sections import Caution, Section, Table
 from skeval.report._sentences import name_metric, write_amount
 from skeval.utils._checks import check_data, check_groups, check_weights, check_y, native_labels
 from skeval.utils._compat import metric_of_scorer
-from skeval.utils._plotting import shorten_name
 from skeval.utils._text import write_estimate, write_number
 
 __all__ = [
@@ -35,20 +34,12 @@ __all__ = [
     "Given",
     "GivenReport",
     "collect_given",
-    "draw_scores",
-    "draw_smooth",
-    "draw_spreads",
-    "find_answer",
-    "find_worst",
     "is_wide",
     "list_systems",
-    "measure_calibration",
-    "measure_scoring",
     "measure_slices",
     "read_predictions",
     "read_units",
     "refuse_other_order",
-    "say_answer",
     "warn_of_few_groups",
 ]
 
@@ -129,7 +120,73 @@ class Given(NamedTuple):
 
     def measure_answer(self, found: OutOfFold, confidence_level: float) -> Estimate:
         """Return the metric that answers."""
-        return find_answer(self, measure_metrics(found, confidence_level, self.metric))
+        return self.find_answer(measure_metrics(found, confidence_level, self.metric))
+
+    def find_answer(self, metrics: Mapping[str, Estimate]) -> Estimate:
+        """Return the metric that answers; of labels the error rate."""
+        found = metrics[self.metric]
+        if self.metric == "accuracy":
+            return replace(mirror(found, found), name="error rate")
+        return replace(found, name=name_metric(found.name))
+
+    def measure_scoring(
+        self, scoring: Any, confidence_level: float, **options: Any
+    ) -> dict[str, Estimate]:
+        """Return the metrics that were asked for, with their intervals."""
+        found = {}
+        asked = resolve_scorers(scoring).scoring if scoring is not None else {}
+        for name, scorer in asked.items():
+            if name in REPORTED:
+                continue  # it is there without being asked for
+            function, better, response = scorer, True, None
+            if hasattr(scorer, "_score_func"):
+                function, fixed, better = metric_of_scorer(scorer)
+                function = partial(function, **fixed) if fixed else function
+                response = getattr(scorer, "_response_method", "predict")
+            row = find_row(unwrap(function)[0])
+            response = row.response if row is not None else response
+            y_pred = self.choose_response(name, response)
+            called = name if better else name.removeprefix("neg_")
+            one = metric_interval(
+                function, self.target.y, y_pred, confidence_level=confidence_level, **options
+            )
+            details = {"metric": called, "label": None, "greater_is_better": better}
+            found[called] = replace(one, name=called, details={**one.details, **details})
+        return found
+
+    def choose_response(self, name: str, response: Any) -> np.ndarray:
+        """Return what a metric judges: labels, numbers, probabilities, scores, or the original."""
+        if response is None:
+            return self.original
+        kinds = [response] if isinstance(response, str) else list(response)
+        if "predict" in kinds or self.kind in ("labels", "numbers"):
+            if np.isnan(self.predicted).any():
+                raise ValueError(
+                    f"scoring={name!r} needs labels: give threshold=, got scores alone."
+                )
+            if "predict" not in kinds:
+                raise ValueError(
+                    f"scoring={name!r} needs scores or probabilities, got {self.kind}."
+                )
+            if self.target.classes is None:
+                return self.predicted
+            return self.target.classes[self.predicted]
+        scores = self.response
+        assert scores is not None
+        if "decision_function" not in kinds and self.kind != "probabilities":
+            raise ValueError(f"scoring={name!r} needs probabilities, got scores.")
+        return scores[:, 1] if scores.ndim == 2 and scores.shape[1] == 2 else scores
+
+    def measure_calibration(self, confidence_level: float, **options: Any) -> Results | None:
+        """Return what an external validation measures; None but of shares of two classes."""
+        classes, proba = self.target.classes, self.response
+        if self.kind != "probabilities" or proba is None or classes is None or len(classes) > 2:
+            return None
+        with warnings.catch_warnings():  # probabilities of 0 and 1 are told of as such
+            warnings.simplefilter("ignore", UserWarning)
+            return calibration_measures(
+                self.target.codes, proba[:, 1], confidence_level=confidence_level, **options
+            )
 
     def collect(self, rows: np.ndarray, groups: Any, weight: np.ndarray) -> OutOfFold:
         """Return some of the predictions as those of one test set, by a rule that is not fitted."""
@@ -436,8 +493,13 @@ class GivenReport(ScoredReport):
     title = "Evaluation of predictions"
     main_part = "metrics"
     compared = "systems on the same samples"
-    described = ("answer", "kind", "threshold", "n_samples", "n_groups", "class_sizes")
-    described += ("confidence_level", "guess", "unanswered")
+    listed: ClassVar[Sequence[str]] = (
+        *ScoredReport.listed,
+        "kind",
+        "threshold",
+        "n_groups",
+        "guess",
+    )
 
     @property
     def headline_metric(self) -> str:  # type: ignore[override]
@@ -462,9 +524,26 @@ class GivenReport(ScoredReport):
             "training it anew would change it is left out."
         )
 
+    def _say_answer(self) -> str:
+        """Return the answer with its interval, as the beginning of a sentence."""
+        answer, interval = self.answer, self.answer.interval
+        if answer.name in SHARES:
+            value = write_amount(answer.value, "zero_one")
+            ends = [write_amount(end, "zero_one") for end in (interval.low, interval.high)]
+            ends[0] = ends[0].removesuffix(" %")
+        else:
+            spread = (interval.high - interval.low) / 4
+            value, *ends = (
+                write_estimate(each, spread) for each in (answer.value, interval.low, interval.high)
+            )
+        start = f"{answer.name[0].upper()}{answer.name[1:]} {value}"
+        if not np.isfinite(interval.low):
+            return f"{start}, without an interval"
+        return f"{start}, {self.level} {ends[0]} to {ends[1]}"
+
     def _say_beside_guess(self) -> str:
         """Return the answer and what the guess has, as the beginning of a sentence."""
-        text = say_answer(self.answer)
+        text = self._say_answer()
         if self.guess is None or self.answer.name == name_metric("roc_auc"):
             return text
         return f"{text}; {self.guess} has {write_amount(self.guess.error, self.loss)}"
@@ -518,23 +597,6 @@ class GivenReport(ScoredReport):
         )
 
 
-def say_answer(answer: Estimate) -> str:
-    """Return the answer with its interval, as the beginning of a sentence."""
-    level, interval = f"{100 * answer.confidence_level:g} % interval", answer.interval
-    if answer.name in SHARES:
-        value = write_amount(answer.value, "zero_one")
-        ends = [write_amount(end, "zero_one") for end in (interval.low, interval.high)]
-        ends[0] = ends[0].removesuffix(" %")
-    else:
-        spread = (interval.high - interval.low) / 4
-        value, *ends = (
-            write_estimate(each, spread) for each in (answer.value, interval.low, interval.high)
-        )
-    start = f"{answer.name[0].upper()}{answer.name[1:]} {value}"
-    known = np.isfinite(interval.low)
-    return start + (f", {level} {ends[0]} to {ends[1]}" if known else ", without an interval")
-
-
 FEW_GROUPS = 10
 
 
@@ -547,142 +609,3 @@ def warn_of_few_groups(found: OutOfFold) -> Iterator[Caution]:
             f"There are {n_groups} groups: intervals made of so few may hold less often than their "
             "level says.",
         )
-
-
-def find_answer(given: Given, metrics: Mapping[str, Estimate]) -> Estimate:
-    """Return the metric that answers; of labels the error rate."""
-    found = metrics[given.metric]
-    if given.metric == "accuracy":
-        return replace(mirror(found, found), name="error rate")
-    return replace(found, name=name_metric(found.name))
-
-
-def find_worst(found: OutOfFold, index: Any) -> HardSamples:
-    """Return the samples that are wrong, those first to whose class least was given."""
-    if not found.answers:
-        none = np.empty(0, dtype=np.intp)
-        return HardSamples(none, (), (), (), np.empty(0), 0, none.astype(bool), {})
-    hard = find_hard_samples(found, index)
-    scores = found.class_scores
-    if scores is None:
-        return hard
-    own = scores[np.arange(len(scores)), found.target.codes][hard.sample]
-    lead = scores.max(axis=1)[hard.sample] - own
-    order = np.argsort(-lead, kind="stable")
-    wrong = 1 - own if found.probabilities is not None else hard.wrong
-    return replace(
-        hard,
-        sample=hard.sample[order],
-        wrong=wrong[order],
-        suspect=hard.suspect[order],
-        name=tuple(hard.name[k] for k in order),
-        truth=tuple(hard.truth[k] for k in order),
-        prediction=tuple(hard.prediction[k] for k in order),
-    )
-
-
-def measure_scoring(
-    given: Given, scoring: Any, confidence_level: float, **options: Any
-) -> dict[str, Estimate]:
-    """Return the metrics that were asked for, with their intervals."""
-    found = {}
-    asked = resolve_scorers(scoring).scoring if scoring is not None else {}
-    for name, scorer in asked.items():
-        if name in REPORTED:
-            continue  # it is there without being asked for
-        function, better, response = scorer, True, None
-        if hasattr(scorer, "_score_func"):
-            function, fixed, better = metric_of_scorer(scorer)
-            function = partial(function, **fixed) if fixed else function
-            response = getattr(scorer, "_response_method", "predict")
-        row = find_row(unwrap(function)[0])
-        response = row.response if row is not None else response
-        y_pred = choose_response(name, given, response)
-        called = name if better else name.removeprefix("neg_")
-        one = metric_interval(
-            function, given.target.y, y_pred, confidence_level=confidence_level, **options
-        )
-        details = {"metric": called, "label": None, "greater_is_better": better}
-        found[called] = replace(one, name=called, details={**one.details, **details})
-    return found
-
-
-def measure_calibration(given: Given, confidence_level: float, **options: Any) -> Results | None:
-    """Return the measures of an external validation; None but of probabilities of two classes."""
-    classes, proba = given.target.classes, given.response
-    if given.kind != "probabilities" or proba is None or classes is None or len(classes) > 2:
-        return None
-    with warnings.catch_warnings():  # probabilities of 0 and 1 are told of as such
-        warnings.simplefilter("ignore", UserWarning)
-        return calibration_measures(
-            given.target.codes, proba[:, 1], confidence_level=confidence_level, **options
-        )
-
-
-def choose_response(name: str, given: Given, response: Any) -> np.ndarray:
-    """Return what a metric judges: labels or numbers, probabilities, scores; or what was given."""
-    if response is None:
-        return given.original
-    kinds = [response] if isinstance(response, str) else list(response)
-    if "predict" in kinds or given.kind in ("labels", "numbers"):
-        if np.isnan(given.predicted).any():
-            raise ValueError(f"scoring={name!r} needs labels: give threshold=, got scores alone.")
-        if "predict" not in kinds:
-            raise ValueError(f"scoring={name!r} needs scores or probabilities, got {given.kind}.")
-        if given.target.classes is None:
-            return given.predicted
-        return given.target.classes[given.predicted]
-    scores = given.response
-    assert scores is not None
-    if "decision_function" not in kinds and given.kind != "probabilities":
-        raise ValueError(f"scoring={name!r} needs probabilities, got scores.")
-    return scores[:, 1] if scores.ndim == 2 and scores.shape[1] == 2 else scores
-
-
-MOST_CLASSES_DRAWN, N_BARS = 30, 24
-"""Of more classes the largest are drawn; bars of a histogram of scores."""
-
-
-def draw_scores(
-    score: np.ndarray, target: Target, weight: np.ndarray, cut: float | None, label: str, ax: Any
-) -> None:
-    """Draw how the scores of the samples of each of two classes are spread, as shares of it."""
-    assert target.classes is not None
-    low, high = float(score.min()), float(score.max())
-    cells = np.linspace(low, high if high > low else low + 1, N_BARS + 1)
-    for code, name in enumerate(target.classes):
-        own = target.codes == code
-        share = weight[own] / weight[own].sum()
-        shown: dict[str, Any] = {"weights": share, "color": f"C{code}"}
-        ax.hist(score[own], cells, histtype="step", linewidth=1.5, label=str(name), **shown)
-        ax.hist(score[own], cells, alpha=0.15, **shown)
-    if cut is not None and low <= cut <= high:
-        ax.axvline(cut, color="0.4", linestyle="--", linewidth=1, label="threshold")
-    ax.set(xlabel=label, ylabel="share of the class")
-    ax.legend(fontsize="small")
-
-
-def draw_spreads(score: np.ndarray, target: Target, label: str, ax: Any) -> None:
-    """Draw the median, the middle half and nine tenths of the scores of each of many classes."""
-    assert target.classes is not None
-    sizes = np.bincount(target.codes, minlength=len(target.classes))
-    drawn = np.sort(np.argsort(-sizes, kind="stable")[:MOST_CLASSES_DRAWN])
-    drawn = drawn[sizes[drawn] > 0]
-    for row, code in enumerate(drawn):
-        ends = np.quantile(score[target.codes == code], [0.05, 0.25, 0.5, 0.75, 0.95])
-        ax.plot(ends[[0, 4]], [row, row], color="C0", linewidth=1)
-        ax.plot(ends[[1, 3]], [row, row], color="C0", linewidth=5, alpha=0.5)
-        ax.plot(ends[2], row, "o", color="C0", markersize=5)
-    ax.set(xlabel=label, yticks=range(len(drawn)), ylim=(len(drawn) - 0.5, -0.5))
-    ax.set_yticklabels([shorten_name(str(target.classes[code])) for code in drawn])
-
-
-def draw_smooth(curve: Curve, ax: Any) -> None:
-    """Draw a smooth calibration curve with the interval at each probability."""
-    ax.plot([0, 1], [0, 1], linestyle=":", color="0.4", linewidth=1, label="calibrated")
-    level = f"{100 * curve.confidence_level:g} % interval at each"
-    ax.fill_between(curve.x, curve.low, curve.high, alpha=0.2, linewidth=0, label=level)
-    ax.plot(curve.x, curve.y, label="smooth curve")
-    ax.set(xlabel="predicted probability", ylabel="observed share", box_aspect=1)
-    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
-    ax.legend(loc="best", fontsize="small")

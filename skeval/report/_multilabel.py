@@ -28,7 +28,6 @@ from skeval.report._given import (
     measure_slices,
     read_units,
     refuse_other_order,
-    say_answer,
     warn_of_few_groups,
 )
 from skeval.report._predictions import HardSamples, name_rows
@@ -377,7 +376,7 @@ class MultilabelReport(GivenReport):
 
     labels: tuple[str, ...]
 
-    described = (*GivenReport.described, "labels")
+    listed = (*GivenReport.listed, "labels", "unanswered")
 
     @property
     def verdict(self) -> str:
@@ -394,7 +393,7 @@ class MultilabelReport(GivenReport):
     @property
     def headline(self) -> str:
         """The answer with its interval beside the guess."""
-        return write_headline(say_answer(self.answer), self.loss, guess=self.guess)
+        return write_headline(self._say_answer(), self.loss, guess=self.guess)
 
     @property
     def basis(self) -> list[str]:

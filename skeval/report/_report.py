@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -24,7 +24,16 @@ from skeval.report._predictions import (
     make_predictions_frame,
     name_columns,
 )
-from skeval.report._sections import Figure, Line, Report, Section, Table, list_few, list_grave
+from skeval.report._sections import (
+    Figure,
+    Line,
+    Report,
+    Section,
+    Table,
+    forbid_quoting,
+    list_few,
+    list_grave,
+)
 from skeval.report._sentences import (
     ALPHA,
     Guess,
@@ -33,7 +42,9 @@ from skeval.report._sentences import (
     name_metric,
     say_error,
     write_amount,
+    write_chance,
     write_coverage,
+    write_error,
     write_guess,
     write_hard_samples,
     write_headline,
@@ -42,7 +53,6 @@ from skeval.report._sentences import (
     write_perturbation,
     write_selection,
     write_tuning,
-    write_verdict,
 )
 from skeval.report._source import name_steps
 from skeval.utils._text import (
@@ -54,7 +64,7 @@ from skeval.utils._text import (
     write_spread,
 )
 
-__all__ = ["FIRST_ROWS", "MOST_ROWS", "PERTURBED", "EvaluationReport", "ScoredReport"]
+__all__ = ["MOST_ROWS", "PERTURBED", "RESIDUAL", "EvaluationReport", "ScoredReport"]
 
 PERTURBED = {
     "cross_validation": "SVM, perturbed cross-validation",
@@ -82,6 +92,8 @@ ASKED = (
 HEADLINERS = ("balanced_accuracy", "accuracy", "r2", "root_mean_squared_error")
 """The metrics of which the first that there is heads all others."""
 SQUARES = ("mean squared error", "root mean squared error")
+RESIDUAL: tuple[str, Callable[[float], str]] = ("usual residual", "{:.1f} times".format)
+"""What is told last of a sample where numbers are predicted."""
 N_RESAMPLES = 200
 """Of the bands of curves; their ends need no more where they are drawn."""
 
@@ -119,6 +131,7 @@ class ScoredReport(Report):
     n_samples: int
     class_sizes: dict[Any, int] | None
 
+    listed: ClassVar[Sequence[str]] = ("answer", "n_samples", "class_sizes", "confidence_level")
     counted = ""
     """How the samples of the confusion matrix are counted, behind a comma."""
     compared, headline_metric = "estimators on the same folds", "error"
@@ -333,6 +346,19 @@ class ScoredReport(Report):
         """Yield the curves of more than two classes."""
         yield from ()
 
+    def _tabulate_samples(
+        self, last: str = "", write: Callable[[float], str] = str, caption: str = ""
+    ) -> Table:
+        """Return the samples that are predicted worst, with what is `last` of each."""
+        head = ["sample", "is", "predicted" if self.class_sizes is None else "taken for"]
+        rows = [
+            (row["name"], row["truth"], row["prediction"], *([write(row["wrong"])] if last else []))
+            for row in self.hard_samples.to_records()[:MOST_ROWS]
+        ]
+        caption = caption or "The worst predicted."
+        head += [last] if last else []
+        return Table(caption, head, rows, n_on_page=FIRST_ROWS, n_in_text=0)
+
     def _show_subgroups(self) -> Section:
         """Show the error in each subgroup."""
         found = self.subgroups
@@ -445,8 +471,14 @@ class EvaluationReport(ScoredReport):
 
     title = "Evaluation report"
     main_part, row_name = "estimates", "method"
-    described = ("answer", "estimator", "n_samples", "n_features", "class_sizes")
-    described += ("confidence_level", "feature_names", "rare", "unanswered")
+    listed = (
+        *ScoredReport.listed,
+        "estimator",
+        "n_features",
+        "feature_names",
+        "rare",
+        "unanswered",
+    )
     counted = ", on average over the repeats"
     residuals = (
         "the mean out-of-fold prediction of each sample and how far the truth lies above it."
@@ -455,17 +487,19 @@ class EvaluationReport(ScoredReport):
     @property
     def verdict(self) -> str:
         """In three sentences at most: error, interval, the guess, chance, and what is grave."""
+        grave = forbid_quoting(self.warnings)
+        chance = write_chance(self.guess, self.rare, self.permutation)
+        if grave and chance:
+            chance = "Whether it is better than chance cannot be told under that fault."
         explained = self.main_metrics.get("r2")
-        return write_verdict(
+        error = write_error(
             self.answer,
-            warnings=self.warnings,
-            guess=self.guess,
-            rare=self.rare,
-            unanswered=self.unanswered,
-            explained=None if explained is None else explained.value,
-            permutation=self.permutation,
-            selection_bias=self.selection_bias,
+            self.guess,
+            self.unanswered,
+            None if explained is None else explained.value,
+            self.selection_bias,
         )
+        return " ".join(filter(None, [grave, error, chance]))
 
     @property
     def basis(self) -> list[str]:
@@ -564,18 +598,9 @@ class EvaluationReport(ScoredReport):
     def _show_hard_samples(self) -> Section:
         """Show the samples that are wrong again and again."""
         hard, numbers = self.hard_samples, self.class_sizes is None
-        rows = [
-            (
-                row["name"],
-                row["truth"],
-                row["prediction"],
-                f"{row['wrong']:.1f} times" if numbers else f"{100 * row['wrong']:.0f} %",
-            )
-            for row in hard.to_records()[:MOST_ROWS]
-        ]
-        head = ["sample", "is", "predicted" if numbers else "taken for"]
-        head.append("usual residual" if numbers else "wrong in")
-        table = Table("The worst predicted.", head, rows, n_on_page=FIRST_ROWS, n_in_text=0)
+        table = self._tabulate_samples("wrong in", lambda wrong: f"{100 * wrong:.0f} %")
+        if numbers:
+            table = self._tabulate_samples(*RESIDUAL)
         what = "wrong in every repeat" if len(self.out_of_fold.repeats) > 1 else "predicted wrongly"
         what = "more than three times as far off as usual" if numbers else what
         verb = "is" if hard.always == 1 else "are"
