@@ -118,7 +118,7 @@ class ClusteringReport(Report):
 
     title, before = "Clustering report", "Before you quote the choice"
     main_part, row_name = "rows", "n_clusters"
-    listed = ("clusterer", "n_samples", "n_features", "n_clusters")
+    told = ("clusterer", "n_samples", "n_features", "n_clusters")
 
     @property
     def n_clusters(self) -> int:

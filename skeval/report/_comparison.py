@@ -57,7 +57,7 @@ class ReportsByName(Report, Mapping):
     reports: dict[str, Any]
 
     row_name = "name"
-    listed = ("reports",)
+    told = ("reports",)
 
     def __getitem__(self, name: str) -> Any:
         """Return the report of one of them."""

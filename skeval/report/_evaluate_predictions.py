@@ -239,15 +239,11 @@ def find_worst(found: OutOfFold, index: Any) -> HardSamples:
     lead = scores.max(axis=1)[hard.sample] - own
     order = np.argsort(-lead, kind="stable")
     wrong = 1 - own if found.probabilities is not None else hard.wrong
-    return replace(
-        hard,
-        sample=hard.sample[order],
-        wrong=wrong[order],
-        suspect=hard.suspect[order],
-        name=tuple(hard.name[k] for k in order),
-        truth=tuple(hard.truth[k] for k in order),
-        prediction=tuple(hard.prediction[k] for k in order),
-    )
+    columns: dict[str, Any] = {"sample": hard.sample, "wrong": wrong, "suspect": hard.suspect}
+    columns = {name: column[order] for name, column in columns.items()}
+    for name in ("name", "truth", "prediction"):
+        columns[name] = tuple(getattr(hard, name)[k] for k in order)
+    return replace(hard, **columns)
 
 
 COMPARED = {"probabilities": brier_score_loss, "scores": roc_auc_score}
@@ -354,7 +350,7 @@ class PredictionsReport(GivenReport):
     at_threshold: Results | None
 
     scored = "predictions"
-    listed = (*GivenReport.listed, "positive", "rare", "unanswered")
+    told = (*GivenReport.told, "positive", "rare", "unanswered")
     residuals = "the prediction of each sample and how far the truth lies above it."
 
     @property

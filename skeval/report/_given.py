@@ -493,13 +493,7 @@ class GivenReport(ScoredReport):
     title = "Evaluation of predictions"
     main_part = "metrics"
     compared = "systems on the same samples"
-    listed: ClassVar[Sequence[str]] = (
-        *ScoredReport.listed,
-        "kind",
-        "threshold",
-        "n_groups",
-        "guess",
-    )
+    told: ClassVar[Sequence[str]] = (*ScoredReport.told, "kind", "threshold", "n_groups", "guess")
 
     @property
     def headline_metric(self) -> str:  # type: ignore[override]

@@ -376,7 +376,7 @@ class MultilabelReport(GivenReport):
 
     labels: tuple[str, ...]
 
-    listed = (*GivenReport.listed, "labels", "unanswered")
+    told = (*GivenReport.told, "labels", "unanswered")
 
     @property
     def verdict(self) -> str:

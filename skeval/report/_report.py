@@ -24,16 +24,7 @@ from skeval.report._predictions import (
     make_predictions_frame,
     name_columns,
 )
-from skeval.report._sections import (
-    Figure,
-    Line,
-    Report,
-    Section,
-    Table,
-    forbid_quoting,
-    list_few,
-    list_grave,
-)
+from skeval.report._sections import Figure, Line, Report, Section, Table, list_few, list_grave
 from skeval.report._sentences import (
     ALPHA,
     Guess,
@@ -42,9 +33,7 @@ from skeval.report._sentences import (
     name_metric,
     say_error,
     write_amount,
-    write_chance,
     write_coverage,
-    write_error,
     write_guess,
     write_hard_samples,
     write_headline,
@@ -53,6 +42,7 @@ from skeval.report._sentences import (
     write_perturbation,
     write_selection,
     write_tuning,
+    write_verdict,
 )
 from skeval.report._source import name_steps
 from skeval.utils._text import (
@@ -131,7 +121,7 @@ class ScoredReport(Report):
     n_samples: int
     class_sizes: dict[Any, int] | None
 
-    listed: ClassVar[Sequence[str]] = ("answer", "n_samples", "class_sizes", "confidence_level")
+    told: ClassVar[Sequence[str]] = ("answer", "n_samples", "class_sizes", "confidence_level")
     counted = ""
     """How the samples of the confusion matrix are counted, behind a comma."""
     compared, headline_metric = "estimators on the same folds", "error"
@@ -471,14 +461,7 @@ class EvaluationReport(ScoredReport):
 
     title = "Evaluation report"
     main_part, row_name = "estimates", "method"
-    listed = (
-        *ScoredReport.listed,
-        "estimator",
-        "n_features",
-        "feature_names",
-        "rare",
-        "unanswered",
-    )
+    told = (*ScoredReport.told, "estimator", "n_features", "feature_names", "rare", "unanswered")
     counted = ", on average over the repeats"
     residuals = (
         "the mean out-of-fold prediction of each sample and how far the truth lies above it."
@@ -487,19 +470,7 @@ class EvaluationReport(ScoredReport):
     @property
     def verdict(self) -> str:
         """In three sentences at most: error, interval, the guess, chance, and what is grave."""
-        grave = forbid_quoting(self.warnings)
-        chance = write_chance(self.guess, self.rare, self.permutation)
-        if grave and chance:
-            chance = "Whether it is better than chance cannot be told under that fault."
-        explained = self.main_metrics.get("r2")
-        error = write_error(
-            self.answer,
-            self.guess,
-            self.unanswered,
-            None if explained is None else explained.value,
-            self.selection_bias,
-        )
-        return " ".join(filter(None, [grave, error, chance]))
+        return write_verdict(self)
 
     @property
     def basis(self) -> list[str]:

@@ -272,7 +272,7 @@ class Report:
     """The heading of the page where it is given none."""
     before = "Before you quote a number"
     """The heading of the warnings."""
-    listed: ClassVar[Sequence[str]] = ()
+    told: ClassVar[Sequence[str]] = ()
     """The attributes that `to_dict` has before the results of the sections."""
 
     @property
@@ -308,7 +308,7 @@ class Report:
     @property
     def about(self) -> dict[str, Any]:
         """What `to_dict` has before the results of the sections."""
-        return {name: getattr(self, name) for name in self.listed}
+        return {name: getattr(self, name) for name in self.told}
 
     def _make_sections(self) -> Iterator[Section]:
         """Yield what was found, between the warnings and how to repeat it."""

@@ -31,7 +31,7 @@ from skeval.metrics._table import REPORTED
 from skeval.model_selection._fold_metrics import summarize_losses
 from skeval.model_selection._interval_methods import GIVEN_FOLDS
 from skeval.report._predictions import HardSamples
-from skeval.report._sections import Caution, list_few, list_grave, tell_gravest
+from skeval.report._sections import Caution, forbid_quoting, list_few, list_grave, tell_gravest
 from skeval.utils._text import count, mean_loss_name, name_label, write_estimate, write_number
 
 __all__ = [
@@ -59,6 +59,7 @@ __all__ = [
     "write_perturbation",
     "write_selection",
     "write_tuning",
+    "write_verdict",
     "write_warnings",
 ]
 
@@ -228,6 +229,17 @@ def find_unanswered(found: OutOfFold) -> tuple[str, ...]:
     given = [np.unique(found.predicted[part]).astype(np.intp) for part in found.repeats]
     counts = np.bincount(np.concatenate(given), minlength=len(classes))
     return tuple(name_label(classes[code]) for code in np.flatnonzero(counts < len(given) / 2))
+
+
+def write_verdict(report: Any) -> str:
+    """Say what the error is, how sure that is, and what else a reader must know."""
+    grave = forbid_quoting(report.warnings)
+    chance = write_chance(report.guess, report.rare, report.permutation)
+    if grave and chance:
+        chance = "Whether it is better than chance cannot be told under that fault."
+    explained = report.main_metrics["r2"].value if "r2" in report.main_metrics else None
+    beside = report.guess, report.unanswered, explained, report.selection_bias
+    return " ".join(filter(None, [grave, write_error(report.answer, *beside), chance]))
 
 
 def write_headline(
