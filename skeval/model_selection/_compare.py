@@ -18,7 +18,6 @@ from numpy.typing import ArrayLike
 from sklearn.metrics import roc_auc_score
 from sklearn.utils import get_tags
 
-from skeval._inference.areas import spread_of_areas
 from skeval._inference.groups import Codes, Spread, spread_between
 from skeval._inference.paired import ALTERNATIVES
 from skeval._resampling.fits import fit_plan, score_plan
@@ -47,7 +46,14 @@ from skeval._resampling.units import (
 from skeval.metrics._scorers import range_of
 from skeval.metrics._table import METRICS, Metric, find_row, unwrap
 from skeval.metrics._text import Sums, find_sums
-from skeval.model_selection._compare_scores import read_systems
+from skeval.model_selection._compare_scores import (
+    as_scores,
+    find_areas,
+    find_positive,
+    read_seeds,
+    read_systems,
+    read_vector,
+)
 from skeval.model_selection._comparison import Comparison
 from skeval.model_selection._comparison_methods import (
     METHODS,
@@ -365,8 +371,8 @@ def check_shared(estimators: Mapping[str, Any], task: Task, method: str) -> None
 
 def counts_in_time(task: Task, scoring: str) -> bool:
     """Whether the score is a mean of losses of samples, which are alone and are all tested."""
-    alone = task.groups is None and task.target.y.ndim == 1
-    return alone and task.error_score == "raise" and find_mean_loss(scoring) is not None
+    alone = task.groups is None and task.target.y.ndim == 1 and task.error_score == "raise"
+    return alone and find_mean_loss(scoring) is not None
 
 
 def choose_splits(
@@ -443,17 +449,14 @@ class Fits:
         if min(positive.sum(), (~positive).sum()) < 2:
             raise ValueError("method='delong' needs two samples of each class in y, got fewer.")
         scores = np.array([r.positive_score() for r in replayed])
-        areas, spread = _find_areas(positive, scores, 1.0, self.group)
-        return Areas(areas, spread)
+        return find_areas(positive, scores, 1.0, self.group)
 
     def in_time(self) -> InTime:
         """Return what the samples that are tested score, on average over their tests, in order."""
         mean = find_mean_loss(self.scoring)
         if mean is None:
-            raise ValueError(
-                "scoring must be less or more by a mean of losses of samples, as 'accuracy' and "
-                f"'neg_mean_squared_error' are, in the order of time; got {self.scoring!r}."
-            )
+            known = "a mean over samples in time, as 'accuracy' is"
+            raise ValueError(f"scoring must be {known}, got {self.scoring!r}.")
         plan, scores = fold_plan(self.n_samples, self.folds), []
         for task in self.tasks:
             loss = resolve_loss(mean.loss, task.target, task.estimator, f"scoring={self.scoring!r}")
@@ -761,18 +764,6 @@ def compare_predictions(
     return compare(read_predictions(source), method, question)
 
 
-def read_seeds(seeds: Any, named: Mapping[str, Any]) -> tuple[tuple[str, ...], np.ndarray]:
-    """Return the names of the systems, and the number of that of each prediction."""
-    if seeds is None:
-        return tuple(named), np.arange(len(named))
-    owners = [str(owner) for owner in check_y("seeds", seeds).tolist()]
-    check_same_length(predictions=list(named), seeds=owners)
-    systems = tuple(dict.fromkeys(owners))
-    if len(systems) < 2:
-        raise ValueError(f"seeds must name two systems at least, got {list(systems)}.")
-    return systems, np.array([systems.index(owner) for owner in owners])
-
-
 def _name_score(method: str, metric: Any, max_fpr: float | None) -> str:
     """Return what is compared."""
     if max_fpr not in (None, 1):
@@ -847,15 +838,14 @@ class Predictions:
 
     def areas(self) -> Areas:
         """Return areas under ROC curves and their covariance."""
-        vectors = [_as_scores(*given) for given in zip(self.words, self.vectors, strict=True)]
+        vectors = [as_scores(*given) for given in zip(self.words, self.vectors, strict=True)]
         if self._paired:
-            positive = _find_positive("y_true", self.truths[0])
-            found, spread = _find_areas(positive, np.array(vectors), self.max_fpr, self.group)
-            return Areas(found, spread)
+            positive = find_positive("y_true", self.truths[0])
+            return find_areas(positive, np.array(vectors), self.max_fpr, self.group)
         areas, covariance, _ = np.empty(2), np.zeros((2, 2)), self.group  # which refuses groups
         for place, name in enumerate(("y_true", "y_true_b")):
-            positive = _find_positive(name, self.truths[place])
-            area, spread = _find_areas(positive, vectors[place][None], self.max_fpr, None)
+            positive = find_positive(name, self.truths[place])
+            area, spread, _ = find_areas(positive, vectors[place][None], self.max_fpr, None)
             areas[place], covariance[place, place] = area[0], spread.variance
         return Areas(areas, Spread(covariance), paired=False)
 
@@ -1032,7 +1022,7 @@ def read_predictions(given: Predictions) -> Predictions:
         truths[1] = check_y("y_true_b", given.truths[1])
     vectors = []
     for word, truth, values in zip(given.words, truths, given.vectors, strict=True):
-        vectors.append(_read_vector(word, values))
+        vectors.append(read_vector(word, values))
         check_same_length(
             **{"y_true" if truth is truths[0] else "y_true_b": truth, word: vectors[-1]}
         )
@@ -1047,7 +1037,7 @@ def _read_scores(given: Predictions) -> Predictions:
     if given.metric is not None:
         raise ValueError(f"metric must be None where y_true is None, got {given.scoring}.")
     pairs = zip(given.words, given.vectors, strict=True)
-    vectors = [_as_scores(*each, "where y_true is None") for each in pairs]
+    vectors = [as_scores(*each, "where y_true is None") for each in pairs]
     check_same_length(**dict(zip(given.words, vectors, strict=True)))
     weight = given.weight
     if weight is not None:
@@ -1071,42 +1061,3 @@ def _read_texts(given: Predictions, sums: Sums) -> Predictions:
         return sums.score(rows.sum(axis=0))
 
     return replace(given, truths=[truth] * len(counts), vectors=counts, metric=score)
-
-
-def _read_vector(name: str, predicted: Any) -> np.ndarray:
-    """Return predictions as an array of one or two dimensions, the samples first."""
-    with naming(name):
-        array = np.asarray(predicted)
-    if array.ndim not in (1, 2) or not array.size:
-        raise ValueError(f"{name} must have one entry or row a sample, got shape {array.shape}.")
-    if np.any(array != array):  # as nan alone is
-        raise ValueError(f"{name} must have no missing values, got nan.")
-    return array
-
-
-def _find_areas(
-    positive: np.ndarray, scores: np.ndarray, max_fpr: float, group: Codes | None
-) -> tuple[np.ndarray, Spread]:
-    """Return areas and how far they are known; a partial area is that of scikit-learn."""
-    of_part = None if max_fpr == 1 else max_fpr
-    areas = [roc_auc_score(positive, each, max_fpr=of_part) for each in scores]
-    return np.array(areas), spread_of_areas(positive, scores, max_fpr, group)
-
-
-def _find_positive(name: str, y: np.ndarray) -> np.ndarray:
-    classes, counts = np.unique(y, return_counts=True)
-    if len(classes) != 2 or counts.min() < 2:
-        raise ValueError(
-            f"{name} must hold two classes of two samples each at least for method='delong', got "
-            f"{len(classes)} classes of {counts.min()} or more."
-        )
-    positive: np.ndarray = y == classes[1]
-    return positive
-
-
-def _as_scores(name: str, scores: Any, when: str = "for method='delong'") -> np.ndarray:
-    with naming(name):
-        values = np.asarray(scores, dtype=np.float64)
-    if values.ndim != 1 or not np.isfinite(values).all():
-        raise ValueError(f"{name} must hold one finite score a sample {when}.")
-    return values
