@@ -15,7 +15,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtr
 from sklearn.metrics import auc, average_precision_score
 from sklearn.utils import check_array
 
@@ -748,16 +747,13 @@ def precision_recall_curve_band(
     r = np.linspace(0, 1, n_points)[1:]
     score = average_precision_score(sample.positive, sample.score, sample_weight=sample.weight)
     value, predicted = float(score), share * roc.y[1:] + (1 - share) * roc.x[1:]
+    hits, degrees = value * roc.n_y, sample.spread.degrees_of_freedom
     area = Estimate(
         name="average precision",
         value=value,
         standard_error=np.nan,
         method="exact",
-        limits={
-            "exact": partial(
-                _limit_precision, value * roc.n_y, roc.n_y, sample.spread.degrees_of_freedom
-            )
-        },
+        limits={"exact": partial(exact_interval, hits, roc.n_y, degrees_of_freedom=degrees)},
         n_samples=len(sample.score),
         confidence_level=confidence_level,
     )
@@ -777,14 +773,6 @@ def precision_recall_curve_band(
         },
         **sample.find_ends(partial(_limits, steps, (share, size), r), distances),
     )
-
-
-def _limit_precision(
-    hits: float, n: float, degrees_of_freedom: float, confidence_level: float
-) -> tuple[float, float]:
-    """Return the interval of the average precision, at Student's level of the groups."""
-    z = normal_quantile(confidence_level, degrees_of_freedom)
-    return exact_interval(hits, n, float(1 - 2 * ndtr(-z)))
 
 
 def _precision(share: Floats | float, recall: Floats, false_positive_rate: Floats) -> Floats:

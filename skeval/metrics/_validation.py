@@ -21,7 +21,13 @@ from scipy.special import expit, logit
 from skeval._inference.areas import independent_size
 from skeval._inference.estimate import Curve, Estimate, Limits, Results
 from skeval._inference.groups import Codes, Spread, spread_between
-from skeval._inference.proportions import log_interval, normal_quantile, spread_of_ratio
+from skeval._inference.proportions import (
+    give_no_limits,
+    log_interval,
+    mirrored,
+    normal_quantile,
+    spread_of_ratio,
+)
 from skeval.metrics._calibration import PROBABILITY_CONSTRAINTS
 from skeval.metrics._curves import check_curve_sample
 from skeval.utils._checks import check_binary_scores, check_probabilities, warn_undefined, warn_user
@@ -351,12 +357,8 @@ def fit_logistic(data: Validated, design: Floats, offset: Floats | float = 0.0) 
     return Fit(beta, likelihood, model, data.spread(moved, np.sqrt(leverage), leverage), spreads)
 
 
-def _give_nothing(confidence_level: float) -> Limits:
-    return np.nan, np.nan
-
-
 SMALLEST = float(np.finfo(float).tiny)
-NOTHING = Measure(np.nan, np.nan, "none", _give_nothing, {})
+NOTHING = Measure(np.nan, np.nan, "none", give_no_limits, {})
 
 
 def _find_in_the_large(data: Validated) -> Measure:
@@ -633,15 +635,10 @@ def _scale_brier(data: Validated, p: Floats) -> Measure:
     ratio = float(losses.sum() / of_share.sum())
     spread = spread_of_ratio(losses, of_share, data.group)
     unbiased = ratio * (1 - 1 / independent_size(data.weight))
-    limits = partial(_limit_brier, unbiased, spread)
+    degrees = spread.degrees_of_freedom
+    of_ratio = partial(log_interval, unbiased, spread.error, degrees_of_freedom=degrees)
+    limits = partial(mirrored, 1.0, of_ratio)
     return Measure(1 - ratio, spread.error, "log", limits, spread.details)
-
-
-def _limit_brier(ratio: float, spread: Spread, confidence_level: float) -> Limits:
-    """Return one less the ends of the interval of the logarithm of the ratio."""
-    wider = _find_quantile(spread, confidence_level) / normal_quantile(confidence_level)
-    low, high = log_interval(ratio, spread.error * wider, confidence_level)
-    return 1 - high, 1 - low
 
 
 @validate_params(

@@ -20,7 +20,6 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from scipy import stats
 from sklearn import metrics as sk
 from sklearn.exceptions import UndefinedMetricWarning
 
@@ -31,10 +30,11 @@ from skeval._inference.groups import Spread, spread_between
 from skeval._inference.paired import corrected_error
 from skeval._inference.proportions import (
     area_interval,
+    give_no_limits,
     log_interval,
     mirrored,
     normal_interval,
-    normal_quantile,
+    take_root,
     wilson_interval,
 )
 from skeval._inference.tables import score_form
@@ -48,7 +48,6 @@ from skeval.metrics._table import (
     Reported,
     Sample,
     count_table,
-    give_no_limits,
     make_closed_forms,
 )
 
@@ -220,7 +219,9 @@ def measure_loss(
     estimate, error, degrees = summarize_losses(found, losses)
     if found.cases.n_groups is None:
         degrees = degrees_of_mean(losses, len(found.target), found.inflation, bounded=bounded)
-    limits: Callable[[float], Limits] = partial(limit_mean, estimate, error, degrees)
+    limits: Callable[[float], Limits] = partial(
+        log_interval, estimate, error, degrees_of_freedom=degrees
+    )
     if root:
         limits = partial(take_root, limits)
         estimate = estimate**0.5
@@ -248,18 +249,6 @@ def summarize_losses(
         degrees = max(1.0, len(found.target) / found.inflation - 1)
     mean = mean_loss(Tested(losses, weight))
     return mean, float(np.sqrt(variance * inflate(found, variance, values))), degrees
-
-
-def limit_mean(estimate: float, error: float, degrees: float, confidence_level: float) -> Limits:
-    """Return the interval of the logarithm of a mean, by Student's quantile."""
-    scale = stats.t.isf((1 - confidence_level) / 2, degrees) / normal_quantile(confidence_level)
-    return log_interval(estimate, error * scale, confidence_level)
-
-
-def take_root(limits: Callable[[float], Limits], confidence_level: float) -> Limits:
-    """Return the roots of the ends of an interval."""
-    low, high = limits(confidence_level)
-    return float(np.sqrt(low)), float(np.sqrt(high))
 
 
 def measure_ranking(
@@ -348,7 +337,8 @@ def measure_numbers(found: OutOfFold) -> Iterator[Measured]:
         _, error, degrees = summarize_losses(found, moved, ratios)
         # The variance about the mean of n samples is 1 - 1/n of that about the true one.
         unbiased = ratio * (1 - 1 / worth(Tested(squares, found.weight)))
-        limits = partial(mirrored, 1.0, partial(limit_mean, unbiased, error, degrees))
+        of_ratio = partial(log_interval, unbiased, error, degrees_of_freedom=degrees)
+        limits = partial(mirrored, 1.0, of_ratio)
         yield Measured("r2", 1 - ratio, ("log", limits, error), found.n_tested)
     for row, each in SHOWN:
         if row.per_sample is not None and row.response == "predict":

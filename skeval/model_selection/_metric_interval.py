@@ -24,6 +24,7 @@ from sklearn.utils.multiclass import type_of_target
 from skeval._inference.draws import bca_correction, bootstrap_limits, mirrored_limits
 from skeval._inference.errors import Tested, spread_of_mean
 from skeval._inference.estimate import Estimate, Limits, LimitsByMethod, Results
+from skeval._inference.proportions import give_no_limits
 from skeval._resampling.units import (
     DrawingUnits,
     Statistic,
@@ -37,7 +38,6 @@ from skeval.metrics._table import (
     Forms,
     Sample,
     find_row,
-    give_no_limits,
     make_closed_forms,
     range_of_metric,
     unwrap,

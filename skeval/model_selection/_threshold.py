@@ -22,14 +22,13 @@ from skeval._inference.estimate import Estimate, Limits, Results
 from skeval._inference.paired import percentile_limits
 from skeval._inference.proportions import (
     effective_size,
+    give_no_limits,
     normal_interval,
-    normal_quantile,
     wilson_interval,
 )
 from skeval._resampling.units import drawing_units
 from skeval.metrics import npv_score, ppv_score, sensitivity_score, specificity_score
 from skeval.metrics._curves import CurveSample, check_curve_sample
-from skeval.metrics._table import give_no_limits
 from skeval.model_selection._metric_interval import metric_interval
 from skeval.utils._checks import check_confidence_level, warn_undefined
 from skeval.utils._compat import Interval, validate_params
@@ -299,7 +298,8 @@ class Share(NamedTuple):
         if np.isfinite([value, self.error]).all():
             most = independent_size(sample.weight[self.among])
             n = effective_size(value, self.error, most, n_groups)
-            limits = partial(_limit_share, value, n, sample.spread.degrees_of_freedom)
+            degrees = sample.spread.degrees_of_freedom
+            limits = partial(wilson_interval, value * n, n, degrees_of_freedom=degrees)
         else:
             warn_undefined(f"{name} is undefined, nan: it is 0/0 at the threshold or on resamples.")
         return Estimate(
@@ -313,14 +313,6 @@ class Share(NamedTuple):
             details={"apparent": self.apparent, "optimism": self.optimism},
             confidence_level=sample.confidence_level,
         )
-
-
-def _limit_share(
-    value: float, size: float, degrees_of_freedom: float, confidence_level: float
-) -> Limits:
-    """Return Wilson's limits of a share of so many samples, with Student's quantile of groups."""
-    z = normal_quantile(confidence_level, degrees_of_freedom)
-    return wilson_interval(value * size, size, confidence_level, z)
 
 
 def _find_shares(tp: Floats, fp: Floats, at: int) -> Floats:
