@@ -23,7 +23,6 @@ __all__ = [
     "corrected_levels",
     "expand_level",
     "limits_of_draws",
-    "mirrored_limits",
 ]
 
 Floats = NDArray[np.float64]
@@ -72,15 +71,6 @@ def bootstrap_limits(
     low, high = np.quantile(replicates, levels)
     # A quantile at a level that BCa moved far may lie on the other side of the estimate.
     return min(float(low), estimate), max(float(high), estimate)
-
-
-def mirrored_limits(
-    replicates: Floats, estimate: float, n_units: int, confidence_level: float
-) -> Limits:
-    """Return the limits of the basic bootstrap: the quantiles mirrored at the estimate."""
-    level = expand_level(confidence_level, n_units)
-    low, high = np.quantile(replicates, [(1 - level) / 2, (1 + level) / 2])
-    return min(float(2 * estimate - high), estimate), max(float(2 * estimate - low), estimate)
 
 
 def expand_level(confidence_level: float, n: int) -> float:

@@ -20,12 +20,12 @@ from sklearn.utils import check_array
 
 from skeval._inference.areas import (
     Steps,
-    area_spread,
     class_size,
     curve_distances,
     curve_limits,
     independent_size,
     rates_on_sphere,
+    spread_of_areas,
 )
 from skeval._inference.estimate import Band, Curve, Estimate, Limits
 from skeval._inference.groups import Codes, Spread
@@ -386,7 +386,7 @@ class CurveSample:
     @cached_property
     def spread(self) -> Spread:
         """How far the area under the ROC curve is known, and with it the curve."""
-        return area_spread(self.positive, self.score, self.weight, self.group)
+        return spread_of_areas(self.positive, self.score[None], self.weight, self.group)
 
     @property
     def z(self) -> float:

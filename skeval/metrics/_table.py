@@ -38,7 +38,7 @@ from skeval._inference.tables import (
     ConfusionTable,
     FScore,
     ValueAndGradient,
-    delta_error,
+    delta_variance,
     f_score_gradient,
     kappa,
     mean_cost,
@@ -443,7 +443,10 @@ def use_table(row: Metric, arguments: Arguments, sample: Sample) -> Forms:
     """Return intervals of a function of the confusion table."""
     table = count_table(row, arguments, *sample[:2], sample.weight)
     form = score_form(table, sample.value, sample.groups)
-    return {"score": form} | _use_normal(sample.value, delta_error(table), "delta")
+    if table.score is None:
+        return {"score": form}
+    error = float(np.sqrt(delta_variance(table.counts, table.score)[1]))
+    return {"score": form} | _use_normal(sample.value, error, "delta")
 
 
 def use_proportion(row: Metric, arguments: Arguments, sample: Sample) -> Forms:

@@ -39,7 +39,6 @@ from skeval._inference.proportions import (
 )
 from skeval._inference.tables import score_form
 from skeval._resampling.fits import OutOfFold
-from skeval.metrics._curves import check_curve_sample
 from skeval.metrics._scorers import range_of
 from skeval.metrics._table import (
     METRICS,
@@ -108,7 +107,7 @@ def settle(
     """Return a metric that was measured, with its interval."""
     method, limits, error = each.form
     if n_units == 1:  # a single unit does not say how others vary
-        method, limits, error = "none", give_no_limits, np.nan
+        method, limits, error = NO_FORM
     return Estimate(
         name=each.name,
         value=each.value,
@@ -128,6 +127,7 @@ def settle(
 
 Form = tuple[str, Callable[[float], Limits], float]
 """How an interval is made, its ends by the confidence level, and the standard error."""
+NO_FORM: Form = "none", give_no_limits, np.nan
 
 
 class Measured(NamedTuple):
@@ -279,7 +279,7 @@ def measure_ranking(
     limits = partial(area_interval, area, error, each, degrees_of_freedom=degrees)
     form: Form = "score", limits, error
     if found.ranks_nothing.all():  # the area is 1/2 by the ties, and says nothing of new samples
-        form = "none", give_no_limits, np.nan
+        form = NO_FORM
     yield Measured("roc_auc", area, form, found.n_tested, label=label)
     weight = found.weight[found.row]
     precisions = [
@@ -301,24 +301,19 @@ def measure_given_scores(
 
     Where a class has no sample, or all samples have one score, there is none.
     """
-    area, precision = float("nan"), float("nan")
-    of_area: Form = "none", give_no_limits, np.nan
-    of_precision = of_area
-    if positive.any() and not positive.all():
-        weight = found.weight[found.row]
-        area = float(sk.roc_auc_score(positive, score, sample_weight=weight))
-        precision = sk.average_precision_score(positive, score, sample_weight=weight)
-        precision = min(1.0, float(precision))  # rounding may exceed it
-        if not found.ranks_nothing.all():
-            sample = check_curve_sample(positive, score, True, weight, found.group)
-            of_area = "score", *sample.area_form(area)
-            told = None if np.ptp(weight) == 0 else weight
-            given = Sample(positive.astype(int), score, precision, told, found.group)
-            forms = make_closed_forms(sk.average_precision_score, given)
-            of_precision = next((name, *form) for name, form in forms.items())
-    yield Measured("roc_auc", area, of_area, found.n_tested, label=label)
-    n_positive = int(positive.sum())
-    yield Measured("average_precision", precision, of_precision, n_positive, label=label)
+    weight, n_positive = found.weight[found.row], int(positive.sum())
+    told = None if np.ptp(weight) == 0 else weight
+    sizes = {"roc_auc": found.n_tested, "average_precision": n_positive}
+    for metric, name in zip((sk.roc_auc_score, sk.average_precision_score), sizes, strict=True):
+        value, form = np.nan, NO_FORM
+        if 0 < n_positive < len(positive):
+            # rounding may exceed 1
+            value = min(1.0, float(metric(positive, score, sample_weight=weight)))
+            if not found.ranks_nothing.all():
+                given = Sample(positive.astype(int), score, value, told, found.group)
+                forms = make_closed_forms(metric, given)
+                form = next((method, *made) for method, made in forms.items())
+        yield Measured(name, value, form, sizes[name], label=label)
 
 
 def measure_numbers(found: OutOfFold) -> Iterator[Measured]:

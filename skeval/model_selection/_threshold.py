@@ -271,48 +271,41 @@ def _measure_chosen(
             confidence_level=sample.confidence_level,
         )
     }
-    called = sample.score >= thresholds[at]
-    among = (positive, ~positive, called, ~called)
+    apparent = _find_shares(*counts, at)
+    return found | _expect_shares(sample, thresholds[at], apparent, gaps, units.n_groups)
+
+
+def _expect_shares(
+    sample: CurveSample, threshold: float, apparent: Floats, gaps: Any, n_groups: int | None
+) -> dict[str, Estimate]:
+    """Return what is to be expected on new samples; `gaps` are the optimism of each resample."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # of a share that no resample has
-        optimism, error = np.nanmean(gaps, axis=0), np.nanstd(gaps, axis=0, ddof=1)
-    numbers = zip(SHARES, _find_shares(*counts, at), optimism, error, among, strict=True)
-    for name, apparent, gain, spread, chosen_from in numbers:
-        share = Share(float(apparent), float(gain), float(spread), chosen_from)
-        found[name] = share.estimate(name, sample, units.n_groups)
-    return found
-
-
-class Share(NamedTuple):
-    """What is right at a chosen threshold: here, what of it is optimism, and of which samples."""
-
-    apparent: float
-    optimism: float
-    error: float
-    among: NDArray[np.bool_]
-
-    def estimate(self, name: str, sample: CurveSample, n_groups: int | None) -> Estimate:
-        """Return what is to be expected on new samples, with Wilson's interval."""
-        value = float(np.clip(self.apparent - self.optimism, 0.0, 1.0))
+        optimism, errors = np.nanmean(gaps, axis=0), np.nanstd(gaps, axis=0, ddof=1)
+    called, degrees = sample.score >= threshold, sample.spread.degrees_of_freedom
+    among = (sample.positive, ~sample.positive, called, ~called)
+    numbers = (each.tolist() for each in (apparent, optimism, errors))
+    found = {}
+    for name, here, gain, error, chosen in zip(SHARES, *numbers, among, strict=True):
+        value = float(np.clip(here - gain, 0.0, 1.0))
         limits: Callable[[float], Limits] = give_no_limits
-        if np.isfinite([value, self.error]).all():
-            most = independent_size(sample.weight[self.among])
-            n = effective_size(value, self.error, most, n_groups)
-            degrees = sample.spread.degrees_of_freedom
+        if np.isfinite([value, error]).all():
+            n = effective_size(value, error, independent_size(sample.weight[chosen]), n_groups)
             limits = partial(wilson_interval, value * n, n, degrees_of_freedom=degrees)
         else:
             warn_undefined(f"{name} is undefined, nan: it is 0/0 at the threshold or on resamples.")
-        return Estimate(
+        found[name] = Estimate(
             name=name,
             value=value,
-            standard_error=self.error,
+            standard_error=error,
             method="bootstrap",
             limits={"wilson": limits},
-            n_samples=int(self.among.sum()),
+            n_samples=int(chosen.sum()),
             bounds=(0.0, 1.0),
-            details={"apparent": self.apparent, "optimism": self.optimism},
+            details={"apparent": here, "optimism": gain},
             confidence_level=sample.confidence_level,
         )
+    return found
 
 
 def _find_shares(tp: Floats, fp: Floats, at: int) -> Floats:
