@@ -468,9 +468,10 @@ def check_curve_sample(
     sample_weight: ArrayLike | None,
     groups: Any,
     confidence_level: float = 0.95,
+    name: str = "y_score",
 ) -> CurveSample:
-    """Return the samples that count; both classes must be there."""
-    positive, score, weight = check_binary_scores(y_true, y_score, pos_label, sample_weight)
+    """Return the samples that count; both classes must be there. Errors call the scores `name`."""
+    positive, score, weight = check_binary_scores(y_true, y_score, pos_label, sample_weight, name)
     seen = weight > 0
     group = number_groups(groups, len(seen), seen)
     positive = positive[seen]

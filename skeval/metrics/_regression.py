@@ -20,6 +20,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 from scipy.integrate import IntegrationWarning
+from scipy.special import logsumexp
 from sklearn.utils import check_consistent_length
 
 from skeval._inference.estimate import Estimate
@@ -95,33 +96,22 @@ def error_norm(
     [2.0, 7.0, 4.0]
     """
     error, weight = _absolute_errors(y_true, y_pred, sample_weight)
-    if ord in (1, 2):
-        with np.errstate(over="ignore", invalid="ignore"):
-            factor = error if weight is None else weight * error
-            total = float(factor.sum() if ord == 1 else factor @ error)
-        if 1e-280 < total < np.inf:  # no power underflowed or overflowed
-            return total if ord == 1 else total**0.5
-    if weight is not None:
-        error, weight = error[weight > 0], weight[weight > 0]
     if ord == 0:
         return float(np.count_nonzero(error) if weight is None else weight @ (error != 0))
+    if weight is not None:
+        error, weight = error[weight > 0], weight[weight > 0]
     largest = float(error.max())
     if np.isinf(ord) or largest == 0 or np.isinf(largest):
         return largest
-    # Errors relative to the largest cannot overflow when they are raised to the order. Logarithms
-    # stand for the quotients that are too small for a float of full precision.
-    relative = error / largest
-    powers = relative**ord
-    small = relative < 1e-300
-    if small.any():
-        with np.errstate(divide="ignore"):
-            powers[small] = np.exp(ord * (np.log(error[small]) - np.log(largest)))
-    total = float(powers.sum() if weight is None else weight @ powers)
-    logarithm = np.log(total) / ord
-    if abs(logarithm) < 700:
-        return largest * total ** (1 / ord)
-    with np.errstate(over="ignore"):  # as above, where the power itself would overflow
-        return float(np.exp(np.log(largest) + logarithm))
+    with np.errstate(over="ignore", invalid="ignore"):
+        powers = error if ord == 1 else error**ord
+        total = powers.sum() if weight is None else weight @ powers
+        if 1e-280 < total < np.inf:  # no power that counts underflowed or overflowed
+            norm = float(total ** (1 / ord))
+            if 0 < norm < np.inf:
+                return norm
+    with np.errstate(divide="ignore", over="ignore"):
+        return float(np.exp(logsumexp(ord * np.log(error), b=weight) / ord))
 
 
 def _absolute_errors(

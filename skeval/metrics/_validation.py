@@ -30,7 +30,7 @@ from skeval._inference.proportions import (
 )
 from skeval.metrics._calibration import PROBABILITY_CONSTRAINTS
 from skeval.metrics._curves import check_curve_sample
-from skeval.utils._checks import check_binary_scores, check_probabilities, warn_undefined, warn_user
+from skeval.utils._checks import check_probabilities, warn_undefined, warn_user
 from skeval.utils._compat import Interval, validate_params
 from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
 
@@ -183,8 +183,8 @@ def calibration_measures(
       95 % interval   [0.5249, 0.8068] (profile)
       samples         500
     """
-    check_binary_scores(y_true, y_proba, pos_label, sample_weight, "y_proba")  # names it in errors
-    sample = check_curve_sample(y_true, y_proba, pos_label, sample_weight, groups, confidence_level)
+    data = y_true, y_proba, pos_label, sample_weight, groups, confidence_level
+    sample = check_curve_sample(*data, name="y_proba")
     p = sample.score
     check_probabilities("y_proba", p)
     n_certain = int(np.sum((p < CERTAIN) | (p > 1 - CERTAIN)))
@@ -192,13 +192,13 @@ def calibration_measures(
         warn_user(f"{n_certain} probabilities are 0 or 1, and taken for {CERTAIN:g} from there.")
     y, p = sample.positive.astype(np.float64), p.clip(CERTAIN, 1 - CERTAIN)
     weight = sample.weight * sample.weight.sum() / np.sum(sample.weight**2)
-    data = Validated(y, logit(p), weight, sample.group)
+    found = Validated(y, logit(p), weight, sample.group)
     made = {
-        "observed_expected": _compare_sums(data, p),
-        "in_the_large": _find_in_the_large(data),
-        **recalibrate(data),
-        **_measure_distances(data, p, confidence_level, random_state),
-        "scaled_brier": _scale_brier(data, p),
+        "observed_expected": _compare_sums(found, p),
+        "in_the_large": _find_in_the_large(found),
+        **recalibrate(found),
+        **_measure_distances(found, p, confidence_level, random_state),
+        "scaled_brier": _scale_brier(found, p),
     }
     return Results(
         {
@@ -388,13 +388,10 @@ def _limit_shift(
     mean = expit(value + data.odds)
     step = 1.1 * reach / float(data.weight @ (mean * (1 - mean))) ** 0.5
     low, high = (
-        _cross(partial(_exceed, distance, -side * reach), value, side, step) for side in (-1, 1)
+        _cross(lambda at, side=side: distance(at) + side * reach, value, side, step)
+        for side in (-1, 1)
     )
     return low, high
-
-
-def _exceed(function: Callable[[float], float], amount: float, at: float) -> float:
-    return function(at) - amount
 
 
 def _cross(function: Callable[[float], float], start: float, side: int, first: float) -> float:
