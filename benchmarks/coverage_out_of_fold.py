@@ -36,7 +36,7 @@ from skeval._resampling.questions import Questions
 from skeval._resampling.task import cases_of, check_task, read_task
 from skeval.model_selection._fold_metrics import measure_metrics
 from skeval.model_selection._interval_methods import find_inflation, repeated_scheme
-from skeval.utils._seeds import root_seed
+from skeval.utils._checks import root_seed
 
 ESTIMATORS = {
     "lda": LinearDiscriminantAnalysis(),

@@ -483,7 +483,7 @@ def make_named(name: str, seed: int, *, numbers: bool) -> Any:
     from sklearn import ensemble, linear_model, neighbors, svm
     from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-    from skeval.utils._seeds import small_seed
+    from skeval.utils._checks import small_seed
 
     known = REGRESSORS if numbers else CLASSIFIERS
     if name not in known:

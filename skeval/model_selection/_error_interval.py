@@ -43,8 +43,14 @@ from skeval.model_selection._interval_methods import (
     repeated_scheme,
     resolve_settings,
 )
-from skeval.utils._checks import check_confidence_level, check_count, check_option, warn_undefined
-from skeval.utils._seeds import RandomStateLike, root_seed
+from skeval.utils._checks import (
+    RandomStateLike,
+    check_confidence_level,
+    check_count,
+    check_option,
+    root_seed,
+    warn_undefined,
+)
 
 __all__ = [
     "conclude_row",

@@ -94,8 +94,7 @@ from skeval.model_selection._estimates import (
     student_of_groups,
     untested_losses,
 )
-from skeval.utils._checks import check_count, check_option
-from skeval.utils._seeds import child_seed
+from skeval.utils._checks import check_count, check_option, child_seed
 
 __all__ = [
     "AUTO",

@@ -30,9 +30,14 @@ from skeval._resampling.units import drawing_units
 from skeval.metrics import npv_score, ppv_score, sensitivity_score, specificity_score
 from skeval.metrics._curves import CurveSample, check_curve_sample
 from skeval.model_selection._metric_interval import metric_interval
-from skeval.utils._checks import check_confidence_level, warn_undefined
+from skeval.utils._checks import (
+    RandomStateLike,
+    check_confidence_level,
+    repetition_rng,
+    root_seed,
+    warn_undefined,
+)
 from skeval.utils._compat import Interval, validate_params
-from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
 
 __all__ = ["Rule", "read_rule", "threshold_measures"]
 

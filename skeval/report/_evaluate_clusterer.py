@@ -45,9 +45,14 @@ from skeval.report._comparison import ReportsByName
 from skeval.report._evaluate import make_announcer
 from skeval.report._sections import Figure, Section, Table
 from skeval.report._source import describe_run, write_estimator
-from skeval.utils._checks import check_methods, check_option, check_same_length
+from skeval.utils._checks import (
+    RandomStateLike,
+    check_methods,
+    check_option,
+    check_same_length,
+    small_seed,
+)
 from skeval.utils._plotting import Display, put_legend_above, shorten_name
-from skeval.utils._seeds import RandomStateLike, small_seed
 from skeval.utils._text import count, write_ends, write_number, write_pvalue, write_with_spread
 
 __all__ = ["ClustererComparison", "evaluate_clusterer"]

@@ -40,7 +40,6 @@ from skeval.report._given import (
     measure_some,
     read_predictions,
     read_units,
-    refuse_other_order,
     say_answer,
     tabulate_slices,
     write_few_groups,
@@ -59,8 +58,7 @@ from skeval.report._sentences import (
     write_headline,
 )
 from skeval.report._source import describe_run
-from skeval.utils._checks import check_confidence_level, check_option, check_same_length
-from skeval.utils._seeds import RandomStateLike, small_seed
+from skeval.utils._checks import RandomStateLike, check_confidence_level, check_option, small_seed
 from skeval.utils._text import count, write_ends, write_number
 
 __all__ = ["PredictionsReport", "evaluate_predictions"]
@@ -178,8 +176,6 @@ def evaluate_predictions(
         return _evaluate_each(systems, arguments)
     if is_wide(y_true):
         return evaluate_labels(arguments)
-    refuse_other_order(y_true, predictions)
-    check_same_length(y_true=y_true, predictions=predictions)
     given = read_predictions(y_true, predictions, kind, labels, pos_label, threshold)
     n = len(given.target)
     groups, weight = read_units(groups, sample_weight, n)

@@ -24,7 +24,14 @@ from skeval.model_selection._threshold import read_rule
 from skeval.report._predictions import HardSamples, find_hard_samples, mirror, resolve_scorers
 from skeval.report._sections import Section, Table
 from skeval.report._sentences import name_metric, write_amount
-from skeval.utils._checks import check_data, check_groups, check_weights, check_y, native_labels
+from skeval.utils._checks import (
+    check_data,
+    check_groups,
+    check_same_length,
+    check_weights,
+    check_y,
+    native_labels,
+)
 from skeval.utils._compat import metric_of_scorer
 from skeval.utils._plotting import shorten_name
 from skeval.utils._text import write_estimate, write_number
@@ -210,6 +217,8 @@ def read_predictions(
     y_true: Any, predictions: Any, kind: str, labels: Any, pos_label: Any, threshold: Any
 ) -> Given:
     """Return what was predicted, by its kind."""
+    refuse_other_order(y_true, predictions)
+    check_same_length(y_true=y_true, predictions=predictions)
     y = _hold_text(check_y("y_true", y_true))
     given = read_column(predictions) if np.ndim(predictions) != 2 else None
     if given is None:

@@ -36,8 +36,7 @@ from skeval.report._report import ScoredReport
 from skeval.report._sections import Caution, Figure, Section, Table
 from skeval.report._sentences import make_guess, write_amount, write_chance, write_headline
 from skeval.report._source import describe_run
-from skeval.utils._checks import check_data
-from skeval.utils._seeds import small_seed
+from skeval.utils._checks import check_data, small_seed
 from skeval.utils._text import count, write_number
 
 __all__ = ["MultilabelReport", "evaluate_labels"]

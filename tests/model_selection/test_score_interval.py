@@ -21,7 +21,7 @@ from skeval._resampling.task import cases_of, check_task
 from skeval.metrics._scorers import range_of
 from skeval.model_selection import Estimate, error_interval, score_interval
 from skeval.model_selection._interval_methods import ERROR_METHODS
-from skeval.utils._seeds import root_seed
+from skeval.utils._checks import root_seed
 
 ROWS = np.random.default_rng(0).choice(569, 80, replace=False)
 X, Y = (table[ROWS] for table in load_breast_cancer(return_X_y=True))
