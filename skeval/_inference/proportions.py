@@ -21,7 +21,6 @@ from skeval._inference.groups import Codes, Spread, spread_between
 from skeval.utils._checks import warn_undefined
 
 __all__ = [
-    "NON_NEGATIVE",
     "PROPORTION_INTERVALS",
     "Finding",
     "area_interval",

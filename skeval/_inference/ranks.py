@@ -13,7 +13,6 @@ from skeval._inference.estimate import Limits
 
 __all__ = [
     "EXACT_UP_TO",
-    "FriedmanTest",
     "critical_difference",
     "distribute_signed_ranks",
     "find_equal",

@@ -35,7 +35,7 @@ from skeval._inference.proportions import (
     exact_interval,
     normal_quantile,
 )
-from skeval._inference.tables import ConfusionTable, score_form
+from skeval._inference.tables import ConfusionTable, mean_cost, score_form
 from skeval.utils._checks import (
     RandomStateLike,
     check_binary_scores,
@@ -54,6 +54,7 @@ __all__ = [
     "BAND_CONSTRAINTS",
     "SCORE_CONSTRAINTS",
     "CurveSample",
+    "Cuts",
     "break_even_point",
     "check_curve_sample",
     "cumulative_counts",
@@ -76,20 +77,37 @@ SCORE_CONSTRAINTS: dict[str, list[object]] = {
 }
 
 
+class Cuts:
+    """The cuts of a score, for any weights of its samples; thresholds have shape (n_cuts + 1,).
+
+    The first cut, with threshold inf, predicts nothing positive; each further one admits the next
+    lower distinct score, down to all.
+    """
+
+    def __init__(self, positive: NDArray[np.bool_], score: Floats) -> None:
+        values, self.place = np.unique(-score, return_inverse=True)
+        self.positive, self.thresholds = positive, np.concatenate(([np.inf], -values))
+
+    def count(self, weight: Floats) -> tuple[Floats, Floats]:
+        """Return the weights of true and of false positives at each cut."""
+        sums = (
+            np.bincount(self.place, weight * own, minlength=len(self.thresholds) - 1)
+            for own in (self.positive, ~self.positive)
+        )
+        true, false = (np.concatenate(([0.0], np.cumsum(each))) for each in sums)
+        return true, false
+
+
 def cumulative_counts(
     positive: NDArray[np.bool_], score: Floats, weight: Floats
 ) -> tuple[Floats, Floats, Floats]:
     """Return the weights of true and false positives at each cut, and its threshold.
 
-    Shape (n_cuts + 1,): the first cut, with threshold inf, predicts nothing positive; each further
-    one admits the next lower distinct score, down to all. Samples of weight 0 make no cut.
+    Samples of weight 0 make no cut.
     """
     seen = weight > 0
-    values, place = np.unique(-score[seen], return_inverse=True)
-    tp = np.bincount(place, weights=weight[seen] * positive[seen], minlength=len(values))
-    fp = np.bincount(place, weights=weight[seen] * ~positive[seen], minlength=len(values))
-    true_positives, false_positives = (np.concatenate(([0.0], np.cumsum(v))) for v in (tp, fp))
-    return true_positives, false_positives, np.concatenate(([np.inf], -values))
+    cuts = Cuts(positive[seen], score[seen])
+    return *cuts.count(weight[seen]), cuts.thresholds
 
 
 @validate_params(SCORE_CONSTRAINTS)
@@ -990,10 +1008,8 @@ def _estimate(
 ) -> tuple[float, float, float]:
     """Return the mean gain and the ends of its score interval."""
 
-    def mean_gain(share: Floats) -> tuple[float, Floats]:
-        return float(share @ gains), gains
-
     counts = np.bincount(cell, weight, minlength=len(gains)).astype(np.float64)
-    estimate = mean_gain(counts / counts.sum())[0]
-    limits, _ = score_form(ConfusionTable(counts, cell, weight, mean_gain), estimate, group)
+    table = ConfusionTable(counts, cell, weight, partial(mean_cost, costs=gains))
+    estimate = table.metric(table.share)[0]
+    limits, _ = score_form(table, estimate, group)
     return estimate, *limits(confidence_level)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, Literal, NamedTuple
@@ -396,8 +395,7 @@ class Quadrature(NamedTuple):
     converged: bool
 
 
-@dataclass(frozen=True)
-class _Panels:
+class _Panels(NamedTuple):
     """Nodes and values, shape (n_panels, 9); probability, integral and its error of each panel."""
 
     x: Floats
@@ -406,15 +404,9 @@ class _Panels:
     integral: Floats
     error: Floats
 
-    def __getitem__(self, chosen: NDArray[Any]) -> _Panels:
-        return _Panels(*(array[chosen] for array in self._arrays()))
-
-    def __add__(self, other: _Panels) -> _Panels:
-        pairs = zip(self._arrays(), other._arrays(), strict=True)
-        return _Panels(*(np.concatenate(pair) for pair in pairs))
-
-    def _arrays(self) -> tuple[Floats, ...]:
-        return self.x, self.values, self.mass, self.integral, self.error
+    def take(self, chosen: NDArray[Any]) -> _Panels:
+        """Return some of the panels."""
+        return _Panels._make(each[chosen] for each in self)
 
 
 def mean_under_density(function: Function, distribution: Any) -> Quadrature:
@@ -571,9 +563,10 @@ def _refine(function: Function, distribution: Any, panels: _Panels) -> _Panels:
         worst = worst[: (_MOST_POINTS - points) // cost]
         if not len(worst):
             return panels
-        halves = _evaluate(function, distribution, *_split(function, panels[worst]))
+        halves = _evaluate(function, distribution, *_split(function, panels.take(worst)))
         points += len(worst) * _BISECTIONS + halves.x.size
-        panels = panels[np.setdiff1d(np.arange(len(panels.x)), worst)] + halves
+        kept = panels.take(np.setdiff1d(np.arange(len(panels.x)), worst))
+        panels = _Panels._make(map(np.concatenate, zip(kept, halves, strict=True)))
 
 
 def _split(function: Function, panels: _Panels) -> tuple[Floats, Floats]:
@@ -582,7 +575,7 @@ def _split(function: Function, panels: _Panels) -> tuple[Floats, Floats]:
     jumps = change.max(axis=1) > change.sum(axis=1) / 3
     low, high = panels.x[:, 0], panels.x[:, -1]
     middle = (low + (high - low) / 2)[~jumps]
-    before, after = _find_jumps(function, panels[jumps], change[jumps].argmax(axis=1))
+    before, after = _find_jumps(function, panels.take(jumps), change[jumps].argmax(axis=1))
     starts = np.concatenate([low[~jumps], middle, low[jumps], before, after])
     ends = np.concatenate([middle, high[~jumps], before, after, high[jumps]])
     return starts[starts < ends], ends[starts < ends]

@@ -68,7 +68,6 @@ __all__ = [
     "BINARY",
     "METRICS",
     "REPORTED",
-    "SCORES",
     "Costs",
     "Forms",
     "Metric",

@@ -28,7 +28,7 @@ from skeval._inference.proportions import (
 )
 from skeval._resampling.units import drawing_units
 from skeval.metrics import npv_score, ppv_score, sensitivity_score, specificity_score
-from skeval.metrics._curves import CurveSample, check_curve_sample
+from skeval.metrics._curves import CurveSample, Cuts, check_curve_sample
 from skeval.model_selection._metric_interval import metric_interval
 from skeval.utils._checks import (
     RandomStateLike,
@@ -39,7 +39,7 @@ from skeval.utils._checks import (
 )
 from skeval.utils._compat import Interval, validate_params
 
-__all__ = ["Rule", "read_rule", "threshold_measures"]
+__all__ = ["read_rule", "threshold_measures"]
 
 Floats = NDArray[np.float64]
 SHARES = {
@@ -243,12 +243,12 @@ def _measure_chosen(
 ) -> dict[str, Estimate]:
     """Return the shares at a chosen threshold, less what choosing it on these samples adds."""
     units = drawing_units(len(sample.score), None, sample.group, crossed=True)
-    lowest, place = np.unique(-sample.score, return_inverse=True)
-    thresholds, positive = -lowest, sample.positive
+    cuts = Cuts(sample.positive, sample.score)
+    thresholds = cuts.thresholds[1:]
 
     def count(weight: Floats) -> tuple[Floats, Floats]:
-        tp, fp = (np.bincount(place, weight * own, len(lowest)) for own in (positive, ~positive))
-        return tp.cumsum(dtype=np.float64), fp.cumsum(dtype=np.float64)
+        true, false = cuts.count(weight)
+        return true[1:], false[1:]  # one sample at least is called positive
 
     counts, chosen, gaps = count(sample.weight), [], []
     for number in range(n_resamples):
@@ -268,7 +268,7 @@ def _measure_chosen(
             value=float(thresholds[at]),
             standard_error=scale * float(np.std(drawn_thresholds / scale, ddof=1)),
             limits={"percentile": partial(percentile_limits, drawn_thresholds)},
-            n_samples=len(positive),
+            n_samples=len(sample.positive),
             replicates=drawn_thresholds,
             details=rule._asdict() if np.isfinite(rule.wanted) else {"rule": rule.rule},
             allow_point=True,
