@@ -108,7 +108,7 @@ def _place_below(
     positive is the mean of w over the negatives below it. At u = 1 it is `_place`.
     """
     above, below = score[positive], score[~positive]
-    higher = rankdata(-below) - 0.5  # middle of the step of a negative, in negatives
+    higher = rankdata(-below) - 0.5  # the middle of the step of a negative, counted in negatives
     place = np.unique(below, return_inverse=True)[1].reshape(-1)
     step = np.bincount(place)[place]
     weight = np.clip((max_fpr * len(below) - (higher - step / 2)) / step, 0.0, 1.0)
@@ -241,7 +241,7 @@ def rank_columns(
     of a sum of variances of as many samples as the smaller class of each column has.
     """
     n, k = positive.shape
-    factor = 1.0 if of_area else n / (n - 1)  # areas have theirs by class
+    factor = 1.0 if of_area else n / (n - 1)  # The influence on an area has such a factor already.
 
     def judge(influence: Floats) -> Spread:
         if group is None:

@@ -108,7 +108,7 @@ def corrected_levels(correction: Correction, confidence_level: float) -> tuple[f
     """Return the quantile levels of the BCa interval, equation (6.5) of Efron (1987)."""
     bias, acceleration = correction
     z = ndtri(np.array([1 - confidence_level, 1 + confidence_level]) / 2)
-    z = z.clip(-FARTHEST, FARTHEST)  # a level of 1, as that of two samples, has no quantile
+    z = z.clip(-FARTHEST, FARTHEST)  # The level of two samples is 1, whose quantile is infinite.
     low, high = ndtr(bias + (bias + z) / (1 - acceleration * (bias + z)))
     return float(low), float(high)
 

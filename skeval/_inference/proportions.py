@@ -225,7 +225,8 @@ def binomial_limits(rate: Floats, size: float, z: Floats, *, exact: bool) -> tup
     """
     hits, misses, tail = rate * size, (1 - rate) * size, ndtr(-z)
     own, other = (0.0, 1.0) if exact else (0.5, 0.5)
-    with np.errstate(invalid="ignore"):  # without errors, or with nothing else, of exact limits
+    # Exact limits of no error, or of nothing else, are nan here.
+    with np.errstate(invalid="ignore"):
         low = betaincinv(hits + own, misses + other, tail)
         high = betainccinv(hits + other, misses + own, tail)
     low = np.where(hits <= _NEGLIGIBLE * size, 0.0, np.minimum(low, rate))

@@ -322,7 +322,7 @@ def _weigh(metric: ValueAndGradient, tables: Floats, start: Floats) -> Floats:
         value, gradient = metric(np.tensordot(weights, tables, 1))
         return -value, -np.tensordot(tables, gradient, gradient.ndim)
 
-    with warnings.catch_warnings():  # older versions of SciPy tell that they keep the bounds
+    with warnings.catch_warnings():  # Older versions of SciPy warn that they clip x to its bounds.
         warnings.filterwarnings("ignore", "Values in x were outside bounds", RuntimeWarning)
         found = minimize(
             negative,
@@ -337,7 +337,7 @@ def _weigh(metric: ValueAndGradient, tables: Floats, start: Floats) -> Floats:
     if found[0] > 0.5:
         return found
     without = np.append(0.0, found[1:]) / found[1:].sum()
-    with np.errstate(invalid="ignore"):  # a mean over no class
+    with np.errstate(invalid="ignore"):  # The mean over no class is 0/0.
         return without if negative(without)[0] <= negative(found)[0] else found
 
 

@@ -595,7 +595,8 @@ def hull(tp: Floats, fp: Floats) -> NDArray[np.intp]:
     rate = isotonic_regression(
         np.diff(tp)[moved] / step[moved], sample_weight=step[moved], increasing=False
     )
-    last = np.append(np.flatnonzero(np.diff(rate)), len(rate) - 1)  # of each run of equal rates
+    # These end a run of equal rates.
+    last = np.append(np.flatnonzero(np.diff(rate)), len(rate) - 1)
     return np.append(0, moved[last] + 1)
 
 
@@ -606,7 +607,7 @@ def lower_envelope(lines: Floats) -> tuple[Floats, Floats, NDArray[np.intp]]:
     FPR + (FNR - FPR) x agrees.
     """
     rise, fall = np.diff(lines[:, 0]), -np.diff(lines[:, 1])
-    turn = rise + fall  # 0 where rounding makes one line of two
+    turn = rise + fall  # It is 0 where rounding makes one line of two.
     meet = np.divide(rise, turn, out=np.zeros_like(turn), where=turn > 0)
     x = np.maximum.accumulate(np.concatenate(([0.0], meet, [1.0])))
     pieces = np.flatnonzero(np.diff(x) > 0)

@@ -377,7 +377,8 @@ def _sign_changes(x: Floats, a: Floats, difference: Floats) -> Floats:
     away = np.flatnonzero(difference)
     change = np.flatnonzero(np.diff(np.sign(difference[away])))
     i = away[change]
-    step = difference[i] / (difference[i] - difference[i + 1])  # 1 where they meet at i + 1
+    # It is 1 where the curves meet at i + 1.
+    step = difference[i] / (difference[i] - difference[i + 1])
     return np.column_stack([p[i] + step * (p[i + 1] - p[i]) for p in (x, a)])
 
 
@@ -925,10 +926,10 @@ def net_benefit(
     array([0.4444, 0.1667])
     """
     named = {"y_proba": y_proba} | ({} if baseline is None else {"baseline": baseline})
-    checked = [
-        _check_probabilities(y_true, proba, pos_label, sample_weight, name)
-        for name, proba in named.items()
-    ]
+    checked = []
+    for name, proba in named.items():
+        checked.append(check_binary_scores(y_true, proba, pos_label, sample_weight, name))
+        check_probabilities(name, checked[-1][1])
     places = _check_thresholds(thresholds)
     seen = checked[0][2] > 0
     positive, weight = checked[0][0][seen], checked[0][2][seen]
@@ -939,7 +940,11 @@ def net_benefit(
     found = np.empty((3, len(places)))
     for at, (threshold, cost) in enumerate(zip(places, odds, strict=True)):
         cell, gains = _find_gains(positive, probabilities >= threshold, cost)
-        found[:, at] = _estimate(cell, gains, weight, group, confidence_level)
+        counts = np.bincount(cell, weight, minlength=len(gains)).astype(np.float64)
+        table = ConfusionTable(counts, cell, weight, partial(mean_cost, costs=gains))
+        estimate = table.metric(table.share)[0]
+        limits, _ = score_form(table, estimate, group)
+        found[:, at] = estimate, *limits(confidence_level)
     treat_all = share - (1 - share) * odds
     benefit, low, high = found
     difference = baseline is not None
@@ -956,19 +961,6 @@ def net_benefit(
         columns={"treat_all": treat_all},
         details={"prevalence": share, "is_difference": difference},
     )
-
-
-def _check_probabilities(
-    y_true: ArrayLike,
-    proba: ArrayLike,
-    pos_label: object,
-    sample_weight: ArrayLike | None,
-    name: str,
-) -> tuple[NDArray[np.bool_], Floats, Floats]:
-    """Return (is positive, probability, relative weight) of each sample."""
-    checked = check_binary_scores(y_true, proba, pos_label, sample_weight, name)
-    check_probabilities(name, checked[1])
-    return checked
 
 
 def _check_thresholds(thresholds: ArrayLike | None) -> Floats:
@@ -997,19 +989,3 @@ def _find_gains(
         cell = np.where(treated[1], np.where(positive, 3, 4), cell)
         cell[treated[0] & treated[1]] = 0
     return cell, gains
-
-
-def _estimate(
-    cell: NDArray[np.intp],
-    gains: Floats,
-    weight: Floats,
-    group: Codes | None,
-    confidence_level: float,
-) -> tuple[float, float, float]:
-    """Return the mean gain and the ends of its score interval."""
-
-    counts = np.bincount(cell, weight, minlength=len(gains)).astype(np.float64)
-    table = ConfusionTable(counts, cell, weight, partial(mean_cost, costs=gains))
-    estimate = table.metric(table.share)[0]
-    limits, _ = score_form(table, estimate, group)
-    return estimate, *limits(confidence_level)

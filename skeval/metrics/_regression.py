@@ -454,7 +454,7 @@ class _Side:
         if self.reaches_end:
             edges = np.append(edges, np.nextafter(self.end, -outwards * np.inf))
         edges = edges[np.isfinite(edges) & (edges > low) & (edges < high)]
-        if not self.reaches_end:  # a quantile with nothing beyond it is one that SciPy cut off
+        if not self.reaches_end:  # SciPy cut off quantiles with nothing beyond them.
             edges = edges[self.beyond(edges) > 0]
         self.edges = np.unique(edges)[::outwards]  # from the centre outwards
         self.remaining = float(self.beyond(self.edges[-1])) if len(edges) else 0.0
@@ -517,7 +517,7 @@ def _evaluate(function: Function, distribution: Any, low: Floats, high: Floats) 
         fine, coarse = density * _FINE, density[:, ::2] * _COARSE
         mass = (high - low) * fine.sum(axis=1)
         smooth = np.abs(mass - (high - low) * coarse.sum(axis=1)) <= 1e-9 * mass
-    if not smooth.all():  # the density is not like a polynomial here, but its integral is known
+    if not smooth.all():  # There the distribution function knows the probability better.
         mass[~smooth] = _probability(distribution, low[~smooth], high[~smooth])
     integral = mass * _mean(values, fine, _FINE)
     difference = np.abs(integral - mass * _mean(values[:, ::2], coarse, _COARSE))
@@ -525,7 +525,7 @@ def _evaluate(function: Function, distribution: Any, low: Floats, high: Floats) 
     # The scaling of QUADPACK, with the error of a jump in place of the mean deviation.
     ratio = np.divide(difference, bound, out=np.zeros_like(bound), where=bound > 0)
     error = bound * np.minimum(1.0, (_CAUTION * ratio) ** 1.5)
-    atom = ~_can_be_split(low, high)  # rounding leaves two different nodes of nine
+    atom = ~_can_be_split(low, high)  # No number lies between its ends, so that it cannot be split.
     error[atom] = mass[atom] * np.ptp(values[atom], axis=1)
     return _Panels(x, values, mass, integral, error)
 

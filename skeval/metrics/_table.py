@@ -372,7 +372,8 @@ def make_label_forms(row: Metric, arguments: Arguments, sample: Sample) -> Forms
     if ranked and average in ("micro", "macro"):
         return use_label_ranking(row, sample if average == "macro" else flat, sample)
     table = None
-    if row.function in (sk.accuracy_score, sk.zero_one_loss):  # all labels of a sample at once
+    if row.function in (sk.accuracy_score, sk.zero_one_loss):
+        # A sample is right where all its labels are.
         exact = np.all(sample.y_true == sample.y_pred, axis=1)
         flat = sample._replace(y_true=np.ones(n, dtype=bool), y_pred=exact)
         table = count_table(row, arguments, *flat[:2], sample.weight)
@@ -738,7 +739,7 @@ METRICS: tuple[Metric, ...] = (
     Metric(bleu_score),
     Metric(log_bleu_score, range=(-np.inf, 0.0)),
 )
-METRICS += tuple(  # they have no function of their own
+METRICS += tuple(  # scikit-learn has scorers of these, and no public function.
     Metric(metric_of_scorer(sk.get_scorer(name))[0], range=(0.0, np.inf), greater_is_better=better)
     for name, better in (
         ("positive_likelihood_ratio", True),

@@ -43,7 +43,8 @@ from skeval.utils._compat import validate_params
 
 __all__ = ["GivenInTime", "GivenSplits", "compare_scores", "read_systems"]
 
-LARGEST = 1e100  # whose square is a number still
+LARGEST = 1e100
+"""Scores beyond this are refused, for their squares may overflow."""
 
 
 @validate_params({"random_state": ["random_state", Generator]})

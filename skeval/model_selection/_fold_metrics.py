@@ -89,7 +89,7 @@ def measure_metrics(found: OutOfFold, confidence_level: float, only: str | None 
     .94, discriminant analysis with one in ten of the other class that of the larger in .84 only.
     """
     measure = measure_numbers if found.target.classes is None else measure_classes
-    with warnings.catch_warnings():  # where nothing varies there is no interval, and nan says so
+    with warnings.catch_warnings():  # Where nothing varies nan says enough.
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         made = [each for each in measure(found) if only in (None, each.name)]
         known = {each.name for each in made}
@@ -106,7 +106,7 @@ def settle(
 ) -> Estimate:
     """Return a metric that was measured, with its interval."""
     method, limits, error = each.form
-    if n_units == 1:  # a single unit does not say how others vary
+    if n_units == 1:  # A single unit does not say how units vary.
         method, limits, error = NO_FORM
     return Estimate(
         name=each.name,
@@ -189,7 +189,7 @@ def measure_tables(
             if row.counted == "y_pred" and not np.any(predicted):
                 estimate = np.nan
             values: list[float] = []
-            if not isinstance(row.from_table, Costs):  # no mean of losses
+            if not isinstance(row.from_table, Costs):  # It is no mean of losses.
                 values = [table.metric(share)[0] for share in table.shares(found.repeats)]
             made = score_form(
                 table,
@@ -278,7 +278,7 @@ def measure_ranking(
     degrees = known.degrees_of_freedom
     limits = partial(area_interval, area, error, each, degrees_of_freedom=degrees)
     form: Form = "score", limits, error
-    if found.ranks_nothing.all():  # the area is 1/2 by the ties, and says nothing of new samples
+    if found.ranks_nothing.all():  # All samples are tied, and the area is 1/2 whatever they are.
         form = NO_FORM
     yield Measured("roc_auc", area, form, found.n_tested, label=label)
     weight = found.weight[found.row]
@@ -321,12 +321,12 @@ def measure_numbers(found: OutOfFold) -> Iterator[Measured]:
     true = found.target.y[found.row].astype(float)
     residual = true - found.predicted
     weight = found.weight[found.row]
-    mean = float(np.average(true, weights=weight))  # of the tested samples, which may not be all
+    mean = float(np.average(true, weights=weight))  # Some samples may not be tested.
     total = float(np.average((true - mean) ** 2, weights=weight))
     squares = residual**2
     if total > 0:
         ratio = summarize_losses(found, squares)[0] / total
-        # The influence of a sample on a ratio of means, put beside the ratio: a mean again.
+        # A ratio of means deviates by about the mean of what each sample moves it by.
         moved = (squares - ratio * (true - mean) ** 2) / total
         ratios = [mean_loss(Tested(squares[p], weight[p])) / total for p in found.repeats]
         _, error, degrees = summarize_losses(found, moved, ratios)

@@ -419,7 +419,8 @@ def _estimate_metric(
         error = float(np.std(finite, ddof=1)) if len(finite) > 1 else np.nan
         limits = _make_bootstrap_forms(statistic, units, finite, value, method)
         details = {"n_resamples": len(replicates), "n_undefined": len(replicates) - len(finite)}
-    columns = sample.y_pred.shape[1] if sample.y_pred.ndim == 2 else 1  # one for each class
+    # Probabilities have a column for each class.
+    columns = sample.y_pred.shape[1] if sample.y_pred.ndim == 2 else 1
     return Estimate(
         name=_name_metric(metric),
         value=value,

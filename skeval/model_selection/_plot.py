@@ -72,10 +72,14 @@ class ComparisonDisplay(Display):
         return [(self.names.index(group[0]), self.names.index(group[-1])) for group in tied]
 
 
-CELL_INCHES = 0.78  # of a cell
-LARGEST, SMALLEST = 9.0, 5.0  # size of texts in points, and the least that can be read
-FILLED = 0.94  # of the width or height of a cell, by the longest text
-WEAK, STRONG = 0.35, 0.9  # opacity of a cell whose interval holds 0, and of one that does not
+CELL_INCHES = 0.78
+"""Width and height of a cell."""
+LARGEST, SMALLEST = 9.0, 5.0
+"""The largest text in points, and the smallest that can be read."""
+FILLED = 0.94
+"""The share of the width or height of a cell that the longest text may take."""
+WEAK, STRONG = 0.35, 0.9
+"""Opacity of a cell whose interval holds 0, and of one whose interval does not."""
 
 
 class DifferencesDisplay(ComparisonDisplay):
@@ -151,7 +155,7 @@ class DifferencesDisplay(ComparisonDisplay):
 
     def _fit_texts(self) -> None:
         """Let the texts fit their cells; what could not be read goes, the intervals first."""
-        self.figure_.canvas.figure.draw_without_rendering()  # the layout settles the cells
+        self.figure_.canvas.figure.draw_without_rendering()  # Now the cells have their size.
         for n_lines in (2, 1):
             self._keep_lines(n_lines)
             size = self._find_font_size()
@@ -182,9 +186,12 @@ class DifferencesDisplay(ComparisonDisplay):
         return f"{difference:.{n_digits}f}\n{ends}"
 
 
-BAR, ROW = 0.35, 0.6  # heights, in units of the vertical axis
-UNIT_INCHES = 0.42  # of a unit
-AXIS, LETTER = 5.5, 0.09  # inches: the axis of ranks, and a letter of a name
+BAR, ROW = 0.35, 0.6
+"""Distances of two bars and of two names, in units of the vertical axis."""
+UNIT_INCHES = 0.42
+"""Length of a unit of the vertical axis."""
+AXIS, LETTER = 5.5, 0.09
+"""Lengths of the axis of ranks and of a letter of a name, in inches."""
 
 
 class CriticalDifferenceDisplay(ComparisonDisplay):
@@ -297,7 +304,8 @@ class CriticalDifferenceDisplay(ComparisonDisplay):
         return ax.text(end + side, height, text, ha="right" if left else "left", va="center")
 
 
-ROW_INCHES, COLUMN = 0.26, 0.11  # of a system, and of a column of bars
+ROW_INCHES, COLUMN = 0.26, 0.11
+"""Height of the row of a system, and width of a column of bars, in inches."""
 
 
 class LeaderboardDisplay(ComparisonDisplay):
@@ -633,7 +641,7 @@ class SimplexDisplay(Display):
         """Draw the triangle and the points."""
         places = self.draws @ CORNERS
         drawn = {"gridsize": 60, "extent": (0, 1, 0, 1), "mincnt": 1, "cmap": "Blues"} | kwargs
-        # logarithmic, so that the few hexagons that hold most do not hide the rest
+        # Colours are logarithmic, so that the few hexagons that hold most do not hide the rest.
         self.points_ = ax.hexbin(*places.T, **({"bins": "log"} | drawn))
         ax.plot(*np.vstack([CORNERS, CORNERS[:1]]).T, color="black", lw=1)
         centre = CORNERS.mean(axis=0)

@@ -206,7 +206,8 @@ def _read_dataset(name: str, dataset: Any) -> tuple[Any, Any, Any]:
 
 
 LONG_COLUMNS = ("dataset", "classifier", "score")
-MISSING = ("None", "nan", "NaT", "<NA>")  # as text, whatever library the frame is of
+MISSING = ("None", "nan", "NaT", "<NA>")
+"""How missing values are printed, whatever library the frame is of."""
 Cells = dict[tuple[str, str], np.ndarray]
 
 

@@ -248,7 +248,7 @@ def _measure_chosen(
 
     def count(weight: Floats) -> tuple[Floats, Floats]:
         true, false = cuts.count(weight)
-        return true[1:], false[1:]  # one sample at least is called positive
+        return true[1:], false[1:]  # At every cut one sample at least is called positive.
 
     counts, chosen, gaps = count(sample.weight), [], []
     for number in range(n_resamples):
@@ -261,7 +261,8 @@ def _measure_chosen(
         raise ValueError("y_true must hold both classes on two resamples, it does on fewer.")
     at = rule.choose(*counts)
     drawn_thresholds = np.array(chosen)
-    scale = float(np.abs(drawn_thresholds).max()) or 1.0  # squares of large scores overflow
+    # The squares of large scores would overflow.
+    scale = float(np.abs(drawn_thresholds).max()) or 1.0
     found = {
         "threshold": Estimate(
             name="threshold",
@@ -285,7 +286,7 @@ def _expect_shares(
 ) -> dict[str, Estimate]:
     """Return what is to be expected on new samples; `gaps` are the optimism of each resample."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # of a share that no resample has
+        warnings.simplefilter("ignore", RuntimeWarning)  # A share may be 0/0 on all resamples.
         optimism, errors = np.nanmean(gaps, axis=0), np.nanstd(gaps, axis=0, ddof=1)
     called, degrees = sample.score >= threshold, sample.spread.degrees_of_freedom
     among = (sample.positive, ~sample.positive, called, ~called)
