@@ -645,10 +645,16 @@ def class_weights(
     """Return a weight for each class, summing to 1."""
     if isinstance(average, str):
         weight = np.ones(len(classes)) if average == "macro" else _log_inverse(classes, support)
-    elif isinstance(average, Mapping):
-        weight = check_data(_WEIGHTS, _from_mapping(average, classes), ensure_2d=False)
     else:
-        weight = check_data(_WEIGHTS, average, ensure_2d=False, dtype=np.float64)
+        given = average
+        if isinstance(given, Mapping):
+            if set(given) != set(classes.tolist()):
+                raise ValueError(
+                    f"{_WEIGHTS} must name exactly the classes {classes.tolist()}, got "
+                    f"{list(given)}."
+                )
+            given = [given[label] for label in classes.tolist()]
+        weight = check_data(_WEIGHTS, given, ensure_2d=False, dtype=np.float64)
     if weight.shape != (len(classes),):
         raise ValueError(
             f"{_WEIGHTS} must be one per class, {len(classes)}, got shape {weight.shape}."
@@ -657,14 +663,6 @@ def class_weights(
         raise ValueError(f"{_WEIGHTS} must be >= 0 and not all 0, got {weight.tolist()}.")
     weight = weight / weight.max()  # the sum of large weights may overflow
     return weight / weight.sum()
-
-
-def _from_mapping(weights: Mapping[Any, float], classes: NDArray[np.generic]) -> Floats:
-    if set(weights) != set(classes.tolist()):
-        raise ValueError(
-            f"{_WEIGHTS} must name exactly the classes {classes.tolist()}, got {list(weights)}."
-        )
-    return np.array([weights[label] for label in classes.tolist()], dtype=np.float64)
 
 
 def _log_inverse(classes: NDArray[np.generic], support: Floats) -> Floats:
@@ -734,7 +732,11 @@ def class_counts(
         true_code, pred_code = np.searchsorted(found, true), np.searchsorted(found, pred)
         right = true_code == pred_code
         parts = ((true_code, right), (pred_code, ~right), (true_code, ~right))
-        each = [_sums(code[of], weight, of, len(found)) for code, of in parts]
+        weights = [None if weight is None else weight[of] for _, of in parts]
+        each = [
+            np.bincount(code[of], own, minlength=len(found)).astype(np.float64)
+            for (code, of), own in zip(parts, weights, strict=True)
+        ]
         if labels is not None:
             place = np.minimum(np.searchsorted(found, classes), len(found) - 1)
             each = [np.where(found[place] == classes, sums[place], 0.0) for sums in each]
@@ -743,13 +745,6 @@ def class_counts(
         y_true, y_pred, labels=None if labels is None else classes, sample_weight=weight
     ).astype(np.float64)
     return tables[:, 1, 1], tables[:, 0, 1], tables[:, 1, 0]
-
-
-def _sums(
-    code: NDArray[np.intp], weight: Floats | None, of: NDArray[np.bool_], n_classes: int
-) -> Floats:
-    weights = None if weight is None else weight[of]
-    return np.bincount(code, weights, minlength=n_classes).astype(np.float64)
 
 
 def rows_differ(y_true: ArrayLike, y_pred: ArrayLike) -> NDArray[np.bool_]:

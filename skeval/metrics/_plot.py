@@ -30,25 +30,6 @@ __all__ = [
 ]
 
 
-def _read_folds(cv_results: Any, n_samples: int) -> tuple[list[Any], list[np.ndarray]]:
-    """Return the estimators of a cross-validation, and the rows that each was tested on."""
-    needed = {"estimator", "indices"}
-    if not isinstance(cv_results, Mapping) or not needed <= set(cv_results):
-        raise ValueError(
-            "cv_results must be what cross_validate returns with return_estimator=True and "
-            "return_indices=True, got "
-            f"{sorted(cv_results) if isinstance(cv_results, Mapping) else type(cv_results)}."
-        )
-    tested = [np.asarray(rows) for rows in cv_results["indices"]["test"]]
-    last = max(int(rows.max()) for rows in tested)
-    if last >= n_samples:
-        raise ValueError(
-            f"X must be what cv_results come from: a fold tests sample {last}, "
-            f"X has {n_samples} samples."
-        )
-    return list(cv_results["estimator"]), tested
-
-
 Scored = tuple[np.ndarray, dict[str, Any]]
 """The scores that an estimator gives to samples, and what they are of, as arguments of a curve."""
 
@@ -57,8 +38,21 @@ def _score_out_of_fold(
     score: Callable[[Any, Any], Scored], cv_results: Any, X: ArrayLike, once: bool
 ) -> Scored:
     """Return the mean scores of each sample over the folds that test it, nan where none does."""
-    n_samples = num_samples(X)
-    estimators, tested = _read_folds(cv_results, n_samples)
+    needed, n_samples = {"estimator", "indices"}, num_samples(X)
+    if not isinstance(cv_results, Mapping) or not needed <= set(cv_results):
+        raise ValueError(
+            "cv_results must be what cross_validate returns with return_estimator=True and "
+            "return_indices=True, got "
+            f"{sorted(cv_results) if isinstance(cv_results, Mapping) else type(cv_results)}."
+        )
+    estimators = cv_results["estimator"]
+    tested = [np.asarray(rows) for rows in cv_results["indices"]["test"]]
+    last = max(int(rows.max()) for rows in tested)
+    if last >= n_samples:
+        raise ValueError(
+            f"X must be what cv_results come from: a fold tests sample {last}, "
+            f"X has {n_samples} samples."
+        )
     counts = np.bincount(np.concatenate(tested), minlength=n_samples).astype(float)
     if once and counts.max() > 1:
         raise ValueError(

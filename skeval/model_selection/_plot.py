@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from skeval._inference.estimate import ConfidenceInterval
-from skeval._inference.paired import RegionProbabilities
 from skeval._inference.posteriors import largest_fractions
 from skeval.model_selection._comparison import Comparison, draw_posterior
 from skeval.utils._plotting import CurveDisplay, Display, mark_integers, shorten_name
@@ -520,7 +519,8 @@ class PerturbationDisplay(Display):
         ax.set_ylim(0, 1.5 * np.max(counts))  # This leaves room for the legend.
         span = {"color": "C1", "alpha": 0.2, "linewidth": 0, "zorder": 0}
         ends = self.interval.low, self.interval.high
-        self.interval_ = ax.axvspan(*ends, label=self._interval_label(), **span)
+        label = f"{100 * self.interval.confidence_level:g} % interval {write_range(*ends)}"
+        self.interval_ = ax.axvspan(*ends, label=f"{label} ({self.interval.method})", **span)
         self.line_ = ax.axvline(
             self.value, color="C1", label=f"cross-validated error {self.value:.3f}"
         )
@@ -534,11 +534,6 @@ class PerturbationDisplay(Display):
         ax.set(xlabel=mean_loss_name(self.loss), ylabel="perturbations")
         mark_integers(ax)
         ax.legend(fontsize="small")
-
-    def _interval_label(self) -> str:
-        found = self.interval
-        ends = write_range(found.low, found.high)
-        return f"{100 * found.confidence_level:g} % interval {ends} ({found.method})"
 
 
 CORNERS = np.array([[0.0, 0.0], [0.5, np.sqrt(3) / 2], [1.0, 0.0]])
@@ -557,8 +552,6 @@ class SimplexDisplay(Display):
     ----------
     draws : ndarray of shape (n_draws, 3)
         Probabilities of "a better", "equivalent" and "b better".
-    probabilities : RegionProbabilities
-        Fraction of the draws in each part.
     name_a, name_b : str
         The classifiers.
     rope : float
@@ -587,7 +580,6 @@ class SimplexDisplay(Display):
     """
 
     draws: np.ndarray
-    probabilities: RegionProbabilities
     name_a: str
     name_b: str
     rope: float
@@ -628,7 +620,6 @@ class SimplexDisplay(Display):
         draws = draw_posterior(comparison, a, b, method, rope, test_fraction)
         return cls(
             draws=draws,
-            probabilities=largest_fractions(draws),
             name_a=a,
             name_b=b,
             rope=comparison.details["rope"] if rope is None else rope,
@@ -647,7 +638,7 @@ class SimplexDisplay(Display):
         centre = CORNERS.mean(axis=0)
         for middle in (CORNERS + np.roll(CORNERS, 1, axis=0)) / 2:
             ax.plot(*np.array([centre, middle]).T, color="C1", lw=1)
-        a, equivalent, b = self.probabilities
+        a, equivalent, b = largest_fractions(self.draws)
         options = {"ha": "center", "fontsize": "medium"}
         text = f"{shorten_name(self.name_a)}\nbetter: {a:.3f}"
         ax.text(0.0, -0.04, text, va="top", **options)
