@@ -194,7 +194,7 @@ def _list_rates(score: FScore) -> list[_Rate]:
 
 def _micro(p: Floats, chosen: NDArray[np.bool_], rate: _Rate) -> tuple[float, Floats]:
     """Return the rate of the classes added up, and its gradient."""
-    sums = (np.sum(v[chosen], keepdims=True) for v in (np.diag(p), p.sum(axis=1), p.sum(axis=0)))
+    sums = (v[chosen].sum(keepdims=True) for v in (np.diag(p), p.sum(axis=1), p.sum(axis=0)))
     value, by_part, by_row, by_column = rate.find(*sums)
     one = chosen.astype(np.float64)
     return float(value[0]), np.diag(by_part * one) + (by_row * one)[:, None] + by_column * one

@@ -386,17 +386,14 @@ def _limit_shift(
     """Return the shifts whose score is that many standard deviations from 0."""
     reach = _find_quantile(known[0], confidence_level) * known[1] ** 0.5
 
-    def distance(shift: float) -> float:
+    def excess(shift: float) -> float:
         mean = expit(shift + data.odds)
-        variance = max(data.weight @ (mean * (1 - mean)), SMALLEST)  # 0 where all is certain
-        return float(data.weight @ (data.y - mean) / np.sqrt(variance))
+        variance = max(data.weight @ (mean * (1 - mean)), SMALLEST)  # It is 0 where all is certain.
+        return abs(float(data.weight @ (data.y - mean))) / float(np.sqrt(variance)) - reach
 
     mean = expit(value + data.odds)
     step = 1.1 * reach / float(data.weight @ (mean * (1 - mean))) ** 0.5
-    low, high = (
-        _cross(lambda at, side=side: distance(at) + side * reach, value, side, step)
-        for side in (-1, 1)
-    )
+    low, high = (_cross(excess, value, side, step) for side in (-1, 1))
     return low, high
 
 

@@ -407,7 +407,8 @@ def read_table(
     given = read_score_table(scores, missing)
     reason = "The test was asked for."
     if method == "auto":
-        method, reason = choose_test(*given.scores.shape, alpha, correction)
+        n, k = given.scores.shape
+        method, reason = choose_test(n, k, alpha, correction)
     return replace(given, details=given.details | {"reason": reason}), method
 
 
