@@ -389,17 +389,9 @@ def averaged_precision_recall_fscore(
     return precision, recall, f_beta(precision, recall, beta)
 
 
-def _f_beta_score(
-    y_true: ArrayLike,
-    y_pred: ArrayLike,
-    beta: float,
-    average: ClassWeight,
-    labels: ArrayLike | None,
-    sample_weight: ArrayLike | None,
-    zero_division: ZeroDivision,
-) -> float:
+def _f_beta_score(counted: Counted, beta: float, zero_division: ZeroDivision) -> float:
     """Return F alone, with a warning only where it depends on what 0/0 is taken for."""
-    classes, counts, weight = count_and_weigh(y_true, y_pred, average, labels, sample_weight)
+    classes, counts, weight = counted
 
     def score(filling: float) -> float:
         return f_beta(*mean_precision_recall(counts, weight, filling), beta)
@@ -474,7 +466,8 @@ def macro_fbeta_score(
     >>> print(f"{f1_score(y_true, y_pred, average='macro'):.4f}")
     0.8286
     """
-    return _f_beta_score(y_true, y_pred, beta, "macro", labels, sample_weight, zero_division)
+    counted = count_and_weigh(y_true, y_pred, "macro", labels, sample_weight)
+    return _f_beta_score(counted, beta, zero_division)
 
 
 @validate_params(_FBETA)
@@ -531,7 +524,8 @@ def micro_fbeta_score(
     >>> print(f"{micro_fbeta_score([0, 0, 1, 1, 2], [0, 0, 1, 2, 1], labels=[1, 2]):.4f}")
     0.3333
     """
-    return _f_beta_score(y_true, y_pred, beta, "micro", labels, sample_weight, zero_division)
+    counted = count_and_weigh(y_true, y_pred, "micro", labels, sample_weight)
+    return _f_beta_score(counted, beta, zero_division)
 
 
 @validate_params({**_FBETA, "class_weight": [StrOptions({"log_inverse"}), "array-like", dict]})
@@ -593,7 +587,8 @@ def weighted_fbeta_score(
     >>> print(f"{weighted_fbeta_score(y_true, y_pred):.4f}")  # weights 1/3 and 2/3
     0.8415
     """
-    return _f_beta_score(y_true, y_pred, beta, class_weight, labels, sample_weight, zero_division)
+    counted = count_and_weigh(y_true, y_pred, class_weight, labels, sample_weight)
+    return _f_beta_score(counted, beta, zero_division)
 
 
 _WEIGHTS = "class weights (average= or class_weight=)"
@@ -695,7 +690,7 @@ def count_and_weigh(
     average: str | ArrayLike | Mapping[Any, float],
     labels: ArrayLike | None,
     sample_weight: ArrayLike | None,
-) -> tuple[list[object], Counts, Floats]:
+) -> Counted:
     """Return the classes, their weighted counts and their weights; micro makes one class of all.
 
     Counts are true positives, false positives and false negatives, relative to some scale.
@@ -716,6 +711,8 @@ def count_and_weigh(
 
 Floats = NDArray[np.float64]
 Counts = tuple[Floats, Floats, Floats]
+Counted = tuple[list[object], Counts, Floats]
+"""Classes, their counts and their weights."""
 
 
 def class_counts(
