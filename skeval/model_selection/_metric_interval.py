@@ -501,14 +501,14 @@ def _draw_replicates(
     statistic: Statistic, units: DrawingUnits, again: DrawingUnits | None, *plan: Any
 ) -> tuple[DrawingUnits, Floats]:
     """Return the units drawn and the values; `again` are those to draw if some are undefined."""
-    replicates = values_or_nan(statistic, units, *plan)
+    (replicates,) = values_or_nan([statistic], units, *plan)
     n_undefined = int(np.isnan(replicates).sum())
     if n_undefined and again is not None:
         warn_undefined(
             f"The metric is undefined on {n_undefined} of {len(replicates)} resamples, which are "
             "drawn again within the classes, as stratify=True does."
         )
-        units, replicates = again, values_or_nan(statistic, again, *plan)
+        units, (replicates,) = again, values_or_nan([statistic], again, *plan)
     warn_of_undefined(replicates)
     return units, replicates
 
