@@ -18,10 +18,9 @@ from skeval._inference.estimate import Estimate, Results
 from skeval._inference.ordered import time_units
 from skeval._inference.proportions import Finding, give_no_limits, make_limits, mirrored
 from skeval._resampling.fits import OutOfFold, collect_answers, fit_scheme, score_scheme
-from skeval._resampling.folds import draws_anew
+from skeval._resampling.folds import FoldScheme, draws_anew
 from skeval._resampling.plan import FitOutput
 from skeval._resampling.questions import Questions, find_response_method
-from skeval._resampling.schemes import FoldScheme
 from skeval._resampling.task import (
     Cases,
     Loss,
