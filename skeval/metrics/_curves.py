@@ -7,7 +7,7 @@ scores are those of positives, what each weighs, which belong together.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from numbers import Integral, Real
 from typing import Any, Literal
@@ -15,19 +15,18 @@ from typing import Any, Literal
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtr
 from sklearn.utils import check_array
 
 from skeval._inference.areas import (
     Ranked,
     Steps,
-    area_spread,
     class_size,
     curve_distances,
     curve_limits,
     independent_size,
     rank_scores,
     rates_on_sphere,
+    spread_of_areas,
 )
 from skeval._inference.estimate import Band, Curve, Estimate, Limits
 from skeval._inference.groups import Codes, Spread
@@ -37,7 +36,7 @@ from skeval._inference.proportions import (
     exact_interval,
     normal_quantile,
 )
-from skeval._inference.tables import Cells, ConfusionTable, score_form
+from skeval._inference.tables import Cells, ConfusionTable, mean_cost, score_form
 from skeval.utils._checks import (
     RandomStateLike,
     check_binary_scores,
@@ -56,6 +55,7 @@ __all__ = [
     "BAND_CONSTRAINTS",
     "SCORE_CONSTRAINTS",
     "CurveSample",
+    "Cuts",
     "break_even_point",
     "check_curve_sample",
     "cumulative_counts",
@@ -78,25 +78,37 @@ SCORE_CONSTRAINTS: dict[str, list[object]] = {
 }
 
 
+class Cuts:
+    """The cuts of a score, for any weights of its samples; thresholds have shape (n_cuts + 1,).
+
+    The first cut, with threshold inf, predicts nothing positive; each further one admits the next
+    lower distinct score, down to all.
+    """
+
+    def __init__(self, positive: NDArray[np.bool_], score: Floats) -> None:
+        values, self.place = np.unique(-score, return_inverse=True)
+        self.positive, self.thresholds = positive, np.concatenate(([np.inf], -values))
+
+    def count(self, weight: Floats) -> tuple[Floats, Floats]:
+        """Return the weights of true and of false positives at each cut."""
+        sums = (
+            np.bincount(self.place, weight * own, minlength=len(self.thresholds) - 1)
+            for own in (self.positive, ~self.positive)
+        )
+        true, false = (np.concatenate(([0.0], np.cumsum(each))) for each in sums)
+        return true, false
+
+
 def cumulative_counts(
     positive: NDArray[np.bool_], score: Floats, weight: Floats
 ) -> tuple[Floats, Floats, Floats]:
     """Return the weights of true and false positives at each cut, and its threshold.
 
-    Shape (n_cuts + 1,): the first cut, with threshold inf, predicts nothing positive; each further
-    one admits the next lower distinct score, down to all. Samples of weight 0 make no cut.
+    Samples of weight 0 make no cut.
     """
     seen = weight > 0
-    return admit_scores(rank_scores(positive[seen], score[seen], weight[seen]))
-
-
-def admit_scores(ranked: Ranked) -> tuple[Floats, Floats, Floats]:
-    """Return the same of samples that are sorted, which all have a weight."""
-    tp, fp = (
-        np.concatenate(([0.0], np.cumsum(side[::-1])))
-        for side in (ranked.positives, ranked.negatives)
-    )
-    return tp, fp, np.concatenate(([np.inf], ranked.score[::-1]))
+    cuts = Cuts(positive[seen], score[seen])
+    return *cuts.count(weight[seen]), cuts.thresholds
 
 
 @validate_params(SCORE_CONSTRAINTS)
@@ -366,7 +378,8 @@ def _sign_changes(x: Floats, a: Floats, difference: Floats) -> Floats:
     away = np.flatnonzero(difference)
     change = np.flatnonzero(np.diff(np.sign(difference[away])))
     i = away[change]
-    step = difference[i] / (difference[i] - difference[i + 1])  # 1 where they meet at i + 1
+    # It is 1 where the curves meet at i + 1.
+    step = difference[i] / (difference[i] - difference[i + 1])
     return np.column_stack([p[i] + step * (p[i + 1] - p[i]) for p in (x, a)])
 
 
@@ -380,6 +393,10 @@ BAND_CONSTRAINTS: dict[str, list[object]] = {
     "random_state": ["random_state", Generator],
 }
 """Rules of arguments; of those that a function does not have `validate_params` makes nothing."""
+
+
+CACHED = ("ranked", "spread", "sizes")
+"""What a sample of a curve keeps, since it takes long to find."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -400,7 +417,15 @@ class CurveSample:
     @cached_property
     def spread(self) -> Spread:
         """How far the area under the ROC curve is known, and with it the curve."""
-        return area_spread(self.positive, self.ranked, self.weight, self.group)
+        return spread_of_areas(
+            self.positive, self.score[None], self.weight, self.group, ranked=self.ranked
+        )
+
+    def at(self, confidence_level: float) -> CurveSample:
+        """Return the same for intervals of another level, without sorting it again."""
+        made = replace(self, confidence_level=confidence_level)
+        vars(made).update({name: vars(self)[name] for name in CACHED if name in vars(self)})
+        return made
 
     @property
     def average_precision(self) -> float:
@@ -421,7 +446,9 @@ class CurveSample:
 
     def steps(self) -> tuple[Steps, Floats]:
         """Return the ROC curve with the sizes of the classes, and its thresholds."""
-        tp, fp, thresholds = admit_scores(self.ranked)
+        sides = self.ranked.positives, self.ranked.negatives
+        tp, fp = (np.concatenate(([0.0], np.cumsum(side[::-1]))) for side in sides)
+        thresholds = np.concatenate(([np.inf], self.ranked.score[::-1]))
         of_positives, of_negatives = self.sizes
         return Steps(fp / fp[-1], tp / tp[-1], of_negatives, of_positives), thresholds
 
@@ -496,7 +523,7 @@ def check_curve_sample(
     confidence_level: float = 0.95,
     name: str = "y_score",
 ) -> CurveSample:
-    """Return the samples that count; both classes must be there."""
+    """Return the samples that count; both classes must be there. Errors call the scores `name`."""
     positive, score, weight = check_binary_scores(y_true, y_score, pos_label, sample_weight, name)
     seen = weight > 0
     group = number_groups(groups, len(seen), seen)
@@ -773,16 +800,13 @@ def precision_recall_curve_band(
     distances = simulate_distances(steps, n_resamples, random_state, with_prevalence=True)
     r = np.linspace(0, 1, n_points)[1:]
     value, predicted = sample.average_precision, share * roc.y[1:] + (1 - share) * roc.x[1:]
+    hits, degrees = value * roc.n_y, sample.spread.degrees_of_freedom
     area = Estimate(
         name="average precision",
         value=value,
         standard_error=np.nan,
         method="exact",
-        limits={
-            "exact": partial(
-                _limit_precision, value * roc.n_y, roc.n_y, sample.spread.degrees_of_freedom
-            )
-        },
+        limits={"exact": partial(exact_interval, hits, roc.n_y, degrees_of_freedom=degrees)},
         n_samples=len(sample.score),
         confidence_level=confidence_level,
     )
@@ -802,14 +826,6 @@ def precision_recall_curve_band(
         },
         **sample.find_ends(partial(_limits, steps, (share, size), r), distances),
     )
-
-
-def _limit_precision(
-    hits: float, n: float, degrees_of_freedom: float, confidence_level: float
-) -> tuple[float, float]:
-    """Return the interval of the average precision, at Student's level of the groups."""
-    z = normal_quantile(confidence_level, degrees_of_freedom)
-    return exact_interval(hits, n, float(1 - 2 * ndtr(-z)))
 
 
 def _precision(share: Floats | float, recall: Floats, false_positive_rate: Floats) -> Floats:
@@ -941,10 +957,10 @@ def net_benefit(
     array([0.4444, 0.1667])
     """
     named = {"y_proba": y_proba} | ({} if baseline is None else {"baseline": baseline})
-    checked = [
-        _check_probabilities(y_true, proba, pos_label, sample_weight, name)
-        for name, proba in named.items()
-    ]
+    checked = []
+    for name, proba in named.items():
+        checked.append(check_binary_scores(y_true, proba, pos_label, sample_weight, name))
+        check_probabilities(name, checked[-1][1])
     places = _check_thresholds(thresholds)
     seen = checked[0][2] > 0
     positive, weight = checked[0][0][seen], checked[0][2][seen]
@@ -955,7 +971,11 @@ def net_benefit(
     found = np.empty((3, len(places)))
     for at, (threshold, cost) in enumerate(zip(places, odds, strict=True)):
         cell, gains = _find_gains(positive, probabilities >= threshold, cost)
-        found[:, at] = _estimate(cell, gains, weight, group, confidence_level)
+        cells, costs = Cells(cell, weight, len(gains)), partial(mean_cost, costs=gains)
+        table = ConfusionTable(cells.counts[0], cells, np.arange(len(gains)), costs)
+        estimate = table.metric(table.share)[0]
+        limits, _ = score_form(table, estimate, group)
+        found[:, at] = estimate, *limits(confidence_level)
     treat_all = share - (1 - share) * odds
     benefit, low, high = found
     difference = baseline is not None
@@ -972,19 +992,6 @@ def net_benefit(
         columns={"treat_all": treat_all},
         details={"prevalence": share, "is_difference": difference},
     )
-
-
-def _check_probabilities(
-    y_true: ArrayLike,
-    proba: ArrayLike,
-    pos_label: object,
-    sample_weight: ArrayLike | None,
-    name: str,
-) -> tuple[NDArray[np.bool_], Floats, Floats]:
-    """Return (is positive, probability, relative weight) of each sample."""
-    checked = check_binary_scores(y_true, proba, pos_label, sample_weight, name)
-    check_probabilities(name, checked[1])
-    return checked
 
 
 def _check_thresholds(thresholds: ArrayLike | None) -> Floats:
@@ -1013,22 +1020,3 @@ def _find_gains(
         cell = np.where(treated[1], np.where(positive, 3, 4), cell)
         cell[treated[0] & treated[1]] = 0
     return cell, gains
-
-
-def _estimate(
-    cell: NDArray[np.intp],
-    gains: Floats,
-    weight: Floats,
-    group: Codes | None,
-    confidence_level: float,
-) -> tuple[float, float, float]:
-    """Return the mean gain and the ends of its score interval."""
-
-    def mean_gain(share: Floats) -> tuple[float, Floats]:
-        return float(share @ gains), gains
-
-    cells = Cells(cell, weight, len(gains))
-    table = ConfusionTable(cells.counts[0], cells, np.arange(len(gains)), mean_gain)
-    estimate = mean_gain(table.share)[0]
-    limits, _ = score_form(table, estimate, group)
-    return estimate, *limits(confidence_level)

@@ -27,18 +27,21 @@ from skeval._inference.proportions import (
     PROPORTION_INTERVALS,
     area_interval,
     effective_size,
+    give_no_limits,
     log_odds_interval,
     mean_interval,
     normal_interval,
-    normal_quantile,
+    take_root,
     wilson_interval,
 )
 from skeval._inference.tables import (
     Cells,
     ConfusionTable,
+    CountedClasses,
     FScore,
     ValueAndGradient,
-    delta_error,
+    count_cells,
+    delta_variance,
     f_score_gradient,
     kappa,
     mean_cost,
@@ -69,19 +72,16 @@ __all__ = [
     "BINARY",
     "METRICS",
     "REPORTED",
-    "SCORES",
     "Costs",
-    "Counted",
     "Forms",
     "Metric",
     "Reported",
     "Sample",
+    "arrange",
     "close_proportion",
     "close_side",
-    "count_cells",
     "count_table",
     "find_row",
-    "give_no_limits",
     "make_closed_forms",
     "range_of_metric",
     "unwrap",
@@ -379,7 +379,8 @@ def make_label_forms(row: Metric, arguments: Arguments, sample: Sample) -> Forms
     if ranked and average in ("micro", "macro"):
         return use_label_ranking(row, sample if average == "macro" else flat, sample)
     table = None
-    if row.function in (sk.accuracy_score, sk.zero_one_loss):  # all labels of a sample at once
+    if row.function in (sk.accuracy_score, sk.zero_one_loss):
+        # A sample is right where all its labels are.
         exact = np.all(sample.y_true == sample.y_pred, axis=1)
         flat = sample._replace(y_true=np.ones(n, dtype=bool), y_pred=exact)
         table = count_table(row, arguments, *flat[:2], sample.weight)
@@ -429,19 +430,9 @@ def use_label_ranking(row: Metric, columns: Sample, sample: Sample) -> Forms:
         limits = partial(area_interval, *made_of, degrees_of_freedom=degrees)
         return {"score": (limits, found.error)}
     size = effective_size(found.value, found.error, found.sizes[0])
-    limits = partial(_limit_share, found.value, size, found.degrees_of_freedom)
+    hits, degrees = found.value * size, found.degrees_of_freedom
+    limits = partial(wilson_interval, hits, size, degrees_of_freedom=degrees)
     return {"score": (limits, found.error)}
-
-
-def _limit_share(value: float, size: float, degrees: float, confidence_level: float) -> Limits:
-    """Return Wilson's interval with Student's quantile of so many degrees of freedom."""
-    wider = normal_quantile(confidence_level, degrees) / normal_quantile(confidence_level)
-    return wilson_interval(value * size / wider**2, size / wider**2, confidence_level)
-
-
-def give_no_limits(confidence_level: float) -> Limits:
-    """Return the ends of an interval that has none."""
-    return np.nan, np.nan
 
 
 def _agree(value: float, expected: float) -> bool:
@@ -463,11 +454,14 @@ def use_table(row: Metric, arguments: Arguments, sample: Sample) -> Forms:
 def close_table(table: ConfusionTable, value: float, groups: Codes | None) -> Forms:
     """Return the intervals of the metric of a table that is counted."""
     form = score_form(table, value, groups)
-    return {"score": form} | _use_normal(value, delta_error(table), "delta")
+    if table.score is None:
+        return {"score": form}
+    error = float(np.sqrt(delta_variance(table.counts, table.score)[1]))
+    return {"score": form} | _use_normal(value, error, "delta")
 
 
 def close_side(
-    metric: Callable[..., float], counted: Counted, groups: Codes | None
+    metric: Callable[..., float], counted: CountedClasses, groups: Codes | None
 ) -> tuple[float, Forms]:
     """Return a rate of one of two classes, whose samples are counted by truth, and its intervals.
 
@@ -475,17 +469,16 @@ def close_side(
     """
     row = find_row(metric)
     assert row is not None
-    table = counted.choose(row.side).arrange(row, {"pos_label": True})
+    table = arrange(row, {"pos_label": True}, counted.choose(row.side))
     whole = float(table.counts.sum(axis=0 if row.counted == "y_pred" else 1)[0])
-    value = float(table.metric(table.share)[0]) if whole else np.nan
     if not whole:
         warn_undefined(f"{row.name} is 0/0, nan: there is no such sample.")
-        return value, {"score": (give_no_limits, np.nan)}
+        return np.nan, {"score": (give_no_limits, np.nan)}
+    value = float(table.metric(table.share)[0])
     if groups is not None or counted.cells.weight is not None:
         return value, {"score": score_form(table, value, groups)}
-    return value, close_proportion(value, round(whole * value), whole) | close_table(
-        table, value, None
-    )
+    forms = close_proportion(value, round(whole * value), whole)
+    return value, forms | close_table(table, value, None)
 
 
 def use_proportion(row: Metric, arguments: Arguments, sample: Sample) -> Forms:
@@ -512,15 +505,11 @@ def use_mean(row: Metric, arguments: Arguments, sample: Sample) -> Forms:
     assert row.per_sample is not None
     losses = row.per_sample(*sample[:2], **arguments)
     error, root = float(stats.sem(losses)), float(losses.mean()) ** 0.5
-    interval: Callable[..., Limits] = mean_interval
+    ends = {name: partial(mean_interval, losses, name) for name in OF_MEAN.methods}
     if row.root:
-        interval, error = _take_root_of_interval, error / (2 * root) if root else 0.0
-    return {name: (partial(interval, losses, name), error) for name in OF_MEAN.methods}
-
-
-def _take_root_of_interval(losses: Floats, method: str, confidence_level: float) -> Limits:
-    low, high = mean_interval(losses, method, confidence_level)
-    return float(np.sqrt(low)), float(np.sqrt(high))
+        error = error / (2 * root) if root else 0.0
+        ends = {name: partial(take_root, limits) for name, limits in ends.items()}
+    return {name: (limits, error) for name, limits in ends.items()}
 
 
 def use_area(row: Metric, arguments: Arguments, sample: Sample) -> Forms:
@@ -536,60 +525,22 @@ def use_area(row: Metric, arguments: Arguments, sample: Sample) -> Forms:
     return {"score": (form, error)} | _use_normal(sample.value, error, "delong")
 
 
-MOST_COUNTED = 1000
-
-
-def list_classes(y_true: Array, y_pred: Array) -> Array:
-    """Return the sorted classes of both; small whole numbers are counted, and not sorted."""
-    both = np.asarray(y_true), np.asarray(y_pred)
-    if all(y.dtype.kind == "b" for y in both):
-        return np.array([False, True])[[not all(map(np.all, both)), any(map(np.any, both))]]
-    if all(y.dtype.kind in "iu" and y.min() >= 0 and y.max() < MOST_COUNTED for y in both):
-        seen = [np.bincount(y, minlength=MOST_COUNTED) for y in both]
-        return np.flatnonzero(seen[0] + seen[1])
-    return np.asarray(unique_labels(y_true, y_pred))
-
-
 def count_table(
     row: Metric, arguments: Arguments, y_true: Array, y_pred: Array, weight: Floats | None
 ) -> ConfusionTable:
     """Return the confusion table of the samples and the metric of it."""
-    return count_cells(y_true, y_pred, weight).arrange(row, arguments)
+    return arrange(row, arguments, count_cells(y_true, y_pred, weight))
 
 
-class Counted(NamedTuple):
-    """The classes of the samples, true and predicted, sorted, and the cell of each sample."""
-
-    classes: Array
-    cells: Cells
-
-    def choose(self, label: Any) -> Counted:
-        """Return the same of one class against all others: whether a sample is of it."""
-        return self._replace(classes=self.classes == label)
-
-    def arrange(self, row: Metric, arguments: Arguments) -> ConfusionTable:
-        """Return the table of the classes in the order of a metric, and the metric of it."""
-        assert row.from_table is not None
-        classes, labels = np.unique(self.classes), arguments.get("labels")
-        order = classes if labels is None else np.asarray(labels)
-        if arguments.get("average", getattr(row.from_table, "average", None)) == "binary":
-            order = np.asarray([arguments.get("pos_label", 1)])
-        order = np.concatenate([order, np.setdiff1d(classes, order)])
-        size = max(len(order), 2)  # Beside a single class there may be another one, not yet seen.
-        at = np.argmax(self.classes[:, None] == order, axis=1)
-        place = (at[:, None] * size + at).ravel()
-        counts = np.bincount(place, self.cells.counts.sum(axis=0), size**2).reshape(size, size)
-        return row.from_table(arguments, order, ConfusionTable(counts, self.cells, place, phi))
-
-
-def count_cells(
-    y_true: Array, y_pred: Array, weight: Floats | None, repeat: Codes | None = None
-) -> Counted:
-    """Return the cells of the confusion table of all classes."""
-    classes = list_classes(y_true, y_pred)
-    k = len(classes)
-    true, pred = (np.searchsorted(classes, np.asarray(y)) for y in (y_true, y_pred))
-    return Counted(classes, Cells(true * k + pred, weight, k * k, repeat))
+def arrange(row: Metric, arguments: Arguments, counted: CountedClasses) -> ConfusionTable:
+    """Return the table of the classes in the order of a metric, and the metric of it."""
+    assert row.from_table is not None
+    classes, labels = np.unique(counted.classes), arguments.get("labels")
+    order = classes if labels is None else np.asarray(labels)
+    if arguments.get("average", getattr(row.from_table, "average", None)) == "binary":
+        order = np.asarray([arguments.get("pos_label", 1)])
+    order = np.concatenate([order, np.setdiff1d(classes, order)])
+    return row.from_table(arguments, order, counted.order_by(order))
 
 
 PROPORTION = Form(tuple(PROPORTION_INTERVALS), use_proportion)
@@ -809,7 +760,7 @@ METRICS: tuple[Metric, ...] = (
     Metric(bleu_score),
     Metric(log_bleu_score, range=(-np.inf, 0.0)),
 )
-METRICS += tuple(  # they have no function of their own
+METRICS += tuple(  # scikit-learn has scorers of these, and no public function.
     Metric(metric_of_scorer(sk.get_scorer(name))[0], range=(0.0, np.inf), greater_is_better=better)
     for name, better in (
         ("positive_likelihood_ratio", True),

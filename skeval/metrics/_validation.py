@@ -21,7 +21,13 @@ from scipy.special import expit, logit
 from skeval._inference.areas import Ranked, independent_size
 from skeval._inference.estimate import Curve, Estimate, Limits, Results
 from skeval._inference.groups import Codes, Spread, spread_between
-from skeval._inference.proportions import log_interval, normal_quantile, spread_of_ratio
+from skeval._inference.proportions import (
+    give_no_limits,
+    log_interval,
+    mirrored,
+    normal_quantile,
+    spread_of_ratio,
+)
 from skeval.metrics._calibration import PROBABILITY_CONSTRAINTS
 from skeval.metrics._curves import CurveSample, check_curve_sample
 from skeval.utils._checks import (
@@ -189,18 +195,15 @@ def calibration_measures(
       95 % interval   [0.5249, 0.8068] (profile)
       samples         500
     """
-    sample = check_curve_sample(
-        y_true, y_proba, pos_label, sample_weight, groups, confidence_level, "y_proba"
-    )
+    data = y_true, y_proba, pos_label, sample_weight, groups, confidence_level
+    sample = check_curve_sample(*data, name="y_proba")
     check_probabilities("y_proba", sample.score)
-    return measure_calibration(sample, confidence_level, random_state)
+    return measure_calibration(sample, random_state)
 
 
-def measure_calibration(
-    sample: CurveSample, confidence_level: float, random_state: RandomStateLike
-) -> Results:
+def measure_calibration(sample: CurveSample, random_state: RandomStateLike) -> Results:
     """Return the same of a sample that was checked, and may have been sorted."""
-    p = sample.score
+    p, confidence_level = sample.score, sample.confidence_level
     n_certain = int(np.sum((p < CERTAIN) | (p > 1 - CERTAIN)))
     if n_certain:
         warn_user(f"{n_certain} probabilities are 0 or 1, and taken for {CERTAIN:g} from there.")
@@ -427,12 +430,8 @@ def fit_logistic(data: Validated, design: Design, start: Floats, free: list[int]
     return Fit(beta, passed.likelihood, model, spread, spreads)
 
 
-def _give_nothing(confidence_level: float) -> Limits:
-    return np.nan, np.nan
-
-
 SMALLEST = float(np.finfo(float).tiny)
-NOTHING = Measure(np.nan, np.nan, "none", _give_nothing, {})
+NOTHING = Measure(np.nan, np.nan, "none", give_no_limits, {})
 
 
 def _find_in_the_large(data: Validated) -> Measure:
@@ -454,24 +453,17 @@ def _limit_shift(
     """Return the shifts whose score is that many standard deviations from 0."""
     reach = _find_quantile(known[0], confidence_level) * known[1] ** 0.5
 
-    def distance(shift: float) -> float:
+    def excess(shift: float) -> float:
         moved, variance = 0.0, SMALLEST  # the variance is 0 where all is certain
         for start in range(0, len(data.y), BLOCK):
             rows = slice(start, start + BLOCK)
             mean, weight = expit(shift + data.odds[rows]), data.weight[rows]
             moved += float(weight @ (data.y[rows] - mean))
             variance += float(weight @ (mean * (1 - mean)))
-        return moved / variance**0.5
+        return abs(moved) / variance**0.5 - reach
 
-    low, high = (
-        _cross(partial(_exceed, distance, -side * reach), value, side, reach * known[2])
-        for side in (-1, 1)
-    )
+    low, high = (_cross(excess, value, side, reach * known[2]) for side in (-1, 1))
     return low, high
-
-
-def _exceed(function: Callable[[float], float], amount: float, at: float) -> float:
-    return function(at) - amount
 
 
 def _cross(function: Callable[[float], float], start: float, side: int, first: float) -> float:
@@ -716,15 +708,10 @@ def _scale_brier(data: Validated, p: Floats) -> Measure:
     ratio = float(losses.sum() / of_share.sum())
     spread = spread_of_ratio(losses, of_share, data.group)
     unbiased = ratio * (1 - 1 / independent_size(data.weight))
-    limits = partial(_limit_brier, unbiased, spread)
+    degrees = spread.degrees_of_freedom
+    of_ratio = partial(log_interval, unbiased, spread.error, degrees_of_freedom=degrees)
+    limits = partial(mirrored, 1.0, of_ratio)
     return Measure(1 - ratio, spread.error, "log", limits, spread.details)
-
-
-def _limit_brier(ratio: float, spread: Spread, confidence_level: float) -> Limits:
-    """Return one less the ends of the interval of the logarithm of the ratio."""
-    wider = _find_quantile(spread, confidence_level) / normal_quantile(confidence_level)
-    low, high = log_interval(ratio, spread.error * wider, confidence_level)
-    return 1 - high, 1 - low
 
 
 @validate_params(

@@ -20,7 +20,6 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from scipy import stats
 from sklearn import metrics as sk
 from sklearn.exceptions import UndefinedMetricWarning
 
@@ -31,23 +30,22 @@ from skeval._inference.groups import Spread, spread_between
 from skeval._inference.paired import corrected_error
 from skeval._inference.proportions import (
     area_interval,
+    give_no_limits,
     log_interval,
     mirrored,
     normal_interval,
-    normal_quantile,
+    take_root,
     wilson_interval,
 )
-from skeval._inference.tables import score_form
+from skeval._inference.tables import CountedClasses, count_cells, score_form
 from skeval._resampling.fits import OutOfFold
 from skeval.metrics._scorers import range_of
 from skeval.metrics._table import (
     METRICS,
     Costs,
-    Counted,
     Sample,
+    arrange,
     close_proportion,
-    count_cells,
-    give_no_limits,
     make_closed_forms,
 )
 
@@ -90,7 +88,7 @@ def measure_metrics(found: OutOfFold, confidence_level: float, only: str | None 
     .94, discriminant analysis with one in ten of the other class that of the larger in .84 only.
     """
     measure = measure_numbers if found.target.classes is None else measure_classes
-    with warnings.catch_warnings():  # where nothing varies there is no interval, and nan says so
+    with warnings.catch_warnings():  # Where nothing varies nan says enough.
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         made = [each for each in measure(found) if only in (None, each.name)]
         known = {each.name for each in made}
@@ -107,8 +105,8 @@ def settle(
 ) -> Estimate:
     """Return a metric that was measured, with its interval."""
     method, limits, error = each.form
-    if n_units == 1:  # a single unit does not say how others vary
-        method, limits, error = "none", give_no_limits, np.nan
+    if n_units == 1:  # A single unit does not say how units vary.
+        method, limits, error = NO_FORM
     return Estimate(
         name=each.name,
         value=each.value,
@@ -128,6 +126,7 @@ def settle(
 
 Form = tuple[str, Callable[[float], Limits], float]
 """How an interval is made, its ends by the confidence level, and the standard error."""
+NO_FORM: Form = "none", give_no_limits, np.nan
 
 
 class Measured(NamedTuple):
@@ -176,7 +175,7 @@ def measure_classes(found: OutOfFold) -> Iterator[Measured]:
 
 def measure_tables(
     found: OutOfFold,
-    counted: Counted,
+    counted: CountedClasses,
     n_samples: int,
     code: int | None = None,
     label: str | None = None,
@@ -187,7 +186,7 @@ def measure_tables(
         if not row.from_table or each.of_class == (code is None):
             continue
         options = each.arguments if code is None else {"pos_label": True, "average": "binary"}
-        table = counted.arrange(row, options)
+        table = arrange(row, options, counted)
         with np.errstate(invalid="ignore", divide="ignore"):
             estimate = float(table.metric(table.share)[0])
             if row.counted == "y_pred" and not called:
@@ -218,7 +217,9 @@ def measure_loss(
     estimate, error, degrees = summarize_losses(found, losses)
     if found.cases.n_groups is None:
         degrees = degrees_of_mean(losses, len(found.target), found.inflation, bounded=bounded)
-    limits: Callable[[float], Limits] = partial(limit_mean, estimate, error, degrees)
+    limits: Callable[[float], Limits] = partial(
+        log_interval, estimate, error, degrees_of_freedom=degrees
+    )
     if root:
         limits = partial(take_root, limits)
         estimate = estimate**0.5
@@ -248,18 +249,6 @@ def summarize_losses(
     return mean, float(np.sqrt(variance * inflate(found, variance, values))), degrees
 
 
-def limit_mean(estimate: float, error: float, degrees: float, confidence_level: float) -> Limits:
-    """Return the interval of the logarithm of a mean, by Student's quantile."""
-    scale = stats.t.isf((1 - confidence_level) / 2, degrees) / normal_quantile(confidence_level)
-    return log_interval(estimate, error * scale, confidence_level)
-
-
-def take_root(limits: Callable[[float], Limits], confidence_level: float) -> Limits:
-    """Return the roots of the ends of an interval."""
-    low, high = limits(confidence_level)
-    return float(np.sqrt(low)), float(np.sqrt(high))
-
-
 def measure_ranking(
     found: OutOfFold, positive: np.ndarray, score: np.ndarray, label: str | None
 ) -> Iterator[Measured]:
@@ -284,8 +273,8 @@ def measure_ranking(
     degrees = known.degrees_of_freedom
     limits = partial(area_interval, area, error, each, degrees_of_freedom=degrees)
     form: Form = "score", limits, error
-    if found.ranks_nothing.all():  # the area is 1/2 by the ties, and says nothing of new samples
-        form = "none", give_no_limits, np.nan
+    if found.ranks_nothing.all():  # All samples are tied, and the area is 1/2 whatever they are.
+        form = NO_FORM
     yield Measured("roc_auc", area, form, found.n_tested, label=label)
     weight = found.weight[found.row]
     precisions = [
@@ -305,14 +294,13 @@ def measure_given_scores(found: OutOfFold, code: int, label: str | None) -> Iter
 
     Where a class has no sample, or all samples have one score, there is none.
     """
-    area, precision = float("nan"), float("nan")
-    of_area: Form = "none", give_no_limits, np.nan
-    of_precision = of_area
+    value, precision, of_area, of_precision = np.nan, np.nan, NO_FORM, NO_FORM
     sample = found.ranked if found.target.n_classes == 2 and code == 1 else found.rank(code)
     if sample is not None:
-        area, precision = sample.area, min(1.0, sample.average_precision)  # rounding may exceed it
+        # rounding may exceed 1
+        value, precision = min(1.0, sample.area), min(1.0, sample.average_precision)
         if not found.ranks_nothing.all():
-            of_area = "score", *sample.area_form(area)
+            of_area = "score", *sample.area_form(value)
             if found.group is None and np.ptp(sample.weight) == 0:
                 n_positive = np.count_nonzero(sample.positive)
                 forms = close_proportion(precision, precision * n_positive, n_positive)
@@ -321,7 +309,7 @@ def measure_given_scores(found: OutOfFold, code: int, label: str | None) -> Iter
                 given = Sample(positive, sample.score, precision, sample.weight, found.group)
                 forms = make_closed_forms(sk.average_precision_score, given)
             of_precision = next((name, *form) for name, form in forms.items())
-    yield Measured("roc_auc", area, of_area, found.n_tested, label=label)
+    yield Measured("roc_auc", value, of_area, found.n_tested, label=label)
     n_positive = int(np.sum(found.target.codes == code))
     yield Measured("average_precision", precision, of_precision, n_positive, label=label)
 
@@ -331,18 +319,19 @@ def measure_numbers(found: OutOfFold) -> Iterator[Measured]:
     true = found.target.y[found.row].astype(float)
     residual = true - found.predicted
     weight = found.weight[found.row]
-    mean = float(np.average(true, weights=weight))  # of the tested samples, which may not be all
+    mean = float(np.average(true, weights=weight))  # Some samples may not be tested.
     total = float(np.average((true - mean) ** 2, weights=weight))
     squares = residual**2
     if total > 0:
         ratio = summarize_losses(found, squares)[0] / total
-        # The influence of a sample on a ratio of means, put beside the ratio: a mean again.
+        # A ratio of means deviates by about the mean of what each sample moves it by.
         moved = (squares - ratio * (true - mean) ** 2) / total
         ratios = [mean_loss(Tested(squares[p], weight[p])) / total for p in found.repeats]
         _, error, degrees = summarize_losses(found, moved, ratios)
         # The variance about the mean of n samples is 1 - 1/n of that about the true one.
         unbiased = ratio * (1 - 1 / worth(Tested(squares, found.weight)))
-        limits = partial(mirrored, 1.0, partial(limit_mean, unbiased, error, degrees))
+        of_ratio = partial(log_interval, unbiased, error, degrees_of_freedom=degrees)
+        limits = partial(mirrored, 1.0, of_ratio)
         yield Measured("r2", 1 - ratio, ("log", limits, error), found.n_tested)
     for row, each in SHOWN:
         if row.per_sample is not None and row.response == "predict":

@@ -23,14 +23,15 @@ from skeval._inference.groups import count_groups
 from skeval._inference.paired import percentile_limits
 from skeval._inference.proportions import (
     effective_size,
+    give_no_limits,
     normal_interval,
-    normal_quantile,
     wilson_interval,
 )
+from skeval._inference.tables import count_cells
 from skeval._resampling.units import drawing_units
 from skeval.metrics import npv_score, ppv_score, sensitivity_score, specificity_score
-from skeval.metrics._curves import CurveSample, check_curve_sample
-from skeval.metrics._table import close_side, count_cells, give_no_limits
+from skeval.metrics._curves import CurveSample, Cuts, check_curve_sample
+from skeval.metrics._table import close_side
 from skeval.model_selection._metric_interval import warn_of_few_groups
 from skeval.utils._checks import (
     RandomStateLike,
@@ -178,21 +179,16 @@ def threshold_measures(
     check_confidence_level(confidence_level)
     rule = read_rule(threshold)
     sample = check_curve_sample(y_true, y_score, pos_label, sample_weight, groups, confidence_level)
-    return measure_at(sample, rule, confidence_level, random_state, n_resamples)
+    return measure_at(sample, rule, random_state, n_resamples)
 
 
 def measure_at(
-    sample: CurveSample,
-    rule: float | Rule,
-    confidence_level: float,
-    random_state: RandomStateLike,
-    n_resamples: int = 1000,
+    sample: CurveSample, rule: float | Rule, random_state: RandomStateLike, n_resamples: int = 1000
 ) -> Results:
     """Return the same of a sample that was checked, and may have been sorted."""
     if isinstance(rule, float):
-        return Results(_measure_given(sample, rule, confidence_level))
-    root = root_seed(random_state)
-    return Results(_measure_chosen(sample, rule, n_resamples, root, confidence_level))
+        return Results(_measure_given(sample, rule))
+    return Results(_measure_chosen(sample, rule, n_resamples, root_seed(random_state)))
 
 
 class Rule(NamedTuple):
@@ -231,9 +227,7 @@ def read_rule(threshold: Any) -> float | Rule:
     )
 
 
-def _measure_given(
-    sample: CurveSample, threshold: float, confidence_level: float
-) -> dict[str, Estimate]:
+def _measure_given(sample: CurveSample, threshold: float) -> dict[str, Estimate]:
     """Return the shares at a threshold that was chosen without these samples."""
     cut = Estimate(
         name="threshold",
@@ -242,7 +236,7 @@ def _measure_given(
         method="given",
         limits={"given": partial(normal_interval, threshold, 0.0)},
         allow_point=True,
-        confidence_level=confidence_level,
+        confidence_level=sample.confidence_level,
     )
     positive, called, group = sample.positive, sample.score >= threshold, sample.group
     weight = None if np.ptp(sample.weight) == 0 else sample.weight
@@ -250,35 +244,36 @@ def _measure_given(
     details: dict[str, Any] = {}
     if group is not None:
         warn_of_few_groups(count_groups(group))
-        spread = spread_of_mean(Tested((positive != called).astype(np.float64), weight, group))
-        details = spread.details
+        wrong = (positive != called).astype(np.float64)
+        details = spread_of_mean(Tested(wrong, weight, group)).details
     for name, share in SHARES.items():
         value, forms = close_side(share, counted, group)
+        method = next(iter(forms))
         found[name] = Estimate(
             name=name,
             value=value,
-            standard_error=next(iter(forms.values()))[1],
-            method=next(iter(forms)),
-            limits={method: form for method, (form, _) in forms.items()},
+            standard_error=forms[method][1],
+            method=method,
+            limits={each: form for each, (form, _) in forms.items()},
             n_samples=len(positive),
             details=details,
             bounds=(0.0, 1.0),
-            confidence_level=confidence_level,
+            confidence_level=sample.confidence_level,
         )
     return found
 
 
 def _measure_chosen(
-    sample: CurveSample, rule: Rule, n_resamples: int, root: SeedSequence, confidence_level: float
+    sample: CurveSample, rule: Rule, n_resamples: int, root: SeedSequence
 ) -> dict[str, Estimate]:
     """Return the shares at a chosen threshold, less what choosing it on these samples adds."""
     units = drawing_units(len(sample.score), None, sample.group, crossed=True)
-    lowest, place = np.unique(-sample.score, return_inverse=True)
-    thresholds, positive = -lowest, sample.positive
+    cuts = Cuts(sample.positive, sample.score)
+    thresholds = cuts.thresholds[1:]
 
     def count(weight: Floats) -> tuple[Floats, Floats]:
-        tp, fp = (np.bincount(place, weight * own, len(lowest)) for own in (positive, ~positive))
-        return tp.cumsum(dtype=np.float64), fp.cumsum(dtype=np.float64)
+        true, false = cuts.count(weight)
+        return true[1:], false[1:]  # At every cut one sample at least is called positive.
 
     counts, chosen, gaps = count(sample.weight), [], []
     for number in range(n_resamples):
@@ -291,72 +286,57 @@ def _measure_chosen(
         raise ValueError("y_true must hold both classes on two resamples, it does on fewer.")
     at = rule.choose(*counts)
     drawn_thresholds = np.array(chosen)
-    scale = float(np.abs(drawn_thresholds).max()) or 1.0  # squares of large scores overflow
+    # The squares of large scores would overflow.
+    scale = float(np.abs(drawn_thresholds).max()) or 1.0
     found = {
         "threshold": Estimate(
             name="threshold",
             value=float(thresholds[at]),
             standard_error=scale * float(np.std(drawn_thresholds / scale, ddof=1)),
             limits={"percentile": partial(percentile_limits, drawn_thresholds)},
-            n_samples=len(positive),
+            n_samples=len(sample.positive),
             replicates=drawn_thresholds,
             details=rule._asdict() if np.isfinite(rule.wanted) else {"rule": rule.rule},
             allow_point=True,
             method="bootstrap",
-            confidence_level=confidence_level,
+            confidence_level=sample.confidence_level,
         )
     }
-    called = sample.score >= thresholds[at]
-    among = (positive, ~positive, called, ~called)
+    apparent = _find_shares(*counts, at)
+    return found | _expect_shares(sample, thresholds[at], apparent, gaps, units.n_groups)
+
+
+def _expect_shares(
+    sample: CurveSample, threshold: float, apparent: Floats, gaps: Any, n_groups: int | None
+) -> dict[str, Estimate]:
+    """Return what is to be expected on new samples; `gaps` are the optimism of each resample."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # of a share that no resample has
-        optimism, error = np.nanmean(gaps, axis=0), np.nanstd(gaps, axis=0, ddof=1)
-    numbers = zip(SHARES, _find_shares(*counts, at), optimism, error, among, strict=True)
-    for name, apparent, gain, spread, chosen_from in numbers:
-        share = Share(float(apparent), float(gain), float(spread), chosen_from)
-        found[name] = share.estimate(name, sample, units.n_groups, confidence_level)
-    return found
-
-
-class Share(NamedTuple):
-    """What is right at a chosen threshold: here, what of it is optimism, and of which samples."""
-
-    apparent: float
-    optimism: float
-    error: float
-    among: NDArray[np.bool_]
-
-    def estimate(
-        self, name: str, sample: CurveSample, n_groups: int | None, confidence_level: float
-    ) -> Estimate:
-        """Return what is to be expected on new samples, with Wilson's interval."""
-        value = float(np.clip(self.apparent - self.optimism, 0.0, 1.0))
+        warnings.simplefilter("ignore", RuntimeWarning)  # A share may be 0/0 on all resamples.
+        optimism, errors = np.nanmean(gaps, axis=0), np.nanstd(gaps, axis=0, ddof=1)
+    called, degrees = sample.score >= threshold, sample.spread.degrees_of_freedom
+    among = (sample.positive, ~sample.positive, called, ~called)
+    numbers = (each.tolist() for each in (apparent, optimism, errors))
+    found = {}
+    for name, here, gain, error, chosen in zip(SHARES, *numbers, among, strict=True):
+        value = float(np.clip(here - gain, 0.0, 1.0))
         limits: Callable[[float], Limits] = give_no_limits
-        if np.isfinite([value, self.error]).all():
-            most = independent_size(sample.weight[self.among])
-            n = effective_size(value, self.error, most, n_groups)
-            limits = partial(_limit_share, value, n, sample.spread.degrees_of_freedom)
+        if np.isfinite([value, error]).all():
+            n = effective_size(value, error, independent_size(sample.weight[chosen]), n_groups)
+            limits = partial(wilson_interval, value * n, n, degrees_of_freedom=degrees)
         else:
             warn_undefined(f"{name} is undefined, nan: it is 0/0 at the threshold or on resamples.")
-        return Estimate(
+        found[name] = Estimate(
             name=name,
             value=value,
-            standard_error=self.error,
+            standard_error=error,
             method="bootstrap",
             limits={"wilson": limits},
-            n_samples=int(self.among.sum()),
+            n_samples=int(chosen.sum()),
             bounds=(0.0, 1.0),
-            details={"apparent": self.apparent, "optimism": self.optimism},
-            confidence_level=confidence_level,
+            details={"apparent": here, "optimism": gain},
+            confidence_level=sample.confidence_level,
         )
-
-
-def _limit_share(
-    value: float, size: float, degrees_of_freedom: float, confidence_level: float
-) -> Limits:
-    """Return Wilson's limits of a share of so many samples, with Student's quantile of groups."""
-    z = normal_quantile(confidence_level, degrees_of_freedom)
-    return wilson_interval(value * size, size, confidence_level, z)
+    return found
 
 
 def _find_shares(tp: Floats, fp: Floats, at: int) -> Floats:
