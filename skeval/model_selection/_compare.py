@@ -1045,7 +1045,8 @@ def _find_areas(
     """Return areas and how far they are known; a partial area is that of scikit-learn."""
     of_part = None if max_fpr == 1 else max_fpr
     areas = [roc_auc_score(positive, each, max_fpr=of_part) for each in scores]
-    return np.array(areas), spread_of_areas(positive, scores, max_fpr, group)
+    alike = np.ones(len(positive))
+    return np.array(areas), spread_of_areas(positive, scores, alike, group, max_fpr)
 
 
 def _find_positive(name: str, y: np.ndarray) -> np.ndarray:
