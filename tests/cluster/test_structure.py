@@ -358,7 +358,7 @@ def coverage(index, n, n_sets, n_resamples, truth_from):
 
 @pytest.mark.parametrize("index", [silhouette_score, within_cluster_sse])
 def test_coverage(index):
-    assert coverage(index, 40, 12, 20, 60) > 0.001
+    assert coverage(index, 40, 8, 20, 40) > 0.001
 
 
 @pytest.mark.slow

@@ -302,7 +302,7 @@ COVERED = {
 )
 def test_coverage(name, prior):
     """95 % where BCa and the delta method held the truth in .71 to .82 (30 samples, rate .95)."""
-    hits, n = coverage(COVERED[name], [1 - prior, prior], 0.95, 30, 100)
+    hits, n = coverage(COVERED[name], [1 - prior, prior], 0.95, 30, 60)
     assert binom.cdf(hits, n, 0.95) > 0.001
 
 
