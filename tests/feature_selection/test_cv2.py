@@ -276,6 +276,7 @@ def test_in_cross_validate_and_grid_search_it_is_the_pipeline():
     )
 
 
+@pytest.mark.simulated
 def test_no_leak_on_noise():
     """Pure noise, n=50, p=2000, k=20, 10 data sets: the rounds find the error of a coin."""
     errors = []

@@ -58,6 +58,7 @@ def test_kuncheva_equals_its_definition_and_nogueira(n_rounds, k, seed):
     np.testing.assert_array_equal(*both)
 
 
+@pytest.mark.simulated
 def test_both_are_zero_in_expectation_for_random_features():
     values = [selection_stability(some_supports(5, 20, 4, seed)).value for seed in range(2000)]
     standard_error = np.std(values) / np.sqrt(len(values))
@@ -157,6 +158,7 @@ def test_to_frame_and_text():
     assert "selected always" in str(result)
 
 
+@pytest.mark.simulated
 @pytest.mark.parametrize("method", ["nogueira", "jaccard"])
 def test_interval_covers_the_population_value(method):
     """Independent rounds, features selected with unequal probabilities."""

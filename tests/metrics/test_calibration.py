@@ -86,6 +86,7 @@ def test_intervals_are_those_of_proportions(method, theirs):
         assert_allclose((found.low[k], found.high[k]), (low, high), atol=1e-12)
 
 
+@pytest.mark.simulated
 @pytest.mark.parametrize("rate", [0.5, 0.1, 0.02])
 def test_coverage_in_a_bin(rate):
     """Clopper-Pearson covers everywhere; Wilson falls short where the docstring says."""

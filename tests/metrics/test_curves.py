@@ -231,6 +231,7 @@ def covered(n, rate, area, n_sets, n_resamples, seed=0):
 RARE = pytest.mark.filterwarnings("ignore:The standard error of the area")
 
 
+@pytest.mark.simulated
 @RARE
 @pytest.mark.parametrize(("n", "rate", "area"), [(50, 0.1, 0.9), (100, 0.5, 0.98)])
 def test_they_cover_in_93_of_100_data_sets_at_least(n, rate, area):

@@ -163,6 +163,7 @@ def covered(n, rate, area, n_sets, seed=0):
     return hits
 
 
+@pytest.mark.simulated
 def test_it_covers_in_93_of_100_data_sets_at_least():
     assert binom.cdf(covered(50, 0.1, 0.9, 60), 60, 0.93).min() > 0.005
 

@@ -455,6 +455,7 @@ def draw_noise(rng, n=40, share=0.5):
     return rng.normal(size=(n, 3)), (np.arange(n) < share * n).astype(int)
 
 
+@pytest.mark.simulated
 def test_noise_is_not_called_better_than_chance():
     claims = count_claims(8, draw_noise, LinearDiscriminantAnalysis(), cv=3, n_permutations=0)
     assert binom.sf(claims - 1, 8, 0.05) > 0.001
