@@ -83,7 +83,7 @@ def test_a_bar_on_standard_error(name, capsys):
         assert [line[8:-4] for line in err.split("\n") if line.startswith("skeval: ")] == STEPS
 
 
-@pytest.mark.parametrize("backend", ["sequential", "threading", "loky"])
+@pytest.mark.parametrize("backend", ["sequential", "threading"])  # of processes: with the jobs
 def test_on_any_backend(backend, capsys):
     pytest.importorskip("tqdm")
     with two_workers(backend):

@@ -29,7 +29,7 @@ def test_numbers_of_dcurves():
 
 
 @given(scored())
-@settings(max_examples=40)
+@settings(max_examples=15)
 def test_it_is_its_definition(data):
     y, score, weight = data
     proba, thresholds = score / 6, [0.0, 0.1, 1 / 3, 0.5, 0.9]

@@ -36,7 +36,7 @@ def truth():
 
 @pytest.fixture(scope="module")
 def estimates():
-    return [estimate(100, random_state=seed) for seed in range(200)]
+    return [estimate(100, random_state=seed) for seed in range(120)]
 
 
 @pytest.mark.simulated
