@@ -179,7 +179,8 @@ def find_known(events: Events, bins: Binned, confidence_level: float) -> Known:
     happened = events.happened.astype(np.float64)
     for k, observed in enumerate(bins.observed.tolist()):
         inside = bins.place == k
-        with warnings.catch_warnings():  # of a single group
+        # It is warned of a single group, which is dealt with below.
+        with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedMetricWarning)
             spread = events.find_mean(happened, inside)
         if spread.n_groups == 1:

@@ -528,10 +528,13 @@ def compare_predictions(
         the samples are resampled. "mcnemar" counts the samples that one alone predicts right;
         "cochran_q" does so after the test that all are right equally often. "delong" compares areas
         under ROC curves, of two classes, the second in sorted order the positive one. Of samples in
-        the order of time, where neighbours err together, the two others compare the accuracy, or a
-        `metric` that is a mean of losses of samples, as `sklearn.metrics.mean_absolute_error`:
+        the order of time, where neighbours err together, the three others compare the accuracy, or
+        a `metric` that is a mean of losses of samples, as `sklearn.metrics.mean_absolute_error`:
         "time_blocks" by blocks of consecutive samples, as long as neighbours are alike;
-        "diebold_mariano" for forecasts `horizon` steps ahead [6]_ with the correction of [7]_.
+        "diebold_mariano" for forecasts `horizon` steps ahead [6]_ with the correction of [7]_;
+        "giacomini_white" [10]_, of two forecasts one step ahead, asks something else: whether the
+        last difference foretells which of them scores better next. The next difference that is
+        foretold stands in the details as ``foretold``; the interval is that of "time_blocks".
     y_true_b : array-like of shape (n_samples_b,), default=None
         What the second of two is to predict where its samples are others than those of the first:
         unpaired ("delong").
@@ -644,6 +647,8 @@ def compare_predictions(
     .. [9] Mogstad, M., Romano, J. P., Shaikh, A. M. and Wilhelm, D. (2024). Inference for ranks
        with applications to mobility across neighbourhoods and academic achievement across
        countries. Review of Economic Studies 91, 476-518. https://doi.org/10.1093/restud/rdad006
+    .. [10] Giacomini, R. and White, H. (2006). Tests of conditional predictive ability.
+       Econometrica 74, 1545-1578. https://doi.org/10.1111/j.1468-0262.2006.00718.x
 
     Examples
     --------
@@ -1040,7 +1045,8 @@ def _find_areas(
     """Return areas and how far they are known; a partial area is that of scikit-learn."""
     of_part = None if max_fpr == 1 else max_fpr
     areas = [roc_auc_score(positive, each, max_fpr=of_part) for each in scores]
-    return np.array(areas), spread_of_areas(positive, scores, max_fpr, group)
+    alike = np.ones(len(positive))
+    return np.array(areas), spread_of_areas(positive, scores, alike, group, max_fpr)
 
 
 def _find_positive(name: str, y: np.ndarray) -> np.ndarray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,6 @@ from skeval.model_selection._comparison_methods import (
     InTime,
     Question,
     Splits,
-    Table,
     check_method,
     compare,
     count_up,
@@ -44,7 +43,8 @@ from skeval.utils._compat import validate_params
 
 __all__ = ["GivenInTime", "GivenSplits", "compare_scores", "read_systems"]
 
-LARGEST = 1e100  # whose square is a number still
+LARGEST = 1e100
+"""Scores beyond this are refused, for their squares may overflow."""
 
 
 @validate_params({"random_state": ["random_state", Generator]})
@@ -235,10 +235,10 @@ def compare_scores(
     check_option("alternative", alternative, ALTERNATIVES)
     check_option("correction", correction, CORRECTIONS)
     check_option("missing", missing, ("raise", "drop"))
-    kind: type[GivenSplits | GivenTable] = GivenSplits if over == "splits" else GivenTable
+    kind: type[GivenSplits | ScoreTable] = GivenSplits if over == "splits" else ScoreTable
     check_option("method", method, ("auto", *methods_of(kind)))
     rope = check_rope(rope)
-    source: GivenSplits | GivenTable
+    source: GivenSplits | ScoreTable
     if over == "splits":
         method = "corrected_t" if method == "auto" else method
         source = read_splits(scores, method, test_train_ratio)
@@ -400,46 +400,25 @@ def _find_ratio(ratio: float | None, *results: Any) -> float:
     )
 
 
-@dataclass(frozen=True)
-class GivenTable:
-    """Scores over data sets, and why they are compared by the test that was chosen."""
-
-    given: ScoreTable
-    reason: str
-    scoring: str = "score"
-    n_samples: int | None = None
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """What is compared."""
-        return self.given.names
-
-    def table(self) -> Table:
-        """Return the scores, and what is said of them."""
-        details = {
-            "datasets": self.given.datasets,
-            "dropped": self.given.dropped,
-            "split_scores": self.given.splits,
-            "test_fraction": self.given.test_fraction,
-            "reason": self.reason,
-        }
-        return Table(self.given.scores, details)
-
-
 def read_table(
     scores: Any, missing: str, method: str, alpha: float, correction: str
-) -> tuple[GivenTable, str]:
+) -> tuple[ScoreTable, str]:
     """Return scores over data sets and the method, which "auto" chooses by their number."""
     given = read_score_table(scores, missing)
-    if method != "auto":
-        return GivenTable(given, "The test was asked for."), method
-    n, k = given.scores.shape
-    default = "The default: it compares two by their own scores alone."
+    reason = "The test was asked for."
+    if method == "auto":
+        n, k = given.scores.shape
+        method, reason = choose_test(n, k, alpha, correction)
+    return replace(given, details=given.details | {"reason": reason}), method
+
+
+def choose_test(n: int, k: int, alpha: float, correction: str) -> tuple[str, str]:
+    """Return the test of k classifiers on n data sets, and why it is that one."""
     n_pairs = 1 if correction == "none" else k * (k - 1) // 2
     least = min(smallest_pvalue(n) * n_pairs, 1.0)
     if least <= alpha:
-        return GivenTable(given, default), "wilcoxon"
+        return "wilcoxon", "The default: it compares two by their own scores alone."
     few = f"On {n} data sets the smallest P-value of Wilcoxon's test is {least:.2g}"
     if k == 2:
-        return GivenTable(given, f"{few}: it cannot reject."), "wilcoxon"
-    return GivenTable(given, f"{few}, and so Nemenyi's is taken."), "nemenyi"
+        return "wilcoxon", f"{few}: it cannot reject."
+    return "nemenyi", f"{few}, and so Nemenyi's is taken."
