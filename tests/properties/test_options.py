@@ -91,8 +91,7 @@ def test_settings(family, name, option, values, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # memory="nonsense" is a folder
     function, data = FAMILIES[family][name], SOUND.get(name, SOUND[family])
     found = [
-        assert_value_or_error(function, *data, theirs=True, **{option: value})
-        for value in values
+        assert_value_or_error(function, *data, theirs=True, **{option: value}) for value in values
     ]
     assert any(isinstance(each, Refused) for each in found), "nothing reads this option"
 
