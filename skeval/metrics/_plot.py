@@ -224,8 +224,6 @@ class ScoreDisplay(CurveDisplay):
         -------
         display : object of this class
         """
-        if groups is not None and "groups" not in signature(cls._compute).parameters:
-            raise ValueError(f"groups must be None for {cls.__name__}, which has no band of them.")
         with naming("X", "y"):
             check_consistent_length(X, y, sample_weight)
         groups = check_groups(groups, num_samples(X), crossed=True)
@@ -355,14 +353,16 @@ def compute_cost_curve(
     baseline: ArrayLike | None = None,
     pos_label: object = None,
     sample_weight: ArrayLike | None = None,
+    groups: ArrayLike | None = None,
     confidence_level: float | None = None,
     n_resamples: int = 1000,
     random_state: RandomStateLike = None,
 ) -> Curve:
-    """Return the cost curve; with its interval where a level or a baseline is given."""
+    """Return the cost curve; with its interval where a level, a baseline or groups are given."""
     data: dict[str, Any] = {"pos_label": pos_label, "sample_weight": sample_weight}
-    if baseline is None and confidence_level is None:
+    if baseline is None and confidence_level is None and groups is None:
         return cost_curve(y_true, y_score, **data)
+    data["groups"] = groups
     drawn: dict[str, Any] = {"n_resamples": n_resamples, "random_state": random_state}
     level = 0.95 if confidence_level is None else confidence_level
     return cost_curve_band(
@@ -373,9 +373,9 @@ def compute_cost_curve(
 class CostCurveDisplay(ScoreDisplay):
     """Cost curve: normalised expected cost against P(+)cost.
 
-    `from_predictions` draws the curve of `cost_curve`; with `confidence_level` or `baseline` that
-    of `cost_curve_band`. With ``lines=True``, an option of `plot`, the line of every threshold of
-    a curve without interval is drawn as well.
+    `from_predictions` draws the curve of `cost_curve`; with `confidence_level`, `baseline` or
+    `groups` that of `cost_curve_band`. With ``lines=True``, an option of `plot`, the line of every
+    threshold of a curve without interval is drawn as well.
 
     Parameters
     ----------
