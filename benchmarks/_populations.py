@@ -412,4 +412,4 @@ def draw(population: str, rng: np.random.Generator, n: int) -> tuple[np.ndarray,
 
 def learner_of(population: str, name: str) -> Any:
     """Return the estimator of a name for a population, None where it has none."""
-    return LEARNERS[name][int(POPULATIONS[population].regression)]
+    return (MORE_LEARNERS | LEARNERS)[name][int(POPULATIONS[population].regression)]

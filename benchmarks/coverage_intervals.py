@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 import scipy
 import sklearn
-from _populations import HELD_OUT, LEARNERS, POPULATIONS, draw, learner_of, risk
+from _populations import HELD_OUT, LEARNERS, MORE_LEARNERS, POPULATIONS, draw, learner_of, risk
 from joblib import Parallel, delayed
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
@@ -231,7 +231,7 @@ def parse():
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--summary", action="store_true", help="print what the CSV says instead")
     parser.add_argument("--misses", action="store_true", help="name the cells that miss, too")
-    every = {"populations": POPULATIONS, "learners": LEARNERS, "methods": METHODS}
+    every = {"populations": POPULATIONS, "learners": MORE_LEARNERS | LEARNERS, "methods": METHODS}
     for name, known in every.items():
         choices = [*known, "all", "tuned", "held-out"] if name == "populations" else [*known, "all"]
         parser.add_argument(

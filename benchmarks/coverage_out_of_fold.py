@@ -1,5 +1,7 @@
 """Coverage of the intervals of metrics of out-of-fold predictions, as `evaluate` shows them.
 
+Beside them, those of the corrected t of `score_interval`, on the same samples.
+
 Two Gaussian classes in p dimensions, of which the first tells them apart, or numbers that the
 first feature moves; the truth is the metric of the rule fitted to the whole sample, on a large
 test sample. An area of .5, or an effect of 0, is a cell without signal.
@@ -34,9 +36,10 @@ from sklearn.tree import DecisionTreeClassifier
 from skeval._resampling.fits import OutOfFold, collect_answers, fit_scheme
 from skeval._resampling.questions import Questions
 from skeval._resampling.task import cases_of, check_task, read_task
+from skeval.model_selection import score_interval
 from skeval.model_selection._fold_metrics import measure_metrics
 from skeval.model_selection._interval_methods import find_inflation, repeated_scheme
-from skeval.utils._seeds import root_seed
+from skeval.utils._checks import root_seed
 
 ESTIMATORS = {
     "lda": LinearDiscriminantAnalysis(),
@@ -50,6 +53,9 @@ ESTIMATORS = {
     "lasso": Lasso(alpha=0.1),
     "dummy": DummyRegressor(),
 }
+SCORES = ("accuracy", "balanced_accuracy", "f1_macro", "roc_auc", "average_precision")
+"""Metrics that the corrected t is measured on too; of numbers it is R2."""
+KINDS = "out_of_fold", "corrected_t"
 
 
 def draw(rng, n, rate, shift, p):
@@ -67,8 +73,11 @@ def draw_numbers(rng, n, signal, p):
     return X, signal * X[:, 0] + rng.standard_normal(n)
 
 
-def measure(estimator, X, y, seed):
-    """Return the metrics of repeated cross-validation."""
+def measure(estimator, X, y, seed, kind):
+    """Return the metrics of repeated cross-validation, or those of subsamplings."""
+    if kind == "corrected_t":
+        scores = ["r2"] if is_regressor(estimator) else list(SCORES)
+        return score_interval(estimator, X, y, scoring=scores, method=kind, random_state=seed)
     task = read_task(estimator, X, y, method="repeated_cv")
     scheme = repeated_scheme(task, root_seed(seed), {"n_folds": 10, "n_repeats": 10})
     answers = list(fit_scheme(task, scheme, Questions()))
@@ -93,7 +102,7 @@ def truth(estimator, X, y, test):
     return {each.name: each.value for each in measure_metrics(found, 0.95).values()}
 
 
-def run_cell(name, n, rate, area, p, n_sets, n_test, seed):
+def run_cell(name, n, rate, area, p, n_sets, n_test, seed, kinds):
     rng = np.random.default_rng([seed, n, int(1000 * rate), int(1000 * area), p])
     numbers = is_regressor(ESTIMATORS[name])
     shift = np.sqrt(2) * norm.ppf(area)
@@ -103,14 +112,15 @@ def run_cell(name, n, rate, area, p, n_sets, n_test, seed):
     for repetition in range(n_sets):
         X, y = make[0](rng, n, *make[1])
         true = truth(ESTIMATORS[name], X, y, test)
-        for each in measure(ESTIMATORS[name], X, y, repetition).values():
-            if np.isnan(true[each.name]):
-                continue
-            interval = each.interval
-            held[each.name].append(interval.low <= true[each.name] <= interval.high)
-            widths[each.name].append(interval.high - interval.low)
-            errors[each.name].append(each.value - true[each.name])
-    for metric, hits in held.items():
+        for kind in kinds:
+            for each in measure(ESTIMATORS[name], X, y, repetition, kind).values():
+                if np.isnan(true[each.name]):
+                    continue
+                interval, key = each.interval, (each.name, kind)
+                held[key].append(interval.low <= true[each.name] <= interval.high)
+                widths[key].append(interval.high - interval.low)
+                errors[key].append(each.value - true[each.name])
+    for (metric, kind), hits in held.items():
         yield {
             "estimator": name,
             "n": n,
@@ -118,10 +128,11 @@ def run_cell(name, n, rate, area, p, n_sets, n_test, seed):
             "area": area,
             "p": p,
             "metric": metric,
+            "method": kind,
             "sets": len(hits),
             "coverage": round(float(np.mean(hits)), 3),
-            "width": round(float(np.nanmean(widths[metric])), 4),
-            "bias": round(float(np.nanmean(errors[metric])), 4),
+            "width": round(float(np.nanmean(widths[metric, kind])), 4),
+            "bias": round(float(np.nanmean(errors[metric, kind])), 4),
         }
 
 
@@ -135,6 +146,7 @@ def main():
     parser.add_argument("--sets", type=int, default=200)
     parser.add_argument("--test", type=int, default=20000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--methods", nargs="+", default=KINDS[:1], choices=KINDS)
     parser.add_argument("--out")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -147,7 +159,7 @@ def main():
                     continue  # 10 folds would leave training sets of one class
                 for area in options.areas:
                     cell = name, n, rate, area, options.p, options.sets, options.test
-                    for row in run_cell(*cell, options.seed):
+                    for row in run_cell(*cell, options.seed, options.methods):
                         if writer is None:
                             writer = csv.DictWriter(file, row)
                             writer.writeheader()

@@ -15,6 +15,7 @@ Rules are chosen on one half of the pairs of a population and a learner and repo
 
 import argparse
 import csv
+import re
 import time
 import warnings
 import zlib
@@ -154,11 +155,10 @@ def losses_named(population, of_probabilities):
     return tuple(PROBABILITY_LOSSES) if of_probabilities else ("zero_one",)
 
 
-def cross_validate(estimator, X, y, names, seed, n_repeats=10):
+def cross_validate(estimator, X, y, names, seed, n_folds, n_repeats=10):
     """Return the losses of each sample in each repeat, and its folds."""
     task = read_task(estimator, X, y, method="repeated_cv")
     task = task.under(losses=tuple(resolve_loss(name, task.target) for name in names))
-    n_folds = min(10, len(y))
     scheme = repeated_scheme(task, SeedSequence(seed), {"n_folds": n_folds, "n_repeats": n_repeats})
     losses = np.empty((len(names), n_repeats, len(y)), dtype=np.float32)
     fold = np.empty((n_repeats, len(y)), dtype=np.uint8)
@@ -179,12 +179,12 @@ def find_risks(model, X, y, names):
     return np.array([loss(y, answers[loss.response]).mean(dtype=float) for loss in losses])
 
 
-def simulate_part(population, learner, n, part, n_sets, of_probabilities=False):
+def simulate_part(population, learner, n, part, n_sets, of_probabilities=False, n_folds=10):
     """Return the arrays of a file."""
     names = losses_named(population, of_probabilities)
     name = zlib.crc32(f"{population} {learner} {n}".encode())
     estimator, row = learner_of(population, learner), POPULATIONS[population]
-    new, n_new = None, min(N_NEW, 50 * n)
+    new, n_new = None, max(min(N_NEW, 50 * n), 20 * n)
     if row.table is None:
         new = row.simulate(np.random.default_rng([7, name]), n_new)
     parts = []
@@ -196,7 +196,8 @@ def simulate_part(population, learner, n, part, n_sets, of_probabilities=False):
         truth = find_risks(model, X_new, y_new, names)
         if population == "heavy tails":  # the variance of the errors is 3; that of a sample, unsure
             truth[0] = np.mean((X_new[:, :3].sum(axis=1) - model.predict(X_new)) ** 2) + 3
-        parts.append((truth, *cross_validate(estimator, X, y, names, int(rng.integers(2**31)))))
+        seed = int(rng.integers(2**31))
+        parts.append((truth, *cross_validate(estimator, X, y, names, seed, n_folds)))
     truth, losses, fold = map(np.stack, zip(*parts, strict=True))
     return {"risk": truth, "losses": losses, "fold": fold}
 
@@ -209,8 +210,10 @@ def simulate(arguments):
     with threadpool_limits(1), quick, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         share, n_shares = arguments.share
-        for population, learner, n, part in list(dict.fromkeys(plan()))[share::n_shares]:
+        cells = arguments.cells or list(dict.fromkeys(plan()))[share::n_shares]
+        for population, learner, n, part in cells:
             kind = "p" if arguments.probabilities else ""
+            kind = kind if arguments.folds == 10 else f"k{arguments.folds}-{kind}"
             name = f"{population}_{learner}_{n}_{kind}{part}.npz".replace(" ", "-")
             path, estimator = arguments.losses / name, learner_of(population, learner)
             table = POPULATIONS[population].table
@@ -226,7 +229,9 @@ def simulate(arguments):
                 return
             began = time.process_time()
             n_sets = PART if learner not in DEAR else 40
-            found = simulate_part(population, learner, n, part, n_sets, arguments.probabilities)
+            found = simulate_part(
+                population, learner, n, part, n_sets, arguments.probabilities, arguments.folds
+            )
             np.savez_compressed(path, **found)
             spent = time.process_time() - began
             print(f"{population}, {learner}, {n}, {part}: {spent:.1f} s", flush=True)
@@ -280,7 +285,7 @@ def rules():
     }
 
 
-def summarise_cell(population, learner, n, loss, found):
+def summarise_cell(population, learner, n, n_folds, loss, found):
     """Yield the rows of the table for a cell."""
     risk, losses, fold = found
     for n_repeats in REPEATS:
@@ -306,6 +311,7 @@ def summarise_cell(population, learner, n, loss, found):
                 "n": n,
                 "loss": loss,
                 "half": half_of(population, learner),
+                "folds": n_folds,
                 "sets": len(risk),
                 "repeats": n_repeats,
                 "rule": name,
@@ -322,19 +328,20 @@ def summarise_cell(population, learner, n, loss, found):
 
 
 def read_cells(folder):
-    """Yield each cell with the arrays of all its files: names, loss, (risk, losses, fold)."""
+    """Yield each cell with the arrays of its files: names, folds, loss, (risk, losses, fold)."""
     cells = {}
     for path in sorted(folder.glob("*.npz")):
-        population, learner, n, part = path.stem.split("_")
-        cells.setdefault((population, learner, int(n), part[0] == "p"), []).append(path)
-    for (population, learner, n, of_probabilities), paths in cells.items():
+        *names, n, part = path.stem.split("_")
+        n_folds, kind = re.fullmatch(r"(?:k(\d+)-)?(p?)\d+", part).groups()
+        cells.setdefault((*names, int(n), int(n_folds or 10), kind == "p"), []).append(path)
+    for (population, learner, n, n_folds, of_probabilities), paths in cells.items():
         parts = [np.load(path) for path in paths]
         risk, losses, fold = (
             np.concatenate([part[name] for part in parts]) for name in ("risk", "losses", "fold")
         )
         names = population.replace("-", " "), learner.replace("-", " ")
         for number, loss in enumerate(losses_named(names[0], of_probabilities)):
-            yield *names, n, loss, (risk[:, number], losses[:, number], fold)
+            yield *names, n, n_folds, loss, (risk[:, number], losses[:, number], fold)
 
 
 def summarise(arguments):
@@ -372,6 +379,12 @@ def show(rows):
     )
 
 
+def read_cell(text):
+    """Return a cell of the plan from what the command line calls it."""
+    population, learner, n, part = text.split("/")
+    return population, learner, int(n), int(part)
+
+
 def parse():
     """Parse the options."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -383,6 +396,10 @@ def parse():
         "--probabilities", action="store_true", help="losses of probabilities, of classifiers"
     )
     parser.add_argument("--learners", nargs="+", default=list(MORE_LEARNERS), help="only these")
+    parser.add_argument("--folds", type=int, default=10)
+    parser.add_argument(
+        "--cells", nargs="+", type=read_cell, help="these: population/learner/samples/part"
+    )
     parser.add_argument(
         "--share", type=int, nargs=2, default=(0, 1), help="number of this process, and of all"
     )

@@ -1,12 +1,24 @@
 """What holds for all tests."""
 
+import functools
 import gc
 import os
 import sys
 
+import numpy as np
 import pytest
+import sklearn.utils._param_validation as param_validation
 from helpers.crossed import choose_cases
 from hypothesis import settings
+from sklearn.base import BaseEstimator
+
+try:
+    import narwhals.stable.v2.dependencies as narwhals
+except ImportError:  # scikit-learn has need of it from 1.9
+    narwhals = None
+
+# Tests start dozens of processes: the first to import a module compiles it for all others.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # Tests that run side by side share the cores, so the time of one example says nothing.
 # Where CI is set the examples are the same in every run; elsewhere they go on searching. Other
@@ -16,6 +28,21 @@ settings.register_profile("shared cores", deadline=None, derandomize=FIXED, max_
 settings.register_profile("few", deadline=None, derandomize=FIXED, max_examples=10)
 settings.register_profile("long", deadline=None, max_examples=1000)
 settings.load_profile("shared cores")
+
+# scikit-learn asks thousands of times, in every small fit, what the parameters of a class or of a
+# function are, and whether an array is a data frame: a third of the time of such a fit.
+param_validation.signature = functools.cache(param_validation.signature)
+ask_for_names = BaseEstimator._get_param_names.__func__
+BaseEstimator._get_param_names = classmethod(functools.cache(ask_for_names))
+
+
+def _ask_of_no_array(is_frame):
+    return lambda data: type(data) is not np.ndarray and is_frame(data)
+
+
+if narwhals is not None:
+    narwhals.is_into_dataframe = _ask_of_no_array(narwhals.is_into_dataframe)
+    narwhals.is_into_series = _ask_of_no_array(narwhals.is_into_series)
 
 
 def pytest_addoption(parser):

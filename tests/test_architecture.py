@@ -32,7 +32,6 @@ NOT_IN_KERNELS = (
     "sklearn.utils.check_array",
     "skeval.utils._checks",
     "skeval.utils._compat.validate_params",
-    "skeval.utils._seeds",
     "skeval._resampling",
 )
 NUMBERS = [name for name in MODULES if name.startswith("_inference/")]

@@ -252,7 +252,7 @@ class LinearDeletion:
         self.n_classes = target.n_classes
         # Numbers are centred: an intercept carries their mean, which only costs digits.
         self.centre = 0.0 if self.n_classes or squares.penalty[0] else float(target.y.mean())
-        self.unit = 1.0 if self.n_classes else float(np.abs(target.y - self.centre).max())
+        self.unit = 1.0 if self.n_classes else float(np.abs(target.y - self.centre).max()) or 1.0
         self.noise = EPSILON
 
     def __call__(self, labels: np.ndarray, parts: Parts) -> FitOutput:

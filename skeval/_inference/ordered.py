@@ -13,12 +13,14 @@ that no more than `LOST` is. There are `MOST_BLOCKS` at most, since more of them
 A season is sought in the values themselves: the lag of the largest autocorrelation of what is left
 when the memory of one step is taken out, which alone would make neighbours alike at short lags.
 
-Two tests of the difference of two rules go by the differences of their losses: by blocks, and that
-of Diebold and Mariano for forecasts whose errors are alike up to a known horizon.
+Three tests of two rules go by the differences of their losses: by blocks, that of Diebold and
+Mariano for forecasts whose errors are alike up to a known horizon, and that of Giacomini and White,
+which asks whether the last difference foretells the next.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,12 +29,14 @@ from scipy import stats
 
 from skeval._inference.errors import Tested, variance_of_mean
 from skeval._inference.paired import PairedTest, student_test
+from skeval._inference.proportions import normal_interval
 
 __all__ = [
     "autocorrelation",
     "blocks_test",
     "diebold_mariano",
     "find_season",
+    "giacomini_white",
     "time_blocks",
     "time_units",
 ]
@@ -124,13 +128,13 @@ def time_units(sums: NDArray[Any], tests: NDArray[Any]) -> NDArray[np.intp]:
     return unit
 
 
-def blocks_test(differences: Floats, alternative: str = "two-sided") -> PairedTest | None:
-    """Return the test of the mean of differences in order by blocks of time; None of too few."""
-    blocks = time_blocks(differences)
-    if blocks is None:
-        return None
-    error = float(np.sqrt(variance_of_mean(Tested(differences, None, blocks))))
-    return student_test(float(differences.mean()), error, int(blocks[-1]) + 1, alternative)
+def blocks_test(differences: Floats, alternative: str = "two-sided") -> PairedTest:
+    """Return the test of the mean of differences in order by blocks of time; nan of too few."""
+    blocks, error, n_blocks = time_blocks(differences), np.nan, 0
+    if blocks is not None:
+        error = float(np.sqrt(variance_of_mean(Tested(differences, None, blocks))))
+        n_blocks = int(blocks[-1]) + 1
+    return student_test(float(differences.mean()), error, n_blocks, alternative)
 
 
 def diebold_mariano(
@@ -151,5 +155,33 @@ def diebold_mariano(
     covariances = [float(deviations[k:] @ deviations[: n - k]) / n for k in range(horizon)]
     variance = (covariances[0] + 2 * sum(covariances[1:])) / n
     variance *= n / (n + 1 - 2 * horizon + horizon * (horizon - 1) / n)
-    error = float(np.sqrt(variance)) if variance > 0 else np.nan
+    error = float(np.sqrt(variance)) if variance >= 0 else np.nan
     return student_test(float(differences.mean()), error, n, alternative)
+
+
+def giacomini_white(differences: Floats) -> tuple[PairedTest, float]:
+    r"""Giacomini & White (2006), one step ahead; and the next difference that is foretold.
+
+    The hypothesis is that the difference to come is 0 on average whatever the last one was. With
+    :math:`h_t = (1, d_t)` and :math:`z_{t+1} = h_t d_{t+1}` the statistic is that of Wald,
+
+    .. math:: T = n\, \bar z' \Big( \frac1n \sum_t z_t z_t' \Big)^{-1} \bar z ,
+
+    `n` times the uncentred :math:`R^2` of 1 on :math:`z`, chi-squared on its rank, 2. The interval
+    is that of the mean difference by blocks of time, without ends where they are too few. The next
+    difference is foretold by least squares of the differences on those before.
+    """
+    by_blocks = blocks_test(differences)
+    scale = float(np.sqrt(np.mean(differences**2))) or 1.0  # which the rank must not depend on
+    unit = differences / scale
+    known = np.column_stack([np.ones(len(unit) - 1), unit[:-1]])
+    moments = known * unit[1:, None]
+    ones = np.ones(len(moments))
+    weights, _, rank, _ = np.linalg.lstsq(moments, ones, rcond=None)
+    statistic = float(ones @ (moments @ weights))
+    pvalue = float(stats.chi2.sf(statistic, max(rank, 1)))  # no moments tell nothing
+    slopes = np.linalg.lstsq(known, unit[1:], rcond=None)[0]
+    foretold = scale * float(slopes[0] + slopes[1] * unit[-1])
+    if np.isnan(by_blocks.standard_error):
+        by_blocks = by_blocks._replace(limits=partial(normal_interval, 0.0, np.inf))
+    return by_blocks._replace(statistic=statistic, pvalue=pvalue), foretold

@@ -176,21 +176,20 @@ def tail_probability(
 def corrected_t(
     differences: Floats, test_train_ratio: float, alternative: str = "two-sided"
 ) -> PairedTest:
-    """Nadeau & Bengio (2003): variance (1/J + n_test/n_train) s^2 on J - 1 degrees of freedom.
-
-    Where all differences are equal but for rounding, nothing but their equality is known: the
-    interval is nan, and so are statistic and P-value unless they are all 0.
-    """
-    n = len(differences)
-    mean = float(differences.mean())
-    if np.ptp(differences) <= EQUAL * np.abs(differences).max():
-        statistic, pvalue = (0.0, 1.0) if mean == 0 else (np.nan, np.nan)
-        return PairedTest(0.0, statistic, pvalue, partial(normal_interval, mean, np.nan))
-    return student_test(mean, corrected_error(differences, test_train_ratio), n, alternative)
+    """Nadeau & Bengio (2003): variance (1/J + n_test/n_train) s^2 on J - 1 degrees of freedom."""
+    mean, error = float(differences.mean()), corrected_error(differences, test_train_ratio)
+    return student_test(mean, error, len(differences), alternative)
 
 
 def student_test(mean: float, error: float, n_units: int, alternative: str) -> PairedTest:
-    """Return the test of a mean with its standard error, on ``n_units - 1`` degrees of freedom."""
+    """Return the test of a mean with its standard error, on ``n_units - 1`` degrees of freedom.
+
+    Where nothing varies but by rounding, nothing but the mean is known: the interval is nan, and so
+    are statistic and P-value unless the mean is 0.
+    """
+    if error <= EQUAL * abs(mean):
+        statistic, pvalue = (0.0, 1.0) if mean == 0 else (np.nan, np.nan)
+        return PairedTest(0.0, statistic, pvalue, partial(normal_interval, mean, np.nan))
     statistic = mean / error
     pvalue = tail_probability(statistic, alternative, n_units - 1)
     limits = partial(normal_interval, mean, error, degrees_of_freedom=n_units - 1)

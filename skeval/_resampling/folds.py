@@ -26,8 +26,14 @@ from sklearn.utils import check_random_state
 
 from skeval._resampling.plan import PlanBlock, ResamplingPlan
 from skeval._resampling.task import Target
-from skeval.utils._checks import check_count, warn_user
-from skeval.utils._seeds import RandomStateLike, child_seed, repetition_rng, root_seed
+from skeval.utils._checks import (
+    RandomStateLike,
+    check_count,
+    child_seed,
+    repetition_rng,
+    root_seed,
+    warn_user,
+)
 
 __all__ = [
     "DEFAULT_FOLDS",

@@ -18,7 +18,7 @@ from skeval._resampling.folds import fold_plan
 from skeval._resampling.plan import PlanBlock, ResamplingPlan
 from skeval._resampling.task import Cases, Target
 from skeval._resampling.units import MAX_TRIES, explain_no_draw
-from skeval.utils._seeds import child_seed, repetition_rng
+from skeval.utils._checks import child_seed, repetition_rng
 
 __all__ = [
     "BootstrapScheme",

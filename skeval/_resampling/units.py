@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,14 @@ from sklearn.exceptions import UndefinedMetricWarning
 from skeval._inference.groups import Codes
 from skeval._resampling.plan import PlanBlock, ResamplingPlan
 from skeval._resampling.task import TooFewMembersError
-from skeval.utils._checks import check_groups, number_groups, warn_undefined
-from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
+from skeval.utils._checks import (
+    RandomStateLike,
+    check_groups,
+    number_groups,
+    repetition_rng,
+    root_seed,
+    warn_undefined,
+)
 
 __all__ = [
     "MAX_TRIES",
@@ -29,7 +36,10 @@ __all__ = [
     "drawing_units",
     "explain_no_draw",
     "leave_one_out_values",
+    "mean_held",
+    "mean_signed",
     "plan_resamples",
+    "values_of_draws",
     "values_or_nan",
     "warn_of_undefined",
 ]
@@ -230,20 +240,44 @@ Statistic = Callable[[NDArray[np.intp]], float]  # of the indices of a selection
 _BLOCK = 100
 
 
-def values_or_nan(
-    statistic: Statistic,
+def values_of_draws(
+    compute: Callable[[NDArray[np.intp]], Floats],
     units: DrawingUnits,
     n_resamples: int,
     root: SeedSequence,
     n_jobs: int | None,
 ) -> Floats:
-    """Return the statistic on each resample, nan where it is undefined."""
+    """Return what is computed of each resample, a column for each, and nan where it is not finite.
+
+    `compute` takes how often the resample holds each sample and returns a vector.
+    """
     starts = range(0, n_resamples, _BLOCK)
     blocks = [range(start, min(start + _BLOCK, n_resamples)) for start in starts]
-    jobs = (delayed(_block_values)(statistic, units, root, block) for block in blocks)
-    values = np.concatenate(list(Parallel(n_jobs=n_jobs)(jobs)))
+    jobs = (delayed(_block_values)(compute, units, root, block) for block in blocks)
+    values = np.concatenate(list(Parallel(n_jobs=n_jobs)(jobs))).T
     values[~np.isfinite(values)] = np.nan
     return values
+
+
+def values_or_nan(statistics: Sequence[Statistic], *plan: Any) -> Floats:
+    """Return statistics on the same resamples, a row for each, nan where one is undefined.
+
+    `plan` is what `values_of_draws` takes beside its first argument.
+    """
+    return values_of_draws(partial(_value_each, statistics), *plan)
+
+
+def mean_held(scores: Floats, weight: Floats | None, counts: NDArray[np.intp]) -> Floats:
+    """Return the mean of each row of scores where each sample is held so often."""
+    held = counts if weight is None else counts * weight
+    with np.errstate(invalid="ignore"):  # of no sample at all there is no mean
+        means: Floats = scores @ held / held.sum()
+    return means
+
+
+def mean_signed(differences: Floats, weight: Floats | None, exchanged: NDArray[np.intp]) -> Floats:
+    """Return the mean of differences, those of exchanged samples with the other sign."""
+    return np.average(differences * (1 - 2 * exchanged), weights=weight, keepdims=True)
 
 
 def leave_one_out_values(statistic: Statistic, units: DrawingUnits) -> list[Floats]:
@@ -272,11 +306,17 @@ def warn_of_undefined(values: Floats) -> None:
 
 
 def _block_values(
-    statistic: Statistic, units: DrawingUnits, root: SeedSequence, block: range
+    compute: Callable[[NDArray[np.intp]], Floats],
+    units: DrawingUnits,
+    root: SeedSequence,
+    block: range,
 ) -> Floats:
-    sample = np.arange(len(units.unit))
-    draws = (units.draw(repetition_rng(root, b)) for b in block)
-    return np.array([_value_or_nan(statistic, np.repeat(sample, counts)) for counts in draws])
+    return np.array([compute(units.draw(repetition_rng(root, b))) for b in block], dtype=float)
+
+
+def _value_each(statistics: Sequence[Statistic], counts: NDArray[np.intp]) -> Floats:
+    indices = np.repeat(np.arange(len(counts)), counts)
+    return np.array([_value_or_nan(statistic, indices) for statistic in statistics])
 
 
 def _value_or_nan(statistic: Statistic, indices: NDArray[np.intp]) -> float:

@@ -26,9 +26,8 @@ from skeval._resampling.jobs import open_jobs
 from skeval.metrics.cluster import silhouette_score
 from skeval.metrics.cluster._pairs import adjusted_rand, contingency, count_pairs, margin
 from skeval.metrics.cluster._samples import check_magnitude
-from skeval.utils._checks import check_data, check_methods
+from skeval.utils._checks import check_data, check_methods, repetition_rng, root_seed
 from skeval.utils._compat import HasMethods, Interval, StrOptions, safe_indexing, validate_params
-from skeval.utils._seeds import repetition_rng, root_seed
 from skeval.utils._text import DataFrame, align_text, make_frame, write_with_spread
 
 __all__ = [

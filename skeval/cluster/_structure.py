@@ -39,10 +39,11 @@ from skeval.utils._checks import (
     check_confidence_level,
     check_data,
     check_same_length,
+    repetition_rng,
+    root_seed,
     warn_undefined,
 )
 from skeval.utils._compat import Interval, StrOptions, safe_indexing, validate_params
-from skeval.utils._seeds import repetition_rng, root_seed
 
 __all__ = ["index_interval", "structure_test"]
 

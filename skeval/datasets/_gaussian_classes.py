@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import norm
 
-from skeval.utils._checks import check_count, check_data
-from skeval.utils._seeds import RandomStateLike, root_seed
+from skeval.utils._checks import RandomStateLike, check_count, check_data, root_seed
 
 __all__ = ["GaussianClasses", "make_gaussian_classes"]
 

@@ -38,6 +38,7 @@ from skeval._resampling.task import (
 )
 from skeval.feature_selection._stability import selection_stability
 from skeval.utils._checks import (
+    RandomStateLike,
     check_groups,
     check_jobs,
     check_methods,
@@ -46,7 +47,6 @@ from skeval.utils._checks import (
     warn_user,
 )
 from skeval.utils._compat import CallbackSupportMixin, with_callbacks
-from skeval.utils._seeds import RandomStateLike
 
 __all__ = [
     "CV2FeatureSelectionPipeline",

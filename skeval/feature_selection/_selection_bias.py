@@ -31,8 +31,7 @@ from skeval.feature_selection._cv2 import (
     check_support,
     default_selector,
 )
-from skeval.utils._checks import check_confidence_level, warn_user
-from skeval.utils._seeds import RandomStateLike
+from skeval.utils._checks import RandomStateLike, check_confidence_level, warn_user
 
 __all__ = ["compare_selections", "selection_bias", "split_at_selector"]
 

@@ -25,6 +25,7 @@ from skeval.metrics._curves import (
     cumulative_counts,
 )
 from skeval.utils._checks import (
+    RandomStateLike,
     check_binary_scores,
     check_data,
     check_labels,
@@ -32,10 +33,11 @@ from skeval.utils._checks import (
     give_nan,
     naming,
     number_groups,
+    repetition_rng,
+    root_seed,
     scale_weights,
 )
 from skeval.utils._compat import Interval, num_samples, validate_params
-from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
 
 __all__ = [
     "cost_curve",

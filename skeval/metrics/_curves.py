@@ -38,16 +38,18 @@ from skeval._inference.proportions import (
 )
 from skeval._inference.tables import ConfusionTable, score_form
 from skeval.utils._checks import (
+    RandomStateLike,
     check_binary_scores,
     check_data,
     check_probabilities,
     give_nan,
     naming,
     number_groups,
+    repetition_rng,
+    root_seed,
     warn_undefined,
 )
 from skeval.utils._compat import Interval, StrOptions, validate_params
-from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
 
 __all__ = [
     "BAND_CONSTRAINTS",

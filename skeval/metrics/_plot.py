@@ -16,10 +16,9 @@ from skeval._inference.estimate import Curve
 from skeval.metrics._calibration import calibration_curve
 from skeval.metrics._cost import cost_curve, cost_curve_band
 from skeval.metrics._curves import net_benefit, precision_recall_curve_band, roc_curve_band
-from skeval.utils._checks import check_groups, check_y, naming
+from skeval.utils._checks import RandomStateLike, check_groups, check_y, naming
 from skeval.utils._compat import num_samples, safe_indexing
 from skeval.utils._plotting import CurveDisplay
-from skeval.utils._seeds import RandomStateLike
 from skeval.utils._text import name_estimators
 
 __all__ = [

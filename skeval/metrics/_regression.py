@@ -24,9 +24,16 @@ from sklearn.utils import check_consistent_length
 
 from skeval._inference.estimate import Estimate
 from skeval._inference.proportions import normal_interval
-from skeval.utils._checks import check_data, check_weights, naming, warn_user
+from skeval.utils._checks import (
+    RandomStateLike,
+    check_data,
+    check_weights,
+    naming,
+    repetition_rng,
+    root_seed,
+    warn_user,
+)
 from skeval.utils._compat import HasMethods, Interval, StrOptions, validate_params
-from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
 
 __all__ = [
     "LOSSES",

@@ -29,9 +29,16 @@ from skeval._inference.proportions import (
 )
 from skeval.metrics._calibration import PROBABILITY_CONSTRAINTS
 from skeval.metrics._curves import check_curve_sample
-from skeval.utils._checks import check_binary_scores, check_probabilities, warn_undefined, warn_user
+from skeval.utils._checks import (
+    RandomStateLike,
+    check_binary_scores,
+    check_probabilities,
+    repetition_rng,
+    root_seed,
+    warn_undefined,
+    warn_user,
+)
 from skeval.utils._compat import Interval, validate_params
-from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
 
 __all__ = ["Validated", "calibration_measures", "recalibrate", "validation_size"]
 

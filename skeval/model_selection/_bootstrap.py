@@ -48,6 +48,7 @@ from skeval.model_selection._estimates import (
 )
 from skeval.model_selection._tuning import read_split_scores
 from skeval.utils._checks import (
+    RandomStateLike,
     check_confidence_level,
     check_count,
     check_data,
@@ -55,9 +56,10 @@ from skeval.utils._checks import (
     check_option,
     check_same_length,
     check_y,
+    root_seed,
+    small_seed,
 )
 from skeval.utils._compat import MetadataRequester, num_samples
-from skeval.utils._seeds import RandomStateLike, root_seed, small_seed
 
 __all__ = [
     "BootstrapSplit",

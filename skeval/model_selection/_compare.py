@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.random import Generator, SeedSequence
@@ -29,7 +29,11 @@ from skeval._resampling.task import Params, Target, Task, check_takes_weights, r
 from skeval._resampling.units import (
     DrawingUnits,
     ExchangedUnits,
+    Statistic,
     drawing_units,
+    mean_held,
+    mean_signed,
+    values_of_draws,
     values_or_nan,
     warn_of_undefined,
 )
@@ -58,6 +62,7 @@ from skeval.model_selection._comparison_methods import (
 from skeval.model_selection._estimates import repeat_folds
 from skeval.model_selection._metric_interval import find_sample_values
 from skeval.utils._checks import (
+    RandomStateLike,
     check_comparable,
     check_confidence_level,
     check_count,
@@ -68,10 +73,10 @@ from skeval.utils._checks import (
     check_y,
     naming,
     number_groups,
+    root_seed,
     share_dtype,
 )
 from skeval.utils._compat import Interval, validate_params
-from skeval.utils._seeds import RandomStateLike, root_seed
 from skeval.utils._text import name_estimators, name_scoring
 
 __all__ = ["compare_classifiers", "compare_predictions", "default_rope"]
@@ -459,17 +464,10 @@ def read_classes(model: Any, X: Any, y: Any) -> Any:
     return getattr(model, "classes_", None)
 
 
-def draw_scores(
-    scores: Sequence[Callable[[np.ndarray], float]],
-    units: DrawingUnits,
-    n_resamples: int,
-    root: SeedSequence,
-    n_jobs: int | None,
-) -> Draws:
-    """Return scores, functions of rows, on all samples and on the same resamples of them."""
+def draw_scores(scores: Sequence[Statistic], units: DrawingUnits, *plan: Any) -> Draws:
+    """Return scores on all samples and on the same resamples of them, which `plan` draws."""
     values = np.array([score(np.arange(len(units.unit))) for score in scores])
-    drawn = [values_or_nan(score, units, n_resamples, root, n_jobs) for score in scores]
-    return Draws(values, np.array(drawn))
+    return Draws(values, values_or_nan(scores, units, *plan))
 
 
 @validate_params(
@@ -530,10 +528,13 @@ def compare_predictions(
         the samples are resampled. "mcnemar" counts the samples that one alone predicts right;
         "cochran_q" does so after the test that all are right equally often. "delong" compares areas
         under ROC curves, of two classes, the second in sorted order the positive one. Of samples in
-        the order of time, where neighbours err together, the two others compare the accuracy, or a
-        `metric` that is a mean of losses of samples, as `sklearn.metrics.mean_absolute_error`:
+        the order of time, where neighbours err together, the three others compare the accuracy, or
+        a `metric` that is a mean of losses of samples, as `sklearn.metrics.mean_absolute_error`:
         "time_blocks" by blocks of consecutive samples, as long as neighbours are alike;
-        "diebold_mariano" for forecasts `horizon` steps ahead [6]_ with the correction of [7]_.
+        "diebold_mariano" for forecasts `horizon` steps ahead [6]_ with the correction of [7]_;
+        "giacomini_white" [10]_, of two forecasts one step ahead, asks something else: whether the
+        last difference foretells which of them scores better next. The next difference that is
+        foretold stands in the details as ``foretold``; the interval is that of "time_blocks".
     y_true_b : array-like of shape (n_samples_b,), default=None
         What the second of two is to predict where its samples are others than those of the first:
         unpaired ("delong").
@@ -646,6 +647,8 @@ def compare_predictions(
     .. [9] Mogstad, M., Romano, J. P., Shaikh, A. M. and Wilhelm, D. (2024). Inference for ranks
        with applications to mobility across neighbourhoods and academic achievement across
        countries. Review of Economic Studies 91, 476-518. https://doi.org/10.1093/restud/rdad006
+    .. [10] Giacomini, R. and White, H. (2006). Tests of conditional predictive ability.
+       Econometrica 74, 1545-1578. https://doi.org/10.1111/j.1468-0262.2006.00718.x
 
     Examples
     --------
@@ -732,13 +735,6 @@ def _name_score(method: str, metric: Any, max_fpr: float | None) -> str:
     return METHODS[method].scoring or ("accuracy" if metric is None else name_scoring(metric))
 
 
-def fraction_right(
-    y_true: np.ndarray, predicted: np.ndarray, sample_weight: np.ndarray | None = None
-) -> float:
-    """Return the accuracy; its checks are left out, which take longer than the rest."""
-    return float(np.average(y_true == predicted, weights=sample_weight))
-
-
 _USED = {
     "joint": {"metric", "groups", "sample_weight"},
     "right": {"groups"},
@@ -820,12 +816,11 @@ class Predictions:
 
     def draws(self) -> Draws:
         """Score all on the same resamples."""
-        return self._draw(self._read_scored())
+        return self._draw()
 
     def exchanges(self) -> Draws:
         """Score all on the same resamples, and two with their predictions exchanged."""
-        vectors = self._read_scored()
-        shapes = {vector.shape for vector in vectors}
+        shapes = {vector.shape for vector in self.vectors}
         if len(shapes) > 1:
             raise ValueError(
                 f"predictions must have the same shape for method='permutation', got {shapes}."
@@ -838,20 +833,23 @@ class Predictions:
                 "'max_t', 'mcnemar', 'delong' and 'bootstrap' take them."
             )
         exchanged = ExchangedUnits(units.unit, units.strata, units.n_groups)
+        plan = exchanged, self.n_resamples, self.root, self.n_jobs
+        of_samples = self._score_samples()
 
         def exchange(a: int, b: int) -> np.ndarray:
-            first, second = share_dtype(vectors[a], vectors[b])
+            if of_samples is not None:
+                signed = partial(mean_signed, of_samples[a] - of_samples[b], self.weight)
+                return values_of_draws(signed, *plan)[0]
+            first, second = share_dtype(self.vectors[a], self.vectors[b])
 
             def score_exchanged(rows: np.ndarray) -> float:
                 one, other = first.copy(), second.copy()
                 one[rows], other[rows] = second[rows], first[rows]
                 return self._score(one, slice(None)) - self._score(other, slice(None))
 
-            return values_or_nan(
-                score_exchanged, exchanged, self.n_resamples, self.root, self.n_jobs
-            )
+            return values_or_nan([score_exchanged], *plan)[0]
 
-        return self._draw(vectors)._replace(exchange=exchange)
+        return self._draw()._replace(exchange=exchange)
 
     def in_time(self) -> InTime:
         """Return the loss of each sample, or whether it is predicted right, in the order given."""
@@ -935,24 +933,28 @@ class Predictions:
         losses = [row.per_sample(self.truths[0], each, **arguments) for each in self.vectors]
         return np.array(losses, dtype=float)
 
-    def _draw(self, vectors: list[np.ndarray]) -> Draws:
+    def _draw(self) -> Draws:
         units = drawing_units(len(self.truths[0]), None, self.groups, crossed=True)
-        scores = [partial(self._score, vector) for vector in vectors]
+        plan = units, self.n_resamples, self.root, self.n_jobs
+        of_samples = self._score_samples()
         with naming("metric"):
-            draws = draw_scores(scores, units, self.n_resamples, self.root, self.n_jobs)
+            if of_samples is None:
+                draws = draw_scores(
+                    [partial(self._score, vector) for vector in self.vectors], *plan
+                )
+            else:
+                means = partial(mean_held, of_samples, self.weight)
+                held = np.ones(len(self.truths[0]), dtype=np.intp)
+                draws = Draws(means(held), values_of_draws(means, *plan))
         if not np.isfinite(draws.values).all():
             raise ValueError(f"metric must be finite on all samples, got {draws.values.tolist()}.")
         return draws
 
     def _score(self, vector: np.ndarray, rows: Any) -> float:
-        """Return the score of some samples."""
-        metric = self.metric or fraction_right
+        """Return the score of some samples by the metric; without one, samples have scores."""
+        metric = cast("Callable[..., float]", self.metric)
         weight = {} if self.weight is None else {"sample_weight": self.weight[rows]}
         return float(metric(self.truths[0][rows], vector[rows], **weight))
-
-    def _read_scored(self) -> list[np.ndarray]:
-        """Return the predictions, as labels where it is the accuracy that scores them."""
-        return self._read_labels() if self.metric is None else self.vectors
 
     def _read_labels(self) -> list[np.ndarray]:
         """Return predictions that can be compared with the labels, or raise."""

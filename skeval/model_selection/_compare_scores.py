@@ -31,15 +31,16 @@ from skeval.model_selection._run_over_datasets import (
     read_splits_scores,
 )
 from skeval.utils._checks import (
+    RandomStateLike,
     check_confidence_level,
     check_option,
     check_rope,
     check_same_length,
     check_y,
     naming,
+    root_seed,
 )
 from skeval.utils._compat import validate_params
-from skeval.utils._seeds import RandomStateLike, root_seed
 
 __all__ = ["GivenInTime", "GivenSplits", "compare_scores", "read_systems"]
 

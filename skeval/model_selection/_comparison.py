@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -34,12 +34,31 @@ from skeval.utils._text import (
     write_pvalue,
 )
 
-__all__ = ["Comparison", "Difference", "draw_posterior"]
+__all__ = ["BETTER", "FORETOLD", "Claim", "Comparison", "Difference", "draw_posterior"]
 
 MOST_LISTED = 10
 """Of more things than these the ranks are printed, and not the pairs."""
 SURE = 0.95
 """The posterior probability from which a conclusion is drawn."""
+
+
+class Claim(NamedTuple):
+    """What a two-sided test says of `a` and `b`: where it rejects, and where it does not.
+
+    `at` are its level and its P-value; `direction` and `which` say who scores more.
+    """
+
+    shown: str = "{a} scores {direction} than {b}{which}: more than chance at {at}."
+    denied: str = "No difference is shown at {at}. That is no proof of equality."
+
+
+BETTER = Claim()
+FORETOLD = Claim(
+    "Which of {a} and {b} scores better next can be foretold, by the last difference or by their "
+    "means: more than chance at {at}. That alone does not say that one is better.",
+    "It is not shown at {at} that the last difference foretells which scores better next. That is "
+    "no proof that it does not.",
+)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -69,6 +88,9 @@ class Difference(Estimate):
         What the test takes as it is, and is not said to hold beyond.
     greater_is_better : bool
         Whether the larger of two scores is the better one, which of losses it is not.
+    claim : Claim
+        What the test says where it rejects, which may be something else than that one scores more,
+        and where it does not.
     """
 
     a: str
@@ -79,6 +101,7 @@ class Difference(Estimate):
     level: float = 0.05
     scope: str = ""
     greater_is_better: bool = True
+    claim: Claim = field(default=BETTER, repr=False)
 
     @property
     def conclusion(self) -> str:
@@ -90,10 +113,7 @@ class Difference(Estimate):
             )
         if self.pvalue <= self.level:
             which = "" if self.greater_is_better else ", and less is better"
-            said = (
-                f"{self.a} scores {self._direction} than {self.b}{which}: more than chance at "
-                f"{100 * self.level:.3g} % ({say_pvalue(self.pvalue)})."
-            )
+            said = self._say(self.claim.shown, direction=self._direction, which=which)
         else:
             said = f"{self._deny()} {self._describe_interval()}"
         return " ".join(filter(None, [said, self.scope, self._tell_equivalence()]))
@@ -108,12 +128,17 @@ class Difference(Estimate):
     def _greater(self) -> bool:
         return self.alternative == "greater"
 
+    def _say(self, told: str, **words: str) -> str:
+        """Return a sentence about the two, with the level and the P-value in it."""
+        at = f"{100 * self.level:.3g} % ({say_pvalue(self.pvalue)})"
+        return told.format(a=self.a, b=self.b, at=at, **words)
+
     def _deny(self) -> str:
         """Say what the test has not shown."""
-        at = f"at {100 * self.level:.3g} % ({say_pvalue(self.pvalue)})"
         if self.alternative == "two-sided":
-            return f"No difference is shown {at}. That is no proof of equality."
-        said = f"It is not shown {at} that {self.a} scores {self._direction} than {self.b}."
+            return self._say(self.claim.denied)
+        told = "It is not shown at {at} that {a} scores {direction} than {b}."
+        said = self._say(told, direction=self._direction)
         reverse = self.interval.high < 0 if self._greater else self.interval.low > 0
         if not reverse:
             return said
@@ -166,6 +191,10 @@ WORKS = {
     "corrected_t": "C. Nadeau, Y. Bengio (2003), https://doi.org/10.1023/A:1024068626366",
     "delong": "E. R. DeLong, D. M. DeLong, D. L. Clarke-Pearson (1988), "
     "https://doi.org/10.2307/2531595",
+    "diebold_mariano": "F. X. Diebold, R. S. Mariano (1995), "
+    "https://doi.org/10.1080/07350015.1995.10524599",
+    "giacomini_white": "R. Giacomini, H. White (2006), "
+    "https://doi.org/10.1111/j.1468-0262.2006.00718.x",
     "mcnemar": "interval: A. Agresti, Y. Min (2005), https://doi.org/10.1002/sim.1781",
     "5x2cv_t": "T. G. Dietterich (1998), https://doi.org/10.1162/089976698300017197",
     "5x2cv_f": "E. Alpaydin (1999), https://doi.org/10.1162/089976699300016007",

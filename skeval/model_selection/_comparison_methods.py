@@ -21,7 +21,7 @@ from sklearn.base import is_classifier
 
 from skeval._inference.estimate import Details, Limits, Test
 from skeval._inference.groups import Codes, Spread
-from skeval._inference.ordered import blocks_test, diebold_mariano
+from skeval._inference.ordered import blocks_test, diebold_mariano, giacomini_white
 from skeval._inference.paired import (
     PairedTest,
     adjust_pvalues,
@@ -66,7 +66,7 @@ from skeval._inference.ranks import (
 )
 from skeval._resampling.units import warn_of_undefined
 from skeval.metrics import get_scorer
-from skeval.model_selection._comparison import Comparison, Difference
+from skeval.model_selection._comparison import BETTER, FORETOLD, Claim, Comparison, Difference
 from skeval.utils._checks import check_methods, check_option, naming, warn_undefined
 
 __all__ = [
@@ -260,6 +260,10 @@ class ComparisonMethod:
         From the confidence level to the P-value up to which it calls a difference more than chance.
     scope : str
         What it takes as it is.
+    claim : Claim
+        What it says where it rejects, and where it does not.
+    of_two : bool
+        Whether it compares two alone.
     """
 
     name: str
@@ -273,6 +277,8 @@ class ComparisonMethod:
     simultaneous: bool = False
     level: Callable[[float], float] = significance_level
     scope: str = ""
+    claim: Claim = BETTER
+    of_two: bool = False
 
 
 def methods_of(source: type[Source]) -> tuple[str, ...]:
@@ -286,6 +292,8 @@ def check_method(source: type[Source], method: str, alternative: str, n_names: i
     if alternative != "two-sided" and (n_names > 2 or not row.one_sided):
         what = f"method={method!r}" if not row.one_sided else f"more than two, here {n_names}"
         raise ValueError(f"alternative must be 'two-sided' for {what}, got {alternative!r}.")
+    if row.of_two and n_names > 2:
+        raise ValueError(f"method={method!r} compares two, got {n_names}.")
 
 
 def check_named(name: str, things: Any, minimum: int) -> None:
@@ -391,6 +399,7 @@ def compare(source: Source, method: str, question: Question) -> Comparison:
             replicates=pair.replicates,
             allow_point=pair.allow_point,
             details={"pvalue_alone": pair.test.pvalue} | pair.details,
+            claim=row.claim,
             **shared,
         )
     return Comparison(
@@ -463,12 +472,12 @@ def judge_right(source: Right, question: Question) -> Findings:
 
     def judge(a: int, b: int) -> Pair:
         only_a, only_b = int(np.sum(right[a] & ~right[b])), int(np.sum(right[b] & ~right[a]))
-        if group is not None:
+        if group is None:
+            test, form = mcnemar(only_a, only_b, right.shape[1], question.alternative)
+            counted = {"form": form, "only_a": only_a, "only_b": only_b}
+        else:
             test, spread = grouped_mcnemar(right[[a, b]], group, question.alternative)
             counted = {"form": "t", "only_a": only_a, "only_b": only_b, **spread.details}
-            return Pair(float(values[a] - values[b]), test, "mcnemar", counted)
-        test, form = mcnemar(only_a, only_b, right.shape[1], question.alternative)
-        counted = {"form": form, "only_a": only_a, "only_b": only_b}
         return Pair(float(values[a] - values[b]), test, "mcnemar", counted)
 
     return Findings(values, judge)
@@ -496,14 +505,13 @@ def judge_right_of_all(source: Right, question: Question) -> Findings:
 def judge_areas(areas: Areas, question: Question) -> Findings:
     """DeLong's test of areas under ROC curves."""
     values, spread, paired = areas
-    degrees = spread.degrees_of_freedom
 
     def judge(a: int, b: int) -> Pair:
-        two = [a, b]
+        two, degrees = [a, b], spread.degrees_of_freedom
         known = spread.covariance[np.ix_(two, two)]
         test = paired_delong(values[two], known, question.alternative, degrees)
-        details = {"paired": paired, **spread.details}
-        return Pair(float(values[a] - values[b]), test, "delong", details)
+        told = {"paired": paired, **spread.details}
+        return Pair(float(values[a] - values[b]), test, "delong", told)
 
     return Findings(values, judge)
 
@@ -612,33 +620,39 @@ def judge_exchanges(draws: Draws, question: Question) -> Findings:
     return found._replace(judge=judge)
 
 
-def judge_in_time(in_time: InTime, question: Question, *, method: str) -> Findings:
-    """The tests of samples in the order of time: by blocks, or of Diebold and Mariano."""
+def judge_in_time(
+    in_time: InTime,
+    question: Question,
+    *,
+    test: Callable[[np.ndarray, int, str], tuple[PairedTest, dict[str, Any]]],
+    interval: str = "time_blocks",
+    undefined: str = "",
+) -> Findings:
+    """The tests of samples in the order of time, of their differences.
+
+    `interval` names that beside the test, and `undefined` says why there may be no P-value.
+    """
     values, horizon = in_time
 
     def judge(a: int, b: int) -> Pair:
         differences = differences_of(values[[a, b]].T)
-        alternative, details = question.alternative, {"horizon": horizon}
-        if not differences.any():
-            test = PairedTest(0.0, 0.0, 1.0, partial(normal_interval, 0.0, np.nan))
-        elif method == "diebold_mariano":
-            test = diebold_mariano(differences, horizon, alternative)
-        else:
-            found = blocks_test(differences, alternative)
-            if found is None:
-                warn_undefined(
-                    "The differences of neighbours in time are so much alike that the samples are "
-                    "worth fewer than three independent blocks of time: the test is undefined."
-                )
-            undefined = partial(normal_interval, np.nan, np.nan)
-            test, details = found or PairedTest(np.nan, np.nan, np.nan, undefined), {}
-        if np.isnan(test.pvalue) and method == "diebold_mariano":
-            warn_undefined(
-                f"The variance over horizon={horizon} is not above 0: the test is undefined."
-            )
-        return Pair(float(differences.mean()), test, method, details)
+        found, details = test(differences, horizon, question.alternative)
+        if np.isnan(found.pvalue):
+            warn_undefined(f"{undefined.format(horizon=horizon)}: the test is undefined.")
+        return Pair(float(differences.mean()), found, interval, details)
 
     return Findings(values.mean(axis=1), judge)
+
+
+def foretell(differences: np.ndarray, horizon: int, _: str) -> tuple[PairedTest, dict[str, Any]]:
+    """Return the test of Giacomini and White, with the difference that is foretold."""
+    if horizon != 1:
+        raise ValueError(
+            "horizon must be 1 for method='giacomini_white', which rejects too often further "
+            f"ahead, got {horizon}."
+        )
+    found, foretold = giacomini_white(differences)
+    return found, {"foretold": foretold}
 
 
 def judge_datasets(
@@ -701,12 +715,7 @@ RULES = "This holds for these predictions; that training anew would change them 
 HALVINGS = "This is of random halvings of these data, and says nothing of new data."
 DATASETS = "All this is of data sets like these, and of no single one."
 MEAN_RANKS = f"Mean ranks of two depend on who else takes part. {DATASETS}"
-OF_LABELS: dict[str, Any] = {
-    "needs": "right",
-    "scoring": "accuracy",
-    "of_classes": True,
-    "scope": RULES,
-}
+OF_LABELS: dict[str, Any] = {"needs": "right", "scoring": "accuracy", "of_classes": True}
 OVER_DATASETS: dict[str, Any] = {"needs": "table", "one_sided": False, "level": level_over_datasets}
 
 ROWS = (
@@ -735,9 +744,13 @@ ROWS = (
     ComparisonMethod(
         "max_t", "largest t of all pairs", "joint", judge_joint, simultaneous=True, scope=RULES
     ),
-    ComparisonMethod("mcnemar", "McNemar's test", judge=judge_right, **OF_LABELS),
+    ComparisonMethod("mcnemar", "McNemar's test", judge=judge_right, scope=RULES, **OF_LABELS),
     ComparisonMethod(
-        "cochran_q", "McNemar's test after Cochran's Q", judge=judge_right_of_all, **OF_LABELS
+        "cochran_q",
+        "McNemar's test after Cochran's Q",
+        judge=judge_right_of_all,
+        scope=RULES,
+        **OF_LABELS,
     ),
     ComparisonMethod(
         "delong",
@@ -752,7 +765,12 @@ ROWS = (
         "time_blocks",
         "blocks of time",
         "in_time",
-        partial(judge_in_time, method="time_blocks"),
+        partial(
+            judge_in_time,
+            test=lambda differences, _, side: (blocks_test(differences, side), {}),
+            undefined="The blocks of time do not differ, or neighbours are so much alike that "
+            "samples are worth fewer than three blocks",
+        ),
         independent=True,
         scope=RULES,
     ),
@@ -760,9 +778,28 @@ ROWS = (
         "diebold_mariano",
         "Diebold and Mariano's test",
         "in_time",
-        partial(judge_in_time, method="diebold_mariano"),
+        partial(
+            judge_in_time,
+            test=lambda differences, horizon, side: (
+                diebold_mariano(differences, horizon, side),
+                {"horizon": horizon},
+            ),
+            interval="diebold_mariano",
+            undefined="The variance over horizon={horizon} is not above 0",
+        ),
         independent=True,
         scope=RULES,
+    ),
+    ComparisonMethod(
+        "giacomini_white",
+        "Giacomini and White's test",
+        "in_time",
+        partial(judge_in_time, test=foretell),
+        independent=True,
+        one_sided=False,
+        scope=RULES,
+        claim=FORETOLD,
+        of_two=True,
     ),
     ComparisonMethod(
         "wilcoxon",

@@ -15,9 +15,8 @@ from skeval._inference.groups import Design, make_design, read_design
 from skeval._inference.paired import mcnemar, tail_probability
 from skeval._inference.ranks import signed_rank_pvalue
 from skeval.model_selection._comparison import Comparison, Difference
-from skeval.utils._checks import check_option
+from skeval.utils._checks import RandomStateLike, check_option, repetition_rng, root_seed
 from skeval.utils._compat import Interval, validate_params
-from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
 from skeval.utils._text import DataFrame, align_text, fill_text, make_frame
 
 __all__ = ["ComparisonPower", "comparison_power"]

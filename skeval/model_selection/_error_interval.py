@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -19,8 +20,11 @@ from skeval._inference.proportions import Finding, make_limits, mirrored
 from skeval._resampling.fits import OutOfFold, collect_answers, fit_scheme, score_scheme
 from skeval._resampling.folds import draws_anew
 from skeval._resampling.plan import FitOutput
+from skeval._resampling.questions import Questions, find_response_method
+from skeval._resampling.schemes import FoldScheme
 from skeval._resampling.task import (
     Cases,
+    Loss,
     LossLike,
     Params,
     Task,
@@ -29,7 +33,9 @@ from skeval._resampling.task import (
     resolve_loss,
 )
 from skeval.metrics._scorers import range_of, read_scoring, row_of_scorer
+from skeval.metrics._table import BINARY, REPORTED, give_no_limits
 from skeval.model_selection._estimates import Outcome, Settings, conclude, find, untested_losses
+from skeval.model_selection._fold_metrics import measure_metrics
 from skeval.model_selection._interval_methods import (
     AUTO,
     ERROR_METHODS,
@@ -40,11 +46,18 @@ from skeval.model_selection._interval_methods import (
     find_repeated,
     outcome_of_repeats,
     read_design,
+    repeated_rule,
     repeated_scheme,
     resolve_settings,
 )
-from skeval.utils._checks import check_confidence_level, check_count, check_option, warn_undefined
-from skeval.utils._seeds import RandomStateLike, root_seed
+from skeval.utils._checks import (
+    RandomStateLike,
+    check_confidence_level,
+    check_count,
+    check_option,
+    root_seed,
+    warn_undefined,
+)
 
 __all__ = [
     "conclude_row",
@@ -485,7 +498,7 @@ def score_interval(
     y: Any,
     *,
     scoring: Any = None,
-    method: str = "corrected_t",
+    method: str = AUTO,
     confidence_level: float = 0.95,
     groups: Any = None,
     params: Params = None,
@@ -503,16 +516,26 @@ def score_interval(
 ) -> Estimate | Results:
     r"""Return the score that a procedure will have on new samples, with a confidence interval.
 
-    Any scorer, or several from one set of fits. "corrected_t" and "conservative_z" [1]_ and
-    "five_by_two" [2]_ need no more than a score of each fit: with :math:`\mu_j` the scores of `J`
-    random subsamplings that train on :math:`n_1` and test on :math:`n_2` samples, the first is
+    Any scorer, or several from one set of fits. "repeated_cv" (ours) takes repeated
+    cross-validation, as `error_interval` does, and what it finds depends on the score:
+
+    - that of a mean of losses ("accuracy", "neg_log_loss", "neg_brier_score",
+      "neg_mean_squared_error", "neg_mean_absolute_error") is the error, mirrored;
+    - "balanced_accuracy", "f1_macro", "matthews_corrcoef", "r2", "neg_root_mean_squared_error",
+      and of two classes "roc_auc", "average_precision", "f1", "precision" and "recall", are those
+      of all tested samples of a repeat together (areas compare samples of one test set alone). The
+      variance is that of independent samples, inflated as that of the error, or more where the
+      score differs between repeats;
+    - any other is the mean of the scores of the test sets, with the interval of "corrected_t".
+
+    "corrected_t" and "conservative_z" [1]_ and "five_by_two" [2]_ need no more than a score of each
+    fit: with :math:`\mu_j` the scores of `J` random subsamplings that train on :math:`n_1` and test
+    on :math:`n_2` samples, the first is
 
     .. math:: \bar\mu \mp t_{J-1}\, sd(\mu) \sqrt{1/J + n_2/n_1} .
 
     The other methods of `error_interval` that hold samples out need the losses of single samples,
-    which "accuracy", "neg_log_loss", "neg_brier_score", "neg_mean_squared_error" and
-    "neg_mean_absolute_error" have; there the interval is that of the error, mirrored. Larger is
-    better.
+    and serve means of losses alone. Larger is better.
 
     Parameters
     ----------
@@ -525,9 +548,9 @@ def score_interval(
     scoring : str, callable, list, tuple or dict, default=None
         A score, as in ``cross_validate`` of scikit-learn, or several; None is "accuracy" for
         classifiers and "r2" for regressors.
-    method : str, default="corrected_t"
-        "corrected_t", "conservative_z", "five_by_two", "holdout", "cv_wald", "nested_cv",
-        "replace_one_cv" or "repeated_cv"; see `error_interval`.
+    method : str, default="repeated_cv"
+        "repeated_cv", "corrected_t", "conservative_z", "five_by_two", "holdout", "cv_wald",
+        "nested_cv" or "replace_one_cv"; see `error_interval`.
     confidence_level : float, default=0.95
         Nominal coverage.
     groups : array-like of shape (n_samples,), default=None
@@ -536,8 +559,8 @@ def score_interval(
         Arguments of the estimator's `fit` by name, as ``cross_validate`` of scikit-learn takes
         them.
     sample_weight : array-like of shape (n_samples,), default=None
-        Positive weights of the samples in every fit, and in the means of the methods that need
-        losses of single samples; scores of fits are not weighted.
+        Positive weights of the samples in every fit, and in all that is computed from single
+        samples; scores of fits are not weighted.
     n_folds, n_repeats, n_pairs : int, default=None
         Parameters of the method, as in `error_interval`.
     test_size : float or int, default=None
@@ -561,8 +584,9 @@ def score_interval(
     Estimate or dict
         An estimate; of several scores, one for each name. Its `name` is that of the score, that of
         a function with brackets behind it; `replicates` holds the scores of folds, subsamples or
-        repeats; `details` has what those of `error_interval` have, and "n_undefined", the number
-        of fits that failed, or whose score is undefined, which were left out.
+        repeats, and nothing of a score of all samples together; `details` has what those of
+        `error_interval` have, and "n_undefined", the number of fits that failed, or whose score is
+        undefined, which were left out.
 
     Raises
     ------
@@ -578,8 +602,18 @@ def score_interval(
 
     Notes
     -----
+    How many of 80 data sets a cell "repeated_cv" held at a nominal 0.95, and in brackets
+    "corrected_t" on the same: "roc_auc" 0.89 to 1.00 (0.75 to 0.94), "average_precision" 0.96 to
+    1.00 (0.44 to 0.82), "balanced_accuracy" 0.97 to 1.00 (0.66 to 0.96) and "f1_macro" 0.97 to 1.00
+    (0.61 to 0.96), five cells of 100 samples with 5 features, one class in two or in ten, under
+    linear discriminant analysis and, once, a tree of depth 3; "r2" 0.91 to 0.96 (0.85 to 0.93),
+    eight cells of 50 and 100 samples under ridge regression and least squares, at 0.24 to 0.64
+    times the width, since the R2 of a test set of 5 or 10 samples is too low, there by 0.17 to 0.76
+    on average. Any other score has such a mean over test sets.
+
     Intervals of scikit-learn's named scores are cut off at the range of the score. A test set of a
-    tenth of few samples may hold one class only, and no area under a curve: raise `test_size`.
+    tenth of few samples may hold one class only, and no area under a curve by "corrected_t": raise
+    `test_size`.
 
     References
     ----------
@@ -599,14 +633,13 @@ def score_interval(
     ...     GaussianNB(), X, y, scoring=["roc_auc", "f1"], random_state=0
     ... )
     >>> print(results["roc_auc"])
-    roc_auc (corrected_t)
-      value               0.9887
-      standard error      0.0036
-      95 % interval       [0.9814, 0.9959] (t)
-      samples             569
-      fits                50
-      undefined           0
-      degrees of freedom  49
+    roc_auc (repeated_cv)
+      value           0.9881
+      standard error  0.0037
+      95 % interval   [0.9779, 0.9936] (score)
+      samples         569
+      fits            100
+      undefined       0
     """
     check_confidence_level(confidence_level)
     check_option("method", method, [m for m, row in ERROR_METHODS.items() if row.holds_out])
@@ -638,18 +671,21 @@ def score_interval(
     scorer = read_scoring(estimator, scoring)
     labels = label_parts(scoring)
     root, means = root_seed(random_state), ERROR_METHODS[method].means
-    if means is None:
-        outcome = score_losses(task, labels, root, settings)
+    if method == AUTO:
+        parts = scoring if isinstance(scoring, dict) else dict.fromkeys(labels, scoring)
+        if isinstance(scoring, list | tuple | set):
+            parts = dict(zip(labels, scoring, strict=True))
+        results = score_repeats(task, parts, labels, root, settings, confidence_level)
     else:
-        rule = means(task, root, settings)
-        found = score_scheme(task, rule.scheme, scorer, scoring)
-        outcome = score_means(task, labels, found, rule)
-    results = {
-        name: score_result(task, label, found, outcome, confidence_level, settings)
-        for (name, label), found in zip(labels.items(), outcome.findings, strict=True)
-    }
+        if means is None:
+            outcome = score_losses(task, labels, root, settings)
+        else:
+            rule = means(task, root, settings)
+            found = score_scheme(task, rule.scheme, scorer, scoring)
+            outcome = score_means(task, labels, found, rule)
+        results = score_results(task, labels, outcome, confidence_level, settings)
     if isinstance(scoring, list | tuple | set | dict):
-        return Results(results)
+        return Results({name: results[name] for name in labels})
     return results.popitem()[1]
 
 
@@ -674,7 +710,14 @@ def score_means(task: Task, labels: dict[str, str], scores: list[Any], rule: Mea
     """Return what a method that needs no more than a score of each fit finds of each score."""
     findings = []
     for name, label in labels.items():
-        values = np.array([s[name] if isinstance(s, dict) else s for s in scores], dtype=float)
+        each = [s[name] if isinstance(s, dict) else s for s in scores]
+        several = next((s for s in each if isinstance(s, dict)), None)
+        if several is not None:
+            raise TypeError(
+                f"scoring must give one number by each scorer, {name!r} gave a dict with "
+                f"{', '.join(map(repr, several))}; give a dict of scorers instead."
+            )
+        values = np.array(each, dtype=float)
         values[~np.isfinite(values)] = np.nan
         student = rule.degrees_of_freedom
         mean = find_mean_loss(label)
@@ -689,10 +732,112 @@ def score_means(task: Task, labels: dict[str, str], scores: list[Any], rule: Mea
     return Outcome(findings, rule.scheme.plan.n_fits)
 
 
-def score_losses(
-    task: Task, labels: dict[str, str], root: SeedSequence, settings: Settings
-) -> Outcome:
-    """Run a method that needs the losses of single samples."""
+def score_repeats(
+    task: Task,
+    parts: dict[str, Any],
+    labels: dict[str, str],
+    root: SeedSequence,
+    settings: Settings,
+    confidence_level: float,
+) -> dict[str, Estimate]:
+    """Return the scores of repeated cross-validation by name, all from the same fits.
+
+    Means of losses are errors, as `error_interval` has them. What `measure_metrics` knows is of all
+    tested samples of a repeat together, and any other score the mean of those of the test sets.
+    """
+    known = {name: find_reported(task, label) for name, label in labels.items()}
+    errors = {name: label for name, label in labels.items() if find_mean_loss(label)}
+    others = {n: each for n, each in labels.items() if n not in errors and known[n] is None}
+    losses = losses_of(task, errors)
+    task = task.under(losses=(resolve_loss(None, task.target),))
+    rule = repeated_rule(task, root, settings)
+    scheme = rule.scheme
+    assert isinstance(scheme, FoldScheme)
+    left = {name: parts[name] for name in others}
+    asked = Questions()
+    if left:
+        asked = Questions(scorer=read_scoring(task.estimator, left), scoring=left)
+    answers = list(fit_scheme(task, scheme, asked))
+    results = {}
+    if errors:
+        outcome = outcome_of_repeats(task.under(losses=losses), scheme, answers)
+        results = score_results(task, errors, outcome, confidence_level, settings)
+    if left:
+        scores = [
+            np.nan if each is None or each.scores is None else each.scores[0] for each in answers
+        ]
+        outcome = score_means(task, others, scores, rule)
+        results |= score_results(task, others, outcome, confidence_level, settings)
+    if len(results) < len(labels):
+        inflation = find_inflation(task, scheme, answers, task.loss)
+        found = collect_answers(task, answers, scheme, inflation)
+        measured = measure_metrics(found, confidence_level)
+        told = {
+            "n_groups": task.units.n_groups,
+            "effective_n_samples": None,
+            "n_fits": len(answers),
+            "n_undefined": answers.count(None),
+            "degrees_of_freedom": None,
+            "parameters": settings,
+        }
+        unknown = Estimate(
+            name="",
+            value=np.nan,
+            standard_error=np.nan,
+            method=AUTO,
+            limits={"none": give_no_limits},
+        )
+        for name in labels.keys() - results.keys():
+            warn_left_out(labels[name], answers.count(None), len(answers))
+            one = measured.get(known[name] or "", unknown)
+            results[name] = name_score(one, labels[name], len(task.target), told)
+    return results
+
+
+def find_reported(task: Task, label: str) -> str | None:
+    """Return the name by which `measure_metrics` has a scorer's metric; None where it has none."""
+    row, each = row_of_scorer(label), REPORTED.get(label.removeprefix("neg_"))
+    if row is None or each not in row.reported:
+        return None
+    classes = None if task.target.classes is None else task.target.classes.tolist()
+    of_numbers = row.response == "predict" and row.from_table is None
+    if classes is None or of_numbers:
+        return each.name if classes is None and of_numbers else None
+    if row.response != "predict" and find_response_method(task.estimator, task.target) is None:
+        return None
+    if row.targets == BINARY and len(classes) != 2:
+        return None
+    positive = each.of_class or (row.targets == BINARY and "pos_label" in row.keywords)
+    if positive and (len(classes) != 2 or classes[1] != 1):  # scikit-learn's positive class
+        return None
+    return f"{each.name}, {classes[1]}" if each.of_class else each.name
+
+
+def name_score(measured: Estimate, label: str, n_samples: int, details: dict[str, Any]) -> Estimate:
+    """Return a metric of out-of-fold predictions as the score of this name; larger is better."""
+    value, limits = measured.value, dict(measured.limits)
+    if label.startswith("neg_"):
+        value = -value
+        limits = {form: partial(mirrored, 0.0, ends) for form, ends in limits.items()}
+    if not np.isfinite(measured.interval.low):
+        warn_undefined(
+            f"scoring {label!r} is {value:.4g} and has no interval: it is undefined for these "
+            "answers, or the same for all answers like them."
+        )
+    return replace(
+        measured,
+        name=label,
+        value=value,
+        method=AUTO,
+        limits=limits,
+        n_samples=n_samples,
+        details=details,
+        bounds=range_of(label),
+    )
+
+
+def losses_of(task: Task, labels: dict[str, str]) -> tuple[Loss, ...]:
+    """Return the losses whose means the scores are; raise where one is of another kind."""
     losses = []
     for label in labels.values():
         mean = find_mean_loss(label)
@@ -705,7 +850,38 @@ def score_losses(
             )
         asked = f"scoring={label!r}"
         losses.append(resolve_loss(mean.loss, task.target, task.estimator, asked))
-    return ERROR_METHODS[task.method].run(task.under(losses=tuple(losses)), root, settings)
+    return tuple(losses)
+
+
+def score_losses(
+    task: Task, labels: dict[str, str], root: SeedSequence, settings: Settings
+) -> Outcome:
+    """Run a method that needs the losses of single samples."""
+    task = task.under(losses=losses_of(task, labels))
+    return ERROR_METHODS[task.method].run(task, root, settings)
+
+
+def score_results(
+    task: Task,
+    labels: dict[str, str],
+    outcome: Outcome,
+    confidence_level: float,
+    settings: Settings,
+) -> dict[str, Estimate]:
+    """Return what was found of each score by name."""
+    return {
+        name: score_result(task, label, found, outcome, confidence_level, settings)
+        for (name, label), found in zip(labels.items(), outcome.findings, strict=True)
+    }
+
+
+def warn_left_out(label: str, n_undefined: int, n_fits: int) -> None:
+    """Warn if a score is undefined for some fits."""
+    if n_undefined:
+        warn_undefined(
+            f"scoring {label!r} is undefined for {n_undefined} of {n_fits} fits, which are "
+            "left out; a larger test_size may help where test sets hold one class."
+        )
 
 
 def score_result(
@@ -727,11 +903,7 @@ def score_result(
         limits = {form: partial(mirrored, best, ends) for form, ends in of_loss.items()}
         found = found._replace(value=best - found.value, replicates=best - found.replicates)
     n_undefined = outcome.n_failed or int(np.isnan(found.replicates).sum())
-    if n_undefined:
-        warn_undefined(
-            f"scoring {label!r} is undefined for {n_undefined} of {outcome.n_fits} fits, which are "
-            "left out; a larger test_size may help where test sets hold one class."
-        )
+    warn_left_out(label, n_undefined, outcome.n_fits)
     return Estimate(
         name=label,
         value=found.value,

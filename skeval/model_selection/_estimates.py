@@ -54,13 +54,15 @@ from skeval._resampling.task import (
     weight_parameters,
 )
 from skeval.utils._checks import (
+    RandomStateLike,
     check_confidence_level,
     check_count,
     check_option,
     check_weights,
+    repetition_rng,
+    root_seed,
     warn_user,
 )
-from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
 from skeval.utils._text import mean_loss_name, write_number
 
 __all__ = [

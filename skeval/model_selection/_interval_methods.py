@@ -94,8 +94,7 @@ from skeval.model_selection._estimates import (
     student_of_groups,
     untested_losses,
 )
-from skeval.utils._checks import check_count, check_option
-from skeval.utils._seeds import child_seed
+from skeval.utils._checks import check_count, check_option, child_seed
 
 __all__ = [
     "AUTO",
@@ -110,6 +109,7 @@ __all__ = [
     "find_repeated",
     "outcome_of_repeats",
     "read_design",
+    "repeated_rule",
     "repeated_scheme",
     "resolve_settings",
 ]
@@ -305,14 +305,25 @@ def corrected_t_rule(task: Task, root: SeedSequence, settings: Settings) -> Mean
     """Subsample, with the variance corrected for the overlap of training sets: J fits."""
     n_repeats = check_count("n_repeats", settings["n_repeats"], 2)
     n_test = units_to_test(task, settings["test_size"])
-    ratio = n_test / (task.units.n_units - n_test)
+    scheme = subsample_scheme(task.units, n_test, n_repeats, root)
+    return corrected_rule(task, scheme, n_test / (task.units.n_units - n_test))
+
+
+def repeated_rule(task: Task, root: SeedSequence, settings: Settings) -> MeansRule:
+    """Take the test sets of repeated cross-validation for random subsamples: R K fits."""
+    return corrected_rule(
+        task, repeated_scheme(task, root, settings), 1 / (settings["n_folds"] - 1)
+    )
+
+
+def corrected_rule(task: Task, scheme: Scheme, ratio: float) -> MeansRule:
+    """Return the rule of the corrected t for test sets of this size over the training sets'."""
 
     def estimate(values: np.ndarray) -> tuple[float, float, np.ndarray]:
         check_enough(task, values, 2)
         return *corrected_t(values[np.isfinite(values)], ratio), values
 
-    scheme = subsample_scheme(task.units, n_test, n_repeats, root)
-    return MeansRule(scheme, estimate, n_repeats - 1.0)
+    return MeansRule(scheme, estimate, scheme.plan.n_fits - 1.0)
 
 
 def conservative_z_rule(task: Task, root: SeedSequence, settings: Settings) -> MeansRule:
@@ -692,6 +703,7 @@ ERROR_METHODS = {
         {"n_folds": 10, "n_repeats": 10},
         form="jeffreys",
         meaning="the number to quote: the mean of repeated cross-validations",
+        means=repeated_rule,
     ),
     "cv_wald": ErrorMethod(run_cv_wald, {"n_folds": 10, "variance": "all_pairs"}),
     "corrected_t": of_means(corrected_t_rule, {"n_repeats": 50, "test_size": 0.1}),

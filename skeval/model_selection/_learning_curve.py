@@ -45,8 +45,15 @@ from skeval.model_selection._interval_methods import (
     find_inflation,
     outcome_of_repeats,
 )
-from skeval.utils._checks import check_confidence_level, check_data, naming
-from skeval.utils._seeds import RandomStateLike, child_seed, repetition_rng, root_seed
+from skeval.utils._checks import (
+    RandomStateLike,
+    check_confidence_level,
+    check_data,
+    child_seed,
+    naming,
+    repetition_rng,
+    root_seed,
+)
 from skeval.utils._text import mean_loss_name, name_scoring, write_ends, write_number
 
 __all__ = ["learning_curve_band"]

@@ -44,13 +44,16 @@ from skeval.metrics._table import (
 )
 from skeval.metrics._text import Sums, find_sums
 from skeval.utils._checks import (
+    RandomStateLike,
     check_complete,
     check_confidence_level,
     check_groups,
     check_option,
     check_weights,
+    child_seed,
     is_missing,
     naming,
+    root_seed,
     warn_undefined,
     warn_user,
 )
@@ -61,7 +64,6 @@ from skeval.utils._compat import (
     safe_indexing,
     validate_params,
 )
-from skeval.utils._seeds import RandomStateLike, child_seed, root_seed
 from skeval.utils._text import write_estimate
 
 __all__ = [
@@ -499,14 +501,14 @@ def _draw_replicates(
     statistic: Statistic, units: DrawingUnits, again: DrawingUnits | None, *plan: Any
 ) -> tuple[DrawingUnits, Floats]:
     """Return the units drawn and the values; `again` are those to draw if some are undefined."""
-    replicates = values_or_nan(statistic, units, *plan)
+    (replicates,) = values_or_nan([statistic], units, *plan)
     n_undefined = int(np.isnan(replicates).sum())
     if n_undefined and again is not None:
         warn_undefined(
             f"The metric is undefined on {n_undefined} of {len(replicates)} resamples, which are "
             "drawn again within the classes, as stratify=True does."
         )
-        units, replicates = again, values_or_nan(statistic, again, *plan)
+        units, (replicates,) = again, values_or_nan([statistic], again, *plan)
     warn_of_undefined(replicates)
     return units, replicates
 

@@ -31,15 +31,17 @@ from skeval._resampling.plan import PlanBlock, ResamplingPlan, concatenate_block
 from skeval._resampling.task import Params, Task, read_task
 from skeval.metrics._scorers import read_scoring
 from skeval.utils._checks import (
+    RandomStateLike,
     check_confidence_level,
     check_count,
     check_flag,
     check_option,
     check_y,
+    repetition_rng,
+    root_seed,
     warn_user,
 )
 from skeval.utils._compat import RoutedScorer
-from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
 
 __all__ = [
     "draw_orders",

@@ -24,8 +24,7 @@ from skeval._inference.proportions import bounds_of, normal_interval, wilson_int
 from skeval._resampling.fits import fit_plan
 from skeval._resampling.task import LossLike, Params, read_task
 from skeval.model_selection._estimates import plan_leave_one_out
-from skeval.utils._checks import check_confidence_level, check_data, check_option
-from skeval.utils._seeds import root_seed
+from skeval.utils._checks import check_confidence_level, check_data, check_option, root_seed
 from skeval.utils._text import mean_loss_name, write_ends
 
 __all__ = ["new_site_error", "pool_estimates"]

@@ -22,9 +22,8 @@ from skeval.model_selection._comparison_methods import (
     choose_scoring,
     resolve_scorer,
 )
-from skeval.utils._checks import check_data, check_option, naming
+from skeval.utils._checks import RandomStateLike, check_data, check_option, naming, root_seed
 from skeval.utils._compat import validate_params
-from skeval.utils._seeds import RandomStateLike, root_seed
 
 __all__ = [
     "ScoreTable",

@@ -31,9 +31,14 @@ from skeval.metrics import npv_score, ppv_score, sensitivity_score, specificity_
 from skeval.metrics._curves import CurveSample, check_curve_sample
 from skeval.metrics._table import give_no_limits
 from skeval.model_selection._metric_interval import metric_interval
-from skeval.utils._checks import check_confidence_level, warn_undefined
+from skeval.utils._checks import (
+    RandomStateLike,
+    check_confidence_level,
+    repetition_rng,
+    root_seed,
+    warn_undefined,
+)
 from skeval.utils._compat import Interval, validate_params
-from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
 
 __all__ = ["Rule", "read_rule", "threshold_measures"]
 

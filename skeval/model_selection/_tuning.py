@@ -19,13 +19,13 @@ from skeval._resampling.plan import PlanBlock, ResamplingPlan, whole_plan
 from skeval._resampling.questions import Questions
 from skeval._resampling.task import Params, read_task
 from skeval.utils._checks import (
+    RandomStateLike,
     check_confidence_level,
     check_count,
     check_data,
     warn_undefined,
     warn_user,
 )
-from skeval.utils._seeds import RandomStateLike
 
 __all__ = [
     "read_search",

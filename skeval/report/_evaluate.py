@@ -52,8 +52,15 @@ from skeval.report._sentences import (
 from skeval.report._source import check_feature_names, count_columns, describe_run, write_estimator
 from skeval.report._steps import Clock, Steps
 from skeval.svm import PerturbationResamplingSVC
-from skeval.utils._checks import check_confidence_level, check_count, check_jobs, check_methods
-from skeval.utils._seeds import RandomStateLike, root_seed, small_seed
+from skeval.utils._checks import (
+    RandomStateLike,
+    check_confidence_level,
+    check_count,
+    check_jobs,
+    check_methods,
+    root_seed,
+    small_seed,
+)
 from skeval.utils._text import count
 
 __all__ = ["OPTIONAL", "evaluate", "make_announcer"]

@@ -41,7 +41,7 @@ from skeval.model_selection._estimates import Settings, conclude, find_perturbed
 from skeval.model_selection._interval_methods import ERROR_METHODS, LISTED, Design, ErrorMethod
 from skeval.model_selection._permutation import draw_orders, make_permutation_plan, permute
 from skeval.report._report import PERTURBED
-from skeval.utils._seeds import root_seed
+from skeval.utils._checks import root_seed
 from skeval.utils._text import count, mean_loss_name, write_ends, write_number
 
 __all__ = ["SCORINGS", "Clock", "Selected", "Steps", "align_selections"]

@@ -1,6 +1,7 @@
 """Checks of arguments that scikit-learn does not have; each names argument, rule and value.
 
-Those of labels, predictions and scores of two classes stand at the end.
+Those of labels, predictions and scores of two classes follow; at the end stands what a
+`random_state` becomes: one entropy per call, one independent stream per repetition.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator, RandomState, SeedSequence
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.base import is_classifier, is_regressor
@@ -24,6 +26,7 @@ from sklearn.utils.multiclass import unique_labels
 from skeval.utils._compat import num_samples
 
 __all__ = [
+    "RandomStateLike",
     "check_binary_scores",
     "check_comparable",
     "check_complete",
@@ -44,6 +47,7 @@ __all__ = [
     "check_targets",
     "check_weights",
     "check_y",
+    "child_seed",
     "classes_of",
     "find_missing",
     "give_nan",
@@ -52,11 +56,16 @@ __all__ = [
     "native_labels",
     "number_groups",
     "positive_label",
+    "repetition_rng",
+    "root_seed",
     "scale_weights",
     "share_dtype",
+    "small_seed",
     "warn_undefined",
     "warn_user",
 ]
+
+RandomStateLike = int | RandomState | Generator | SeedSequence | None
 
 
 def check_confidence_level(confidence_level: float) -> None:
@@ -544,3 +553,52 @@ def positive_label(classes: list[object], pos_label: object) -> object:
     if len(classes) == 2 and pos_label not in classes:
         raise ValueError(f"pos_label must be one of the classes {classes}, got {pos_label!r}.")
     return pos_label
+
+
+def root_seed(random_state: RandomStateLike) -> SeedSequence:
+    """Turn any scikit-learn `random_state` into the root seed of a call.
+
+    None gives fresh entropy from the operating system, an int is that entropy, and a generator
+    is advanced once, so that two calls with the same generator differ.
+    """
+    if random_state is None:
+        return SeedSequence()
+    if isinstance(random_state, SeedSequence):  # only passed on inside the package
+        return random_state
+    if isinstance(random_state, Integral):
+        if random_state < 0:
+            raise ValueError(f"random_state must be >= 0, got {random_state}.")
+        return SeedSequence(int(random_state))
+    if isinstance(random_state, Generator):
+        return SeedSequence(random_state.integers(0, 2**32, size=4).tolist())
+    if isinstance(random_state, RandomState):
+        return SeedSequence(random_state.randint(0, 2**32, size=4, dtype=np.uint64).tolist())
+    raise TypeError(
+        "random_state must be None, an int, a numpy RandomState or a numpy Generator, "
+        f"got {type(random_state).__name__}."
+    )
+
+
+def small_seed(random_state: RandomStateLike) -> int:
+    """Turn any scikit-learn `random_state` into an int that any of its splitters takes.
+
+    An int below 2**32 stands for itself, so the result can be given back for the same numbers.
+    """
+    root = root_seed(random_state)
+    if isinstance(random_state, Integral) and random_state < 2**32:
+        return int(random_state)
+    return int(root.generate_state(1)[0])
+
+
+def child_seed(root: SeedSequence, use: int) -> SeedSequence:
+    """Return the root of one of several uses of a root."""
+    return SeedSequence(root.entropy, spawn_key=(*root.spawn_key, use))
+
+
+def repetition_rng(root: SeedSequence, repetition: int) -> Generator:
+    """Return the stream of one repetition: child `repetition` of ``root.spawn``.
+
+    The child is addressed directly, so any block of repetitions can be drawn on its own and the
+    first 100 of 200 repetitions are the 100.
+    """
+    return np.random.default_rng(child_seed(root, repetition))

@@ -1,9 +1,9 @@
 """Fits that do not see the labels: behind which steps, for which plans, by which scorers."""
 
-import joblib
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.jobs import two_workers
 from helpers.label_free import (
     CLASSIFIERS,
     REGRESSORS,
@@ -326,7 +326,7 @@ def test_maps_stay_in_the_calling_process(dtype, monkeypatch):
     monkeypatch.setattr(fits, "solve_block", solve_and_list)
     # Threads would hide that maps are sent away; the loop of the rest is the same by any backend.
     backend = "loky" if dtype == np.float64 else "threading"
-    with joblib.parallel_config(backend=backend, n_jobs=2):
+    with two_workers(backend):
         spread = permutation_test(RidgeClassifier(), X, y, **options)
     assert_array_equal(spread.null_distribution, alone.null_distribution)
     assert sum(map(len, blocks)) == (3 * (1 + 19) if dtype == np.float64 else 0)

@@ -76,7 +76,8 @@ def test_all_is_kept_and_nothing_is_changed(name, memory):
     first = RUNS[name](memory=memory)
     done = fits()
     assert done == 2 * n_fits - FOUND_AGAIN.get(name, 0)
-    again = RUNS[name](memory=memory, n_jobs=2 if name == "bootstrap_error" else 1)
+    with joblib.parallel_config(backend="threading"):
+        again = RUNS[name](memory=memory, n_jobs=2 if name == "bootstrap_error" else 1)
     assert fits() - done == UNKEPT.get(name, 0)
     np.testing.assert_array_equal(first, whole)
     np.testing.assert_array_equal(again, whole)
@@ -143,7 +144,8 @@ def test_what_determines_the_numbers_is_in_the_key(memory, change):
 )
 def test_what_does_not_determine_the_fits_is_not(memory, change):
     estimate(memory)
-    assert fits_of(lambda: estimate(memory, **change)) == (21 if "X" in change else 0)
+    with joblib.parallel_config(backend="threading"):
+        assert fits_of(lambda: estimate(memory, **change)) == (21 if "X" in change else 0)
 
 
 def test_a_fitted_estimator_is_the_same_as_an_unfitted_one(memory):

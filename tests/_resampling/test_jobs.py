@@ -212,17 +212,6 @@ def test_mapped_arrays_reach_the_workers(name, small_blocks):
     np.testing.assert_array_equal(found, alone)
 
 
-@pytest.mark.parametrize("backend", ["threading", "loky"])
-def test_the_error_of_a_worker_names_the_fit(backend):
-    infinite = X.copy()
-    infinite[7, 2] = np.inf
-    with (
-        two_workers(backend),
-        pytest.raises(ValueError, match=r"estimator failed without folds? \d.* of repeat \d"),
-    ):
-        error_interval(GaussianNB(), infinite, y, random_state=0, n_repeats=2)
-
-
 def pids(log):
     """Return the processes that have fitted."""
     return {int(line) for line in log.read_text().split()} if log.exists() else set()
@@ -342,7 +331,8 @@ def test_batches_that_are_kept_are_handed_out_one_by_one(tmp_path):
         assert [jobs for jobs, _ in rest] == [[1], [2], [3], [4]]
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+# Processes of loky would be lost by it; those of multiprocessing are forks.
+@pytest.mark.parametrize("backend", ["sequential", "threading", "multiprocessing"])
 def test_an_error_while_jobs_are_made_is_raised(backend):
     def make_batches():
         yield list(range(100))
@@ -385,17 +375,30 @@ def test_counts_of_a_bar_are_fits(capsys):
     assert "50/50" in capsys.readouterr().err
 
 
-# The last, for processes are lost by it, and the next run starts others.
+# What follows comes last, for processes are lost by it, and the next run starts others.
+@pytest.mark.parametrize("backend", ["threading", "loky"])
+def test_the_error_of_a_worker_names_the_fit(backend):
+    infinite = X.copy()
+    infinite[7, 2] = np.inf
+    with (
+        two_workers(backend),
+        pytest.raises(ValueError, match=r"estimator failed without folds? \d.* of repeat \d"),
+    ):
+        error_interval(GaussianNB(), infinite, y, random_state=0, n_repeats=2)
+
+
 @pytest.mark.parametrize("backend", ["sequential", "threading", "loky"])
 def test_who_stops_early_leaves_nothing_behind(backend):
     """No warning of joblib's, and the next run is as good as the first."""
     n_threads = threading.active_count()
+    squares = [number**2 for number in range(20)]
     with two_workers(backend):
-        for _ in range(2):
-            with open_jobs(square, total=2000) as run:
-                stream = run.stream([range(20)] * 100)
-                assert next(stream)[1] == [number**2 for number in range(20)]
-                stream.close()
+        with open_jobs(square, total=2000) as run:
+            stream = run.stream([range(20)] * 100)
+            assert next(stream)[1] == squares
+            stream.close()
+        with open_jobs(square, total=20) as run:
+            assert run(range(20)) == squares
     if backend == "sequential":
         assert threading.active_count() == n_threads
 

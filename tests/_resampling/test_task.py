@@ -116,7 +116,7 @@ def test_weights_of_compared_estimators(method):
 
 
 def test_weights_of_scores_are_those_of_the_fits():
-    options = {"scoring": "roc_auc", "n_repeats": 8, "random_state": 0}
+    options = {"scoring": "roc_auc", "method": "corrected_t", "n_repeats": 8, "random_state": 0}
     one = ms.score_interval(GaussianNB(), X, Y, sample_weight=W, **options)
     other = ms.score_interval(GaussianNB(), X, Y, params={"sample_weight": W}, **options)
     assert_allclose(one.replicates, other.replicates, rtol=1e-12)

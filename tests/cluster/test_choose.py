@@ -20,7 +20,7 @@ from sklearn.utils import check_array
 from skeval.cluster import NClustersChoice, StabilityDisplay, choose_n_clusters, predictive_power
 from skeval.cluster._choose import METHODS, Measured, find_parameter
 from skeval.cluster._stability import AGREEMENTS, agree_both_ways, compare_halves, resolve_reference
-from skeval.utils._seeds import repetition_rng, root_seed
+from skeval.utils._checks import repetition_rng, root_seed
 
 KMEANS = KMeans(n_init=3)
 STRENGTH = partial(agree_both_ways, AGREEMENTS["prediction_strength"])

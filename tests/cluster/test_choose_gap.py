@@ -14,7 +14,7 @@ from sklearn.datasets import make_blobs
 from skeval.cluster import StabilityDisplay, choose_n_clusters, gap_statistic
 from skeval.cluster._choose import Measured, limit_gap, pick_candidate
 from skeval.cluster._stability import resolve_reference
-from skeval.utils._seeds import repetition_rng, root_seed
+from skeval.utils._checks import repetition_rng, root_seed
 
 WARD = AgglomerativeClustering()
 KMEANS = KMeans(n_init=2)

@@ -21,7 +21,7 @@ from sklearn.preprocessing import StandardScaler
 
 from skeval.cluster import _stability as stability
 from skeval.cluster import predictive_power
-from skeval.utils._seeds import repetition_rng, root_seed
+from skeval.utils._checks import repetition_rng, root_seed
 
 WARD = AgglomerativeClustering(3)
 prediction_strength = partial(predictive_power, agreement="prediction_strength")

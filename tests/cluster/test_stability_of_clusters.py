@@ -14,7 +14,7 @@ from sklearn.datasets import make_blobs
 
 from skeval.cluster import ClusterStability, ClusterStabilityDisplay, cluster_stability
 from skeval.cluster._stability import RESAMPLES, cluster_jaccards, make_resamples
-from skeval.utils._seeds import repetition_rng, root_seed
+from skeval.utils._checks import repetition_rng, root_seed
 
 WARD = AgglomerativeClustering(3)
 

@@ -26,7 +26,7 @@ from skeval.metrics.cluster import (
     silhouette_score,
 )
 from skeval.metrics.cluster._indices import INDICES
-from skeval.utils._seeds import repetition_rng, root_seed
+from skeval.utils._checks import repetition_rng, root_seed
 
 within_cluster_sse = partial(compactness_score, unit="sum")
 within_cluster_variance = partial(compactness_score, unit="mean")

@@ -245,7 +245,7 @@ SUPERVISED = {
         model_selection.error_interval, TREE, n_folds=3, n_repeats=2, random_state=0
     ),
     "score_interval": partial(
-        model_selection.score_interval, TREE, n_repeats=4, test_size=0.3, random_state=0
+        model_selection.score_interval, TREE, n_folds=3, n_repeats=2, random_state=0
     ),
     "learning_curve_band": partial(
         model_selection.learning_curve_band,

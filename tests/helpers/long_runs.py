@@ -152,7 +152,14 @@ RUNS = {
     ),
     "score_interval": lambda **options: (
         score_interval(
-            Logged(), X, y, scoring="balanced_accuracy", n_repeats=20, random_state=0, **options
+            Logged(),
+            X,
+            y,
+            scoring="balanced_accuracy",
+            method="corrected_t",
+            n_repeats=20,
+            random_state=0,
+            **options,
         ).replicates
     ),
     "perturbation_interval": lambda **options: perturbation_interval(

@@ -10,7 +10,7 @@ from skeval._resampling.task import read_task
 from skeval.datasets import GaussianClasses
 from skeval.model_selection._bootstrap import find_bootstraps
 from skeval.model_selection._estimates import conclude
-from skeval.utils._seeds import root_seed
+from skeval.utils._checks import root_seed
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@ from sklearn.datasets import make_classification
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import mean_absolute_error
 from sklearn.model_selection import ShuffleSplit
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
@@ -162,6 +163,37 @@ def test_conclusions_follow_from_the_test_and_the_interval(how, wrong, alternati
         reverse = interval.high < 0 if alternative == "greater" else interval.low > 0
         assert (f"Rather it scores {better}" in said) == reverse
     assert f"{100 * level:g} % interval" in said
+
+
+@pytest.mark.parametrize("in_spells", [True, False])
+def test_a_test_says_what_its_own_rejection_means(in_spells):
+    """Where each is better in its spells, the next is foretold; none is said to score more."""
+    rng = np.random.default_rng(0)
+    spell = np.repeat(rng.random(20) < 0.5, 10) if in_spells else rng.random(200) < 0.5
+    two = {
+        "{a}": np.where(spell, 2, 0.5) * rng.normal(size=200),
+        "b": np.where(spell, 0.5, 2) * rng.normal(size=200),
+    }
+    options = {"metric": mean_absolute_error, "method": "giacomini_white"}
+    found = compare_predictions(np.zeros(200), two, **options)
+    assert (found.difference.pvalue < 0.001) == in_spells
+    assert "scores less" not in found.conclusion
+    if in_spells:
+        assert found.conclusion.startswith("Which of {a} and b scores better next can be foretold")
+    else:
+        assert "It is not shown at 5 %" in found.conclusion
+        assert "no proof" in found.conclusion
+    blocks = compare_predictions(np.zeros(200), two, **options | {"method": "time_blocks"})
+    assert found.difference.interval == blocks.difference.interval
+    assert pickle.loads(pickle.dumps(found)).conclusion == found.conclusion
+    for wrong, message in (
+        ({"horizon": 2}, "horizon must be 1"),
+        ({"alternative": "less"}, "two-"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            compare_predictions(np.zeros(200), two, **options, **wrong)
+    with pytest.raises(ValueError, match="compares two, got 3"):
+        compare_predictions(np.zeros(200), two | {"c": two["b"]}, **options)
 
 
 @pytest.mark.parametrize("scale", [1e-4, 1.0, 1e4])

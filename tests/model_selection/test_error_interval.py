@@ -46,7 +46,7 @@ from skeval.model_selection import (
     resubstitution_error,
 )
 from skeval.model_selection._interval_methods import ERROR_METHODS, nested_folds
-from skeval.utils._seeds import child_seed, root_seed
+from skeval.utils._checks import child_seed, root_seed
 
 RNG = np.random.default_rng(7)
 N = 26

@@ -31,7 +31,7 @@ from skeval.model_selection._learning_curve import (
     predict,
     write_answer,
 )
-from skeval.utils._seeds import root_seed
+from skeval.utils._checks import root_seed
 
 X, Y = load_iris(return_X_y=True)
 

@@ -324,7 +324,7 @@ def test_folds_are_those_of_cross_val_error():
     assert result.statistic == pytest.approx(1 - error.details["fold_mean"], rel=1e-15)
 
 
-@pytest.mark.parametrize("backend", ["threading", "loky"])
+@pytest.mark.parametrize("backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)])
 def test_independent_of_n_jobs(backend):
     X, y = some_data()
     options = {"cv": 3, "n_permutations": 30, "max_exceedances": 4, "random_state": 0}

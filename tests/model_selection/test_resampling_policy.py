@@ -65,7 +65,7 @@ def test_the_global_generator_is_left_alone(cancer, estimate):
 
 
 @pytest.mark.parametrize("estimate", RANDOM)
-@pytest.mark.parametrize("backend", ["loky", "threading"])
+@pytest.mark.parametrize("backend", [pytest.param("loky", marks=pytest.mark.slow), "threading"])
 def test_any_number_of_workers_and_any_backend(cancer, estimate, backend):
     alone = estimate(GaussianNB(), *cancer, random_state=0, n_jobs=1)
     with two_workers(backend):

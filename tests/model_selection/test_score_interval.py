@@ -1,6 +1,8 @@
 """Intervals of scores: one set of fits, any scorer, and the errors that some scores are."""
 
+import csv
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,19 +11,27 @@ from reference.intervals import mean, variance
 from scipy.stats import norm, t
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import FitFailedWarning, UndefinedMetricWarning
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.metrics import f1_score, get_scorer, make_scorer, r2_score, roc_auc_score
+from sklearn.metrics import (
+    confusion_matrix,
+    f1_score,
+    get_scorer,
+    make_scorer,
+    r2_score,
+    roc_auc_score,
+)
 from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import scale
 from sklearn.svm import SVC
 
-from skeval._resampling.schemes import halves_scheme, subsample_scheme
+from skeval._resampling.schemes import fold_scheme, halves_scheme, subsample_scheme
 from skeval._resampling.task import cases_of, check_task
 from skeval.metrics._scorers import range_of
 from skeval.model_selection import Estimate, error_interval, score_interval
 from skeval.model_selection._interval_methods import ERROR_METHODS
-from skeval.utils._seeds import root_seed
+from skeval.utils._checks import root_seed
 
 ROWS = np.random.default_rng(0).choice(569, 80, replace=False)
 X, Y = (table[ROWS] for table in load_breast_cancer(return_X_y=True))
@@ -61,7 +71,14 @@ def cases():
 @pytest.mark.parametrize("scoring", ["roc_auc", area], ids=["name", "function"])
 def test_corrected_t(scoring):
     result = score_interval(
-        BAYES, X, Y, scoring=scoring, n_repeats=8, test_size=0.2, random_state=2
+        BAYES,
+        X,
+        Y,
+        scoring=scoring,
+        method="corrected_t",
+        n_repeats=8,
+        test_size=0.2,
+        random_state=2,
     )
     areas = areas_of(splits_of(subsample_scheme(cases(), 16, 8, root_seed(2)).plan))
     error = np.sqrt(variance(areas) * (1 / 8 + 16 / 64))
@@ -114,7 +131,12 @@ def test_mean_losses_are_errors(method):
         assert_allclose(scores[name].interval.low, -error.interval.high, rtol=1e-9)
 
 
-def test_several_scores_take_the_fits_of_one():
+@pytest.mark.parametrize(
+    "options",
+    [{"method": "corrected_t", "n_repeats": 6, "test_size": 0.25}, {"n_folds": 3, "n_repeats": 2}],
+    ids=lambda options: options.get("method", "repeated_cv"),
+)
+def test_several_scores_take_the_fits_of_one(options):
     n_fits = []
 
     class Counting(GaussianNB):
@@ -123,7 +145,7 @@ def test_several_scores_take_the_fits_of_one():
             return super().fit(X, y)
 
     scoring = {"area": "roc_auc", "F": make_scorer(f1_score, pos_label=0), "right": "accuracy"}
-    options = {"n_repeats": 6, "test_size": 0.25, "random_state": 0}
+    options = options | {"random_state": 0}
     results = score_interval(Counting(), X, Y, scoring=scoring, **options)
     assert len(n_fits) == 6
     assert list(results) == ["area", "F", "right"]
@@ -143,23 +165,34 @@ def test_a_function_that_is_called_accuracy_is_not():
     assert result.interval.low > 10
 
 
-def test_solvers_change_nothing():
+@pytest.mark.parametrize("method", ["repeated_cv", "corrected_t"])
+def test_solvers_change_nothing(method):
     class Plain(SVC):
         pass
 
     found = [
         score_interval(
-            kind(kernel="linear", tol=1e-8), scale(X), Y, scoring=["roc_auc", "f1"], random_state=1
+            kind(kernel="linear", tol=1e-8),
+            scale(X),
+            Y,
+            scoring=["roc_auc", "f1"],
+            method=method,
+            random_state=1,
+            n_repeats=8,
         )
         for kind in (SVC, Plain)
     ]
     for name in ("roc_auc", "f1"):
-        assert_allclose(found[0][name].replicates, found[1][name].replicates, rtol=1e-12)
+        one, other = found[0][name], found[1][name]
+        assert_allclose(one.replicates, other.replicates, rtol=1e-12)
+        ends = [(each.interval.low, each.interval.high) for each in (one, other)]
+        assert_allclose(one.value, other.value, rtol=1e-12)
+        assert_allclose(*ends, rtol=1e-12)
 
 
 def test_default_scores():
     assert score_interval(BAYES, X, Y, n_repeats=3, random_state=0).name == "accuracy"
-    result = score_interval(Ridge(), X_NUMBERS, NUMBERS, random_state=0)
+    result = score_interval(Ridge(), X_NUMBERS, NUMBERS, method="corrected_t", random_state=0)
     assert result.name == "r2"
     assert result.interval.high <= 1
     splits = splits_of(
@@ -174,13 +207,106 @@ def test_default_scores():
     assert_allclose(result.replicates, expected, rtol=1e-10)
 
 
-@pytest.mark.parametrize("method", ["nested_cv", "holdout", "cv_wald", "repeated_cv"])
+def test_repeated_cross_validation_scores_all_samples_together():
+    options = {"n_folds": 4, "n_repeats": 3, "random_state": 5}
+    scoring = ["roc_auc", "f1", "f1_macro", "precision", "recall", "balanced_accuracy"]
+    found = score_interval(BAYES, X, Y, scoring=scoring, **options)
+    weighted = {"sample_weight": np.repeat([1.0, 3.0], 40)}
+    told = score_interval(BAYES, X, Y, scoring=["f1"], **weighted, **options)["f1"]
+    assert told.value != found["f1"].value
+    plan = fold_scheme(cases(), 4, 3, root_seed(5)).plan
+    tables, areas, pairs = np.zeros((3, 2, 2)), 0.0, 0
+    for fit, (train, test) in enumerate(splits_of(plan)):
+        model = GaussianNB().fit(X[train], Y[train])
+        tables[fit // 4] += confusion_matrix(Y[test], model.predict(X[test]))
+        n_pairs = np.prod(np.bincount(Y[test]))
+        areas, pairs = areas + n_pairs * area(model, X[test], Y[test]), pairs + n_pairs
+    assert_allclose(found["roc_auc"].value, areas / pairs, rtol=1e-12)
+    (right, wrong), (missed, hit) = tables.sum(axis=0)
+    assert_allclose(found["f1"].value, 2 * hit / (2 * hit + wrong + missed), rtol=1e-12)
+    assert_allclose(found["precision"].value, hit / (hit + wrong), rtol=1e-12)
+    assert_allclose(found["recall"].value, hit / (hit + missed), rtol=1e-12)
+    macro = hit / (2 * hit + wrong + missed) + right / (2 * right + wrong + missed)
+    assert_allclose(found["f1_macro"].value, macro, rtol=1e-12)
+    for name, each in found.items():
+        assert 0 < each.interval.low < each.value < each.interval.high < 1, name
+        assert (each.name, each.n_samples, each.details["n_fits"]) == (name, 80, 12)
+
+
+def test_repeated_cross_validation_of_numbers():
+    scoring = ["r2", "neg_root_mean_squared_error", "neg_mean_absolute_error"]
+    options = {"n_folds": 4, "n_repeats": 3, "random_state": 5}
+    found = score_interval(Ridge(), X_NUMBERS, NUMBERS, scoring=scoring, **options)
+    task = cases_of(check_task(Ridge(), X_NUMBERS, NUMBERS)[1])
+    squares = []
+    for train, test in splits_of(fold_scheme(task, 4, 3, root_seed(5)).plan):
+        predicted = Ridge().fit(X_NUMBERS[train], NUMBERS[train]).predict(X_NUMBERS[test])
+        squares += [*(NUMBERS[test] - predicted) ** 2]
+    assert_allclose(found["r2"].value, 1 - np.mean(squares) / np.var(NUMBERS), rtol=1e-10)
+    root = found["neg_root_mean_squared_error"]
+    assert_allclose(root.value, -np.sqrt(np.mean(squares)), rtol=1e-10)
+    assert root.interval.low < root.value < root.interval.high < 0
+
+
+@pytest.mark.parametrize(
+    ("model", "y", "scoring"),
+    [
+        (Ridge(), np.zeros(80), "r2"),
+        (DummyClassifier(), Y, "roc_auc"),
+        (DummyClassifier(), 1 - Y, "precision"),
+    ],
+)
+def test_what_is_undefined_has_no_interval_and_says_so(model, y, scoring):
+    with pytest.warns(UndefinedMetricWarning, match=f"scoring '{scoring}' is .* has no interval"):
+        result = score_interval(model, X, y, scoring=scoring, n_repeats=2, random_state=0)
+    assert np.isnan(result.interval.low)
+    assert result.value == (0.5 if scoring == "roc_auc" else pytest.approx(np.nan, nan_ok=True))
+
+
+@pytest.mark.parametrize("labels", [("a", "b"), (1, 2), (False, True)])
+def test_the_positive_class_is_that_of_the_scorer(labels):
+    y = np.array(labels)[Y]
+    options = {"n_folds": 4, "n_repeats": 2, "random_state": 5}
+    area = score_interval(BAYES, X, y, scoring="roc_auc", **options)
+    assert area.value == score_interval(BAYES, X, Y, scoring="roc_auc", **options).value
+    for scoring in ("f1", "average_precision"):
+        if labels == ("a", "b"):  # the scorer of scikit-learn wants a class 1
+            with pytest.raises(ValueError, match="pos_label"):
+                score_interval(BAYES, X, y, scoring=scoring, **options)
+            continue
+        found = score_interval(BAYES, X, y, scoring=scoring, **options)
+        second = score_interval(BAYES, X, Y, scoring=scoring, **options)
+        if labels == (1, 2):  # class 1 is the first, and so a score of each test set
+            scorer = {"own": make_scorer(f1_score, pos_label=0)}
+            first = score_interval(BAYES, X, Y, scoring=scorer, **options)["own"]
+            assert scoring != "f1" or found.value == first.value
+            assert found.value != second.value
+        else:
+            assert (found.value, found.interval) == (second.value, second.interval)
+
+
+def test_what_the_docstring_tells_of_coverage_is_what_the_benchmark_has():
+    path = Path(__file__).parents[2] / "benchmarks" / "results" / "coverage_out_of_fold.csv"
+    held = {}
+    with path.open(newline="") as file:
+        for row in csv.DictReader(file):
+            cell = tuple(row[name] for name in ("estimator", "n", "rate", "area", "p", "metric"))
+            held.setdefault(cell, {})[row["method"]] = float(row["coverage"])
+    text = " ".join(score_interval.__doc__.split())
+    for metric in ("roc_auc", "average_precision", "balanced_accuracy", "f1_macro", "r2"):
+        both = [each for cell, each in held.items() if cell[-1] == metric and len(each) == 2]
+        ours, peer = np.transpose([[e["out_of_fold"], e["corrected_t"]] for e in both])
+        told = f"{ours.min():.2f} to {ours.max():.2f} ({peer.min():.2f} to {peer.max():.2f})"
+        assert f'"{metric}" {told}' in text
+
+
+@pytest.mark.parametrize("method", ["nested_cv", "holdout", "cv_wald"])
 def test_methods_of_single_losses_refuse_other_scores(method):
     with pytest.raises(
         ValueError,
         match=f"scoring must be 'accuracy', 'neg_brier_score', 'neg_log_loss', 'neg_mean_absolute_"
         f"error', 'neg_mean_squared_error' for method='{method}', which needs losses of single "
-        "samples, got 'roc_auc'; methods for any score are 'corrected_t', 'conservative_z'",
+        "samples, got 'roc_auc'; methods for any score are 'repeated_cv', 'corrected_t', ",
     ):
         score_interval(BAYES, X, Y, scoring=["accuracy", "roc_auc"], method=method)
 
@@ -190,7 +316,10 @@ def test_methods_of_single_losses_refuse_other_scores(method):
     [
         ({"method": ".632+"}, "method must be one of 'holdout', .*; got '.632\\+'"),
         ({"scoring": "goodness"}, "scoring.*goodness"),
-        ({"n_folds": 3}, "n_folds is no parameter of method='corrected_t', which takes n_repeats"),
+        (
+            {"method": "corrected_t", "n_folds": 3},
+            "n_folds is no parameter of method='corrected_t', which takes n_repeats",
+        ),
         ({"confidence_level": 2}, "confidence_level must fulfil"),
     ],
 )
@@ -206,7 +335,14 @@ def test_undefined_scores_are_told():
         pytest.warns(UndefinedMetricWarning, match="Only one class"),
     ):
         result = score_interval(
-            BAYES, X, y, scoring="roc_auc", n_repeats=20, test_size=0.05, random_state=0
+            BAYES,
+            X,
+            y,
+            scoring="roc_auc",
+            method="corrected_t",
+            n_repeats=20,
+            test_size=0.05,
+            random_state=0,
         )
     assert 0 < result.details["n_undefined"] < 20
     assert np.isfinite([result.value, result.interval.low]).all()
@@ -242,12 +378,28 @@ def test_failed_fits_are_left_out(scoring):
 def test_a_score_that_never_varies_has_no_interval():
     apart = X + 1e4 * Y[:, None]
     with pytest.warns(UndefinedMetricWarning, match="nothing varies around 1"):
-        result = score_interval(LogisticRegression(), apart, Y, scoring="roc_auc", random_state=0)
+        result = score_interval(
+            LogisticRegression(),
+            apart,
+            Y,
+            scoring="roc_auc",
+            method="corrected_t",
+            n_repeats=5,
+            random_state=0,
+        )
     assert result.value == 1
     assert np.isnan(result.interval.low)
-    right = score_interval(LogisticRegression(), apart, Y, scoring="accuracy", random_state=0)
-    assert right.value == 1
-    assert 0.9 < right.interval.low < right.interval.high == 1
+    scores = score_interval(
+        LogisticRegression(),
+        apart,
+        Y,
+        scoring=["accuracy", "roc_auc", "f1"],
+        n_repeats=3,
+        random_state=0,
+    )
+    for right in scores.values():
+        assert right.value == 1
+        assert 0.85 < right.interval.low < right.interval.high == 1
 
 
 def test_groups_and_results():

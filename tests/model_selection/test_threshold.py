@@ -12,7 +12,7 @@ import skeval
 from skeval import metrics
 from skeval.metrics import get_scorer
 from skeval.model_selection import metric_interval, threshold_measures
-from skeval.utils._seeds import repetition_rng, root_seed
+from skeval.utils._checks import repetition_rng, root_seed
 
 NAMES = ("sensitivity", "specificity", "ppv", "npv")
 RULES = ["youden", {"sensitivity": 0.8}, {"specificity": 0.7}, {"cost_ratio": 3}]

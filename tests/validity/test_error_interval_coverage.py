@@ -15,7 +15,7 @@ from skeval._resampling.task import read_task
 from skeval.model_selection import perturbation_interval
 from skeval.model_selection._bootstrap import find_bootstraps
 from skeval.model_selection._estimates import conclude
-from skeval.utils._seeds import root_seed
+from skeval.utils._checks import root_seed
 
 PERTURBED = ("cross_validation", "resubstitution")
 CELLS = [(n, p, d) for p in (4, 15) for d in (4.0, 2.5, 1.2) for n in (40, 100)]

@@ -49,9 +49,8 @@ from skeval.metrics.cluster._samples import (
     check_has_centroids,
     check_samples,
 )
-from skeval.utils._checks import give_nan, warn_undefined
+from skeval.utils._checks import RandomStateLike, give_nan, small_seed, warn_undefined
 from skeval.utils._compat import Interval, StrOptions, num_samples, safe_indexing, validate_params
-from skeval.utils._seeds import RandomStateLike, small_seed
 
 __all__ = [
     "INDICES",

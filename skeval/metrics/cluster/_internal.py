@@ -27,9 +27,8 @@ from skeval.metrics.cluster._measures import (
     measure_without_pass,
 )
 from skeval.metrics.cluster._samples import PASS_CONSTRAINTS, Partition, Samples, check_samples
-from skeval.utils._checks import warn_undefined
+from skeval.utils._checks import RandomStateLike, repetition_rng, root_seed, warn_undefined
 from skeval.utils._compat import Interval, validate_params
-from skeval.utils._seeds import RandomStateLike, repetition_rng, root_seed
 
 __all__ = ["internal_indices"]
 
