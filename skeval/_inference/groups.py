@@ -61,6 +61,8 @@ __all__ = [
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 """The group of each sample, numbered from 0, shape (n,); of crossed groups (n, n_kinds)."""
+Labels = NDArray[np.bool_] | NDArray[np.signedinteger[Any]]
+"""Small numbers, from 0."""
 
 
 class Spread(NamedTuple):
@@ -196,7 +198,7 @@ def spread_between(
 
 
 def spread_of_cells(
-    values: Floats, cell: Codes, group: Codes, weight: Floats | None = None
+    values: Floats, cell: Labels, group: Codes, weight: Floats | None = None
 ) -> Spread:
     """Return how far the weighted mean is known of what a sample counts by its cell.
 
@@ -213,7 +215,7 @@ def spread_of_cells(
     whole, squared = table.sum(axis=0), squares.sum(axis=0)
     influence = (values - whole @ values / whole.sum()) / whole.sum()
     if is_large:
-        moved = influence[cell]
+        moved = np.take(influence, cell)  # truth values, too, are places here
         return spread_between(moved if weight is None else weight * moved, group, weight)
     totals = Totals(np.array([squared @ influence**2]), np.array([whole @ influence**2]))
     counted, squares = (each.sum(axis=1, keepdims=True) for each in (table, squares))
@@ -248,7 +250,7 @@ def covariance_left_out(influence: Floats, own: Floats, group: Codes) -> Floats:
     return combine_ways(group, measure).covariance
 
 
-def add_up(code: Codes, values: Floats | None, size: int) -> Floats:
+def add_up(code: Labels, values: Floats | None, size: int) -> Floats:
     """Return the sum of the values of each code, or how many it has."""
     return np.bincount(code, values, size).astype(np.float64, copy=False)
 

@@ -171,8 +171,9 @@ def find_known(events: Events, bins: Binned, confidence_level: float) -> Known:
     ends = np.cumsum(bins.counts)[:-1]
     inside = np.split(np.argsort(bins.place.astype(small), kind="stable"), ends)
     for k, observed in enumerate(bins.observed.tolist()):
-        parts = (each[inside[k]] for each in (events.happened, events.group, events.weight))
-        spread = spread_of_cells(np.array([0.0, 1.0]), *parts)
+        rows = inside[k]
+        happened, group, weight = events.happened[rows], events.group[rows], events.weight[rows]
+        spread = spread_of_cells(np.array([0.0, 1.0]), happened, group, weight)
         if spread.n_groups == 1:
             size[k] = 1.0
             continue

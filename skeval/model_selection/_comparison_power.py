@@ -289,7 +289,8 @@ def _plan_groups(
 
     They are those at hand unless others are given; None for none.
     """
-    known, is_given = comparison.details | found.details, (group_size, correlation) != (None, None)
+    known = {**comparison.details, **found.details}
+    is_given = group_size is not None or correlation is not None
     splits = "split_scores" in known
     if is_given and (splits or comparison.method in ("bootstrap", "permutation")):
         raise ValueError(

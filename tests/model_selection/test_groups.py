@@ -591,18 +591,22 @@ def test_crossed_groups_are_those_of_statsmodels():
     assert_allclose(one.standard_error**2, parts[0])
 
 
+@pytest.mark.parametrize("dtype", [np.intp, np.int8, bool])
 @pytest.mark.parametrize("kind", ["", "weighted", "many groups", "crossed"])
-def test_the_spread_of_cells_is_that_of_their_samples(kind):
+def test_the_spread_of_cells_is_that_of_their_samples(kind, dtype):
     rng = np.random.default_rng(0)
     values, cell = np.array([0.0, 1.0, -1.0, 0.5]), rng.integers(0, 4, 60)
     group = {"many groups": np.arange(60), "crossed": rng.integers(0, 6, (60, 2))}.get(
         kind, rng.integers(0, 7, 60)
     )
+    if dtype is bool:
+        values, cell = values[:2], cell % 2
+    given = cell.astype(dtype)
     weight = rng.uniform(0.1, 3, 60) if kind == "weighted" else np.ones(60)
     share = weight / weight.sum()
     influence = share * (values[cell] - share @ values[cell])
     expected = spread_between(influence, group, weight)
-    found = spread_of_cells(values, cell, group, weight)
+    found = spread_of_cells(values, given, group, weight)
     assert_allclose(found.covariance, expected.covariance)
     assert_allclose(found[1:3], expected[1:3])
     assert_allclose(found.correlation, expected.correlation)
