@@ -52,6 +52,7 @@ from skeval._solvers.deletion import Parts
 from skeval.utils._compat import safe_split
 
 __all__ = [
+    "MARGIN",
     "Deletion",
     "DeletionAdapter",
     "Factor",

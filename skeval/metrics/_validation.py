@@ -22,7 +22,9 @@ from skeval._inference.areas import independent_size
 from skeval._inference.estimate import Curve, Estimate, Limits, Results
 from skeval._inference.groups import Codes, Spread, covariance_left_out, read_design, spread_between
 from skeval._inference.proportions import (
+    give_no_limits,
     log_interval,
+    mirrored,
     normal_interval,
     normal_quantile,
     spread_of_ratio,
@@ -31,7 +33,6 @@ from skeval.metrics._calibration import PROBABILITY_CONSTRAINTS
 from skeval.metrics._curves import check_curve_sample
 from skeval.utils._checks import (
     RandomStateLike,
-    check_binary_scores,
     check_probabilities,
     repetition_rng,
     root_seed,
@@ -191,8 +192,8 @@ def calibration_measures(
       95 % interval   [0.5249, 0.8068] (profile)
       samples         500
     """
-    check_binary_scores(y_true, y_proba, pos_label, sample_weight, "y_proba")  # names it in errors
-    sample = check_curve_sample(y_true, y_proba, pos_label, sample_weight, groups, confidence_level)
+    data = y_true, y_proba, pos_label, sample_weight, groups, confidence_level
+    sample = check_curve_sample(*data, name="y_proba")
     p = sample.score
     check_probabilities("y_proba", p)
     n_certain = int(np.sum((p < CERTAIN) | (p > 1 - CERTAIN)))
@@ -200,13 +201,13 @@ def calibration_measures(
         warn_user(f"{n_certain} probabilities are 0 or 1, and taken for {CERTAIN:g} from there.")
     y, p = sample.positive.astype(np.float64), p.clip(CERTAIN, 1 - CERTAIN)
     weight = sample.weight * sample.weight.sum() / np.sum(sample.weight**2)
-    data = Validated(y, logit(p), weight, sample.group)
+    found = Validated(y, logit(p), weight, sample.group)
     made = {
-        "observed_expected": _compare_sums(data, p),
-        "in_the_large": _find_in_the_large(data),
-        **recalibrate(data),
-        **_measure_distances(data, p, confidence_level, random_state),
-        "scaled_brier": _scale_brier(data, p),
+        "observed_expected": _compare_sums(found, p),
+        "in_the_large": _find_in_the_large(found),
+        **recalibrate(found),
+        **_measure_distances(found, p, confidence_level, random_state),
+        "scaled_brier": _scale_brier(found, p),
     }
     return Results(
         {
@@ -383,12 +384,8 @@ def fit_logistic(data: Validated, design: Floats, offset: Floats | float = 0.0) 
     return Fit(beta, likelihood, model, design @ model, mean)
 
 
-def _give_nothing(confidence_level: float) -> Limits:
-    return np.nan, np.nan
-
-
 SMALLEST = float(np.finfo(float).tiny)
-NOTHING = Measure(np.nan, np.nan, "none", _give_nothing, {})
+NOTHING = Measure(np.nan, np.nan, "none", give_no_limits, {})
 
 
 def _find_in_the_large(data: Validated) -> Measure:
@@ -410,21 +407,15 @@ def _limit_shift(
     """Return the shifts whose score is that many standard deviations from 0."""
     reach = _find_quantile(known[0], confidence_level) * known[1] ** 0.5
 
-    def distance(shift: float) -> float:
+    def excess(shift: float) -> float:
         mean = expit(shift + data.odds)
-        variance = max(data.weight @ (mean * (1 - mean)), SMALLEST)  # 0 where all is certain
-        return float(data.weight @ (data.y - mean) / np.sqrt(variance))
+        variance = max(data.weight @ (mean * (1 - mean)), SMALLEST)  # It is 0 where all is certain.
+        return abs(float(data.weight @ (data.y - mean))) / float(np.sqrt(variance)) - reach
 
     mean = expit(value + data.odds)
     step = 1.1 * reach / float(data.weight @ (mean * (1 - mean))) ** 0.5
-    low, high = (
-        _cross(partial(_exceed, distance, -side * reach), value, side, step) for side in (-1, 1)
-    )
+    low, high = (_cross(excess, value, side, step) for side in (-1, 1))
     return low, high
-
-
-def _exceed(function: Callable[[float], float], amount: float, at: float) -> float:
-    return function(at) - amount
 
 
 def _cross(function: Callable[[float], float], start: float, side: int, first: float) -> float:
@@ -672,15 +663,10 @@ def _scale_brier(data: Validated, p: Floats) -> Measure:
     ratio = float(losses.sum() / of_share.sum())
     spread = spread_of_ratio(losses, of_share, data.group)
     unbiased = ratio * (1 - 1 / independent_size(data.weight))
-    limits = partial(_limit_brier, unbiased, spread)
+    degrees = spread.degrees_of_freedom
+    of_ratio = partial(log_interval, unbiased, spread.error, degrees_of_freedom=degrees)
+    limits = partial(mirrored, 1.0, of_ratio)
     return Measure(1 - ratio, spread.error, "log", limits, spread.details)
-
-
-def _limit_brier(ratio: float, spread: Spread, confidence_level: float) -> Limits:
-    """Return one less the ends of the interval of the logarithm of the ratio."""
-    wider = _find_quantile(spread, confidence_level) / normal_quantile(confidence_level)
-    low, high = log_interval(ratio, spread.error * wider, confidence_level)
-    return 1 - high, 1 - low
 
 
 @validate_params(

@@ -50,12 +50,7 @@ from skeval._inference.posteriors import (
     largest_fractions,
     signed_rank_draws,
 )
-from skeval._inference.proportions import (
-    effective_size,
-    normal_interval,
-    normal_quantile,
-    wilson_interval,
-)
+from skeval._inference.proportions import effective_size, normal_interval, wilson_interval
 from skeval._inference.ranks import (
     critical_difference,
     friedman,
@@ -566,14 +561,13 @@ def describe_each(joint: Joint, confidence_level: float) -> dict[str, Any]:
     """Return the standard error and the interval of each by itself; of rates Wilson's."""
     errors, n = np.sqrt(np.diag(joint.covariance) + joint.own), joint.n_rates
     ends = []
+    student: Any = {"degrees_of_freedom": joint.degrees_of_freedom}
     for value, error in zip(joint.values.tolist(), errors.tolist(), strict=True):
         if n is None:
-            degrees = joint.degrees_of_freedom
-            ends.append(normal_interval(value, error, confidence_level, degrees_of_freedom=degrees))
+            ends.append(normal_interval(value, error, confidence_level, **student))
         else:
             size = effective_size(value, error, n, joint.n_groups)
-            z = normal_quantile(confidence_level, joint.degrees_of_freedom)
-            ends.append(wilson_interval(value * size, size, confidence_level, z))
+            ends.append(wilson_interval(value * size, size, confidence_level, **student))
     lows, highs = np.array(ends).T
     return {"standard_errors": errors, "lows": lows, "highs": highs, **joint.together}
 

@@ -19,7 +19,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from skeval._adapters.selected_svc import SelectedSVCAdapter, count_selected
+from skeval._adapters.svc import SelectedSVCAdapter, count_selected
 from skeval._resampling import fits
 from skeval._resampling.plan import PlanBlock
 from skeval._resampling.task import adapter_of_steps, check_task
