@@ -164,6 +164,7 @@ class Sign(ClassifierMixin, BaseEstimator):
         return self.classes_[(X[:, 0] > 0).astype(int)]
 
 
+@pytest.mark.simulated
 @pytest.mark.parametrize("n_groups", [15, pytest.param(40, marks=pytest.mark.slow)])
 def test_intervals_cover(n_groups):
     """Error rates differ from group to group: the interval by samples covers half the time."""
