@@ -23,8 +23,8 @@ from scipy.optimize import LinearConstraint, brentq, minimize
 from sklearn.utils.multiclass import unique_labels
 
 from skeval._inference.estimate import Limits
-from skeval._inference.groups import Codes, Spread
-from skeval._inference.proportions import effective_number, normal_quantile, spread_of_ratio
+from skeval._inference.groups import Codes, Spread, spread_of_cells
+from skeval._inference.proportions import effective_number, normal_quantile, warn_of_one_group
 
 __all__ = [
     "Cells",
@@ -94,10 +94,11 @@ class Cells:
             variances = np.sum(self.squares * (centred * (self.largest / totals)) ** 2, axis=1)
             return [Spread(np.array([[variance]])) for variance in variances.tolist()]
         weight = np.ones(len(self.cell)) if self.weight is None else self.weight / self.largest
-        influence, parts = weight * slope[self.cell], [np.ones(len(weight), dtype=bool)]
+        parts: list[Any] = [slice(None)]
         if self.repeat is not None:
             parts = [self.repeat == one for one in np.unique(self.repeat)]
-        return [spread_of_ratio(influence[at], weight[at], groups[at]) for at in parts]
+        taken = ((self.cell[at], groups[at], weight[at]) for at in parts)
+        return [warn_of_one_group(spread_of_cells(slope, *each)) for each in taken]
 
 
 class ConfusionTable(NamedTuple):
