@@ -43,6 +43,7 @@ from skeval.report._sentences import (
     write_selection,
     write_tuning,
     write_verdict,
+    write_with_ends,
 )
 from skeval.report._source import name_steps
 from skeval.utils._text import (
@@ -90,11 +91,7 @@ N_RESAMPLES = 200
 
 def say_metric(name: str, found: Estimate) -> str:
     """Return a metric with its interval as a heading: The Brier score is 0.13 [0.11, 0.15]."""
-    spread = (found.interval.high - found.interval.low) / 4
-    value, low, high = (
-        write_estimate(each, spread)
-        for each in (found.value, found.interval.low, found.interval.high)
-    )
+    value, low, high = write_with_ends(found, found.value)
     label = name_metric(name).split(",")[0]
     article = "" if label.startswith(("R2", "F1")) else "The "
     ends = f" [{low}, {high}]" if np.isfinite(found.interval.low) else ", without an interval"
