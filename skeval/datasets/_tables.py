@@ -13,13 +13,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skeval.datasets._files import DEFAULT_TARGET, Columns, read_file
-from skeval.datasets._values import (
+from skeval.datasets._files import (
     BOOLEANS,
     DASHES,
     DECIMAL_COMMA,
+    DEFAULT_TARGET,
     LARGEST_EXACT,
     MISSING,
+    Columns,
     find_missing,
     has_decimal_commas,
     is_unnamed,
@@ -27,6 +28,7 @@ from skeval.datasets._values import (
     parse_number,
     parse_numbers,
     parse_plain_numbers,
+    read_file,
     read_times,
 )
 from skeval.utils._checks import check_flag, warn_user
