@@ -270,33 +270,37 @@ def _run_predictions(options: argparse.Namespace) -> None:
             raise ValueError(f"--{name} has no use for --predictions, where nothing is fitted.")
     table = read_columns(options, needs_target=options.labels is None)
     columns = _find_columns(table, "predictions", options.predictions)
+    told = f"in {', '.join(options.predictions)}"
     if options.labels is not None:
-        _run_labels(options, table, columns)
-        return
-    numbers, notes = _choose_task(table, options.task)
-    import numpy as np
-
-    several = columns.shape[1] > 1
-    classes = {str(label): label for label in np.unique(table.y).tolist()}
-    labels = [classes.get(name, name) for name in options.predictions]
+        y, labels, numbers = _find_columns(table, "labels", options.labels), options.labels, False
+        notes = [f"note: {note}" for note in table.notes]
+        table, told = table._replace(y=None), f"of {', '.join(labels)} {told}"
+    else:
+        numbers, notes = _choose_task(table, options.task)
+        y, classes = table.y, {str(label): label for label in set(table.y.tolist())}
+        labels = [classes.get(name, name) for name in options.predictions]
+        if columns.shape[1] == 1:
+            columns, labels = columns[:, 0], None
     from skeval.report import evaluate_predictions
 
     report, found = collect_notes(
         evaluate_predictions,
-        table.y,
-        columns if several else columns[:, 0],
+        y,
+        columns,
         kind="numbers" if numbers else "auto",
         threshold=options.threshold,
         scoring=options.scoring,
         groups=table.groups,
         by=_find_subgroups(table, options.by),
-        labels=np.array(labels) if several else None,
+        labels=labels,
         confidence_level=options.confidence_level,
         random_state=options.seed,
     )
-    told = f"predictions in {', '.join(options.predictions)}"
-    table = table._replace(X=columns)
-    deliver(report, options, table, told, [*notes, *found], numbers=numbers, column="prediction")
+    table = table._replace(X=columns.reshape(len(columns), -1))
+    notes += found
+    deliver(
+        report, options, table, f"predictions {told}", notes, numbers=numbers, column="prediction"
+    )
 
 
 def _find_columns(table: ColumnTable, option: str, wanted: list[str]) -> Any:
@@ -306,27 +310,6 @@ def _find_columns(table: ColumnTable, option: str, wanted: list[str]) -> Any:
     if unknown:
         raise ValueError(f"--{option}: there is no column {unknown[0]!r} among {names}.")
     return table.X[:, [names.index(name) for name in wanted]]
-
-
-def _run_labels(options: argparse.Namespace, table: ColumnTable, columns: Any) -> None:
-    """Evaluate the predictions of several labels and print what was found."""
-    from skeval.report import evaluate_predictions
-
-    report, found = collect_notes(
-        evaluate_predictions,
-        _find_columns(table, "labels", options.labels),
-        columns,
-        threshold=options.threshold,
-        scoring=options.scoring,
-        groups=table.groups,
-        by=_find_subgroups(table, options.by),
-        labels=options.labels,
-        confidence_level=options.confidence_level,
-        random_state=options.seed,
-    )
-    told = f"predictions of {', '.join(options.labels)} in {', '.join(options.predictions)}"
-    notes = [f"note: {note}" for note in table.notes]
-    deliver(report, options, table._replace(X=columns, y=None), told, [*notes, *found])
 
 
 def _make_folds(table: ColumnTable, options: argparse.Namespace, numbers: bool) -> Any:

@@ -22,6 +22,7 @@ from skeval.metrics._curves import (
     BAND_CONSTRAINTS,
     SCORE_CONSTRAINTS,
     CurveSample,
+    Cuts,
     cumulative_counts,
 )
 from skeval.utils._checks import (
@@ -491,7 +492,7 @@ def cost_curve_band(
     if positive.all() or not positive.any():
         raise ValueError("y_true must hold both classes with weight > 0, got one.")
     group = number_groups(groups, len(seen), seen)
-    curves = [_Curve(positive, score[seen], np.linspace(0, 1, n_points)) for _, score, _ in checked]
+    curves = [_Curve(Cuts(positive, score[seen]), n_points) for _, score, _ in checked]
     sample = CurveSample(positive, checked[0][1][seen], weight, group, confidence_level)
     root = root_seed(random_state)
     draws = (weight * _counts(positive, group, repetition_rng(root, b)) for b in range(n_resamples))
@@ -550,20 +551,12 @@ _TRIES = 100
 class _Curve:
     """The cost curve of one score on a grid, for any weights of its samples."""
 
-    def __init__(self, positive: NDArray[np.bool_], score: Floats, grid: Floats) -> None:
-        self.positive, self.grid = positive, grid
-        values, self.place = np.unique(-score, return_inverse=True)
-        self.n_values = len(values)
-
-    def counts(self, weight: Floats) -> Floats:
-        """Return the false and true positives of every cut, none to all, shape (2, n_cuts)."""
-        kinds = (~self.positive, self.positive)
-        sums = [np.bincount(self.place[k], weight[k], minlength=self.n_values) for k in kinds]
-        return np.cumsum(np.pad(sums, ((0, 0), (1, 0))), axis=1)
+    def __init__(self, cuts: Cuts, n_points: int) -> None:
+        self.cuts, self.grid = cuts, np.linspace(0, 1, n_points)
 
     def best(self, weight: Floats) -> tuple[Floats, NDArray[np.intp]]:
         """Return the lowest cost at each x, and the cut that attains it."""
-        fp, tp = self.counts(weight)
+        tp, fp = self.cuts.count(weight)
         vertices = hull(tp, fp)
         lines = np.column_stack([fp / fp[-1], 1 - tp / tp[-1]])
         x, y, pieces = lower_envelope(lines[vertices])
@@ -579,7 +572,7 @@ def _limits(
     x, (cost, best) = curve.grid, curve.best(weight)
     down = up = np.zeros(len(x))
     effective = sample.sizes[::-1]
-    fpr, tpr = (count / count[-1] for count in curve.counts(weight))
+    tpr, fpr = (count / count[-1] for count in curve.cuts.count(weight))
     for chosen in (cuts, best[None]):
         rates = fpr[chosen].mean(axis=0), 1 - tpr[chosen].mean(axis=0)
         (fpr_low, fpr_high), (fnr_low, fnr_high) = (
@@ -602,7 +595,8 @@ def hull(tp: Floats, fp: Floats) -> NDArray[np.intp]:
     rate = isotonic_regression(
         np.diff(tp)[moved] / step[moved], sample_weight=step[moved], increasing=False
     )
-    last = np.append(np.flatnonzero(np.diff(rate)), len(rate) - 1)  # of each run of equal rates
+    # These end a run of equal rates.
+    last = np.append(np.flatnonzero(np.diff(rate)), len(rate) - 1)
     return np.append(0, moved[last] + 1)
 
 
@@ -613,7 +607,7 @@ def lower_envelope(lines: Floats) -> tuple[Floats, Floats, NDArray[np.intp]]:
     FPR + (FNR - FPR) x agrees.
     """
     rise, fall = np.diff(lines[:, 0]), -np.diff(lines[:, 1])
-    turn = rise + fall  # 0 where rounding makes one line of two
+    turn = rise + fall  # It is 0 where rounding makes one line of two.
     meet = np.divide(rise, turn, out=np.zeros_like(turn), where=turn > 0)
     x = np.maximum.accumulate(np.concatenate(([0.0], meet, [1.0])))
     pieces = np.flatnonzero(np.diff(x) > 0)

@@ -174,19 +174,15 @@ def read_scoring(estimator: Any, scoring: Any) -> Any:
     with naming("scoring"):
         if isinstance(scoring, str):
             return get_scorer(scoring)
-        if isinstance(scoring, list | tuple | set) and len(set(map(str, scoring))) == len(scoring):
-            scoring = {part: part for part in scoring} if _are_names(scoring) else scoring
+        names = scoring if isinstance(scoring, list | tuple | set) else ()
+        if names and all(isinstance(name, str) for name in names) and len(set(names)) == len(names):
+            scoring = {name: name for name in names}
         if isinstance(scoring, Mapping):
             scoring = {
                 name: get_scorer(part) if isinstance(part, str) else part
                 for name, part in scoring.items()
             }
         return sklearn.metrics.check_scoring(estimator, scoring)
-
-
-def _are_names(scoring: Any) -> bool:
-    """Whether all parts of a collection are texts, and there are any."""
-    return bool(scoring) and all(isinstance(part, str) for part in scoring)
 
 
 def _scorer_of_scikit_learn(name: str, metric_kwargs: dict[str, Any]) -> Scorer:

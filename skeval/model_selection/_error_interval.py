@@ -16,12 +16,11 @@ from sklearn.metrics import get_scorer_names
 from skeval._inference.errors import n_units
 from skeval._inference.estimate import Estimate, Results
 from skeval._inference.ordered import time_units
-from skeval._inference.proportions import Finding, make_limits, mirrored
+from skeval._inference.proportions import Finding, give_no_limits, make_limits, mirrored
 from skeval._resampling.fits import OutOfFold, collect_answers, fit_scheme, score_scheme
-from skeval._resampling.folds import draws_anew
+from skeval._resampling.folds import FoldScheme, draws_anew
 from skeval._resampling.plan import FitOutput
 from skeval._resampling.questions import Questions, find_response_method
-from skeval._resampling.schemes import FoldScheme
 from skeval._resampling.task import (
     Cases,
     Loss,
@@ -33,7 +32,7 @@ from skeval._resampling.task import (
     resolve_loss,
 )
 from skeval.metrics._scorers import range_of, read_scoring, row_of_scorer
-from skeval.metrics._table import BINARY, REPORTED, give_no_limits
+from skeval.metrics._table import BINARY, REPORTED
 from skeval.model_selection._estimates import Outcome, Settings, conclude, find, untested_losses
 from skeval.model_selection._fold_metrics import measure_metrics
 from skeval.model_selection._interval_methods import (
@@ -65,6 +64,7 @@ __all__ = [
     "error_interval",
     "error_of_some",
     "find_answer",
+    "find_mean_loss",
     "plan_answer",
     "read_answers",
     "read_positive_weight",

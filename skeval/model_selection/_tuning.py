@@ -271,7 +271,8 @@ def read_search(model: Any, X: Any, y: Any) -> Searched:
         )
     metric = _read_metric(search)
     inner = float(search.cv_results_[f"mean_test_{metric}"][search.best_index_])
-    bias = np.nan  # of a fold without a score, or a score of one split
+    # A search without a score, or with the score of one split, says nothing of its bias.
+    bias = np.nan
     if np.isfinite(inner) and f"split1_test_{metric}" in search.cv_results_:
         bias = tuning_bias(search.cv_results_, best_index=int(search.best_index_), metric=metric)
     nested = _score_model(model, search, metric, X, y) if len(y) else np.nan

@@ -118,6 +118,7 @@ class ClusteringReport(Report):
 
     title, before = "Clustering report", "Before you quote the choice"
     main_part, row_name = "rows", "n_clusters"
+    told = ("clusterer", "n_samples", "n_features", "n_clusters")
 
     @property
     def n_clusters(self) -> int:
@@ -138,18 +139,9 @@ class ClusteringReport(Report):
     @property
     def about(self) -> dict[str, Any]:
         """What `to_dict` has before the results of the sections."""
-        stability = self.stability
-        return {
-            "clusterer": self.clusterer,
-            "n_samples": self.n_samples,
-            "n_features": self.n_features,
-            "n_clusters": self.n_clusters,
-            "rule": stability.rule,
-            "threshold": stability.threshold,
-            "reference": stability.reference,
-            "stability": stability.method,
-            "n_repeats": stability.replicates.shape[1],
-        }
+        rule = {name: getattr(self.stability, name) for name in ("rule", "threshold", "reference")}
+        n_repeats = self.stability.replicates.shape[1]
+        return super().about | rule | {"stability": self.stability.method, "n_repeats": n_repeats}
 
     def _make_sections(self) -> Iterator[Section]:
         """Yield the samples, the stability, all numbers and the indices."""

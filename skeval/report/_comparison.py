@@ -57,6 +57,7 @@ class ReportsByName(Report, Mapping):
     reports: dict[str, Any]
 
     row_name = "name"
+    told = ("reports",)
 
     def __getitem__(self, name: str) -> Any:
         """Return the report of one of them."""
@@ -71,11 +72,6 @@ class ReportsByName(Report, Mapping):
     def __len__(self) -> int:
         """Return how many there are."""
         return len(self.reports)
-
-    @property
-    def about(self) -> dict[str, Any]:
-        """What `to_dict` has before the results of the sections: every report."""
-        return {"reports": self.reports}
 
     @property
     def _first(self) -> Any:
@@ -204,13 +200,12 @@ class EvaluationComparison(ReportsByName):
         """Show errors and metrics, a row for each estimator."""
         known = {name for report in self.values() for name in report.main_metrics}
         metrics = [name for name in USUAL if name in known]
-        quoted = {name: report.answer for name, report in self.items()}
         level, named = self._first.level, self._first.headline_metric
         rows = []
         for name, report in self.items():
-            found, interval = report.main_metrics, quoted[name].interval
+            found = report.main_metrics
             cells = [found[metric].value if metric in found else "--" for metric in metrics]
-            rows.append((name, quoted[name].value, (interval.low, interval.high), *cells))
+            rows.append((name, report.answer.value, report.answer.interval, *cells))
         figure = Figure(
             self.plot,
             f"The {named} of each, with {level}s. Two that overlap may still differ: the pairs "
@@ -254,12 +249,7 @@ class EvaluationComparison(ReportsByName):
         if figures and len(self) > MOST_TABULATED:
             return Section(heading, figures=figures, results=results)
         rows = [
-            (
-                f"{a} - {b}",
-                each.value,
-                (each.interval.low, each.interval.high),
-                write_pvalue(each.pvalue),
-            )
+            (f"{a} - {b}", each.value, each.interval, write_pvalue(each.pvalue))
             for (a, b), each in found.differences.items()
         ]
         table = Table(

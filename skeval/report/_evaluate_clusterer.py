@@ -428,9 +428,10 @@ class ClustererComparison(ReportsByName):
         """Show the difference of every two at each number of clusters."""
         rows, lines = self.differences(), []
         for row in sorted(rows, key=lambda row: row["n_clusters"] not in self._quoted):
-            ends = (row["low"], row["high"])
-            cells = row["value"], ends, write_pvalue(row["pvalue"]), f"{row['adjusted_rand']:.3f}"
-            lines.append((str(row["n_clusters"]), f"{row['a']} - {row['b']}", *cells))
+            each = self.comparisons[row["n_clusters"]].differences[row["a"], row["b"]]
+            cells = each.value, each.interval, write_pvalue(each.pvalue)
+            ends = f"{each.a} - {each.b}", f"{row['adjusted_rand']:.3f}"
+            lines.append((str(row["n_clusters"]), ends[0], *cells, ends[1]))
         head = ["k", "pair", "difference", "interval", "P", "agreement"]
         n_quoted = sum(row["n_clusters"] in self._quoted for row in rows)
         table = Table("Differences at k clusters.", head, lines, n_in_text=n_quoted, left=(1, 3))

@@ -16,54 +16,54 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import brier_score_loss, mean_squared_error, roc_auc_score
 
 from skeval._inference.errors import Tested, spread_of_mean
-from skeval._inference.estimate import Results
+from skeval._inference.estimate import Curve, Results
 from skeval._inference.groups import describe_groups
 from skeval._resampling.fits import OutOfFold
+from skeval._resampling.task import Target
 from skeval.metrics import CalibrationDisplay, NetBenefitDisplay
-from skeval.model_selection import Comparison, EstimatesDisplay, compare_predictions
+from skeval.model_selection import Comparison, compare_predictions
 from skeval.model_selection._fold_metrics import measure_metrics
-from skeval.model_selection._metric_interval import compare_with_rest
 from skeval.model_selection._threshold import threshold_measures
 from skeval.report._comparison import EvaluationComparison, collect_cautions
 from skeval.report._given import (
     KINDS,
     Given,
-    draw_scores,
-    draw_smooth,
-    draw_spreads,
-    find_answer,
-    find_worst,
+    GivenReport,
     is_wide,
     list_systems,
-    measure_calibration,
-    measure_scoring,
-    measure_some,
+    measure_slices,
     read_predictions,
     read_units,
-    say_answer,
-    tabulate_slices,
-    write_few_groups,
+    warn_of_few_groups,
 )
 from skeval.report._multilabel import MultilabelReport, evaluate_labels
-from skeval.report._predictions import count_classes, measure_confusion, name_rows, warn_of_metrics
-from skeval.report._report import FIRST_ROWS, MOST_ROWS, ScoredReport
+from skeval.report._predictions import (
+    HardSamples,
+    count_classes,
+    find_hard_samples,
+    measure_confusion,
+    name_rows,
+    warn_of_metrics,
+)
+from skeval.report._report import RESIDUAL
 from skeval.report._sections import Caution, Figure, Section, Table
 from skeval.report._sentences import (
+    RareClass,
     find_guess,
     find_rare_class,
     find_unanswered,
     name_metric,
-    write_amount,
     write_chance,
     write_headline,
 )
 from skeval.report._source import describe_run
 from skeval.utils._checks import RandomStateLike, check_confidence_level, check_option, small_seed
+from skeval.utils._plotting import shorten_name
 from skeval.utils._text import count, write_ends, write_number
 
 __all__ = ["PredictionsReport", "evaluate_predictions"]
 
-FEW_OF_CLASS, FEW_GROUPS = 10, 10
+FEW_OF_CLASS = 10
 MEANINGS = {
     "Brier score": "The Brier score is the mean squared distance of the probabilities from what "
     "happened; 0 is best.",
@@ -193,13 +193,10 @@ def evaluate_predictions(
             given = given.cut(at_threshold["threshold"].value)
         found = given.collect(np.arange(n), groups, weight)
         metrics = measure_metrics(found, confidence_level)
-        metrics |= measure_scoring(given, scoring, confidence_level, **options)
-        calibration = measure_calibration(given, confidence_level, **options)
-        subgroups = None
-        if by is not None:
-            measure = partial(measure_some, given, groups, weight, confidence_level)
-            subgroups = compare_with_rest(by, n, measure, confidence_level)
-        answer = find_answer(given, metrics)
+        metrics |= given.measure_scoring(scoring, confidence_level, **options)
+        calibration = given.measure_calibration(confidence_level, **options)
+        subgroups = measure_slices(given, by, groups, weight, confidence_level)
+        answer = given.find_answer(metrics)
     chosen = at_threshold is not None and at_threshold["threshold"].method == "bootstrap"
     weighed = count_classes(given.target, weight) if found.answers else None
     return PredictionsReport(
@@ -223,6 +220,26 @@ def evaluate_predictions(
         warnings=tuple(warn_of_predictions(given, found, metrics, y_true, chosen=chosen)),
         **describe_run("skeval.evaluate_predictions", arguments, seed),
     )
+
+
+def find_worst(found: OutOfFold, index: Any) -> HardSamples:
+    """Return the samples that are wrong, those first to whose class least was given."""
+    if not found.answers:
+        none = np.empty(0, dtype=np.intp)
+        return HardSamples(none, (), (), (), np.empty(0), 0, none.astype(bool), {})
+    hard = find_hard_samples(found, index)
+    scores = found.class_scores
+    if scores is None:
+        return hard
+    own = scores[np.arange(len(scores)), found.target.codes][hard.sample]
+    lead = scores.max(axis=1)[hard.sample] - own
+    order = np.argsort(-lead, kind="stable")
+    wrong = 1 - own if found.probabilities is not None else hard.wrong
+    columns: dict[str, Any] = {"sample": hard.sample, "wrong": wrong, "suspect": hard.suspect}
+    columns = {name: column[order] for name, column in columns.items()}
+    for name in ("name", "truth", "prediction"):
+        columns[name] = tuple(getattr(hard, name)[k] for k in order)
+    return replace(hard, **columns)
 
 
 COMPARED = {"probabilities": brier_score_loss, "scores": roc_auc_score}
@@ -276,7 +293,7 @@ def _compare_systems(reports: Mapping[str, Any], options: Mapping[str, Any]) -> 
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class PredictionsReport(ScoredReport):
+class PredictionsReport(GivenReport):
     """What predictions are worth, metric by metric.
 
     It has the `warnings`, the `seed`, the `settings`, the `versions`, the `call` and the `date` of
@@ -324,51 +341,56 @@ class PredictionsReport(ScoredReport):
         Number of samples of each class; None for numbers.
     """
 
-    kind: str
-    threshold: float | None
     positive: Any
     calibration: Results | None
     at_threshold: Results | None
 
-    title = "Evaluation of predictions"
-    main_part = "metrics"
     scored = "predictions"
-    compared = "systems on the same samples"
+    told = (*GivenReport.told, "positive", "rare", "unanswered")
     residuals = "the prediction of each sample and how far the truth lies above it."
-
-    @property
-    def headline_metric(self) -> str:  # type: ignore[override]
-        """What the answer is."""
-        return self.answer.name
 
     @property
     def verdict(self) -> str:
         """The answer with its interval, the guess, and whether it is better than that."""
-        return write_verdict(self)
+        interval, text = self.answer.interval, self._say_beside_guess()
+        name = {"numbers": "r2", "probabilities": "roc_auc"}.get(self.kind, "")
+        if name in self.metrics and np.isfinite(self.metrics[name].value):
+            text += f"; {name_metric(name).split(',')[0]} {self.metrics[name].value:.2f}"
+        if self.unanswered:
+            text += f"; never predicted: {', '.join(self.unanswered[:3])}"
+        if self.answer.name == name_metric("roc_auc"):
+            chance = "it may say nothing: the interval includes 0.5"
+            if interval.low > 0.5:
+                chance = "better than chance, which has 0.5"
+            elif interval.high < 0.5:
+                chance = "worse than chance, which has 0.5"
+            return f"{text}: {chance}."
+        return f"{text}. {write_chance(self.guess, self._rare, None)}".rstrip()
+
+    @property
+    def _rare(self) -> RareClass | None:
+        """The rare class, where the answer is not of probabilities."""
+        return self.rare if self.kind != "probabilities" else None
 
     @property
     def headline(self) -> str:
         """The answer with its interval beside the guess."""
         if self.answer.name == name_metric("roc_auc"):
             return self.verdict
-        loss = {"numbers": "squared", "probabilities": "brier"}.get(self.kind, "zero_one")
-        rare = self.rare if self.kind != "probabilities" else None
-        known: dict[str, Any] = {"guess": self.guess, "rare": rare, "unanswered": self.unanswered}
-        return write_headline(say_answer(self.answer), loss, **known)
+        return write_headline(
+            self._say_answer(),
+            self.loss,
+            guess=self.guess,
+            rare=self._rare,
+            unanswered=self.unanswered,
+        )
 
     @property
     def basis(self) -> list[str]:
         """What the answer is, where few know it, and what the intervals are for."""
-        n_groups, weighted = self.out_of_fold.cases.n_groups, np.ptp(self.out_of_fold.weight)
-        units = "samples" if n_groups is None else f"groups of samples ({n_groups} here)"
-        more = ", each with its weight" if weighted else ""
-        meaning = MEANINGS.get(self.answer.name)
-        return [
-            *([meaning] if meaning else []),
-            f"Intervals are for the same system on new {units} drawn like these{more}. That "
-            "training it anew would change it is left out.",
-            *self._describe_groups(),
-        ]
+        more = ", each with its weight" if np.ptp(self.out_of_fold.weight) else ""
+        meaning = [text for name, text in MEANINGS.items() if name == self.answer.name]
+        return [*meaning, self._tell_target(more), *self._describe_groups()]
 
     def _describe_groups(self) -> Iterator[str]:
         """Yield how alike the samples of a group are, by the loss of each."""
@@ -392,25 +414,7 @@ class PredictionsReport(ScoredReport):
         facts = [f"{self._describe_classes()} with {what}"]
         if self.threshold is not None:
             facts.append(f"predicted as {self.positive} from {self.threshold:g} on")
-        n_groups = self.out_of_fold.cases.n_groups
-        return facts if n_groups is None else [*facts, f"{n_groups} groups"]
-
-    @property
-    def about(self) -> dict[str, Any]:
-        """What `to_dict` has before the results of the sections."""
-        return {
-            "answer": self.answer,
-            "kind": self.kind,
-            "threshold": self.threshold,
-            "positive": self.positive,
-            "n_samples": self.n_samples,
-            "n_groups": self.out_of_fold.cases.n_groups,
-            "class_sizes": self.class_sizes,
-            "confidence_level": self.confidence_level,
-            "guess": self.guess,
-            "rare": self.rare,
-            "unanswered": self.unanswered,
-        }
+        return facts if self.n_groups is None else [*facts, f"{self.n_groups} groups"]
 
     def _make_sections(self) -> Iterator[Section]:
         """Yield the metrics with the curves, then subgroups and samples."""
@@ -494,21 +498,6 @@ class PredictionsReport(ScoredReport):
             height=3.6,
         )
 
-    def plot(self, ax: Any = None) -> EstimatesDisplay:
-        """Draw the answer, of all samples and in each subgroup; requires matplotlib.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
-
-        Returns
-        -------
-        EstimatesDisplay
-        """
-        drawn = {"all samples": self.answer, **(self.subgroups or {})}
-        return EstimatesDisplay.from_result(drawn, quoted=0, ax=ax)
-
     def _show_threshold(self) -> Section:
         """Show what is right at the threshold, and what choosing it has cost."""
         found = self.at_threshold
@@ -517,10 +506,7 @@ class PredictionsReport(ScoredReport):
         cut, *shares = found.values()
         told = [f"{WORDS[each.name]} is {each.value:.2f}" for each in shares[:2]]
         heading = f"From {write_number(cut.value)} on, {' and '.join(told)}"
-        rows: list[Any] = [
-            (WORDS[each.name], each.value, (each.interval.low, each.interval.high))
-            for each in shares
-        ]
+        rows: list[Any] = [(WORDS[each.name], each.value, each.interval) for each in shares]
         head, caption = ["", "estimate", self.level], f"From {write_number(cut.value)} on."
         if cut.method == "bootstrap":
             rows = [
@@ -541,10 +527,7 @@ class PredictionsReport(ScoredReport):
         found = self.calibration
         if found is None:
             return Section("Calibration", results={"calibration": None})
-        rows = [
-            (each.name, each.value, (each.interval.low, each.interval.high))
-            for each in found.values()
-        ]
+        rows = [(each.name, each.value, each.interval) for each in found.values()]
         table = Table(
             "As an external validation reports it.",
             ["measure", "estimate", self.level],
@@ -566,74 +549,36 @@ class PredictionsReport(ScoredReport):
         sentences, results = [f"{told}.{known}"], {"calibration": found}
         return Section(told, sentences, figures=figures, tables=[table], results=results)
 
-    def _show_subgroups(self) -> Section:
-        """Show the answer in each subgroup, and how it differs from the rest."""
-        return tabulate_slices(self.subgroups, self.answer.name, self.level)
-
     def _show_hard_samples(self) -> Section:
         """Show the samples that are predicted worst."""
         hard, numbers = self.hard_samples, self.class_sizes is None
         found = self.out_of_fold
-        records = hard.to_records()
-        results = {"hard_samples": records}
-        if not records or not found.answers:
+        results = {"hard_samples": hard.to_records()}
+        n_hard = len(hard.sample)
+        if not n_hard or not found.answers:
             return Section("Samples", results=results)
         n_wrong = int(np.sum(found.predicted != found.target.codes)) if not numbers else 0
         heading = f"{count(n_wrong, 'sample')} {'is' if n_wrong == 1 else 'are'} predicted wrongly"
-        told, head = [], ["sample", "is", "predicted" if numbers else "taken for"]
+        told, table = [], self._tabulate_samples()
         if numbers:
-            verb = "is" if len(records) == 1 else "are"
-            heading = f"{count(len(records), 'sample')} {verb} more than three times as far off"
-            heading += " as usual"
+            verb = "is" if n_hard == 1 else "are"
+            heading = f"{count(n_hard, 'sample')} {verb} more than three times as far off as usual"
             told.append(f"{heading}.")
-            head.append("usual residual")
+            table = self._tabulate_samples(*RESIDUAL)
         elif found.probabilities is not None:
-            head.append("probability of the truth")
-        rows = []
-        for row in records[:MOST_ROWS]:
-            cells = [row["name"], row["truth"], row["prediction"]]
-            if numbers:
-                cells.append(f"{row['wrong']:.1f} times")
-            elif found.probabilities is not None:
-                cells.append(f"{1 - row['wrong']:.3f}")
-            rows.append(cells)
+            last = "probability of the truth"
+            table = self._tabulate_samples(last, lambda wrong: f"{1 - wrong:.3f}")
+        elif found.class_scores is None:
+            table = self._tabulate_samples(caption="Predicted wrongly, the first of them.")
         told += [
             f"{n_wrong} of {size} samples of class {name} are predicted wrongly."
             for name, (n_wrong, size) in hard.unknown.items()
         ]
-        caption = "The worst predicted."
-        if not numbers and found.class_scores is None:
-            caption = "Predicted wrongly, the first of them."
-        table = Table(caption, head, rows, n_on_page=FIRST_ROWS, n_in_text=0)
         return Section(heading, sentences=told, tables=[table], results=results)
 
 
 Evaluated = PredictionsReport | MultilabelReport | EvaluationComparison
 """What predictions of classes or numbers, of several labels, and of several systems give."""
-
-
-def write_verdict(report: PredictionsReport) -> str:
-    """Say the answer, what it must not be read without, and whether it beats the guess."""
-    answer, guess, kind = report.answer, report.guess, report.kind
-    interval, text = answer.interval, say_answer(report.answer)
-    known = np.isfinite(interval.low)
-    if guess is not None and answer.name != name_metric("roc_auc"):
-        loss = {"numbers": "squared", "probabilities": "brier"}.get(kind, "zero_one")
-        text += f"; {guess} has {write_amount(guess.error, loss)}"
-    for name in {"numbers": ["r2"], "probabilities": ["roc_auc"]}.get(kind, []):
-        if name in report.metrics and np.isfinite(report.metrics[name].value):
-            text += f"; {name_metric(name).split(',')[0]} {report.metrics[name].value:.2f}"
-    if report.unanswered:
-        text += f"; never predicted: {', '.join(report.unanswered[:3])}"
-    if answer.name == name_metric("roc_auc"):
-        chance = "it may say nothing: the interval includes 0.5"
-        if known and interval.low > 0.5:
-            chance = "better than chance, which has 0.5"
-        elif known and interval.high < 0.5:
-            chance = "worse than chance, which has 0.5"
-        return f"{text}: {chance}."
-    more = write_chance(guess, report.rare if kind != "probabilities" else None, None)
-    return f"{text}. {more}".rstrip()
 
 
 WORDS = {
@@ -706,7 +651,7 @@ def warn_of_predictions(
 
 def _warn_of_units(given: Given, found: OutOfFold, y_true: Any) -> Iterator[Caution]:
     """Say which samples may not be independent, and whether groups are too few."""
-    n, n_groups = len(given.target), found.cases.n_groups
+    n = len(given.target)
     index = getattr(y_true, "index", None)
     if index is not None and not callable(index) and not index.is_unique:
         n_same = int(index.duplicated(keep=False).sum())
@@ -716,10 +661,9 @@ def _warn_of_units(given: Given, found: OutOfFold, y_true: Any) -> Iterator[Caut
             "name belong together, as those of one patient do, give groups=, else intervals are "
             "too short.",
         )
-    elif n_groups is None:
+    elif found.cases.n_groups is None:
         yield from _warn_of_copies(given)
-    if n_groups is not None and n_groups < FEW_GROUPS:
-        yield Caution("few-groups", write_few_groups(n_groups))
+    yield from warn_of_few_groups(found)
 
 
 def _warn_of_certainty(given: Given) -> Iterator[Caution]:
@@ -823,3 +767,52 @@ def _warn_of_copies(given: Given) -> Iterator[Caution]:
             f"{n_copies} of {n} samples have exactly the prediction and the truth of another one. "
             "If they are copies, leave them out, or give groups=: intervals are too short.",
         )
+
+
+MOST_CLASSES_DRAWN, N_BARS = 30, 24
+"""Of more classes the largest are drawn; bars of a histogram of scores."""
+
+
+def draw_scores(
+    score: np.ndarray, target: Target, weight: np.ndarray, cut: float | None, label: str, ax: Any
+) -> None:
+    """Draw how the scores of the samples of each of two classes are spread, as shares of it."""
+    assert target.classes is not None
+    low, high = float(score.min()), float(score.max())
+    cells = np.linspace(low, high if high > low else low + 1, N_BARS + 1)
+    for code, name in enumerate(target.classes):
+        own = target.codes == code
+        share = weight[own] / weight[own].sum()
+        shown: dict[str, Any] = {"weights": share, "color": f"C{code}"}
+        ax.hist(score[own], cells, histtype="step", linewidth=1.5, label=str(name), **shown)
+        ax.hist(score[own], cells, alpha=0.15, **shown)
+    if cut is not None and low <= cut <= high:
+        ax.axvline(cut, color="0.4", linestyle="--", linewidth=1, label="threshold")
+    ax.set(xlabel=label, ylabel="share of the class")
+    ax.legend(fontsize="small")
+
+
+def draw_spreads(score: np.ndarray, target: Target, label: str, ax: Any) -> None:
+    """Draw the median, the middle half and nine tenths of the scores of each of many classes."""
+    assert target.classes is not None
+    sizes = np.bincount(target.codes, minlength=len(target.classes))
+    drawn = np.sort(np.argsort(-sizes, kind="stable")[:MOST_CLASSES_DRAWN])
+    drawn = drawn[sizes[drawn] > 0]
+    for row, code in enumerate(drawn):
+        ends = np.quantile(score[target.codes == code], [0.05, 0.25, 0.5, 0.75, 0.95])
+        ax.plot(ends[[0, 4]], [row, row], color="C0", linewidth=1)
+        ax.plot(ends[[1, 3]], [row, row], color="C0", linewidth=5, alpha=0.5)
+        ax.plot(ends[2], row, "o", color="C0", markersize=5)
+    ax.set(xlabel=label, yticks=range(len(drawn)), ylim=(len(drawn) - 0.5, -0.5))
+    ax.set_yticklabels([shorten_name(str(target.classes[code])) for code in drawn])
+
+
+def draw_smooth(curve: Curve, ax: Any) -> None:
+    """Draw a smooth calibration curve with the interval at each probability."""
+    ax.plot([0, 1], [0, 1], linestyle=":", color="0.4", linewidth=1, label="calibrated")
+    level = f"{100 * curve.confidence_level:g} % interval at each"
+    ax.fill_between(curve.x, curve.low, curve.high, alpha=0.2, linewidth=0, label=level)
+    ax.plot(curve.x, curve.y, label="smooth curve")
+    ax.set(xlabel="predicted probability", ylabel="observed share", box_aspect=1)
+    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+    ax.legend(loc="best", fontsize="small")

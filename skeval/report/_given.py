@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
-from skeval._inference.estimate import Curve, Estimate, Results
+from skeval._inference.estimate import Estimate, Results
 from skeval._resampling.fits import OutOfFold
 from skeval._resampling.task import Target, cases_of
 from skeval.metrics import calibration_measures
 from skeval.metrics._regression import LOSSES, find_brier_losses
 from skeval.metrics._table import REPORTED, find_row, unwrap
-from skeval.model_selection import metric_interval
+from skeval.model_selection import EstimatesDisplay, metric_interval
 from skeval.model_selection._fold_metrics import measure_metrics
-from skeval.model_selection._metric_interval import describe_slices
+from skeval.model_selection._metric_interval import compare_with_rest, describe_slices
 from skeval.model_selection._threshold import read_rule
-from skeval.report._predictions import HardSamples, find_hard_samples, mirror, resolve_scorers
-from skeval.report._sections import Section, Table
+from skeval.report._predictions import mirror, resolve_scorers
+from skeval.report._report import ScoredReport
+from skeval.report._sections import Caution, Section, Table
 from skeval.report._sentences import name_metric, write_amount
 from skeval.utils._checks import (
     check_data,
@@ -33,29 +34,20 @@ from skeval.utils._checks import (
     native_labels,
 )
 from skeval.utils._compat import metric_of_scorer
-from skeval.utils._plotting import shorten_name
 from skeval.utils._text import write_estimate, write_number
 
 __all__ = [
     "KINDS",
     "Given",
+    "GivenReport",
     "collect_given",
-    "draw_scores",
-    "draw_smooth",
-    "draw_spreads",
-    "find_answer",
-    "find_worst",
     "is_wide",
     "list_systems",
-    "measure_calibration",
-    "measure_scoring",
-    "measure_some",
+    "measure_slices",
     "read_predictions",
     "read_units",
     "refuse_other_order",
-    "say_answer",
-    "tabulate_slices",
-    "write_few_groups",
+    "warn_of_few_groups",
 ]
 
 KINDS = ("auto", "labels", "probabilities", "scores", "numbers")
@@ -132,6 +124,76 @@ class Given(NamedTuple):
             return find_brier_losses(self.target.codes, self.response)
         wrong = (self.predicted != self.target.codes).astype(float)
         return np.where(np.isnan(self.predicted), np.nan, wrong)
+
+    def measure_answer(self, found: OutOfFold, confidence_level: float) -> Estimate:
+        """Return the metric that answers."""
+        return self.find_answer(measure_metrics(found, confidence_level, self.metric))
+
+    def find_answer(self, metrics: Mapping[str, Estimate]) -> Estimate:
+        """Return the metric that answers; of labels the error rate."""
+        found = metrics[self.metric]
+        if self.metric == "accuracy":
+            return replace(mirror(found, found), name="error rate")
+        return replace(found, name=name_metric(found.name))
+
+    def measure_scoring(
+        self, scoring: Any, confidence_level: float, **options: Any
+    ) -> dict[str, Estimate]:
+        """Return the metrics that were asked for, with their intervals."""
+        found = {}
+        asked = resolve_scorers(scoring).scoring if scoring is not None else {}
+        for name, scorer in asked.items():
+            if name in REPORTED:
+                continue  # it is there without being asked for
+            function, better, response = scorer, True, None
+            if hasattr(scorer, "_score_func"):
+                function, fixed, better = metric_of_scorer(scorer)
+                function = partial(function, **fixed) if fixed else function
+                response = getattr(scorer, "_response_method", "predict")
+            row = find_row(unwrap(function)[0])
+            response = row.response if row is not None else response
+            y_pred = self.choose_response(name, response)
+            called = name if better else name.removeprefix("neg_")
+            one = metric_interval(
+                function, self.target.y, y_pred, confidence_level=confidence_level, **options
+            )
+            details = {"metric": called, "label": None, "greater_is_better": better}
+            found[called] = replace(one, name=called, details={**one.details, **details})
+        return found
+
+    def choose_response(self, name: str, response: Any) -> np.ndarray:
+        """Return what a metric judges: labels, numbers, probabilities, scores, or the original."""
+        if response is None:
+            return self.original
+        kinds = [response] if isinstance(response, str) else list(response)
+        if "predict" in kinds or self.kind in ("labels", "numbers"):
+            if np.isnan(self.predicted).any():
+                raise ValueError(
+                    f"scoring={name!r} needs labels: give threshold=, got scores alone."
+                )
+            if "predict" not in kinds:
+                raise ValueError(
+                    f"scoring={name!r} needs scores or probabilities, got {self.kind}."
+                )
+            if self.target.classes is None:
+                return self.predicted
+            return self.target.classes[self.predicted]
+        scores = self.response
+        assert scores is not None
+        if "decision_function" not in kinds and self.kind != "probabilities":
+            raise ValueError(f"scoring={name!r} needs probabilities, got scores.")
+        return scores[:, 1] if scores.ndim == 2 and scores.shape[1] == 2 else scores
+
+    def measure_calibration(self, confidence_level: float, **options: Any) -> Results | None:
+        """Return what an external validation measures; None but of shares of two classes."""
+        classes, proba = self.target.classes, self.response
+        if self.kind != "probabilities" or proba is None or classes is None or len(classes) > 2:
+            return None
+        with warnings.catch_warnings():  # probabilities of 0 and 1 are told of as such
+            warnings.simplefilter("ignore", UserWarning)
+            return calibration_measures(
+                self.target.codes, proba[:, 1], confidence_level=confidence_level, **options
+            )
 
     def collect(self, rows: np.ndarray, groups: Any, weight: np.ndarray) -> OutOfFold:
         """Return some of the predictions as those of one test set, by a rule that is not fitted."""
@@ -399,203 +461,154 @@ def _read_columns(
     return Given(kind, target, columns.argmax(axis=1), columns, None, None, given)
 
 
+class Reading(Protocol):
+    """What predictions of any kind can be asked."""
+
+    def collect(self, rows: np.ndarray, groups: Any, weight: np.ndarray) -> OutOfFold:
+        """Return some of the predictions as those of one test set."""
+
+    def measure_answer(self, found: OutOfFold, confidence_level: float) -> Estimate:
+        """Return the metric that answers."""
+
+
+def measure_slices(
+    given: Reading, by: Any, groups: Any, weight: np.ndarray, confidence_level: float
+) -> Results | None:
+    """Return the answer in each subgroup, if there are any."""
+    if by is None:
+        return None
+    measure = partial(measure_some, given, groups, weight, confidence_level)
+    return compare_with_rest(by, len(weight), measure, confidence_level)
+
+
 def measure_some(
-    given: Given, groups: Any, weight: np.ndarray, confidence_level: float, chosen: np.ndarray
+    given: Reading, groups: Any, weight: np.ndarray, confidence_level: float, chosen: np.ndarray
 ) -> Estimate:
     """Return the answer of some samples; those of one group have no interval."""
     some = None if groups is None else groups[chosen]
     alone = some is not None and bool((some == some[:1]).all(axis=0).any())
     part = given.collect(np.flatnonzero(chosen), None if alone else some, weight[chosen])
-    answer = find_answer(given, measure_metrics(part, confidence_level, given.metric))
+    answer = given.measure_answer(part, confidence_level)
     return replace(answer, standard_error=np.nan, limits={}) if alone else answer
 
 
-def tabulate_slices(found: Results | None, name: str, level: str) -> Section:
-    """Return the answer of a name in each subgroup, and how it differs from the rest."""
-    if found is None:
-        return Section("By subgroup", results={"subgroups": None, "less_the_rest": None})
-    less = found.less_the_rest
-    rows = [
-        (
-            str(subgroup),
-            f"{each.n_samples}",
-            each.value,
-            (each.interval.low, each.interval.high),
-            less[subgroup].value,
-            (less[subgroup].interval.low, less[subgroup].interval.high),
-            write_number(less[subgroup].details["pvalue_adjusted"]),
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class GivenReport(ScoredReport):
+    """What predictions that somebody else made are worth; a subclass says of which kind."""
+
+    kind: str
+    threshold: float | None
+
+    title = "Evaluation of predictions"
+    main_part = "metrics"
+    compared = "systems on the same samples"
+    told: ClassVar[Sequence[str]] = (*ScoredReport.told, "kind", "threshold", "n_groups", "guess")
+
+    @property
+    def headline_metric(self) -> str:  # type: ignore[override]
+        """What the answer is."""
+        return self.answer.name
+
+    @property
+    def n_groups(self) -> int | None:
+        """How many groups of samples there are."""
+        return self.out_of_fold.cases.n_groups
+
+    @property
+    def loss(self) -> str:
+        """The loss by which the answer is held against the guess."""
+        return {"numbers": "squared", "probabilities": "brier"}.get(self.kind, "zero_one")
+
+    def _tell_target(self, more: str) -> str:
+        """Say what the intervals are for."""
+        units = "samples" if self.n_groups is None else f"groups of samples ({self.n_groups} here)"
+        return (
+            f"Intervals are for the same system on new {units} drawn like these{more}. That "
+            "training it anew would change it is left out."
         )
-        for subgroup, each in found.items()
-    ]
-    head = ["subgroup", "samples", name, level, "less the rest", level, "adjusted P"]
-    told = describe_slices(found)
-    return Section(
-        told.partition(" (")[0].rstrip("."),
-        sentences=[told],
-        tables=[Table("The answer in each.", head, rows, left=(0, 3, 5))],
-        results={"subgroups": found, "less_the_rest": less},
-    )
 
+    def _say_answer(self) -> str:
+        """Return the answer with its interval, as the beginning of a sentence."""
+        answer, interval = self.answer, self.answer.interval
+        if answer.name in SHARES:
+            value = write_amount(answer.value, "zero_one")
+            ends = [write_amount(end, "zero_one") for end in (interval.low, interval.high)]
+            ends[0] = ends[0].removesuffix(" %")
+        else:
+            spread = (interval.high - interval.low) / 4
+            value, *ends = (
+                write_estimate(each, spread) for each in (answer.value, interval.low, interval.high)
+            )
+        start = f"{answer.name[0].upper()}{answer.name[1:]} {value}"
+        if not np.isfinite(interval.low):
+            return f"{start}, without an interval"
+        return f"{start}, {self.level} {ends[0]} to {ends[1]}"
 
-def say_answer(answer: Estimate) -> str:
-    """Return the answer with its interval, as the beginning of a sentence."""
-    level, interval = f"{100 * answer.confidence_level:g} % interval", answer.interval
-    if answer.name in SHARES:
-        value = write_amount(answer.value, "zero_one")
-        ends = [write_amount(end, "zero_one") for end in (interval.low, interval.high)]
-        ends[0] = ends[0].removesuffix(" %")
-    else:
-        spread = (interval.high - interval.low) / 4
-        value, *ends = (
-            write_estimate(each, spread) for each in (answer.value, interval.low, interval.high)
+    def _say_beside_guess(self) -> str:
+        """Return the answer and what the guess has, as the beginning of a sentence."""
+        text = self._say_answer()
+        if self.guess is None or self.answer.name == name_metric("roc_auc"):
+            return text
+        return f"{text}; {self.guess} has {write_amount(self.guess.error, self.loss)}"
+
+    @property
+    def drawn(self) -> dict[str, Estimate]:
+        """What `plot` draws."""
+        return {"all samples": self.answer, **(self.subgroups or {})}
+
+    def plot(self, ax: Any = None) -> EstimatesDisplay:
+        """Draw the answer, of all samples and in each subgroup; requires matplotlib.
+
+        Of several labels a sample it draws the F1 of each and their mean.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+
+        Returns
+        -------
+        EstimatesDisplay
+        """
+        return EstimatesDisplay.from_result(self.drawn, quoted=0, ax=ax)
+
+    def _show_subgroups(self) -> Section:
+        """Show the answer in each subgroup, and how it differs from the rest."""
+        found, name, level = self.subgroups, self.answer.name, self.level
+        if found is None:
+            return Section("By subgroup", results={"subgroups": None, "less_the_rest": None})
+        less = found.less_the_rest
+        rows = [
+            (
+                str(subgroup),
+                f"{each.n_samples}",
+                each.value,
+                each.interval,
+                less[subgroup].value,
+                less[subgroup].interval,
+                write_number(less[subgroup].details["pvalue_adjusted"]),
+            )
+            for subgroup, each in found.items()
+        ]
+        head = ["subgroup", "samples", name, level, "less the rest", level, "adjusted P"]
+        told = describe_slices(found)
+        return Section(
+            told.partition(" (")[0].rstrip("."),
+            sentences=[told],
+            tables=[Table("The answer in each.", head, rows, left=(0, 3, 5))],
+            results={"subgroups": found, "less_the_rest": less},
         )
-    start = f"{answer.name[0].upper()}{answer.name[1:]} {value}"
-    known = np.isfinite(interval.low)
-    return start + (f", {level} {ends[0]} to {ends[1]}" if known else ", without an interval")
 
 
-def write_few_groups(n_groups: int) -> str:
+FEW_GROUPS = 10
+
+
+def warn_of_few_groups(found: OutOfFold) -> Iterator[Caution]:
     """Say what intervals made of few groups are worth."""
-    return (
-        f"There are {n_groups} groups: intervals made of so few may hold less often than their "
-        "level says."
-    )
-
-
-def find_answer(given: Given, metrics: Mapping[str, Estimate]) -> Estimate:
-    """Return the metric that answers; of labels the error rate."""
-    found = metrics[given.metric]
-    if given.metric == "accuracy":
-        return replace(mirror(found, found), name="error rate")
-    return replace(found, name=name_metric(found.name))
-
-
-def find_worst(found: OutOfFold, index: Any) -> HardSamples:
-    """Return the samples that are wrong, those first to whose class least was given."""
-    if not found.answers:
-        none = np.empty(0, dtype=np.intp)
-        return HardSamples(none, (), (), (), np.empty(0), 0, none.astype(bool), {})
-    hard = find_hard_samples(found, index)
-    scores = found.class_scores
-    if scores is None:
-        return hard
-    own = scores[np.arange(len(scores)), found.target.codes][hard.sample]
-    lead = scores.max(axis=1)[hard.sample] - own
-    order = np.argsort(-lead, kind="stable")
-    wrong = 1 - own if found.probabilities is not None else hard.wrong
-    return replace(
-        hard,
-        sample=hard.sample[order],
-        wrong=wrong[order],
-        suspect=hard.suspect[order],
-        name=tuple(hard.name[k] for k in order),
-        truth=tuple(hard.truth[k] for k in order),
-        prediction=tuple(hard.prediction[k] for k in order),
-    )
-
-
-def measure_scoring(
-    given: Given, scoring: Any, confidence_level: float, **options: Any
-) -> dict[str, Estimate]:
-    """Return the metrics that were asked for, with their intervals."""
-    found = {}
-    asked = resolve_scorers(scoring).scoring if scoring is not None else {}
-    for name, scorer in asked.items():
-        if name in REPORTED:
-            continue  # it is there without being asked for
-        function, better, response = scorer, True, None
-        if hasattr(scorer, "_score_func"):
-            function, fixed, better = metric_of_scorer(scorer)
-            function = partial(function, **fixed) if fixed else function
-            response = getattr(scorer, "_response_method", "predict")
-        row = find_row(unwrap(function)[0])
-        response = row.response if row is not None else response
-        y_pred = choose_response(name, given, response)
-        called = name if better else name.removeprefix("neg_")
-        one = metric_interval(
-            function, given.target.y, y_pred, confidence_level=confidence_level, **options
+    n_groups = found.cases.n_groups
+    if n_groups is not None and n_groups < FEW_GROUPS:
+        yield Caution(
+            "few-groups",
+            f"There are {n_groups} groups: intervals made of so few may hold less often than their "
+            "level says.",
         )
-        details = {"metric": called, "label": None, "greater_is_better": better}
-        found[called] = replace(one, name=called, details={**one.details, **details})
-    return found
-
-
-def measure_calibration(given: Given, confidence_level: float, **options: Any) -> Results | None:
-    """Return the measures of an external validation; None but of probabilities of two classes."""
-    classes, proba = given.target.classes, given.response
-    if given.kind != "probabilities" or proba is None or classes is None or len(classes) > 2:
-        return None
-    with warnings.catch_warnings():  # probabilities of 0 and 1 are told of as such
-        warnings.simplefilter("ignore", UserWarning)
-        return calibration_measures(
-            given.target.codes, proba[:, 1], confidence_level=confidence_level, **options
-        )
-
-
-def choose_response(name: str, given: Given, response: Any) -> np.ndarray:
-    """Return what a metric judges: labels or numbers, probabilities, scores; or what was given."""
-    if response is None:
-        return given.original
-    kinds = [response] if isinstance(response, str) else list(response)
-    if "predict" in kinds or given.kind in ("labels", "numbers"):
-        if np.isnan(given.predicted).any():
-            raise ValueError(f"scoring={name!r} needs labels: give threshold=, got scores alone.")
-        if "predict" not in kinds:
-            raise ValueError(f"scoring={name!r} needs scores or probabilities, got {given.kind}.")
-        if given.target.classes is None:
-            return given.predicted
-        return given.target.classes[given.predicted]
-    scores = given.response
-    assert scores is not None
-    if "decision_function" not in kinds and given.kind != "probabilities":
-        raise ValueError(f"scoring={name!r} needs probabilities, got scores.")
-    return scores[:, 1] if scores.ndim == 2 and scores.shape[1] == 2 else scores
-
-
-MOST_CLASSES_DRAWN, N_BARS = 30, 24
-"""Of more classes the largest are drawn; bars of a histogram of scores."""
-
-
-def draw_scores(
-    score: np.ndarray, target: Target, weight: np.ndarray, cut: float | None, label: str, ax: Any
-) -> None:
-    """Draw how the scores of the samples of each of two classes are spread, as shares of it."""
-    assert target.classes is not None
-    low, high = float(score.min()), float(score.max())
-    cells = np.linspace(low, high if high > low else low + 1, N_BARS + 1)
-    for code, name in enumerate(target.classes):
-        own = target.codes == code
-        share = weight[own] / weight[own].sum()
-        shown: dict[str, Any] = {"weights": share, "color": f"C{code}"}
-        ax.hist(score[own], cells, histtype="step", linewidth=1.5, label=str(name), **shown)
-        ax.hist(score[own], cells, alpha=0.15, **shown)
-    if cut is not None and low <= cut <= high:
-        ax.axvline(cut, color="0.4", linestyle="--", linewidth=1, label="threshold")
-    ax.set(xlabel=label, ylabel="share of the class")
-    ax.legend(fontsize="small")
-
-
-def draw_spreads(score: np.ndarray, target: Target, label: str, ax: Any) -> None:
-    """Draw the median, the middle half and nine tenths of the scores of each of many classes."""
-    assert target.classes is not None
-    sizes = np.bincount(target.codes, minlength=len(target.classes))
-    drawn = np.sort(np.argsort(-sizes, kind="stable")[:MOST_CLASSES_DRAWN])
-    drawn = drawn[sizes[drawn] > 0]
-    for row, code in enumerate(drawn):
-        ends = np.quantile(score[target.codes == code], [0.05, 0.25, 0.5, 0.75, 0.95])
-        ax.plot(ends[[0, 4]], [row, row], color="C0", linewidth=1)
-        ax.plot(ends[[1, 3]], [row, row], color="C0", linewidth=5, alpha=0.5)
-        ax.plot(ends[2], row, "o", color="C0", markersize=5)
-    ax.set(xlabel=label, yticks=range(len(drawn)), ylim=(len(drawn) - 0.5, -0.5))
-    ax.set_yticklabels([shorten_name(str(target.classes[code])) for code in drawn])
-
-
-def draw_smooth(curve: Curve, ax: Any) -> None:
-    """Draw a smooth calibration curve with the interval at each probability."""
-    ax.plot([0, 1], [0, 1], linestyle=":", color="0.4", linewidth=1, label="calibrated")
-    level = f"{100 * curve.confidence_level:g} % interval at each"
-    ax.fill_between(curve.x, curve.low, curve.high, alpha=0.2, linewidth=0, label=level)
-    ax.plot(curve.x, curve.y, label="smooth curve")
-    ax.set(xlabel="predicted probability", ylabel="observed share", box_aspect=1)
-    ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
-    ax.legend(loc="best", fontsize="small")

@@ -20,21 +20,19 @@ from skeval._inference.estimate import Estimate, Results
 from skeval._resampling.fits import OutOfFold
 from skeval._resampling.task import Target
 from skeval.metrics._regression import find_brier_losses, find_log_losses
-from skeval.model_selection import EstimatesDisplay, metric_interval
+from skeval.model_selection import metric_interval
 from skeval.model_selection._fold_metrics import measure_loss, settle
-from skeval.model_selection._metric_interval import compare_with_rest
 from skeval.report._given import (
+    GivenReport,
     collect_given,
+    measure_slices,
     read_units,
     refuse_other_order,
-    say_answer,
-    tabulate_slices,
-    write_few_groups,
+    warn_of_few_groups,
 )
 from skeval.report._predictions import HardSamples, name_rows
-from skeval.report._report import ScoredReport
 from skeval.report._sections import Caution, Figure, Section, Table
-from skeval.report._sentences import make_guess, write_amount, write_chance, write_headline
+from skeval.report._sentences import make_guess, write_chance, write_headline
 from skeval.report._source import describe_run
 from skeval.utils._checks import check_data, small_seed
 from skeval.utils._text import count, write_number
@@ -119,12 +117,17 @@ class Labels(NamedTuple):
         best = share if self.kind == "probabilities" else share > 0.5
         return np.broadcast_to(best, self.true.shape)
 
-    def collect(self, losses: np.ndarray, rows: Any, groups: Any, weight: np.ndarray) -> OutOfFold:
+    def measure_answer(self, found: OutOfFold, confidence_level: float) -> Estimate:
+        """Return the metric that answers."""
+        one = _measure_loss(self.answer, found, confidence_level)
+        return replace(one, name=NAMES[self.answer])
+
+    def collect(self, rows: np.ndarray, groups: Any, weight: np.ndarray) -> OutOfFold:
         """Return some samples by the numbers of their labels, true and predicted."""
         n_true = self.true.sum(axis=1).astype(float)[rows]
         n_called = self.called.sum(axis=1).astype(float)[rows]
         target = Target(n_true, None, n_true)
-        return collect_given(target, groups, weight[rows], n_called, losses[rows], None)
+        return collect_given(target, groups, weight, n_called, self.losses[rows], None)
 
 
 def read_labels(
@@ -209,25 +212,14 @@ def evaluate_labels(arguments: dict[str, Any]) -> MultilabelReport:
     read = read_labels(y_true, arguments["predictions"], *(arguments[name] for name in options))
     n = len(read.true)
     groups, weight = read_units(arguments["groups"], arguments["sample_weight"], n)
-    everyone, seed = np.arange(n), small_seed(arguments["random_state"])
+    seed = small_seed(arguments["random_state"])
     with warnings.catch_warnings():  # the report says what is undefined, and that groups are few
         warnings.simplefilter("ignore", UserWarning)
-        found = read.collect(read.losses, everyone, groups, weight)
+        found = read.collect(np.arange(n), groups, weight)
         given = arguments["sample_weight"] if arguments["sample_weight"] is None else weight
         metrics = measure_labels(read, found, groups, given, level)
         answer = replace(metrics[read.answer], name=NAMES[read.answer])
-        subgroups = None
-        if arguments["by"] is not None:
-
-            def measure_some(chosen: np.ndarray) -> Estimate:
-                rows = np.flatnonzero(chosen)
-                some = None if groups is None else groups[rows]
-                alone = some is not None and len(np.unique(some)) < 2
-                part = read.collect(read.losses, rows, None if alone else some, weight)
-                one = replace(_measure_loss(read.answer, part, level), name=answer.name)
-                return replace(one, standard_error=np.nan, limits={}) if alone else one
-
-            subgroups = compare_with_rest(arguments["by"], n, measure_some, level)
+        subgroups = measure_slices(read, arguments["by"], groups, weight, level)
     constant = read.find_losses(read.find_constant(weight), read.answer)
     told = "the share of each label" if read.proba is not None else "what is commoner of each label"
     return MultilabelReport(
@@ -312,9 +304,8 @@ def find_worst_samples(read: Labels, index: Any) -> HardSamples:
 
 def warn_of_labels(read: Labels, found: OutOfFold) -> Iterator[Caution]:
     """Yield what a reader should know before quoting a number."""
-    n_groups, names = found.cases.n_groups, np.array(read.names)
-    if n_groups is not None and n_groups < FEW_POSITIVES:
-        yield Caution("few-groups", write_few_groups(n_groups))
+    yield from warn_of_few_groups(found)
+    names = np.array(read.names)
     alike = names[~read.varied]
     if len(alike):
         yield Caution(
@@ -346,7 +337,7 @@ def warn_of_labels(read: Labels, found: OutOfFold) -> Iterator[Caution]:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class MultilabelReport(ScoredReport):
+class MultilabelReport(GivenReport):
     """What predictions of several labels a sample are worth, label by label and together.
 
     It has the `warnings`, the `seed`, the `settings`, the `versions`, the `call` and the `date` of
@@ -382,40 +373,31 @@ class MultilabelReport(ScoredReport):
         As in every report of scores; there is no confusion matrix of several labels.
     """
 
-    kind: str
-    threshold: float | None
     labels: tuple[str, ...]
 
-    title = "Evaluation of predictions"
-    main_part = "metrics"
-    compared = "systems on the same samples"
-
-    @property
-    def headline_metric(self) -> str:  # type: ignore[override]
-        """What the answer is."""
-        return self.answer.name
+    told = (*GivenReport.told, "labels", "unanswered")
 
     @property
     def verdict(self) -> str:
-        """The answer with its interval, the guess, and whether it is better than that."""
-        return write_labels_verdict(self)
+        """The answer with its interval, the guess, two averages, and whether it beats the guess."""
+        told = {"f1_macro": "F1, macro", "f1_micro": "micro", "exact_match": "all labels right in"}
+        known = [
+            f"{said} {self.metrics[name].value:.2f}"
+            for name, said in told.items()
+            if name in self.metrics
+        ]
+        text = f"{self._say_beside_guess()}; {', '.join(known)}."
+        return f"{text} {write_chance(self.guess, None, None)}".rstrip()
 
     @property
     def headline(self) -> str:
         """The answer with its interval beside the guess."""
-        loss = "zero_one" if self.kind == "labels" else "brier"
-        return write_headline(say_answer(self.answer), loss, guess=self.guess)
+        return write_headline(self._say_answer(), self.loss, guess=self.guess)
 
     @property
     def basis(self) -> list[str]:
         """What the intervals are for."""
-        n_groups = self.out_of_fold.cases.n_groups
-        units = "samples" if n_groups is None else f"groups of samples ({n_groups} here)"
-        return [
-            f"Intervals are for the same system on new {units} drawn like these; the labels of a "
-            "sample are not taken for independent. That training it anew would change it is left "
-            "out."
-        ]
+        return [self._tell_target("; the labels of a sample are not taken for independent")]
 
     @property
     def facts(self) -> list[str]:
@@ -425,30 +407,13 @@ class MultilabelReport(ScoredReport):
             facts.append(f"predicted from {self.threshold:g} on")
         per_sample = sum((self.class_sizes or {}).values()) / self.n_samples
         facts.append(f"{per_sample:.3g} labels a sample")
-        n_groups = self.out_of_fold.cases.n_groups
-        return facts if n_groups is None else [*facts, f"{n_groups} groups"]
-
-    @property
-    def about(self) -> dict[str, Any]:
-        """What `to_dict` has before the results of the sections."""
-        return {
-            "answer": self.answer,
-            "kind": self.kind,
-            "threshold": self.threshold,
-            "labels": self.labels,
-            "n_samples": self.n_samples,
-            "n_groups": self.out_of_fold.cases.n_groups,
-            "class_sizes": self.class_sizes,
-            "confidence_level": self.confidence_level,
-            "guess": self.guess,
-            "unanswered": self.unanswered,
-        }
+        return facts if self.n_groups is None else [*facts, f"{self.n_groups} groups"]
 
     def _make_sections(self) -> Iterator[Section]:
         """Yield the metrics, then subgroups and samples."""
         yield self._show_metrics()
         yield self._show_labels()
-        yield tabulate_slices(self.subgroups, self.answer.name, self.level)
+        yield self._show_subgroups()
         yield self._show_hard_samples()
 
     def _explain_metrics(self) -> str:
@@ -461,17 +426,14 @@ class MultilabelReport(ScoredReport):
     def _tabulate_metrics(self) -> Table:
         """Return averages over labels, macro and micro, and what is of all labels together."""
         found = self.main_metrics
-        rows: list[Any] = []
-        for name, (said, _) in AVERAGED.items():
-            pair = [found.get(f"{name}_{average}") for average in ("macro", "micro")]
-            rows += [
-                (f"{said}, {average}", each.value, (each.interval.low, each.interval.high))
-                for each, average in zip(pair, ("macro", "micro"), strict=True)
-                if each is not None
-            ]
-        rows += [
-            (said, found[name].value, (found[name].interval.low, found[name].interval.high))
-            for name, said in WHOLE.items()
+        named = {
+            f"{name}_{average}": f"{said}, {average}"
+            for name, (said, _) in AVERAGED.items()
+            for average in ("macro", "micro")
+        } | WHOLE
+        rows = [
+            (said, found[name].value, found[name].interval)
+            for name, said in named.items()
             if name in found
         ]
         head = ["metric of all labels", "estimate", self.level]
@@ -494,7 +456,7 @@ class MultilabelReport(ScoredReport):
 
     def _show_labels(self) -> Section:
         """Show the F1 of each label."""
-        shown = self._find_drawn()
+        shown = self.drawn
         known = {name: each.value for name, each in shown.items() if name in self.labels}
         if not known:
             return Section("Label by label")
@@ -508,8 +470,9 @@ class MultilabelReport(ScoredReport):
         )
         return Section(f"F1 is lowest for {lowest}: {known[lowest]:.2f}", figures=[figure])
 
-    def _find_drawn(self) -> dict[str, Estimate]:
-        """Return the F1 of the mean and of the commonest labels."""
+    @property
+    def drawn(self) -> dict[str, Estimate]:
+        """The F1 of the mean and of the commonest labels."""
         sizes = self.class_sizes or {}
         known = [name for name in self.labels if f"f1, {name}" in self.metrics]
         commonest = sorted(known, key=lambda name: -sizes[name])[:MOST_DRAWN]
@@ -517,20 +480,6 @@ class MultilabelReport(ScoredReport):
         if "f1_macro" in self.metrics:
             drawn = {"mean of the labels": self.metrics["f1_macro"], **drawn}
         return {name: replace(each, name="F1") for name, each in drawn.items()}
-
-    def plot(self, ax: Any = None) -> EstimatesDisplay:
-        """Draw the F1 of the labels and their mean; requires matplotlib.
-
-        Parameters
-        ----------
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
-
-        Returns
-        -------
-        EstimatesDisplay
-        """
-        return EstimatesDisplay.from_result(self._find_drawn(), quoted=0, ax=ax)
 
     def _show_hard_samples(self) -> Section:
         """Show the samples that are predicted worst."""
@@ -545,20 +494,3 @@ class MultilabelReport(ScoredReport):
         ]
         table = Table("The worst predicted.", head, rows, n_in_text=0)
         return Section("Samples to look at", tables=[table], results=results)
-
-
-def write_labels_verdict(report: MultilabelReport) -> str:
-    """Say the answer, two averages, and whether it beats the guess."""
-    guess, loss = report.guess, "zero_one" if report.kind == "labels" else "brier"
-    text = say_answer(report.answer)
-    if guess is not None:
-        text += f"; {guess} has {write_amount(guess.error, loss)}"
-    told = (
-        ("f1_macro", "F1, macro"),
-        ("f1_micro", "micro"),
-        ("exact_match", "all labels right in"),
-    )
-    known = [
-        f"{said} {report.metrics[name].value:.2f}" for name, said in told if name in report.metrics
-    ]
-    return f"{text}; {', '.join(known)}. {write_chance(guess, None, None)}".rstrip()

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -54,7 +54,7 @@ from skeval.utils._text import (
     write_spread,
 )
 
-__all__ = ["FIRST_ROWS", "MOST_ROWS", "PERTURBED", "EvaluationReport", "ScoredReport"]
+__all__ = ["MOST_ROWS", "PERTURBED", "RESIDUAL", "EvaluationReport", "ScoredReport"]
 
 PERTURBED = {
     "cross_validation": "SVM, perturbed cross-validation",
@@ -82,6 +82,8 @@ ASKED = (
 HEADLINERS = ("balanced_accuracy", "accuracy", "r2", "root_mean_squared_error")
 """The metrics of which the first that there is heads all others."""
 SQUARES = ("mean squared error", "root mean squared error")
+RESIDUAL: tuple[str, Callable[[float], str]] = ("usual residual", "{:.1f} times".format)
+"""What is told last of a sample where numbers are predicted."""
 N_RESAMPLES = 200
 """Of the bands of curves; their ends need no more where they are drawn."""
 
@@ -119,6 +121,7 @@ class ScoredReport(Report):
     n_samples: int
     class_sizes: dict[Any, int] | None
 
+    told: ClassVar[Sequence[str]] = ("answer", "n_samples", "class_sizes", "confidence_level")
     counted = ""
     """How the samples of the confusion matrix are counted, behind a comma."""
     compared, headline_metric = "estimators on the same folds", "error"
@@ -244,7 +247,7 @@ class ScoredReport(Report):
     def _tabulate_metrics(self) -> Table:
         """Return the metrics of all samples; the area stands above its curve on a page."""
         rows = [
-            (name_metric(name), each.value, (each.interval.low, each.interval.high))
+            (name_metric(name), each.value, each.interval)
             for name, each in self.main_metrics.items()
         ]
         head = ["metric of new samples", "estimate", self.level]
@@ -333,6 +336,19 @@ class ScoredReport(Report):
         """Yield the curves of more than two classes."""
         yield from ()
 
+    def _tabulate_samples(
+        self, last: str = "", write: Callable[[float], str] = str, caption: str = ""
+    ) -> Table:
+        """Return the samples that are predicted worst, with what is `last` of each."""
+        head = ["sample", "is", "predicted" if self.class_sizes is None else "taken for"]
+        rows = [
+            (row["name"], row["truth"], row["prediction"], *([write(row["wrong"])] if last else []))
+            for row in self.hard_samples.to_records()[:MOST_ROWS]
+        ]
+        caption = caption or "The worst predicted."
+        head += [last] if last else []
+        return Table(caption, head, rows, n_on_page=FIRST_ROWS, n_in_text=0)
+
     def _show_subgroups(self) -> Section:
         """Show the error in each subgroup."""
         found = self.subgroups
@@ -343,7 +359,7 @@ class ScoredReport(Report):
         if largest and (largest.interval.low > 0 or largest.interval.high < 0):
             differ = "differs between"
         rows = [
-            (str(name), f"{each.n_samples}", each.value, (each.interval.low, each.interval.high))
+            (str(name), f"{each.n_samples}", each.value, each.interval)
             for name, each in found.items()
         ]
         return Section(
@@ -445,6 +461,7 @@ class EvaluationReport(ScoredReport):
 
     title = "Evaluation report"
     main_part, row_name = "estimates", "method"
+    told = (*ScoredReport.told, "estimator", "n_features", "feature_names", "rare", "unanswered")
     counted = ", on average over the repeats"
     residuals = (
         "the mean out-of-fold prediction of each sample and how far the truth lies above it."
@@ -453,17 +470,7 @@ class EvaluationReport(ScoredReport):
     @property
     def verdict(self) -> str:
         """In three sentences at most: error, interval, the guess, chance, and what is grave."""
-        explained = self.main_metrics.get("r2")
-        return write_verdict(
-            self.answer,
-            warnings=self.warnings,
-            guess=self.guess,
-            rare=self.rare,
-            unanswered=self.unanswered,
-            explained=None if explained is None else explained.value,
-            permutation=self.permutation,
-            selection_bias=self.selection_bias,
-        )
+        return write_verdict(self)
 
     @property
     def basis(self) -> list[str]:
@@ -506,17 +513,7 @@ class EvaluationReport(ScoredReport):
     @property
     def about(self) -> dict[str, Any]:
         """What `to_dict` has before the results of the sections."""
-        return {
-            "answer": self.answer.to_dict() | {"covers": " ".join(self.basis)},
-            "estimator": self.estimator,
-            "n_samples": self.n_samples,
-            "n_features": self.n_features,
-            "class_sizes": self.class_sizes,
-            "confidence_level": self.confidence_level,
-            "feature_names": self.feature_names,
-            "rare": self.rare,
-            "unanswered": self.unanswered,
-        }
+        return super().about | {"answer": self.answer.to_dict() | {"covers": " ".join(self.basis)}}
 
     def _make_sections(self) -> Iterator[Section]:
         """Yield what is read off the predictions, every estimate, the tests, the samples."""
@@ -572,18 +569,9 @@ class EvaluationReport(ScoredReport):
     def _show_hard_samples(self) -> Section:
         """Show the samples that are wrong again and again."""
         hard, numbers = self.hard_samples, self.class_sizes is None
-        rows = [
-            (
-                row["name"],
-                row["truth"],
-                row["prediction"],
-                f"{row['wrong']:.1f} times" if numbers else f"{100 * row['wrong']:.0f} %",
-            )
-            for row in hard.to_records()[:MOST_ROWS]
-        ]
-        head = ["sample", "is", "predicted" if numbers else "taken for"]
-        head.append("usual residual" if numbers else "wrong in")
-        table = Table("The worst predicted.", head, rows, n_on_page=FIRST_ROWS, n_in_text=0)
+        table = self._tabulate_samples("wrong in", lambda wrong: f"{100 * wrong:.0f} %")
+        if numbers:
+            table = self._tabulate_samples(*RESIDUAL)
         what = "wrong in every repeat" if len(self.out_of_fold.repeats) > 1 else "predicted wrongly"
         what = "more than three times as far off as usual" if numbers else what
         verb = "is" if hard.always == 1 else "are"
@@ -636,7 +624,7 @@ class EvaluationReport(ScoredReport):
                 name,
                 each.value,
                 write_spread(each.standard_error),
-                (each.interval.low, each.interval.high),
+                each.interval,
                 each.interval.method,
             )
             for name, each in named

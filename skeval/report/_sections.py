@@ -15,10 +15,11 @@ from functools import cached_property
 from html import escape
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from skeval._inference.estimate import ConfidenceInterval
 from skeval.report._exports import tell_methods, write_card
 from skeval.report._page import check_extra, draw_line, draw_svg, load_template
 from skeval.utils._checks import check_option
@@ -101,8 +102,8 @@ def tell_gravest(grave: list[str]) -> str:
     return f"{grave[0]}{more}"
 
 
-Cell = str | float | tuple[float, float]
-"""Of a table: a text, a number, or the two ends of an interval."""
+Cell = str | float | ConfidenceInterval
+"""Of a table."""
 
 
 @dataclass(frozen=True)
@@ -195,7 +196,9 @@ def _write_cell(cell: Cell, write: Callable[[float, float], str]) -> str:
     """Return a cell as text, the ends of an interval as `write` has them."""
     if isinstance(cell, str):
         return cell
-    return write(*cell) if isinstance(cell, tuple) else write_number(cell)
+    if isinstance(cell, ConfidenceInterval):
+        return write(cell.low, cell.high)
+    return write_number(cell)
 
 
 @dataclass(frozen=True)
@@ -269,6 +272,8 @@ class Report:
     """The heading of the page where it is given none."""
     before = "Before you quote a number"
     """The heading of the warnings."""
+    told: ClassVar[Sequence[str]] = ()
+    """The attributes that `to_dict` has before the results of the sections."""
 
     @property
     def verdict(self) -> str:
@@ -303,7 +308,7 @@ class Report:
     @property
     def about(self) -> dict[str, Any]:
         """What `to_dict` has before the results of the sections."""
-        raise NotImplementedError
+        return {name: getattr(self, name) for name in self.told}
 
     def _make_sections(self) -> Iterator[Section]:
         """Yield what was found, between the warnings and how to repeat it."""

@@ -231,24 +231,15 @@ def find_unanswered(found: OutOfFold) -> tuple[str, ...]:
     return tuple(name_label(classes[code]) for code in np.flatnonzero(counts < len(given) / 2))
 
 
-def write_verdict(
-    quoted: Estimate,
-    *,
-    warnings: Iterable[Caution] = (),
-    guess: Guess | None = None,
-    rare: RareClass | None = None,
-    unanswered: tuple[str, ...] = (),
-    explained: float | None = None,
-    permutation: Test | None = None,
-    selection_bias: Estimate | None = None,
-) -> str:
+def write_verdict(report: Any) -> str:
     """Say what the error is, how sure that is, and what else a reader must know."""
-    grave = forbid_quoting(warnings)
-    chance = write_chance(guess, rare, permutation)
+    grave = forbid_quoting(report.warnings)
+    chance = write_chance(report.guess, report.rare, report.permutation)
     if grave and chance:
         chance = "Whether it is better than chance cannot be told under that fault."
-    error = write_error(quoted, guess, unanswered, explained, selection_bias)
-    return " ".join(filter(None, [grave, error, chance]))
+    explained = report.main_metrics["r2"].value if "r2" in report.main_metrics else None
+    beside = report.guess, report.unanswered, explained, report.selection_bias
+    return " ".join(filter(None, [grave, write_error(report.answer, *beside), chance]))
 
 
 def write_headline(
