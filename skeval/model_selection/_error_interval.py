@@ -64,6 +64,7 @@ __all__ = [
     "error_interval",
     "error_of_some",
     "find_answer",
+    "find_mean_loss",
     "plan_answer",
     "read_answers",
     "read_positive_weight",
