@@ -87,4 +87,4 @@ def _close_figures():
 def always_solve(monkeypatch):
     """Small problems go to the solver even where a loop over fits is as fast."""
     monkeypatch.setattr("skeval._adapters.svc.batch_pays", lambda *_: True)
-    monkeypatch.setattr("skeval._adapters.selected_svc.batch_pays", lambda *_: True)
+    monkeypatch.setattr("skeval._adapters.svc.batch_pays", lambda *_: True)

@@ -165,7 +165,7 @@ def test_no_file_imports_itself_by_way_of_others():
 def test_every_module_has_a_test_of_its_name(floor):
     modules = {path.stem.lstrip("_") for path in (ROOT / floor).glob("*.py")} - {"init__"}
     tests = {path.stem for path in (Path(__file__).parent / floor).glob("test_*.py")}
-    assert tests == {f"test_{name}" for name in modules}
+    assert tests >= {f"test_{name}" for name in modules}  # one of several estimators has more
 
 
 def test_optional_packages_are_imported_late():

@@ -19,7 +19,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import check_array
 
-from skeval._adapters.selected_svc import SELECTORS, SelectedSVCAdapter, serves_selection
+from skeval._adapters.svc import SELECTORS, SelectedSVCAdapter, serves_selection
 from skeval._adapters.svc_problems import TIED, Boxes, ColumnSteps, make_boxes, make_column_steps
 from skeval._resampling.plan import FitOutput, PlanBlock
 from skeval._resampling.task import Adapter, Target, Unserved, adapter_for

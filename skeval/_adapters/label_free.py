@@ -52,12 +52,11 @@ from skeval._solvers.deletion import Parts
 from skeval.utils._compat import safe_split
 
 __all__ = [
+    "MARGIN",
     "Deletion",
     "DeletionAdapter",
-    "Factor",
     "LabelFreeAdapter",
     "LabelMap",
-    "Learn",
     "Part",
     "are_affine",
     "distinct_rows",

@@ -1,17 +1,23 @@
-"""Ridge regression and its kin, whose predictions are linear in the labels of a training part.
+"""Estimators whose predictions are linear in the labels of a training part, or nearly so.
 
-scikit-learn's own estimators fit many targets at once. Targets that make up a basis, of all labels
-or of those that the columns explain, give the matrix that makes predictions of labels.
+Ridge regression and its kin: scikit-learn's own fit many targets at once. Targets that make up a
+basis, of all labels or of those that the columns explain, give the matrix that makes predictions of
+labels. Nearest neighbours are the same whatever the labels. Linear discriminant analysis sees the
+labels by way of the means of the classes: that of two classes without shrinkage is least squares;
+the others are served by their moments.
 """
 
 from __future__ import annotations
 
+import warnings
 from numbers import Real
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
+from scipy.special import expit
 from sklearn.base import clone
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import (
     LinearRegression,
@@ -20,28 +26,48 @@ from sklearn.linear_model import (
     RidgeClassifierCV,
     RidgeCV,
 )
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestNeighbors
 from sklearn.preprocessing import StandardScaler
 
 from skeval._adapters.label_free import (
+    MARGIN,
+    Deletion,
     LabelMap,
     Part,
     are_affine,
     distinct_rows,
     label_free_adapter,
 )
+from skeval._adapters.moments import classes_taken_off, factor_moments
 from skeval._resampling.plan import FitOutput
 from skeval._resampling.task import Adapter, Target, adapter_for
 from skeval._solvers.deletion import (
     Parts,
     PenalisedSquares,
+    ScaledNeighbours,
     SearchedSquares,
+    SortedNeighbours,
     factor_columns,
     factor_kernel,
+    standardise_all,
     standardise_columns,
 )
-from skeval._solvers.label_free import EPSILON, Smoother, class_signs, decide, find_basis
+from skeval._solvers.label_free import (
+    EPSILON,
+    Discriminant,
+    Neighbours,
+    Smoother,
+    average,
+    class_signs,
+    count_votes,
+    decide,
+    discriminate,
+    find_basis,
+    weigh_votes,
+)
 
-__all__ = ["LinearDeletion", "LinearMap", "factor_linear", "learn_linear"]
+__all__ = ["has_exact_constants"]
+
 
 MOST_UNITS = 2048
 """No square matrix of training samples is made where they are more than this and the features."""
@@ -52,10 +78,6 @@ AGREEMENT = 1e-11
 AT_ONCE = 16
 """A trial fits so many label vectors at once, since equations of many targets are solved in
 another order than those of one."""
-
-MARGIN = 100.0
-"""A decision value is certain of its sign where it is so many times the difference between maps
-and fits that was seen."""
 
 MOST_ELEMENTS = 2**24
 """Numbers of a factorisation of all samples at most."""
@@ -275,3 +297,338 @@ class LinearDeletion:
         predicted, certain = decide(values, np.maximum(self.noise, MARGIN * noise))
         by_sample = values if values.ndim == 2 else values.swapaxes(1, 2)
         return FitOutput.of_same_samples(predicted, certain & solved, by_sample)
+
+
+ROUNDING = 64.0
+"""Squared distances may be wrong by so many units in the last place of the largest sample."""
+
+OF_TWO_SAMPLES = ("minkowski", "euclidean", "l2", "manhattan", "cityblock", "l1", "chebyshev")
+"""Metrics in which the distance of two samples does not depend on the other samples."""
+
+SORTED = 5
+"""What the lists cost, in distances of all pairs: finding, sorting, and two fits to compare."""
+MOST_PAIRS = 2**24
+"""Probabilities are asked of so many pairs of a tested and a training sample at most."""
+
+
+@adapter_for.register(KNeighborsClassifier)
+@adapter_for.register(KNeighborsRegressor)
+def neighbours_adapter(
+    estimator: Any, X: Any, target: Target, transformers: tuple
+) -> Adapter | None:
+    """Return the adapter of neighbours that weigh the same, or by their distance."""
+    served = type(estimator) in (KNeighborsClassifier, KNeighborsRegressor)
+    if not served or estimator.weights not in ("uniform", "distance"):
+        return None
+    return label_free_adapter(
+        learn_neighbours, factor_neighbours, estimator, X, target, transformers
+    )
+
+
+def learn_neighbours(estimator: Any, part: Part) -> LabelMap | None:
+    """Return the map of a training part, None where its neighbours are not known."""
+    neighbours = find_neighbours(estimator, part)
+    return None if neighbours is None else NeighboursMap(neighbours, part.n_classes)
+
+
+def find_neighbours(estimator: Any, part: Part) -> Neighbours | None:
+    """Return the neighbours that the estimator itself finds, None where it says too little.
+
+    A classifier of equal votes may not look for them by `kneighbors`, and may choose otherwise
+    among neighbours of the same distance. Where each training sample is a class of its own,
+    its probabilities name them.
+    """
+    m, k = len(part.example), estimator.n_neighbors
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # scikit-learn warns of as many classes as samples.
+        model = clone(estimator).fit(part.train, np.arange(m))
+        if estimator.weights == "distance":
+            distances, indices = model.kneighbors(part.test)
+            return Neighbours(indices, weigh_distances(distances))
+        if type(estimator) is KNeighborsRegressor:
+            return Neighbours(model.kneighbors(part.test, return_distance=False), None)
+        if m * part.test.shape[0] > MOST_PAIRS:
+            return None
+        tested, indices = np.nonzero(model.predict_proba(part.test))
+    if len(tested) != k * part.test.shape[0]:
+        return None
+    return Neighbours(indices.reshape(-1, k), None)
+
+
+def factor_neighbours(
+    estimator: Any, X: Any, target: Target, transformers: tuple
+) -> NeighboursDeletion | None:
+    """Return the neighbours among any training parts, None where they are not sorted once."""
+    if estimator.metric not in OF_TWO_SAMPLES or estimator.metric_params:
+        return None
+    samples: Any = X if issparse(X) else np.asarray(X)
+    if samples.dtype == np.float32 or samples.dtype.kind not in "iuf":
+        return None
+    if transformers:
+        return factor_scaled(estimator, samples, target, transformers)
+    n = samples.shape[0]
+    model = clone(estimator).fit(X, np.arange(n) % 2)
+
+    def find(size: int) -> tuple[np.ndarray, np.ndarray]:
+        distances, indices = model.kneighbors(X, n_neighbors=size)
+        return distances**2, indices
+
+    # Distances by way of products are known up to rounding errors of the squared samples.
+    squares = samples.multiply(samples) if issparse(samples) else samples.astype(float) ** 2
+    noise = ROUNDING * EPSILON * float(squares.sum(axis=1).max())
+    k, by_distance = estimator.n_neighbors, estimator.weights == "distance"
+    return NeighboursDeletion(SortedNeighbours(find, n, k, noise, by_distance), target)
+
+
+def factor_scaled(
+    estimator: Any, samples: Any, target: Target, transformers: tuple
+) -> NeighboursDeletion | None:
+    """Return the neighbours behind a scaler that each training part has for itself."""
+    euclidean = estimator.metric in ("euclidean", "l2") or (
+        estimator.metric == "minkowski" and estimator.p == 2
+    )
+    scales = type(transformers[-1]) is StandardScaler and transformers[-1].with_std
+    if not (euclidean and scales and are_affine(transformers)) or issparse(samples):
+        return None
+    columns = samples.astype(float)
+    if not np.isfinite(columns).all() or not (np.ptp(columns, axis=0) > 0).any():
+        return None
+    columns, k = standardise_all(columns), estimator.n_neighbors
+    model = NearestNeighbors().fit(columns)
+
+    def find(size: int) -> tuple[np.ndarray, np.ndarray]:
+        distances, indices = model.kneighbors(columns, n_neighbors=size)
+        return distances**2, indices
+
+    by_distance = estimator.weights == "distance"
+    neighbours = ScaledNeighbours(columns, find, k, ROUNDING * EPSILON, by_distance)
+    return NeighboursDeletion(neighbours, target)
+
+
+def weigh_distances(distances: np.ndarray) -> np.ndarray:
+    """Return inverse distances; where a distance is 0, only those of 0 weigh, and the same."""
+    with np.errstate(divide="ignore"):
+        weights = 1.0 / distances
+    endless = np.isinf(weights)
+    on_one = endless.any(axis=1)
+    weights[on_one] = endless[on_one]
+    return weights
+
+
+class NeighboursMap:
+    """The map to the classes of most votes, or to the means, of neighbours."""
+
+    def __init__(self, neighbours: Neighbours, n_classes: int) -> None:
+        self.neighbours = neighbours
+        self.n_classes = n_classes
+
+    @property
+    def size(self) -> int:
+        """Return how many numbers it holds."""
+        return 2 * self.neighbours.indices.size
+
+    def __call__(self, labels: np.ndarray) -> FitOutput:
+        """Return the predictions under label vectors (n_fits, n_trained)."""
+        certain = np.ones(len(labels), dtype=bool)
+        if not self.n_classes:
+            return FitOutput.of_same_samples(average(labels, self.neighbours), certain)
+        vote = count_votes if self.neighbours.weights is None else weigh_votes
+        predicted, shares = vote(labels, self.neighbours, self.n_classes)
+        return FitOutput.of_same_samples(predicted, certain, probability=shares)
+
+
+class NeighboursDeletion:
+    """The neighbours among any training parts, which are the first in a list of all samples."""
+
+    def __init__(self, neighbours: SortedNeighbours, target: Target) -> None:
+        self.neighbours = neighbours
+        self.n_classes = target.n_classes
+        self.noise = EPSILON
+        self.n_pairs = SORTED * len(target) ** 2
+
+    def __call__(self, labels: np.ndarray, parts: Parts) -> FitOutput:
+        """Return the predictions under label vectors (n_fits, n_samples)."""
+        shares, certain = self.neighbours.vote(labels, parts, self.n_classes)
+        certain &= parts.weights.dtype.kind != "f"
+        if not self.n_classes:
+            return FitOutput.of_same_samples(shares[..., 0], certain)
+        return FitOutput.of_same_samples(shares.argmax(axis=-1), certain, probability=shares)
+
+
+AGREEMENT_OF_SQUARES = 1e-6
+"""How far decision values may lie from those of a single fit, which squares the samples."""
+
+SMALLEST_VARIANCE = 1e-10
+"""The variance of every combination of columns must be more than this, in units of theirs."""
+
+ROOM = 2.0
+"""The smallest singular value must be so many times the tolerance of the estimator."""
+
+
+@adapter_for.register
+def discriminant_adapter(
+    estimator: LinearDiscriminantAnalysis, X: Any, target: Target, transformers: tuple
+) -> Adapter | None:
+    """Return the adapter of a linear discriminant analysis."""
+    if type(estimator) is not LinearDiscriminantAnalysis or target.classes is None:
+        return None
+    learn = learn_discriminant if is_least_squares(estimator, target) else None
+    return label_free_adapter(learn, factor_discriminant, estimator, X, target, transformers)
+
+
+def is_least_squares(estimator: LinearDiscriminantAnalysis, target: Target) -> bool:
+    """Whether the covariance within classes is the total one less what the two means explain.
+
+    With priors of its own the least-squares solver weighs the classes' covariances by them.
+    """
+    if estimator.covariance_estimator or target.n_classes != 2:
+        return False
+    if estimator.n_components not in (None, 1):
+        return False
+    priors = estimator.priors
+    if estimator.solver == "lsqr":
+        return priors is None and isinstance(estimator.shrinkage, Real | None)
+    if estimator.solver != "svd" or estimator.shrinkage is not None:
+        return False
+    return priors is None or (
+        np.shape(priors) == (2,) and np.min(priors) > 0 and abs(np.sum(priors) - 1) < 4 * EPSILON
+    )
+
+
+def learn_discriminant(estimator: LinearDiscriminantAnalysis, part: Part) -> LabelMap | None:
+    """Return the map of a training part, None where it does not agree with a single fit."""
+    if issparse(part.train):
+        return None
+    train, test = np.asarray(part.train), np.asarray(part.test)
+    if train.dtype == np.float32 or train.dtype.kind not in "iuf":
+        return None
+    if not (np.isfinite(train).all() and np.isfinite(test).all()):
+        return None
+    if estimator.solver == "svd" and not has_exact_constants(train):
+        return None
+    single = clone(estimator).fit(part.train, part.example)
+    expected = single.decision_function(part.test)
+    shrinkage = float(estimator.shrinkage or 0.0)
+    m, priors = len(train), estimator.priors
+    divisor = m - classes_taken_off() if estimator.solver == "svd" else m
+    solver = Discriminant(
+        train.astype(float),
+        test.astype(float),
+        shrinkage,
+        float(divisor),
+        None if priors is None else (float(priors[0]), float(priors[1])),
+    )
+    if shrinkage == 0.0 and not (
+        solver.full_rank or (estimator.solver == "svd" and solver.in_span)
+    ):
+        return None
+    label_map = DiscriminantMap(solver, estimator.tol if estimator.solver == "svd" else 0.0)
+    values = solver.solve(part.example[None]).values[0]
+    difference = float(np.abs(values - expected).max() / max(1.0, np.abs(expected).max()))
+    if not difference <= AGREEMENT_OF_SQUARES:
+        return None
+    label_map.noise = MARGIN * max(difference, EPSILON)
+    return label_map
+
+
+def factor_discriminant(
+    estimator: LinearDiscriminantAnalysis, X: Any, target: Target, transformers: tuple
+) -> Deletion | None:
+    """Return the fits of an estimator to any training parts, None where none are exact.
+
+    The direction between two classes without shrinkage is that of least squares, which does not
+    depend on the scales of the columns; the others are served by their moments.
+    """
+    if estimator.shrinkage or not is_least_squares(estimator, target):
+        return factor_moments(estimator, X, target, transformers)
+    if issparse(X) or not are_affine(transformers):
+        return None
+    samples = np.asarray(X)
+    if samples.dtype == np.float32 or samples.dtype.kind not in "iuf":
+        return None
+    samples = samples.astype(float)
+    n, p = samples.shape
+    constant = np.ptp(samples, axis=0) == 0
+    if p + 2 >= n or n * p > MOST_ELEMENTS:
+        return None
+    # Sums of whole numbers are exact, so that their mean is their value in every training part.
+    if np.any(samples[0, constant] != np.rint(samples[0, constant])):
+        return None
+    centred = samples[:, ~constant] - samples[:, ~constant].mean(axis=0)
+    scaled = centred / np.sqrt(np.mean(centred**2, axis=0))
+    smallest = float(np.linalg.svd(scaled, compute_uv=False).min(initial=np.inf))
+    if smallest**2 < SMALLEST_VARIANCE * n:
+        return None
+    return DiscriminantDeletion(factor_columns(scaled, 0.0), estimator, smallest**2)
+
+
+def has_exact_constants(train: np.ndarray) -> bool:
+    """Whether columns of one value have that value as their mean.
+
+    Where rounding makes another mean, scikit-learn scales the rounding errors up to variance 1.
+    """
+    constant = np.ptp(train, axis=0) == 0
+    return bool(np.all(train[:, constant].mean(axis=0) == train[0, constant]))
+
+
+class DiscriminantMap:
+    """The map to decision values by way of the total scatter of the training part."""
+
+    def __init__(self, solver: Discriminant, tolerance: float) -> None:
+        self.solver = solver
+        self.tolerance = tolerance
+        self.noise = EPSILON
+
+    @property
+    def size(self) -> int:
+        """Return how many numbers it holds."""
+        return self.solver.size
+
+    def __call__(self, labels: np.ndarray) -> FitOutput:
+        """Return the predictions under label vectors (n_fits, n_trained) of codes."""
+        values, bound, solved = self.solver.solve(labels)
+        noise = self.noise * np.maximum(1.0, np.abs(values).max(axis=1))  # (n_fits,)
+        predicted, certain = decide(values, noise)
+        if self.tolerance:  # (8): no singular value is cut off
+            certain &= bound * (ROOM * self.tolerance) ** 2 < 1
+        probability = expit(values)
+        shares = np.stack([1 - probability, probability], axis=-1)
+        return FitOutput.of_same_samples(predicted, certain & solved, values, shares)
+
+
+class DiscriminantDeletion:
+    """The fits to any training parts by way of least squares on all samples."""
+
+    def __init__(
+        self, squares: PenalisedSquares, estimator: LinearDiscriminantAnalysis, smallest: float
+    ) -> None:
+        self.squares = squares
+        self.priors = estimator.priors
+        self.tolerance = estimator.tol if estimator.solver == "svd" else 0.0
+        self.n_taken_off = classes_taken_off() if estimator.solver == "svd" else 0
+        self.smallest = smallest
+        self.noise = EPSILON
+
+    def __call__(self, labels: np.ndarray, parts: Parts) -> FitOutput:
+        """Return the predictions under label vectors (n_fits, n_samples) of codes."""
+        given, of_fit = distinct_rows(labels)
+        fitted = self.squares.solve(given[:, None].astype(float), of_fit, parts)
+        m = parts.weights.sum(axis=1)
+        n1 = np.sum(parts.weights * labels, axis=1)
+        found = discriminate(
+            fitted.values[:, 0], fitted.residual[:, 0], m, n1, m - self.n_taken_off, self.priors
+        )
+        values, remaining, solved = found
+        # (11): no smaller eigenvalue than that of all samples, those left out deleted
+        if self.tolerance:
+            least = self.smallest * remaining / (ROOM * fitted.inverse * m)
+            solved &= least > (ROOM * self.tolerance) ** 2
+        if parts.weights.dtype.kind == "f":
+            solved &= False
+        known = np.maximum(self.noise, MARGIN * fitted.noise / remaining)
+        noise = known * np.maximum(1.0, np.abs(values).max(axis=1))
+        predicted, certain = decide(values, noise)
+        probability = expit(values)
+        shares = np.stack([1 - probability, probability], axis=-1)
+        solved &= known < AGREEMENT_OF_SQUARES
+        return FitOutput.of_same_samples(predicted, certain & solved, values, shares)

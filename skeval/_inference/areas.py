@@ -40,13 +40,10 @@ from skeval._inference.proportions import binomial_limits, shrink_area_variance
 
 __all__ = [
     "Steps",
-    "area_spread",
     "class_size",
     "curve_distances",
     "curve_limits",
-    "delong",
     "independent_size",
-    "partial_delong",
     "precision_influence",
     "rank_columns",
     "rates_on_sphere",
@@ -57,85 +54,76 @@ __all__ = [
 Floats = NDArray[np.float64]
 
 
-def delong(positive: NDArray[np.bool_], scores: Floats) -> tuple[Floats, Floats]:
-    """Return the areas (k,) and their covariance (k, k) for scores of shape (k, n).
-
-    DeLong, DeLong & Clarke-Pearson (1988), with the placements found from midranks as in Sun & Xu
-    (2014), https://doi.org/10.1109/LSP.2014.2337313. Each class needs two samples.
-    """
-    placed = _place(positive, scores)
-    return placed[0].mean(axis=1), _vary(*placed)
-
-
-def _place(positive: NDArray[np.bool_], scores: Floats) -> tuple[Floats, Floats]:
-    """Return the fraction of negatives below each positive, and of positives above each negative.
-
-    Shapes (k, m) and (k, n); ties count half.
-    """
-    m, n = positive.sum(), (~positive).sum()
-    ranks = rankdata(scores, axis=1)
-    v10 = (ranks[:, positive] - rankdata(scores[:, positive], axis=1)) / n
-    v01 = 1 - (ranks[:, ~positive] - rankdata(scores[:, ~positive], axis=1)) / m
-    return v10, v01
-
-
-def _vary(v10: Floats, v01: Floats) -> Floats:
-    """Return the covariance of areas from the placements of independent samples."""
-    parts = (np.atleast_2d(np.cov(each)) / each.shape[1] for each in (v10, v01))
-    covariance: Floats = sum(parts, start=np.zeros((len(v10), len(v10))))
-    return covariance
-
-
 def spread_of_areas(
-    positive: NDArray[np.bool_], scores: Floats, max_fpr: float, group: Codes | None
+    positive: NDArray[np.bool_],
+    scores: Floats,
+    weight: Floats,
+    group: Codes | None = None,
+    max_fpr: float = 1.0,
 ) -> Spread:
-    """Return how far whole or partial areas are known; with groups after Obuchowski (1997)."""
-    whole = max_fpr == 1
-    placed = _place(positive, scores) if whole else _place_below(positive, scores, max_fpr)[1:]
-    if group is None:
-        return Spread(_vary(*placed))
-    influence = np.empty(scores.shape)
-    for own, each in zip((positive, ~positive), placed, strict=True):
-        influence[:, own] = (each - each.mean(axis=1, keepdims=True)) / each.shape[1]
-    return spread_between(influence.T, group, None, positive.astype(np.intp))
+    """Return how far the areas under the ROC curves of scores, shape (k, n), are known.
+
+    The covariance is that of DeLong, DeLong and Clarke-Pearson (1988): each sample contributes the
+    share of the other class that it is ranked rightly against. With groups the deviations of these
+    contributions are added up first (Obuchowski 1997). Of a class of one sample, or of one that
+    counts, it is nan. Areas up to a false-positive rate `max_fpr` are standardised as by McClish.
+    """
+    deviation = np.empty((len(positive), len(scores)))
+    for row, score in enumerate(scores):
+        if max_fpr == 1:
+            rightly, others = _rank_rightly(positive, score, weight)
+            placed = rightly / others
+        else:
+            placed = _place_below(positive, score, max_fpr)
+        for own in (positive, ~positive):
+            share = weight[own] / weight[own].sum()
+            deviation[own, row] = share * (placed[own] - share @ placed[own])
+    if group is not None:
+        return spread_between(deviation, group, weight, positive.astype(np.intp))
+    covariance = np.zeros((len(scores), len(scores)))
+    for own in (positive, ~positive):
+        n = independent_size(weight[own])
+        factor = n / (n - 1) if n >= 1.5 else np.nan
+        covariance += factor * deviation[own].T @ deviation[own]
+    return Spread(covariance)
 
 
-def partial_delong(
-    positive: NDArray[np.bool_], scores: Floats, max_fpr: float
+def _rank_rightly(
+    positive: NDArray[np.bool_], score: Floats, weight: Floats
 ) -> tuple[Floats, Floats]:
-    """Return partial areas (k,), standardised as by McClish, and their covariance (k, k).
+    """Return of the other class the weight that each sample is ranked rightly against, and all.
+
+    Ties count half.
+    """
+    _, place = np.unique(score, return_inverse=True)
+    up, down = (np.bincount(place, weight * own) for own in (positive, ~positive))
+    all_up, all_down = np.cumsum(up), np.cumsum(down)
+    above, below = all_up[-1] - all_up + up / 2, all_down - down / 2
+    rightly = np.where(positive, below[place], above[place])
+    return rightly, np.where(positive, all_down[-1], all_up[-1])
+
+
+def _place_below(positive: NDArray[np.bool_], score: Floats, max_fpr: float) -> Floats:
+    """Return what each sample contributes to a standardised partial area.
 
     The area over false positive rates up to u is the mean over the negatives x of ``w(x) S(x)``:
     S(x) is the fraction of positives above x, and w(x) is 1 above the quantile c of the negatives
     that u cuts off, a fraction of 1 where u falls within a step. That c is estimated takes
     ``w(x) S(c)`` from the influence of a negative, which is ``w(x) (S(x) - S(c))``; that of a
-    positive is the mean of w over the negatives below it. At u = 1 it is `delong`.
+    positive is the mean of w over the negatives below it. At u = 1 it is the whole area.
     """
-    areas, *placed = _place_below(positive, scores, max_fpr)
-    return areas, _vary(*placed)
-
-
-def _place_below(
-    positive: NDArray[np.bool_], scores: Floats, max_fpr: float
-) -> tuple[Floats, Floats, Floats]:
-    """Return partial areas, and what positives and negatives contribute to them."""
-    m, n = int(positive.sum()), int((~positive).sum())
-    v10, v01, areas = np.empty((len(scores), m)), np.empty((len(scores), n)), np.empty(len(scores))
-    for row, values in enumerate(scores):
-        above, below = values[positive], values[~positive]
-        higher = rankdata(-below) - 0.5  # middle of the step of a negative, in negatives
-        ties = np.bincount(np.unique(below, return_inverse=True)[1].reshape(-1))
-        step = ties[np.unique(below, return_inverse=True)[1].reshape(-1)]
-        weight = np.clip((max_fpr * n - (higher - step / 2)) / step, 0.0, 1.0)
-        wins = (above[:, None] > below) + 0.5 * (above[:, None] == below)
-        survival = wins.mean(axis=0)
-        cut = survival[weight > 0].max()
-        v10[row] = wins @ weight / n
-        v01[row] = weight * (survival - cut)
-        areas[row] = np.mean(weight * survival)
-    lowest = max_fpr**2 / 2
-    scale = 0.5 / (max_fpr - lowest)
-    return 0.5 + (areas - lowest) * scale, scale * v10, scale * v01
+    above, below = score[positive], score[~positive]
+    higher = rankdata(-below) - 0.5  # the middle of the step of a negative, counted in negatives
+    place = np.unique(below, return_inverse=True)[1].reshape(-1)
+    step = np.bincount(place)[place]
+    weight = np.clip((max_fpr * len(below) - (higher - step / 2)) / step, 0.0, 1.0)
+    wins = (above[:, None] > below) + 0.5 * (above[:, None] == below)
+    survival = wins.mean(axis=0)
+    cut = survival[weight > 0].max()
+    scale = 0.5 / (max_fpr - max_fpr**2 / 2)
+    placed = np.empty(len(score))
+    placed[positive], placed[~positive] = wins @ weight / len(below), weight * (survival - cut)
+    return scale * placed
 
 
 class FoldArea(NamedTuple):
@@ -180,12 +168,10 @@ def within_fold_area(
     order = np.argsort(fold, kind="stable")
     starts = np.flatnonzero(np.diff(fold[order], prepend=-1))
     for part in np.split(order, starts[1:]):
-        up, down = part[positive[part]], part[~positive[part]]
-        for own, others, sign in ((up, down, 1.0), (down, up, -1.0)):
-            w = weight[row[own]]
-            below = _weigh_below(score[own], score[others], weight[row[others]], sign)
-            wins[row[own]] += w * below
-            pairs[row[own]] += w * weight[row[others]].sum()
+        at = row[part]
+        rightly, others = _rank_rightly(positive[part], score[part], weight[at])
+        wins[at] += weight[at] * rightly
+        pairs[at] += weight[at] * others
     is_positive = np.zeros(len(weight), dtype=bool)
     is_positive[row[positive]] = True
     total = pairs[is_positive].sum()
@@ -197,18 +183,6 @@ def within_fold_area(
         m = np.count_nonzero(pairs[side])
         influence[side] *= np.sqrt(m / (m - 1)) if m > 1 else 1.0
     return FoldArea(area, influence)
-
-
-def _weigh_below(score: Floats, others: Floats, weight: Floats, sign: float) -> Floats:
-    """Return the weight of the other scores that lie below each score, half of those equal to it.
-
-    Above it for a `sign` of -1.
-    """
-    order = np.argsort(others, kind="stable")
-    sums = np.concatenate([[0.0], np.cumsum(weight[order])])
-    low, high = (np.searchsorted(others[order], score, side) for side in ("left", "right"))
-    below = (sums[low] + sums[high]) / 2
-    return below if sign > 0 else sums[-1] - below
 
 
 def precision_influence(
@@ -264,7 +238,7 @@ def rank_columns(
     of a sum of variances of as many samples as the smaller class of each column has.
     """
     n, k = positive.shape
-    factor = 1.0 if of_area else n / (n - 1)  # areas have theirs by class
+    factor = 1.0 if of_area else n / (n - 1)  # The influence on an area has such a factor already.
 
     def judge(influence: Floats) -> Spread:
         if group is None:
@@ -455,36 +429,3 @@ def class_size(score: Floats, weight: Floats, group: Codes | None) -> float:
     between = float(np.trace(combine_ways(group, measure).covariance)) / len(cuts)
     alone = float(np.mean(variances))
     return float(np.clip(alone / between, 1.0, largest)) if between > 0 else largest
-
-
-def area_spread(
-    positive: NDArray[np.bool_], score: Floats, weight: Floats, group: Codes | None
-) -> Spread:
-    """Return how far the area under the ROC curve of weighted samples is known.
-
-    Of samples of one weight the variance is that of DeLong; with groups their deviations are added
-    up first (Obuchowski 1997). A class of one sample has none: nan.
-    """
-    placement = np.empty(len(score))
-    for own in (positive, ~positive):
-        below = _mass_below(score[own], score[~own], weight[~own])
-        placement[own] = below if own is positive else 1 - below
-    area = float(np.average(placement[positive], weights=weight[positive]))
-    share = weight / np.where(positive, weight[positive].sum(), weight[~positive].sum())
-    deviation = share * (placement - area)
-    if group is not None:
-        return spread_between(deviation, group, weight, positive.astype(np.intp))
-    sizes = [independent_size(weight[own]) for own in (positive, ~positive)]
-    if min(sizes) < 1.5:  # A class of one sample, or of one that counts.
-        return Spread(np.array([[np.nan]]))
-    squares = [np.sum(deviation[own] ** 2) for own in (positive, ~positive)]
-    variance = sum(n / (n - 1) * s for n, s in zip(sizes, squares, strict=True))
-    return Spread(np.array([[variance]]))
-
-
-def _mass_below(points: Floats, score: Floats, weight: Floats) -> Floats:
-    """Return the share of the weight that lies below each point, ties counting half."""
-    order = np.argsort(score)
-    mass = np.concatenate([[0.0], np.cumsum(weight[order])])
-    ends = [mass[np.searchsorted(score[order], points, side)] for side in ("left", "right")]
-    return (ends[0] + ends[1]) / 2 / mass[-1]

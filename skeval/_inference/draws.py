@@ -23,7 +23,6 @@ __all__ = [
     "corrected_levels",
     "expand_level",
     "limits_of_draws",
-    "mirrored_limits",
 ]
 
 Floats = NDArray[np.float64]
@@ -74,15 +73,6 @@ def bootstrap_limits(
     return min(float(low), estimate), max(float(high), estimate)
 
 
-def mirrored_limits(
-    replicates: Floats, estimate: float, n_units: int, confidence_level: float
-) -> Limits:
-    """Return the limits of the basic bootstrap: the quantiles mirrored at the estimate."""
-    level = expand_level(confidence_level, n_units)
-    low, high = np.quantile(replicates, [(1 - level) / 2, (1 + level) / 2])
-    return min(float(2 * estimate - high), estimate), max(float(2 * estimate - low), estimate)
-
-
 def expand_level(confidence_level: float, n: int) -> float:
     """Return the level whose normal quantile is ``sqrt(n / (n-1)) t_{n-1}`` (Hesterberg 2015).
 
@@ -118,7 +108,7 @@ def corrected_levels(correction: Correction, confidence_level: float) -> tuple[f
     """Return the quantile levels of the BCa interval, equation (6.5) of Efron (1987)."""
     bias, acceleration = correction
     z = ndtri(np.array([1 - confidence_level, 1 + confidence_level]) / 2)
-    z = z.clip(-FARTHEST, FARTHEST)  # a level of 1, as that of two samples, has no quantile
+    z = z.clip(-FARTHEST, FARTHEST)  # The level of two samples is 1, whose quantile is infinite.
     low, high = ndtr(bias + (bias + z) / (1 - acceleration * (bias + z)))
     return float(low), float(high)
 

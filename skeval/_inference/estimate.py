@@ -40,7 +40,6 @@ __all__ = [
     "Result",
     "Results",
     "Test",
-    "require_width",
 ]
 
 Limits = tuple[float, float]

@@ -126,7 +126,7 @@ def _draw_precision(shape: Floats | float, rate: Floats, least: float, rng: Gene
     if below.any():
         shape, rate = np.broadcast_to(shape, draws.shape)[below], rate[below]
         kept = special.gammaincc(shape, least * rate)
-        # a uniform in (0, kept]: the probability above the draw
+        # The probability above such a draw is uniform in (0, kept].
         again = special.gammainccinv(shape, kept * (1 - rng.random(kept.shape))) / rate
         draws[below] = np.maximum(again, least)
     return draws
@@ -167,7 +167,7 @@ class _Chains:
             return prior + scaled.shape[1] * norms - terms
 
         steps = np.exp(self.rng.normal(0, 1.0, N_CHAINS))
-        # far out the t is normal, and the step stays there
+        # With so many degrees of freedom the t law is normal, and more of them change nothing.
         proposed = 1 + np.clip((self.freedom - 1) * steps, 1e-9, 1e6)
         gain = log_density(proposed) - log_density(self.freedom)
         taken = np.log(self.rng.random(N_CHAINS)) < gain

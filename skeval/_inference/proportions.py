@@ -14,14 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 from scipy.optimize import brentq
-from scipy.special import betainccinv, betaincinv, expit, logit, ndtr
+from scipy.special import betainccinv, betaincinv, expit, logit, ndtr, ndtri, stdtrit
 
 from skeval._inference.estimate import Details, Limits, LimitsByMethod
 from skeval._inference.groups import Codes, Spread, spread_between
 from skeval.utils._checks import warn_undefined
 
 __all__ = [
-    "NON_NEGATIVE",
     "PROPORTION_INTERVALS",
     "Finding",
     "area_interval",
@@ -30,6 +29,7 @@ __all__ = [
     "effective_number",
     "effective_size",
     "exact_interval",
+    "give_no_limits",
     "jeffreys_interval",
     "list_forms",
     "log_interval",
@@ -43,6 +43,8 @@ __all__ = [
     "shrink_area_variance",
     "spread_of_ratio",
     "stratified_wilson_interval",
+    "take_root",
+    "warn_of_one_group",
     "wilson_interval",
     "wilson_limits",
 ]
@@ -53,8 +55,8 @@ _ROUNDING = 1e-12
 def normal_quantile(confidence_level: float, degrees_of_freedom: float = np.inf) -> float:
     """Return the two-sided quantile ``z_{1-a/2}``, or Student's of a spread among few units."""
     if np.isinf(degrees_of_freedom):
-        return float(stats.norm.ppf((1 + confidence_level) / 2))
-    return float(stats.t.isf((1 - confidence_level) / 2, degrees_of_freedom))
+        return float(ndtri((1 + confidence_level) / 2))
+    return -float(stdtrit(degrees_of_freedom, (1 - confidence_level) / 2))
 
 
 def normal_interval(
@@ -76,6 +78,17 @@ def mirrored(best: float, limits: Callable[[float], Limits], confidence_level: f
     return best - high, best - low
 
 
+def take_root(limits: Callable[[float], Limits], confidence_level: float) -> Limits:
+    """Return the ends of the interval of the root of a quantity, from those of the quantity."""
+    low, high = limits(confidence_level)
+    return float(np.sqrt(low)), float(np.sqrt(high))
+
+
+def give_no_limits(confidence_level: float) -> Limits:
+    """Return the ends of an interval that has none."""
+    return np.nan, np.nan
+
+
 def row_means(losses: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
     """Return the (weighted) mean of the tested entries of each row, nan where there is none."""
     tested = ~np.isnan(losses)
@@ -92,11 +105,17 @@ def spread_of_ratio(sums: np.ndarray, counts: np.ndarray, groups: Codes | None =
     residuals = (sums - sums.sum() / total * counts) / total
     if groups is None:
         return Spread(np.array([[np.sum(residuals**2)]]))
-    seen = counts > 0
-    found = spread_between(residuals[seen], groups[seen], counts[seen])
-    if found.n_groups == 1:
+    if counts.min() == 0:
+        seen = counts > 0
+        residuals, groups, counts = residuals[seen], groups[seen], counts[seen]
+    return warn_of_one_group(spread_between(residuals, groups, counts))
+
+
+def warn_of_one_group(spread: Spread) -> Spread:
+    """Return a spread; warn where a single group does not tell it."""
+    if spread.n_groups == 1:
         warn_undefined("The standard error of one group is undefined and set to nan.")
-    return found
+    return spread
 
 
 def mean_interval(losses: np.ndarray, method: str, confidence_level: float) -> Limits:
@@ -117,14 +136,19 @@ Floats = NDArray[np.float64]
 _NEGLIGIBLE = 1e-12
 
 
-def log_interval(estimate: float, standard_error: float, confidence_level: float) -> Limits:
+def log_interval(
+    estimate: float,
+    standard_error: float,
+    confidence_level: float,
+    degrees_of_freedom: float = np.inf,
+) -> Limits:
     """Return the normal interval of the logarithm, ``estimate exp(-/+ z se / estimate)``.
 
     It holds no negative number, whatever the standard error of a mean of non-negative losses.
     """
     if estimate == 0:
         return 0.0, 0.0
-    half = normal_quantile(confidence_level) * standard_error / estimate
+    half = normal_quantile(confidence_level, degrees_of_freedom) * standard_error / estimate
     with np.errstate(over="ignore"):
         return float(estimate * np.exp(-half)), float(estimate * np.exp(half))
 
@@ -184,21 +208,20 @@ def effective_number(
 
 
 def wilson_interval(
-    errors: float, n: float, confidence_level: float, z: float | None = None
+    errors: float, n: float, confidence_level: float, degrees_of_freedom: float = np.inf
 ) -> Limits:
-    """Return the score interval of Wilson (1927)."""
-    z, p = normal_quantile(confidence_level) if z is None else z, errors / n
-    low, high = wilson_limits(p, n, z)
-    low = 0.0 if errors == 0 else min(max(0.0, low), p)  # Only rounding puts p outside.
-    high = 1.0 if errors == n else max(min(1.0, high), p)
+    """Return the score interval of Wilson (1927), of groups with Student's quantile."""
+    z = normal_quantile(confidence_level, degrees_of_freedom)
+    low, high = wilson_limits(errors / n, n, z)
     return float(low), float(high)
 
 
-def wilson_limits(rate: Any, n: float, z: float) -> tuple[Any, Any]:
-    """Return the ends of Wilson's interval of each rate, as rounding leaves them."""
+def wilson_limits(rate: Any, n: Any, z: float) -> tuple[Any, Any]:
+    """Return the ends of Wilson's interval of each rate."""
     centre = (rate + z**2 / (2 * n)) / (1 + z**2 / n)
     half = z / (1 + z**2 / n) * np.sqrt(rate * (1 - rate) / n + z**2 / (4 * n**2))
-    return centre - half, centre + half
+    # Only rounding puts the rate outside.
+    return np.clip(centre - half, 0.0, rate), np.clip(centre + half, rate, 1.0)
 
 
 def binomial_limits(rate: Floats, size: float, z: Floats, *, exact: bool) -> tuple[Floats, Floats]:
@@ -209,7 +232,8 @@ def binomial_limits(rate: Floats, size: float, z: Floats, *, exact: bool) -> tup
     """
     hits, misses, tail = rate * size, (1 - rate) * size, ndtr(-z)
     own, other = (0.0, 1.0) if exact else (0.5, 0.5)
-    with np.errstate(invalid="ignore"):  # without errors, or with nothing else, of exact limits
+    # Exact limits of no error, or of nothing else, are nan here.
+    with np.errstate(invalid="ignore"):
         low = betaincinv(hits + own, misses + other, tail)
         high = betainccinv(hits + other, misses + own, tail)
     low = np.where(hits <= _NEGLIGIBLE * size, 0.0, np.minimum(low, rate))
@@ -217,9 +241,11 @@ def binomial_limits(rate: Floats, size: float, z: Floats, *, exact: bool) -> tup
     return low, high
 
 
-def exact_interval(errors: float, n: float, confidence_level: float) -> Limits:
-    """Return the interval of Clopper and Pearson (1934)."""
-    z = np.asarray(normal_quantile(confidence_level))
+def exact_interval(
+    errors: float, n: float, confidence_level: float, degrees_of_freedom: float = np.inf
+) -> Limits:
+    """Return the interval of Clopper and Pearson (1934), of groups with Student's quantile."""
+    z = np.asarray(normal_quantile(confidence_level, degrees_of_freedom))
     low, high = binomial_limits(np.asarray(errors / n), n, z, exact=True)
     return float(low), float(high)
 
@@ -271,8 +297,7 @@ def stratified_wilson_interval(
         centres = (errors + z**2 / 2) / (sizes + z**2)
         variances = centres * (1 - centres) / (sizes + z**2)
     z *= np.sqrt(np.sum(priors**2 * variances)) / np.sum(priors * np.sqrt(variances))
-    strata = zip(errors, sizes, strict=True)
-    low, high = priors @ np.array([wilson_interval(*each, confidence_level, z) for each in strata])
+    low, high = (priors @ ends for ends in wilson_limits(rates, sizes, z))
     return float(low), float(high)
 
 
@@ -372,15 +397,13 @@ class Finding(NamedTuple):
         df, n = self.degrees_of_freedom, self.n_effective
         if df == 0:  # a single group does not say how groups vary
             return bounds
-        z = quantile = normal_quantile(confidence_level)
-        if np.isfinite(df):
-            quantile = float(stats.t.isf((1 - confidence_level) / 2, df))
-        wider = quantile / z
+        quantile = normal_quantile(confidence_level, df)
         if form in PROPORTION_INTERVALS and n is not None:
-            n /= wider**2  # Student's quantile of groups, as Korn and Graubard (1998) take it
+            # Student's quantile of groups, as Korn and Graubard (1998) take it
+            n *= (normal_quantile(confidence_level) / quantile) ** 2
             return PROPORTION_INTERVALS[form](self.value * n, n, confidence_level)
         if form == "log":
-            return log_interval(self.value, self.standard_error * wider, confidence_level)
+            return log_interval(self.value, self.standard_error, confidence_level, df)
         if form == "quantile":
             tail = (1 - confidence_level) / 2
             limits = np.nanquantile(self.replicates, [tail, 1 - tail])

@@ -13,7 +13,6 @@ from skeval._inference.estimate import Limits
 
 __all__ = [
     "EXACT_UP_TO",
-    "FriedmanTest",
     "critical_difference",
     "distribute_signed_ranks",
     "find_equal",
@@ -77,7 +76,7 @@ def friedman(ranks: Floats) -> FriedmanTest:
     """Friedman (1937, 1940) with the F of Iman & Davenport (1980), of ranks (N, k)."""
     n, k = ranks.shape
     plain = 12 * n / (k * (k + 1)) * float(np.sum((ranks.mean(axis=0) - (k + 1) / 2) ** 2))
-    # the variance of ranks in a row, relative to that of 1 ... k
+    # This is the mean variance of the ranks of a row, relative to that of ranks without ties.
     untied = float(np.mean(np.var(ranks, axis=1))) * 12 / (k**2 - 1)
     chi_squared = plain / untied if untied > 0 else 0.0
     most = n * (k - 1)

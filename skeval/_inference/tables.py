@@ -22,15 +22,19 @@ from numpy.typing import NDArray
 from scipy.optimize import LinearConstraint, brentq, minimize
 
 from skeval._inference.estimate import Limits
-from skeval._inference.groups import Codes
-from skeval._inference.proportions import effective_number, normal_quantile, spread_of_ratio
+from skeval._inference.groups import Codes, spread_of_cells
+from skeval._inference.proportions import (
+    effective_number,
+    normal_quantile,
+    spread_of_ratio,
+    warn_of_one_group,
+)
 
 __all__ = [
     "ConfusionTable",
     "FScore",
     "ValueAndGradient",
     "best_table",
-    "delta_error",
     "delta_variance",
     "f_score_gradient",
     "kappa",
@@ -87,15 +91,16 @@ def score_form(
     gradient = table.metric(share)[1]
     slope = gradient - np.sum(share * gradient)
     weight = table.weight / table.weight.max()  # The square of a weight may overflow.
-    influence = weight * slope.ravel()[table.cell]
     parts: list[Any] = (
         [slice(None)] if repeat is None else [repeat == one for one in np.unique(repeat)]
     )
     largest = weight.sum() ** 2 / np.sum(weight**2) / len(parts)
-    found = [
-        spread_of_ratio(influence[part], weight[part], None if groups is None else groups[part])
-        for part in parts
-    ]
+    if groups is None:
+        influence = weight * slope.ravel()[table.cell]
+        found = [spread_of_ratio(influence[part], weight[part]) for part in parts]
+    else:
+        taken = ((table.cell[part], groups[part], weight[part]) for part in parts)
+        found = [warn_of_one_group(spread_of_cells(slope.ravel(), *each)) for each in taken]
     error = float(np.sqrt(np.mean([one.variance for one in found])))
     alone, most = float(np.sum(share * slope**2)), float(np.max(slope**2, initial=0.0))
     if alone <= _ROUNDING * most or not error > 0:
@@ -124,13 +129,6 @@ def _score_interval(
     return min(low, estimate), max(high, estimate)
 
 
-def delta_error(table: ConfusionTable) -> float:
-    """Return the standard error of the delta method."""
-    if table.score is None:
-        return np.nan
-    return float(np.sqrt(delta_variance(table.counts, table.score)[1]))
-
-
 @dataclass(frozen=True)
 class FScore:
     """Which of the averages: `value` precision, recall, F, Jaccard of each class, F of averages.
@@ -157,17 +155,17 @@ def delta_variance(table: Floats, score: FScore) -> tuple[float, float]:
 def f_score_gradient(p: Floats, score: FScore, n: float) -> tuple[float, Floats]:
     """Return the score of cell probabilities p and its gradient with respect to each cell."""
     if isinstance(score.average, str) and score.average == "micro":
-        parts = [_micro(p, score.chosen, factors) for factors in _coefficients(score)]
+        parts = [_micro(p, score.chosen, rate) for rate in _list_rates(score)]
     else:
         weight, slope = _weights(p.sum(axis=1), score, n)
-        parts = [_mean_of_classes(p, weight, slope, factors) for factors in _coefficients(score)]
+        parts = [_mean_of_classes(p, weight, slope, rate) for rate in _list_rates(score)]
     if len(parts) == 1:
         return parts[0]
     (precision, of_precision), (recall, of_recall) = parts
     return _f_of_means(precision, of_precision, recall, of_recall, score.beta**2)
 
 
-class _Factors(NamedTuple):
+class _Rate(NamedTuple):
     """A rate ``top p_cc / (by_row row_c + by_column column_c - by_diagonal p_cc)`` of a class."""
 
     top: float
@@ -175,15 +173,23 @@ class _Factors(NamedTuple):
     by_column: float
     by_diagonal: float = 0.0
 
+    def find(self, part: Floats, row: Floats, column: Floats) -> tuple[Floats, ...]:
+        """Return the rates, 0 for 0/0, and their slopes in the part, the row and the column."""
+        whole = self.by_row * row + self.by_column * column - self.by_diagonal * part
+        scale = np.divide(1.0, whole, out=np.zeros_like(whole), where=whole > 0)
+        rate = self.top * part * scale
+        by_part = scale * (self.top + self.by_diagonal * rate)
+        return rate, by_part, -self.by_row * scale * rate, -self.by_column * scale * rate
 
-_PRECISION, _RECALL = _Factors(1.0, 0.0, 1.0), _Factors(1.0, 1.0, 0.0)
-_JACCARD = _Factors(1.0, 1.0, 1.0, 1.0)
+
+_PRECISION, _RECALL = _Rate(1.0, 0.0, 1.0), _Rate(1.0, 1.0, 0.0)
+_JACCARD = _Rate(1.0, 1.0, 1.0, 1.0)
 
 
-def _coefficients(score: FScore) -> list[_Factors]:
+def _list_rates(score: FScore) -> list[_Rate]:
     """Return the rates to average."""
     b2 = score.beta**2
-    f = _RECALL if np.isinf(b2) else _Factors(1 + b2, b2, 1.0)
+    f = _RECALL if np.isinf(b2) else _Rate(1 + b2, b2, 1.0)
     return {
         "precision": [_PRECISION],
         "recall": [_RECALL],
@@ -192,31 +198,20 @@ def _coefficients(score: FScore) -> list[_Factors]:
     }.get(score.value, [f])
 
 
-def _micro(p: Floats, chosen: NDArray[np.bool_], factors: _Factors) -> tuple[float, Floats]:
-    part, row, column = (v[chosen].sum() for v in (np.diag(p), p.sum(axis=1), p.sum(axis=0)))
-    whole = factors.by_row * row + factors.by_column * column - factors.by_diagonal * part
-    if whole <= 0:
-        return 0.0, np.zeros_like(p)
-    value = factors.top * part / whole
+def _micro(p: Floats, chosen: NDArray[np.bool_], rate: _Rate) -> tuple[float, Floats]:
+    """Return the rate of the classes added up, and its gradient."""
+    sums = (v[chosen].sum(keepdims=True) for v in (np.diag(p), p.sum(axis=1), p.sum(axis=0)))
+    value, by_part, by_row, by_column = rate.find(*sums)
     one = chosen.astype(np.float64)
-    spread = factors.by_row * one[:, None] + factors.by_column * one[None, :]
-    return float(value), (
-        (factors.top + value * factors.by_diagonal) * np.diag(one) - value * spread
-    ) / whole
+    return float(value[0]), np.diag(by_part * one) + (by_row * one)[:, None] + by_column * one
 
 
-def _mean_of_classes(
-    p: Floats, weight: Floats, slope: Floats, factors: _Factors
-) -> tuple[float, Floats]:
+def _mean_of_classes(p: Floats, weight: Floats, slope: Floats, rate: _Rate) -> tuple[float, Floats]:
     """Return sum_c w_c m_c and its gradient; `slope` is d(unnormalised w_c)/d(row c) / sum."""
-    top, by_row, by_column, by_diagonal = factors
-    part = np.diag(p)
-    whole = by_row * p.sum(axis=1) + by_column * p.sum(axis=0) - by_diagonal * part
-    share = np.divide(weight, whole, out=np.zeros_like(whole), where=whole > 0)
-    values = np.divide(top * part, whole, out=np.zeros_like(whole), where=whole > 0)
+    values, by_part, by_row, by_column = rate.find(np.diag(p), p.sum(axis=1), p.sum(axis=0))
     mean = float(weight @ values)
-    gradient = np.diag(share * (top + by_diagonal * values)) - by_column * (share * values)[None, :]
-    return mean, gradient + (slope * (values - mean) - by_row * share * values)[:, None]
+    of_row = weight * by_row + slope * (values - mean)
+    return mean, np.diag(weight * by_part) + of_row[:, None] + weight * by_column
 
 
 def _weights(row: Floats, score: FScore, n: float) -> tuple[Floats, Floats]:
@@ -333,7 +328,7 @@ def _weigh(metric: ValueAndGradient, tables: Floats, start: Floats) -> Floats:
         value, gradient = metric(np.tensordot(weights, tables, 1))
         return -value, -np.tensordot(tables, gradient, gradient.ndim)
 
-    with warnings.catch_warnings():  # older versions of SciPy tell that they keep the bounds
+    with warnings.catch_warnings():  # Older versions of SciPy warn that they clip x to its bounds.
         warnings.filterwarnings("ignore", "Values in x were outside bounds", RuntimeWarning)
         found = minimize(
             negative,
@@ -348,7 +343,7 @@ def _weigh(metric: ValueAndGradient, tables: Floats, start: Floats) -> Floats:
     if found[0] > 0.5:
         return found
     without = np.append(0.0, found[1:]) / found[1:].sum()
-    with np.errstate(invalid="ignore"):  # a mean over no class
+    with np.errstate(invalid="ignore"):  # The mean over no class is 0/0.
         return without if negative(without)[0] <= negative(found)[0] else found
 
 
@@ -398,21 +393,15 @@ def mean_of_labels(p: Floats, score: FScore) -> tuple[float, Floats]:
 
     `p` has shape (n_labels, 2, 2): truth and prediction of each label; "weighted" is by support.
     """
-    top, by_row, by_column, by_diagonal = _coefficients(score)[0]
-    hit, row, column = p[:, 1, 1], p[:, 1, :].sum(axis=1), p[:, :, 1].sum(axis=1)
-    whole = by_row * row + by_column * column - by_diagonal * hit
-    known = whole > 0
-    scale = np.divide(1.0, whole, out=np.zeros_like(whole), where=known)
-    values = top * hit * scale
-    weight = np.full(len(p), 1 / len(p))
+    row, column = p[:, 1, :].sum(axis=1), p[:, :, 1].sum(axis=1)
+    values, by_part, by_row, by_column = _list_rates(score)[0].find(p[:, 1, 1], row, column)
+    weight, slope = np.full(len(p), 1 / len(p)), np.zeros(len(p))
     if score.average == "weighted":
-        weight = row / row.sum()
+        weight, slope = row / row.sum(), np.full(len(p), 1 / row.sum())
     mean, gradient = float(weight @ values), np.zeros_like(p)
-    gradient[:, 1, 1] = weight * scale * (top + by_diagonal * values)
-    gradient[:, 1, :] -= (weight * scale * by_row * values)[:, None]
-    gradient[:, :, 1] -= (weight * scale * by_column * values)[:, None]
-    if score.average == "weighted":
-        gradient[:, 1, :] += ((values - mean) / row.sum())[:, None]
+    gradient[:, 1, 1] = weight * by_part
+    gradient[:, 1, :] += (weight * by_row + slope * (values - mean))[:, None]
+    gradient[:, :, 1] += (weight * by_column)[:, None]
     return mean, gradient
 
 

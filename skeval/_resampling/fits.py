@@ -19,6 +19,7 @@ from sklearn.base import clone
 from sklearn.exceptions import FitFailedWarning
 from sklearn.utils import get_tags
 
+from skeval._resampling.folds import RepeatedScheme, Scheme
 from skeval._resampling.jobs import Jobs, open_jobs
 from skeval._resampling.plan import (
     Fit,
@@ -30,7 +31,6 @@ from skeval._resampling.plan import (
 )
 from skeval._resampling.progress import tell
 from skeval._resampling.questions import Questions
-from skeval._resampling.schemes import RepeatedScheme, Scheme
 from skeval._resampling.task import (
     Adapter,
     Cases,

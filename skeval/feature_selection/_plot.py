@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from skeval._inference.estimate import ConfidenceInterval, Estimate
-from skeval.feature_selection._cv2 import CV2FeatureSelectionPipeline
-from skeval.feature_selection._stability import check_supports
+from skeval.feature_selection._cv2 import CV2FeatureSelectionPipeline, check_supports
 from skeval.utils._checks import check_count
 from skeval.utils._plotting import Display, shorten_name
 

@@ -389,17 +389,9 @@ def averaged_precision_recall_fscore(
     return precision, recall, f_beta(precision, recall, beta)
 
 
-def _f_beta_score(
-    y_true: ArrayLike,
-    y_pred: ArrayLike,
-    beta: float,
-    average: ClassWeight,
-    labels: ArrayLike | None,
-    sample_weight: ArrayLike | None,
-    zero_division: ZeroDivision,
-) -> float:
+def _f_beta_score(counted: Counted, beta: float, zero_division: ZeroDivision) -> float:
     """Return F alone, with a warning only where it depends on what 0/0 is taken for."""
-    classes, counts, weight = count_and_weigh(y_true, y_pred, average, labels, sample_weight)
+    classes, counts, weight = counted
 
     def score(filling: float) -> float:
         return f_beta(*mean_precision_recall(counts, weight, filling), beta)
@@ -474,7 +466,8 @@ def macro_fbeta_score(
     >>> print(f"{f1_score(y_true, y_pred, average='macro'):.4f}")
     0.8286
     """
-    return _f_beta_score(y_true, y_pred, beta, "macro", labels, sample_weight, zero_division)
+    counted = count_and_weigh(y_true, y_pred, "macro", labels, sample_weight)
+    return _f_beta_score(counted, beta, zero_division)
 
 
 @validate_params(_FBETA)
@@ -531,7 +524,8 @@ def micro_fbeta_score(
     >>> print(f"{micro_fbeta_score([0, 0, 1, 1, 2], [0, 0, 1, 2, 1], labels=[1, 2]):.4f}")
     0.3333
     """
-    return _f_beta_score(y_true, y_pred, beta, "micro", labels, sample_weight, zero_division)
+    counted = count_and_weigh(y_true, y_pred, "micro", labels, sample_weight)
+    return _f_beta_score(counted, beta, zero_division)
 
 
 @validate_params({**_FBETA, "class_weight": [StrOptions({"log_inverse"}), "array-like", dict]})
@@ -593,7 +587,8 @@ def weighted_fbeta_score(
     >>> print(f"{weighted_fbeta_score(y_true, y_pred):.4f}")  # weights 1/3 and 2/3
     0.8415
     """
-    return _f_beta_score(y_true, y_pred, beta, class_weight, labels, sample_weight, zero_division)
+    counted = count_and_weigh(y_true, y_pred, class_weight, labels, sample_weight)
+    return _f_beta_score(counted, beta, zero_division)
 
 
 _WEIGHTS = "class weights (average= or class_weight=)"
@@ -645,10 +640,16 @@ def class_weights(
     """Return a weight for each class, summing to 1."""
     if isinstance(average, str):
         weight = np.ones(len(classes)) if average == "macro" else _log_inverse(classes, support)
-    elif isinstance(average, Mapping):
-        weight = check_data(_WEIGHTS, _from_mapping(average, classes), ensure_2d=False)
     else:
-        weight = check_data(_WEIGHTS, average, ensure_2d=False, dtype=np.float64)
+        given = average
+        if isinstance(given, Mapping):
+            if set(given) != set(classes.tolist()):
+                raise ValueError(
+                    f"{_WEIGHTS} must name exactly the classes {classes.tolist()}, got "
+                    f"{list(given)}."
+                )
+            given = [given[label] for label in classes.tolist()]
+        weight = check_data(_WEIGHTS, given, ensure_2d=False, dtype=np.float64)
     if weight.shape != (len(classes),):
         raise ValueError(
             f"{_WEIGHTS} must be one per class, {len(classes)}, got shape {weight.shape}."
@@ -657,14 +658,6 @@ def class_weights(
         raise ValueError(f"{_WEIGHTS} must be >= 0 and not all 0, got {weight.tolist()}.")
     weight = weight / weight.max()  # the sum of large weights may overflow
     return weight / weight.sum()
-
-
-def _from_mapping(weights: Mapping[Any, float], classes: NDArray[np.generic]) -> Floats:
-    if set(weights) != set(classes.tolist()):
-        raise ValueError(
-            f"{_WEIGHTS} must name exactly the classes {classes.tolist()}, got {list(weights)}."
-        )
-    return np.array([weights[label] for label in classes.tolist()], dtype=np.float64)
 
 
 def _log_inverse(classes: NDArray[np.generic], support: Floats) -> Floats:
@@ -697,7 +690,7 @@ def count_and_weigh(
     average: str | ArrayLike | Mapping[Any, float],
     labels: ArrayLike | None,
     sample_weight: ArrayLike | None,
-) -> tuple[list[object], Counts, Floats]:
+) -> Counted:
     """Return the classes, their weighted counts and their weights; micro makes one class of all.
 
     Counts are true positives, false positives and false negatives, relative to some scale.
@@ -718,6 +711,8 @@ def count_and_weigh(
 
 Floats = NDArray[np.float64]
 Counts = tuple[Floats, Floats, Floats]
+Counted = tuple[list[object], Counts, Floats]
+"""Classes, their counts and their weights."""
 
 
 def class_counts(
@@ -734,7 +729,11 @@ def class_counts(
         true_code, pred_code = np.searchsorted(found, true), np.searchsorted(found, pred)
         right = true_code == pred_code
         parts = ((true_code, right), (pred_code, ~right), (true_code, ~right))
-        each = [_sums(code[of], weight, of, len(found)) for code, of in parts]
+        weights = [None if weight is None else weight[of] for _, of in parts]
+        each = [
+            np.bincount(code[of], own, minlength=len(found)).astype(np.float64)
+            for (code, of), own in zip(parts, weights, strict=True)
+        ]
         if labels is not None:
             place = np.minimum(np.searchsorted(found, classes), len(found) - 1)
             each = [np.where(found[place] == classes, sums[place], 0.0) for sums in each]
@@ -743,13 +742,6 @@ def class_counts(
         y_true, y_pred, labels=None if labels is None else classes, sample_weight=weight
     ).astype(np.float64)
     return tables[:, 1, 1], tables[:, 0, 1], tables[:, 1, 0]
-
-
-def _sums(
-    code: NDArray[np.intp], weight: Floats | None, of: NDArray[np.bool_], n_classes: int
-) -> Floats:
-    weights = None if weight is None else weight[of]
-    return np.bincount(code, weights, minlength=n_classes).astype(np.float64)
 
 
 def rows_differ(y_true: ArrayLike, y_pred: ArrayLike) -> NDArray[np.bool_]:

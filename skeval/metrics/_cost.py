@@ -22,6 +22,8 @@ from skeval.metrics._curves import (
     BAND_CONSTRAINTS,
     SCORE_CONSTRAINTS,
     CurveSample,
+    Cuts,
+    check_curve_sample,
     cumulative_counts,
 )
 from skeval.utils._checks import (
@@ -32,7 +34,6 @@ from skeval.utils._checks import (
     classes_of,
     give_nan,
     naming,
-    number_groups,
     repetition_rng,
     root_seed,
     scale_weights,
@@ -484,15 +485,13 @@ def cost_curve_band(
     1               0.5                    0.1667  0.0307   0.5
     2               1.0                    0.0000  0.0000   0.0
     """
-    scores = [y_score] if baseline is None else [y_score, baseline]
-    checked = [check_binary_scores(y_true, score, pos_label, sample_weight) for score in scores]
-    seen = checked[0][2] > 0
-    positive, weight = checked[0][0][seen], checked[0][2][seen]
-    if positive.all() or not positive.any():
-        raise ValueError("y_true must hold both classes with weight > 0, got one.")
-    group = number_groups(groups, len(seen), seen)
-    curves = [_Curve(positive, score[seen], np.linspace(0, 1, n_points)) for _, score, _ in checked]
-    sample = CurveSample(positive, checked[0][1][seen], weight, group, confidence_level)
+    sample = check_curve_sample(y_true, y_score, pos_label, sample_weight, groups, confidence_level)
+    positive, weight, group = sample.positive, sample.weight, sample.group
+    scores = [sample.score]
+    if baseline is not None:
+        data = y_true, baseline, pos_label, sample_weight, None
+        scores.append(check_curve_sample(*data, name="baseline").score)
+    curves = [_Curve(Cuts(positive, score), n_points) for score in scores]
     root = root_seed(random_state)
     draws = (weight * _counts(positive, group, repetition_rng(root, b)) for b in range(n_resamples))
     found = [[curve.best(draw) for curve in curves] for draw in draws]
@@ -550,20 +549,12 @@ _TRIES = 100
 class _Curve:
     """The cost curve of one score on a grid, for any weights of its samples."""
 
-    def __init__(self, positive: NDArray[np.bool_], score: Floats, grid: Floats) -> None:
-        self.positive, self.grid = positive, grid
-        values, self.place = np.unique(-score, return_inverse=True)
-        self.n_values = len(values)
-
-    def counts(self, weight: Floats) -> Floats:
-        """Return the false and true positives of every cut, none to all, shape (2, n_cuts)."""
-        kinds = (~self.positive, self.positive)
-        sums = [np.bincount(self.place[k], weight[k], minlength=self.n_values) for k in kinds]
-        return np.cumsum(np.pad(sums, ((0, 0), (1, 0))), axis=1)
+    def __init__(self, cuts: Cuts, n_points: int) -> None:
+        self.cuts, self.grid = cuts, np.linspace(0, 1, n_points)
 
     def best(self, weight: Floats) -> tuple[Floats, NDArray[np.intp]]:
         """Return the lowest cost at each x, and the cut that attains it."""
-        fp, tp = self.counts(weight)
+        tp, fp = self.cuts.count(weight)
         vertices = hull(tp, fp)
         lines = np.column_stack([fp / fp[-1], 1 - tp / tp[-1]])
         x, y, pieces = lower_envelope(lines[vertices])
@@ -579,7 +570,7 @@ def _limits(
     x, (cost, best) = curve.grid, curve.best(weight)
     down = up = np.zeros(len(x))
     effective = sample.sizes[::-1]
-    fpr, tpr = (count / count[-1] for count in curve.counts(weight))
+    tpr, fpr = (count / count[-1] for count in curve.cuts.count(weight))
     for chosen in (cuts, best[None]):
         rates = fpr[chosen].mean(axis=0), 1 - tpr[chosen].mean(axis=0)
         (fpr_low, fpr_high), (fnr_low, fnr_high) = (
@@ -602,7 +593,8 @@ def hull(tp: Floats, fp: Floats) -> NDArray[np.intp]:
     rate = isotonic_regression(
         np.diff(tp)[moved] / step[moved], sample_weight=step[moved], increasing=False
     )
-    last = np.append(np.flatnonzero(np.diff(rate)), len(rate) - 1)  # of each run of equal rates
+    # These end a run of equal rates.
+    last = np.append(np.flatnonzero(np.diff(rate)), len(rate) - 1)
     return np.append(0, moved[last] + 1)
 
 
@@ -613,7 +605,7 @@ def lower_envelope(lines: Floats) -> tuple[Floats, Floats, NDArray[np.intp]]:
     FPR + (FNR - FPR) x agrees.
     """
     rise, fall = np.diff(lines[:, 0]), -np.diff(lines[:, 1])
-    turn = rise + fall  # 0 where rounding makes one line of two
+    turn = rise + fall  # It is 0 where rounding makes one line of two.
     meet = np.divide(rise, turn, out=np.zeros_like(turn), where=turn > 0)
     x = np.maximum.accumulate(np.concatenate(([0.0], meet, [1.0])))
     pieces = np.flatnonzero(np.diff(x) > 0)

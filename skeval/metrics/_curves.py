@@ -15,18 +15,17 @@ from typing import Any, Literal
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import ndtr
 from sklearn.metrics import auc, average_precision_score
 from sklearn.utils import check_array
 
 from skeval._inference.areas import (
     Steps,
-    area_spread,
     class_size,
     curve_distances,
     curve_limits,
     independent_size,
     rates_on_sphere,
+    spread_of_areas,
 )
 from skeval._inference.estimate import Band, Curve, Estimate, Limits
 from skeval._inference.groups import Codes, Spread
@@ -36,7 +35,7 @@ from skeval._inference.proportions import (
     exact_interval,
     normal_quantile,
 )
-from skeval._inference.tables import ConfusionTable, score_form
+from skeval._inference.tables import ConfusionTable, mean_cost, score_form
 from skeval.utils._checks import (
     RandomStateLike,
     check_binary_scores,
@@ -55,6 +54,7 @@ __all__ = [
     "BAND_CONSTRAINTS",
     "SCORE_CONSTRAINTS",
     "CurveSample",
+    "Cuts",
     "break_even_point",
     "check_curve_sample",
     "cumulative_counts",
@@ -77,20 +77,37 @@ SCORE_CONSTRAINTS: dict[str, list[object]] = {
 }
 
 
+class Cuts:
+    """The cuts of a score, for any weights of its samples; thresholds have shape (n_cuts + 1,).
+
+    The first cut, with threshold inf, predicts nothing positive; each further one admits the next
+    lower distinct score, down to all.
+    """
+
+    def __init__(self, positive: NDArray[np.bool_], score: Floats) -> None:
+        values, self.place = np.unique(-score, return_inverse=True)
+        self.positive, self.thresholds = positive, np.concatenate(([np.inf], -values))
+
+    def count(self, weight: Floats) -> tuple[Floats, Floats]:
+        """Return the weights of true and of false positives at each cut."""
+        sums = (
+            np.bincount(self.place, weight * own, minlength=len(self.thresholds) - 1)
+            for own in (self.positive, ~self.positive)
+        )
+        true, false = (np.concatenate(([0.0], np.cumsum(each))) for each in sums)
+        return true, false
+
+
 def cumulative_counts(
     positive: NDArray[np.bool_], score: Floats, weight: Floats
 ) -> tuple[Floats, Floats, Floats]:
     """Return the weights of true and false positives at each cut, and its threshold.
 
-    Shape (n_cuts + 1,): the first cut, with threshold inf, predicts nothing positive; each further
-    one admits the next lower distinct score, down to all. Samples of weight 0 make no cut.
+    Samples of weight 0 make no cut.
     """
     seen = weight > 0
-    values, place = np.unique(-score[seen], return_inverse=True)
-    tp = np.bincount(place, weights=weight[seen] * positive[seen], minlength=len(values))
-    fp = np.bincount(place, weights=weight[seen] * ~positive[seen], minlength=len(values))
-    true_positives, false_positives = (np.concatenate(([0.0], np.cumsum(v))) for v in (tp, fp))
-    return true_positives, false_positives, np.concatenate(([np.inf], -values))
+    cuts = Cuts(positive[seen], score[seen])
+    return *cuts.count(weight[seen]), cuts.thresholds
 
 
 @validate_params(SCORE_CONSTRAINTS)
@@ -360,7 +377,8 @@ def _sign_changes(x: Floats, a: Floats, difference: Floats) -> Floats:
     away = np.flatnonzero(difference)
     change = np.flatnonzero(np.diff(np.sign(difference[away])))
     i = away[change]
-    step = difference[i] / (difference[i] - difference[i + 1])  # 1 where they meet at i + 1
+    # It is 1 where the curves meet at i + 1.
+    step = difference[i] / (difference[i] - difference[i + 1])
     return np.column_stack([p[i] + step * (p[i + 1] - p[i]) for p in (x, a)])
 
 
@@ -389,7 +407,7 @@ class CurveSample:
     @cached_property
     def spread(self) -> Spread:
         """How far the area under the ROC curve is known, and with it the curve."""
-        return area_spread(self.positive, self.score, self.weight, self.group)
+        return spread_of_areas(self.positive, self.score[None], self.weight, self.group)
 
     @property
     def z(self) -> float:
@@ -471,9 +489,10 @@ def check_curve_sample(
     sample_weight: ArrayLike | None,
     groups: Any,
     confidence_level: float = 0.95,
+    name: str = "y_score",
 ) -> CurveSample:
-    """Return the samples that count; both classes must be there."""
-    positive, score, weight = check_binary_scores(y_true, y_score, pos_label, sample_weight)
+    """Return the samples that count; both classes must be there. Errors call the scores `name`."""
+    positive, score, weight = check_binary_scores(y_true, y_score, pos_label, sample_weight, name)
     seen = weight > 0
     group = number_groups(groups, len(seen), seen)
     positive = positive[seen]
@@ -750,16 +769,13 @@ def precision_recall_curve_band(
     r = np.linspace(0, 1, n_points)[1:]
     score = average_precision_score(sample.positive, sample.score, sample_weight=sample.weight)
     value, predicted = float(score), share * roc.y[1:] + (1 - share) * roc.x[1:]
+    hits, degrees = value * roc.n_y, sample.spread.degrees_of_freedom
     area = Estimate(
         name="average precision",
         value=value,
         standard_error=np.nan,
         method="exact",
-        limits={
-            "exact": partial(
-                _limit_precision, value * roc.n_y, roc.n_y, sample.spread.degrees_of_freedom
-            )
-        },
+        limits={"exact": partial(exact_interval, hits, roc.n_y, degrees_of_freedom=degrees)},
         n_samples=len(sample.score),
         confidence_level=confidence_level,
     )
@@ -779,14 +795,6 @@ def precision_recall_curve_band(
         },
         **sample.find_ends(partial(_limits, steps, (share, size), r), distances),
     )
-
-
-def _limit_precision(
-    hits: float, n: float, degrees_of_freedom: float, confidence_level: float
-) -> tuple[float, float]:
-    """Return the interval of the average precision, at Student's level of the groups."""
-    z = normal_quantile(confidence_level, degrees_of_freedom)
-    return exact_interval(hits, n, float(1 - 2 * ndtr(-z)))
 
 
 def _precision(share: Floats | float, recall: Floats, false_positive_rate: Floats) -> Floats:
@@ -918,10 +926,10 @@ def net_benefit(
     array([0.4444, 0.1667])
     """
     named = {"y_proba": y_proba} | ({} if baseline is None else {"baseline": baseline})
-    checked = [
-        _check_probabilities(y_true, proba, pos_label, sample_weight, name)
-        for name, proba in named.items()
-    ]
+    checked = []
+    for name, proba in named.items():
+        checked.append(check_binary_scores(y_true, proba, pos_label, sample_weight, name))
+        check_probabilities(name, checked[-1][1])
     places = _check_thresholds(thresholds)
     seen = checked[0][2] > 0
     positive, weight = checked[0][0][seen], checked[0][2][seen]
@@ -932,7 +940,11 @@ def net_benefit(
     found = np.empty((3, len(places)))
     for at, (threshold, cost) in enumerate(zip(places, odds, strict=True)):
         cell, gains = _find_gains(positive, probabilities >= threshold, cost)
-        found[:, at] = _estimate(cell, gains, weight, group, confidence_level)
+        counts = np.bincount(cell, weight, minlength=len(gains)).astype(np.float64)
+        table = ConfusionTable(counts, cell, weight, partial(mean_cost, costs=gains))
+        estimate = table.metric(table.share)[0]
+        limits, _ = score_form(table, estimate, group)
+        found[:, at] = estimate, *limits(confidence_level)
     treat_all = share - (1 - share) * odds
     benefit, low, high = found
     difference = baseline is not None
@@ -949,19 +961,6 @@ def net_benefit(
         columns={"treat_all": treat_all},
         details={"prevalence": share, "is_difference": difference},
     )
-
-
-def _check_probabilities(
-    y_true: ArrayLike,
-    proba: ArrayLike,
-    pos_label: object,
-    sample_weight: ArrayLike | None,
-    name: str,
-) -> tuple[NDArray[np.bool_], Floats, Floats]:
-    """Return (is positive, probability, relative weight) of each sample."""
-    checked = check_binary_scores(y_true, proba, pos_label, sample_weight, name)
-    check_probabilities(name, checked[1])
-    return checked
 
 
 def _check_thresholds(thresholds: ArrayLike | None) -> Floats:
@@ -990,21 +989,3 @@ def _find_gains(
         cell = np.where(treated[1], np.where(positive, 3, 4), cell)
         cell[treated[0] & treated[1]] = 0
     return cell, gains
-
-
-def _estimate(
-    cell: NDArray[np.intp],
-    gains: Floats,
-    weight: Floats,
-    group: Codes | None,
-    confidence_level: float,
-) -> tuple[float, float, float]:
-    """Return the mean gain and the ends of its score interval."""
-
-    def mean_gain(share: Floats) -> tuple[float, Floats]:
-        return float(share @ gains), gains
-
-    counts = np.bincount(cell, weight, minlength=len(gains)).astype(np.float64)
-    estimate = mean_gain(counts / counts.sum())[0]
-    limits, _ = score_form(ConfusionTable(counts, cell, weight, mean_gain), estimate, group)
-    return estimate, *limits(confidence_level)

@@ -16,7 +16,7 @@ from skeval._inference.estimate import Curve
 from skeval.metrics._calibration import calibration_curve
 from skeval.metrics._cost import cost_curve, cost_curve_band
 from skeval.metrics._curves import net_benefit, precision_recall_curve_band, roc_curve_band
-from skeval.utils._checks import RandomStateLike, check_groups, check_y, naming
+from skeval.utils._checks import check_groups, check_y, naming
 from skeval.utils._compat import num_samples, safe_indexing
 from skeval.utils._plotting import CurveDisplay
 from skeval.utils._text import name_estimators
@@ -30,47 +30,6 @@ __all__ = [
 ]
 
 
-def _positive_scores(
-    estimator: Any, X: ArrayLike, pos_label: object, responses: tuple[str, ...]
-) -> tuple[np.ndarray, object]:
-    """Return the score of the positive class for each row of X, and that class."""
-    check_is_fitted(estimator)
-    classes = getattr(estimator, "classes_", [])
-    if len(classes) != 2:
-        raise ValueError(f"estimator must be a classifier of two classes, got {len(classes)}.")
-    positive = classes[1] if pos_label is None else pos_label
-    if positive not in classes:
-        raise ValueError(f"pos_label must be one of {list(classes)}, got {pos_label!r}.")
-    response = next((name for name in responses if hasattr(estimator, name)), None)
-    if response is None:
-        raise ValueError(
-            f"estimator must have {' or '.join(responses)}, got {type(estimator).__name__}."
-        )
-    score = getattr(estimator, response)(X)
-    if response == "decision_function":
-        return (score if positive == classes[1] else -score), positive
-    return score[:, list(classes).index(positive)], positive
-
-
-def _read_folds(cv_results: Any, n_samples: int) -> tuple[list[Any], list[np.ndarray]]:
-    """Return the estimators of a cross-validation, and the rows that each was tested on."""
-    needed = {"estimator", "indices"}
-    if not isinstance(cv_results, Mapping) or not needed <= set(cv_results):
-        raise ValueError(
-            "cv_results must be what cross_validate returns with return_estimator=True and "
-            "return_indices=True, got "
-            f"{sorted(cv_results) if isinstance(cv_results, Mapping) else type(cv_results)}."
-        )
-    tested = [np.asarray(rows) for rows in cv_results["indices"]["test"]]
-    last = max(int(rows.max()) for rows in tested)
-    if last >= n_samples:
-        raise ValueError(
-            f"X must be what cv_results come from: a fold tests sample {last}, "
-            f"X has {n_samples} samples."
-        )
-    return list(cv_results["estimator"]), tested
-
-
 Scored = tuple[np.ndarray, dict[str, Any]]
 """The scores that an estimator gives to samples, and what they are of, as arguments of a curve."""
 
@@ -79,8 +38,21 @@ def _score_out_of_fold(
     score: Callable[[Any, Any], Scored], cv_results: Any, X: ArrayLike, once: bool
 ) -> Scored:
     """Return the mean scores of each sample over the folds that test it, nan where none does."""
-    n_samples = num_samples(X)
-    estimators, tested = _read_folds(cv_results, n_samples)
+    needed, n_samples = {"estimator", "indices"}, num_samples(X)
+    if not isinstance(cv_results, Mapping) or not needed <= set(cv_results):
+        raise ValueError(
+            "cv_results must be what cross_validate returns with return_estimator=True and "
+            "return_indices=True, got "
+            f"{sorted(cv_results) if isinstance(cv_results, Mapping) else type(cv_results)}."
+        )
+    estimators = cv_results["estimator"]
+    tested = [np.asarray(rows) for rows in cv_results["indices"]["test"]]
+    last = max(int(rows.max()) for rows in tested)
+    if last >= n_samples:
+        raise ValueError(
+            f"X must be what cv_results come from: a fold tests sample {last}, "
+            f"X has {n_samples} samples."
+        )
     counts = np.bincount(np.concatenate(tested), minlength=n_samples).astype(float)
     if once and counts.max() > 1:
         raise ValueError(
@@ -115,8 +87,29 @@ class ScoreDisplay(CurveDisplay):
         cls, responses: tuple[str, ...], pos_label: object, estimator: Any, X: Any
     ) -> Scored:
         """Return the score of the positive class for each row of X, and that class."""
-        score, positive = _positive_scores(estimator, X, pos_label, responses)
+        check_is_fitted(estimator)
+        classes = list(getattr(estimator, "classes_", []))
+        if len(classes) != 2:
+            raise ValueError(f"estimator must be a classifier of two classes, got {len(classes)}.")
+        positive = classes[1] if pos_label is None else pos_label
+        if positive not in classes:
+            raise ValueError(f"pos_label must be one of {classes}, got {pos_label!r}.")
+        response = next((name for name in responses if hasattr(estimator, name)), None)
+        if response is None:
+            raise ValueError(
+                f"estimator must have {' or '.join(responses)}, got {type(estimator).__name__}."
+            )
+        score = getattr(estimator, response)(X)
+        if response == "predict_proba":
+            score = score[:, classes.index(positive)]
+        elif positive == classes[0]:
+            score = -score
         return score, {"pos_label": positive}
+
+    @classmethod
+    def _find_curve(cls, y_true: ArrayLike, y_score: ArrayLike, options: dict[str, Any]) -> Curve:
+        """Return the curve of a score."""
+        return cls._compute(y_true, y_score, **options)
 
     @classmethod
     def from_predictions(
@@ -151,7 +144,7 @@ class ScoreDisplay(CurveDisplay):
         """
         taken = set(signature(cls._compute).parameters) & set(kwargs)
         options = {argument: kwargs.pop(argument) for argument in taken}
-        return cls(cls._compute(y_true, y_score, **options), name=name).plot(ax, **kwargs)
+        return cls(cls._find_curve(y_true, y_score, options), name=name).plot(ax, **kwargs)
 
     @classmethod
     def from_estimator(
@@ -223,8 +216,6 @@ class ScoreDisplay(CurveDisplay):
         -------
         display : object of this class
         """
-        if groups is not None and "groups" not in signature(cls._compute).parameters:
-            raise ValueError(f"groups must be None for {cls.__name__}, which has no band of them.")
         with naming("X", "y"):
             check_consistent_length(X, y, sample_weight)
         groups = check_groups(groups, num_samples(X), crossed=True)
@@ -347,34 +338,12 @@ class PrecisionRecallDisplay(RateDisplay):
         ax.axhline(prevalence, linestyle="--", label=f"prevalence {prevalence:.3f}", **style)
 
 
-def compute_cost_curve(
-    y_true: ArrayLike,
-    y_score: ArrayLike,
-    *,
-    baseline: ArrayLike | None = None,
-    pos_label: object = None,
-    sample_weight: ArrayLike | None = None,
-    confidence_level: float | None = None,
-    n_resamples: int = 1000,
-    random_state: RandomStateLike = None,
-) -> Curve:
-    """Return the cost curve; with its interval where a level or a baseline is given."""
-    data: dict[str, Any] = {"pos_label": pos_label, "sample_weight": sample_weight}
-    if baseline is None and confidence_level is None:
-        return cost_curve(y_true, y_score, **data)
-    drawn: dict[str, Any] = {"n_resamples": n_resamples, "random_state": random_state}
-    level = 0.95 if confidence_level is None else confidence_level
-    return cost_curve_band(
-        y_true, y_score, baseline=baseline, confidence_level=level, **data, **drawn
-    )
-
-
 class CostCurveDisplay(ScoreDisplay):
     """Cost curve: normalised expected cost against P(+)cost.
 
-    `from_predictions` draws the curve of `cost_curve`; with `confidence_level` or `baseline` that
-    of `cost_curve_band`. With ``lines=True``, an option of `plot`, the line of every threshold of
-    a curve without interval is drawn as well.
+    `from_predictions` draws the curve of `cost_curve`; with `confidence_level`, `baseline` or
+    `groups` that of `cost_curve_band`. With ``lines=True``, an option of `plot`, the line of every
+    threshold of a curve without interval is drawn as well.
 
     Parameters
     ----------
@@ -406,7 +375,17 @@ class CostCurveDisplay(ScoreDisplay):
     """
 
     _names = ("cost curve", "difference of cost")
-    _compute = staticmethod(compute_cost_curve)
+    _compute = staticmethod(cost_curve_band)
+
+    @classmethod
+    def _find_curve(cls, y_true: ArrayLike, y_score: ArrayLike, options: dict[str, Any]) -> Curve:
+        """Return the curve; with its interval where a level, a baseline or groups are given."""
+        asked = ("confidence_level", "baseline", "groups")
+        if any(options.get(name) is not None for name in asked):
+            given = {name: value for name, value in options.items() if value is not None}
+            return cost_curve_band(y_true, y_score, **given)
+        data = {name: options.get(name) for name in ("pos_label", "sample_weight")}
+        return cost_curve(y_true, y_score, **data)
 
     @property
     def _is_difference(self) -> bool:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, Literal, NamedTuple
@@ -20,6 +19,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 from scipy.integrate import IntegrationWarning
+from scipy.special import logsumexp
 from sklearn.utils import check_consistent_length
 
 from skeval._inference.estimate import Estimate
@@ -102,33 +102,22 @@ def error_norm(
     [2.0, 7.0, 4.0]
     """
     error, weight = _absolute_errors(y_true, y_pred, sample_weight)
-    if ord in (1, 2):
-        with np.errstate(over="ignore", invalid="ignore"):
-            factor = error if weight is None else weight * error
-            total = float(factor.sum() if ord == 1 else factor @ error)
-        if 1e-280 < total < np.inf:  # no power underflowed or overflowed
-            return total if ord == 1 else total**0.5
-    if weight is not None:
-        error, weight = error[weight > 0], weight[weight > 0]
     if ord == 0:
         return float(np.count_nonzero(error) if weight is None else weight @ (error != 0))
+    if weight is not None:
+        error, weight = error[weight > 0], weight[weight > 0]
     largest = float(error.max())
     if np.isinf(ord) or largest == 0 or np.isinf(largest):
         return largest
-    # Errors relative to the largest cannot overflow when they are raised to the order. Logarithms
-    # stand for the quotients that are too small for a float of full precision.
-    relative = error / largest
-    powers = relative**ord
-    small = relative < 1e-300
-    if small.any():
-        with np.errstate(divide="ignore"):
-            powers[small] = np.exp(ord * (np.log(error[small]) - np.log(largest)))
-    total = float(powers.sum() if weight is None else weight @ powers)
-    logarithm = np.log(total) / ord
-    if abs(logarithm) < 700:
-        return largest * total ** (1 / ord)
-    with np.errstate(over="ignore"):  # as above, where the power itself would overflow
-        return float(np.exp(np.log(largest) + logarithm))
+    with np.errstate(over="ignore", invalid="ignore"):
+        powers = error if ord == 1 else error**ord
+        total = powers.sum() if weight is None else weight @ powers
+        if 1e-280 < total < np.inf:  # no power that counts underflowed or overflowed
+            norm = float(total ** (1 / ord))
+            if 0 < norm < np.inf:
+                return norm
+    with np.errstate(divide="ignore", over="ignore"):
+        return float(np.exp(logsumexp(ord * np.log(error), b=weight) / ord))
 
 
 def _absolute_errors(
@@ -406,8 +395,7 @@ class Quadrature(NamedTuple):
     converged: bool
 
 
-@dataclass(frozen=True)
-class _Panels:
+class _Panels(NamedTuple):
     """Nodes and values, shape (n_panels, 9); probability, integral and its error of each panel."""
 
     x: Floats
@@ -416,15 +404,9 @@ class _Panels:
     integral: Floats
     error: Floats
 
-    def __getitem__(self, chosen: NDArray[Any]) -> _Panels:
-        return _Panels(*(array[chosen] for array in self._arrays()))
-
-    def __add__(self, other: _Panels) -> _Panels:
-        pairs = zip(self._arrays(), other._arrays(), strict=True)
-        return _Panels(*(np.concatenate(pair) for pair in pairs))
-
-    def _arrays(self) -> tuple[Floats, ...]:
-        return self.x, self.values, self.mass, self.integral, self.error
+    def take(self, chosen: NDArray[Any]) -> _Panels:
+        """Return some of the panels."""
+        return _Panels._make(each[chosen] for each in self)
 
 
 def mean_under_density(function: Function, distribution: Any) -> Quadrature:
@@ -472,7 +454,7 @@ class _Side:
         if self.reaches_end:
             edges = np.append(edges, np.nextafter(self.end, -outwards * np.inf))
         edges = edges[np.isfinite(edges) & (edges > low) & (edges < high)]
-        if not self.reaches_end:  # a quantile with nothing beyond it is one that SciPy cut off
+        if not self.reaches_end:  # SciPy cut off quantiles with nothing beyond them.
             edges = edges[self.beyond(edges) > 0]
         self.edges = np.unique(edges)[::outwards]  # from the centre outwards
         self.remaining = float(self.beyond(self.edges[-1])) if len(edges) else 0.0
@@ -535,7 +517,7 @@ def _evaluate(function: Function, distribution: Any, low: Floats, high: Floats) 
         fine, coarse = density * _FINE, density[:, ::2] * _COARSE
         mass = (high - low) * fine.sum(axis=1)
         smooth = np.abs(mass - (high - low) * coarse.sum(axis=1)) <= 1e-9 * mass
-    if not smooth.all():  # the density is not like a polynomial here, but its integral is known
+    if not smooth.all():  # There the distribution function knows the probability better.
         mass[~smooth] = _probability(distribution, low[~smooth], high[~smooth])
     integral = mass * _mean(values, fine, _FINE)
     difference = np.abs(integral - mass * _mean(values[:, ::2], coarse, _COARSE))
@@ -543,7 +525,7 @@ def _evaluate(function: Function, distribution: Any, low: Floats, high: Floats) 
     # The scaling of QUADPACK, with the error of a jump in place of the mean deviation.
     ratio = np.divide(difference, bound, out=np.zeros_like(bound), where=bound > 0)
     error = bound * np.minimum(1.0, (_CAUTION * ratio) ** 1.5)
-    atom = ~_can_be_split(low, high)  # rounding leaves two different nodes of nine
+    atom = ~_can_be_split(low, high)  # No number lies between its ends, so that it cannot be split.
     error[atom] = mass[atom] * np.ptp(values[atom], axis=1)
     return _Panels(x, values, mass, integral, error)
 
@@ -581,9 +563,10 @@ def _refine(function: Function, distribution: Any, panels: _Panels) -> _Panels:
         worst = worst[: (_MOST_POINTS - points) // cost]
         if not len(worst):
             return panels
-        halves = _evaluate(function, distribution, *_split(function, panels[worst]))
+        halves = _evaluate(function, distribution, *_split(function, panels.take(worst)))
         points += len(worst) * _BISECTIONS + halves.x.size
-        panels = panels[np.setdiff1d(np.arange(len(panels.x)), worst)] + halves
+        kept = panels.take(np.setdiff1d(np.arange(len(panels.x)), worst))
+        panels = _Panels._make(map(np.concatenate, zip(kept, halves, strict=True)))
 
 
 def _split(function: Function, panels: _Panels) -> tuple[Floats, Floats]:
@@ -592,7 +575,7 @@ def _split(function: Function, panels: _Panels) -> tuple[Floats, Floats]:
     jumps = change.max(axis=1) > change.sum(axis=1) / 3
     low, high = panels.x[:, 0], panels.x[:, -1]
     middle = (low + (high - low) / 2)[~jumps]
-    before, after = _find_jumps(function, panels[jumps], change[jumps].argmax(axis=1))
+    before, after = _find_jumps(function, panels.take(jumps), change[jumps].argmax(axis=1))
     starts = np.concatenate([low[~jumps], middle, low[jumps], before, after])
     ends = np.concatenate([middle, high[~jumps], before, after, high[jumps]])
     return starts[starts < ends], ends[starts < ends]

@@ -27,17 +27,18 @@ from skeval._inference.proportions import (
     PROPORTION_INTERVALS,
     area_interval,
     effective_size,
+    give_no_limits,
     log_odds_interval,
     mean_interval,
     normal_interval,
-    normal_quantile,
+    take_root,
     wilson_interval,
 )
 from skeval._inference.tables import (
     ConfusionTable,
     FScore,
     ValueAndGradient,
-    delta_error,
+    delta_variance,
     f_score_gradient,
     kappa,
     mean_cost,
@@ -67,7 +68,6 @@ __all__ = [
     "BINARY",
     "METRICS",
     "REPORTED",
-    "SCORES",
     "Costs",
     "Forms",
     "Metric",
@@ -75,7 +75,6 @@ __all__ = [
     "Sample",
     "count_table",
     "find_row",
-    "give_no_limits",
     "make_closed_forms",
     "range_of_metric",
     "unwrap",
@@ -373,7 +372,8 @@ def make_label_forms(row: Metric, arguments: Arguments, sample: Sample) -> Forms
     if ranked and average in ("micro", "macro"):
         return use_label_ranking(row, sample if average == "macro" else flat, sample)
     table = None
-    if row.function in (sk.accuracy_score, sk.zero_one_loss):  # all labels of a sample at once
+    if row.function in (sk.accuracy_score, sk.zero_one_loss):
+        # A sample is right where all its labels are.
         exact = np.all(sample.y_true == sample.y_pred, axis=1)
         flat = sample._replace(y_true=np.ones(n, dtype=bool), y_pred=exact)
         table = count_table(row, arguments, *flat[:2], sample.weight)
@@ -424,19 +424,9 @@ def use_label_ranking(row: Metric, columns: Sample, sample: Sample) -> Forms:
         limits = partial(area_interval, *made_of, degrees_of_freedom=degrees)
         return {"score": (limits, found.error)}
     size = effective_size(found.value, found.error, found.sizes[0])
-    limits = partial(_limit_share, found.value, size, found.degrees_of_freedom)
+    hits, degrees = found.value * size, found.degrees_of_freedom
+    limits = partial(wilson_interval, hits, size, degrees_of_freedom=degrees)
     return {"score": (limits, found.error)}
-
-
-def _limit_share(value: float, size: float, degrees: float, confidence_level: float) -> Limits:
-    """Return Wilson's interval with Student's quantile of so many degrees of freedom."""
-    wider = normal_quantile(confidence_level, degrees) / normal_quantile(confidence_level)
-    return wilson_interval(value * size / wider**2, size / wider**2, confidence_level)
-
-
-def give_no_limits(confidence_level: float) -> Limits:
-    """Return the ends of an interval that has none."""
-    return np.nan, np.nan
 
 
 def _agree(value: float, expected: float) -> bool:
@@ -453,7 +443,10 @@ def use_table(row: Metric, arguments: Arguments, sample: Sample) -> Forms:
     """Return intervals of a function of the confusion table."""
     table = count_table(row, arguments, *sample[:2], sample.weight)
     form = score_form(table, sample.value, sample.groups)
-    return {"score": form} | _use_normal(sample.value, delta_error(table), "delta")
+    if table.score is None:
+        return {"score": form}
+    error = float(np.sqrt(delta_variance(table.counts, table.score)[1]))
+    return {"score": form} | _use_normal(sample.value, error, "delta")
 
 
 def use_proportion(row: Metric, arguments: Arguments, sample: Sample) -> Forms:
@@ -475,15 +468,11 @@ def use_mean(row: Metric, arguments: Arguments, sample: Sample) -> Forms:
     assert row.per_sample is not None
     losses = row.per_sample(*sample[:2], **arguments)
     error, root = float(stats.sem(losses)), float(losses.mean()) ** 0.5
-    interval: Callable[..., Limits] = mean_interval
+    ends = {name: partial(mean_interval, losses, name) for name in OF_MEAN.methods}
     if row.root:
-        interval, error = _take_root_of_interval, error / (2 * root) if root else 0.0
-    return {name: (partial(interval, losses, name), error) for name in OF_MEAN.methods}
-
-
-def _take_root_of_interval(losses: Floats, method: str, confidence_level: float) -> Limits:
-    low, high = mean_interval(losses, method, confidence_level)
-    return float(np.sqrt(low)), float(np.sqrt(high))
+        error = error / (2 * root) if root else 0.0
+        ends = {name: partial(take_root, limits) for name, limits in ends.items()}
+    return {name: (limits, error) for name, limits in ends.items()}
 
 
 def use_area(row: Metric, arguments: Arguments, sample: Sample) -> Forms:
@@ -750,7 +739,7 @@ METRICS: tuple[Metric, ...] = (
     Metric(bleu_score),
     Metric(log_bleu_score, range=(-np.inf, 0.0)),
 )
-METRICS += tuple(  # they have no function of their own
+METRICS += tuple(  # scikit-learn has scorers of these, and no public function.
     Metric(metric_of_scorer(sk.get_scorer(name))[0], range=(0.0, np.inf), greater_is_better=better)
     for name, better in (
         ("positive_likelihood_ratio", True),

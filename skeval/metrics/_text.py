@@ -1,18 +1,16 @@
 """BLEU, of a corpus and of a sentence.
 
-Sentences are checked and split into tokens; a word is then a number within its sentence, an n-gram
-a number made of words, so that no text is hashed twice and counting is sorting integers. All
-numbers are exact.
+Sentences are checked and split into tokens. Words are numbered, and an n-gram is numbered by the
+n-gram that it is without its last word, and that word: no text is hashed twice, and counting is
+sorting integers. All numbers are exact.
 """
 
 from __future__ import annotations
 
-from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
-from itertools import count
+from itertools import chain, count, islice
 from numbers import Integral, Real
 from typing import Any, Literal, NamedTuple
 
@@ -23,20 +21,18 @@ from skeval.utils._checks import check_count, check_data, warn_undefined
 from skeval.utils._compat import Interval, StrOptions, validate_params
 
 __all__ = [
-    "BLEU_CONSTRAINTS",
-    "Smoothing",
     "Sums",
-    "Tokenizer",
-    "bleu_options",
     "bleu_score",
     "bleu_statistics",
     "find_sums",
-    "log_bleu",
     "log_bleu_score",
     "sentence_bleu_score",
 ]
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Tokens = Sequence[str]
+Tokenizer = Callable[[str], Tokens]
 Smoothing = Literal["add-k", "floor", "exp"] | None
 _SMOOTHING_DEFAULT = {"add-k": 1.0, "floor": 0.1}
 BLEU_CONSTRAINTS: dict[str, list[object]] = {
@@ -108,8 +104,8 @@ def log_bleu_score(
     >>> log_bleu_score(["the cat sat on the mat"], ["the cat sat on the mat"])
     0.0
     """
-    options = max_order, weights, smoothing, smoothing_value, effective_order
-    return _log_bleu_of_corpus(references, hypotheses, tokenize, *options)
+    options = max_order, weights, smoothing, smoothing_value, effective_order, tokenize
+    return make_sums(float, *options).judge(references, hypotheses)
 
 
 @validate_params(BLEU_CONSTRAINTS)
@@ -197,8 +193,8 @@ def bleu_score(
     >>> print(f"{bleu_score(references, hypotheses):.4f}")
     0.5501
     """
-    options = max_order, weights, smoothing, smoothing_value, effective_order
-    return float(np.exp(_log_bleu_of_corpus(references, hypotheses, tokenize, *options)))
+    options = max_order, weights, smoothing, smoothing_value, effective_order, tokenize
+    return make_sums(np.exp, *options).judge(references, hypotheses)
 
 
 @validate_params(BLEU_CONSTRAINTS)
@@ -266,15 +262,19 @@ def sentence_bleu_score(
     >>> print(f"{sentence_bleu_score(reference, 'a cat sat on a mat', smoothing='exp'):.4f}")
     0.3247
     """
-    options = max_order, weights, smoothing, smoothing_value, effective_order
-    return float(np.exp(_log_bleu_of_corpus([references], [hypothesis], tokenize, *options)))
+    options = max_order, weights, smoothing, smoothing_value, effective_order, tokenize
+    return make_sums(np.exp, *options).judge([references], [hypothesis])
 
 
 class Sums(NamedTuple):
     """A score of a corpus: what it needs of each sentence, and the function of the sums of that."""
 
-    read: Callable[[Any, Any], NDArray[np.int64]]
-    score: Callable[[NDArray[np.int64]], float]
+    read: Callable[[Any, Any], Ints]
+    score: Callable[[Ints], float]
+
+    def judge(self, references: Sequence[Any], hypotheses: Sequence[Any]) -> float:
+        """Return the score of a corpus."""
+        return self.score(self.read(references, hypotheses).sum(axis=0))
 
 
 def find_sums(metric: Any) -> Sums | None:
@@ -282,14 +282,13 @@ def find_sums(metric: Any) -> Sums | None:
     fixed = metric.keywords if isinstance(metric, partial) else {}
     function = metric.func if isinstance(metric, partial) else metric
     if function is bleu_score:
-        return _bleu_sums(np.exp, **fixed)
-    return _bleu_sums(float, **fixed) if function is log_bleu_score else None
+        return make_sums(np.exp, **fixed)
+    return make_sums(float, **fixed) if function is log_bleu_score else None
 
 
 @validate_params(BLEU_CONSTRAINTS)
-def _bleu_sums(
+def make_sums(
     link: Callable[[float], float],
-    *,
     max_order: int = 4,
     weights: ArrayLike | None = None,
     smoothing: Smoothing = None,
@@ -297,33 +296,7 @@ def _bleu_sums(
     effective_order: bool = False,
     tokenize: Tokenizer | None = None,
 ) -> Sums:
-    """Return BLEU, as the link of its logarithm, as a function of sums over sentences."""
-    checked = bleu_options(max_order, weights, smoothing, smoothing_value, effective_order)
-    read = partial(bleu_statistics, max_order=max_order, tokenize=tokenize)
-    return Sums(read, lambda sums: float(link(log_bleu(sums, *checked))))
-
-
-def _log_bleu_of_corpus(
-    references: Sequence[Any],
-    hypotheses: Sequence[Any],
-    tokenize: Tokenizer | None,
-    max_order: int,
-    *options: Any,
-) -> float:
-    """Return the logarithm of BLEU; `options` are the other ones of `bleu_options`, in order."""
-    checked = bleu_options(max_order, *options)
-    statistics = bleu_statistics(references, hypotheses, max_order=max_order, tokenize=tokenize)
-    return log_bleu(statistics.sum(axis=0), *checked)
-
-
-def bleu_options(
-    max_order: int,
-    weights: ArrayLike | None,
-    smoothing: Smoothing,
-    smoothing_value: float | None,
-    effective_order: bool,
-) -> tuple[Floats, Smoothing, float, bool]:
-    """Check the options of the score that no single constraint covers, and fill in defaults."""
+    """Check the options of BLEU, and return it, as the link of its logarithm, by sums."""
     check_count("max_order", max_order)
     if weights is None:
         order_weights = np.full(max_order, 1 / max_order)
@@ -333,22 +306,20 @@ def bleu_options(
         raise ValueError(f"weights must be {max_order} numbers >= 0, got {order_weights}.")
     if not np.isclose(order_weights.sum(), 1, rtol=0, atol=1e-9):
         raise ValueError(f"weights must sum to 1, got {order_weights.sum()}.")
-    if smoothing not in _SMOOTHING_DEFAULT:
-        if smoothing_value is not None:
-            raise ValueError(f"smoothing_value has no meaning for smoothing={smoothing!r}.")
-        return order_weights, smoothing, 0.0, effective_order
-    value = _SMOOTHING_DEFAULT[smoothing] if smoothing_value is None else smoothing_value
+    value = smoothing_value
+    if smoothing not in _SMOOTHING_DEFAULT and value is not None:
+        raise ValueError(f"smoothing_value has no meaning for smoothing={smoothing!r}.")
+    if value is None:
+        value = _SMOOTHING_DEFAULT.get(smoothing or "", 0.0)
     if smoothing == "floor" and value > 1:
         raise ValueError(f"smoothing_value must be <= 1 for smoothing='floor', got {value}.")
-    return order_weights, smoothing, float(value), effective_order
+    read = partial(bleu_statistics, max_order=max_order, tokenize=tokenize)
+    options = order_weights, smoothing, value, effective_order
+    return Sums(read, lambda sums: float(link(log_bleu(sums, *options))))
 
 
 def log_bleu(
-    statistics: NDArray[np.int64],
-    weights: Floats,
-    smoothing: Smoothing,
-    value: float,
-    effective_order: bool,
+    statistics: Ints, weights: Floats, smoothing: Smoothing, value: float, effective_order: bool
 ) -> float:
     """Return log BLEU from summed statistics c, r, matches, totals."""
     c, r = statistics[:2]
@@ -378,17 +349,13 @@ def log_bleu(
     return float(min(1 - r / c, 0) + weights[used] @ np.log(matches[used] / totals[used]))
 
 
-Tokens = Sequence[str]
-Tokenizer = Callable[[str], Tokens]
-
-
 def bleu_statistics(
     references: Sequence[Any],
     hypotheses: Sequence[Any],
     *,
     max_order: int = 4,
     tokenize: Tokenizer | None = None,
-) -> NDArray[np.int64]:
+) -> Ints:
     """Return what BLEU needs of each sentence: c, r, matches and totals of every order.
 
     BLEU of any selection or resample of sentences is `log_bleu` of the sum of their rows.
@@ -434,8 +401,12 @@ def _tokenize(
         segments = [hypothesis, *several]
         if text:
             segments = [tokenize(segment) for segment in segments]
-        if not text or tokenize is not str.split:
-            _check_tokens(segments, i)
+        for segment in segments if not text or tokenize is not str.split else ():
+            if not _is_tokenized(segment):
+                raise TypeError(
+                    f"hypotheses[{i}] and each of references[{i}] must be a string or a list of "
+                    f"string tokens, got {segment!r}."
+                )
         yield segments[0], segments[1:]
 
 
@@ -448,15 +419,6 @@ def is_sized(data: Any) -> bool:
     return True
 
 
-def _check_tokens(segments: list[Any], i: int) -> None:
-    for segment in segments:
-        if not _is_tokenized(segment):
-            raise TypeError(
-                f"hypotheses[{i}] and each of references[{i}] must be a string or a list of string "
-                f"tokens, got {segment!r}."
-            )
-
-
 def _is_tokenized(segment: Any) -> bool:
     try:
         "".join(segment)
@@ -465,143 +427,56 @@ def _is_tokenized(segment: Any) -> bool:
     return is_sized(segment)
 
 
-Ints = NDArray[np.int64]
-Sentence = Sequence[str]
-_BLOCK = 512  # sentences counted together, few enough for their arrays to stay in the cache
+_BLOCK = 128  # sentences counted together, few enough for their arrays to stay in the cache
 
 
-def ngram_statistics(pairs: Iterable[tuple[Sentence, list[Sentence]]], max_order: int) -> Ints:
+def ngram_statistics(pairs: Iterable[tuple[Tokens, list[Tokens]]], max_order: int) -> Ints:
     """Return a row per (hypothesis, references): c, r, matches of order 1..N, totals of order 1..N.
 
     `c` is the length of the hypothesis, `r` the closest reference length (ties: the shorter), a
     total the number of n-grams of the hypothesis, and a match an n-gram of it that a reference
     has, at most as often as the reference that has it most often.
     """
-    blocks, batch = [], []
-    for pair in pairs:
-        batch.append(pair)
-        if len(batch) == _BLOCK:
-            blocks.append(_block_statistics(batch, max_order))
-            batch = []
-    if batch:
-        blocks.append(_block_statistics(batch, max_order))
+    remaining = iter(pairs)
+    blocks = []
+    while batch := list(islice(remaining, _BLOCK)):
+        length = [[len(segment) for segment in (hypothesis, *given)] for hypothesis, given in batch]
+        closest = [min((abs(r - c), r) for r in others)[1] for c, *others in length]
+        c = np.array([own for own, *_ in length])
+        totals = np.maximum(c[:, None] - np.arange(max_order), 0)
+        blocks.append(np.column_stack([c, closest, _count_matches(batch, max_order), totals]))
     return np.concatenate(blocks)
 
 
-def _block_statistics(batch: list[tuple[Sentence, list[Sentence]]], max_order: int) -> Ints:
-    words = _number_words(batch)
-    c = words.segment_length[words.segment_source == 0]
-    orders = np.arange(1, max_order + 1)
-    totals = np.maximum(c[:, None] - orders + 1, 0)
-    return np.column_stack([c, _closest_length(words), _matches(words, max_order), totals])
+def _count_matches(batch: list[tuple[Tokens, list[Tokens]]], max_order: int) -> Ints:
+    """Return the matches of each sentence and order, shape (n_sentences, max_order).
 
-
-@dataclass(frozen=True)
-class _Words:
-    """The words of a block: a segment is a hypothesis (source 0) or a reference (1, 2, ...)."""
-
-    word: Ints  # (n_words,) number within the sentence and its references
-    vocabulary: Ints  # (n_sentences,) how many such numbers
-    segment_length: Ints
-    segment_sentence: Ints
-    segment_source: Ints
-
-
-def _number_words(batch: list[tuple[Sentence, list[Sentence]]]) -> _Words:
-    words, lengths, vocabulary = array("q"), [], []
-    for hypothesis, references in batch:
-        numbers: defaultdict[str, int] = defaultdict(count().__next__)
-        for segment in (hypothesis, *references):
-            words.extend(map(numbers.__getitem__, segment))
-            lengths.append(len(segment))
-        vocabulary.append(len(numbers))
-    n_segments = np.array([1 + len(references) for _, references in batch])
-    sentence = np.repeat(np.arange(len(batch)), n_segments)
-    source = np.arange(len(sentence)) - (np.cumsum(n_segments) - n_segments)[sentence]
-    return _Words(
-        np.frombuffer(words, dtype=np.int64) if words else np.empty(0, dtype=np.int64),
-        np.array(vocabulary),
-        np.array(lengths),
-        sentence,
-        source,
-    )
-
-
-def _closest_length(words: _Words) -> Ints:
-    """Return the reference length closest to that of the hypothesis; ties: the shorter."""
-    is_hypothesis = words.segment_source == 0
-    length = words.segment_length
-    distance = np.abs(length - length[is_hypothesis][words.segment_sentence])
-    order = np.lexsort((length, distance, is_hypothesis, words.segment_sentence))
-    return length[order][np.flatnonzero(is_hypothesis)]
-
-
-def _matches(words: _Words, max_order: int) -> Ints:
-    """Return the matches of each sentence and order, shape (n_sentences, max_order)."""
-    n_sentences = len(words.vocabulary)
-    sentence = np.repeat(words.segment_sentence, words.segment_length)
-    source = np.repeat(words.segment_source, words.segment_length)
-    left = np.repeat(np.cumsum(words.segment_length), words.segment_length) - np.arange(len(source))
-    matches = np.zeros((n_sentences, max_order), dtype=np.int64)
-    matches[:, 0], shared = _unigrams(words, sentence, source)
-    word_bits = int(words.vocabulary.max()).bit_length()
-    source_bits = int(source.max(initial=0)).bit_length()
-    other_bits = n_sentences.bit_length() + word_bits + source_bits
-    place, gram, gram_bits = np.flatnonzero(shared), words.word[shared], word_bits
-    for order in range(2, max_order + 1):
-        # Only n-grams of words that both sides have can match.
-        keep = left[place] >= order
-        keep[keep] = shared[place[keep] + order - 1]
-        place, gram = place[keep], gram[keep]
-        if not len(place):
-            break
-        if gram_bits + other_bits > 62:
-            gram, gram_bits = _renumber(sentence[place], gram, gram_bits)
-        gram = (gram << word_bits) | words.word[place + order - 1]
-        gram_bits += word_bits
-        cell = (sentence[place] << gram_bits) | gram
-        cells, clipped = _clipped_counts((cell << source_bits) | source[place], source_bits)
-        matches[:, order - 1] = _sums(cells >> gram_bits, clipped, n_sentences)
-    return matches
-
-
-def _unigrams(words: _Words, sentence: Ints, source: Ints) -> tuple[Ints, NDArray[np.bool_]]:
-    """Return the matches of order 1, and whether each word is on both sides of its sentence."""
-    n_cells = int(words.vocabulary.sum())
-    cell = (np.cumsum(words.vocabulary) - words.vocabulary)[sentence] + words.word
-    hypothesis, best = (np.zeros(n_cells, dtype=np.int64) for _ in range(2))
-    hypothesis += np.bincount(cell[source == 0], minlength=n_cells)
-    for reference in range(1, int(source.max(initial=0)) + 1):
-        np.maximum(best, np.bincount(cell[source == reference], minlength=n_cells), out=best)
-    clipped = np.minimum(hypothesis, best)
-    owner = np.repeat(np.arange(len(words.vocabulary)), words.vocabulary)
-    return _sums(owner, clipped, len(words.vocabulary)), (clipped > 0)[cell]
-
-
-def _clipped_counts(key: Ints, source_bits: int) -> tuple[Ints, Ints]:
-    """Return the distinct cells, and min(count in source 0, largest count in any other source).
-
-    A key is a cell with its source in the last bits.
+    A cell is an n-gram within its sentence and references. Its number is found from that of the
+    n-gram without the last word, and of the last word. Only where a cell is on both sides can a
+    longer n-gram that begins with it match.
     """
-    key = np.sort(key)
-    first = _run_starts(key)
-    n = np.diff(first, append=len(key))
-    cell, is_hypothesis = key[first] >> source_bits, key[first] & ((1 << source_bits) - 1) == 0
-    head = _run_starts(cell)  # source 0 sorts first in its cell
-    best = np.maximum.reduceat(np.where(is_hypothesis, 0, n), head)
-    return cell[head], np.minimum(np.where(is_hypothesis[head], n[head], 0), best)
-
-
-def _run_starts(values: Ints) -> Ints:
-    return np.flatnonzero(np.concatenate(([True], values[1:] != values[:-1])))
-
-
-def _renumber(sentence: Ints, gram: Ints, gram_bits: int) -> tuple[Ints, int]:
-    """Return the n-grams numbered anew within their sentence, and the bits that takes."""
-    distinct, rank = np.unique((sentence << gram_bits) | gram, return_inverse=True)
-    rank = rank - np.searchsorted(distinct >> gram_bits, sentence)
-    return rank, int(rank.max()).bit_length()
-
-
-def _sums(group: Ints, values: Ints, n_groups: int) -> Ints:
-    return np.bincount(group, weights=values, minlength=n_groups).astype(np.int64)
+    numbers: defaultdict[str, int] = defaultdict(count().__next__)
+    segments = [
+        (row, source, segment)
+        for row, (hypothesis, given) in enumerate(batch)
+        for source, segment in enumerate((hypothesis, *given))
+    ]
+    rows, sources, texts = zip(*segments, strict=True)
+    word = np.fromiter(map(numbers.__getitem__, chain.from_iterable(texts)), np.int64)
+    length = np.array([len(text) for text in texts])
+    sentence, source = np.repeat(rows, length), np.repeat(sources, length)
+    left = np.repeat(np.cumsum(length), length) - np.arange(len(word))  # with the word itself
+    matches = np.zeros((len(batch), max_order), dtype=np.int64)
+    place, cell, n_sources = np.arange(len(word)), sentence, max(sources) + 1
+    for order in range(max_order):
+        longer = cell * len(numbers) + word[place + order]
+        cells, cell = np.unique(longer, return_inverse=True)
+        key = cell * n_sources + source[place]
+        counts = np.bincount(key, minlength=len(cells) * n_sources).reshape(-1, n_sources)
+        matched = np.minimum(counts[:, 0], counts[:, 1:].max(axis=1))
+        owner = np.empty(len(cells), dtype=np.int64)
+        owner[cell] = sentence[place]
+        matches[:, order] = np.bincount(owner, matched, minlength=len(batch))
+        keep = (matched[cell] > 0) & (left[place] > order + 1)
+        place, cell = place[keep], cell[keep]
+    return matches

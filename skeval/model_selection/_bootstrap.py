@@ -26,8 +26,8 @@ from skeval._inference.errors import (
 from skeval._inference.estimate import Estimate
 from skeval._inference.proportions import row_means
 from skeval._resampling.fits import fit_plan, fit_scheme
+from skeval._resampling.folds import BootstrapScheme, bootstrap_scheme
 from skeval._resampling.plan import FitOutput, ResamplingPlan
-from skeval._resampling.schemes import BootstrapScheme, bootstrap_scheme
 from skeval._resampling.task import LossLike, Params, Task, count_effective, read_task
 from skeval._resampling.units import (
     DrawingUnits,

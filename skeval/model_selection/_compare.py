@@ -18,14 +18,20 @@ from numpy.typing import ArrayLike
 from sklearn.metrics import roc_auc_score
 from sklearn.utils import get_tags
 
-from skeval._inference.areas import spread_of_areas
 from skeval._inference.groups import Codes, Spread, spread_between
 from skeval._inference.paired import ALTERNATIVES
 from skeval._resampling.fits import fit_plan, score_plan
-from skeval._resampling.folds import fold_plan, resolve_folds
+from skeval._resampling.folds import fold_plan, keeps_order, resolve_folds
 from skeval._resampling.plan import RESPONSES, join_outputs
 from skeval._resampling.questions import Questions, ReplayedEstimator
-from skeval._resampling.task import Params, Target, Task, check_takes_weights, read_task
+from skeval._resampling.task import (
+    Params,
+    Target,
+    Task,
+    check_takes_weights,
+    read_task,
+    resolve_loss,
+)
 from skeval._resampling.units import (
     DrawingUnits,
     ExchangedUnits,
@@ -40,7 +46,14 @@ from skeval._resampling.units import (
 from skeval.metrics._scorers import range_of
 from skeval.metrics._table import METRICS, Metric, find_row, unwrap
 from skeval.metrics._text import Sums, find_sums
-from skeval.model_selection._compare_scores import read_systems
+from skeval.model_selection._compare_scores import (
+    as_scores,
+    find_areas,
+    find_positive,
+    read_seeds,
+    read_systems,
+    read_vector,
+)
 from skeval.model_selection._comparison import Comparison
 from skeval.model_selection._comparison_methods import (
     METHODS,
@@ -59,6 +72,7 @@ from skeval.model_selection._comparison_methods import (
     name_listed,
     resolve_scorer,
 )
+from skeval.model_selection._error_interval import find_mean_loss
 from skeval.model_selection._estimates import repeat_folds
 from skeval.model_selection._metric_interval import find_sample_values
 from skeval.utils._checks import (
@@ -103,7 +117,7 @@ def compare_classifiers(
     y: ArrayLike,
     *,
     cv: Any = None,
-    method: str = "corrected_t",
+    method: str = "auto",
     scoring: Any = None,
     groups: ArrayLike | None = None,
     params: Params = None,
@@ -133,15 +147,19 @@ def compare_classifiers(
     cv : int, splitter or iterable, default=None
         Folds, as in `cross_val_error`; both estimators see the same. None means 10 folds, for
         "corrected_t" drawn ten times over (10 x 10, [4]_).
-    method : {"corrected_t", "mcnemar", "cochran_q", "bootstrap", "delong"}, default="corrected_t"
-        "corrected_t": the corrected resampled t-test of Nadeau and Bengio on the scores of the
-        splits, with the mean `n_test / n_train` of these very splits; over repeated K-fold it has
-        the most power, see Notes. The others pool the held-out predictions, one per sample, and
-        so take the fitted classifiers as they are: "mcnemar" for accuracy (exact where fewer than
-        25 samples are discordant), "cochran_q" the same after the test that none differs,
-        "bootstrap" for any score, "delong" for the area under the ROC curve. "delong" is
-        conditional on the trained rules: with 40 to 60 samples without any signal it rejects at
-        5 % in 12 to 15 % of data sets, as the result says.
+    method : str, default="auto"
+        "auto" is "corrected_t"; of folds that keep the order of the samples, as those of
+        `sklearn.model_selection.TimeSeriesSplit`, and a score that is a mean of losses of samples,
+        as the accuracy, "time_blocks". "corrected_t": the corrected resampled t-test of Nadeau and
+        Bengio on the scores of the splits, with the mean `n_test / n_train` of these very splits;
+        over repeated K-fold it has the most power, see Notes. The others pool the held-out
+        predictions, one per sample, and so take the fitted classifiers as they are: "mcnemar" for
+        accuracy (exact where fewer than 25 samples are discordant), "cochran_q" the same after the
+        test that none differs, "bootstrap" for any score, "delong" for the area under the ROC
+        curve. "delong" is conditional on the trained rules: with 40 to 60 samples without any
+        signal it rejects at 5 % in 12 to 15 % of data sets, as the result says. "time_blocks",
+        "diebold_mariano" and "giacomini_white" are those of `compare_predictions`, of what each
+        sample that was tested scores, in the order of the samples.
     scoring : str or callable, default=None
         A name of `get_scorer` or a scorer; None is the accuracy, for "delong" the area. A callable
         under "bootstrap" must use its samples only through the methods of the estimator.
@@ -284,6 +302,7 @@ def compare_classifiers(
     check_option("alternative", alternative, ALTERNATIVES)
     rope = None if rope is None else check_rope(rope)
     named = name_listed("estimators", estimators, name_estimators)
+    chosen, method = method, "corrected_t" if method == "auto" else method
     check_method(Fits, method, alternative, len(named))
     check_estimators("estimators", named, method, groups)
     task = read_task(
@@ -301,10 +320,19 @@ def compare_classifiers(
     )
     check_shared(named, task, method)
     score = choose_scoring(method, scoring, task.estimator)
+    folds = choose_splits(cv, method, task.X, task.target, task.groups, random_state)
+    alone = task.groups is None and task.error_score == "raise" and task.target.y.ndim == 1
+    if (
+        chosen == "auto"
+        and alone
+        and keeps_order(cv, folds)
+        and find_mean_loss(name_scoring(score))
+    ):
+        method = "time_blocks"
     fits = Fits(
         names=tuple(named),
         tasks=tuple(task.of(estimator) for estimator in named.values()),
-        folds=choose_splits(cv, method, task.X, task.target, task.groups, random_state),
+        folds=folds,
         score=score,
         scorer=resolve_scorer(score),
         n_resamples=n_resamples,
@@ -339,6 +367,12 @@ def check_shared(estimators: Mapping[str, Any], task: Task, method: str) -> None
             f"error_score must be 'raise' for method={method!r}, which pools the predictions of "
             f"all samples, got {task.error_score!r}."
         )
+
+
+def counts_in_time(task: Task, scoring: str) -> bool:
+    """Whether the score is a mean of losses of samples, which are alone and are all tested."""
+    alone = task.groups is None and task.target.y.ndim == 1 and task.error_score == "raise"
+    return alone and find_mean_loss(scoring) is not None
 
 
 def choose_splits(
@@ -415,8 +449,22 @@ class Fits:
         if min(positive.sum(), (~positive).sum()) < 2:
             raise ValueError("method='delong' needs two samples of each class in y, got fewer.")
         scores = np.array([r.positive_score() for r in replayed])
-        areas, spread = _find_areas(positive, scores, 1.0, self.group)
-        return Areas(areas, spread)
+        return find_areas(positive, scores, 1.0, self.group)
+
+    def in_time(self) -> InTime:
+        """Return what the samples that are tested score, on average over their tests, in order."""
+        mean = find_mean_loss(self.scoring)
+        if mean is None:
+            known = "a mean over samples in time, as 'accuracy' is"
+            raise ValueError(f"scoring must be {known}, got {self.scoring!r}.")
+        plan, scores = fold_plan(self.n_samples, self.folds), []
+        for task in self.tasks:
+            loss = resolve_loss(mean.loss, task.target, task.estimator, f"scoring={self.scoring!r}")
+            fits = fit_plan(task.under(losses=(loss,)), plan)
+            losses = np.vstack([loss.of_output(task.target, *answered) for answered in fits])
+            tested = ~np.isnan(losses).all(axis=0)
+            scores.append(mean.best - np.nanmean(losses[:, tested], axis=0))
+        return InTime(np.array(scores))
 
     def draws(self) -> Draws:
         """Score all on the same resamples of their out-of-fold responses."""
@@ -716,18 +764,6 @@ def compare_predictions(
     return compare(read_predictions(source), method, question)
 
 
-def read_seeds(seeds: Any, named: Mapping[str, Any]) -> tuple[tuple[str, ...], np.ndarray]:
-    """Return the names of the systems, and the number of that of each prediction."""
-    if seeds is None:
-        return tuple(named), np.arange(len(named))
-    owners = [str(owner) for owner in check_y("seeds", seeds).tolist()]
-    check_same_length(predictions=list(named), seeds=owners)
-    systems = tuple(dict.fromkeys(owners))
-    if len(systems) < 2:
-        raise ValueError(f"seeds must name two systems at least, got {list(systems)}.")
-    return systems, np.array([systems.index(owner) for owner in owners])
-
-
 def _name_score(method: str, metric: Any, max_fpr: float | None) -> str:
     """Return what is compared."""
     if max_fpr not in (None, 1):
@@ -802,15 +838,14 @@ class Predictions:
 
     def areas(self) -> Areas:
         """Return areas under ROC curves and their covariance."""
-        vectors = [_as_scores(*given) for given in zip(self.words, self.vectors, strict=True)]
+        vectors = [as_scores(*given) for given in zip(self.words, self.vectors, strict=True)]
         if self._paired:
-            positive = _find_positive("y_true", self.truths[0])
-            found, spread = _find_areas(positive, np.array(vectors), self.max_fpr, self.group)
-            return Areas(found, spread)
+            positive = find_positive("y_true", self.truths[0])
+            return find_areas(positive, np.array(vectors), self.max_fpr, self.group)
         areas, covariance, _ = np.empty(2), np.zeros((2, 2)), self.group  # which refuses groups
         for place, name in enumerate(("y_true", "y_true_b")):
-            positive = _find_positive(name, self.truths[place])
-            area, spread = _find_areas(positive, vectors[place][None], self.max_fpr, None)
+            positive = find_positive(name, self.truths[place])
+            area, spread, _ = find_areas(positive, vectors[place][None], self.max_fpr, None)
             areas[place], covariance[place, place] = area[0], spread.variance
         return Areas(areas, Spread(covariance), paired=False)
 
@@ -987,7 +1022,7 @@ def read_predictions(given: Predictions) -> Predictions:
         truths[1] = check_y("y_true_b", given.truths[1])
     vectors = []
     for word, truth, values in zip(given.words, truths, given.vectors, strict=True):
-        vectors.append(_read_vector(word, values))
+        vectors.append(read_vector(word, values))
         check_same_length(
             **{"y_true" if truth is truths[0] else "y_true_b": truth, word: vectors[-1]}
         )
@@ -1002,7 +1037,7 @@ def _read_scores(given: Predictions) -> Predictions:
     if given.metric is not None:
         raise ValueError(f"metric must be None where y_true is None, got {given.scoring}.")
     pairs = zip(given.words, given.vectors, strict=True)
-    vectors = [_as_scores(*each, "where y_true is None") for each in pairs]
+    vectors = [as_scores(*each, "where y_true is None") for each in pairs]
     check_same_length(**dict(zip(given.words, vectors, strict=True)))
     weight = given.weight
     if weight is not None:
@@ -1026,42 +1061,3 @@ def _read_texts(given: Predictions, sums: Sums) -> Predictions:
         return sums.score(rows.sum(axis=0))
 
     return replace(given, truths=[truth] * len(counts), vectors=counts, metric=score)
-
-
-def _read_vector(name: str, predicted: Any) -> np.ndarray:
-    """Return predictions as an array of one or two dimensions, the samples first."""
-    with naming(name):
-        array = np.asarray(predicted)
-    if array.ndim not in (1, 2) or not array.size:
-        raise ValueError(f"{name} must have one entry or row a sample, got shape {array.shape}.")
-    if np.any(array != array):  # as nan alone is
-        raise ValueError(f"{name} must have no missing values, got nan.")
-    return array
-
-
-def _find_areas(
-    positive: np.ndarray, scores: np.ndarray, max_fpr: float, group: Codes | None
-) -> tuple[np.ndarray, Spread]:
-    """Return areas and how far they are known; a partial area is that of scikit-learn."""
-    of_part = None if max_fpr == 1 else max_fpr
-    areas = [roc_auc_score(positive, each, max_fpr=of_part) for each in scores]
-    return np.array(areas), spread_of_areas(positive, scores, max_fpr, group)
-
-
-def _find_positive(name: str, y: np.ndarray) -> np.ndarray:
-    classes, counts = np.unique(y, return_counts=True)
-    if len(classes) != 2 or counts.min() < 2:
-        raise ValueError(
-            f"{name} must hold two classes of two samples each at least for method='delong', got "
-            f"{len(classes)} classes of {counts.min()} or more."
-        )
-    positive: np.ndarray = y == classes[1]
-    return positive
-
-
-def _as_scores(name: str, scores: Any, when: str = "for method='delong'") -> np.ndarray:
-    with naming(name):
-        values = np.asarray(scores, dtype=np.float64)
-    if values.ndim != 1 or not np.isfinite(values).all():
-        raise ValueError(f"{name} must hold one finite score a sample {when}.")
-    return values

@@ -1,23 +1,29 @@
-"""Comparison of scores that were made before: of splits, of data sets, of samples in time."""
+"""Comparison of scores that were made before: of splits, of data sets, of samples in time.
+
+How systems, their runs and scores of samples are read stands here, too.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator
+from sklearn.metrics import roc_auc_score
 
+from skeval._inference.areas import spread_of_areas
+from skeval._inference.groups import Codes
 from skeval._inference.paired import ALTERNATIVES, CORRECTIONS
 from skeval._inference.ranks import smallest_pvalue
 from skeval.model_selection._comparison import Comparison
 from skeval.model_selection._comparison_methods import (
     METHODS,
+    Areas,
     InTime,
     Question,
     Splits,
-    Table,
     check_method,
     compare,
     count_up,
@@ -42,9 +48,20 @@ from skeval.utils._checks import (
 )
 from skeval.utils._compat import validate_params
 
-__all__ = ["GivenInTime", "GivenSplits", "compare_scores", "read_systems"]
+__all__ = [
+    "GivenInTime",
+    "GivenSplits",
+    "as_scores",
+    "compare_scores",
+    "find_areas",
+    "find_positive",
+    "read_seeds",
+    "read_systems",
+    "read_vector",
+]
 
-LARGEST = 1e100  # whose square is a number still
+LARGEST = 1e100
+"""Scores beyond this are refused, for their squares may overflow."""
 
 
 @validate_params({"random_state": ["random_state", Generator]})
@@ -235,10 +252,10 @@ def compare_scores(
     check_option("alternative", alternative, ALTERNATIVES)
     check_option("correction", correction, CORRECTIONS)
     check_option("missing", missing, ("raise", "drop"))
-    kind: type[GivenSplits | GivenTable] = GivenSplits if over == "splits" else GivenTable
+    kind: type[GivenSplits | ScoreTable] = GivenSplits if over == "splits" else ScoreTable
     check_option("method", method, ("auto", *methods_of(kind)))
     rope = check_rope(rope)
-    source: GivenSplits | GivenTable
+    source: GivenSplits | ScoreTable
     if over == "splits":
         method = "corrected_t" if method == "auto" else method
         source = read_splits(scores, method, test_train_ratio)
@@ -278,6 +295,18 @@ def read_systems(predictions: Any, y_true: Any, seeds: Any) -> tuple[Any, Any]:
     if len(set(names)) < len(names):
         raise ValueError(f"predictions must have columns of different names, got {names}.")
     return dict(zip(names, values, strict=True)), owners if seeds is None else seeds
+
+
+def read_seeds(seeds: Any, named: Mapping[str, Any]) -> tuple[tuple[str, ...], np.ndarray]:
+    """Return the names of the systems, and the number of that of each prediction."""
+    if seeds is None:
+        return tuple(named), np.arange(len(named))
+    owners = [str(owner) for owner in check_y("seeds", seeds).tolist()]
+    check_same_length(predictions=list(named), seeds=owners)
+    systems = tuple(dict.fromkeys(owners))
+    if len(systems) < 2:
+        raise ValueError(f"seeds must name two systems at least, got {list(systems)}.")
+    return systems, np.array([systems.index(owner) for owner in owners])
 
 
 def _read_rows(rows: Any, has_seeds: bool) -> tuple[list[str], list[str] | None, list[Any]]:
@@ -400,46 +429,67 @@ def _find_ratio(ratio: float | None, *results: Any) -> float:
     )
 
 
-@dataclass(frozen=True)
-class GivenTable:
-    """Scores over data sets, and why they are compared by the test that was chosen."""
-
-    given: ScoreTable
-    reason: str
-    scoring: str = "score"
-    n_samples: int | None = None
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """What is compared."""
-        return self.given.names
-
-    def table(self) -> Table:
-        """Return the scores, and what is said of them."""
-        details = {
-            "datasets": self.given.datasets,
-            "dropped": self.given.dropped,
-            "split_scores": self.given.splits,
-            "test_fraction": self.given.test_fraction,
-            "reason": self.reason,
-        }
-        return Table(self.given.scores, details)
-
-
 def read_table(
     scores: Any, missing: str, method: str, alpha: float, correction: str
-) -> tuple[GivenTable, str]:
+) -> tuple[ScoreTable, str]:
     """Return scores over data sets and the method, which "auto" chooses by their number."""
     given = read_score_table(scores, missing)
-    if method != "auto":
-        return GivenTable(given, "The test was asked for."), method
-    n, k = given.scores.shape
-    default = "The default: it compares two by their own scores alone."
+    reason = "The test was asked for."
+    if method == "auto":
+        n, k = given.scores.shape
+        method, reason = choose_test(n, k, alpha, correction)
+    return replace(given, details=given.details | {"reason": reason}), method
+
+
+def choose_test(n: int, k: int, alpha: float, correction: str) -> tuple[str, str]:
+    """Return the test of k classifiers on n data sets, and why it is that one."""
     n_pairs = 1 if correction == "none" else k * (k - 1) // 2
     least = min(smallest_pvalue(n) * n_pairs, 1.0)
     if least <= alpha:
-        return GivenTable(given, default), "wilcoxon"
+        return "wilcoxon", "The default: it compares two by their own scores alone."
     few = f"On {n} data sets the smallest P-value of Wilcoxon's test is {least:.2g}"
     if k == 2:
-        return GivenTable(given, f"{few}: it cannot reject."), "wilcoxon"
-    return GivenTable(given, f"{few}, and so Nemenyi's is taken."), "nemenyi"
+        return "wilcoxon", f"{few}: it cannot reject."
+    return "nemenyi", f"{few}, and so Nemenyi's is taken."
+
+
+def find_areas(
+    positive: np.ndarray, scores: np.ndarray, max_fpr: float, group: Codes | None
+) -> Areas:
+    """Return areas and how far they are known; a partial area is that of scikit-learn."""
+    of_part = None if max_fpr == 1 else max_fpr
+    areas = [roc_auc_score(positive, each, max_fpr=of_part) for each in scores]
+    alike = np.ones(len(positive))
+    return Areas(np.array(areas), spread_of_areas(positive, scores, alike, group, max_fpr))
+
+
+def find_positive(name: str, y: np.ndarray) -> np.ndarray:
+    """Return which samples are of the second of two classes."""
+    classes, counts = np.unique(y, return_counts=True)
+    if len(classes) != 2 or counts.min() < 2:
+        raise ValueError(
+            f"{name} must hold two classes of two samples each at least for method='delong', got "
+            f"{len(classes)} classes of {counts.min()} or more."
+        )
+    positive: np.ndarray = y == classes[1]
+    return positive
+
+
+def as_scores(name: str, scores: Any, when: str = "for method='delong'") -> np.ndarray:
+    """Return one finite number for each sample."""
+    with naming(name):
+        values = np.asarray(scores, dtype=np.float64)
+    if values.ndim != 1 or not np.isfinite(values).all():
+        raise ValueError(f"{name} must hold one finite score a sample {when}.")
+    return values
+
+
+def read_vector(name: str, predicted: Any) -> np.ndarray:
+    """Return predictions as an array of one or two dimensions, the samples first."""
+    with naming(name):
+        array = np.asarray(predicted)
+    if array.ndim not in (1, 2) or not array.size:
+        raise ValueError(f"{name} must have one entry or row a sample, got shape {array.shape}.")
+    if np.any(array != array):  # as nan alone is
+        raise ValueError(f"{name} must have no missing values, got nan.")
+    return array

@@ -50,12 +50,7 @@ from skeval._inference.posteriors import (
     largest_fractions,
     signed_rank_draws,
 )
-from skeval._inference.proportions import (
-    effective_size,
-    normal_interval,
-    normal_quantile,
-    wilson_interval,
-)
+from skeval._inference.proportions import effective_size, normal_interval, wilson_interval
 from skeval._inference.ranks import (
     critical_difference,
     friedman,
@@ -476,8 +471,7 @@ def judge_right(source: Right, question: Question) -> Findings:
             test, form = mcnemar(only_a, only_b, right.shape[1], question.alternative)
             counted = {"form": form, "only_a": only_a, "only_b": only_b}
         else:
-            gap = right[a].astype(np.float64) - right[b]
-            test, spread = grouped_mcnemar(gap, group, question.alternative)
+            test, spread = grouped_mcnemar(right[[a, b]], group, question.alternative)
             counted = {"form": "t", "only_a": only_a, "only_b": only_b, **spread.details}
         return Pair(float(values[a] - values[b]), test, "mcnemar", counted)
 
@@ -548,8 +542,7 @@ def judge_joint(joint: Joint, question: Question) -> Findings:
         pvalues[np.isnan(alone)] = np.nan
         level = partial(level_of_largest, drawn.max(axis=1))
     elif question.alternative != "two-sided":
-        law = stats.t(degrees[0])
-        pvalues = [tail_probability(law, float(statistics[0]), question.alternative)]
+        pvalues = [tail_probability(float(statistics[0]), question.alternative, degrees[0])]
     place = {pair: at for at, pair in enumerate(map(tuple, pairs.tolist()))}
 
     def judge(a: int, b: int) -> Pair:
@@ -568,14 +561,13 @@ def describe_each(joint: Joint, confidence_level: float) -> dict[str, Any]:
     """Return the standard error and the interval of each by itself; of rates Wilson's."""
     errors, n = np.sqrt(np.diag(joint.covariance) + joint.own), joint.n_rates
     ends = []
+    student: Any = {"degrees_of_freedom": joint.degrees_of_freedom}
     for value, error in zip(joint.values.tolist(), errors.tolist(), strict=True):
         if n is None:
-            degrees = joint.degrees_of_freedom
-            ends.append(normal_interval(value, error, confidence_level, degrees_of_freedom=degrees))
+            ends.append(normal_interval(value, error, confidence_level, **student))
         else:
             size = effective_size(value, error, n, joint.n_groups)
-            z = normal_quantile(confidence_level, joint.degrees_of_freedom)
-            ends.append(wilson_interval(value * size, size, confidence_level, z))
+            ends.append(wilson_interval(value * size, size, confidence_level, **student))
     lows, highs = np.array(ends).T
     return {"standard_errors": errors, "lows": lows, "highs": highs, **joint.together}
 

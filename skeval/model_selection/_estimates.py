@@ -576,7 +576,8 @@ def run_plan(
         else:
             spread = spread_of_ratio(total, tests, unit)
         found = find_mean(error, spread, errors, size, loss.name)
-        if ordered and np.isnan(spread.error):  # one block does not say what the error is worth
+        if ordered and np.isnan(spread.error):
+            # A single block of time does not say how blocks vary.
             found = found._replace(n_effective=None)
         if len(errors) > 1 and not ordered:
             wider = make_limits(found.inflate(INFLATION), loss.name, first="jeffreys")

@@ -20,7 +20,6 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from scipy import stats
 from sklearn import metrics as sk
 from sklearn.exceptions import UndefinedMetricWarning
 
@@ -31,15 +30,15 @@ from skeval._inference.groups import Spread, spread_between
 from skeval._inference.paired import corrected_error
 from skeval._inference.proportions import (
     area_interval,
+    give_no_limits,
     log_interval,
     mirrored,
     normal_interval,
-    normal_quantile,
+    take_root,
     wilson_interval,
 )
 from skeval._inference.tables import score_form
 from skeval._resampling.fits import OutOfFold
-from skeval.metrics._curves import check_curve_sample
 from skeval.metrics._scorers import range_of
 from skeval.metrics._table import (
     METRICS,
@@ -48,7 +47,6 @@ from skeval.metrics._table import (
     Reported,
     Sample,
     count_table,
-    give_no_limits,
     make_closed_forms,
 )
 
@@ -91,7 +89,7 @@ def measure_metrics(found: OutOfFold, confidence_level: float, only: str | None 
     .94, discriminant analysis with one in ten of the other class that of the larger in .84 only.
     """
     measure = measure_numbers if found.target.classes is None else measure_classes
-    with warnings.catch_warnings():  # where nothing varies there is no interval, and nan says so
+    with warnings.catch_warnings():  # Where nothing varies nan says enough.
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         made = [each for each in measure(found) if only in (None, each.name)]
         known = {each.name for each in made}
@@ -108,8 +106,8 @@ def settle(
 ) -> Estimate:
     """Return a metric that was measured, with its interval."""
     method, limits, error = each.form
-    if n_units == 1:  # a single unit does not say how others vary
-        method, limits, error = "none", give_no_limits, np.nan
+    if n_units == 1:  # A single unit does not say how units vary.
+        method, limits, error = NO_FORM
     return Estimate(
         name=each.name,
         value=each.value,
@@ -129,6 +127,7 @@ def settle(
 
 Form = tuple[str, Callable[[float], Limits], float]
 """How an interval is made, its ends by the confidence level, and the standard error."""
+NO_FORM: Form = "none", give_no_limits, np.nan
 
 
 class Measured(NamedTuple):
@@ -190,7 +189,7 @@ def measure_tables(
             if row.counted == "y_pred" and not np.any(predicted):
                 estimate = np.nan
             values: list[float] = []
-            if not isinstance(row.from_table, Costs):  # no mean of losses
+            if not isinstance(row.from_table, Costs):  # It is no mean of losses.
                 values = [table.metric(share)[0] for share in table.shares(found.repeats)]
             made = score_form(
                 table,
@@ -220,7 +219,9 @@ def measure_loss(
     estimate, error, degrees = summarize_losses(found, losses)
     if found.cases.n_groups is None:
         degrees = degrees_of_mean(losses, len(found.target), found.inflation, bounded=bounded)
-    limits: Callable[[float], Limits] = partial(limit_mean, estimate, error, degrees)
+    limits: Callable[[float], Limits] = partial(
+        log_interval, estimate, error, degrees_of_freedom=degrees
+    )
     if root:
         limits = partial(take_root, limits)
         estimate = estimate**0.5
@@ -250,18 +251,6 @@ def summarize_losses(
     return mean, float(np.sqrt(variance * inflate(found, variance, values))), degrees
 
 
-def limit_mean(estimate: float, error: float, degrees: float, confidence_level: float) -> Limits:
-    """Return the interval of the logarithm of a mean, by Student's quantile."""
-    scale = stats.t.isf((1 - confidence_level) / 2, degrees) / normal_quantile(confidence_level)
-    return log_interval(estimate, error * scale, confidence_level)
-
-
-def take_root(limits: Callable[[float], Limits], confidence_level: float) -> Limits:
-    """Return the roots of the ends of an interval."""
-    low, high = limits(confidence_level)
-    return float(np.sqrt(low)), float(np.sqrt(high))
-
-
 def measure_ranking(
     found: OutOfFold, positive: np.ndarray, score: np.ndarray, label: str | None
 ) -> Iterator[Measured]:
@@ -289,8 +278,8 @@ def measure_ranking(
     degrees = known.degrees_of_freedom
     limits = partial(area_interval, area, error, each, degrees_of_freedom=degrees)
     form: Form = "score", limits, error
-    if found.ranks_nothing.all():  # the area is 1/2 by the ties, and says nothing of new samples
-        form = "none", give_no_limits, np.nan
+    if found.ranks_nothing.all():  # All samples are tied, and the area is 1/2 whatever they are.
+        form = NO_FORM
     yield Measured("roc_auc", area, form, found.n_tested, label=label)
     weight = found.weight[found.row]
     precisions = [
@@ -312,24 +301,19 @@ def measure_given_scores(
 
     Where a class has no sample, or all samples have one score, there is none.
     """
-    area, precision = float("nan"), float("nan")
-    of_area: Form = "none", give_no_limits, np.nan
-    of_precision = of_area
-    if positive.any() and not positive.all():
-        weight = found.weight[found.row]
-        area = float(sk.roc_auc_score(positive, score, sample_weight=weight))
-        precision = sk.average_precision_score(positive, score, sample_weight=weight)
-        precision = min(1.0, float(precision))  # rounding may exceed it
-        if not found.ranks_nothing.all():
-            sample = check_curve_sample(positive, score, True, weight, found.group)
-            of_area = "score", *sample.area_form(area)
-            told = None if np.ptp(weight) == 0 else weight
-            given = Sample(positive.astype(int), score, precision, told, found.group)
-            forms = make_closed_forms(sk.average_precision_score, given)
-            of_precision = next((name, *form) for name, form in forms.items())
-    yield Measured("roc_auc", area, of_area, found.n_tested, label=label)
-    n_positive = int(positive.sum())
-    yield Measured("average_precision", precision, of_precision, n_positive, label=label)
+    weight, n_positive = found.weight[found.row], int(positive.sum())
+    told = None if np.ptp(weight) == 0 else weight
+    sizes = {"roc_auc": found.n_tested, "average_precision": n_positive}
+    for metric, name in zip((sk.roc_auc_score, sk.average_precision_score), sizes, strict=True):
+        value, form = np.nan, NO_FORM
+        if 0 < n_positive < len(positive):
+            # rounding may exceed 1
+            value = min(1.0, float(metric(positive, score, sample_weight=weight)))
+            if not found.ranks_nothing.all():
+                given = Sample(positive.astype(int), score, value, told, found.group)
+                forms = make_closed_forms(metric, given)
+                form = next((method, *made) for method, made in forms.items())
+        yield Measured(name, value, form, sizes[name], label=label)
 
 
 def measure_numbers(found: OutOfFold) -> Iterator[Measured]:
@@ -337,18 +321,19 @@ def measure_numbers(found: OutOfFold) -> Iterator[Measured]:
     true = found.target.y[found.row].astype(float)
     residual = true - found.predicted
     weight = found.weight[found.row]
-    mean = float(np.average(true, weights=weight))  # of the tested samples, which may not be all
+    mean = float(np.average(true, weights=weight))  # Some samples may not be tested.
     total = float(np.average((true - mean) ** 2, weights=weight))
     squares = residual**2
     if total > 0:
         ratio = summarize_losses(found, squares)[0] / total
-        # The influence of a sample on a ratio of means, put beside the ratio: a mean again.
+        # A ratio of means deviates by about the mean of what each sample moves it by.
         moved = (squares - ratio * (true - mean) ** 2) / total
         ratios = [mean_loss(Tested(squares[p], weight[p])) / total for p in found.repeats]
         _, error, degrees = summarize_losses(found, moved, ratios)
         # The variance about the mean of n samples is 1 - 1/n of that about the true one.
         unbiased = ratio * (1 - 1 / worth(Tested(squares, found.weight)))
-        limits = partial(mirrored, 1.0, partial(limit_mean, unbiased, error, degrees))
+        of_ratio = partial(log_interval, unbiased, error, degrees_of_freedom=degrees)
+        limits = partial(mirrored, 1.0, of_ratio)
         yield Measured("r2", 1 - ratio, ("log", limits, error), found.n_tested)
     for row, each in SHOWN:
         if row.per_sample is not None and row.response == "predict":

@@ -44,26 +44,24 @@ from skeval._inference.errors import (
 from skeval._inference.proportions import Finding
 from skeval._resampling.fits import fit_scheme
 from skeval._resampling.folds import (
-    deals_at_random,
-    draws_anew,
-    fold_indices,
-    keeps_order,
-    number_kept_together,
-    part_repeats,
-    resolve_splitter,
-    seed_splitter,
-)
-from skeval._resampling.plan import FitOutput, ResamplingPlan
-from skeval._resampling.schemes import (
     FoldScheme,
     RepeatedScheme,
     Scheme,
+    deals_at_random,
+    draws_anew,
+    fold_indices,
     fold_scheme,
     given_scheme,
     halves_scheme,
+    keeps_order,
+    number_kept_together,
+    part_repeats,
     replacement_scheme,
+    resolve_splitter,
+    seed_splitter,
     subsample_scheme,
 )
+from skeval._resampling.plan import FitOutput, ResamplingPlan
 from skeval._resampling.task import (
     Cases,
     Loss,

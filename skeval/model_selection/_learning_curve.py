@@ -28,9 +28,8 @@ from skeval._inference.estimate import ANSWER, Band, Curve, Estimate, Limits
 from skeval._inference.paired import percentile_limits
 from skeval._inference.proportions import bounds_of, normal_interval
 from skeval._resampling.fits import fit_scheme, score_scheme
-from skeval._resampling.folds import draws_anew
+from skeval._resampling.folds import RepeatedScheme, Scheme, draws_anew
 from skeval._resampling.plan import FitOutput, PlanBlock, ResamplingPlan
-from skeval._resampling.schemes import RepeatedScheme, Scheme
 from skeval._resampling.task import Cases, LossLike, Params, Task, cases_of, read_task
 from skeval.metrics._scorers import range_of
 from skeval.model_selection._error_interval import (

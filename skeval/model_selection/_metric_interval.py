@@ -21,9 +21,10 @@ from scipy import stats
 from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import type_of_target
 
-from skeval._inference.draws import bca_correction, bootstrap_limits, mirrored_limits
+from skeval._inference.draws import bca_correction, bootstrap_limits
 from skeval._inference.errors import Tested, spread_of_mean
 from skeval._inference.estimate import Estimate, Limits, LimitsByMethod, Results
+from skeval._inference.proportions import PROPORTION_INTERVALS, give_no_limits, mirrored
 from skeval._resampling.units import (
     DrawingUnits,
     Statistic,
@@ -37,7 +38,6 @@ from skeval.metrics._table import (
     Forms,
     Sample,
     find_row,
-    give_no_limits,
     make_closed_forms,
     range_of_metric,
     unwrap,
@@ -78,8 +78,7 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 _BOOTSTRAPS = ("percentile", "bca", "basic")
-_PROPORTIONS = ("wilson", "agresti_coull", "jeffreys", "exact", "wald")
-_FORMULAS = ("score", *_PROPORTIONS, "delong", "delta", "normal", "hall", "t")
+_FORMULAS = ("score", *PROPORTION_INTERVALS, "delong", "delta", "normal", "hall", "t")
 _METHODS = ("auto", "analytic", *_BOOTSTRAPS, *_FORMULAS)
 _FEW_GROUPS = 10
 _BCA_UNITS = 1000  # Above it "auto" spares the one metric call per unit that BCa needs.
@@ -420,7 +419,8 @@ def _estimate_metric(
         error = float(np.std(finite, ddof=1)) if len(finite) > 1 else np.nan
         limits = _make_bootstrap_forms(statistic, units, finite, value, method)
         details = {"n_resamples": len(replicates), "n_undefined": len(replicates) - len(finite)}
-    columns = sample.y_pred.shape[1] if sample.y_pred.ndim == 2 else 1  # one for each class
+    # Probabilities have a column for each class.
+    columns = sample.y_pred.shape[1] if sample.y_pred.ndim == 2 else 1
     return Estimate(
         name=_name_metric(metric),
         value=value,
@@ -446,8 +446,8 @@ def _tell_groups(
     row = find_row(unwrap(metric)[0])
     if row is None or row.response != "predict":
         return details
-    wrong = (sample.y_true != sample.y_pred).astype(np.float64)
-    wrong = wrong.reshape(len(wrong), -1).mean(axis=1)
+    differs = sample.y_true != sample.y_pred
+    wrong = differs.reshape(len(differs), -1).mean(axis=1) if differs.ndim > 1 else 1.0 * differs
     found = spread_of_mean(Tested(wrong, sample.weight, units.codes))
     share = float(np.average(wrong, weights=sample.weight))
     if found.variance > 0 and min(abs(sample.value - share), abs(1 - sample.value - share)) < 1e-9:
@@ -483,12 +483,11 @@ def _make_bootstrap_forms(
     if not (len(finite) and np.isfinite(estimate)):
         return {method: give_no_limits}
     limits_of = partial(bootstrap_limits, finite, estimate, units.n_units)
-    forms = {
-        "percentile": partial(limits_of, None),
-        "basic": partial(mirrored_limits, finite, estimate, units.n_units),
-    }
+    percentile = partial(limits_of, None)
+    basic = partial(mirrored, 2 * estimate, percentile)  # the quantiles mirrored at the estimate
+    forms = {"percentile": percentile, "basic": basic}
     if method == "basic":
-        return {"basic": forms.pop("basic")} | forms
+        return {"basic": basic} | forms
     if method == "bca":
         correction = bca_correction(finite, estimate, leave_one_out_values(statistic, units))
         if np.isfinite(correction.bias):
@@ -551,12 +550,17 @@ def _make_statistic(
             raise ValueError("sample_weight has no meaning for BLEU, got one.")
         return partial(_score_sums, sums, sums.read(y_true, y_pred))
 
+    values = find_sample_values(metric, y_true, y_pred, weight)
+
     def statistic(indices: NDArray[np.intp]) -> float:
-        options = {} if weight is None else {"sample_weight": weight[indices]}
+        selected = None if weight is None else weight[indices]
+        if values is not None:  # the metric is their mean
+            return float(np.average(values[indices], weights=selected))
+        options = {} if weight is None else {"sample_weight": selected}
         pair = safe_indexing(y_true, indices), safe_indexing(y_pred, indices)
         return float(metric(*pair, **options))
 
-    return make_mean_statistic(metric, y_true, y_pred, weight) or statistic
+    return statistic
 
 
 def _score_sums(sums: Sums, rows: NDArray[np.int64], indices: NDArray[np.intp]) -> float:
@@ -576,21 +580,6 @@ def find_metric(name: str) -> Callable[..., float]:
             f"{function.__name__}."
         )
     return partial(function, **arguments) if arguments else function
-
-
-def make_mean_statistic(
-    metric: Callable[..., float], y_true: Any, y_pred: Any, weight: Floats | None
-) -> Statistic | None:
-    """Return the metric of a selection of samples, where it is a mean over these; else None."""
-    values = find_sample_values(metric, y_true, y_pred, weight)
-    if values is None:
-        return None
-
-    def statistic(indices: NDArray[np.intp]) -> float:
-        selected = None if weight is None else weight[indices]
-        return float(np.average(values[indices], weights=selected))
-
-    return statistic
 
 
 def find_sample_values(
@@ -713,41 +702,39 @@ def compare_with_rest(
         for name, mask in zip(*read_subgroups(values, n_samples), strict=True)
     }
     found = Results({name: measure(mask) for name, mask in chosen.items()})
-    less = {}
+    less, pvalues = {}, {}
     for name, mask in chosen.items():
         rest = replace(found[name], value=np.nan, standard_error=np.nan, limits={})
         if not mask.all():
             rest = measure(~mask)
-        less[name] = subtract(found[name], rest, confidence_level)
-    known = [name for name, each in less.items() if np.isfinite(each.details["pvalue"])]
+        each = subtract(found[name], rest, 1, confidence_level)
+        less[name] = replace(
+            each, name=f"{each.name} less the rest", n_samples=found[name].n_samples
+        )
+        error = each.standard_error
+        pvalues[name] = float(2 * stats.norm.sf(abs(each.value) / error)) if error > 0 else np.nan
+    known = [name for name, pvalue in pvalues.items() if np.isfinite(pvalue)]
     adjusted = dict.fromkeys(less, np.nan)
     if known:
-        pvalues = [less[name].details["pvalue"] for name in known]
-        adjusted |= zip(known, stats.false_discovery_control(pvalues).tolist(), strict=True)
+        corrected = stats.false_discovery_control([pvalues[name] for name in known])
+        adjusted |= zip(known, corrected.tolist(), strict=True)
+    details = {name: {"pvalue": pvalues[name], "pvalue_adjusted": adjusted[name]} for name in less}
     found.less_the_rest = Results(
-        {
-            name: replace(each, details={**each.details, "pvalue_adjusted": adjusted[name]})
-            for name, each in less.items()
-        }
+        {name: replace(each, details=details[name]) for name, each in less.items()}
     )
     return found
 
 
-def subtract(part: Estimate, rest: Estimate, confidence_level: float) -> Estimate:
-    """Return the difference of two estimates from different samples, and its P-value."""
-    difference = part.value - rest.value
-    error = float(np.hypot(part.standard_error, rest.standard_error))
-    pvalue = float(2 * stats.norm.sf(abs(difference) / error)) if error > 0 else np.nan
-    ends = [part.interval.low, part.interval.high, rest.interval.low, rest.interval.high]
-    limits: LimitsByMethod = {"recovery": partial(subtract_limits, part, rest, 1)}
+def subtract(a: Estimate, b: Estimate, n_pairs: int, confidence_level: float) -> Estimate:
+    """Return the difference of two estimates from different samples, for as many pairs at once."""
+    ends = [a.interval.low, a.interval.high, b.interval.low, b.interval.high]
+    limits: LimitsByMethod = {"recovery": partial(subtract_limits, a, b, n_pairs)}
     return Estimate(
-        name=f"{part.name} less the rest",
-        value=difference,
-        standard_error=error,
+        name=a.name,
+        value=a.value - b.value,
+        standard_error=float(np.hypot(a.standard_error, b.standard_error)),
         method="recovery",
         limits=limits if np.isfinite(ends).all() else {},
-        n_samples=part.n_samples,
-        details={"pvalue": pvalue},
         confidence_level=confidence_level,
     )
 
@@ -821,16 +808,9 @@ def find_largest_difference(
         return None
     pair = max(pairs, key=lambda two: abs(estimates[two[0]].value - estimates[two[1]].value))
     first, second = sorted(pair, key=lambda name: -estimates[name].value)
-    a, b = estimates[first], estimates[second]
-    return Estimate(
-        name=f"{a.name}, {first} less {second}",
-        value=a.value - b.value,
-        standard_error=float(np.hypot(a.standard_error, b.standard_error)),
-        method="recovery",
-        limits={"recovery": partial(subtract_limits, a, b, len(pairs))},
-        details={"first": first, "second": second, "n_pairs": len(pairs)},
-        confidence_level=confidence_level,
-    )
+    found = subtract(estimates[first], estimates[second], len(pairs), confidence_level)
+    details = {"first": first, "second": second, "n_pairs": len(pairs)}
+    return replace(found, name=f"{found.name}, {first} less {second}", details=details)
 
 
 def describe_difference(found: Estimate | None) -> str:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from itertools import permutations
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from skeval._inference.estimate import ConfidenceInterval
-from skeval._inference.paired import RegionProbabilities
 from skeval._inference.posteriors import largest_fractions
 from skeval.model_selection._comparison import Comparison, draw_posterior
 from skeval.utils._plotting import CurveDisplay, Display, mark_integers, shorten_name
@@ -25,13 +24,176 @@ __all__ = [
 ]
 
 
-BAR, ROW = 0.35, 0.6  # heights, in units of the vertical axis
-UNIT_INCHES = 0.42  # of a unit
-AXIS, LETTER = 5.5, 0.09  # inches: the axis of ranks, and a letter of a name
+@dataclass(eq=False, repr=False)
+class ComparisonDisplay(Display):
+    """A picture of a comparison; a subclass says how to draw it, and what it must have."""
+
+    comparison: Comparison
+
+    _detail: ClassVar[str | None] = ""
+    """The detail that a comparison must have; None takes any."""
+    _refusal: ClassVar[str] = ""
+
+    @classmethod
+    def fits(cls, result: Any) -> bool:
+        """Say whether a result is a comparison that has what is drawn."""
+        known = isinstance(result, Comparison)
+        return known and (cls._detail is None or cls._detail in result.details)
+
+    @classmethod
+    def from_result(cls, result: Comparison, *, ax: Any = None) -> Self:
+        """Draw a comparison.
+
+        Parameters
+        ----------
+        result : Comparison
+            What the functions under See Also return.
+        ax : matplotlib Axes, default=None
+            Where to draw; None makes a figure.
+
+        Returns
+        -------
+        display : object of this class
+        """
+        if not cls.fits(result):
+            raise ValueError(cls._refusal)
+        return cls(result).plot(ax)
+
+    @property
+    def names(self) -> list[str]:
+        """What is compared, from the best to the worst."""
+        return [self.comparison.names[place] for place in self.comparison.order]
+
+    @property
+    def groups(self) -> list[tuple[int, int]]:
+        """First and last place of each bar, of those of which no two are found different."""
+        tied = [group for group in self.comparison.tied if len(group) > 1]
+        return [(self.names.index(group[0]), self.names.index(group[-1])) for group in tied]
 
 
-@dataclass(kw_only=True, eq=False)
-class CriticalDifferenceDisplay(Display):
+CELL_INCHES = 0.78
+"""Width and height of a cell."""
+LARGEST, SMALLEST = 9.0, 5.0
+"""The largest text in points, and the smallest that can be read."""
+FILLED = 0.94
+"""The share of the width or height of a cell that the longest text may take."""
+WEAK, STRONG = 0.35, 0.9
+"""Opacity of a cell whose interval holds 0, and of one whose interval does not."""
+
+
+class DifferencesDisplay(ComparisonDisplay):
+    """A heat map of the differences of all pairs, the row minus the column.
+
+    Each cell has the difference, and below it the ends of its interval; all intervals hold
+    together. What could not be read in small cells is left out. A cell whose interval holds 0 is
+    pale. It is recommended to use `from_result` to create a display.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        What the functions under See Also return.
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+        What `plot` drew on.
+    image_ : matplotlib AxesImage
+        The cells.
+    texts_ : list of matplotlib Text
+        What stands in them.
+
+    See Also
+    --------
+    compare_classifiers : Computes what is drawn, on one data set.
+    compare_scores : Computes what is drawn, on several.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.model_selection import DifferencesDisplay, compare_scores
+    >>> scores = np.random.default_rng(0).normal(size=(15, 4)) + [0, 0, 1, 2]
+    >>> display = DifferencesDisplay.from_result(compare_scores(scores, over="datasets"))
+    >>> len(display.texts_)
+    12
+    """
+
+    _detail = None
+    _refusal = "result must be a Comparison."
+
+    def _find_size(self, **_: Any) -> tuple[float, float]:
+        cells = CELL_INCHES * len(self.names)
+        return 4.5 + cells, 3.0 + cells
+
+    def _draw(self, ax: Any, **kwargs: Any) -> None:
+        """Draw the cells."""
+        k, both = len(self.names), np.ix_(self.comparison.order, self.comparison.order)
+        differences, lows, highs = (
+            self.comparison.to_matrix(what)[both] for what in ("value", "low", "high")
+        )
+        with np.errstate(invalid="ignore"):
+            found = (lows > 0) | (highs < 0)
+        largest = float(np.abs(differences).max()) or 1.0
+        drawn = {"cmap": "RdBu", "vmin": -largest, "vmax": largest} | kwargs
+        opacity = np.where(found, STRONG, WEAK)
+        self.image_ = ax.imshow(differences, alpha=opacity, **drawn)
+        dark = found & (np.abs(differences) > 0.6 * largest)
+        n_digits = max(0, 1 - int(np.floor(np.log10(largest))))
+        options: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": LARGEST}
+        self.texts_ = []
+        for i, j in permutations(range(k), 2):
+            text = self._describe(differences[i, j], lows[i, j], highs[i, j], n_digits)
+            self.texts_.append(ax.text(j, i, text, color="kw"[int(dark[i, j])], **options))
+        labels = [shorten_name(name) for name in self.names]
+        ax.set_xticks(range(k), labels, rotation=45, ha="right", rotation_mode="anchor")
+        ax.set_yticks(range(k), labels)
+        level = f"{100 * self.comparison.confidence_level:g} %"
+        title = f"row minus column; {level} intervals for all together"
+        ax.set_title(title, fontsize="medium")
+        ax.figure.colorbar(self.image_, ax=ax, shrink=0.6, label="difference")
+        self._fit_texts()
+
+    def _fit_texts(self) -> None:
+        """Let the texts fit their cells; what could not be read goes, the intervals first."""
+        self.figure_.canvas.figure.draw_without_rendering()  # Now the cells have their size.
+        for n_lines in (2, 1):
+            self._keep_lines(n_lines)
+            size = self._find_font_size()
+            if size >= SMALLEST:
+                break
+        else:
+            self._keep_lines(0)
+        for text in self.texts_:
+            text.set_fontsize(size)
+
+    def _keep_lines(self, n_lines: int) -> None:
+        for text in self.texts_:
+            text.set_text("\n".join(text.get_text().split("\n")[:n_lines]))
+
+    def _find_font_size(self) -> float:
+        """Return the size in points at which the longest text fits a cell."""
+        cell = np.abs(np.diff(self.ax_.transData.transform([(0, 0), (1, 1)]), axis=0))[0]
+        boxes = [text.get_window_extent() for text in self.texts_]
+        longest = np.max([(box.width, box.height) for box in boxes], axis=0)
+        return float(LARGEST * min(1.0, FILLED * np.min(cell / longest)))
+
+    @staticmethod
+    def _describe(difference: float, low: float, high: float, n_digits: int) -> str:
+        """Return the difference and its interval, to so many digits behind the point."""
+        ends = "no interval"
+        if np.isfinite([low, high]).all():
+            ends = f"[{low:.{n_digits}f}, {high:.{n_digits}f}]"
+        return f"{difference:.{n_digits}f}\n{ends}"
+
+
+BAR, ROW = 0.35, 0.6
+"""Distances of two bars and of two names, in units of the vertical axis."""
+UNIT_INCHES = 0.42
+"""Length of a unit of the vertical axis."""
+AXIS, LETTER = 5.5, 0.09
+"""Lengths of the axis of ranks and of a letter of a name, in inches."""
+
+
+class CriticalDifferenceDisplay(ComparisonDisplay):
     """The critical-difference diagram: an axis of mean ranks, the best on the left.
 
     A bar joins classifiers that are neighbours by rank and of which no two are found different. It
@@ -39,16 +201,8 @@ class CriticalDifferenceDisplay(Display):
 
     Parameters
     ----------
-    names : sequence of str
-        The classifiers, from the best mean rank to the worst.
-    mean_ranks : sequence of float
-        Their mean ranks.
-    groups : sequence of (int, int)
-        First and last place of each bar.
-    critical_difference : float or None
-        Length of the ruler above the axis; None for tests that have none.
-    title : str
-        Which test it is.
+    comparison : Comparison
+        What the functions under See Also return.
 
     Attributes
     ----------
@@ -74,46 +228,20 @@ class CriticalDifferenceDisplay(Display):
     4
     """
 
-    names: Sequence[str]
-    mean_ranks: Sequence[float]
-    groups: Sequence[tuple[int, int]]
-    critical_difference: float | None
-    title: str
+    _detail = "mean_ranks"
+    _refusal = "result must be of scores over data sets, to have mean ranks."
 
-    @classmethod
-    def fits(cls, result: Any) -> bool:
-        """Say whether a result is a comparison that has mean ranks."""
-        return isinstance(result, Comparison) and "mean_ranks" in result.details
+    @property
+    def mean_ranks(self) -> list[float]:
+        """The mean ranks in the order of the names."""
+        found: list[float] = self.comparison.details["mean_ranks"][self.comparison.order].tolist()
+        return found
 
-    @classmethod
-    def from_result(cls, result: Comparison, *, ax: Any = None) -> CriticalDifferenceDisplay:
-        """Draw a result of ``compare_scores(..., over="datasets")``.
-
-        Parameters
-        ----------
-        result : Comparison
-            The result.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
-
-        Returns
-        -------
-        CriticalDifferenceDisplay
-        """
-        known = result.details
-        if not cls.fits(result):
-            raise ValueError("result must be of scores over data sets, to have mean ranks.")
-        names = [result.names[place] for place in result.order]
-        level = f"{100 * result.level:.3g} %"
-        return cls(
-            names=names,
-            mean_ranks=known["mean_ranks"][result.order].tolist(),
-            groups=[(names.index(g[0]), names.index(g[-1])) for g in result.tied],
-            critical_difference=known["critical_difference"]
-            if result.method == "nemenyi"
-            else None,
-            title=f"bars: not found different ({result.method}, {level})",
-        ).plot(ax=ax)
+    @property
+    def critical_difference(self) -> float | None:
+        """Length of the ruler above the axis; None for tests that have none."""
+        known = self.comparison.details["critical_difference"]
+        return known if self.comparison.method == "nemenyi" else None
 
     def _measure(self) -> tuple[float, float, float, float]:
         """Return the room that bars, names and title take below and above the axis, and beside it.
@@ -143,8 +271,9 @@ class CriticalDifferenceDisplay(Display):
             drawn = {"color": "C3", "lw": 4, "solid_capstyle": "butt", "zorder": 3} | kwargs
             self.bars_ += ax.plot(ends, [height, height], **drawn)
         self.texts_ = [self._draw_name(ax, place, below) for place in range(k)]
-        margin = beside / AXIS * (k - 1)
-        ax.set(xlim=(1 - margin, k + margin), ylim=(-depth, top), title=self.title)
+        margin, level = beside / AXIS * (k - 1), f"{100 * self.comparison.level:.3g} %"
+        title = f"bars: not found different ({self.comparison.method}, {level})"
+        ax.set(xlim=(1 - margin, k + margin), ylim=(-depth, top), title=title)
         ax.axis("off")
 
     def _draw_axis(self, ax: Any, k: int) -> None:
@@ -174,159 +303,11 @@ class CriticalDifferenceDisplay(Display):
         return ax.text(end + side, height, text, ha="right" if left else "left", va="center")
 
 
-CELL_INCHES = 0.78  # of a cell
-LARGEST, SMALLEST = 9.0, 5.0  # size of texts in points, and the least that can be read
-FILLED = 0.94  # of the width or height of a cell, by the longest text
-WEAK, STRONG = 0.35, 0.9  # opacity of a cell whose interval holds 0, and of one that does not
+ROW_INCHES, COLUMN = 0.26, 0.11
+"""Height of the row of a system, and width of a column of bars, in inches."""
 
 
-@dataclass(kw_only=True, eq=False)
-class DifferencesDisplay(Display):
-    """A heat map of the differences of all pairs, the row minus the column.
-
-    Each cell has the difference, and below it the ends of its interval; all intervals hold
-    together. What could not be read in small cells is left out. A cell whose interval holds 0 is
-    pale. It is recommended to use `from_result` to create a display.
-
-    Parameters
-    ----------
-    names : sequence of str
-        The classifiers, from the best to the worst.
-    differences : ndarray of shape (n_classifiers, n_classifiers)
-        Score of the row minus that of the column.
-    lows, highs : ndarray of shape (n_classifiers, n_classifiers)
-        Ends of the simultaneous intervals.
-    title : str
-        What is drawn.
-
-    Attributes
-    ----------
-    ax_, figure_ : matplotlib Axes and Figure
-        What `plot` drew on.
-    image_ : matplotlib AxesImage
-        The cells.
-    texts_ : list of matplotlib Text
-        What stands in them.
-
-    See Also
-    --------
-    compare_classifiers : Computes what is drawn, on one data set.
-    compare_scores : Computes what is drawn, on several.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from skeval.model_selection import DifferencesDisplay, compare_scores
-    >>> scores = np.random.default_rng(0).normal(size=(15, 4)) + [0, 0, 1, 2]
-    >>> display = DifferencesDisplay.from_result(compare_scores(scores, over="datasets"))
-    >>> len(display.texts_)
-    12
-    """
-
-    names: Sequence[str]
-    differences: np.ndarray
-    lows: np.ndarray
-    highs: np.ndarray
-    title: str
-
-    @classmethod
-    def fits(cls, result: Any) -> bool:
-        """Say whether a result is a comparison without mean ranks."""
-        return isinstance(result, Comparison) and "mean_ranks" not in result.details
-
-    @classmethod
-    def from_result(cls, result: Comparison, *, ax: Any = None) -> DifferencesDisplay:
-        """Draw the differences of all pairs.
-
-        Parameters
-        ----------
-        result : Comparison
-            The result of any comparison.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
-
-        Returns
-        -------
-        DifferencesDisplay
-        """
-        order = result.order
-        both = np.ix_(order, order)
-        level = f"{100 * result.confidence_level:g} %"
-        return cls(
-            names=[result.names[place] for place in order],
-            differences=result.to_matrix()[both],
-            lows=result.to_matrix("low")[both],
-            highs=result.to_matrix("high")[both],
-            title=f"row minus column; {level} intervals for all together",
-        ).plot(ax=ax)
-
-    def _find_size(self, **_: Any) -> tuple[float, float]:
-        cells = CELL_INCHES * len(self.names)
-        return 4.5 + cells, 3.0 + cells
-
-    def _draw(self, ax: Any, **kwargs: Any) -> None:
-        """Draw the cells."""
-        k = len(self.names)
-        with np.errstate(invalid="ignore"):
-            found = (self.lows > 0) | (self.highs < 0)
-        largest = float(np.abs(self.differences).max()) or 1.0
-        drawn = {"cmap": "RdBu", "vmin": -largest, "vmax": largest} | kwargs
-        opacity = np.where(found, STRONG, WEAK)
-        self.image_ = ax.imshow(self.differences, alpha=opacity, **drawn)
-        dark = found & (np.abs(self.differences) > 0.6 * largest)
-        n_digits = max(0, 1 - int(np.floor(np.log10(largest))))
-        options: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": LARGEST}
-        self.texts_ = [
-            ax.text(j, i, self._describe(i, j, n_digits), color="kw"[int(dark[i, j])], **options)
-            for i in range(k)
-            for j in range(k)
-            if i != j
-        ]
-        labels = [shorten_name(name) for name in self.names]
-        ax.set_xticks(range(k), labels, rotation=45, ha="right", rotation_mode="anchor")
-        ax.set_yticks(range(k), labels)
-        ax.set_title(self.title, fontsize="medium")
-        ax.figure.colorbar(self.image_, ax=ax, shrink=0.6, label="difference")
-        self._fit_texts()
-
-    def _fit_texts(self) -> None:
-        """Let the texts fit their cells; what could not be read goes, the intervals first."""
-        self.figure_.canvas.figure.draw_without_rendering()  # the layout settles the cells
-        for n_lines in (2, 1):
-            self._keep_lines(n_lines)
-            size = self._find_font_size()
-            if size >= SMALLEST:
-                break
-        else:
-            self._keep_lines(0)
-        for text in self.texts_:
-            text.set_fontsize(size)
-
-    def _keep_lines(self, n_lines: int) -> None:
-        for text in self.texts_:
-            text.set_text("\n".join(text.get_text().split("\n")[:n_lines]))
-
-    def _find_font_size(self) -> float:
-        """Return the size in points at which the longest text fits a cell."""
-        cell = np.abs(np.diff(self.ax_.transData.transform([(0, 0), (1, 1)]), axis=0))[0]
-        boxes = [text.get_window_extent() for text in self.texts_]
-        longest = np.max([(box.width, box.height) for box in boxes], axis=0)
-        return float(LARGEST * min(1.0, FILLED * np.min(cell / longest)))
-
-    def _describe(self, i: int, j: int, n_digits: int) -> str:
-        """Return the difference and its interval, to so many digits behind the point."""
-        low, high = self.lows[i, j], self.highs[i, j]
-        ends = "no interval"
-        if np.isfinite([low, high]).all():
-            ends = f"[{low:.{n_digits}f}, {high:.{n_digits}f}]"
-        return f"{self.differences[i, j]:.{n_digits}f}\n{ends}"
-
-
-ROW_INCHES, COLUMN = 0.26, 0.11  # of a system, and of a column of bars
-
-
-@dataclass(eq=False, repr=False, kw_only=True)
-class LeaderboardDisplay(Display):
+class LeaderboardDisplay(ComparisonDisplay):
     """Systems from the best to the worst, with intervals of scores and ranks, and ties.
 
     Each score has its interval by itself. The intervals of ranks, on the right, hold together; a
@@ -334,18 +315,8 @@ class LeaderboardDisplay(Display):
 
     Parameters
     ----------
-    names : sequence of str
-        The systems, from the best to the worst.
-    values, lows, highs : sequence of float
-        Their scores, and the ends of the interval of each.
-    ranks : sequence of (float, float)
-        Ends of the interval of the rank of each.
-    groups : sequence of (int, int)
-        First and last place of each bar.
-    scoring : str
-        Name of the score.
-    title : str
-        What is drawn.
+    comparison : Comparison
+        What the functions under See Also return.
 
     Attributes
     ----------
@@ -369,49 +340,8 @@ class LeaderboardDisplay(Display):
     'system 5'
     """
 
-    names: Sequence[str]
-    values: Sequence[float]
-    lows: Sequence[float]
-    highs: Sequence[float]
-    ranks: Sequence[tuple[float, float]]
-    groups: Sequence[tuple[int, int]]
-    scoring: str
-    title: str
-
-    @classmethod
-    def fits(cls, result: Any) -> bool:
-        """Say whether a result is a comparison with an interval of each score."""
-        return isinstance(result, Comparison) and "lows" in result.details
-
-    @classmethod
-    def from_result(cls, result: Comparison, *, ax: Any = None) -> LeaderboardDisplay:
-        """Draw a result of ``compare_predictions(..., method="max_t")``.
-
-        Parameters
-        ----------
-        result : Comparison
-            The result.
-        ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
-
-        Returns
-        -------
-        LeaderboardDisplay
-        """
-        if not cls.fits(result):
-            raise ValueError("result must be of method='max_t', to have an interval of each.")
-        order, ranks = result.order, result.ranks
-        names, level = [result.names[place] for place in order], 100 * result.confidence_level
-        return cls(
-            names=names,
-            values=result.values[order].tolist(),
-            lows=result.details["lows"][order].tolist(),
-            highs=result.details["highs"][order].tolist(),
-            ranks=[(ranks[name].interval.low, ranks[name].interval.high) for name in names],
-            groups=[(names.index(g[0]), names.index(g[-1])) for g in result.tied if len(g) > 1],
-            scoring=result.scoring,
-            title=f"{level:g} % intervals; bars: not found different",
-        ).plot(ax=ax)
+    _detail = "lows"
+    _refusal = "result must be of method='max_t', to have an interval of each."
 
     def _find_size(self, **_: Any) -> tuple[float, float]:
         beside = LETTER * max(len(shorten_name(name)) for name in self.names)
@@ -430,19 +360,22 @@ class LeaderboardDisplay(Display):
 
     def _draw(self, ax: Any, **kwargs: Any) -> None:
         """Draw scores, ranks and bars."""
-        rows = np.arange(len(self.names))
-        values, lows, highs = (np.asarray(each) for each in (self.values, self.lows, self.highs))
+        found, rows = self.comparison, np.arange(len(self.names))
+        known = found.values, found.details["lows"], found.details["highs"]
+        values, lows, highs = (each[found.order] for each in known)
         ends = np.array([values - lows, highs - values]).clip(0.0)
         drawn = {"fmt": "o", "markersize": 4, "color": "C0", "ecolor": "0.6"} | kwargs
         ax.errorbar(values, rows, xerr=ends, **drawn)
         ax.set_yticks(rows, [shorten_name(name) for name in self.names])
-        ax.set(ylim=(len(rows) - 0.4, -1.4), xlabel=self.scoring)
-        ax.set_title(self.title, fontsize="medium", loc="left")
+        ax.set(ylim=(len(rows) - 0.4, -1.4), xlabel=found.scoring)
+        title = f"{100 * found.confidence_level:g} % intervals; bars: not found different"
+        ax.set_title(title, fontsize="medium", loc="left")
         ax.grid(axis="y", color="0.92")
         ax.set_axisbelow(True)
         said = {"va": "center", "fontsize": "small"} | self._put_beside(ax, 0.08)
         ax.text(1, -1, "rank", **said)
-        for row, (low, high) in enumerate(self.ranks):
+        for row, name in enumerate(self.names):
+            low, high = found.ranks[name].interval.low, found.ranks[name].interval.high
             ax.text(1, row, f"{low:g}" if low == high else f"{low:g} to {high:g}", **said)
         self.bars_ = []
         for number, column in enumerate(self._place_bars()):
@@ -586,7 +519,8 @@ class PerturbationDisplay(Display):
         ax.set_ylim(0, 1.5 * np.max(counts))  # This leaves room for the legend.
         span = {"color": "C1", "alpha": 0.2, "linewidth": 0, "zorder": 0}
         ends = self.interval.low, self.interval.high
-        self.interval_ = ax.axvspan(*ends, label=self._interval_label(), **span)
+        label = f"{100 * self.interval.confidence_level:g} % interval {write_range(*ends)}"
+        self.interval_ = ax.axvspan(*ends, label=f"{label} ({self.interval.method})", **span)
         self.line_ = ax.axvline(
             self.value, color="C1", label=f"cross-validated error {self.value:.3f}"
         )
@@ -600,11 +534,6 @@ class PerturbationDisplay(Display):
         ax.set(xlabel=mean_loss_name(self.loss), ylabel="perturbations")
         mark_integers(ax)
         ax.legend(fontsize="small")
-
-    def _interval_label(self) -> str:
-        found = self.interval
-        ends = write_range(found.low, found.high)
-        return f"{100 * found.confidence_level:g} % interval {ends} ({found.method})"
 
 
 CORNERS = np.array([[0.0, 0.0], [0.5, np.sqrt(3) / 2], [1.0, 0.0]])
@@ -623,8 +552,6 @@ class SimplexDisplay(Display):
     ----------
     draws : ndarray of shape (n_draws, 3)
         Probabilities of "a better", "equivalent" and "b better".
-    probabilities : RegionProbabilities
-        Fraction of the draws in each part.
     name_a, name_b : str
         The classifiers.
     rope : float
@@ -653,7 +580,6 @@ class SimplexDisplay(Display):
     """
 
     draws: np.ndarray
-    probabilities: RegionProbabilities
     name_a: str
     name_b: str
     rope: float
@@ -694,7 +620,6 @@ class SimplexDisplay(Display):
         draws = draw_posterior(comparison, a, b, method, rope, test_fraction)
         return cls(
             draws=draws,
-            probabilities=largest_fractions(draws),
             name_a=a,
             name_b=b,
             rope=comparison.details["rope"] if rope is None else rope,
@@ -707,13 +632,13 @@ class SimplexDisplay(Display):
         """Draw the triangle and the points."""
         places = self.draws @ CORNERS
         drawn = {"gridsize": 60, "extent": (0, 1, 0, 1), "mincnt": 1, "cmap": "Blues"} | kwargs
-        # logarithmic, so that the few hexagons that hold most do not hide the rest
+        # Colours are logarithmic, so that the few hexagons that hold most do not hide the rest.
         self.points_ = ax.hexbin(*places.T, **({"bins": "log"} | drawn))
         ax.plot(*np.vstack([CORNERS, CORNERS[:1]]).T, color="black", lw=1)
         centre = CORNERS.mean(axis=0)
         for middle in (CORNERS + np.roll(CORNERS, 1, axis=0)) / 2:
             ax.plot(*np.array([centre, middle]).T, color="C1", lw=1)
-        a, equivalent, b = self.probabilities
+        a, equivalent, b = largest_fractions(self.draws)
         options = {"ha": "center", "fontsize": "medium"}
         text = f"{shorten_name(self.name_a)}\nbetter: {a:.3f}"
         ax.text(0.0, -0.04, text, va="top", **options)

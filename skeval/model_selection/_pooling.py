@@ -20,6 +20,7 @@ from scipy import optimize, stats
 
 from skeval._inference.errors import Tested, mean_loss, variance_of_mean
 from skeval._inference.estimate import Estimate, Limits
+from skeval._inference.paired import corrected_error
 from skeval._inference.proportions import bounds_of, normal_interval, wilson_interval
 from skeval._resampling.fits import fit_plan
 from skeval._resampling.task import LossLike, Params, read_task
@@ -57,7 +58,7 @@ SCALES = {
 
 
 def pool_estimates(
-    estimates: ArrayLike | Mapping[Any, Estimate],
+    estimates: Any,
     standard_errors: ArrayLike | None = None,
     *,
     scale: str = "auto",
@@ -71,12 +72,14 @@ def pool_estimates(
 
     Parameters
     ----------
-    estimates : mapping of Estimate, or array-like of shape (n_sites,)
-        The estimate of each site, by name; the sites must be independent of each other, as those
-        of cross-validations within each site are. For a model that leaves the site out see
-        `new_site_error`.
+    estimates : mapping, frame, or array-like of shape (n_sites,)
+        The estimate of each site; the sites must be independent of each other, as those of
+        cross-validations within each site are. For a model that leaves the site out see
+        `new_site_error`. A mapping holds by name an `Estimate`, or what `run_over_datasets` returns
+        of one classifier: scores of splits, whose standard error is that of Nadeau and Bengio. A
+        frame has a site in each row, with the columns "value" and "standard_error".
     standard_errors : array-like of shape (n_sites,), default=None
-        Their standard errors, above 0; those of an `Estimate` are its own.
+        Their standard errors, above 0, where they are numbers.
     scale : {"auto", "identity", "log", "arcsine"}, default="auto"
         The scale on which sites are normal. "auto" is "arcsine", the arc sine of the root, for an
         `Estimate` between 0 and 1, as of a proportion or an area, and "log" for one that is not
@@ -160,33 +163,69 @@ def pool_estimates(
     """
     check_confidence_level(confidence_level)
     check_option("scale", scale, ("auto", *SCALES))
-    if isinstance(estimates, Mapping):
-        if standard_errors is not None:
-            raise ValueError("standard_errors must be None where estimates have their own.")
-        sites = dict(estimates)
+    return pool_sites(
+        read_sites(estimates, standard_errors, confidence_level), scale, confidence_level
+    )
+
+
+def read_sites(estimates: Any, standard_errors: Any, level: float) -> dict[Any, Estimate]:
+    """Return the estimate of each site by name."""
+    framed = hasattr(estimates, "columns")
+    if standard_errors is not None and (framed or isinstance(estimates, Mapping)):
+        raise ValueError("standard_errors must be None where estimates have their own.")
+    if isinstance(estimates, Mapping) and not framed:
+        sites = {
+            name: pool_splits(name, each, level) if isinstance(each, Mapping) else each
+            for name, each in estimates.items()
+        }
         foreign = [each for each in sites.values() if not isinstance(each, Estimate)]
         if foreign or len({each.name for each in sites.values()}) > 1:
             raise ValueError(
                 "estimates must be Estimates of one quantity, by name; got "
                 f"{foreign[0] if foreign else sorted({each.name for each in sites.values()})}."
             )
-    else:
-        if standard_errors is None:
-            raise ValueError("standard_errors must be given where estimates are numbers.")
-        values = check_data("estimates", estimates, ensure_2d=False, dtype=float)
-        errors = check_data("standard_errors", standard_errors, ensure_2d=False, dtype=float)
-        if values.ndim != 1 or values.shape != errors.shape:
-            raise ValueError(
-                f"estimates and standard_errors must be of one length, got shapes {values.shape} "
-                f"and {errors.shape}."
-            )
-        sites = {
-            f"site {number}": describe_site("value", value, error, confidence_level)
-            for number, (value, error) in enumerate(
-                zip(values.tolist(), errors.tolist(), strict=True), start=1
-            )
-        }
-    return pool_sites(sites, scale, confidence_level)
+        return sites
+    names = None
+    if framed:
+        lacking = {"value", "standard_error"} - set(estimates.columns)
+        if lacking:
+            raise ValueError(f"estimates must have the columns {sorted(lacking)}.")
+        names = getattr(estimates, "index", None)
+        estimates, standard_errors = estimates["value"], estimates["standard_error"]
+    if standard_errors is None:
+        raise ValueError("standard_errors must be given where estimates are numbers.")
+    values = check_data("estimates", estimates, ensure_2d=False, dtype=float)
+    errors = check_data("standard_errors", standard_errors, ensure_2d=False, dtype=float)
+    if values.ndim != 1 or values.shape != errors.shape:
+        raise ValueError(
+            f"estimates and standard_errors must be of one length, got shapes {values.shape} "
+            f"and {errors.shape}."
+        )
+    names = [f"site {number}" for number in range(1, 1 + len(values))] if names is None else names
+    if len(set(names)) < len(values):
+        raise ValueError("estimates must have each site once, got an index that repeats names.")
+    return {
+        name: describe_site("value", value, error, level)
+        for name, value, error in zip(names, values.tolist(), errors.tolist(), strict=True)
+    }
+
+
+def pool_splits(site: Any, result: Mapping[str, Any], level: float) -> Estimate:
+    """Return the mean score of splits, with the standard error of Nadeau and Bengio (2003)."""
+    if not {"test_score", "indices"} <= set(result):
+        raise ValueError(
+            "estimates must hold 'test_score' and 'indices' for each site, as one classifier of "
+            f"run_over_datasets has them; got {sorted(result)} of {site!r}."
+        )
+    scores, parts = np.asarray(result["test_score"], dtype=float), result["indices"]
+    if len(scores) < 2 or not np.isfinite(scores).all():
+        raise ValueError(
+            f"estimates must have a score of two splits at least, none missing, got {scores} of "
+            f"{site!r}."
+        )
+    sizes = [len(b) / len(a) for a, b in zip(parts["train"], parts["test"], strict=True)]
+    error = corrected_error(scores, float(np.mean(sizes)))
+    return describe_site("test_score", float(scores.mean()), error, level)
 
 
 def describe_site(

@@ -6,8 +6,9 @@ Scores that people have already are read from what they have them in.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -17,6 +18,7 @@ from skeval._resampling.fits import score_plan
 from skeval._resampling.folds import fold_plan, resolve_folds
 from skeval._resampling.task import Params, check_takes_weights, read_task
 from skeval.model_selection._comparison_methods import (
+    Table,
     check_estimators,
     check_named,
     choose_scoring,
@@ -204,32 +206,29 @@ def _read_dataset(name: str, dataset: Any) -> tuple[Any, Any, Any]:
 
 
 LONG_COLUMNS = ("dataset", "classifier", "score")
-MISSING = ("None", "nan", "NaT", "<NA>")  # as text, whatever library the frame is of
+MISSING = ("None", "nan", "NaT", "<NA>")
+"""How missing values are printed, whatever library the frame is of."""
 Cells = dict[tuple[str, str], np.ndarray]
 
 
-class ScoreTable(NamedTuple):
-    """Scores by data set and classifier.
+@dataclass(frozen=True)
+class ScoreTable:
+    """Scores by data set and classifier, means over the splits, and what a result tells of them.
 
-    Attributes
-    ----------
-    datasets, names : tuple of str
-    scores : ndarray of shape (n_datasets, n_classifiers)
-        Means over the splits.
-    splits : list of ndarray of shape (n_splits, n_classifiers), or None
-        Scores of the splits, where they are given.
-    dropped : tuple of str
-        Data sets that were left out because a score is missing.
-    test_fraction : float or None
-        Mean size of a test set, relative to the data set, where the scores tell.
+    `details` are the "datasets"; those "dropped" because a score is missing; the "split_scores" of
+    each data set, of shape (n_splits, n_classifiers), None unless they are given; and the
+    "test_fraction", the mean size of a test set relative to the data set, where the scores tell.
     """
 
-    datasets: tuple[str, ...]
     names: tuple[str, ...]
     scores: np.ndarray
-    splits: list[np.ndarray] | None
-    dropped: tuple[str, ...]
-    test_fraction: float | None
+    details: dict[str, Any]
+    scoring: str = "score"
+    n_samples: int | None = None
+
+    def table(self) -> Table:
+        """Return the scores, and what is said of them."""
+        return Table(self.scores, self.details)
 
 
 def read_score_table(scores: Any, missing: str) -> ScoreTable:
@@ -446,11 +445,10 @@ def _fill_table(
     means = np.array([[float(cell.mean()) for cell in row] for row in rows])
     even = all(len({len(cell) for cell in row}) == 1 for row in rows)
     several = even and all(len(row[0]) > 1 for row in rows)
-    return ScoreTable(
-        tuple(kept),
-        tuple(names),
-        means,
-        [np.column_stack(row) for row in rows] if several else None,
-        tuple(lacking),
-        test_fraction,
-    )
+    details = {
+        "datasets": tuple(kept),
+        "dropped": tuple(lacking),
+        "split_scores": [np.column_stack(row) for row in rows] if several else None,
+        "test_fraction": test_fraction,
+    }
+    return ScoreTable(tuple(names), means, details)

@@ -22,14 +22,13 @@ from skeval._inference.estimate import Estimate, Limits, Results
 from skeval._inference.paired import percentile_limits
 from skeval._inference.proportions import (
     effective_size,
+    give_no_limits,
     normal_interval,
-    normal_quantile,
     wilson_interval,
 )
 from skeval._resampling.units import drawing_units
 from skeval.metrics import npv_score, ppv_score, sensitivity_score, specificity_score
-from skeval.metrics._curves import CurveSample, check_curve_sample
-from skeval.metrics._table import give_no_limits
+from skeval.metrics._curves import CurveSample, Cuts, check_curve_sample
 from skeval.model_selection._metric_interval import metric_interval
 from skeval.utils._checks import (
     RandomStateLike,
@@ -40,7 +39,7 @@ from skeval.utils._checks import (
 )
 from skeval.utils._compat import Interval, validate_params
 
-__all__ = ["Rule", "read_rule", "threshold_measures"]
+__all__ = ["read_rule", "threshold_measures"]
 
 Floats = NDArray[np.float64]
 SHARES = {
@@ -244,12 +243,12 @@ def _measure_chosen(
 ) -> dict[str, Estimate]:
     """Return the shares at a chosen threshold, less what choosing it on these samples adds."""
     units = drawing_units(len(sample.score), None, sample.group, crossed=True)
-    lowest, place = np.unique(-sample.score, return_inverse=True)
-    thresholds, positive = -lowest, sample.positive
+    cuts = Cuts(sample.positive, sample.score)
+    thresholds = cuts.thresholds[1:]
 
     def count(weight: Floats) -> tuple[Floats, Floats]:
-        tp, fp = (np.bincount(place, weight * own, len(lowest)) for own in (positive, ~positive))
-        return tp.cumsum(dtype=np.float64), fp.cumsum(dtype=np.float64)
+        true, false = cuts.count(weight)
+        return true[1:], false[1:]  # At every cut one sample at least is called positive.
 
     counts, chosen, gaps = count(sample.weight), [], []
     for number in range(n_resamples):
@@ -262,14 +261,15 @@ def _measure_chosen(
         raise ValueError("y_true must hold both classes on two resamples, it does on fewer.")
     at = rule.choose(*counts)
     drawn_thresholds = np.array(chosen)
-    scale = float(np.abs(drawn_thresholds).max()) or 1.0  # squares of large scores overflow
+    # The squares of large scores would overflow.
+    scale = float(np.abs(drawn_thresholds).max()) or 1.0
     found = {
         "threshold": Estimate(
             name="threshold",
             value=float(thresholds[at]),
             standard_error=scale * float(np.std(drawn_thresholds / scale, ddof=1)),
             limits={"percentile": partial(percentile_limits, drawn_thresholds)},
-            n_samples=len(positive),
+            n_samples=len(sample.positive),
             replicates=drawn_thresholds,
             details=rule._asdict() if np.isfinite(rule.wanted) else {"rule": rule.rule},
             allow_point=True,
@@ -277,55 +277,41 @@ def _measure_chosen(
             confidence_level=sample.confidence_level,
         )
     }
-    called = sample.score >= thresholds[at]
-    among = (positive, ~positive, called, ~called)
+    apparent = _find_shares(*counts, at)
+    return found | _expect_shares(sample, thresholds[at], apparent, gaps, units.n_groups)
+
+
+def _expect_shares(
+    sample: CurveSample, threshold: float, apparent: Floats, gaps: Any, n_groups: int | None
+) -> dict[str, Estimate]:
+    """Return what is to be expected on new samples; `gaps` are the optimism of each resample."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # of a share that no resample has
-        optimism, error = np.nanmean(gaps, axis=0), np.nanstd(gaps, axis=0, ddof=1)
-    numbers = zip(SHARES, _find_shares(*counts, at), optimism, error, among, strict=True)
-    for name, apparent, gain, spread, chosen_from in numbers:
-        share = Share(float(apparent), float(gain), float(spread), chosen_from)
-        found[name] = share.estimate(name, sample, units.n_groups)
-    return found
-
-
-class Share(NamedTuple):
-    """What is right at a chosen threshold: here, what of it is optimism, and of which samples."""
-
-    apparent: float
-    optimism: float
-    error: float
-    among: NDArray[np.bool_]
-
-    def estimate(self, name: str, sample: CurveSample, n_groups: int | None) -> Estimate:
-        """Return what is to be expected on new samples, with Wilson's interval."""
-        value = float(np.clip(self.apparent - self.optimism, 0.0, 1.0))
+        warnings.simplefilter("ignore", RuntimeWarning)  # A share may be 0/0 on all resamples.
+        optimism, errors = np.nanmean(gaps, axis=0), np.nanstd(gaps, axis=0, ddof=1)
+    called, degrees = sample.score >= threshold, sample.spread.degrees_of_freedom
+    among = (sample.positive, ~sample.positive, called, ~called)
+    numbers = (each.tolist() for each in (apparent, optimism, errors))
+    found = {}
+    for name, here, gain, error, chosen in zip(SHARES, *numbers, among, strict=True):
+        value = float(np.clip(here - gain, 0.0, 1.0))
         limits: Callable[[float], Limits] = give_no_limits
-        if np.isfinite([value, self.error]).all():
-            most = independent_size(sample.weight[self.among])
-            n = effective_size(value, self.error, most, n_groups)
-            limits = partial(_limit_share, value, n, sample.spread.degrees_of_freedom)
+        if np.isfinite([value, error]).all():
+            n = effective_size(value, error, independent_size(sample.weight[chosen]), n_groups)
+            limits = partial(wilson_interval, value * n, n, degrees_of_freedom=degrees)
         else:
             warn_undefined(f"{name} is undefined, nan: it is 0/0 at the threshold or on resamples.")
-        return Estimate(
+        found[name] = Estimate(
             name=name,
             value=value,
-            standard_error=self.error,
+            standard_error=error,
             method="bootstrap",
             limits={"wilson": limits},
-            n_samples=int(self.among.sum()),
+            n_samples=int(chosen.sum()),
             bounds=(0.0, 1.0),
-            details={"apparent": self.apparent, "optimism": self.optimism},
+            details={"apparent": here, "optimism": gain},
             confidence_level=sample.confidence_level,
         )
-
-
-def _limit_share(
-    value: float, size: float, degrees_of_freedom: float, confidence_level: float
-) -> Limits:
-    """Return Wilson's limits of a share of so many samples, with Student's quantile of groups."""
-    z = normal_quantile(confidence_level, degrees_of_freedom)
-    return wilson_interval(value * size, size, confidence_level, z)
+    return found
 
 
 def _find_shares(tp: Floats, fp: Floats, at: int) -> Floats:

@@ -30,7 +30,7 @@ from skeval._resampling.progress import show_estimate
 from skeval._resampling.questions import Questions
 from skeval._resampling.task import Target, Task, params_of_part, weight_parameters
 from skeval.feature_selection import selection_stability
-from skeval.feature_selection._selection_bias import compare_selections, split_at_selector
+from skeval.feature_selection._cv2 import compare_selections, split_at_selector
 from skeval.model_selection._error_interval import (
     conclude_row,
     find_answer,

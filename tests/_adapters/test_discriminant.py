@@ -15,7 +15,7 @@ from helpers.label_free import (
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.model_selection import StratifiedKFold
 
-from skeval._adapters.discriminant import has_exact_constants
+from skeval._adapters.linear import has_exact_constants
 from skeval.model_selection import permutation_test
 
 LDA = LinearDiscriminantAnalysis

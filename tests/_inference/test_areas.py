@@ -14,12 +14,11 @@ from skeval._inference.areas import (
     Steps,
     _draw_curve,
     _smooth_curve,
-    area_spread,
     class_size,
     curve_distances,
     curve_limits,
-    delong,
     independent_size,
+    spread_of_areas,
 )
 from skeval._inference.proportions import binomial_limits
 from skeval.model_selection import metric_interval
@@ -30,11 +29,10 @@ def test_delong_equals_the_u_statistic(seed):
     rng = np.random.default_rng(seed)
     positive = rng.permutation(np.repeat([True, False], [7, 11]))
     scores = rng.integers(0, 8, size=(3, 18)).astype(float)  # ties within and between classes
-    areas, covariance = delong(positive, scores)
+    covariance = spread_of_areas(positive, scores, np.ones(18)).covariance
     expected = metric_intervals.delong(scores[:, positive].tolist(), scores[:, ~positive].tolist())
-    assert_allclose(areas, expected[0], rtol=1e-12)
     assert_allclose(covariance, expected[1], rtol=1e-10, atol=1e-15)
-    assert_allclose(areas, [roc_auc_score(positive, s) for s in scores])
+    assert_allclose(expected[0], [roc_auc_score(positive, s) for s in scores])
 
 
 def coverage_of_delong(n_data_sets, n_each=100, shift=1.0):
@@ -50,6 +48,7 @@ def coverage_of_delong(n_data_sets, n_each=100, shift=1.0):
     )
 
 
+@pytest.mark.simulated
 def test_delong_coverage():
     assert consistent_with(coverage_of_delong(200), 200)
 
@@ -68,15 +67,17 @@ ONES = np.ones(80)
 
 
 def test_the_error_of_an_area_is_delongs():
-    expected = np.sqrt(delong(POSITIVE, SCORE[None])[1][0, 0])
-    assert_allclose(area_spread(POSITIVE, SCORE, ONES, None).error, expected)
-    assert_allclose(area_spread(POSITIVE, SCORE, 3 * ONES, None).error, expected)
-    assert_allclose(area_spread(~POSITIVE, -SCORE, ONES, None).error, expected)
+    expected = np.sqrt(
+        metric_intervals.delong([SCORE[POSITIVE].tolist()], [SCORE[~POSITIVE].tolist()])[1][0][0]
+    )
+    assert_allclose(spread_of_areas(POSITIVE, SCORE[None], ONES, None).error, expected)
+    assert_allclose(spread_of_areas(POSITIVE, SCORE[None], 3 * ONES, None).error, expected)
+    assert_allclose(spread_of_areas(~POSITIVE, -SCORE[None], ONES, None).error, expected)
 
 
 def test_groups_of_one_are_samples():
-    found = area_spread(POSITIVE, SCORE, ONES, np.arange(80)).error
-    assert_allclose(found, area_spread(POSITIVE, SCORE, ONES, None).error)
+    found = spread_of_areas(POSITIVE, SCORE[None], ONES, np.arange(80)).error
+    assert_allclose(found, spread_of_areas(POSITIVE, SCORE[None], ONES, None).error)
     assert_allclose(class_size(SCORE, ONES, np.arange(80)), 79, rtol=1e-9)
     assert class_size(SCORE, ONES, None) == 80
 
@@ -85,8 +86,8 @@ def test_groups_of_one_are_samples():
 def test_copies_in_a_group_say_nothing_new(copies):
     positive, score, groups = (np.repeat(v, copies) for v in (POSITIVE, SCORE, np.arange(80)))
     ones = np.ones(80 * copies)
-    expected = area_spread(POSITIVE, SCORE, ONES, np.arange(80)).error
-    assert_allclose(area_spread(positive, score, ones, groups).error, expected)
+    expected = spread_of_areas(POSITIVE, SCORE[None], ONES, np.arange(80)).error
+    assert_allclose(spread_of_areas(positive, score[None], ones, groups).error, expected)
     assert_allclose(class_size(score, ones, groups), 79, rtol=0.03)
 
 
@@ -114,12 +115,14 @@ def test_the_error_of_a_clustered_area_is_obuchowskis(seed):
     for group in (rng.integers(0, 7, 25), np.arange(25)):
         sample = positive.tolist(), score.tolist(), weight.tolist(), group.tolist()
         area, variance = metric_intervals.clustered_area_variance(*sample)
-        assert_allclose(area_spread(positive, score, weight, group).variance, variance, rtol=1e-10)
+        assert_allclose(
+            spread_of_areas(positive, score[None], weight, group).variance, variance, rtol=1e-10
+        )
         assert_allclose(area, roc_auc_score(positive, score, sample_weight=weight))
 
 
 def test_a_class_of_one_has_no_error():
-    assert np.isnan(area_spread(np.arange(80) == 3, SCORE, ONES, None).error)
+    assert np.isnan(spread_of_areas(np.arange(80) == 3, SCORE[None], ONES, None).error)
 
 
 def random_steps(seed, n=(9, 6), ties=False):

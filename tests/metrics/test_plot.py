@@ -76,7 +76,8 @@ def test_band_seeds():
     assert np.abs(run(None) - run(None)).max() > 0
 
 
-@pytest.mark.parametrize("n_sets", [20, pytest.param(400, marks=pytest.mark.slow)])
+@pytest.mark.simulated
+@pytest.mark.parametrize("n_sets", [12, pytest.param(400, marks=pytest.mark.slow)])
 def test_band_of_the_difference_has_its_size(n_sets):
     """Two scores of equal worth: the 95 % band at x = 1/2 misses 0 in about 5 % of data sets."""
     missed = 0
@@ -315,8 +316,9 @@ def test_from_cv_results_takes_frames_and_refuses_what_is_not_theirs():
         RocCurveDisplay.from_cv_results([], X, y)
     with pytest.raises(ValueError, match="X must be what cv_results come from"):
         RocCurveDisplay.from_cv_results(results, X[:20], y[:20])
-    with pytest.raises(ValueError, match="groups must be None for CostCurveDisplay"):
-        CostCurveDisplay.from_cv_results(results, X, y, groups=y)
+    groups = np.arange(len(y)) // 3
+    grouped = CostCurveDisplay.from_cv_results(results, X, y, groups=groups, n_resamples=2)
+    assert grouped.curve.low is not None
     with pytest.raises(ValueError, match="inconsistent numbers"):
         RocCurveDisplay.from_cv_results(results, X, y[:5])
 

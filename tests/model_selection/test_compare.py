@@ -36,7 +36,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 from statsmodels.stats.contingency_tables import mcnemar as sm_mcnemar
 
-from skeval._inference.areas import delong
+from skeval._inference.areas import spread_of_areas
 from skeval._inference.paired import (
     corrected_t,
     differences_of,
@@ -302,7 +302,9 @@ def delong_rejections(n_data_sets, n_each=40):
     for _ in range(n_data_sets):
         shared = rng.normal(size=2 * n_each)
         scores = shared + rng.normal(size=(2, 2 * n_each)) + positive
-        rejected += paired_delong(*delong(positive, scores))[2] <= 0.05
+        areas = [roc_auc_score(positive, each) for each in scores]
+        covariance = spread_of_areas(positive, scores, np.ones(2 * n_each)).covariance
+        rejected += paired_delong(np.array(areas), covariance)[2] <= 0.05
     return rejected
 
 

@@ -23,6 +23,7 @@ from skeval._resampling.folds import fold_plan, resolve_folds
 from skeval._resampling.task import check_task
 from skeval.model_selection import (
     compare_classifiers,
+    compare_predictions,
     cross_val_error,
     error_interval,
     learning_curve_band,
@@ -171,6 +172,15 @@ def test_sliding_windows_with_a_gap_are_the_folds_of_a_plain_loop():
         assert found.replicates == pytest.approx([each.mean() for each in wrong[name]])
         assert error_interval(rule, X, y, cv=cv).value == pytest.approx(error)
     compared = compare_classifiers(rules, X, y, cv=cv)
+    answers = {name: np.concatenate(each) for name, each in wrong.items()}
+    in_time = compare_predictions(np.zeros(64, bool), answers, method="time_blocks")
+    assert compared.method == "time_blocks"
+    assert compared.difference.interval == in_time.difference.interval
+    assert compared.difference.pvalue == in_time.difference.pvalue
+    areas = compare_classifiers(rules, X, y, cv=cv, scoring="roc_auc")
+    assert areas.method == "corrected_t"  # no mean of losses
+    with pytest.raises(ValueError, match="scoring must be a mean over samples in time"):
+        compare_classifiers(rules, X, y, cv=cv, scoring="roc_auc", method="time_blocks")
     means = {name: 1 - np.mean([each.mean() for each in wrong[name]]) for name in rules}
     assert compared.to_dict()["values"] == pytest.approx(means)
 

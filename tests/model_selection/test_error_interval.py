@@ -30,7 +30,7 @@ from sklearn.tree import DecisionTreeClassifier
 from skeval._inference.draws import DRAWN
 from skeval._inference.errors import nested_errors
 from skeval._resampling.fits import fit_scheme
-from skeval._resampling.schemes import (
+from skeval._resampling.folds import (
     bootstrap_scheme,
     fold_scheme,
     halves_scheme,

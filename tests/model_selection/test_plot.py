@@ -4,6 +4,7 @@ from functools import cache
 from itertools import combinations
 
 import numpy as np
+import pandas as pd
 import pytest
 from helpers.published_scores import demsar_areas
 from sklearn.datasets import load_iris
@@ -252,13 +253,9 @@ def test_diagram_draws_ranks_and_groups(many):
 
 def test_names_of_twenty_are_apart_and_within_the_figure(many):
     names = [f"a classifier of a long name {place:02d}" for place in range(20)]
-    display = CriticalDifferenceDisplay(
-        names=names,
-        mean_ranks=np.linspace(2, 18, 20).tolist(),
-        groups=[(0, 5), (3, 9), (10, 19)],
-        critical_difference=3.0,
-        title="twenty",
-    ).plot()
+    frame = pd.DataFrame(many.details["scores"], columns=names)
+    comparison = compare_scores(frame, over="datasets", method="nemenyi", random_state=0)
+    display = CriticalDifferenceDisplay.from_result(comparison)
     assert overlaps(display) == []
     frame = display.figure_.bbox
     for text in display.texts_:

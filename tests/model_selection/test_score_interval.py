@@ -26,7 +26,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import scale
 from sklearn.svm import SVC
 
-from skeval._resampling.schemes import fold_scheme, halves_scheme, subsample_scheme
+from skeval._resampling.folds import fold_scheme, halves_scheme, subsample_scheme
 from skeval._resampling.task import cases_of, check_task
 from skeval.metrics._scorers import range_of
 from skeval.model_selection import Estimate, error_interval, score_interval
