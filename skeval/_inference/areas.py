@@ -74,14 +74,15 @@ def spread_of_areas(
     """
     deviation = np.empty((len(positive), len(scores)))
     for row, score in enumerate(scores):
-        placed = (
-            _place(positive, ranked or rank_scores(positive, score, weight))
-            if max_fpr == 1
-            else _place_below(positive, score, max_fpr)
-        )
-        for own, each in zip((positive, ~positive), placed, strict=True):
+        if max_fpr == 1:
+            found = ranked or rank_scores(positive, score, weight)
+            rightly, others = _rank_rightly(positive, found)
+            placed = rightly / others
+        else:
+            placed = _place_below(positive, score, max_fpr)
+        for own in (positive, ~positive):
             share = weight[own] / weight[own].sum()
-            deviation[own, row] = share * (each - share @ each)
+            deviation[own, row] = share * (placed[own] - share @ placed[own])
     if group is not None:
         return spread_between(deviation, group, weight, positive.astype(np.intp))
     covariance = np.zeros((len(scores), len(scores)))
@@ -92,27 +93,28 @@ def spread_of_areas(
     return Spread(covariance)
 
 
-def _place(positive: NDArray[np.bool_], ranked: Ranked) -> tuple[Floats, Floats]:
-    """Return the share of negatives below each positive, and of positives above each negative."""
-    above, below = (
-        ranked.spread_out((np.cumsum(side) - side / 2) / side.sum())
-        for side in (ranked.positives, ranked.negatives)
+def _rank_rightly(positive: NDArray[np.bool_], ranked: Ranked) -> tuple[Floats, Floats]:
+    """Return of the other class the weight that each sample is ranked rightly against, and all.
+
+    Ties count half.
+    """
+    up, down = ranked.positives, ranked.negatives
+    above, below = up.sum() - np.cumsum(up) + up / 2, np.cumsum(down) - down / 2
+    rightly = np.empty(len(positive))
+    rightly[ranked.order] = np.where(
+        positive[ranked.order], ranked.spread_out(below), ranked.spread_out(above)
     )
-    placed = np.empty(len(positive))
-    placed[ranked.order] = np.where(positive[ranked.order], below, 1 - above)
-    return placed[positive], placed[~positive]
+    return rightly, np.where(positive, down.sum(), up.sum())
 
 
-def _place_below(
-    positive: NDArray[np.bool_], score: Floats, max_fpr: float
-) -> tuple[Floats, Floats]:
-    """Return what positives and negatives contribute to a standardised partial area.
+def _place_below(positive: NDArray[np.bool_], score: Floats, max_fpr: float) -> Floats:
+    """Return what each sample contributes to a standardised partial area.
 
     The area over false positive rates up to u is the mean over the negatives x of ``w(x) S(x)``:
     S(x) is the fraction of positives above x, and w(x) is 1 above the quantile c of the negatives
     that u cuts off, a fraction of 1 where u falls within a step. That c is estimated takes
     ``w(x) S(c)`` from the influence of a negative, which is ``w(x) (S(x) - S(c))``; that of a
-    positive is the mean of w over the negatives below it. At u = 1 it is `_place`.
+    positive is the mean of w over the negatives below it. At u = 1 it is the whole area.
     """
     above, below = score[positive], score[~positive]
     higher = rankdata(-below) - 0.5  # the middle of the step of a negative, counted in negatives
@@ -123,7 +125,9 @@ def _place_below(
     survival = wins.mean(axis=0)
     cut = survival[weight > 0].max()
     scale = 0.5 / (max_fpr - max_fpr**2 / 2)
-    return scale * (wins @ weight / len(below)), scale * weight * (survival - cut)
+    placed = np.empty(len(score))
+    placed[positive], placed[~positive] = wins @ weight / len(below), weight * (survival - cut)
+    return scale * placed
 
 
 class FoldArea(NamedTuple):
@@ -168,12 +172,11 @@ def within_fold_area(
     order = np.argsort(fold, kind="stable")
     starts = np.flatnonzero(np.diff(fold[order], prepend=-1))
     for part in np.split(order, starts[1:]):
-        up, down = part[positive[part]], part[~positive[part]]
-        for own, others in ((up, down), (down, up)):
-            w, held = weight[row[own]], weight[row[others]]
-            below = _weigh_below(score[own], score[others], held)
-            wins[row[own]] += w * (below if own is up else held.sum() - below)
-            pairs[row[own]] += w * held.sum()
+        at = row[part]
+        ranked = rank_scores(positive[part], score[part], weight[at])
+        rightly, others = _rank_rightly(positive[part], ranked)
+        wins[at] += weight[at] * rightly
+        pairs[at] += weight[at] * others
     is_positive = np.zeros(len(weight), dtype=bool)
     is_positive[row[positive]] = True
     total = pairs[is_positive].sum()
@@ -185,14 +188,6 @@ def within_fold_area(
         m = np.count_nonzero(pairs[side])
         influence[side] *= np.sqrt(m / (m - 1)) if m > 1 else 1.0
     return FoldArea(area, influence)
-
-
-def _weigh_below(score: Floats, others: Floats, weight: Floats) -> Floats:
-    """Return the weight of the other scores that lie below each score, ties counting half."""
-    order = np.argsort(others, kind="stable")
-    sums = np.concatenate([[0.0], np.cumsum(weight[order])])
-    low, high = (np.searchsorted(others[order], score, side) for side in ("left", "right"))
-    return (sums[low] + sums[high]) / 2
 
 
 class Ranked(NamedTuple):
