@@ -228,10 +228,10 @@ def rank_scores(positive: NDArray[np.bool_], score: Floats, weight: Floats) -> R
     starts = np.ones(len(order), dtype=bool)
     np.not_equal(values[1:], values[:-1], out=starts[1:])
     first = np.flatnonzero(starts)
-    added = weight * own, weight * ~own
+    up, down = weight * own, weight * ~own
     if len(first) < len(order):
-        values, added = values[first], tuple(np.add.reduceat(each, first) for each in added)
-    return Ranked(order, first, values, *added)
+        up, down = (np.add.reduceat(each, first) for each in (up, down))
+    return Ranked(order, first, values[starts], up, down)
 
 
 def precision_influence(

@@ -26,6 +26,7 @@ __all__ = [
     "area_interval",
     "binomial_limits",
     "bounds_of",
+    "close_proportion",
     "effective_number",
     "effective_size",
     "exact_interval",
@@ -442,3 +443,11 @@ def make_limits(
     read = {form: partial(found.limits, form=form, bounds=ends) for form in forms}
     limits: LimitsByMethod = {**read, **found.forms}
     return {form: limits[form] for form in sorted(limits, key=lambda form: form != first)}
+
+
+def close_proportion(
+    value: float, hits: float, n: float
+) -> dict[str, tuple[Callable[[float], Limits], float]]:
+    """Return the intervals of a proportion of `n` samples."""
+    error = float(np.sqrt(value * (1 - value) / n))
+    return {name: (partial(of, hits, n), error) for name, of in PROPORTION_INTERVALS.items()}

@@ -155,8 +155,8 @@ class CountedClasses(NamedTuple):
         size = max(len(order), 2)  # Beside a single class there may be another one, not yet seen.
         at = np.argmax(self.classes[:, None] == order, axis=1)
         place = (at[:, None] * size + at).ravel()
-        counts = np.bincount(place, self.cells.counts.sum(axis=0), size**2).reshape(size, size)
-        return ConfusionTable(counts, self.cells, place, phi)
+        counts = np.bincount(place, self.cells.counts.sum(axis=0), size**2).astype(np.float64)
+        return ConfusionTable(counts.reshape(size, size), self.cells, place, phi)
 
 
 def count_cells(

@@ -26,6 +26,7 @@ from skeval._inference.groups import Codes
 from skeval._inference.proportions import (
     PROPORTION_INTERVALS,
     area_interval,
+    close_proportion,
     effective_size,
     give_no_limits,
     log_odds_interval,
@@ -78,7 +79,6 @@ __all__ = [
     "Reported",
     "Sample",
     "arrange",
-    "close_proportion",
     "close_side",
     "count_table",
     "find_row",
@@ -492,12 +492,6 @@ def use_proportion(row: Metric, arguments: Arguments, sample: Sample) -> Forms:
     # Average precision is taken for a proportion of the positives, though it counts none.
     hits = round(value * n) if row.response == "predict" else value * n
     return close_proportion(value, hits, n)
-
-
-def close_proportion(value: float, hits: float, n: float) -> Forms:
-    """Return the intervals of a proportion of `n` samples."""
-    error = float(np.sqrt(value * (1 - value) / n))
-    return {name: (partial(of, hits, n), error) for name, of in PROPORTION_INTERVALS.items()}
 
 
 def use_mean(row: Metric, arguments: Arguments, sample: Sample) -> Forms:

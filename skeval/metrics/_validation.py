@@ -414,9 +414,9 @@ def maximize(
     Of many samples it begins where it ends of a part of them. What a last full step misses is of
     the order of its square.
     """
-    if (step := len(data.y) // PART) > 1:
-        group = None if data.group is None else data.group[::step]
-        part = Validated(data.y[::step], data.odds[::step], data.weight[::step], group)
+    if (every := len(data.y) // PART) > 1:
+        group = None if data.group is None else data.group[::every]
+        part = Validated(data.y[::every], data.odds[::every], data.weight[::every], group)
         found = maximize(part, design, start, free)
         start = start if found is None else found[0]
     beta, among, step = start.astype(np.float64), np.ix_(free, free), np.zeros(len(start))
@@ -449,7 +449,7 @@ def fit_logistic(data: Validated, design: Design, start: Floats, free: list[int]
     information = passed.information[among]
     if np.linalg.cond(information) > 1e12:
         return None
-    model = np.linalg.inv(information)
+    model = np.asarray(np.linalg.inv(information), dtype=np.float64)
     return Fit(beta, passed.likelihood, model, passed.squares[among], free, design)
 
 

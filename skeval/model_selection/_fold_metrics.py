@@ -30,6 +30,7 @@ from skeval._inference.groups import Spread, spread_between
 from skeval._inference.paired import corrected_error
 from skeval._inference.proportions import (
     area_interval,
+    close_proportion,
     give_no_limits,
     log_interval,
     mirrored,
@@ -40,14 +41,7 @@ from skeval._inference.proportions import (
 from skeval._inference.tables import CountedClasses, count_cells, score_form
 from skeval._resampling.fits import OutOfFold
 from skeval.metrics._scorers import range_of
-from skeval.metrics._table import (
-    METRICS,
-    Costs,
-    Sample,
-    arrange,
-    close_proportion,
-    make_closed_forms,
-)
+from skeval.metrics._table import METRICS, Costs, Sample, arrange, make_closed_forms
 
 __all__ = ["measure_loss", "measure_metrics", "settle", "summarize_losses"]
 
@@ -169,7 +163,8 @@ def measure_classes(found: OutOfFold) -> Iterator[Measured]:
                 yield from measure_given_scores(found, code, label)
             else:
                 yield from measure_ranking(found, codes == code, scores[:, code], label)
-    for code, label in enumerate(classes if counted else ()):
+    for code, label in enumerate(classes if counted is not None else ()):
+        assert counted is not None
         yield from measure_tables(found, counted.choose(code), n, code, str(label))
 
 
@@ -302,7 +297,7 @@ def measure_given_scores(found: OutOfFold, code: int, label: str | None) -> Iter
         if not found.ranks_nothing.all():
             of_area = "score", *sample.area_form(value)
             if found.group is None and np.ptp(sample.weight) == 0:
-                n_positive = np.count_nonzero(sample.positive)
+                n_positive = int(np.sum(sample.positive))
                 forms = close_proportion(precision, precision * n_positive, n_positive)
             else:
                 positive = sample.positive.astype(int)

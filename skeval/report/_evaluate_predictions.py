@@ -234,9 +234,12 @@ def find_worst(found: OutOfFold, index: Any) -> HardSamples:
         return hard
     own = scores[hard.sample, found.target.codes[hard.sample]]
     order = np.argsort(own - scores[hard.sample].max(axis=1), kind="stable")
-    columns = {name: getattr(hard, name) for name in ("sample", "suspect", *IN_WORDS)}
+    columns: dict[str, Any] = {
+        name: getattr(hard, name) for name in ("sample", "suspect", *IN_WORDS)
+    }
     columns["wrong"] = 1 - own if found.probabilities is not None else hard.wrong
-    return replace(hard, **{name: np.asarray(each)[order] for name, each in columns.items()})
+    columns = {name: np.asarray(each)[order] for name, each in columns.items()}
+    return replace(hard, **columns)
 
 
 IN_WORDS = ("name", "truth", "prediction")

@@ -357,6 +357,10 @@ MOST = 20
 """Samples that are printed."""
 
 
+Words = Sequence[str] | np.ndarray
+"""One for each of some samples."""
+
+
 @dataclass(frozen=True, eq=False)
 class HardSamples(ShownAsText):
     """Samples by how badly models that did not see them predict them, the worst first.
@@ -388,9 +392,9 @@ class HardSamples(ShownAsText):
     """
 
     sample: np.ndarray
-    name: Sequence[str]
-    truth: Sequence[str]
-    prediction: Sequence[str]
+    name: Words
+    truth: Words
+    prediction: Words
     wrong: np.ndarray
     always: int
     suspect: np.ndarray
@@ -466,7 +470,7 @@ def _sort_worst(wrong: np.ndarray, above: float) -> np.ndarray:
     return hard[np.argsort(-wrong[hard], kind="stable")]
 
 
-def name_samples(rows: np.ndarray, index: Any, n_samples: int) -> Sequence[str]:
+def name_samples(rows: np.ndarray, index: Any, n_samples: int) -> Words:
     """Return the names of samples in an index, or their numbers."""
     if index is None:
         return rows.astype(f"U{len(str(n_samples))}")
