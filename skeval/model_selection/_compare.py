@@ -236,6 +236,13 @@ def compare_classifiers(
 
     So the default repeats the folds; ``cv=10`` is the single set, at a tenth of the fits.
 
+    Of five folds in the order of time (two rules of the same worth, each on one of two features, of
+    the accuracy and the squared error, 200 sets of 100 and 400 samples whose autocorrelation is 0
+    or .5) "time_blocks" rejected .035 to .075, and "corrected_t" .015 at most, which shows little.
+    With an autocorrelation of .9 the former rejected .05 to .14, for rules that are fitted to few
+    independent samples differ, and was undefined in .15 (accuracy) and .85 (squared error) of the
+    sets of 100.
+
     Of more than two the intervals are those of the pairs at the level
     ``1 - (1 - confidence_level) / m`` for `m` pairs (Bonferroni). Holm's P-values reject whatever
     such an interval excludes, and may reject a little more.
