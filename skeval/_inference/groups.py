@@ -12,7 +12,8 @@ same) makes the sum unbiased where samples are independent: CR2 of Bell and McCa
 known as well as its degrees of freedom say, Satterthwaite's :math:`(E V)^2 / (var V / 2)`,
 where the samples of a group have the correlation that is found here (Imbens and Kolesar 2016). Of
 groups of one size they are G - 1. Where the estimate has several parts that do not share their
-weight, as the two classes of an area under a curve, each part is a stratum.
+weight, as the two classes of an area under a curve, each part is a stratum. What a group moves the
+two coefficients of a logistic regression by is no share: there each group is left out, CR3.
 
 **Crossed groups**, as raters and items: the variance between the groups of one kind, plus that of
 the other, less that of the groups of both, which is in each (Cameron, Gelbach and Miller 2011).
@@ -33,26 +34,35 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import combinations
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import ndtri, stdtrit
 
 __all__ = [
     "Codes",
+    "Design",
     "Spread",
     "Totals",
     "add_up",
     "combine_ways",
     "count_groups",
+    "covariance_left_out",
     "describe_groups",
+    "make_design",
     "measure_sums",
+    "read_design",
     "spread_between",
+    "spread_of_cells",
 ]
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 """The group of each sample, numbered from 0, shape (n,); of crossed groups (n, n_kinds)."""
+Labels = NDArray[np.bool_] | NDArray[np.signedinteger[Any]]
+"""Small numbers, from 0."""
 
 
 class Spread(NamedTuple):
@@ -159,30 +169,89 @@ def spread_between(
         To what share each sample moves what its own influence is held against; None is the weight.
     """
     moved = influence.reshape(len(influence), -1)
-    weight = np.ones(len(moved)) if weight is None else weight / (weight.max() or 1.0)
-    part = np.zeros(len(moved), dtype=np.intp) if stratum is None else stratum
-    n_parts = int(part.max()) + 1
-    squares = np.einsum("ij,ij->i", moved, moved)
-    counted = np.divide(squares, weight, out=np.zeros(len(moved)), where=weight > 0)
-    totals = Totals(add_up(part, squares, n_parts), add_up(part, counted, n_parts))
+    squares = counted = np.einsum("ij,ij->i", moved, moved)
+    if weight is not None and weight.min() == weight.max():
+        weight = None
+    if weight is not None:
+        weight = weight / weight.max()
+        counted = np.divide(squares, weight, out=np.zeros(len(moved)), where=weight > 0)
+    n_parts, totals = 1, Totals(squares.sum(keepdims=True), counted.sum(keepdims=True))
+    if stratum is not None:
+        n_parts = int(stratum.max()) + 1
+        totals = Totals(*(add_up(stratum, values, n_parts) for values in (squares, counted)))
 
     def measure(code: Codes) -> Spread:
         n_groups = int(code.max()) + 1
-        cell = code if n_parts == 1 else code * n_parts + part
-        added = [
-            add_up(cell, each, n_groups * n_parts).reshape(n_groups, n_parts)
-            for each in (weight, weight**2, *moved.T)
-        ]
-        share = added[0]
-        if leverage is not None:
-            share = add_up(cell, leverage, share.size).reshape(share.shape)
-        return measure_sums(np.array(added[2:]), added[0], added[1], totals, share)
+        cell = code if stratum is None else code * n_parts + stratum
+
+        def add(values: Floats | None) -> Floats:
+            return add_up(cell, values, n_groups * n_parts).reshape(n_groups, n_parts)
+
+        size = add(weight)
+        squared = size if weight is None else add(weight**2)
+        share = size if leverage is None else add(leverage)
+        return measure_sums(
+            np.array([add(column) for column in moved.T]), size, squared, totals, share
+        )
 
     return combine_ways(group, measure)
 
 
-def add_up(code: Codes, values: Floats, size: int) -> Floats:
-    """Return the sum of the values of each code."""
+def spread_of_cells(
+    values: Floats, cell: Labels, group: Codes, weight: Floats | None = None
+) -> Spread:
+    """Return how far the weighted mean is known of what a sample counts by its cell.
+
+    It is that of `spread_between`, from a table of groups and cells where this is small.
+    """
+    if weight is not None:
+        weight = None if weight.min() == weight.max() else weight / weight.max()
+    n_cells, n_groups = len(values), int(group.max()) + 1
+    is_large = group.ndim > 1 or n_cells * n_groups > _LARGE * len(cell)
+    place, size = (cell, n_cells) if is_large else (group * n_cells + cell, n_cells * n_groups)
+    table = squares = add_up(place, weight, size).reshape(-1, n_cells)
+    if weight is not None:
+        squares = add_up(place, weight**2, size).reshape(-1, n_cells)
+    whole, squared = table.sum(axis=0), squares.sum(axis=0)
+    influence = (values - whole @ values / whole.sum()) / whole.sum()
+    if is_large:
+        moved = np.take(influence, cell)  # truth values, too, are places here
+        return spread_between(moved if weight is None else weight * moved, group, weight)
+    totals = Totals(np.array([squared @ influence**2]), np.array([whole @ influence**2]))
+    counted, squares = (each.sum(axis=1, keepdims=True) for each in (table, squares))
+    return measure_sums((table @ influence)[None, :, None], counted, squares, totals, counted)
+
+
+_LARGE = 4
+"""Tables of more entries than so many times the samples cost more than the samples do."""
+
+
+def covariance_left_out(influence: Floats, own: Floats, group: Codes) -> Floats:
+    r"""Return the covariance of k coefficients, each group left out in turn: CR3, in one step.
+
+    .. math:: V = \sum_g d_g d_g', \qquad d_g = (I - H_g)^{-1} \sum_{i \in g} \psi_i
+
+    `influence` :math:`\psi` has shape (n, k); `own` of shape (n, k, k) adds up to :math:`H_g`, by
+    how much a group moves the coefficients that its own influence is held against, to I in all.
+    """
+    k = influence.shape[1]
+
+    def measure(code: Codes) -> Spread:
+        n_groups = int(code.max()) + 1
+        sums, moved = (
+            np.stack([add_up(code, column, n_groups) for column in each.reshape(-1, size).T], 1)
+            for each, size in ((influence, k), (own, k * k))
+        )
+        rest = np.eye(k) - moved.reshape(-1, k, k)
+        rest[np.linalg.det(rest) < _LEAST] = np.nan  # without the group there is no estimate
+        left_out = np.linalg.solve(rest, sums[:, :, None])[:, :, 0]
+        return Spread(left_out.T @ left_out, np.inf, n_groups, (0.0,))
+
+    return combine_ways(group, measure).covariance
+
+
+def add_up(code: Labels, values: Floats | None, size: int) -> Floats:
+    """Return the sum of the values of each code, or how many it has."""
     return np.bincount(code, values, size).astype(np.float64, copy=False)
 
 
@@ -218,13 +287,8 @@ def measure_sums(
     d = scale * (squares + correlation * (weight**2 - squares))
     # C is diag(d) + U K U' with the columns share and d of each part.
     columns = np.concatenate([share, d], axis=1)
-    n_parts = weight.shape[1]
-    inner = np.block(
-        [
-            [np.diag(d.sum(axis=0)), -np.eye(n_parts)],
-            [-np.eye(n_parts), np.zeros((n_parts, n_parts))],
-        ]
-    )
+    inner = -np.roll(np.eye(columns.shape[1]), weight.shape[1], axis=0)
+    np.fill_diagonal(inner[: weight.shape[1]], d.sum(axis=0))
     own, lost = d.sum(axis=1), np.einsum("gi,ij,gj->g", columns, inner, columns)
     gram = inner @ (columns.T @ (factor[:, None] * columns))
     mean = float(factor @ (own + lost))
@@ -256,6 +320,73 @@ def find_correlation(sums: Floats, weight: Floats, squares: Floats, totals: Tota
     bottom = whole - pairs - alone + means - between * (means - pairs)
     top, bottom = top[known].sum(), bottom[known].sum()
     return float(np.clip(top / bottom, 0.0, 1.0)) if bottom > 0 else 0.0
+
+
+class Design(NamedTuple):
+    """Groups of a study that is planned: their size, and how alike two samples of one are.
+
+    Of unequal sizes m the size is that of the group of an average sample, ``sum m^2 / sum m``.
+    """
+
+    size: float = 1.0
+    correlation: float = 0.0
+
+    @property
+    def effect(self) -> float:
+        """How many times as many samples as independent ones it takes, of many groups."""
+        return 1 + (self.size - 1) * self.correlation
+
+    def needed(self, n_independent: float, confidence_level: float) -> int:
+        """Return how many samples have an interval as long as so many independent ones.
+
+        It is the normal one of these and Student's of the groups.
+        """
+        tail = (1 - confidence_level) / 2
+
+        def tells(n: int) -> float:
+            quantile = stdtrit(n / self.size - 1, tail) / ndtri(tail)
+            return float(n / self.effect / quantile**2)
+
+        low, high = 0, int(np.ceil(2 * self.size))
+        while tells(high) < n_independent:
+            low, high = high, 2 * high
+        while high - low > 1:
+            middle = (low + high) // 2
+            if middle >= 2 * self.size and tells(middle) >= n_independent:
+                high = middle
+            else:
+                low = middle
+        return high
+
+    def describe(self, n_samples: int) -> str:
+        """Say how many groups that are, and what they cost."""
+        return (
+            f"{np.ceil(n_samples / self.size):.0f} groups of {self.size:.3g} samples "
+            f"(intraclass correlation {self.correlation:.2g}, design effect {self.effect:.3g})"
+        )
+
+
+def read_design(group_size: float | None, intraclass_correlation: float | None) -> Design | None:
+    """Return the groups that are planned, None for none; raise where half of them is missing."""
+    if group_size is None and intraclass_correlation is None:
+        return None
+    if group_size is None or intraclass_correlation is None:
+        raise ValueError(
+            "group_size and intraclass_correlation must both be given, or none, got "
+            f"{group_size!r} and {intraclass_correlation!r}."
+        )
+    return make_design(group_size, intraclass_correlation)
+
+
+def make_design(group_size: float, intraclass_correlation: float) -> Design:
+    """Return the groups that are planned; raise where they cannot be."""
+    if not isinstance(group_size, Real) or not 1 <= group_size < np.inf:
+        raise ValueError(f"group_size must be a finite number >= 1, got {group_size!r}.")
+    if not isinstance(intraclass_correlation, Real) or not 0 <= intraclass_correlation <= 1:
+        raise ValueError(
+            f"intraclass_correlation must lie in [0, 1], got {intraclass_correlation!r}."
+        )
+    return Design(float(group_size), float(intraclass_correlation))
 
 
 def describe_groups(n_samples: int, details: Mapping[str, Any]) -> str:

@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
+from scipy.special import ndtr, stdtr
 
 from skeval._inference.estimate import Limits
-from skeval._inference.groups import Codes, Spread, spread_between
+from skeval._inference.groups import Codes, Spread, spread_between, spread_of_cells
 from skeval._inference.proportions import normal_interval
 
 __all__ = [
@@ -163,11 +164,13 @@ class PairedTest(NamedTuple):
     limits: Callable[[float], Limits]
 
 
-def tail_probability(law: stats.rv_continuous, statistic: float, alternative: str) -> float:
-    """Return the P-value of a statistic whose law is symmetric around 0."""
-    if alternative == "two-sided":
-        return 2 * float(law.sf(abs(statistic)))
-    return float(law.sf(statistic if alternative == "greater" else -statistic))
+def tail_probability(
+    statistic: float, alternative: str, degrees_of_freedom: float = np.inf
+) -> float:
+    """Return the P-value of a statistic of Student's law, or of the normal one."""
+    least = {"two-sided": abs(statistic), "greater": statistic}.get(alternative, -statistic)
+    tail = ndtr(-least) if np.isinf(degrees_of_freedom) else stdtr(degrees_of_freedom, -least)
+    return float(tail * (2 if alternative == "two-sided" else 1))
 
 
 def corrected_t(
@@ -188,7 +191,7 @@ def student_test(mean: float, error: float, n_units: int, alternative: str) -> P
         statistic, pvalue = (0.0, 1.0) if mean == 0 else (np.nan, np.nan)
         return PairedTest(0.0, statistic, pvalue, partial(normal_interval, mean, np.nan))
     statistic = mean / error
-    pvalue = tail_probability(stats.t(n_units - 1), statistic, alternative)
+    pvalue = tail_probability(statistic, alternative, n_units - 1)
     limits = partial(normal_interval, mean, error, degrees_of_freedom=n_units - 1)
     return PairedTest(error, statistic, pvalue, limits)
 
@@ -235,15 +238,16 @@ def mcnemar(
 
 
 def grouped_mcnemar(
-    difference: Floats, group: Codes, alternative: str = "two-sided"
+    right: NDArray[np.bool_], group: Codes, alternative: str = "two-sided"
 ) -> tuple[PairedTest, Spread]:
     """Return the test of McNemar by the differences of groups (Durkalski et al. 2003).
 
-    `difference` is 1, 0 or -1 for each sample. As without groups the interval, and here the test
-    too, adds half a sample to each of the cells that differ.
+    `right` of shape (2, n) says which samples each is right on. As without groups the interval, and
+    here the test too, adds half a sample to each of the cells that differ.
     """
-    n, value = len(difference), float(difference.mean())
-    spread = spread_between((difference - value) / n, group)
+    (one, other), n = right.view(np.int8), right.shape[1]
+    value = float(np.mean(right[0]) - np.mean(right[1]))
+    spread = spread_of_cells(np.array([0.0, 1.0, -1.0, 0.0]), one + 2 * other, group)
     variance = (n**2 * spread.variance + 1 + 2 * n * value**2 / (n + 2)) / (n + 2) ** 2
     test = _student(n * value / (n + 2), variance, spread, alternative)
     return test._replace(limits=partial(_within_bounds, test.limits)), spread
@@ -255,8 +259,7 @@ def _student(value: float, variance: float, spread: Spread, alternative: str) ->
     if error == 0:
         return _of_no_variance(np.array([value]))
     limits = partial(normal_interval, value, error, degrees_of_freedom=degrees)
-    law = stats.norm if np.isinf(degrees) else stats.t(degrees)
-    pvalue = tail_probability(law, value / error, alternative)
+    pvalue = tail_probability(value / error, alternative, degrees)
     return PairedTest(error, value / error, pvalue, limits)
 
 
@@ -347,8 +350,8 @@ def paired_delong(
     limits = partial(normal_interval, difference, error, **options)
     surely = np.inf * difference if difference else 0.0
     statistic = difference / error if error else surely
-    law = stats.norm if np.isinf(degrees_of_freedom) else stats.t(degrees_of_freedom)
-    return PairedTest(error, statistic, tail_probability(law, statistic, alternative), limits)
+    pvalue = tail_probability(statistic, alternative, degrees_of_freedom)
+    return PairedTest(error, statistic, pvalue, limits)
 
 
 def five_by_two_t(differences: Floats, alternative: str) -> PairedTest:
@@ -358,7 +361,7 @@ def five_by_two_t(differences: Floats, alternative: str) -> PairedTest:
     if error == 0:
         return _of_no_variance(differences)
     statistic = first / error
-    pvalue = tail_probability(stats.t(5), statistic, alternative)
+    pvalue = tail_probability(statistic, alternative, 5)
     return PairedTest(error, statistic, pvalue, partial(_t_limits, first, error))
 
 

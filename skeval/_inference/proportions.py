@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 from scipy.optimize import brentq
-from scipy.special import betainccinv, betaincinv, expit, logit, ndtr
+from scipy.special import betainccinv, betaincinv, expit, logit, ndtr, ndtri, stdtrit
 
 from skeval._inference.estimate import Details, Limits, LimitsByMethod
 from skeval._inference.groups import Codes, Spread, spread_between
@@ -44,6 +44,7 @@ __all__ = [
     "spread_of_ratio",
     "stratified_wilson_interval",
     "take_root",
+    "warn_of_one_group",
     "wilson_interval",
     "wilson_limits",
 ]
@@ -54,8 +55,8 @@ _ROUNDING = 1e-12
 def normal_quantile(confidence_level: float, degrees_of_freedom: float = np.inf) -> float:
     """Return the two-sided quantile ``z_{1-a/2}``, or Student's of a spread among few units."""
     if np.isinf(degrees_of_freedom):
-        return float(stats.norm.ppf((1 + confidence_level) / 2))
-    return float(stats.t.isf((1 - confidence_level) / 2, degrees_of_freedom))
+        return float(ndtri((1 + confidence_level) / 2))
+    return -float(stdtrit(degrees_of_freedom, (1 - confidence_level) / 2))
 
 
 def normal_interval(
@@ -104,11 +105,17 @@ def spread_of_ratio(sums: np.ndarray, counts: np.ndarray, groups: Codes | None =
     residuals = (sums - sums.sum() / total * counts) / total
     if groups is None:
         return Spread(np.array([[np.sum(residuals**2)]]))
-    seen = counts > 0
-    found = spread_between(residuals[seen], groups[seen], counts[seen])
-    if found.n_groups == 1:
+    if counts.min() == 0:
+        seen = counts > 0
+        residuals, groups, counts = residuals[seen], groups[seen], counts[seen]
+    return warn_of_one_group(spread_between(residuals, groups, counts))
+
+
+def warn_of_one_group(spread: Spread) -> Spread:
+    """Return a spread; warn where a single group does not tell it."""
+    if spread.n_groups == 1:
         warn_undefined("The standard error of one group is undefined and set to nan.")
-    return found
+    return spread
 
 
 def mean_interval(losses: np.ndarray, method: str, confidence_level: float) -> Limits:

@@ -22,8 +22,13 @@ from numpy.typing import NDArray
 from scipy.optimize import LinearConstraint, brentq, minimize
 
 from skeval._inference.estimate import Limits
-from skeval._inference.groups import Codes
-from skeval._inference.proportions import effective_number, normal_quantile, spread_of_ratio
+from skeval._inference.groups import Codes, spread_of_cells
+from skeval._inference.proportions import (
+    effective_number,
+    normal_quantile,
+    spread_of_ratio,
+    warn_of_one_group,
+)
 
 __all__ = [
     "ConfusionTable",
@@ -86,15 +91,16 @@ def score_form(
     gradient = table.metric(share)[1]
     slope = gradient - np.sum(share * gradient)
     weight = table.weight / table.weight.max()  # The square of a weight may overflow.
-    influence = weight * slope.ravel()[table.cell]
     parts: list[Any] = (
         [slice(None)] if repeat is None else [repeat == one for one in np.unique(repeat)]
     )
     largest = weight.sum() ** 2 / np.sum(weight**2) / len(parts)
-    found = [
-        spread_of_ratio(influence[part], weight[part], None if groups is None else groups[part])
-        for part in parts
-    ]
+    if groups is None:
+        influence = weight * slope.ravel()[table.cell]
+        found = [spread_of_ratio(influence[part], weight[part]) for part in parts]
+    else:
+        taken = ((table.cell[part], groups[part], weight[part]) for part in parts)
+        found = [warn_of_one_group(spread_of_cells(slope.ravel(), *each)) for each in taken]
     error = float(np.sqrt(np.mean([one.variance for one in found])))
     alone, most = float(np.sum(share * slope**2)), float(np.max(slope**2, initial=0.0))
     if alone <= _ROUNDING * most or not error > 0:

@@ -7,14 +7,12 @@ and uncertainty.
 
 from __future__ import annotations
 
-import warnings
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.isotonic import isotonic_regression
 from sklearn.utils import check_consistent_length
 
@@ -27,12 +25,11 @@ from skeval._inference.calibration import (
     shrink_distances,
 )
 from skeval._inference.estimate import Curve, Estimate, Results
-from skeval._inference.groups import Codes, Spread
+from skeval._inference.groups import Codes, spread_of_cells
 from skeval._inference.proportions import (
     effective_size,
     exact_interval,
     normal_quantile,
-    spread_of_ratio,
     wilson_interval,
 )
 from skeval.metrics._regression import PROBABILITY_LOSSES
@@ -94,12 +91,6 @@ class Events(NamedTuple):
     weight: Floats
     pos_label: object
     group: Codes | None = None
-
-    def find_mean(self, values: Floats, inside: Any = slice(None)) -> Spread:
-        """Return how far the mean of some values is known, of all samples or of some."""
-        weight = self.weight[inside]
-        group = None if self.group is None else self.group[inside]
-        return spread_of_ratio(weight * values[inside], weight, group)
 
 
 def check_events(
@@ -176,13 +167,13 @@ def find_known(events: Events, bins: Binned, confidence_level: float) -> Known:
     size, wider = bins.effective.copy(), np.ones(len(bins.counts))
     if events.group is None:
         return Known(size, wider)
-    happened = events.happened.astype(np.float64)
+    small = np.min_scalar_type(len(size))  # which is sorted by its digits
+    ends = np.cumsum(bins.counts)[:-1]
+    inside = np.split(np.argsort(bins.place.astype(small), kind="stable"), ends)
     for k, observed in enumerate(bins.observed.tolist()):
-        inside = bins.place == k
-        # It is warned of a single group, which is dealt with below.
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UndefinedMetricWarning)
-            spread = events.find_mean(happened, inside)
+        rows = inside[k]
+        happened, group, weight = events.happened[rows], events.group[rows], events.weight[rows]
+        spread = spread_of_cells(np.array([0.0, 1.0]), happened, group, weight)
         if spread.n_groups == 1:
             size[k] = 1.0
             continue

@@ -20,11 +20,12 @@ from scipy.special import expit, logit
 
 from skeval._inference.areas import independent_size
 from skeval._inference.estimate import Curve, Estimate, Limits, Results
-from skeval._inference.groups import Codes, Spread, spread_between
+from skeval._inference.groups import Codes, Spread, covariance_left_out, read_design, spread_between
 from skeval._inference.proportions import (
     give_no_limits,
     log_interval,
     mirrored,
+    normal_interval,
     normal_quantile,
     spread_of_ratio,
 )
@@ -131,7 +132,9 @@ def calibration_measures(
     and over groups where given. Its ratio to the variance of the model scales an interval that
     never ends where it cannot: of the observed over the expected number and of ``in_the_large`` a
     score interval (Rao), of intercept and slope that of the profile likelihood. A ratio below 1 is
-    shrunk toward 1 with the weight of 4 samples of the smaller class.
+    shrunk toward 1 with the weight of 4 samples of the smaller class. In groups intercept and slope
+    have Student's interval of the variance that is found when each group is left out in turn (CR3,
+    in one step of Newton's method), for a few groups that are alike inside bend the likelihood.
 
     *The smooth curve* is logistic regression on a restricted cubic spline of the log-odds with 4
     knots, 3 where a class has fewer than 30 samples [1]_ [2]_. Chance makes distances even where
@@ -299,16 +302,41 @@ def _find_quantile(spread: Spread, confidence_level: float) -> float:
 
 
 class Fit(NamedTuple):
-    """A logistic regression: its coefficients, the covariance of the model, and the real one.
+    """A logistic regression: its coefficients, their covariance by the model, the probabilities.
 
-    `spreads` are those of each coefficient by itself, `spread` is that of all.
+    `turned` are the rows of the design times that covariance.
     """
 
     coefficients: Floats
     likelihood: float
     model: Floats
-    spread: Spread
-    spreads: list[Spread]
+    turned: Floats
+    mean: Floats
+
+    def spread(self, data: Validated, design: Floats) -> Spread:
+        """Return how far all coefficients are known together."""
+        variance = self.mean * (1 - self.mean)
+        leverage = variance * np.einsum("ij,ij->i", self.turned, design)
+        moved = self.turned * (data.y - self.mean)[:, None]
+        return data.spread(moved, np.sqrt(leverage), leverage)
+
+    def spread_each(self, data: Validated, design: Floats) -> list[Spread]:
+        """Return how far each of a few coefficients is known; of groups each is left out (CR3)."""
+        size = np.sqrt(self.mean * (1 - self.mean))
+        moved = self.turned * (data.y - self.mean)[:, None]
+        spreads = [
+            data.spread(own, size * np.abs(turned), (size * turned) ** 2)
+            for own, turned in zip(moved.T, self.turned.T, strict=True)
+        ]
+        if data.group is None:
+            return spreads
+        weight = data.weight[:, None]
+        own = (weight * size[:, None] ** 2 * self.turned)[:, :, None] * design[:, None, :]
+        covariance = covariance_left_out(weight * moved, own, data.group)
+        return [
+            spread._replace(covariance=covariance[at : at + 1, at : at + 1])
+            for at, spread in enumerate(spreads)
+        ]
 
 
 def _log_likelihood(y: Floats, weight: Floats, line: Floats) -> float:
@@ -353,14 +381,7 @@ def fit_logistic(data: Validated, design: Floats, offset: Floats | float = 0.0) 
     if np.linalg.cond(information) > 1e12:
         return None
     model = np.linalg.inv(information)
-    turned, size = design @ model, np.sqrt(mean * (1 - mean))
-    moved = turned * (data.y - mean)[:, None]
-    leverage = size**2 * np.einsum("ij,ij->i", turned, design)
-    spreads = [
-        data.spread(moved[:, at], size * np.abs(turned[:, at]), (size * turned[:, at]) ** 2)
-        for at in range(len(beta))
-    ]
-    return Fit(beta, likelihood, model, data.spread(moved, np.sqrt(leverage), leverage), spreads)
+    return Fit(beta, likelihood, model, design @ model, mean)
 
 
 SMALLEST = float(np.finfo(float).tiny)
@@ -374,7 +395,7 @@ def _find_in_the_large(data: Validated) -> Measure:
     if fit is None:
         return NOTHING
     value = float(fit.coefficients[0])
-    (spread,) = fit.spreads
+    (spread,) = fit.spread_each(data, ones)
     larger = data.shrink(spread.variance / float(fit.model[0, 0]))
     limits = partial(_limit_shift, data, value, (spread, larger))
     return Measure(value, spread.error, "score", limits, spread.details)
@@ -422,19 +443,24 @@ def recalibrate(data: Validated) -> dict[str, Measure]:
         )
         return {"intercept": NOTHING, "slope": NOTHING}
     found = {}
-    for at, name in enumerate(("intercept", "slope")):
-        value = float(fit.coefficients[at])
-        spread = fit.spreads[at]
-        limits = partial(_profile, data, design, fit, at)
-        found[name] = Measure(value, spread.error, "profile", limits, spread.details)
+    for at, spread in enumerate(fit.spread_each(data, design)):
+        value, method = float(fit.coefficients[at]), "profile"
+        limits: Callable[[float], Limits] = partial(_profile, data, design, fit, at, spread)
+        if data.group is not None:
+            degrees, method = spread.degrees_of_freedom, "t"
+            limits = partial(normal_interval, value, spread.error, degrees_of_freedom=degrees)
+        found[("intercept", "slope")[at]] = Measure(
+            value, spread.error, method, limits, spread.details
+        )
     return found
 
 
-def _profile(data: Validated, design: Floats, fit: Fit, at: int, confidence_level: float) -> Limits:
+def _profile(
+    data: Validated, design: Floats, fit: Fit, at: int, spread: Spread, confidence_level: float
+) -> Limits:
     """Return the ends where twice the loss of likelihood, of the best other one, is z^2 r."""
-    spread = fit.spreads[at]
     larger = data.shrink(spread.variance / float(fit.model[at, at]))
-    bound = _find_quantile(spread, confidence_level) ** 2 * larger
+    bound = normal_quantile(confidence_level) ** 2 * larger
     best, other = float(fit.coefficients[at]), fit.coefficients[[1 - at]]
     moves = fit.model[1 - at, at] / fit.model[at, at]  # of the other with this one
 
@@ -515,38 +541,40 @@ def _measure_distances(
         knots = np.quantile(grid, KNOTS.get(n_knots, (0.25, 0.75)))
         if len(np.unique(knots)) < n_knots:
             continue
-        fit = fit_logistic(data, make_spline(data.odds, knots))
+        spline = make_spline(data.odds, knots)
+        fit = fit_logistic(data, spline)
         if fit is not None:
             break
     else:
         return dict.fromkeys(SHARES, NOTHING)
     rng = repetition_rng(root_seed(random_state), 0)
     drawn = rng.standard_normal((N_DRAWS, len(fit.coefficients)))
-    degrees = fit.spread.degrees_of_freedom
+    known = fit.spread(data, spline)
+    degrees = known.degrees_of_freedom
     if np.isfinite(degrees):
         drawn /= np.sqrt(rng.chisquare(degrees, (N_DRAWS, 1)) / degrees)
-    scale, turn = np.linalg.eigh(fit.spread.covariance)
+    scale, turn = np.linalg.eigh(known.covariance)
     noise = drawn @ (turn * np.sqrt(scale.clip(0))).T
     ray = Ray(make_spline(grid, knots), expit(grid), fit.coefficients, noise)
-    curve = _draw_smooth(ray, fit, confidence_level)
+    curve = _draw_smooth(ray, known, confidence_level)
     found = {}
     for name, share in SHARES.items():
         value = float(_summarize(ray.measure(1.0), share))
         chance = float(np.median(_summarize(ray.draw(0.0), share)))
         limits = partial(ray.limits, value, chance, share)
         spread = float(np.std(_summarize(ray.draw(1.0), share)))
-        details = {**fit.spread.details, "by_chance": chance, "curve": curve}
+        details = {**known.details, "by_chance": chance, "curve": curve}
         found[name] = Measure(value, spread, "test_inversion", limits, details)
     return found
 
 
-def _draw_smooth(ray: Ray, fit: Fit, confidence_level: float) -> Curve:
+def _draw_smooth(ray: Ray, known: Spread, confidence_level: float) -> Curve:
     """Return the smooth calibration curve with its interval at each probability."""
     p, first = np.unique(ray.p, return_index=True)
-    design, covariance = ray.design[first], fit.spread.covariance
-    line = design @ fit.coefficients
-    error = np.sqrt(np.sum((design @ covariance) * design, axis=1).clip(0))
-    reach = _find_quantile(fit.spread, confidence_level) * error
+    design = ray.design[first]
+    line = design @ ray.fitted
+    error = np.sqrt(np.sum((design @ known.covariance) * design, axis=1).clip(0))
+    reach = _find_quantile(known, confidence_level) * error
     return Curve(
         name="smooth calibration curve",
         axes=("probability", "observed"),
@@ -667,6 +695,8 @@ def validation_size(
     specificity: float | None = None,
     widths: dict[str, float] | None = None,
     confidence_level: float = 0.95,
+    group_size: float | None = None,
+    intraclass_correlation: float | None = None,
 ) -> Results:
     r"""Number of samples for which the measures of a validation have intervals short enough.
 
@@ -699,16 +729,23 @@ def validation_size(
         Widths of the intervals by the names above; None is 0.2, 0.2, 0.1 and 0.2.
     confidence_level : float, default=0.95
         Nominal coverage of the intervals.
+    group_size : float, default=None
+        How many samples of a group (patient, site) the study will have; of unequal sizes m that of
+        an average sample, :math:`\sum m^2 / \sum m`. None is independent samples.
+    intraclass_correlation : float, default=None
+        How alike two samples of a group are, such as ``details["intraclass_correlation"]`` of the
+        measures of a pilot that was given its `groups`.
 
     Returns
     -------
     dict of str to int
-        The number for each criterion, and the largest as ``n_samples`` with its ``n_events``.
+        The number for each criterion, and the largest as ``n_samples`` with its ``n_events``; in
+        groups their number ``n_groups``, and the ``design_effect``.
 
     Raises
     ------
     ValueError
-        If more than one distribution, or a part of what net benefit needs, is given.
+        If more than one distribution, or a part of what net benefit or the groups need, is given.
 
     See Also
     --------
@@ -717,6 +754,11 @@ def validation_size(
 
     Notes
     -----
+    *Groups.* The number is that of independent samples times the design effect,
+    :math:`1 + (m - 1) \rho` of m samples with the correlation :math:`\rho`, and as many more as
+    Student's quantile of the groups is longer. Where groups hold both classes this is more than the
+    area under the ROC curve takes, since what is common to a group falls out of its pairs.
+
     The R package pmvalsampsize takes 1.96 for the quantile, steps of 0.0001 for the standard error
     of the ratio, and random numbers for the distribution: its numbers may differ by some units.
 
@@ -770,9 +812,15 @@ def validation_size(
         spread += cost**2 * specificity * (1 - specificity) / (1 - prevalence)
         spread += cost**2 * (1 - specificity) ** 2 / (prevalence * (1 - prevalence))
         found["net_benefit"] = spread / (wanted["net_benefit"] / 2 / z) ** 2
-    sizes = {name: int(np.ceil(size)) for name, size in found.items()}
-    largest = max(sizes.values())
-    return Results(sizes, n_samples=largest, n_events=int(np.ceil(largest * prevalence)))
+    design = read_design(group_size, intraclass_correlation)
+    sizes = {
+        name: int(np.ceil(size)) if design is None else design.needed(size, confidence_level)
+        for name, size in found.items()
+    }
+    largest, known = max(sizes.values()), dict[str, float]()
+    if design is not None:
+        known = {"n_groups": int(np.ceil(largest / design.size)), "design_effect": design.effect}
+    return Results(sizes, n_samples=largest, n_events=int(np.ceil(largest * prevalence)), **known)
 
 
 WIDTHS = {"observed_expected": 0.2, "slope": 0.2, "roc_auc": 0.1, "net_benefit": 0.2}

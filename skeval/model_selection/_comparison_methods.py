@@ -471,8 +471,7 @@ def judge_right(source: Right, question: Question) -> Findings:
             test, form = mcnemar(only_a, only_b, right.shape[1], question.alternative)
             counted = {"form": form, "only_a": only_a, "only_b": only_b}
         else:
-            gap = right[a].astype(np.float64) - right[b]
-            test, spread = grouped_mcnemar(gap, group, question.alternative)
+            test, spread = grouped_mcnemar(right[[a, b]], group, question.alternative)
             counted = {"form": "t", "only_a": only_a, "only_b": only_b, **spread.details}
         return Pair(float(values[a] - values[b]), test, "mcnemar", counted)
 
@@ -543,8 +542,7 @@ def judge_joint(joint: Joint, question: Question) -> Findings:
         pvalues[np.isnan(alone)] = np.nan
         level = partial(level_of_largest, drawn.max(axis=1))
     elif question.alternative != "two-sided":
-        law = stats.t(degrees[0])
-        pvalues = [tail_probability(law, float(statistics[0]), question.alternative)]
+        pvalues = [tail_probability(float(statistics[0]), question.alternative, degrees[0])]
     place = {pair: at for at, pair in enumerate(map(tuple, pairs.tolist()))}
 
     def judge(a: int, b: int) -> Pair:

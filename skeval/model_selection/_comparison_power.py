@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from scipy import stats
 
 from skeval._inference.estimate import Curve, Result
+from skeval._inference.groups import Design, make_design, read_design
 from skeval._inference.paired import mcnemar, tail_probability
 from skeval._inference.ranks import signed_rank_pvalue
 from skeval.model_selection._comparison import Comparison, Difference
@@ -63,6 +63,8 @@ class ComparisonPower(Result):
         The fraction of simulated studies of each size that find the difference.
     n_simulations : int
         Number of simulated studies of each size.
+    design : Design or None
+        The groups of the samples: their `size`, and the `correlation` of two samples of one.
     """
 
     value: int | None
@@ -74,6 +76,7 @@ class ComparisonPower(Result):
     sizes: np.ndarray
     powers: np.ndarray
     n_simulations: int = 1000
+    design: Design | None = None
 
     @property
     def conclusion(self) -> str:
@@ -90,8 +93,9 @@ class ComparisonPower(Result):
                 "is not known: rules trained on fewer are other rules. It is not said that the "
                 "true difference is this large: look at the ends of its interval, too."
             )
+        groups = "" if self.design is None else f", in {self.design.describe(self.value)},"
         return (
-            f"About {self.value} {self.unit} like these would find a difference of "
+            f"About {self.value} {self.unit} like these{groups} would find a difference of "
             f"{self.difference:.4g} with probability {self.power:g}. It is not said that the true "
             "difference is this large: look at the ends of its interval, too."
         )
@@ -144,6 +148,8 @@ def comparison_power(
     difference: float | None = None,
     power: float = 0.8,
     n_simulations: int = 1000,
+    group_size: float | None = None,
+    intraclass_correlation: float | None = None,
     random_state: RandomStateLike = None,
 ) -> ComparisonPower:
     r"""Find how many data sets, or samples, a difference would need, by simulation.
@@ -158,7 +164,8 @@ def comparison_power(
         two classifiers compared by Wilcoxon's test. Of one: "mcnemar" draws how many samples each
         gets right alone; for the others the difference and its standard error are drawn, the error
         shrinking with the square root of the number of samples. Of several pairs each is tested at
-        Bonferroni's level.
+        Bonferroni's level. Of a result of `groups` more groups like them are drawn, and Student's
+        law is that of their number.
     pair : (str, str), default=None
         Names of two that were compared; None takes the best two, of two in their order.
     difference : float, default=None
@@ -168,6 +175,13 @@ def comparison_power(
         The probability that is wanted of finding it.
     n_simulations : int, default=1000
         Studies of each size; 1000 know a power of 0.8 to 0.025.
+    group_size : float, default=None
+        How many samples a group of the study will hold where that is another number than at hand,
+        or where the result at hand knows no groups; of unequal sizes m that of an average sample,
+        :math:`\sum m^2 / \sum m`.
+    intraclass_correlation : float, default=None
+        How alike two samples of a group are, whether one system gains on the other; None with
+        `group_size` is what the result at hand found.
     random_state : int, RandomState, Generator or None, default=None
         Draws the studies.
 
@@ -182,10 +196,13 @@ def comparison_power(
         If `comparison` is none.
     ValueError
         If a name is not one of those compared, or the number of samples, or the standard error,
-        is not known.
+        is not known, or groups are planned for a result that does not say how it varies by them.
 
     Notes
     -----
+    *Groups* of m samples with the correlation :math:`\rho` make the variance of a difference
+    :math:`1 + (m - 1) \rho` times that of as many independent samples, the design effect.
+
     It is not said whether the rules trained on more samples would differ by more or less: of
     samples, this is the power of a larger test set, or of larger folds with rules as they are. The
     power to find the *observed* difference says no more than its P-value does.
@@ -219,8 +236,13 @@ def comparison_power(
     if not isinstance(comparison, Comparison):
         raise TypeError(f"comparison must be a Comparison, got {type(comparison).__name__}.")
     a, b = _choose_pair(comparison, pair)
-    draw_studies = _draw_datasets if "datasets" in comparison.details else _draw_samples
-    study = draw_studies(comparison, a, b, difference)
+    if "datasets" in comparison.details:
+        if group_size is not None or intraclass_correlation is not None:
+            raise ValueError("group_size must be None for data sets, which are independent.")
+        study = _draw_datasets(comparison, a, b, difference)
+    else:
+        groups = group_size, intraclass_correlation
+        study = _draw_samples(comparison, a, b, difference, *groups)
     root, found = root_seed(random_state), {}
 
     def look_at(size: int) -> float:
@@ -242,6 +264,7 @@ def comparison_power(
         sizes=np.array(sizes),
         powers=np.array([found[size] for size in sizes]),
         n_simulations=n_simulations,
+        design=study.design,
     )
 
 
@@ -256,6 +279,38 @@ class _Study:
     least: int
     most: int
     draw_pvalue: Callable[[int, Generator], float]
+    design: Design | None = None
+
+
+def _plan_groups(
+    comparison: Comparison, found: Difference, group_size: float | None, correlation: float | None
+) -> tuple[Design | None, float]:
+    """Return the groups of the study, and how many times their variance is that at hand.
+
+    They are those at hand unless others are given; None for none.
+    """
+    known = {**comparison.details, **found.details}
+    is_given = group_size is not None or correlation is not None
+    splits = "split_scores" in known
+    if is_given and (splits or comparison.method in ("bootstrap", "permutation")):
+        raise ValueError(
+            f"group_size and intraclass_correlation must be None for method={comparison.method!r}, "
+            "whose result does not say how it varies by groups; 'max_t', 'mcnemar' and 'delong' do."
+        )
+    together = known.get("intraclass_correlation")
+    if together is None or found.n_samples is None or splits:
+        design = read_design(group_size, correlation)
+        return design, 1.0 if design is None else design.effect
+    if np.ndim(together):
+        raise ValueError(
+            "comparison must not be of crossed groups: a larger study may have more of either kind."
+        )
+    at_hand = Design(found.n_samples / known["n_groups"], float(together))
+    planned = make_design(
+        at_hand.size if group_size is None else group_size,
+        at_hand.correlation if correlation is None else correlation,
+    )
+    return planned, planned.effect / at_hand.effect
 
 
 def _search(look_at: Callable[[int], float], power: float, study: _Study) -> int | None:
@@ -324,7 +379,9 @@ def _draw_datasets(comparison: Comparison, a: str, b: str, difference: float | N
     )
 
 
-def _draw_samples(comparison: Comparison, a: str, b: str, difference: float | None) -> _Study:
+def _draw_samples(
+    comparison: Comparison, a: str, b: str, difference: float | None, *groups: float | None
+) -> _Study:
     found, sign = _look_up(comparison, a, b)
     n, error = found.n_samples, found.standard_error
     if n is None or not np.isfinite(error) or error == 0:
@@ -334,18 +391,22 @@ def _draw_samples(comparison: Comparison, a: str, b: str, difference: float | No
         )
     splits = comparison.details.get("split_scores")
     wanted = sign * found.value if difference is None else float(difference)
-    if "only_a" in found.details:
+    design, times = _plan_groups(comparison, found, *groups)
+    if "only_a" in found.details and design is None:
         draw_pvalue = _by_errors(found, n, wanted)
     else:
-        draw_pvalue = _by_standard_error(found, n, wanted, None if splits is None else len(splits))
+        freedom = np.inf if splits is None else len(splits) - 1.0
+        draw_pvalue = _by_standard_error(found, wanted, times * n, freedom, design)
+    least = FEWEST if design is None else max(FEWEST, int(np.ceil(2 * design.size)))
     return _Study(
         "samples",
         wanted,
         comparison.level / len(comparison.differences),
-        max(FEWEST, n // 8) if splits is None else n,
-        FEWEST if splits is None else n,
-        MOST_TIMES * n,
+        max(least, n // 8) if splits is None else n,
+        least if splits is None else n,
+        max(MOST_TIMES * n, least),
         draw_pvalue,
+        design,
     )
 
 
@@ -368,16 +429,18 @@ def _by_errors(found: Difference, n: int, wanted: float) -> Callable[[int, Gener
 
 
 def _by_standard_error(
-    found: Difference, n: int, wanted: float, n_splits: int | None
+    found: Difference, wanted: float, n: float, freedom: float, design: Design | None
 ) -> Callable[[int, Generator], float]:
-    """Draw the difference, and with scores of splits its standard error, too."""
-    freedom = np.inf if n_splits is None else n_splits - 1
-    law = stats.norm if n_splits is None else stats.t(freedom)
+    """Draw the difference, and with scores of splits or groups its standard error, too.
+
+    The error is that of `n` samples of the study.
+    """
 
     def draw_pvalue(size: int, rng: Generator) -> float:
+        degrees = freedom if design is None else size / design.size - 1
         error = found.standard_error * np.sqrt(n / size)
-        spread = 1.0 if n_splits is None else np.sqrt(rng.chisquare(freedom) / freedom)
+        spread = 1.0 if np.isinf(degrees) else np.sqrt(rng.chisquare(degrees) / degrees)
         statistic = rng.normal(wanted / error) / spread
-        return tail_probability(law, statistic, found.alternative)
+        return tail_probability(statistic, found.alternative, degrees)
 
     return draw_pvalue

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Real
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from skeval._inference.estimate import Estimate, Result
+from skeval._inference.groups import Design, read_design
 from skeval._inference.proportions import (
     PROPORTION_INTERVALS,
     Finding,
@@ -248,6 +250,8 @@ def holdout_size(
     method: str = "wilson",
     priors: Sequence[float] | np.ndarray | None = None,
     allocation: str = "proportional",
+    group_size: float | None = None,
+    intraclass_correlation: float | None = None,
 ) -> HoldoutSize:
     r"""Return the number of test samples for a confidence interval of a wanted width.
 
@@ -274,6 +278,13 @@ def holdout_size(
     allocation : {"proportional", "optimal"}, default="proportional"
         With `priors`: :math:`a_c = P_c`, or :math:`a_c \propto P_c\sqrt{\epsilon_c(1-\epsilon_c)}`
         (Neyman), which makes `N` smallest.
+    group_size : float, default=None
+        How many samples of a group (patient, site) the test set will hold; of unequal sizes m that
+        of an average sample, :math:`\sum m^2 / \sum m`. None is independent samples.
+    intraclass_correlation : float, default=None
+        How alike two samples of a group are, whether they are wrong: `metric_interval` of a pilot
+        with its `groups` tells it. `N` is :math:`1 + (m - 1) \rho` times as many as independent
+        samples, and as many more as Student's quantile of the groups is longer.
 
     Returns
     -------
@@ -282,8 +293,9 @@ def holdout_size(
     Raises
     ------
     ValueError
-        If an argument lies outside its range, or the interval has no width at `error`: that of
-        Wald, and the normal one with `priors`, where no error lies strictly between 0 and 1.
+        If an argument lies outside its range, one of the last two is missing, or the interval has
+        no width at `error`: that of Wald, and the normal one with `priors`, where no error lies
+        strictly between 0 and 1.
 
     Examples
     --------
@@ -301,17 +313,30 @@ def holdout_size(
     check_confidence_level(confidence_level)
     check_option("method", method, PROPORTION_INTERVALS)
     check_option("allocation", allocation, ("proportional", "optimal"))
+    design = read_design(group_size, intraclass_correlation)
     if priors is None:
         if errors.size != 1:
             raise ValueError(f"error must be one number when priors is None, got {error!r}.")
-        return _size_random_sample(float(errors[0]), half_width, confidence_level, method)
+        found = _size_random_sample(float(errors[0]), half_width, confidence_level, method)
+        return found if design is None else _size_groups(found, design)
     prior = check_data("priors", priors, ensure_2d=False, dtype=np.float64)
     prior = check_priors(prior, np.arange(len(prior)))
     if errors.size not in (1, len(prior)):
         raise ValueError(f"error must hold {len(prior)} values, one a prior; got {errors.size}.")
     errors, z = np.broadcast_to(errors, prior.shape), normal_quantile(confidence_level)
     n, per_class, reached = _size_selective_sample(errors, half_width, z, prior, allocation)
-    return HoldoutSize(n, per_class, reached, confidence_level, "normal")
+    found = HoldoutSize(n, per_class, reached, confidence_level, "normal")
+    return found if design is None else _size_groups(found, design)
+
+
+def _size_groups(independent: HoldoutSize, design: Design) -> HoldoutSize:
+    """Return the size of a test set in groups that says as much as one of independent samples."""
+    n, per_class = design.needed(independent.n_samples, independent.confidence_level), None
+    if independent.per_class is not None:
+        times = n / independent.n_samples
+        per_class = tuple(math.ceil(each * times) for each in independent.per_class)
+        n = sum(per_class)
+    return replace(independent, n_samples=n, per_class=per_class)
 
 
 def _size_random_sample(

@@ -446,8 +446,8 @@ def _tell_groups(
     row = find_row(unwrap(metric)[0])
     if row is None or row.response != "predict":
         return details
-    wrong = (sample.y_true != sample.y_pred).astype(np.float64)
-    wrong = wrong.reshape(len(wrong), -1).mean(axis=1)
+    differs = sample.y_true != sample.y_pred
+    wrong = differs.reshape(len(differs), -1).mean(axis=1) if differs.ndim > 1 else 1.0 * differs
     found = spread_of_mean(Tested(wrong, sample.weight, units.codes))
     share = float(np.average(wrong, weights=sample.weight))
     if found.variance > 0 and min(abs(sample.value - share), abs(1 - sample.value - share)) < 1e-9:

@@ -308,6 +308,8 @@ def _check_group_names(groups: Any, n_samples: int) -> np.ndarray:
     values = np.asarray(groups)
     if values.ndim != 1:
         raise ValueError(f"groups must have shape ({n_samples},), got {values.shape}.")
+    if type(groups) is np.ndarray and values.dtype.kind in "iu" and n_samples:
+        return values  # of whole numbers none is missing
     missing = find_missing(values)
     if isinstance(groups, np.ma.MaskedArray):
         missing |= np.ma.getmaskarray(groups).reshape(-1)
@@ -356,7 +358,7 @@ def check_comparable(y_true: np.ndarray, name: str, labels: np.ndarray) -> None:
                 f"{argument} must hold class labels, got the number {y[y != np.floor(y)][0]:g}; "
                 "scores and regression targets have no error rate."
             )
-    true, label = y_true.tolist()[0], labels.tolist()[0]
+    true, label = y_true[:1].tolist()[0], labels[:1].tolist()[0]
     if isinstance(true, str) != isinstance(label, str):
         raise ValueError(
             f"y_true and {name} must both hold numbers or both hold strings, got {true!r} and "

@@ -82,11 +82,11 @@ def test_same_null_distribution_as_scikit_learn(data, C):
     X, y = DATA[data]
     assert isinstance(adapter_of(procedure(C=C), X, y), SelectedSVCAdapter)
     cv = StratifiedKFold(4)
-    ours = permutation_test(procedure(C=C), X, y, cv=cv, permutations=some_orders(len(y), 8))
+    ours = permutation_test(procedure(C=C), X, y, cv=cv, permutations=some_orders(len(y), 4))
     # A shift changes no fit, but libsvm keeps kernel values in single precision.
     near_zero = X - 20 if data == "large offset" else X
     score, null, pvalue = permutation_test_score(
-        procedure(C=C), near_zero, y, cv=cv, n_permutations=8, random_state=1
+        procedure(C=C), near_zero, y, cv=cv, n_permutations=4, random_state=1
     )
     assert ours.statistic == score
     assert ours.null_distribution.tolist() == null.tolist()
@@ -98,11 +98,11 @@ def test_a_share_of_the_features(data, percentile):
     X, y = DATA[data]
     assert isinstance(adapter_of(by_share(percentile), X, y), SelectedSVCAdapter)
     cv = StratifiedKFold(4)
-    orders = some_orders(len(y), 8)
+    orders = some_orders(len(y), 4)
     ours = permutation_test(by_share(percentile), X, y, cv=cv, permutations=orders)
     near_zero = X - 20 if data == "large offset" else X
     score, null, _ = permutation_test_score(
-        by_share(percentile), near_zero, y, cv=cv, n_permutations=8, random_state=1
+        by_share(percentile), near_zero, y, cv=cv, n_permutations=4, random_state=1
     )
     assert ours.statistic == score
     assert ours.null_distribution.tolist() == null.tolist()
@@ -132,9 +132,9 @@ def test_other_scorers(scoring):
     if scoring == "average_precision":
         y = (y == "b").astype(int)
     options = {"cv": StratifiedKFold(4), "scoring": scoring}
-    ours = permutation_test(procedure(), X, y, permutations=some_orders(40, 10), **options)
+    ours = permutation_test(procedure(), X, y, permutations=some_orders(40, 5), **options)
     score, null, _ = permutation_test_score(
-        procedure(), X, y, n_permutations=10, random_state=1, **options
+        procedure(), X, y, n_permutations=5, random_state=1, **options
     )
     assert ours.statistic == pytest.approx(score, rel=1e-14)
     np.testing.assert_allclose(ours.null_distribution, null, rtol=1e-14)

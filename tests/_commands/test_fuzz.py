@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from skeval.__main__ import main
 
 QUICK = {
-    "evaluate": ["--quick", "--bootstraps", "2", "--cv", "3", "--permutations", "2"],
+    "evaluate": ["--quick", "--cv", "3", "--include", "cross_validation"],
     "cluster": ["--quick", "--k", "2:3", "--repeats", "2"],
 }
 ROWS = [f"{i},{i % 3},{i % 2}" for i in range(24)]

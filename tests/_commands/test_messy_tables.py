@@ -21,6 +21,7 @@ from skeval.datasets._tables import load_columns
 
 PARTS = ["holdout", "bootstrap", "permutation", "selection"]
 QUICK = ["--bootstraps", "5", "--cv", "3", "--permutations", "5", "--include", ",".join(PARTS)]
+LEAST = ["--cv", "3", "--include", "cross_validation"]
 
 
 def draw_people(n=80):
@@ -95,7 +96,7 @@ def test_selection_names_the_columns_that_it_chose_from(people, capsys, tmp_path
 
 def test_groups_stay_together(people, capsys):
     words = ["--target", "Survived", "--drop", "Name", "--groups", "Family"]
-    assert main(["evaluate", people, *words, *QUICK]) == 0
+    assert main(["evaluate", people, *words, *LEAST]) == 0
     assert "people.csv: 80 samples, 4 features, 40 groups, 2 classes" in capsys.readouterr().out
     assert main(["evaluate", "iris", "--groups", "x"]) == 2
     assert "iris has no column 'x' for --drop, --id, --groups and --time" in capsys.readouterr().err
@@ -119,7 +120,7 @@ def test_what_is_wrong_is_said_in_one_line(people, words, message, capsys):
 
 
 def test_a_sorted_number_of_the_rows_is_suspected(people, capsys):
-    assert main(["evaluate", people, "--target", "Survived", "--drop", "Name", *QUICK]) == 0
+    assert main(["evaluate", people, "--target", "Survived", "--drop", "Name", *LEAST]) == 0
     assert "Feature 'No' counts the samples" in capsys.readouterr().out
 
 
@@ -127,7 +128,7 @@ def test_whole_numbers_by_the_score_are_predicted_as_numbers(tmp_path, capsys):
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"a": rng.normal(size=60), "price": rng.integers(0, 500, 60)})
     frame.to_csv(tmp_path / "p.csv", index=False)
-    words = ["evaluate", str(tmp_path / "p.csv"), "--target", "price", *QUICK]
+    words = ["evaluate", str(tmp_path / "p.csv"), "--target", "price", *LEAST]
     assert main([*words, "--estimator", "knn", "--scoring", "explained_variance"]) == 0
     printed = capsys.readouterr().out
     assert "distinct whole numbers, which are predicted as numbers; --task classes" in printed
@@ -143,7 +144,7 @@ def test_the_error_by_a_column(tmp_path, capsys):
     frame["site"] = rng.choice(["north", "south", None], 60)
     frame["target"] = np.where(X[:, 0] > 0, "yes", "no")
     frame.to_csv(tmp_path / "t.csv", index=False)
-    words = ["evaluate", str(tmp_path / "t.csv"), "--estimator", "lda", *QUICK]
+    words = ["evaluate", str(tmp_path / "t.csv"), "--estimator", "lda", *LEAST]
     assert main([*words, "--by", "site", "--json", str(tmp_path / "t.json")]) == 0
     found = json.loads((tmp_path / "t.json").read_text())["subgroups"]
     assert set(found) == {"missing", "north", "south"}
@@ -270,9 +271,6 @@ def write_labels(path, labels):
     ]
     path.write_text("\n".join(["a,b,target", *lines]), encoding="utf-8")
     return str(path)
-
-
-LEAST = ["--cv", "3", "--include", "cross_validation"]
 
 
 @pytest.mark.parametrize(

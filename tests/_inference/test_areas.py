@@ -48,6 +48,7 @@ def coverage_of_delong(n_data_sets, n_each=100, shift=1.0):
     )
 
 
+@pytest.mark.simulated
 def test_delong_coverage():
     assert consistent_with(coverage_of_delong(200), 200)
 

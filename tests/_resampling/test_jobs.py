@@ -6,18 +6,23 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 from functools import partial
 
 import joblib
 import numpy as np
 import pytest
-from helpers.jobs import square, two_workers
+from helpers import jobs
+from helpers.jobs import Complaining, square, two_workers
+from helpers.label_free import some_labels, some_samples
 from helpers.long_runs import RUNS, Slow, X, y
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 from scipy.sparse import csr_array
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectKBest
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.metrics import f1_score
+from sklearn.model_selection import KFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -210,6 +215,33 @@ def test_mapped_arrays_reach_the_workers(name, small_blocks):
     with two_workers("loky"):
         found = bootstrap_error(model, samples, y, **options).replicates
     np.testing.assert_array_equal(found, alone)
+
+
+def test_maps_stay_in_the_calling_process(monkeypatch):
+    """Threads would hide that they are sent away."""
+    samples, labels = some_samples("plain"), some_labels()
+    options = {"cv": KFold(3), "n_permutations": 19, "random_state": 0}
+    alone = permutation_test(RidgeClassifier(), samples, labels, **options)
+    blocks, solve = [], fits.solve_block
+    monkeypatch.setattr(
+        fits, "solve_block", lambda adapter, block: blocks.append(block) or solve(adapter, block)
+    )
+    with two_workers("loky"):
+        spread = permutation_test(RidgeClassifier(), samples, labels, **options)
+    np.testing.assert_array_equal(spread.null_distribution, alone.null_distribution)
+    assert sum(map(len, blocks)) == 3 * (1 + 19)
+
+
+def test_warnings_and_counts_of_processes_meet_in_one_place(capsys):
+    pytest.importorskip("tqdm")
+    with warnings.catch_warnings(record=True) as caught, two_workers("loky"):
+        warnings.simplefilter("default")
+        cross_val_error(Complaining(), X, y, cv=10, random_state=0, verbose=1)
+    (told,) = caught
+    assert told.category is ConvergenceWarning
+    assert str(told.message).startswith("10 times in fits: tolerance ")
+    assert told.filename == jobs.__file__
+    assert "10/10 [" in capsys.readouterr().err
 
 
 def pids(log):

@@ -67,7 +67,7 @@ def test_an_evaluation_reads_one_task_and_makes_one_adapter(model, monkeypatch):
     check_task, ask_steps = tasks.check_task, tasks.ask_steps
     monkeypatch.setattr(tasks, "check_task", lambda *a: read.append(a) or check_task(*a))
     monkeypatch.setattr(tasks, "ask_steps", lambda *a: asked.append(a) or ask_steps(*a))
-    options = {"n_bootstraps": 10, "n_permutations": 10, "n_perturbations": 50}
+    options = {"cv": 3, "n_bootstraps": 3, "n_permutations": 3, "n_perturbations": 5}
     skeval.evaluate(model, X, Y, include="all", random_state=0, **options)
     assert len(read) == 1
     assert len(asked) == 1
@@ -96,8 +96,9 @@ def test_weights_are_those_among_the_arguments_of_fit():
         ),
         (ms.tuning_optimism, {}, lambda found: found.details["nested_scores"]),
     ):
-        search = function is ms.tuning_optimism
-        model = GridSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 1]}) if search else GaussianNB()
+        model = GaussianNB()
+        if function is ms.tuning_optimism:
+            model = GridSearchCV(model, {"var_smoothing": [1e-9, 1]}, cv=2)
         one = function(model, X, Y, cv=cv, sample_weight=W, **options)
         other = function(model, X, Y, cv=cv, params=given, **options)
         plain = function(model, X, Y, cv=cv, **options)

@@ -96,6 +96,7 @@ def right_choices(name, n_sets, first=0):
     return right
 
 
+@pytest.mark.simulated
 @pytest.mark.parametrize("name", ["a", "b", "e"])
 def test_scenarios_of_the_paper(name):
     assert right_choices(name, 2) == 2

@@ -111,6 +111,7 @@ def coverage_of_standard_error(n_groups, n_repeats=20):
     return binomtest(covered, n_groups, 0.95).pvalue
 
 
+@pytest.mark.simulated
 def test_standard_error_covers_the_mean_of_all_halvings():
     assert coverage_of_standard_error(12, 10) > 0.001
 

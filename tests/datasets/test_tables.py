@@ -573,7 +573,7 @@ def test_a_dash_among_texts_is_a_text(tmp_path):
 
 
 TABLES = settings(
-    max_examples=100,
+    max_examples=40,
     deadline=None,
     derandomize=True,
     database=None,
@@ -707,7 +707,7 @@ fields = st.sampled_from(
 plain_fields = st.sampled_from(["0", "1", "2", "1.5", "-3e2", "1e-400", "007", " 4", "1.", "-0"])
 
 
-@settings(parent=TABLES, max_examples=200)
+@settings(parent=TABLES, max_examples=80)
 @given(
     st.lists(
         st.lists(plain_fields, min_size=3, max_size=3)

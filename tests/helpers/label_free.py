@@ -127,11 +127,11 @@ def other_parts_plan(kind, n=48, seed=0):
         return PlanBlock(train, test.astype(bool), np.tile(rng.permutation(n), (len(pairs), 1)))
 
     if "resamples" in kind:
-        blocks = [draw_resample(kind == "resamples on all") for _ in range(24)]
+        blocks = [draw_resample(kind == "resamples on all") for _ in range(15)]
     elif kind == "weights":
-        blocks = [PlanBlock(rng.exponential(size=(1, n)), np.ones((1, n), bool)) for _ in range(24)]
+        blocks = [PlanBlock(rng.exponential(size=(1, n)), np.ones((1, n), bool)) for _ in range(15)]
     else:
-        blocks = [draw_folds() for _ in range(1 if kind == "leave one out" else 12)]
+        blocks = [draw_folds() for _ in range(1 if kind == "leave one out" else 7)]
     size = len(blocks[0])
     return ResamplingPlan(n, len(blocks), blocks.__getitem__, size, kind == "weights")
 

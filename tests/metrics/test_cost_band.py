@@ -33,10 +33,11 @@ def covered(n, separation, n_sets, n_resamples, n_points, seed=0, cuts=None):
     return hits
 
 
+@pytest.mark.simulated
 @pytest.mark.parametrize(("n", "separation"), [(30, 1), (100, 2)])
 def test_it_covers_in_93_of_100_data_sets_at_least(n, separation):
-    hits = covered(n, separation, n_sets=40, n_resamples=50, n_points=6)
-    assert binom.cdf(hits, 40, 0.93).min() > 0.005
+    hits = covered(n, separation, n_sets=25, n_resamples=50, n_points=6)
+    assert binom.cdf(hits, 25, 0.93).min() > 0.005
 
 
 @pytest.mark.slow

@@ -161,6 +161,7 @@ def random_case(rng):
     )
 
 
+@pytest.mark.simulated
 def test_the_estimated_error_holds_in_most_cases():
     """Losses of random scale and place, jumps at random places: 97 % within the estimate."""
     rng = np.random.default_rng(3)
@@ -257,6 +258,7 @@ KINDS = [
 ]
 
 
+@pytest.mark.simulated
 @pytest.mark.parametrize("distribution", KINDS, ids=["normal", "product", "t"])
 def test_error_bar_is_honest_in_two_dimensions(distribution):
     """A 95 % half-width misses in 5 % of 60 runs: 8 or more misses has probability 0.01."""

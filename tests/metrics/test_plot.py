@@ -76,7 +76,8 @@ def test_band_seeds():
     assert np.abs(run(None) - run(None)).max() > 0
 
 
-@pytest.mark.parametrize("n_sets", [20, pytest.param(400, marks=pytest.mark.slow)])
+@pytest.mark.simulated
+@pytest.mark.parametrize("n_sets", [12, pytest.param(400, marks=pytest.mark.slow)])
 def test_band_of_the_difference_has_its_size(n_sets):
     """Two scores of equal worth: the 95 % band at x = 1/2 misses 0 in about 5 % of data sets."""
     missed = 0

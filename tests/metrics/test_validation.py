@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from helpers.coverage import consistent_with
-from reference import metric_intervals
 from scipy import stats
 from scipy.special import expit, logit
 from sklearn.exceptions import UndefinedMetricWarning
@@ -27,6 +26,19 @@ def sample():
 @pytest.fixture(scope="module")
 def found(sample):
     return calibration_measures(*sample, random_state=0)
+
+
+def test_a_validation_in_groups_takes_the_design_effect_more():
+    options = {"prevalence": 0.3, "roc_auc": 0.8}
+    alone = validation_size(**options)
+    found = validation_size(**options, group_size=10, intraclass_correlation=0.2)
+    assert found["design_effect"] == 2.8
+    for name in ("observed_expected", "roc_auc"):  # and Student's quantile
+        quantile = stats.t.isf(0.025, found[name] / 10 - 1) / stats.norm.isf(0.025)
+        assert found[name] == pytest.approx(2.8 * alone[name] * quantile**2, abs=2)
+    assert found["n_groups"] == -(-found["n_samples"] // 10)
+    with pytest.raises(ValueError, match="must both be given, or none"):
+        validation_size(**options, group_size=10)
 
 
 def test_the_regressions_are_those_of_statsmodels(sample, found):
@@ -54,11 +66,16 @@ def test_groups_and_weights_are_those_of_statsmodels(sample):
     one = calibration_measures(y, p, groups=groups, random_state=0)
     mean = clustered.predict(design)
     information = design.T @ (design * (mean * (1 - mean))[:, None])
-    turned = design @ np.linalg.inv(information)[:, 1]
-    influence, size = turned * (y - mean), abs(turned) * np.sqrt(mean * (1 - mean))
+    influence = design @ np.linalg.inv(information)[:, 1] * (y - mean)
     assert np.sum(np.bincount(groups, influence) ** 2) == pytest.approx(clustered.bse[1] ** 2)
-    expected = metric_intervals.clustered_variance(influence, groups, size, size**2)
-    assert one["slope"].standard_error == pytest.approx(expected**0.5, rel=1e-6)
+    variance = 0.0
+    for group in range(25):  # each is left out in turn, by one step of Newton's method: CR3
+        rest = design[groups != group] * (mean * (1 - mean))[groups != group, None]
+        left = rest.T @ design[groups != group]
+        step = np.linalg.solve(left, design[groups != group].T @ (y - mean)[groups != group])
+        variance += step**2
+    for at, name in enumerate(("intercept", "slope")):
+        assert one[name].standard_error == pytest.approx(variance[at] ** 0.5, rel=1e-6)
     weighted = sm.GLM(y, design, family=sm.families.Binomial(), freq_weights=weight).fit()
     other = calibration_measures(y, p, sample_weight=weight, random_state=0)
     assert other["slope"].value == pytest.approx(weighted.params[1], abs=1e-7)

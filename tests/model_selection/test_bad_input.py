@@ -337,19 +337,17 @@ def test_two_samples_have_an_interval_or_none():
     assert not found.interval.high < found.interval.low
 
 
-@pytest.mark.parametrize("backend", ["sequential", "loky"])
-def test_warnings_of_fits_that_differ_in_numbers_are_one_with_the_count(backend):
+def test_warnings_of_fits_that_differ_in_numbers_are_one_with_the_count():
+    """Those of worker processes are tried with the jobs."""
     options = {"random_state": 0}
-    with warnings.catch_warnings(record=True) as caught, jobs.two_workers(backend):
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         cross_val_error(jobs.Complaining(), X, Y, cv=10, **options)
     (told,) = caught
     assert told.category is ConvergenceWarning
     assert str(told.message).startswith("10 times in fits: tolerance ")
     assert told.filename == jobs.__file__
-    if backend == "loky":
-        return  # the warnings of all runs meet in one place, wherever each has run
-    with warnings.catch_warnings(record=True) as caught, jobs.two_workers(backend):
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         sizes = {"n_bootstraps": 5, "n_permutations": 4, "include": "all"}
         evaluate(jobs.Complaining(), X, Y, **sizes, **options)

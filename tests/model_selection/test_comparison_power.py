@@ -100,6 +100,55 @@ def test_all_discordant_samples_on_one_side(n, n_missed):
         assert_allclose(found.powers, rates, atol=0.2)
 
 
+def draw_systems(n_groups, size, seed, icc=0.3):
+    """Two systems of which the second errs .08 more often, on samples of groups that are alike."""
+    rng, groups = np.random.default_rng(seed), np.repeat(np.arange(n_groups), size)
+
+    def draw():
+        shared, own = rng.normal(size=n_groups)[groups], rng.normal(size=len(groups))
+        return icc**0.5 * shared + (1 - icc) ** 0.5 * own
+
+    both = draw()
+    wrong = [(0.7 * both + 0.51**0.5 * draw() < stats.norm.ppf(r)).astype(int) for r in (0.2, 0.28)]
+    return np.zeros(len(groups), dtype=int), wrong, groups
+
+
+@pytest.mark.parametrize("method", ["mcnemar", "max_t"])
+def test_studies_of_groups_have_the_power_that_was_found(method):
+    y, two, groups = draw_systems(2000, 10, 0)
+    pilot = compare_predictions(y, two, groups=groups, method=method, random_state=0)
+    options = {"difference": 0.08, "n_simulations": 400, "random_state": 0}
+    for size in (10, 20):
+        found = comparison_power(pilot, group_size=None if size == 10 else size, **options)
+        n_groups, n_found = round(found.value / size), 0
+        for seed in range(1, 81):
+            y, two, groups = draw_systems(n_groups, size, seed)
+            study = compare_predictions(y, two, groups=groups, method=method, random_state=0)
+            n_found += study.difference.pvalue <= 0.05
+        assert stats.binomtest(n_found, 80, 0.8).pvalue > 0.001
+        assert f"in {-(-found.value // size)} groups of {size} samples" in found.conclusion
+    # what is planned without groups at hand is that many times as much
+    alone = comparison_power(
+        compare_predictions(y, two, method=method), group_size=10, intraclass_correlation=0.1,
+        **options
+    )  # fmt: skip
+    assert alone.design.effect == 1.9
+
+
+def test_groups_that_cannot_be_planned_are_refused():
+    y, two, groups = draw_systems(12, 12, 0)
+    crossed = np.column_stack([groups, np.tile(np.arange(12), 12)])
+    result = compare_predictions(y, two, groups=crossed, method="max_t", random_state=0)
+    with pytest.raises(ValueError, match="must not be of crossed groups"):
+        comparison_power(result)
+    result = compare_predictions(y, two, groups=groups, method="bootstrap", random_state=0)
+    with pytest.raises(ValueError, match="does not say how it varies by groups"):
+        comparison_power(result, group_size=5)
+    plain = compare_predictions(y, two, method="mcnemar")
+    with pytest.raises(ValueError, match="must both be given, or none"):
+        comparison_power(plain, group_size=5)
+
+
 def test_samples_of_scores_of_splits():
     X, y = make_classification(n_samples=150, n_informative=3, flip_y=0.2, random_state=0)
     two = GaussianNB(), DecisionTreeClassifier(max_depth=1)

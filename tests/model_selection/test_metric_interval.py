@@ -287,6 +287,7 @@ def coverage_of_clustered_area(n_data_sets, n_groups=20, area=0.8):
     return hits
 
 
+@pytest.mark.simulated
 def test_coverage_of_the_area_of_groups():
     assert consistent_with(coverage_of_clustered_area(150), 150)
 
@@ -435,6 +436,7 @@ def _rms(y, p):
     return float(np.sqrt(np.mean((y - p) ** 2)))
 
 
+@pytest.mark.simulated
 def test_bootstrap_coverage():
     """BCa of a skewed statistic at n = 60 covers near 0.9; a broken one would not reach 0.85."""
     hits = bootstrap_coverage("bca", 40, 200)

@@ -296,13 +296,14 @@ COVERED = {
 }
 
 
+@pytest.mark.simulated
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(
     ("name", "prior"), [*((name, 0.1) for name in COVERED), (next(iter(COVERED)), 0.5)]
 )
 def test_coverage(name, prior):
     """95 % where BCa and the delta method held the truth in .71 to .82 (30 samples, rate .95)."""
-    hits, n = coverage(COVERED[name], [1 - prior, prior], 0.95, 30, 100)
+    hits, n = coverage(COVERED[name], [1 - prior, prior], 0.95, 30, 60)
     assert binom.cdf(hits, n, 0.95) > 0.001
 
 
@@ -320,6 +321,7 @@ def test_coverage_long(name, priors, rate, n):
     assert binom.cdf(hits, n_sets, 0.94) > 0.001
 
 
+@pytest.mark.simulated
 @pytest.mark.parametrize(("prior", "shift"), [(0.5, 2.33), (0.1, 2.33), (0.1, 1.19)])
 def test_coverage_of_areas(prior, shift):
     """DeLong's interval held the truth in .59 to .75 of samples of 30 with 10 % positives."""
@@ -334,6 +336,7 @@ def test_coverage_of_areas(prior, shift):
     assert binom.cdf(hits, n_sets, 0.95) > 0.001
 
 
+@pytest.mark.simulated
 @pytest.mark.parametrize("n_groups", [3, 10, 30])
 @pytest.mark.filterwarnings("ignore:.*groups are too few")
 def test_coverage_of_groups(n_groups):
@@ -347,6 +350,7 @@ def test_coverage_of_groups(n_groups):
     assert binom.cdf(hits, 100, 0.94) > 0.001
 
 
+@pytest.mark.simulated
 def test_hall_is_students_interval_where_nothing_is_skewed_and_covers_where_it_is():
     errors = np.array([1.0, 2.0, 3.0, 4.0])
     hall, t = (

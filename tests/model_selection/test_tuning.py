@@ -77,6 +77,7 @@ def test_against_a_plain_loop():
     )
 
 
+@pytest.mark.simulated
 def test_choosing_the_best_of_many_is_optimistic():
     """Nothing to find, 12 features of which one is chosen: the mean over three data sets."""
     search = GridSearchCV(
@@ -303,6 +304,7 @@ def covered(n, rate, n_sets, search, cv):
     return sum(result.interval.low <= truth <= result.interval.high for result in found)
 
 
+@pytest.mark.simulated
 def test_it_covers_in_93_of_100_data_sets_at_least():
     search = GridSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 1.0]}, cv=2)
     assert binom.cdf(covered(50, 0.5, 14, search, 3), 14, 0.93) > 0.005

@@ -132,6 +132,7 @@ def permutation_rejections(n_data_sets):
     return rejected
 
 
+@pytest.mark.simulated
 def test_permutation_has_its_size():
     assert stats.binom.sf(permutation_rejections(60) - 1, 60, 0.05) > 0.001
 

@@ -22,8 +22,8 @@ NONSENSE = [None, True, False, -1, 0, 1, 2, 0.5, 1.5, -0.0, np.nan, np.inf, -np.
 NONSENSE += ["", "nonsense", b"bytes", 1j, (), [], {}, [0.5], ["x"], np.array([1, 2]), np.zeros(0)]
 NONSENSE += [object(), KFold(2), np.eye(2), [[]], range(3)]
 # A rule that reads no option at all is caught by any of these values; each case takes its share of
-# them, the next case the next, so that every value is tried in an eighth of the cases.
-SHARES = [[*NONSENSE[start::8], object()] for start in range(8)]
+# them, the next case the next, so that every value is tried in a twelfth of the cases.
+SHARES = [[*NONSENSE[start::12], object()] for start in range(12)]
 # What runs for ever if it is asked to, or speaks to a service, is not an error.
 SETTINGS = {"n_jobs", "verbose", "memory"}
 
@@ -60,7 +60,7 @@ def check_option(family, name, option, values):
 
 @pytest.mark.parametrize(
     ("family", "name", "option", "share"),
-    [(*case, number % 8) for number, case in enumerate(CASES)],
+    [(*case, number % 12) for number, case in enumerate(CASES)],
 )
 def test_options(family, name, option, share):
     check_option(family, name, option, SHARES[share])
@@ -80,13 +80,18 @@ SETTING_CASES = [
 ]
 
 
-@pytest.mark.parametrize(("family", "name", "option"), SETTING_CASES)
-def test_settings(family, name, option, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("family", "name", "option", "values"),
+    [
+        (*case, [["nonsense", 1.5, object()], [[], object()]][number % 2])
+        for number, case in enumerate(SETTING_CASES)
+    ],
+)
+def test_settings(family, name, option, values, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)  # memory="nonsense" is a folder
     function, data = FAMILIES[family][name], SOUND.get(name, SOUND[family])
     found = [
-        assert_value_or_error(function, *data, theirs=True, **{option: value})
-        for value in ("nonsense", 1.5, [], object())
+        assert_value_or_error(function, *data, theirs=True, **{option: value}) for value in values
     ]
     assert any(isinstance(each, Refused) for each in found), "nothing reads this option"
 

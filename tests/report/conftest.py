@@ -48,6 +48,15 @@ def nasty_report():
 
 
 @pytest.fixture(scope="session")
+def nasty_page(nasty_report, tmp_path_factory):
+    """The page of the report, which takes a second, in a file."""
+    path = tmp_path_factory.mktemp("page") / "report.html"
+    html = nasty_report.to_html(path)
+    assert path.read_text(encoding="utf-8") == html
+    return path
+
+
+@pytest.fixture(scope="session")
 def clustering_report():
     """A choice with something to warn of, and a clusterer named after markup."""
     X, y = make_blobs(60, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
@@ -55,3 +64,12 @@ def clustering_report():
     return skeval.report.evaluate_clusterer(
         clusterer(n_init=2), X, n_clusters=(2, 3), labels_true=y, n_repeats=2, random_state=0
     )
+
+
+@pytest.fixture(scope="session")
+def clustering_page(clustering_report, tmp_path_factory):
+    """The page of the report, in a file."""
+    path = tmp_path_factory.mktemp("page") / "clusters.html"
+    html = clustering_report.to_html(path, title="blobs & more")
+    assert path.read_text(encoding="utf-8") == html
+    return path

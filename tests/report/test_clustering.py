@@ -352,7 +352,8 @@ class OtherSeed(KMeans):
         return super().fit_predict(X, y, sample_weight)
 
 
-@pytest.mark.parametrize("n_sets", [20, pytest.param(400, marks=pytest.mark.slow)])
+@pytest.mark.simulated
+@pytest.mark.parametrize("n_sets", [12, pytest.param(400, marks=pytest.mark.slow)])
 def test_equals_are_seldom_called_different(n_sets):
     """K-means of one start against itself with other seeds: of equal stability by any data."""
     rejected = 0

@@ -17,8 +17,13 @@ pytest.importorskip("jinja2")
 
 
 @pytest.fixture(scope="module")
-def document(clustering_report):
-    return Document(clustering_report.to_html(title="blobs & more"))
+def html(clustering_page):
+    return clustering_page.read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def document(html):
+    return Document(html)
 
 
 def test_answer_warnings_and_title(clustering_report, document):
@@ -61,9 +66,6 @@ def test_sizes_and_what_is_shown(clustering_report, document):
     assert "20, 20, 20" in document.text
     assert "40, 20" in document.text
     assert "Shown is k = 3, the choice." in document.text
-    stability = replace(clustering_report.stability, n_clusters=1)
-    other = Document(replace(clustering_report, stability=stability).to_html())
-    assert "Shown is k = 3, no choice, the most stable k." in other.text
 
 
 def test_one_cluster_has_no_picture_of_the_samples(clustering_report):
@@ -78,7 +80,7 @@ def test_markup_comes_out_as_text(document):
     assert "<script>alert('clusterer')</script>(n_init=2)" in document.text
 
 
-def test_one_index_has_no_pareto_plot(clustering_report):
+def test_one_index_has_no_pareto_plot_and_what_is_no_choice_is_said(clustering_report):
     comparison = clustering_report.comparison
     alone = replace(
         comparison,
@@ -86,7 +88,10 @@ def test_one_index_has_no_pareto_plot(clustering_report):
         greater_is_better=comparison.greater_is_better[:1],
         values=comparison.values[:, :1],
     )
-    document = Document(replace(clustering_report, comparison=alone, external=None).to_html())
+    stability = replace(clustering_report.stability, n_clusters=1)
+    changes = {"comparison": alone, "external": None, "stability": stability}
+    document = Document(replace(clustering_report, **changes).to_html())
+    assert "Shown is k = 3, no choice, the most stable k." in document.text
     assert len(document.all("svg")) == 4
     assert "for orientation only" not in document.text
 
@@ -100,11 +105,9 @@ def test_its_call_repeats_it():
     assert namespace["report"].to_dict() == first.to_dict()
 
 
-def test_page_is_written_and_a_notebook_gets_a_part(clustering_report, tmp_path, monkeypatch):
-    html = clustering_report.to_html(tmp_path / "out.html")
-    assert (tmp_path / "out.html").read_text(encoding="utf-8") == html
+def test_a_notebook_gets_a_part_of_a_page(clustering_report, html, monkeypatch):
     fragment = clustering_report._repr_html_()
-    body = re.search(r"<main>.*</main>", html, re.S)[0]
+    body = re.search('<p class="verdict">.*</main>', html, re.S)[0]  # below the title
     assert body in fragment
     assert "<html" not in fragment
     monkeypatch.setitem(sys.modules, "jinja2", None)

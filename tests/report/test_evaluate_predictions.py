@@ -47,6 +47,12 @@ def evaluate(*args, **kwargs):
     return skeval.evaluate_predictions(*args, **SHARED, **kwargs)
 
 
+@pytest.fixture(scope="module")
+def report(data):
+    """That of probabilities, which many tests read."""
+    return evaluate(data["y"], data["p"])
+
+
 def test_the_kind_is_told_by_the_values(data, three):
     y, p, score = data["y"], data["p"], data["score"]
     names = np.array(["no", "yes"])[y]
@@ -114,9 +120,8 @@ def test_intervals_are_those_of_metric_interval(data, given):
         assert (got.low, got.high) == pytest.approx((one.interval.low, one.interval.high), abs=2e-6)
 
 
-def test_the_answer_is_held_against_the_best_constant_on_the_same_samples(data):
+def test_the_answer_is_held_against_the_best_constant_on_the_same_samples(data, report):
     y, p = data["y"], data["p"]
-    report = evaluate(y, p)
     share = y.mean()
     constant = np.mean((y - share) ** 2)
     assert report.guess.error == pytest.approx(constant)
@@ -176,14 +181,14 @@ def test_probabilities_are_validated(data):
     assert "impossible" in {one.code for one in evaluate(y, certain).warnings}
 
 
-def test_a_threshold_makes_labels_of_scores(data):
+def test_a_threshold_makes_labels_of_scores(data, report):
     y, score = data["y"], data["score"]
     without, cut = evaluate(y, score), evaluate(y, score, threshold=0.7)
     assert without.confusion is None
     assert "accuracy" not in without.metrics
     assert cut.metrics["accuracy"].value == pytest.approx(np.mean(y == (score >= 0.7)))
     assert cut.confusion.counts.sum() == N
-    assert evaluate(y, data["p"]).threshold == 0.5
+    assert report.threshold == 0.5
 
 
 def test_subgroups_are_held_against_the_rest_with_few_false_discoveries(data):
@@ -226,13 +231,13 @@ def test_scoring_takes_names_and_functions(data):
     assert found["brier_score"].value == pytest.approx(sk.brier_score_loss(y, p))
 
 
-def test_what_a_reader_should_know_is_said(data):
+def test_what_a_reader_should_know_is_said(data, report):
     y, p, score = data["y"], data["p"], data["score"]
 
     def codes(*args, **kwargs):
         return {one.code for one in evaluate(*args, **kwargs).warnings}
 
-    assert codes(y, p) == set()
+    assert {one.code for one in report.warnings} == set()
     assert codes(y, score) == {"no-probabilities"}
     assert "constant-scores" in codes(y, np.full(N, 0.3))
     assert "copies" in codes(np.tile(y, 2), np.tile(p, 2))
@@ -315,9 +320,9 @@ def test_the_call_repeats_the_numbers(data):
     assert again["report"].metrics["d2"].interval == report.metrics["d2"].interval
 
 
-def test_the_worst_samples_come_first(data):
+def test_the_worst_samples_come_first(data, report):
     y, p = data["y"], data["p"]
-    hard = evaluate(y, p).hard_samples
+    hard = report.hard_samples
     own = np.where(y == 1, p, 1 - p)
     wrong = np.flatnonzero(own < 0.5)
     assert set(hard.sample) == set(wrong)
@@ -374,8 +379,7 @@ def test_several_systems_of_three_classes_and_of_numbers(three):
     assert evaluate(number, guesses).comparison.best == ("near",)
 
 
-def test_scores_by_class_and_the_smooth_calibration_curve_are_drawn(data, three):
-    report = evaluate(data["y"], data["p"])
+def test_scores_by_class_and_the_smooth_calibration_curve_are_drawn(report, three):
     curve = report.calibration["ici"].details["curve"]
     assert np.all((curve.low <= curve.y) & (curve.y <= curve.high))
     assert np.mean(np.abs(curve.y - curve.x)) == pytest.approx(

@@ -58,10 +58,9 @@ def report(request, nasty_report, clustering_report):
 
 
 @pytest.fixture(scope="module")
-def page(report, tmp_path_factory):
-    path = tmp_path_factory.mktemp("page") / "report.html"
-    report.to_html(path)
-    return path
+def page(request, report, nasty_report):
+    name = "nasty_page" if report is nasty_report else "clustering_page"
+    return request.getfixturevalue(name)
 
 
 def opened(browser, path: Path, width: int, scheme: str) -> dict:
@@ -137,8 +136,8 @@ def test_page_is_whole_and_legible(browser, page, report, width, scheme):
         assert contrast(text, background) > READABLE
 
 
-def test_paper_is_light(browser, page):
-    opened(browser, page, 1200, "dark")
+def test_paper_is_light(browser, nasty_page):
+    opened(browser, nasty_page, 1200, "dark")
     features = [{"name": "prefers-color-scheme", "value": "dark"}]
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print", "features": features})
     seen = browser.execute_script(LOOK)

@@ -45,7 +45,6 @@ def test_names_are_those_behind_the_steps_before_the_selector(table):
     expected = [f"n__{name}" for name in "abcd"] + [f"c__kind_{kind}" for kind in "xyz"]
     assert list(report.candidate_names) == expected == report.to_dict()["candidate_names"]
     assert report.selection_stability.details["frequency"].shape == (7,)
-    assert "n__a" in report.to_html()
     assert "n__a" in report._repr_html_()
 
 

@@ -368,7 +368,7 @@ def test_bad_labels_of_coassociation():
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e-200, 1e-160, 1e-8])
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(data=weighted_partitions(st.floats(0.1, 1)))
 def test_the_scale_of_small_weights_changes_no_index(data, scale):
     true, pred, weight = data
@@ -379,7 +379,7 @@ def test_the_scale_of_small_weights_changes_no_index(data, scale):
 
 
 @pytest.mark.parametrize("scale", [2.0**60, 2.0**500, 2.0**660, 2.0**1000])
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(data=weighted_partitions(st.floats(0.1, 1)))
 def test_huge_weights_reach_the_limit_of_many_copies(data, scale):
     """Beside the pairs of copies of a sample the ``-1`` of ``w (w - 1)`` vanishes."""

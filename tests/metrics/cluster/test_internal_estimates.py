@@ -36,9 +36,10 @@ def truth():
 
 @pytest.fixture(scope="module")
 def estimates():
-    return [estimate(100, random_state=seed) for seed in range(200)]
+    return [estimate(100, random_state=seed) for seed in range(120)]
 
 
+@pytest.mark.simulated
 def test_coverage_bias_and_standard_error(truth, estimates):
     for name in NAMES:
         true = truth[name]
