@@ -20,7 +20,7 @@ from sklearn.utils import get_tags
 
 from skeval._inference.groups import Codes, Spread, spread_between
 from skeval._inference.paired import ALTERNATIVES
-from skeval._resampling.fits import fit_plan, score_plan
+from skeval._resampling.fits import check_error_score, fit_plan, score_plan
 from skeval._resampling.folds import fold_plan, keeps_order, resolve_folds
 from skeval._resampling.plan import RESPONSES, join_outputs
 from skeval._resampling.questions import Questions, ReplayedEstimator
@@ -369,6 +369,7 @@ def check_shared(estimators: Mapping[str, Any], task: Task, method: str) -> None
                 check_takes_weights(estimator)
             except TypeError as error:
                 raise TypeError(f"estimators[{name!r}]: {error}") from error
+    check_error_score(task.error_score)
     if METHODS[method].needs != "splits" and task.error_score != "raise":
         raise ValueError(
             f"error_score must be 'raise' for method={method!r}, which pools the predictions of "
