@@ -446,8 +446,8 @@ class LearningCurveDisplay(CurveDisplay):
         known = np.isfinite([curve.low, curve.high]).all(axis=0)
         ends = {"colors": color, "linestyles": np.where(beyond, "dotted", "solid")[known].tolist()}
         label = f"{level} interval" if known.any() else None
-        drawn = curve.x[known], curve.low[known], curve.high[known]
-        self.intervals_ = ax.vlines(*drawn, **ends, label=label)
+        stretches = curve.x[known], curve.low[known], curve.high[known]
+        self.intervals_ = ax.vlines(*stretches, **ends, label=label)
         self.law_ = None
         if curve.band is not None:
             drawn = {"color": color, "linestyle": "--", "linewidth": 1}
