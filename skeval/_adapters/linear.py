@@ -66,20 +66,7 @@ from skeval._solvers.label_free import (
     weigh_votes,
 )
 
-__all__ = [
-    "DiscriminantDeletion",
-    "LinearDeletion",
-    "LinearMap",
-    "NeighboursDeletion",
-    "factor_discriminant",
-    "factor_linear",
-    "factor_neighbours",
-    "find_neighbours",
-    "has_exact_constants",
-    "learn_discriminant",
-    "learn_linear",
-    "learn_neighbours",
-]
+__all__ = ["has_exact_constants"]
 
 
 MOST_UNITS = 2048

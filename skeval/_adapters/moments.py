@@ -30,7 +30,7 @@ from skeval._solvers.moments import (
     QuadraticGaussians,
 )
 
-__all__ = ["MomentsDeletion", "classes_taken_off", "factor_moments"]
+__all__ = ["classes_taken_off", "factor_moments"]
 
 MOST_COLUMNS = 1024
 """More columns have no covariance here, which grows with their square."""

@@ -19,7 +19,6 @@ from sklearn.utils.class_weight import compute_class_weight
 
 from skeval._resampling.plan import PlanBlock, whole_plan
 from skeval._resampling.task import Target
-from skeval._solvers.active_set import strictly_free
 from skeval._solvers.column_scales import ColumnScales
 from skeval._solvers.kernel_svm import (
     FixedKernels,
@@ -32,6 +31,7 @@ from skeval._solvers.kernel_svm import (
     squared_distances,
 )
 from skeval._solvers.linear_svm import LinearSVMBatch
+from skeval._solvers.optimum import strictly_free
 
 __all__ = [
     "TIED",

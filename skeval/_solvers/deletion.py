@@ -16,14 +16,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 __all__ = [
-    "PartSolutions",
     "Parts",
     "PenalisedSquares",
     "Products",
     "ScaledNeighbours",
     "SearchedSquares",
     "SortedNeighbours",
-    "Votes",
     "factor_columns",
     "factor_kernel",
     "standardise_all",

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["FSelection", "TwoClassF"]
+__all__ = ["TwoClassF"]
 
 # Numbers in one (problems, features) array, of which a few should stay in the cache.
 _BLOCK = 2**16

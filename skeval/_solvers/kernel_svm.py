@@ -14,10 +14,17 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from skeval._solvers.active_set import ActiveSets, SetSolution, active_set
 from skeval._solvers.newton import Duals, GramSystem
-from skeval._solvers.optimum import BatchSolution, find_solvable, optimal, unit_of
-from skeval._solvers.splitting import Splitting
+from skeval._solvers.optimum import (
+    ActiveSets,
+    BatchSolution,
+    SetSolution,
+    Splitting,
+    active_set,
+    find_solvable,
+    optimal,
+    unit_of,
+)
 
 __all__ = [
     "FixedKernels",

@@ -14,7 +14,6 @@ import numpy as np
 __all__ = [
     "EPSILON",
     "Discriminant",
-    "Discriminants",
     "Neighbours",
     "Smoother",
     "average",

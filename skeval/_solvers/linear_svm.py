@@ -15,9 +15,7 @@ from functools import partial
 
 import numpy as np
 
-from skeval._solvers.active_set import ActiveSets, SetSolution, strictly_free
 from skeval._solvers.column_scales import ColumnScales
-from skeval._solvers.interior_point import Start
 from skeval._solvers.newton import (
     Duals,
     FeatureDuals,
@@ -30,14 +28,19 @@ from skeval._solvers.newton import (
     uses_features,
 )
 from skeval._solvers.optimum import (
+    ActiveSets,
     BatchSolution,
+    SetSolution,
+    Splitting,
+    Start,
     find_solvable,
     optimal,
+    solve_by_splitting,
     solve_from_sets,
     solve_from_values,
+    strictly_free,
     unit_of,
 )
-from skeval._solvers.splitting import Splitting, solve_by_splitting
 
 __all__ = ["LinearSVMBatch", "solve_feature_svms", "solve_gram_svms", "solve_training_svms"]
 

@@ -28,7 +28,7 @@ from skeval._solvers.newton import (
     uses_features,
 )
 
-__all__ = ["LogisticBatch", "LogisticSolution", "solve_selected_logistic"]
+__all__ = ["LogisticBatch", "solve_selected_logistic"]
 
 # Numbers in one (problems, samples) array, and in one stack of matrices, of a block of problems.
 _BLOCK, _MATRIX_BLOCK, _GRAM_BLOCK = 2**16, 2**18, 2**20

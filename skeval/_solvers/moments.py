@@ -19,7 +19,6 @@ from skeval._solvers.deletion import Parts, Products, take_samples
 
 __all__ = [
     "Centroids",
-    "ClassScores",
     "Columns",
     "LinearGaussians",
     "NaiveGaussians",

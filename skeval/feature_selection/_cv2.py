@@ -70,12 +70,9 @@ from skeval.utils._compat import CallbackSupportMixin, with_callbacks
 
 __all__ = [
     "CV2FeatureSelectionPipeline",
-    "check_selector",
-    "check_support",
     "check_supports",
     "compare_selections",
     "consensus_support",
-    "default_selector",
     "feature_ranks",
     "selection_bias",
     "selection_stability",

@@ -49,7 +49,6 @@ __all__ = [
     "check_y",
     "child_seed",
     "classes_of",
-    "find_missing",
     "give_nan",
     "is_missing",
     "naming",

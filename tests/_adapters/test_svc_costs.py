@@ -8,7 +8,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from skeval._adapters.svc_costs import FitShape, batch_pays
+from skeval._adapters.svc import FitShape, batch_pays
 from skeval._resampling.fits import find_adapter, fit_plan, settles
 from skeval._resampling.plan import FitOutput, PlanBlock, ResamplingPlan
 from skeval._resampling.questions import Questions

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from reference.svm import solve_dual
 
-from skeval._solvers.active_set import ActiveSets
-from skeval._solvers.interior_point import Start
 from skeval._solvers.newton import Duals, FeatureSystem, GramSystem, divide
 from skeval._solvers.optimum import (
+    ActiveSets,
     BatchSolution,
+    Start,
     find_solvable,
     optimal,
     solve_from_sets,

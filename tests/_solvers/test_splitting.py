@@ -5,8 +5,7 @@ import pytest
 
 from skeval._solvers import linear_svm
 from skeval._solvers.newton import FeatureDuals, FeatureSystem
-from skeval._solvers.optimum import optimal
-from skeval._solvers.splitting import Splitting, solve_by_splitting
+from skeval._solvers.optimum import Splitting, optimal, solve_by_splitting
 
 SHAPES = [(40, 4), (100, 20), (200, 60)]
 
