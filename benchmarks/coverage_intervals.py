@@ -11,6 +11,7 @@ cross-validation. Cells that the file has are skipped, so a run that was stopped
     python benchmarks/coverage_intervals.py --output coverage.csv --sets 400 --sizes 50 100 200 \
         --populations all --learners all --methods all
     python benchmarks/coverage_intervals.py --output coverage.csv --summary
+    python benchmarks/coverage_intervals.py --output results/methods.csv --table
 """
 
 import argparse
@@ -218,6 +219,30 @@ def summary(arguments):
                 print(f"      {miss}")
 
 
+def tabulate(arguments):
+    """Print a table of the guide: a line for each cell, and how often each method held it."""
+    with arguments.output.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    methods, cells = list(dict.fromkeys(row["method"] for row in rows)), {}
+    for row in rows:
+        cells.setdefault(", ".join(row[name] for name in KEY[:3]), {})[row["method"]] = row
+    parts = [[row[method] for row in cells.values()] for method in methods]
+    held = [[float(row["covers_risk"]) for row in part] for part in parts]
+    widths = [[float(row["relative_width"]) for row in part] for part in parts]
+    lines = [["population, learner, samples", *methods]]
+    for cell, found in cells.items():
+        shown = [(found[m]["covers_risk"], found[m]["relative_width"]) for m in methods]
+        lines.append([cell, *(f"{float(c):.2f} ({float(w):.2f})" for c, w in shown)])
+    lines.append(["lowest (median width)"])
+    lines[-1] += [f"{min(c):.2f} ({np.median(w):.2f})" for c, w in zip(held, widths, strict=True)]
+    lines.append(["mean"] + [f"{np.mean(c):.3f}" for c in held])
+    lines.append(["fits"] + [part[0]["fits"] for part in parts])
+    sizes = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    bar = "  ".join("=" * size for size in sizes)
+    texts = ["  ".join(map(str.ljust, line, sizes)).rstrip() for line in lines]
+    print("\n".join([bar, texts[0], bar, *texts[1:], bar]))
+
+
 def parse():
     """Parse the options."""
     parser = argparse.ArgumentParser(
@@ -230,6 +255,9 @@ def parse():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--summary", action="store_true", help="print what the CSV says instead")
+    parser.add_argument(
+        "--table", action="store_true", help="print the guide's table of it instead"
+    )
     parser.add_argument("--misses", action="store_true", help="name the cells that miss, too")
     every = {"populations": POPULATIONS, "learners": MORE_LEARNERS | LEARNERS, "methods": METHODS}
     for name, known in every.items():
@@ -251,4 +279,4 @@ def parse():
 
 if __name__ == "__main__":
     options = parse()
-    (summary if options.summary else run)(options)
+    (tabulate if options.table else summary if options.summary else run)(options)

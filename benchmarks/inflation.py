@@ -360,12 +360,19 @@ def summarise(arguments):
                     show([r for r in rows if all(r[k] == v for k, v in wanted.items())])
 
 
+def share_inside(coverage, sets):
+    """Return which share of cells would be within .93 to .985 if all had this coverage."""
+    most, least = np.floor(0.985 * sets + 1e-9), np.ceil(0.93 * sets - 1e-9)
+    held = stats.binom(sets, coverage)
+    return float(np.mean(held.cdf(most) - held.cdf(least - 1)))
+
+
 def show(rows):
     """Print the coverage of the cells of a rule, and the worst of them."""
     coverage = np.array([row["coverage"] for row in rows])
     if not len(rows):
         return
-    first = rows[0]
+    first, sets = rows[0], np.array([row["sets"] for row in rows])
     inside = np.mean((coverage >= 0.93) & (coverage <= 0.985))
     worst = sorted(rows, key=lambda row: row["coverage"])[:3]
     named = "; ".join(
@@ -374,7 +381,8 @@ def show(rows):
     widths = np.array([float(row["width"]) for row in rows])
     print(
         f"{first['loss']:8} {first['repeats']:2} half {first['half']} {first['rule']:6} "
-        f"{len(rows)} cells: mean {coverage.mean():.3f}, in .93 to .985 {inside:.2f}, "
+        f"{len(rows)} cells: mean {coverage.mean():.3f}, in .93 to .985 {inside:.2f} "
+        f"({share_inside(coverage.mean(), sets):.2f} if all had the mean), "
         f"below .90 {np.mean(coverage < 0.9):.2f}, median width {np.median(widths):.2f}; {named}"
     )
 

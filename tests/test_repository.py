@@ -57,10 +57,10 @@ def test_the_natural_calls_of_the_readme_are_those_of_the_benchmark():
 
 def test_the_coverage_that_the_readme_tells_is_that_of_the_benchmark():
     rows = list(csv.DictReader(read("benchmarks/results/inflation.csv").splitlines()))
-    key = {"loss": "zero_one", "half": "1", "repeats": "10", "rule": "chosen"}
+    key = {"loss": "zero_one", "half": "1", "folds": "10", "repeats": "10", "rule": "chosen"}
     cells = [float(row["coverage"]) for row in rows if key.items() <= row.items()]
     told = (
-        f"held it in {100 * min(cells):.0f} to {100 * max(cells):.0f} % of samples of 50 to 1,000"
+        f"held it in {100 * min(cells):.0f} to {100 * max(cells):.0f} % of samples of 50 to 5,000"
     )
     text = " ".join(read("README.rst").split())
     assert f"{told} in each of {len(cells)} cells of two classes that it was not chosen on" in text
@@ -126,3 +126,19 @@ def test_chosen_cases_hold_every_value():
     assert len(chosen) == 4
     assert choose_cases(cases[:3], "each") <= set(cases[:3])
     assert choose_cases(cases, "few") == {cases[0], cases[-1]}
+
+
+def test_the_table_of_methods_is_that_of_the_benchmark():
+    rows = list(csv.DictReader(read("benchmarks/results/methods.csv").splitlines()))
+    lines = [" ".join(line.split()) for line in read("doc/user_guide/confidence.rst").splitlines()]
+    cells = {}
+    for row in rows:
+        cell = ", ".join(row[name] for name in ("population", "learner", "n"))
+        shown = f"{float(row['covers_risk']):.2f} ({float(row['relative_width']):.2f})"
+        cells[cell] = f"{cells.get(cell, cell)} {shown}"
+    assert cells
+    assert set(cells.values()) <= set(lines)
+    for method in {row["method"] for row in rows}:
+        part = [row for row in rows if row["method"] == method]
+        assert len(part) == len(cells)
+        assert {row["sets"] for row in part} == {"100"}

@@ -67,3 +67,34 @@ for ax, n in zip(axes, sizes, strict=True):
 axes[0].set_ylabel("share of samples whose interval holds the risk")
 axes[0].legend(fontsize="small")
 plt.show()
+
+# %%
+# Harder cells, and the default as it is now: a panel for each method, a point for each cell.
+# ``benchmarks/results/methods.csv`` has them, by the same script.
+with path.with_name("methods.csv").open(newline="") as file:
+    rows = list(csv.DictReader(file))
+methods = list(dict.fromkeys(row["method"] for row in rows))
+cells = list(dict.fromkeys((row["population"], row["learner"], row["n"]) for row in rows))
+colors = dict(zip(cells, plt.get_cmap("tab20")(np.arange(len(cells))), strict=True))
+fig, axes = plt.subplots(2, 4, figsize=(10, 6), sharex=True, sharey=True, layout="constrained")
+for ax, method in zip(axes.flat, methods, strict=False):
+    for row in rows:
+        if row["method"] == method:
+            cell = row["population"], row["learner"], row["n"]
+            ax.plot(
+                float(row["relative_width"]),
+                float(row["covers_risk"]),
+                "o",
+                color=colors[cell],
+                label=", ".join(cell),
+            )
+            fits = row["fits"]
+    ax.axhline(0.95, color="black", linestyle="--", linewidth=1)
+    ax.set(title=f"{method}: {fits} fits", xscale="log", xticks=[1, 1.5, 2, 3])
+    ax.set_xticklabels(["1", "1.5", "2", "3"])
+    ax.minorticks_off()
+axes.flat[-1].axis("off")
+axes.flat[-1].legend(*axes.flat[0].get_legend_handles_labels(), loc="center", fontsize="small")
+fig.supxlabel("width over Wilson's or the normal interval on one cross-validation")
+fig.supylabel("share of 100 samples whose interval holds the risk")
+plt.show()

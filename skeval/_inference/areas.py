@@ -70,14 +70,14 @@ def spread_of_areas(
     """
     deviation = np.empty((len(positive), len(scores)))
     for row, score in enumerate(scores):
-        placed = (
-            _place(positive, score, weight)
-            if max_fpr == 1
-            else _place_below(positive, score, max_fpr)
-        )
-        for own, each in zip((positive, ~positive), placed, strict=True):
+        if max_fpr == 1:
+            rightly, others = _rank_rightly(positive, score, weight)
+            placed = rightly / others
+        else:
+            placed = _place_below(positive, score, max_fpr)
+        for own in (positive, ~positive):
             share = weight[own] / weight[own].sum()
-            deviation[own, row] = share * (each - share @ each)
+            deviation[own, row] = share * (placed[own] - share @ placed[own])
     if group is not None:
         return spread_between(deviation, group, weight, positive.astype(np.intp))
     covariance = np.zeros((len(scores), len(scores)))
@@ -88,24 +88,29 @@ def spread_of_areas(
     return Spread(covariance)
 
 
-def _place(positive: NDArray[np.bool_], score: Floats, weight: Floats) -> tuple[Floats, Floats]:
-    """Return the share of negatives below each positive, and of positives above each negative."""
-    above, below = weight[positive], weight[~positive]
-    v10 = _weigh_below(score[positive], score[~positive], below) / below.sum()
-    v01 = _weigh_below(score[~positive], score[positive], above) / above.sum()
-    return v10, 1 - v01
-
-
-def _place_below(
-    positive: NDArray[np.bool_], score: Floats, max_fpr: float
+def _rank_rightly(
+    positive: NDArray[np.bool_], score: Floats, weight: Floats
 ) -> tuple[Floats, Floats]:
-    """Return what positives and negatives contribute to a standardised partial area.
+    """Return of the other class the weight that each sample is ranked rightly against, and all.
+
+    Ties count half.
+    """
+    _, place = np.unique(score, return_inverse=True)
+    up, down = (np.bincount(place, weight * own) for own in (positive, ~positive))
+    all_up, all_down = np.cumsum(up), np.cumsum(down)
+    above, below = all_up[-1] - all_up + up / 2, all_down - down / 2
+    rightly = np.where(positive, below[place], above[place])
+    return rightly, np.where(positive, all_down[-1], all_up[-1])
+
+
+def _place_below(positive: NDArray[np.bool_], score: Floats, max_fpr: float) -> Floats:
+    """Return what each sample contributes to a standardised partial area.
 
     The area over false positive rates up to u is the mean over the negatives x of ``w(x) S(x)``:
     S(x) is the fraction of positives above x, and w(x) is 1 above the quantile c of the negatives
     that u cuts off, a fraction of 1 where u falls within a step. That c is estimated takes
     ``w(x) S(c)`` from the influence of a negative, which is ``w(x) (S(x) - S(c))``; that of a
-    positive is the mean of w over the negatives below it. At u = 1 it is `_place`.
+    positive is the mean of w over the negatives below it. At u = 1 it is the whole area.
     """
     above, below = score[positive], score[~positive]
     higher = rankdata(-below) - 0.5  # the middle of the step of a negative, counted in negatives
@@ -116,7 +121,9 @@ def _place_below(
     survival = wins.mean(axis=0)
     cut = survival[weight > 0].max()
     scale = 0.5 / (max_fpr - max_fpr**2 / 2)
-    return scale * (wins @ weight / len(below)), scale * weight * (survival - cut)
+    placed = np.empty(len(score))
+    placed[positive], placed[~positive] = wins @ weight / len(below), weight * (survival - cut)
+    return scale * placed
 
 
 class FoldArea(NamedTuple):
@@ -161,12 +168,10 @@ def within_fold_area(
     order = np.argsort(fold, kind="stable")
     starts = np.flatnonzero(np.diff(fold[order], prepend=-1))
     for part in np.split(order, starts[1:]):
-        up, down = part[positive[part]], part[~positive[part]]
-        for own, others in ((up, down), (down, up)):
-            w, held = weight[row[own]], weight[row[others]]
-            below = _weigh_below(score[own], score[others], held)
-            wins[row[own]] += w * (below if own is up else held.sum() - below)
-            pairs[row[own]] += w * held.sum()
+        at = row[part]
+        rightly, others = _rank_rightly(positive[part], score[part], weight[at])
+        wins[at] += weight[at] * rightly
+        pairs[at] += weight[at] * others
     is_positive = np.zeros(len(weight), dtype=bool)
     is_positive[row[positive]] = True
     total = pairs[is_positive].sum()
@@ -178,14 +183,6 @@ def within_fold_area(
         m = np.count_nonzero(pairs[side])
         influence[side] *= np.sqrt(m / (m - 1)) if m > 1 else 1.0
     return FoldArea(area, influence)
-
-
-def _weigh_below(score: Floats, others: Floats, weight: Floats) -> Floats:
-    """Return the weight of the other scores that lie below each score, ties counting half."""
-    order = np.argsort(others, kind="stable")
-    sums = np.concatenate([[0.0], np.cumsum(weight[order])])
-    low, high = (np.searchsorted(others[order], score, side) for side in ("left", "right"))
-    return (sums[low] + sums[high]) / 2
 
 
 def precision_influence(

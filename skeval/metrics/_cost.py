@@ -23,6 +23,7 @@ from skeval.metrics._curves import (
     SCORE_CONSTRAINTS,
     CurveSample,
     Cuts,
+    check_curve_sample,
     cumulative_counts,
 )
 from skeval.utils._checks import (
@@ -33,7 +34,6 @@ from skeval.utils._checks import (
     classes_of,
     give_nan,
     naming,
-    number_groups,
     repetition_rng,
     root_seed,
     scale_weights,
@@ -485,15 +485,13 @@ def cost_curve_band(
     1               0.5                    0.1667  0.0307   0.5
     2               1.0                    0.0000  0.0000   0.0
     """
-    scores = [y_score] if baseline is None else [y_score, baseline]
-    checked = [check_binary_scores(y_true, score, pos_label, sample_weight) for score in scores]
-    seen = checked[0][2] > 0
-    positive, weight = checked[0][0][seen], checked[0][2][seen]
-    if positive.all() or not positive.any():
-        raise ValueError("y_true must hold both classes with weight > 0, got one.")
-    group = number_groups(groups, len(seen), seen)
-    curves = [_Curve(Cuts(positive, score[seen]), n_points) for _, score, _ in checked]
-    sample = CurveSample(positive, checked[0][1][seen], weight, group, confidence_level)
+    sample = check_curve_sample(y_true, y_score, pos_label, sample_weight, groups, confidence_level)
+    positive, weight, group = sample.positive, sample.weight, sample.group
+    scores = [sample.score]
+    if baseline is not None:
+        data = y_true, baseline, pos_label, sample_weight, None
+        scores.append(check_curve_sample(*data, name="baseline").score)
+    curves = [_Curve(Cuts(positive, score), n_points) for score in scores]
     root = root_seed(random_state)
     draws = (weight * _counts(positive, group, repetition_rng(root, b)) for b in range(n_resamples))
     found = [[curve.best(draw) for curve in curves] for draw in draws]

@@ -149,7 +149,18 @@ def get_scorer(name: str, **metric_kwargs: Any) -> Scorer:
     if not isinstance(name, str):
         raise TypeError(f"name must be a string, got {name!r}.")
     if name not in SCORERS:
-        return _scorer_of_scikit_learn(name, metric_kwargs)
+        try:
+            scorer = sklearn.metrics.get_scorer(name)  # It still takes names that it does not list.
+        except ValueError as error:
+            raise ValueError(
+                f"name must be one of get_scorer_names(), got {name!r}{_suggest_name(name)}"
+            ) from error
+        if metric_kwargs:
+            raise ValueError(
+                f"name={name!r} is a scorer of scikit-learn, whose arguments are fixed "
+                f"(make_scorer sets others), got {list(metric_kwargs)}."
+            )
+        return scorer
     row = SCORERS[name]
     missing = [argument for argument in row.required if argument not in metric_kwargs]
     if missing:
@@ -183,21 +194,6 @@ def read_scoring(estimator: Any, scoring: Any) -> Any:
                 for name, part in scoring.items()
             }
         return sklearn.metrics.check_scoring(estimator, scoring)
-
-
-def _scorer_of_scikit_learn(name: str, metric_kwargs: dict[str, Any]) -> Scorer:
-    try:
-        scorer = sklearn.metrics.get_scorer(name)  # it still takes names that it no longer lists
-    except ValueError as error:
-        raise ValueError(
-            f"name must be one of get_scorer_names(), got {name!r}{_suggest_name(name)}"
-        ) from error
-    if metric_kwargs:
-        raise ValueError(
-            f"name={name!r} is a scorer of scikit-learn, whose arguments are fixed (make_scorer "
-            f"sets others), got {list(metric_kwargs)}."
-        )
-    return scorer
 
 
 ABBREVIATIONS = {

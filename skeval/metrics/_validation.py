@@ -58,7 +58,6 @@ SHARES = {"ici": None, "e50": 0.5, "e90": 0.9}
 @validate_params(
     {
         **PROBABILITY_CONSTRAINTS,
-        "groups": ["array-like", None],
         "confidence_level": [Interval(Real, 0, 1, closed="neither")],
         "random_state": ["random_state", Generator],
     }

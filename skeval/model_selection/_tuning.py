@@ -178,7 +178,8 @@ def tuning_optimism(
     """
     check_confidence_level(confidence_level)
     repeats = check_repeats(cv, n_repeats)
-    check_refits(search)
+    if getattr(find_search(search), "refit", True) is False:
+        raise ValueError("search must have refit=True, a metric or a function, got refit=False.")
     task = read_task(
         search,
         X,
@@ -217,12 +218,11 @@ def tuning_optimism(
     return result
 
 
-def check_refits(search: Any) -> None:
-    """Raise if a search, or the last step of a pipeline, does not fit the best setting again."""
-    if isinstance(search, Pipeline):
-        check_refits(search.steps[-1][1])
-    elif getattr(search, "refit", True) is False:
-        raise ValueError("search must have refit=True, a metric or a function, got refit=False.")
+def find_search(model: Any) -> Any:
+    """Return the search that a model is, or that a pipeline ends in."""
+    while isinstance(model, Pipeline):
+        model = model.steps[-1][1]
+    return model
 
 
 def add_all_samples(plan: ResamplingPlan) -> ResamplingPlan:
@@ -261,9 +261,7 @@ NO_SEARCH = Searched(np.nan, np.nan, None, np.nan)
 
 def read_search(model: Any, X: Any, y: Any) -> Searched:
     """Return what a fitted search, or a pipeline that ends in one, found."""
-    search = model
-    while isinstance(search, Pipeline):
-        search = search.steps[-1][1]
+    search = find_search(model)
     if not all(hasattr(search, name) for name in ("cv_results_", "best_params_", "best_index_")):
         raise TypeError(
             "search must have cv_results_, best_index_ and best_params_ when it is fitted, or be a "
