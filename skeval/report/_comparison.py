@@ -19,7 +19,7 @@ from skeval.report._sections import (
     Caution,
     Figure,
     Line,
-    Report,
+    ReportsByName,
     Section,
     Table,
     forbid_quoting,
@@ -31,7 +31,7 @@ from skeval.report._sentences import name_metric
 from skeval.report._steps import SCORINGS
 from skeval.utils._text import count, write_pvalue
 
-__all__ = ["EvaluationComparison", "ReportsByName", "collect_cautions", "compare_reports"]
+__all__ = ["EvaluationComparison", "collect_cautions", "compare_reports"]
 
 USUAL = (
     "balanced_accuracy",
@@ -48,34 +48,6 @@ MOST_DRAWN = 12
 MOST_TABULATED = 5
 """Of more systems the page has the ranks, and not the pairs."""
 CORRECTED = {"holm": "P-values are corrected by Holm", "none": "and so do the P-values"}
-
-
-@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class ReportsByName(Report, Mapping):
-    """Reports of several things, by name, and how these compare; a subclass says of what."""
-
-    reports: dict[str, Any]
-
-    row_name = "name"
-    told = ("reports",)
-
-    def __getitem__(self, name: str) -> Any:
-        """Return the report of one of them."""
-        if name not in self.reports:
-            raise KeyError(f"no report {name!r}; there are {', '.join(map(repr, self.reports))}")
-        return self.reports[name]
-
-    def __iter__(self) -> Iterator[str]:
-        """Iterate over the names."""
-        return iter(self.reports)
-
-    def __len__(self) -> int:
-        """Return how many there are."""
-        return len(self.reports)
-
-    @property
-    def _first(self) -> Any:
-        return next(iter(self.values()))
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)

@@ -23,7 +23,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from skeval._resampling.fits import OutOfFold
 from skeval._resampling.task import Target
-from skeval.datasets._values import read_times
+from skeval.datasets._files import read_times
 from skeval.report._sections import Caution
 
 __all__ = [

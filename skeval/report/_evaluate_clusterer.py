@@ -41,9 +41,8 @@ from skeval.report._clustering import (
     show_clusters,
     write_warnings,
 )
-from skeval.report._comparison import ReportsByName
 from skeval.report._evaluate import make_announcer
-from skeval.report._sections import Figure, Section, Table
+from skeval.report._sections import Figure, ReportsByName, Section, Table
 from skeval.report._source import describe_run, write_estimator
 from skeval.utils._checks import (
     RandomStateLike,

@@ -45,7 +45,6 @@ from skeval.report._predictions import (
     name_rows,
     warn_of_metrics,
 )
-from skeval.report._report import RESIDUAL
 from skeval.report._sections import Caution, Figure, Section, Table
 from skeval.report._sentences import (
     RareClass,
@@ -564,7 +563,6 @@ class PredictionsReport(GivenReport):
             verb = "is" if n_hard == 1 else "are"
             heading = f"{count(n_hard, 'sample')} {verb} more than three times as far off as usual"
             told.append(f"{heading}.")
-            table = self._tabulate_samples(*RESIDUAL)
         elif found.probabilities is not None:
             last = "probability of the truth"
             table = self._tabulate_samples(last, lambda wrong: f"{1 - wrong:.3f}")

@@ -24,7 +24,7 @@ from skeval.model_selection._threshold import read_rule
 from skeval.report._predictions import mirror, resolve_scorers
 from skeval.report._report import ScoredReport
 from skeval.report._sections import Caution, Section, Table
-from skeval.report._sentences import name_metric, write_amount
+from skeval.report._sentences import name_metric, write_amount, write_with_ends
 from skeval.utils._checks import (
     check_data,
     check_groups,
@@ -34,7 +34,7 @@ from skeval.utils._checks import (
     native_labels,
 )
 from skeval.utils._compat import metric_of_scorer
-from skeval.utils._text import write_estimate, write_number
+from skeval.utils._text import write_number
 
 __all__ = [
     "KINDS",
@@ -535,10 +535,7 @@ class GivenReport(ScoredReport):
             ends = [write_amount(end, "zero_one") for end in (interval.low, interval.high)]
             ends[0] = ends[0].removesuffix(" %")
         else:
-            spread = (interval.high - interval.low) / 4
-            value, *ends = (
-                write_estimate(each, spread) for each in (answer.value, interval.low, interval.high)
-            )
+            value, *ends = write_with_ends(answer, answer.value)
         start = f"{answer.name[0].upper()}{answer.name[1:]} {value}"
         if not np.isfinite(interval.low):
             return f"{start}, without an interval"

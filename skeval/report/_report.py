@@ -16,7 +16,6 @@ from skeval.metrics import CalibrationDisplay, PrecisionRecallDisplay, RocCurveD
 from skeval.model_selection import EstimatesDisplay
 from skeval.model_selection._interval_methods import AUTO, ERROR_METHODS, GIVEN_FOLDS
 from skeval.model_selection._metric_interval import describe_difference
-from skeval.report._exports import list_tripod
 from skeval.report._predictions import (
     ConfusionRates,
     HardSamples,
@@ -43,6 +42,7 @@ from skeval.report._sentences import (
     write_selection,
     write_tuning,
     write_verdict,
+    write_with_ends,
 )
 from skeval.report._source import name_steps
 from skeval.utils._text import (
@@ -54,7 +54,7 @@ from skeval.utils._text import (
     write_spread,
 )
 
-__all__ = ["MOST_ROWS", "PERTURBED", "RESIDUAL", "EvaluationReport", "ScoredReport"]
+__all__ = ["MOST_ROWS", "PERTURBED", "EvaluationReport", "ScoredReport"]
 
 PERTURBED = {
     "cross_validation": "SVM, perturbed cross-validation",
@@ -82,19 +82,13 @@ ASKED = (
 HEADLINERS = ("balanced_accuracy", "accuracy", "r2", "root_mean_squared_error")
 """The metrics of which the first that there is heads all others."""
 SQUARES = ("mean squared error", "root mean squared error")
-RESIDUAL: tuple[str, Callable[[float], str]] = ("usual residual", "{:.1f} times".format)
-"""What is told last of a sample where numbers are predicted."""
 N_RESAMPLES = 200
 """Of the bands of curves; their ends need no more where they are drawn."""
 
 
 def say_metric(name: str, found: Estimate) -> str:
     """Return a metric with its interval as a heading: The Brier score is 0.13 [0.11, 0.15]."""
-    spread = (found.interval.high - found.interval.low) / 4
-    value, low, high = (
-        write_estimate(each, spread)
-        for each in (found.value, found.interval.low, found.interval.high)
-    )
+    value, low, high = write_with_ends(found, found.value)
     label = name_metric(name).split(",")[0]
     article = "" if label.startswith(("R2", "F1")) else "The "
     ends = f" [{low}, {high}]" if np.isfinite(found.interval.low) else ", without an interval"
@@ -138,27 +132,6 @@ class ScoredReport(Report):
     def _describe_curve(self, name: str) -> str:
         """Say what a curve and its band are of."""
         raise NotImplementedError
-
-    def to_frame(self, part: str | None = None) -> DataFrame:
-        """Return the results of one name as a data frame; needs pandas.
-
-        Parameters
-        ----------
-        part : str, default=None
-            A name of `to_dict` that holds rows or a result; None takes the metrics. "tripod": the
-            topics of the results section of the reporting guideline TRIPOD+AI [1]_ that the report
-            answers, with the part of it that holds each, and the value.
-
-        Returns
-        -------
-        pandas.DataFrame
-
-        References
-        ----------
-        .. [1] Collins, G. S., Moons, K. G. M., Dhiman, P. et al. (2024). TRIPOD+AI statement. BMJ
-           385, e078378. https://doi.org/10.1136/bmj-2023-078378
-        """
-        return list_tripod(self) if part == "tripod" else super().to_frame(part)
 
     @property
     def main_metrics(self) -> dict[str, Estimate]:
@@ -337,15 +310,22 @@ class ScoredReport(Report):
         yield from ()
 
     def _tabulate_samples(
-        self, last: str = "", write: Callable[[float], str] = str, caption: str = ""
+        self,
+        last: str = "",
+        write: Callable[[float], str] = str,
+        caption: str = "The worst predicted.",
     ) -> Table:
-        """Return the samples that are predicted worst, with what is `last` of each."""
-        head = ["sample", "is", "predicted" if self.class_sizes is None else "taken for"]
+        """Return the samples that are predicted worst, with what is `last` of each.
+
+        Of numbers that is how far off they are.
+        """
+        head = ["sample", "is", "taken for"]
+        if self.class_sizes is None:
+            head[2], last, write = "predicted", "usual residual", "{:.1f} times".format
         rows = [
             (row["name"], row["truth"], row["prediction"], *([write(row["wrong"])] if last else []))
             for row in self.hard_samples.to_records()[:MOST_ROWS]
         ]
-        caption = caption or "The worst predicted."
         head += [last] if last else []
         return Table(caption, head, rows, n_on_page=FIRST_ROWS, n_in_text=0)
 
@@ -570,8 +550,6 @@ class EvaluationReport(ScoredReport):
         """Show the samples that are wrong again and again."""
         hard, numbers = self.hard_samples, self.class_sizes is None
         table = self._tabulate_samples("wrong in", lambda wrong: f"{100 * wrong:.0f} %")
-        if numbers:
-            table = self._tabulate_samples(*RESIDUAL)
         what = "wrong in every repeat" if len(self.out_of_fold.repeats) > 1 else "predicted wrongly"
         what = "more than three times as far off as usual" if numbers else what
         verb = "is" if hard.always == 1 else "are"

@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from skeval._inference.estimate import ConfidenceInterval
-from skeval.report._exports import tell_methods, write_card
+from skeval.report._exports import list_tripod, tell_methods, write_card
 from skeval.report._page import check_extra, draw_line, draw_svg, load_template
 from skeval.utils._checks import check_option
 from skeval.utils._text import (
@@ -38,6 +38,7 @@ __all__ = [
     "Figure",
     "Line",
     "Report",
+    "ReportsByName",
     "Section",
     "Table",
     "forbid_quoting",
@@ -368,13 +369,23 @@ class Report:
         Parameters
         ----------
         part : str, default=None
-            A name of `to_dict` that holds rows or a result; None takes the main table.
+            A name of `to_dict` that holds rows or a result; None takes the main table. "tripod", of
+            scored predictions: the topics of the results section of the reporting guideline
+            TRIPOD+AI [1]_ that the report answers, with the part of it that holds each, and the
+            value.
 
         Returns
         -------
         pandas.DataFrame
             A row for each estimate, sample, class or whatever there are several of.
+
+        References
+        ----------
+        .. [1] Collins, G. S., Moons, K. G. M., Dhiman, P. et al. (2024). TRIPOD+AI statement. BMJ
+           385, e078378. https://doi.org/10.1136/bmj-2023-078378
         """
+        if part == "tripod" and hasattr(self, "main_metrics"):
+            return list_tripod(self)
         known = {name: value for one in self.sections for name, value in one.results.items()}
         part = check_option("part", self.main_part if part is None else part, tuple(known))
         found = known[part]
@@ -545,6 +556,34 @@ class Report:
             return self._render("fragment.html")
         except Exception:  # the extra is missing; or else a display must not hide the numbers
             return f"<pre>{escape(str(self))}</pre>"
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class ReportsByName(Report, Mapping):
+    """Reports of several things, by name, and how these compare; a subclass says of what."""
+
+    reports: dict[str, Any]
+
+    row_name = "name"
+    told = ("reports",)
+
+    def __getitem__(self, name: str) -> Any:
+        """Return the report of one of them."""
+        if name not in self.reports:
+            raise KeyError(f"no report {name!r}; there are {', '.join(map(repr, self.reports))}")
+        return self.reports[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the names."""
+        return iter(self.reports)
+
+    def __len__(self) -> int:
+        """Return how many there are."""
+        return len(self.reports)
+
+    @property
+    def _first(self) -> Any:
+        return next(iter(self.values()))
 
 
 def _make_plain(value: Any) -> Any:

@@ -61,6 +61,7 @@ __all__ = [
     "write_tuning",
     "write_verdict",
     "write_warnings",
+    "write_with_ends",
 ]
 
 ALPHA = 0.05
@@ -330,6 +331,12 @@ def write_amount(value: float, loss: str) -> str:
     if loss != "zero_one":
         return f"{value:.4g}"
     return f"{100 * value:.2g} %" if 0 < value < 0.0005 else f"{100 * value:.1f} %"
+
+
+def write_with_ends(found: Estimate, *values: float) -> list[str]:
+    """Return numbers, then the ends of an interval, with as many digits as that leaves."""
+    low, high = found.interval.low, found.interval.high
+    return [write_estimate(value, (high - low) / 4) for value in (*values, low, high)]
 
 
 def write_chance(guess: Guess | None, rare: RareClass | None, test: Test | None) -> str:
@@ -612,23 +619,19 @@ def write_selection(bias: Estimate, stability: Estimate | None) -> list[str]:
 def _write_bias(bias: Estimate) -> str:
     """Say what selection outside the loop would have claimed, and whether that is too low."""
     claimed, honest = bias.details["cv1_error"], bias.details["cv2_error"]
-    low, high = bias.interval.low, bias.interval.high
-    if np.isnan(low):
+    if np.isnan(bias.interval.low):
         return (
             f"Selecting features outside the loop would have claimed an error of "
             f"{write_number(claimed)}, that of selecting inside is "
             f"{write_number(honest)}; an interval of the difference is undefined, since "
             "it does not vary."
         )
-    spread = (high - low) / 4
-    outside, inside, difference, lowest, highest = (
-        write_estimate(value, spread) for value in (claimed, honest, bias.value, low, high)
-    )
+    outside, inside, difference, low, high = write_with_ends(bias, claimed, honest, bias.value)
     shown = "that is too low" if _is_above_zero(bias) else "that is not shown to be too low"
     return (
         f"Selecting features outside the loop would have claimed an error of {outside} instead "
         f"of {inside}: {shown} (bias {difference}, {100 * bias.confidence_level:g} % interval "
-        f"{lowest} to {highest})."
+        f"{low} to {high})."
     )
 
 
@@ -642,21 +645,16 @@ def _is_above_zero(found: Estimate) -> bool:
 
 def write_tuning(found: Estimate) -> str:
     """Say by how much the best score of the searches is too good."""
-    low, high = found.interval.low, found.interval.high
-    spread = (high - low) / 4
-    inner, nested, optimism = (
-        write_estimate(value, spread)
-        for value in (found.details["inner_score"], found.details["nested_score"], found.value)
-    )
-    if np.isnan(low):
+    scores = found.details["inner_score"], found.details["nested_score"]
+    inner, nested, optimism, low, high = write_with_ends(found, *scores, found.value)
+    if np.isnan(found.interval.low):
         shown = "whether it is too good cannot be told, since the difference does not vary"
     else:
         shown = "it is not shown to be too good"
         if _is_above_zero(found):
             shown = "it is too good, as the best of many is"
-        ends = f"{write_estimate(low, spread)} to {write_estimate(high, spread)}"
         level = f"{100 * found.confidence_level:g} % interval"
-        shown += f" (difference {optimism}, {level} {ends})"
+        shown += f" (difference {optimism}, {level} {low} to {high})"
     return (
         f"The best score of a search for hyperparameters is {inner} on average, that of its model "
         f"on samples left out {nested}: {shown}. The errors here are those of tuned models on "
