@@ -16,11 +16,6 @@ from sklearn.exceptions import UndefinedMetricWarning
 from skeval._inference.estimate import Estimate, Test
 from skeval._inference.intervals import exact_interval, normal_interval
 from skeval._inference.paired import exceedances
-<<<<<<< HEAD
-from skeval._resampling.jobs import open_jobs
-=======
-from skeval._inference.intervals import exact_interval, normal_interval
->>>>>>> main
 from skeval.cluster._stability import (
     REFERENCES,
     STABILITY,
