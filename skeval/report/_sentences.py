@@ -30,6 +30,7 @@ from skeval.metrics._regression import LOSSES, PROBABILITY_LOSSES
 from skeval.metrics._table import REPORTED
 from skeval.model_selection._fold_metrics import summarize_losses
 from skeval.model_selection._interval_methods import GIVEN_FOLDS
+from skeval.report._exports import say_exchange
 from skeval.report._predictions import HardSamples
 from skeval.report._sections import Caution, forbid_quoting, list_few, list_grave, tell_gravest
 from skeval.utils._text import count, mean_loss_name, name_label, write_estimate, write_number
@@ -589,11 +590,14 @@ def write_interruption(where: str) -> str:
 
 
 def write_permutation(test: Test) -> str:
-    """Say what the permutation test found."""
-    return (
+    """Say what the permutation test found, and what it tested where samples belong together."""
+    found = (
         f"P = {test.pvalue:.4g}: of {count(test.n_resamples, 'run')} of the whole procedure on "
         f"shuffled labels, {test.details['n_exceedances']} did as well as on the true ones."
     )
+    if "exchanged" not in test.details:
+        return found
+    return f"{found} {say_exchange(test)}"
 
 
 def write_selection(bias: Estimate, stability: Estimate | None) -> list[str]:
