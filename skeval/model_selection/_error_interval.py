@@ -15,8 +15,8 @@ from sklearn.metrics import get_scorer_names
 
 from skeval._inference.errors import n_units
 from skeval._inference.estimate import Estimate, Results
+from skeval._inference.intervals import Finding, give_no_limits, make_limits, mirrored
 from skeval._inference.ordered import time_units
-from skeval._inference.proportions import Finding, give_no_limits, make_limits, mirrored
 from skeval._resampling.fits import OutOfFold, collect_answers, fit_scheme, score_scheme
 from skeval._resampling.folds import FoldScheme, draws_anew
 from skeval._resampling.plan import FitOutput

@@ -22,8 +22,8 @@ import numpy as np
 from scipy import stats
 
 from skeval._inference.estimate import Estimate, Test
+from skeval._inference.intervals import normal_quantile
 from skeval._inference.paired import LARGEST_LEVEL
-from skeval._inference.proportions import normal_quantile
 from skeval._resampling.fits import OutOfFold
 from skeval._resampling.task import Cases
 from skeval.metrics._regression import LOSSES, PROBABILITY_LOSSES
