@@ -20,8 +20,8 @@ from scipy import optimize, stats
 
 from skeval._inference.errors import Tested, mean_loss, variance_of_mean
 from skeval._inference.estimate import Estimate, Limits
+from skeval._inference.intervals import bounds_of, normal_interval, wilson_interval
 from skeval._inference.paired import corrected_error
-from skeval._inference.proportions import bounds_of, normal_interval, wilson_interval
 from skeval._resampling.fits import fit_plan
 from skeval._resampling.task import LossLike, Params, read_task
 from skeval.model_selection._estimates import plan_leave_one_out
