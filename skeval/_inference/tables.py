@@ -22,10 +22,11 @@ from numpy.typing import NDArray
 from scipy.optimize import LinearConstraint, brentq, minimize
 
 from skeval._inference.estimate import Limits
-from skeval._inference.groups import Codes, spread_of_cells
-from skeval._inference.proportions import (
+from skeval._inference.intervals import (
+    Codes,
     effective_number,
     normal_quantile,
+    spread_of_cells,
     spread_of_ratio,
     warn_of_one_group,
 )

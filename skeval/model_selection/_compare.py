@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from sklearn.metrics import roc_auc_score
 from sklearn.utils import get_tags
 
-from skeval._inference.groups import Codes, Spread, spread_between
+from skeval._inference.intervals import Codes, Spread, spread_between
 from skeval._inference.paired import ALTERNATIVES
 from skeval._resampling.fits import check_error_score, fit_plan, score_plan
 from skeval._resampling.folds import fold_plan, keeps_order, resolve_folds

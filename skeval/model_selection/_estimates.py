@@ -16,21 +16,23 @@ import numpy as np
 from numpy.random import SeedSequence
 from sklearn.model_selection import LeaveOneGroupOut, LeaveOneOut
 
-from skeval._inference.draws import DRAWN, check_enough_draws, limits_of_draws
 from skeval._inference.errors import Tested, spread_of_mean, worth
 from skeval._inference.estimate import Estimate
-from skeval._inference.groups import Spread
-from skeval._inference.ordered import time_units
-from skeval._inference.proportions import (
+from skeval._inference.intervals import (
+    DRAWN,
     Finding,
+    Spread,
     bounds_of,
+    check_enough_draws,
     effective_number,
     effective_size,
+    limits_of_draws,
     list_forms,
     make_limits,
     row_means,
     spread_of_ratio,
 )
+from skeval._inference.ordered import time_units
 from skeval._resampling.fits import Outputs, fit_plan
 from skeval._resampling.folds import Folds, fold_plan, keeps_order, resolve_folds
 from skeval._resampling.plan import (

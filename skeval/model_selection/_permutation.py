@@ -16,9 +16,9 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.model_selection import check_cv
 
 from skeval._inference.estimate import Limits, Results, Test
+from skeval._inference.intervals import exact_interval
 from skeval._inference.ordered import autocorrelation, time_blocks
 from skeval._inference.paired import exceedances
-from skeval._inference.proportions import exact_interval
 from skeval._resampling.fits import Scores, score_plan
 from skeval._resampling.folds import (
     fold_plan,

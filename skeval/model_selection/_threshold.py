@@ -19,13 +19,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from skeval._inference.areas import independent_size
 from skeval._inference.estimate import Estimate, Limits, Results
-from skeval._inference.paired import percentile_limits
-from skeval._inference.proportions import (
+from skeval._inference.intervals import (
     effective_size,
     give_no_limits,
     normal_interval,
     wilson_interval,
 )
+from skeval._inference.paired import percentile_limits
 from skeval._resampling.units import drawing_units
 from skeval.metrics import npv_score, ppv_score, sensitivity_score, specificity_score
 from skeval.metrics._curves import CurveSample, Cuts, check_curve_sample

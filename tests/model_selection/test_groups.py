@@ -37,7 +37,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skeval import evaluate
-from skeval._inference.groups import Design, spread_between, spread_of_cells
+from skeval._inference.intervals import Design, spread_between, spread_of_cells
 from skeval.feature_selection import CV2FeatureSelectionPipeline, selection_bias
 from skeval.metrics import (
     CalibrationDisplay,
