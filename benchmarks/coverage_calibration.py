@@ -22,7 +22,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from threadpoolctl import threadpool_limits
 
-from skeval._inference.proportions import exact_interval, wilson_interval
+from skeval._inference.intervals import exact_interval, wilson_interval
 from skeval.metrics import expected_calibration_error
 from skeval.metrics._calibration import Events, bin_events
 from skeval.model_selection import tuning_optimism

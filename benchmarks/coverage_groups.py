@@ -5,7 +5,8 @@ for either kind) behind what is judged: an error is a normal value above its qua
 normal value that positives have more of, an event happens where a normal value lies below that of
 its probability. Sizes are 22 each, or evenly from 4 to 40. The truth is known, but of the area of
 groups of both classes, whose pairs within a group count in the limit of many groups as all others
-do not: it is that of samples of different groups.
+do not: it is that of samples of different groups. The error of a rule that is fitted is that in new
+groups.
 
 Rows are appended to the table; cells that stand there are not made again.
 
@@ -20,18 +21,20 @@ from pathlib import Path
 
 import numpy as np
 from scipy.special import expit, ndtr, ndtri
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.metrics import roc_auc_score
 from threadpoolctl import threadpool_limits
 
 from skeval.metrics import error_rate
 from skeval.metrics._validation import Validated, recalibrate
-from skeval.model_selection import compare_predictions, metric_interval
+from skeval.model_selection import compare_predictions, error_interval, metric_interval
 
 RESULTS = Path(__file__).parent / "results" / "coverage_groups.csv"
 FIELDS = ("statistic", "groups", "icc", "sizes", "n_sets", "coverage", "median_width")
 RATES = 0.2, 0.3
 APART = np.sqrt(2) * ndtri(0.8)
-STATISTICS = ("error_rate", "difference", "roc_auc", "roc_auc of pure groups", "slope")
+STATISTICS = ("error_rate", "difference", "roc_auc", "roc_auc of pure groups", "slope",
+              "error_interval", "error_interval of pure groups")  # fmt: skip
 SIZES = {"equal": (22, 22), "1:10": (4, 40)}
 
 
@@ -81,8 +84,20 @@ def judge(statistic, draw, groups, rng):
     if statistic.endswith("pure groups"):
         of_class = rng.permutation(np.arange(kinds[:, 0].max() + 1) % 2)[kinds[:, 0]] == 1
     score = draw() + APART * of_class
+    if statistic.startswith("error_interval"):
+        return judge_rule(np.column_stack([score, draw()]), of_class.astype(int), groups)
     found = metric_interval(roc_auc_score, of_class.astype(int), score, groups=groups)
     return ends(found), float(ndtr(APART / 2**0.5))
+
+
+def judge_rule(features, of_class, groups):
+    """Return the interval of the error of a linear rule, and its error in new groups."""
+    rule = LinearDiscriminantAnalysis()
+    found = error_interval(rule, features, of_class, groups=groups, random_state=0)
+    rule.fit(features, of_class)
+    means = np.array([[0.0, 0.0], [APART, 0.0]])
+    value = (means @ rule.coef_[0] + rule.intercept_) / np.linalg.norm(rule.coef_)
+    return ends(found), float(ndtr(value * [1, -1]).mean())
 
 
 def ends(found):
@@ -121,7 +136,7 @@ def list_cells():
         for icc in (0.0, 0.3, 0.8):
             for statistic in STATISTICS:
                 crossed = "x" in name
-                if crossed and statistic.endswith("pure groups"):
+                if crossed and statistic.endswith(("pure groups", "error_interval")):
                     continue
                 for sizes in ("equal",) if crossed else SIZES:
                     yield statistic, name, icc, sizes

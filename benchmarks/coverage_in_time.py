@@ -34,8 +34,8 @@ from sklearn.base import clone
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import TimeSeriesSplit
 
+from skeval._inference.intervals import Finding, effective_number, make_limits
 from skeval._inference.ordered import autocorrelation
-from skeval._inference.proportions import Finding, effective_number, make_limits
 from skeval.model_selection import cross_val_error, error_interval
 
 LEARNERS = {

@@ -20,8 +20,7 @@ from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedKFold
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
-from skeval._inference.draws import DRAWN, limits_of_draws
-from skeval._inference.proportions import make_limits, wilson_interval
+from skeval._inference.intervals import DRAWN, limits_of_draws, make_limits, wilson_interval
 from skeval.datasets import make_gaussian_classes
 from skeval.model_selection import cross_val_error, perturbation_interval
 from skeval.model_selection._estimates import find_error

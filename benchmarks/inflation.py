@@ -37,7 +37,7 @@ from skeval._inference.errors import (
     inflation_of,
     shared_variance,
 )
-from skeval._inference.proportions import binomial_limits
+from skeval._inference.intervals import binomial_limits
 from skeval._resampling.fits import fit_scheme
 from skeval._resampling.task import Target, read_task, resolve_loss
 from skeval.metrics._regression import PROBABILITY_LOSSES

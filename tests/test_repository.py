@@ -60,7 +60,7 @@ def test_the_coverage_that_the_readme_tells_is_that_of_the_benchmark():
     key = {"loss": "zero_one", "half": "1", "folds": "10", "repeats": "10", "rule": "chosen"}
     cells = [float(row["coverage"]) for row in rows if key.items() <= row.items()]
     told = (
-        f"held it in {100 * min(cells):.0f} to {100 * max(cells):.0f} % of samples of 50 to 5,000"
+        f"held it in {100 * min(cells):.0f} to {100 * max(cells):.0f} % of samples of 50 to 10,000"
     )
     text = " ".join(read("README.rst").split())
     assert f"{told} in each of {len(cells)} cells of two classes that it was not chosen on" in text

@@ -26,17 +26,18 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 from scipy.stats import rankdata
 
-from skeval._inference.groups import (
+from skeval._inference.intervals import (
     Codes,
     Spread,
     Totals,
     add_up,
+    binomial_limits,
     combine_ways,
     count_groups,
     measure_sums,
+    shrink_area_variance,
     spread_between,
 )
-from skeval._inference.proportions import binomial_limits, shrink_area_variance
 
 __all__ = [
     "Ranked",

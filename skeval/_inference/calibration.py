@@ -19,7 +19,7 @@ from scipy.special import betainc
 from scipy.stats import beta
 
 from skeval._inference.estimate import Limits
-from skeval._inference.proportions import normal_quantile
+from skeval._inference.intervals import normal_quantile
 
 __all__ = [
     "Bins",

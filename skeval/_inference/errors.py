@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from skeval._inference.groups import Codes, Spread, count_groups, spread_between
+from skeval._inference.intervals import Codes, Spread, count_groups, spread_between
 from skeval._inference.paired import corrected_error
 
 __all__ = [

@@ -28,8 +28,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from skeval._inference.errors import Tested, variance_of_mean
+from skeval._inference.intervals import normal_interval
 from skeval._inference.paired import PairedTest, student_test
-from skeval._inference.proportions import normal_interval
 
 __all__ = [
     "autocorrelation",

@@ -16,8 +16,13 @@ from scipy import stats
 from scipy.special import ndtr, stdtr
 
 from skeval._inference.estimate import Limits
-from skeval._inference.groups import Codes, Spread, spread_between, spread_of_cells
-from skeval._inference.proportions import normal_interval
+from skeval._inference.intervals import (
+    Codes,
+    Spread,
+    normal_interval,
+    spread_between,
+    spread_of_cells,
+)
 
 __all__ = [
     "ALTERNATIVES",

@@ -23,8 +23,14 @@ from scipy.optimize import LinearConstraint, brentq, minimize
 from sklearn.utils.multiclass import unique_labels
 
 from skeval._inference.estimate import Limits
-from skeval._inference.groups import Codes, Spread, spread_of_cells
-from skeval._inference.proportions import effective_number, normal_quantile, warn_of_one_group
+from skeval._inference.intervals import (
+    Codes,
+    Spread,
+    effective_number,
+    normal_quantile,
+    spread_of_cells,
+    warn_of_one_group,
+)
 
 __all__ = [
     "Cells",

@@ -54,6 +54,7 @@ __all__ = [
     "OutOfFold",
     "Outputs",
     "Scores",
+    "check_error_score",
     "collect_answers",
     "find_adapter",
     "fit_plan",

@@ -14,7 +14,7 @@ from numpy.random import SeedSequence
 from numpy.typing import NDArray
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skeval._inference.groups import Codes
+from skeval._inference.intervals import Codes
 from skeval._resampling.plan import PlanBlock, ResamplingPlan
 from skeval._resampling.task import TooFewMembersError
 from skeval.utils._checks import (

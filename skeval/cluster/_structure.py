@@ -14,8 +14,8 @@ from sklearn.base import clone
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval._inference.estimate import Estimate, Test
+from skeval._inference.intervals import exact_interval, normal_interval
 from skeval._inference.paired import exceedances
-from skeval._inference.proportions import exact_interval, normal_interval
 from skeval.cluster._stability import (
     REFERENCES,
     STABILITY,

@@ -24,8 +24,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from skeval._inference.estimate import Estimate
+from skeval._inference.intervals import normal_interval, row_means
 from skeval._inference.paired import corrected_error
-from skeval._inference.proportions import normal_interval, row_means
 from skeval._resampling.fits import fit_plan
 from skeval._resampling.folds import (
     check_repeats,

@@ -25,11 +25,12 @@ from skeval._inference.calibration import (
     shrink_distances,
 )
 from skeval._inference.estimate import Curve, Estimate, Results
-from skeval._inference.groups import Codes, spread_of_cells
-from skeval._inference.proportions import (
+from skeval._inference.intervals import (
+    Codes,
     effective_size,
     exact_interval,
     normal_quantile,
+    spread_of_cells,
     wilson_interval,
 )
 from skeval.metrics._regression import PROBABILITY_LOSSES

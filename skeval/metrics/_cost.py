@@ -14,10 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.isotonic import isotonic_regression
 from sklearn.metrics import auc, confusion_matrix
 
-from skeval._inference.draws import expand_level
 from skeval._inference.estimate import Curve, Estimate
-from skeval._inference.groups import Codes, count_groups
-from skeval._inference.proportions import wilson_limits
+from skeval._inference.intervals import Codes, count_groups, expand_level, wilson_limits
 from skeval.metrics._curves import (
     BAND_CONSTRAINTS,
     SCORE_CONSTRAINTS,

@@ -29,8 +29,9 @@ from skeval._inference.areas import (
     spread_of_areas,
 )
 from skeval._inference.estimate import Band, Curve, Estimate, Limits
-from skeval._inference.groups import Codes, Spread
-from skeval._inference.proportions import (
+from skeval._inference.intervals import (
+    Codes,
+    Spread,
     area_interval,
     binomial_limits,
     exact_interval,

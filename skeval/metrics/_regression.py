@@ -23,7 +23,7 @@ from scipy.special import logsumexp
 from sklearn.utils import check_consistent_length
 
 from skeval._inference.estimate import Estimate
-from skeval._inference.proportions import normal_interval
+from skeval._inference.intervals import normal_interval
 from skeval.utils._checks import (
     RandomStateLike,
     check_data,

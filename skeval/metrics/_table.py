@@ -22,9 +22,9 @@ from sklearn.utils.multiclass import type_of_target, unique_labels
 
 from skeval._inference.areas import rank_columns
 from skeval._inference.estimate import Limits
-from skeval._inference.groups import Codes
-from skeval._inference.proportions import (
+from skeval._inference.intervals import (
     PROPORTION_INTERVALS,
+    Codes,
     area_interval,
     close_proportion,
     effective_size,

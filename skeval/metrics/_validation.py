@@ -20,13 +20,17 @@ from scipy.special import expit, logit
 
 from skeval._inference.areas import Ranked, independent_size
 from skeval._inference.estimate import Curve, Estimate, Limits, Results
-from skeval._inference.groups import Codes, Spread, covariance_left_out, read_design, spread_between
-from skeval._inference.proportions import (
+from skeval._inference.intervals import (
+    Codes,
+    Spread,
+    covariance_left_out,
     give_no_limits,
     log_interval,
     mirrored,
     normal_interval,
     normal_quantile,
+    read_design,
+    spread_between,
     spread_of_ratio,
 )
 from skeval.metrics._calibration import PROBABILITY_CONSTRAINTS

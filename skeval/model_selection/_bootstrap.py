@@ -24,7 +24,7 @@ from skeval._inference.errors import (
     weigh_values,
 )
 from skeval._inference.estimate import Estimate
-from skeval._inference.proportions import row_means
+from skeval._inference.intervals import row_means
 from skeval._resampling.fits import fit_plan, fit_scheme
 from skeval._resampling.folds import BootstrapScheme, bootstrap_scheme
 from skeval._resampling.plan import FitOutput, ResamplingPlan

@@ -18,9 +18,9 @@ from numpy.typing import ArrayLike
 from sklearn.metrics import roc_auc_score
 from sklearn.utils import get_tags
 
-from skeval._inference.groups import Codes, Spread, spread_between
+from skeval._inference.intervals import Codes, Spread, spread_between
 from skeval._inference.paired import ALTERNATIVES
-from skeval._resampling.fits import fit_plan, score_plan
+from skeval._resampling.fits import check_error_score, fit_plan, score_plan
 from skeval._resampling.folds import fold_plan, keeps_order, resolve_folds
 from skeval._resampling.plan import RESPONSES, join_outputs
 from skeval._resampling.questions import Questions, ReplayedEstimator
@@ -236,6 +236,13 @@ def compare_classifiers(
 
     So the default repeats the folds; ``cv=10`` is the single set, at a tenth of the fits.
 
+    Of five folds in the order of time (two rules of the same worth, each on one of two features, of
+    the accuracy and the squared error, 200 sets of 100 and 400 samples whose autocorrelation is 0
+    or .5) "time_blocks" rejected .035 to .075, and "corrected_t" .015 at most, which shows little.
+    With an autocorrelation of .9 the former rejected .05 to .14, for rules that are fitted to few
+    independent samples differ, and was undefined in .15 (accuracy) and .85 (squared error) of the
+    sets of 100.
+
     Of more than two the intervals are those of the pairs at the level
     ``1 - (1 - confidence_level) / m`` for `m` pairs (Bonferroni). Holm's P-values reject whatever
     such an interval excludes, and may reject a little more.
@@ -362,6 +369,7 @@ def check_shared(estimators: Mapping[str, Any], task: Task, method: str) -> None
                 check_takes_weights(estimator)
             except TypeError as error:
                 raise TypeError(f"estimators[{name!r}]: {error}") from error
+    check_error_score(task.error_score)
     if METHODS[method].needs != "splits" and task.error_score != "raise":
         raise ValueError(
             f"error_score must be 'raise' for method={method!r}, which pools the predictions of "

@@ -14,7 +14,7 @@ from numpy.random import Generator
 from sklearn.metrics import roc_auc_score
 
 from skeval._inference.areas import spread_of_areas
-from skeval._inference.groups import Codes
+from skeval._inference.intervals import Codes
 from skeval._inference.paired import ALTERNATIVES, CORRECTIONS
 from skeval._inference.ranks import smallest_pvalue
 from skeval.model_selection._comparison import Comparison

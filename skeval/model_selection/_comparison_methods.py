@@ -20,7 +20,13 @@ from scipy import stats
 from sklearn.base import is_classifier
 
 from skeval._inference.estimate import Details, Limits, Test
-from skeval._inference.groups import Codes, Spread
+from skeval._inference.intervals import (
+    Codes,
+    Spread,
+    effective_size,
+    normal_interval,
+    wilson_interval,
+)
 from skeval._inference.ordered import blocks_test, diebold_mariano, giacomini_white
 from skeval._inference.paired import (
     PairedTest,
@@ -50,7 +56,6 @@ from skeval._inference.posteriors import (
     largest_fractions,
     signed_rank_draws,
 )
-from skeval._inference.proportions import effective_size, normal_interval, wilson_interval
 from skeval._inference.ranks import (
     critical_difference,
     friedman,

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.random import Generator
 
 from skeval._inference.estimate import Curve, Result
-from skeval._inference.groups import Design, make_design, read_design
+from skeval._inference.intervals import Design, make_design, read_design
 from skeval._inference.paired import mcnemar, tail_probability
 from skeval._inference.ranks import signed_rank_pvalue
 from skeval.model_selection._comparison import Comparison, Difference

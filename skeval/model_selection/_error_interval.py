@@ -15,8 +15,8 @@ from sklearn.metrics import get_scorer_names
 
 from skeval._inference.errors import n_units
 from skeval._inference.estimate import Estimate, Results
+from skeval._inference.intervals import Finding, give_no_limits, make_limits, mirrored
 from skeval._inference.ordered import time_units
-from skeval._inference.proportions import Finding, give_no_limits, make_limits, mirrored
 from skeval._resampling.fits import OutOfFold, collect_answers, fit_scheme, score_scheme
 from skeval._resampling.folds import FoldScheme, draws_anew
 from skeval._resampling.plan import FitOutput
@@ -243,20 +243,20 @@ def error_interval(
     this size. The theory of "cv_wald", "corrected_t" and "replace_one_cv" is for the second, or for
     what lies between; that of "nested_cv" and the design of "repeated_cv" for the first.
 
-    Measured coverage of the risk by the default at level .95, 100 to 400 data sets a cell (standard
-    error .022 to .011), two classes, 50 to 5,000 samples: .90 to 1.00, .963 on average, in 58 cells
-    of populations and learners that its rule was not chosen on (.51 to 1.00 with the fixed factor
-    of 1.55 that it had before), at 1.18 times the median width of Wilson's interval on one
-    cross-validation; .90 to 1.00 in the 43 that it was chosen on. One class in 31: .93 to .99 in 7
-    of these, of 200 to 1,000 samples. Brier score: .92 to .99 in 30 cells; log loss: .89 to 1.00 in
-    16 of rules without probabilities of 0, but .79 to 1.00 in 14 of nearest neighbours, which have
-    some. Absolute loss: .91 to 1.00 in 25 cells; squared loss: .90 to 1.00 in 21, and .91 to .95 in
-    four (100 to 500 data sets) where errors have heavy tails. It failed for least squares of 100
-    samples with 100 features (.32 and .01). Fewer repeats have a wider interval: .962 on average
-    over 101 cells of 0-1 loss with five (.90 at least), .966 with two (.86), .956 with one, which
-    tells nothing of :math:`\delta` (.53 for a tree on exclusive-or). Five and twenty folds: .93 to
-    1.00 in 7 cells each, of 100 samples. Coverage with weights and of more classes was not
-    measured.
+    Measured coverage of the risk by the default at level .95, mostly 100 and at most 400 data sets
+    a cell (standard error .022 and .011), two classes, 50 to 10,000 samples: .90 to 1.00, .963 on
+    average, in 59 cells of populations and learners that its rule was not chosen on (.51 to 1.00
+    with the fixed factor of 1.55 that it had before), at 1.18 times the median width of Wilson's
+    interval on one cross-validation; .92 to 1.00 in the 43 that it was chosen on. One class in 31:
+    .93 to .99 in 7 of these, of 200 to 1,000 samples. Brier score: .92 to .99 in 30 cells; log
+    loss: .89 to 1.00 in 16 of rules without probabilities of 0, but .79 to 1.00 in 14 of nearest
+    neighbours, which have some. Absolute loss: .91 to 1.00 in 25 cells; squared loss: .90 to 1.00
+    in 21, and .91 to .95 in four (100 to 500 data sets) where errors have heavy tails. It failed
+    for least squares of 100 samples with 100 features (.32 and .01). Fewer repeats have a wider
+    interval: .962 on average over 102 cells of 0-1 loss with five (.91 at least), .966 with two
+    (.86), .957 with one, which tells nothing of :math:`\delta` (.53 for a tree on exclusive-or).
+    Five and twenty folds: .93 to 1.00 in 7 cells each, of 100 samples. Coverage with weights and of
+    more classes was not measured.
 
     :math:`\delta` is the covariance of the losses of two samples that one model tests, less that of
     two that two models test, times `n` over the variance of losses: the variance of the risk among

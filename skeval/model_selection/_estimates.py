@@ -16,21 +16,23 @@ import numpy as np
 from numpy.random import SeedSequence
 from sklearn.model_selection import LeaveOneGroupOut, LeaveOneOut
 
-from skeval._inference.draws import DRAWN, check_enough_draws, limits_of_draws
 from skeval._inference.errors import Tested, spread_of_mean, worth
 from skeval._inference.estimate import Estimate
-from skeval._inference.groups import Spread
-from skeval._inference.ordered import time_units
-from skeval._inference.proportions import (
+from skeval._inference.intervals import (
+    DRAWN,
     Finding,
+    Spread,
     bounds_of,
+    check_enough_draws,
     effective_number,
     effective_size,
+    limits_of_draws,
     list_forms,
     make_limits,
     row_means,
     spread_of_ratio,
 )
+from skeval._inference.ordered import time_units
 from skeval._resampling.fits import Outputs, fit_plan
 from skeval._resampling.folds import Folds, fold_plan, keeps_order, resolve_folds
 from skeval._resampling.plan import (
@@ -472,7 +474,11 @@ def cross_val_error(
     counted in place of groups, and the variance is not doubled: standard error and degrees of
     freedom are those of `error_interval` for the same folds, and mean the error, at times like
     these, of the rules that were fitted. Its interval is the same, too; of few errors in 0-1 loss
-    it is somewhat longer here, as with groups.
+    it is somewhat longer here, as with groups. In simulations (100 sets a cell of 100 and 400
+    samples; squared, absolute and 0-1 loss) 95 % intervals held that error in .88 to 1.00 where the
+    errors of neighbours had an autocorrelation of 0 or .5, and in .89 to .91 with .9 and 400
+    samples; with .9 and 100, .93 for 0-1 loss, while of the others .71 and .75 were refused and of
+    the rest .52 and .72 held.
 
     For 0-1 loss ``result.confidence_interval(method=)`` takes "wilson", "agresti_coull",
     "jeffreys", "exact" and "wald", of ``value (1 - value) / standard_error^2`` independent samples,

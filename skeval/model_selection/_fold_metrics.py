@@ -26,18 +26,19 @@ from sklearn.exceptions import UndefinedMetricWarning
 from skeval._inference.areas import within_fold_area
 from skeval._inference.errors import Tested, degrees_of_mean, mean_loss, spread_of_mean, worth
 from skeval._inference.estimate import Estimate, Limits, Results
-from skeval._inference.groups import Spread, spread_between
-from skeval._inference.paired import corrected_error
-from skeval._inference.proportions import (
+from skeval._inference.intervals import (
+    Spread,
     area_interval,
     close_proportion,
     give_no_limits,
     log_interval,
     mirrored,
     normal_interval,
+    spread_between,
     take_root,
     wilson_interval,
 )
+from skeval._inference.paired import corrected_error
 from skeval._inference.tables import CountedClasses, count_cells, score_form
 from skeval._resampling.fits import OutOfFold
 from skeval.metrics._scorers import range_of

@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 
 from skeval._inference.estimate import Estimate, Result
-from skeval._inference.groups import Design, read_design
-from skeval._inference.proportions import (
+from skeval._inference.intervals import (
     PROPORTION_INTERVALS,
+    Design,
     Finding,
     normal_quantile,
+    read_design,
     stratified_wilson_interval,
 )
 from skeval.model_selection._estimates import make_estimate

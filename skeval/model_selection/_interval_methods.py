@@ -41,7 +41,7 @@ from skeval._inference.errors import (
     spread_of_mean,
     within_fold_error,
 )
-from skeval._inference.proportions import Finding
+from skeval._inference.intervals import Finding
 from skeval._resampling.fits import fit_scheme
 from skeval._resampling.folds import (
     FoldScheme,

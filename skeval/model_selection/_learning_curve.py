@@ -25,8 +25,8 @@ from sklearn.metrics import check_scoring
 
 from skeval._inference.errors import mean_loss
 from skeval._inference.estimate import ANSWER, Band, Curve, Estimate, Limits
+from skeval._inference.intervals import bounds_of, normal_interval
 from skeval._inference.paired import percentile_limits
-from skeval._inference.proportions import bounds_of, normal_interval
 from skeval._resampling.fits import fit_scheme, score_scheme
 from skeval._resampling.folds import RepeatedScheme, Scheme, draws_anew
 from skeval._resampling.plan import FitOutput, PlanBlock, ResamplingPlan

@@ -21,10 +21,15 @@ from scipy import stats
 from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import type_of_target
 
-from skeval._inference.draws import bca_correction, bootstrap_limits
 from skeval._inference.errors import Tested, spread_of_mean
 from skeval._inference.estimate import Estimate, Limits, LimitsByMethod, Results
-from skeval._inference.proportions import PROPORTION_INTERVALS, give_no_limits, mirrored
+from skeval._inference.intervals import (
+    PROPORTION_INTERVALS,
+    bca_correction,
+    bootstrap_limits,
+    give_no_limits,
+    mirrored,
+)
 from skeval._resampling.units import (
     DrawingUnits,
     Statistic,

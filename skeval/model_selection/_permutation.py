@@ -16,9 +16,9 @@ from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.model_selection import check_cv
 
 from skeval._inference.estimate import Limits, Results, Test
+from skeval._inference.intervals import exact_interval
 from skeval._inference.ordered import autocorrelation, time_blocks
 from skeval._inference.paired import exceedances
-from skeval._inference.proportions import exact_interval
 from skeval._resampling.fits import Scores, score_plan
 from skeval._resampling.folds import (
     fold_plan,
@@ -266,7 +266,7 @@ def permute(
     if chosen.name not in ("given", "blocks", "rotations"):
         drawn = cv is None or isinstance(cv, Integral) or hasattr(cv, "get_n_splits")
         if keeps_order(splitter, [] if drawn else list(splitter.split(task.X))):
-            raise ValueError(explain_order(len(target)))
+            raise ValueError(ORDERED)
     plan = make_permutation_plan(splitter, task, chosen.orders, n)
     scorer = read_scoring(task.estimator, scoring)
     first = None if max_exceedances is None else 1 + max_exceedances
@@ -442,14 +442,12 @@ def shuffle_within(members: list[np.ndarray], rng: np.random.Generator) -> np.nd
     return order
 
 
-def explain_order(n: int) -> str:
-    """Say why labels of samples in time are not shuffled, and what orders may be given."""
-    return (
-        "cv keeps the order of the samples, and labels that are alike from one sample to the next "
-        "are not exchangeable: shuffled one by one they make P-values too small. Give "
-        "permutations= that keep neighbours together, such as rotations of a stationary series: "
-        f"(np.arange({n}) + np.random.default_rng(0).integers({n}, size=(1000, 1))) % {n}."
-    )
+ORDERED = (
+    "cv keeps the order of the samples, and labels that are alike from one sample to the next are "
+    "not exchangeable: shuffled one by one they make P-values too small. Give exchange='blocks', "
+    "'rotations' where the series of labels is stationary, or permutations= of your own."
+)
+"""Why labels of samples in time are not shuffled."""
 
 
 def make_permutation_plan(

@@ -392,6 +392,10 @@ class LeaderboardDisplay(ComparisonDisplay):
         return {"transform": ax.get_yaxis_transform() + shift, "clip_on": False}
 
 
+LEGIBLE = 1.15
+"""Sizes nearer than this factor on a logarithmic axis would have labels that touch."""
+
+
 class LearningCurveDisplay(CurveDisplay):
     """The error at several numbers of training samples, and the law that goes on beyond them.
 
@@ -439,9 +443,11 @@ class LearningCurveDisplay(CurveDisplay):
         options = {"marker": "o", "linestyle": "", "label": self._write_label(), **kwargs}
         (self.line_,) = ax.plot(curve.x[~beyond], curve.y[~beyond], **options)
         color = self.line_.get_color()
-        styles = np.where(beyond, "dotted", "solid").tolist()
-        ends = {"colors": color, "linestyles": styles, "label": f"{level} interval"}
-        self.intervals_ = ax.vlines(curve.x, curve.low, curve.high, **ends)
+        known = np.isfinite([curve.low, curve.high]).all(axis=0)
+        ends = {"colors": color, "linestyles": np.where(beyond, "dotted", "solid")[known].tolist()}
+        label = f"{level} interval" if known.any() else None
+        stretches = curve.x[known], curve.low[known], curve.high[known]
+        self.intervals_ = ax.vlines(*stretches, **ends, label=label)
         self.law_ = None
         if curve.band is not None:
             drawn = {"color": color, "linestyle": "--", "linewidth": 1}
@@ -451,6 +457,12 @@ class LearningCurveDisplay(CurveDisplay):
             last = curve.x[~beyond][-1]
             ax.axvline(last, color="grey", linewidth=1, label="beyond, nothing was measured")
         ax.set(xscale="log", **self._describe_axes())
+        sizes: list[float] = []
+        for size in curve.x.tolist():
+            if not sizes or size >= LEGIBLE * sizes[-1]:
+                sizes.append(size)
+        ax.minorticks_off()
+        ax.set_xticks(sizes, [f"{size:.0f}" for size in sizes])
         ax.legend(fontsize="small")
 
 

@@ -20,8 +20,8 @@ from scipy import optimize, stats
 
 from skeval._inference.errors import Tested, mean_loss, variance_of_mean
 from skeval._inference.estimate import Estimate, Limits
+from skeval._inference.intervals import bounds_of, normal_interval, wilson_interval
 from skeval._inference.paired import corrected_error
-from skeval._inference.proportions import bounds_of, normal_interval, wilson_interval
 from skeval._resampling.fits import fit_plan
 from skeval._resampling.task import LossLike, Params, read_task
 from skeval.model_selection._estimates import plan_leave_one_out
@@ -118,12 +118,13 @@ def pool_estimates(
     true one, which with few sites is often 0.
 
     In simulations of normal sites with unequal standard errors (ratio of variances 1 to 10; 5, 10
-    and 20 sites; true :math:`I^2` of 0, .5 and .9; 400 sets a cell) 95 % intervals held the mean in
-    .93 to .99 and another site in .93 to 1.00; with :math:`t_{k-1}` or :math:`t_{k-2}` in place of
-    the average, another site was held in .82 to .99. Of error rates of .2 and .05 in sites of 20 to
-    200 samples (18 cells of 100 sets, :math:`\tau` of 0, .4 and 1 on the log-odds) the scale
-    "arcsine" held the median site in .91 to 1.00 and another one in .94 to 1.00; the log-odds, on
-    which the weight of a site depends on its error, in .68 to .99 and .86 to 1.00.
+    and 20 sites; true :math:`I^2` of 0, .5 and .9; 200 sets a cell) 95 % intervals held the mean in
+    .94 to 1.00 and another site in .95 to 1.00; with :math:`t_{k-1}` or :math:`t_{k-2}` in place of
+    the average, another site was held in .82 to .99 (400 sets). Of error rates of .2 and .05 in
+    sites of 20 to 200 samples (18 cells of 200 sets, :math:`\tau` of 0, .4 and 1 on the log-odds)
+    the scale "arcsine" held the median site in .90 to 1.00 and another one in .92 to 1.00; the
+    log-odds, on which the weight of a site depends on its error, in .70 to .99 and .88 to 1.00
+    (``benchmarks/coverage_pooling.py``).
 
     References
     ----------

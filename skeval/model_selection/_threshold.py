@@ -19,14 +19,14 @@ from numpy.typing import ArrayLike, NDArray
 from skeval._inference.areas import independent_size
 from skeval._inference.errors import Tested, spread_of_mean
 from skeval._inference.estimate import Estimate, Limits, Results
-from skeval._inference.groups import count_groups
-from skeval._inference.paired import percentile_limits
-from skeval._inference.proportions import (
+from skeval._inference.intervals import (
+    count_groups,
     effective_size,
     give_no_limits,
     normal_interval,
     wilson_interval,
 )
+from skeval._inference.paired import percentile_limits
 from skeval._inference.tables import count_cells
 from skeval._resampling.units import drawing_units
 from skeval.metrics import npv_score, ppv_score, sensitivity_score, specificity_score

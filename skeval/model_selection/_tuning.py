@@ -11,8 +11,8 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from skeval._inference.estimate import Estimate
+from skeval._inference.intervals import normal_interval
 from skeval._inference.paired import corrected_error
-from skeval._inference.proportions import normal_interval
 from skeval._resampling.fits import fit_plan
 from skeval._resampling.folds import check_repeats, make_repeated_plan
 from skeval._resampling.plan import PlanBlock, ResamplingPlan, whole_plan

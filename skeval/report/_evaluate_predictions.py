@@ -17,7 +17,7 @@ from sklearn.metrics import brier_score_loss, mean_squared_error, roc_auc_score
 
 from skeval._inference.errors import Tested, spread_of_mean
 from skeval._inference.estimate import Curve, Results
-from skeval._inference.groups import describe_groups
+from skeval._inference.intervals import describe_groups
 from skeval._resampling.fits import OutOfFold
 from skeval._resampling.task import Target
 from skeval.metrics import CalibrationDisplay, NetBenefitDisplay

@@ -10,11 +10,11 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from skeval._inference.estimate import Estimate
+from skeval._inference.estimate import Estimate, Test
 from skeval.metrics._table import REPORTED
 from skeval.utils._text import DataFrame, make_frame, write_number
 
-__all__ = ["list_tripod", "tell_methods", "write_card"]
+__all__ = ["list_tripod", "say_exchange", "tell_methods", "write_card"]
 
 TASKS = {"numbers": "tabular-regression", "classes": "tabular-classification"}
 """Tasks as the Hugging Face Hub names them."""
@@ -201,5 +201,18 @@ def _tell_parts(report: Any, *, several: bool) -> Iterator[tuple[str, str | None
     if report.subgroups is not None and report.subgroups.less_the_rest:
         yield "Of subgroups the false discovery rate was held", DISCOVERY
     if getattr(report, "permutation", None) is not None:
-        n = report.permutation.n_resamples
+        test = report.permutation
+        n = test.n_resamples
         yield f"The whole procedure was tested by {n} permutations of the labels.", None
+        if "exchanged" in test.details:
+            yield say_exchange(test), None
+
+
+def say_exchange(test: Test) -> str:
+    """Say which labels a permutation test exchanged, and what it tested by that."""
+    moved = {"within groups": "within groups", "whole groups": "between groups as a whole"}
+    exchanged = test.details["exchanged"]
+    return (
+        f"Labels were exchanged {moved.get(exchanged, f'as {exchanged}')}, which tests whether "
+        f"{test.details['null_hypothesis']}."
+    )

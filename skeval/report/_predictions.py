@@ -15,7 +15,7 @@ from sklearn.pipeline import Pipeline
 
 from skeval._inference.areas import independent_size
 from skeval._inference.estimate import Estimate, Results
-from skeval._inference.proportions import wilson_interval
+from skeval._inference.intervals import wilson_interval
 from skeval._resampling.fits import OutOfFold, fit_plan
 from skeval._resampling.plan import whole_plan
 from skeval._resampling.questions import (

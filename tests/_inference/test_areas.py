@@ -20,7 +20,7 @@ from skeval._inference.areas import (
     independent_size,
     spread_of_areas,
 )
-from skeval._inference.proportions import binomial_limits
+from skeval._inference.intervals import binomial_limits
 from skeval.model_selection import metric_interval
 
 

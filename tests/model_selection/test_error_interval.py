@@ -27,8 +27,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from skeval._inference.draws import DRAWN
 from skeval._inference.errors import nested_errors
+from skeval._inference.intervals import DRAWN
 from skeval._resampling.fits import fit_scheme
 from skeval._resampling.folds import (
     bootstrap_scheme,

@@ -37,7 +37,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skeval import evaluate
-from skeval._inference.groups import Design, spread_between, spread_of_cells
+from skeval._inference.intervals import Design, spread_between, spread_of_cells
 from skeval.feature_selection import CV2FeatureSelectionPipeline, selection_bias
 from skeval.metrics import (
     CalibrationDisplay,
@@ -226,6 +226,9 @@ def test_reports_of_groups():
     assert report["holdout"].details["n_groups"] == 4
     assert report.to_dict()["estimates"][0]["n_groups"] == 12
     assert any("12 groups of samples are too few" in sentence for sentence in report.warnings)
+    said = "Labels were exchanged within groups, which tests whether within a group, labels and"
+    assert said in " ".join(str(report).split())
+    assert said in report.to_methods()
 
 
 N = 48

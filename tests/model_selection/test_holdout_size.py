@@ -5,7 +5,7 @@ import pytest
 from reference.holdout import smallest_size
 from scipy.stats import norm, t
 
-from skeval._inference.proportions import PROPORTION_INTERVALS
+from skeval._inference.intervals import PROPORTION_INTERVALS
 from skeval.model_selection import holdout_error, holdout_size
 
 

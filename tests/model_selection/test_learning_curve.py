@@ -1,5 +1,6 @@
 """Learning curves: the parts that train, the law, its answer, and how often intervals hold."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -176,6 +177,13 @@ def test_the_answer():
     assert len(rising.x) == 6
     flat = learning_curve_band(GaussianNB(), noise, rng.integers(0, 2, 100), random_state=0)
     assert "would help" not in flat.details["answer"]
+    drawn = curve.plot().ax_
+    sizes = [float(label.get_text()) for label in drawn.get_xticklabels()]
+    assert set(sizes) <= set(np.round(curve.x))  # plain numbers that do not touch
+    assert min(b / a for a, b in pairwise(sizes)) > 1.14
+    assert "95 % interval" in drawn.get_legend_handles_labels()[1]
+    endless = replace(rising, high=np.full(6, np.inf)).plot().ax_
+    assert "95 % interval" not in endless.get_legend_handles_labels()[1]
 
 
 def test_scores_are_drawn_upwards():

@@ -34,7 +34,7 @@ from sklearn.metrics import (
 )
 from statsmodels.stats.weightstats import DescrStatsW
 
-from skeval._inference.draws import bca_correction, corrected_levels
+from skeval._inference.intervals import bca_correction, corrected_levels
 from skeval.metrics import (
     bleu_score,
     cost_sensitive_error,

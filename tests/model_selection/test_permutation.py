@@ -543,7 +543,7 @@ def test_folds_that_keep_the_order_ask_for_permutations_that_do(splits):
     X, y = np.cumsum(rng.normal(size=(60, 2)), axis=0), np.tile([0, 0, 1, 1], 15)
     cv = TimeSeriesSplit(3)
     cv = list(cv.split(X)) if splits else cv
-    with pytest.raises(ValueError, match=r"cv keeps the order .* rotations .*integers\(60"):
+    with pytest.raises(ValueError, match=r"cv keeps the order .*exchange='blocks', 'rotations'"):
         permutation_test(NearestCentroid(), X, y, cv=cv, n_permutations=19)
     turned = (np.arange(60) + rng.integers(60, size=(19, 1))) % 60
     found = permutation_test(NearestCentroid(), X, y, cv=cv, permutations=turned)
@@ -615,6 +615,26 @@ def test_what_is_tested_is_said():
     X = np.random.default_rng(2).normal(size=(40, 1))
     found = permutation_test(GaussianNB(), X, y, exchange="rotations", **options | {"cv": in_time})
     assert "stationary" in found.details["null_hypothesis"]
+
+
+@pytest.mark.filterwarnings("ignore:.*groups hold one label")
+@pytest.mark.parametrize("exchange", ["within_groups", "whole_groups", "samples"])
+def test_the_level_is_held_in_groups(exchange):
+    """Of labels and features that the groups share a part of each; of samples it is not."""
+    rejected, groups = 0, np.repeat(np.arange(20), 6)
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        shared = rng.normal(size=(20, 2))[groups] + rng.normal(size=(120, 2))
+        y = (shared[:, 0] > 0).astype(float)
+        x = shared[:, 1]
+        if exchange == "within_groups":  # what is common to a group is no chance there
+            x = x + y[groups * 6]
+        orders = orders_of(y, groups, exchange, 39)[1]
+        x = x - x.mean()
+        null = np.abs((y[orders] - y.mean()) @ x)
+        rejected += 1 + np.sum(null >= abs((y - y.mean()) @ x)) <= 2
+    held = binomtest(rejected, 100, 0.05).pvalue > 0.001
+    assert held == (exchange != "samples"), rejected
 
 
 @pytest.mark.parametrize("exchange", ["blocks", "rotations"])

@@ -13,7 +13,7 @@ from sklearn.metrics import accuracy_score, f1_score, mean_squared_error, r2_sco
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
-from skeval._inference.proportions import exact_interval, jeffreys_interval, wilson_interval
+from skeval._inference.intervals import exact_interval, jeffreys_interval, wilson_interval
 from skeval.feature_selection import selection_bias, selection_stability
 from skeval.model_selection import (
     ConfidenceInterval,

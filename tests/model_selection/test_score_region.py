@@ -12,7 +12,7 @@ from scipy.stats import binom, binomtest, norm
 from sklearn import metrics as sk
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skeval._inference.proportions import area_interval
+from skeval._inference.intervals import area_interval
 from skeval._inference.tables import FScore, best_table, f_score_gradient, kappa, phi, score_limits
 from skeval.metrics import (
     cost_sensitive_error,

@@ -15,7 +15,7 @@ from sklearn.linear_model import Ridge
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from skeval._inference.proportions import jeffreys_interval, make_limits, wilson_interval
+from skeval._inference.intervals import jeffreys_interval, make_limits, wilson_interval
 from skeval._resampling.fits import OutOfFold
 from skeval._resampling.task import cases_of, check_task
 from skeval.feature_selection import selection_bias

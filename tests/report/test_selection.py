@@ -9,6 +9,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.feature_selection import SelectKBest, chi2
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold
 from sklearn.naive_bayes import MultinomialNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import (
@@ -24,7 +25,14 @@ from skeval.feature_selection import CV2FeatureSelectionPipeline
 from skeval.model_selection import NullDistributionDisplay
 from skeval.report._steps import Selected, align_selections
 
-FEW = {"include": ["permutation", "selection"], "n_permutations": 5, "random_state": 0, "cv": 3}
+# Folds that are given are fitted once, and no labels are shuffled for them.
+FEW = {"include": ["selection"], "cv": StratifiedKFold(3), "random_state": 0}
+PERMUTED = {
+    "include": ["permutation", "selection"],
+    "n_permutations": 5,
+    "random_state": 0,
+    "cv": 3,
+}
 
 
 @pytest.fixture(scope="module")
@@ -63,9 +71,9 @@ def test_each_part_is_given_its_own_arguments(table):
     model = make_pipeline(StandardScaler(), Told(k=2), LogisticRegression())
     steps = ("standardscaler", "told", "logisticregression")
     params = {f"{step}__sample_weight": weights for step in steps} | {"told__word": "here"}
-    report = skeval.evaluate(model, X, y, params=params, **FEW)
+    report = skeval.evaluate(model, X, y, params=params, **PERMUTED)
     by_weight = skeval.evaluate(
-        model, X, y, sample_weight=weights, params={"told__word": "here"}, **FEW
+        model, X, y, sample_weight=weights, params={"told__word": "here"}, **PERMUTED
     )
     assert report.selection_bias.to_dict() == by_weight.selection_bias.to_dict()
     assert report.permutation.pvalue == by_weight.permutation.pvalue
@@ -158,7 +166,7 @@ def test_different_features_without_names_are_said_to_have_no_stability():
 
 def test_a_figure_that_fails_is_said_and_the_page_stands(table, monkeypatch):
     X, y = table
-    report = skeval.evaluate(LogisticRegression(), X[list("abcd")], y, **FEW)
+    report = skeval.evaluate(LogisticRegression(), X[list("abcd")], y, **PERMUTED)
 
     def fail(*arguments, **options):
         raise RuntimeError("no ink")

@@ -10,7 +10,7 @@ from helpers.batch_rules import BatchLDA, lda_rule, register
 from helpers.simulation import GaussianDesign
 from scipy.stats import binom
 
-from skeval._inference.proportions import normal_interval
+from skeval._inference.intervals import normal_interval
 from skeval._resampling.task import read_task
 from skeval.model_selection import perturbation_interval
 from skeval.model_selection._bootstrap import find_bootstraps

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, binomtest
 
-from skeval._inference.proportions import (
+from skeval._inference.intervals import (
     PROPORTION_INTERVALS,
     normal_interval,
     stratified_wilson_interval,

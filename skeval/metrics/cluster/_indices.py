@@ -41,13 +41,16 @@ from skeval.metrics.cluster._external import (
     purity_score,
 )
 from skeval.metrics.cluster._kernels.distances import MetricOfRows, Tiles, slices
-from skeval.metrics.cluster._measures import check_n_neighbors, measure, silhouettes, to_centroids
 from skeval.metrics.cluster._samples import (
     METRIC_CONSTRAINTS,
     PASS_CONSTRAINTS,
     Partition,
     check_has_centroids,
+    check_n_neighbors,
     check_samples,
+    measure,
+    silhouettes,
+    to_centroids,
 )
 from skeval.utils._checks import RandomStateLike, give_nan, small_seed, warn_undefined
 from skeval.utils._compat import Interval, StrOptions, num_samples, safe_indexing, validate_params

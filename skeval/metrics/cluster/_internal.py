@@ -19,14 +19,17 @@ from scipy.stats import t as student
 from skeval._inference.estimate import Estimate, Limits, Results
 from skeval.metrics.cluster._indices import INTERNAL, Index
 from skeval.metrics.cluster._kernels.distance_pass import pass_over_rows
-from skeval.metrics.cluster._measures import (
+from skeval.metrics.cluster._samples import (
     FROM_PAIRS,
+    PASS_CONSTRAINTS,
     PRUNED,
+    Partition,
+    Samples,
     check_n_neighbors,
+    check_samples,
     measure,
     measure_without_pass,
 )
-from skeval.metrics.cluster._samples import PASS_CONSTRAINTS, Partition, Samples, check_samples
 from skeval.utils._checks import RandomStateLike, repetition_rng, root_seed, warn_undefined
 from skeval.utils._compat import Interval, validate_params
 

@@ -13,8 +13,7 @@ from skeval.metrics import cluster as sk
 from skeval.metrics.cluster import internal_indices
 from skeval.metrics.cluster._indices import INDICES, INTERNAL
 from skeval.metrics.cluster._internal import ROWS
-from skeval.metrics.cluster._measures import measure
-from skeval.metrics.cluster._samples import check_samples
+from skeval.metrics.cluster._samples import check_samples, measure
 
 rng = np.random.default_rng(0)
 N = 60

@@ -12,7 +12,7 @@ from sklearn.metrics import pairwise_distances
 from skeval.metrics.cluster import _samples, internal_indices
 from skeval.metrics.cluster._internal import ROWS, TABLES
 from skeval.metrics.cluster._kernels import distance_pass as passes
-from skeval.metrics.cluster._measures import FROM_PAIRS
+from skeval.metrics.cluster._samples import FROM_PAIRS
 
 EVERYTHING = (*ROWS, *TABLES)
 # In 2-D trees and bounds prune, in 30-D they do not.

@@ -2,7 +2,8 @@
 
 Every pairwise index is a reduction of that matrix by clusters: sums, largest and smallest entries.
 A strip of rows is the unit of work; strips are gathered in order, so that the numbers do not depend
-on the number of threads. `pass_over_rows` takes some rows of each cluster instead of all.
+on the number of threads. `pass_over_rows` takes some rows of each cluster instead of all. Below it
+stand the nearest neighbours that are found on the way, or by a tree.
 Equations: doc/derivations/distance_pass.rst.
 """
 
@@ -14,20 +15,27 @@ from functools import lru_cache, partial
 
 import numpy as np
 from joblib import Parallel, delayed
+from scipy.spatial import cKDTree
 
-from skeval.metrics.cluster._kernels.distances import Strip, Tile, Tiles, slices
-from skeval.metrics.cluster._kernels.neighbours import Nearest
+from skeval.metrics.cluster._kernels.distances import Strip, Tile, Tiles, slices, squared_norms
 
 __all__ = [
+    "PILOT",
     "TILE_COLUMNS",
     "TILE_ROWS",
+    "VISIT_COST",
     "ClusterSums",
+    "Nearest",
+    "PlaceTree",
     "Reductions",
     "add_to_totals",
     "distance_pass",
+    "foreign_weight_by_rows",
     "mean_between",
     "mean_within",
+    "order_by_place",
     "pass_over_rows",
+    "points_visited",
     "sums_by_strips",
     "sums_of_matrix",
     "within_pass",
@@ -35,7 +43,7 @@ __all__ = [
 
 
 TILE_ROWS, TILE_COLUMNS = 384, 1024  # the fastest over 2,000 to 5,000 samples in 8 to 500 clusters
-NUMBERS_AT_ONCE = 2**20  # distances that sums_by_strips holds
+NUMBERS_AT_ONCE = 2**20  # distances of whole rows that are held
 MOST_PRODUCTS = 8  # runs of columns of a tile that are added by one product each
 MATRIX_ROWS = 64  # rows of a distance matrix that sums_of_matrix copies at a time
 ClusterSums = Iterator[tuple[slice, np.ndarray]]
@@ -372,3 +380,342 @@ def pass_over_rows(
     strips = [rows for run in sampled for rows in slices(run.stop, TILE_ROWS, start=run.start)]
     parallel = Parallel(n_jobs, require="sharedmem", return_as="generator")
     yield from parallel(delayed(reduce)(rows) for rows in strips)
+
+
+# Nearest neighbours whose ties share the weights 1, 1/2, ..., 1/L of their ranks. They are looked
+# for in tiles of all distances, or by a k-d tree of the different rows where such a tree spares
+# enough of them.
+# Numbers in parentheses are the equations of doc/derivations/neighbours.rst.
+
+TIED = 1e-10  # relative difference below which distances are equal but for rounding (eq. 3)
+NEXT_TO_EACH_OTHER = 64  # rows in no order any more
+MOST_WAITING = 4096  # distances that wait to be taken in together
+WEIGHTS_AT_ONCE = 2**17  # neighbours that are weighed together
+TREE_NUMBERS = 2**21  # distances to neighbours in a tree that are held at a time
+LEAF = 100  # places in a leaf of a k-d tree
+PILOT = 64  # places, at most, whose searches tell what a tree spares
+VISIT_COST = 4  # cost of a point that a search looks at, in units of a pair of rows in the pass
+
+
+class Nearest:
+    """The L nearest so far of each of n rows, and how many more tie with the L-th of them.
+
+    cluster (n,): the cluster of each row; other: that of each row whose distances are looked at, by
+    default the same. zero (n,): distances up to this are 0 but for rounding.
+    reach (n,): radii that hold all neighbours with a weight (eq. 4).
+    marked (n, L): distances, inf where fewer are known, in no order but that the last is the
+    largest. The lowest bit of each says whether that neighbour lies in another cluster (eq. 5).
+    last (n,): the largest of them, without its mark. tied (n, 2): the other neighbours at that
+    distance, all and those in another cluster. changed (n,): whether anything was taken in.
+    waiting: rows and their marked distances, not yet taken in.
+    """
+
+    def __init__(
+        self, cluster: np.ndarray, L: int, zero: np.ndarray, *, other: np.ndarray | None = None
+    ) -> None:
+        n = len(cluster)
+        self.cluster, self.other = cluster, cluster if other is None else other
+        self.zero, self.reach = zero, np.full(n, np.inf)
+        self.marked, self.last = np.full((n, L), np.inf), np.full(n, np.inf)
+        self.tied = np.zeros((n, 2), dtype=np.intp)
+        self.changed = np.zeros(n, dtype=bool)
+        self.waiting: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+        self.n_waiting, self.has_zero, self.is_bounded = 0, bool(zero.any()), False
+
+    def part(self, rows: slice) -> Nearest:
+        """Return an empty one for some of the rows, with the reach that these have."""
+        part = Nearest(self.cluster[rows], self.marked.shape[1], self.zero[rows])
+        part.reach = self.reach[rows].copy()
+        part.is_bounded = bool(part.reach.max() < np.inf)
+        return part
+
+    def look(
+        self, block: np.ndarray, rows: slice, others: slice, lowest: np.ndarray, *, axis: int = 0
+    ) -> None:
+        """Take in the distances of `rows`, which run along the given axis, to `others`.
+
+        lowest (r,): no distance of a row is smaller; beyond its reach nothing is found (eq. 4).
+        """
+        hit = (lowest <= self.reach[rows]).nonzero()[0]  # (q,), few but at the start
+        if not len(hit):
+            return
+        near = block.take(hit, axis=axis)  # (q, c)
+        near, hit = near.T if axis else near, rows.start + hit
+        if self.has_zero:
+            near[near <= self.zero[hit, None]] = 0.0
+        within = near <= self._reach(near, hit)[:, None]
+        at, column = np.divmod(within.ravel().nonzero()[0], near.shape[1])
+        row, found = hit[at], near[at, column]
+        nearer = found < self.last[row]
+        if not nearer.all():
+            self._count_ties(hit, within & (near >= self.last[hit, None]), self.other[others])
+            row, found, column = row[nearer], found[nearer], column[nearer]
+        self.waiting.append((row, found, others.start + column))
+        self.n_waiting += len(row)
+        if self.n_waiting > MOST_WAITING:
+            self.settle()
+
+    def _reach(self, near: np.ndarray, hit: np.ndarray) -> np.ndarray:
+        """Return the (q,) reach of some rows, which may be bounded by the (q, c) distances only."""
+        reach, L = self.reach[hit], self.marked.shape[1]
+        if self.is_bounded or near.shape[1] <= L:
+            return reach
+        nearest = np.partition(near, L - 1, axis=1)[:, L - 1]
+        return np.minimum(reach, np.maximum(nearest * (1 + TIED), self.zero[hit]))
+
+    def _count_ties(self, rows: np.ndarray, tied: np.ndarray, other: np.ndarray) -> None:
+        """Count (q, c) others that tie with the last of some rows."""
+        foreign = tied & (self.cluster[rows, None] != other)
+        counts = np.column_stack([tied.sum(axis=1), foreign.sum(axis=1)])
+        self._merge(rows, np.empty((len(rows), 0)), counts, self.last[rows])
+
+    def settle(self) -> None:
+        """Take in what is waiting."""
+        if self.n_waiting:
+            row, found, other = map(np.concatenate, zip(*self.waiting, strict=True))
+            found = mark(found, self.cluster[row] != self.other[other])
+            order = np.argsort(row, kind="stable")
+            row = row[order]
+            new = np.append(True, row[1:] != row[:-1])
+            rows, at = row[new], np.cumsum(new) - 1
+            table = fill_table(at, found[order], len(rows))
+            self._merge(rows, table, np.zeros((len(rows), 2), np.intp), self.last[rows])
+        self.waiting, self.n_waiting = [], 0
+
+    def gather(self, part: Nearest, start: int) -> None:
+        """Take in all that a part has found whose rows begin at `start`."""
+        part.settle()
+        rows = np.flatnonzero(part.changed)
+        self._merge(start + rows, part.marked[rows], part.tied[rows], part.last[rows])
+
+    def _merge(self, rows: np.ndarray, table: np.ndarray, tied: np.ndarray, at: np.ndarray) -> None:
+        """Take in marked distances (q, k), and counts (q, 2) of ties with the distances `at`."""
+        L = self.marked.shape[1]
+        both = np.concatenate([self.marked[rows], table], axis=1)
+        both.partition(L - 1, axis=1)
+        distance, foreign = unmark(both[:, L - 1 :])
+        last = distance[:, 0]
+        reach = last * (1 + TIED)
+        beyond = (distance[:, 1:] <= reach[:, None]) & (distance[:, 1:] < np.inf)  # eq. 3
+        counts = tied * (at <= reach)[:, None]  # eq. 6
+        counts += self.tied[rows] * (self.last[rows] <= reach)[:, None]
+        counts[:, 0] += beyond.sum(axis=1)
+        counts[:, 1] += (beyond & foreign[:, 1:]).sum(axis=1)
+        self.marked[rows], self.last[rows], self.tied[rows] = both[:, :L], last, counts
+        self.reach[rows] = np.maximum(np.minimum(self.reach[rows], reach), self.zero[rows])
+        self.changed[rows] = True
+
+    def foreign_weights(self) -> np.ndarray:
+        """Return the (n,) sums of the weights of the neighbours in another cluster (eq. 1)."""
+        self.settle()
+        n, L = self.marked.shape
+        weights, step = np.zeros(n), max(1, WEIGHTS_AT_ONCE // L)
+        for begin in range(0, n, step):
+            foreign = unmark(self.marked[begin : begin + step])[1].any(axis=1)
+            foreign |= self.tied[begin : begin + step, 1] > 0
+            rows = begin + np.flatnonzero(foreign)
+            weights[rows] = self._weigh(rows)
+        return weights
+
+    def _weigh(self, rows: np.ndarray) -> np.ndarray:
+        # In order, so that sums do not depend on which tile was looked at first.
+        distance, foreign = unmark(np.sort(self.marked[rows], axis=1))
+        q, L = distance.shape
+        # An entry for each neighbour, and one for each row that stands for all further ties.
+        row = np.concatenate([np.repeat(np.arange(q), L), np.arange(q)])
+        reached = np.concatenate([distance.ravel(), self.last[rows]])
+        copies = np.concatenate([np.ones(q * L, np.intp), self.tied[rows, 0]])
+        n_foreign = np.concatenate([foreign.ravel(), self.tied[rows, 1]])
+        some = copies > 0
+        weight = shared_weights(row[some], reached[some], copies[some], L)
+        return np.bincount(row[some], weight * n_foreign[some], minlength=q)
+
+
+def foreign_weight_by_rows(
+    tiles: Tiles, cluster: np.ndarray, zero: np.ndarray, L: int, *, n_jobs: int | None = None
+) -> float:
+    """Return the sum of eq. 1 row by row, from whole rows, where L is too large to keep (n, L)."""
+    n = len(cluster)
+
+    def weigh(rows: slice) -> float:
+        nearest, block = (
+            Nearest(cluster[rows], L, zero[rows], other=cluster),
+            tiles(rows)(slice(0, n)).distances,
+        )
+        own = np.arange(rows.start, rows.stop)
+        block[own - rows.start, own] = np.inf
+        nearest.look(block, slice(0, len(own)), slice(0, n), block.min(axis=1))
+        return float(nearest.foreign_weights().sum())
+
+    step = max(1, NUMBERS_AT_ONCE // n)
+    parts = Parallel(n_jobs, require="sharedmem")(
+        delayed(weigh)(slice(begin, min(begin + step, n))) for begin in range(0, n, step)
+    )
+    return float(sum(parts))
+
+
+def order_by_place(points: np.ndarray, members: list[slice]) -> np.ndarray:
+    """Return an order of the rows within each cluster that puts near ones next to each other.
+
+    Rows are halved at the median of the feature in which they spread most, until few are left.
+    """
+    order, stack = [], [np.arange(rows.start, rows.stop) for rows in reversed(members)]
+    while stack:
+        rows = stack.pop()
+        if len(rows) <= NEXT_TO_EACH_OTHER:
+            order.append(rows)
+            continue
+        some, half = points[rows], len(rows) // 2
+        rows = rows[np.argpartition(some[:, np.ptp(some, axis=0).argmax()], half)]
+        stack += [rows[half:], rows[:half]]
+    return np.concatenate(order)
+
+
+def mark(distance: np.ndarray, foreign: np.ndarray) -> np.ndarray:
+    """Return distances, finite and not negative, the lowest bit set where `foreign` (eq. 5)."""
+    return ((distance.view(np.int64) & -2) | foreign).view(np.float64)
+
+
+def unmark(marked: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the distances with the lowest bit 0, and whether it was 1."""
+    bits = marked.view(np.int64)
+    return (bits & -2).view(np.float64), (bits & 1).astype(bool)
+
+
+def fill_table(row: np.ndarray, values: np.ndarray, q: int) -> np.ndarray:
+    """Return the (q, k) table of values by rows, which are sorted; inf where a row has fewer."""
+    counts = np.bincount(row, minlength=q)
+    table = np.full((q, counts.max(initial=0)), np.inf)
+    table[row, np.arange(len(row)) - (np.cumsum(counts) - counts)[row]] = values
+    return table
+
+
+def shared_weights(row: np.ndarray, distance: np.ndarray, copies: np.ndarray, L: int) -> np.ndarray:
+    """Return the (m,) weights of m neighbours, shared among ties (eq. 2).
+
+    The neighbours of a row must hold its L nearest and all that tie with the L-th; an entry may
+    stand for several copies, each of which has the weight.
+    """
+    if not len(row):
+        return np.empty(0)
+    order = np.lexsort((distance, row))
+    row, distance, copies = row[order], distance[order], copies[order]
+    new_row = np.append(True, row[1:] != row[:-1])
+    new_tie = new_row | np.append(True, distance[1:] > distance[:-1] * (1 + TIED))  # eq. 3
+    first, tie = np.flatnonzero(new_row), np.flatnonzero(new_tie)
+    total = np.cumsum(copies)
+    rank = total - (total - copies)[first][np.cumsum(new_row) - 1]  # of the last copy
+    end = rank[np.append(tie[1:], len(row)) - 1]  # b of eq. 2, for each tie
+    begin = rank[tie] - copies[tie]  # a of eq. 2
+    harmonic = np.append(0.0, np.cumsum(1.0 / np.arange(1, L + 1)))  # H_0 to H_L
+    mean = (harmonic[np.minimum(end, L)] - harmonic[np.minimum(begin, L)]) / (end - begin)
+    shared = np.empty(len(row))
+    shared[order] = mean[np.cumsum(new_tie) - 1]
+    return shared
+
+
+class PlaceTree:
+    """A k-d tree of the places, the m different rows, and what lies at each of them.
+
+    places (m, p). copies (m,): the samples at each place. held, n_held: the keys that occur, place
+    and cluster as one number, place * K + cluster, sorted, and the number of samples of each.
+    """
+
+    def __init__(self, points: np.ndarray, cluster: np.ndarray, *, n_jobs: int) -> None:
+        self.places, place = _distinct(points)
+        self.tree = cKDTree(self.places, leafsize=LEAF)
+        self.n_clusters, self.n_jobs = int(cluster.max()) + 1, n_jobs
+        self.copies = np.bincount(place)
+        key = place * self.n_clusters + cluster
+        self.held, self.n_held = np.unique(key, return_counts=True)
+
+    def prunes(self, L: int) -> bool:
+        """Tell, from a sample of places, whether the tree looks at few enough points (eq. 9)."""
+        m = len(self.places)
+        some = self.places[:: -(-m // PILOT)]
+        k = min(L + 1, m)
+        radius = np.reshape(self.tree.query(some, [k])[0], -1)
+        return VISIT_COST * points_visited(self.tree, some, radius) <= self.copies.sum()
+
+    def foreign_weight(self, L: int) -> float:
+        """Sum the weights of those L nearest neighbours that lie in another cluster (eq. 1).
+
+        The tree is asked once for each place and cluster, for more places until they suffice
+        (eq. 8).
+        """
+        # The first query is for the place itself, L others and one beyond them.
+        k, left, total = L + 2, np.arange(len(self.held)), 0.0
+        while len(left):
+            k = min(k, len(self.places))
+            incomplete = []
+            for chunk in slices(len(left), max(1, TREE_NUMBERS // k)):
+                batch = left[chunk]
+                row, weight, complete = self._foreign_weights(self.held[batch], k, L)
+                total += float(np.sum(weight * self.n_held[batch][row]))
+                incomplete.append(batch[~complete])
+            left, k = np.concatenate(incomplete), 2 * k
+        return total
+
+    def _foreign_weights(
+        self, asked: np.ndarray, k: int, L: int
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return, for b keys, the weights of neighbours among the k nearest places.
+
+        An entry for each place near enough: the number of its key, 0 to b - 1, and the weight of
+        the samples there that lie in another cluster. The third array (b,) tells for which keys
+        the places suffice; the others have no entries.
+        """
+        at, cluster = np.divmod(asked, self.n_clusters)
+        found = self.tree.query(self.places[at], k, workers=self.n_jobs)
+        distance, neighbour = (np.reshape(part, (len(asked), k)) for part in found)  # (b, k)
+        others = self.copies[neighbour] - (neighbour == at[:, None])  # eq. 7, left
+        count = others.cumsum(axis=1)
+        last = np.minimum((count < L).sum(axis=1), k - 1)  # the place that holds the L-th
+        reach = distance[np.arange(len(asked)), last] * (1 + TIED)
+        complete = (count[:, -1] >= L) & (distance[:, -1] > reach)  # eq. 8
+        complete |= k == len(self.places)
+        i, j = np.nonzero((distance <= reach[:, None]) & (others > 0) & complete[:, None])
+        there = neighbour[i, j]
+        foreign = self.copies[there] - self._held_by(there * self.n_clusters + cluster[i])  # eq. 7
+        return i, shared_weights(i, distance[i, j], others[i, j], L) * foreign, complete
+
+    def _held_by(self, key: np.ndarray) -> np.ndarray:
+        """Return the number of samples that have each key."""
+        position = np.minimum(np.searchsorted(self.held, key), len(self.held) - 1)
+        return np.where(self.held[position] == key, self.n_held[position], 0)
+
+
+def _distinct(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the m different rows (m, p), and for each row which of them it is (n,)."""
+    order = np.lexsort(points.T)
+    ordered = points[order]
+    new = np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1))
+    place = np.empty(len(points), dtype=np.intp)
+    place[order] = np.cumsum(new) - 1
+    return ordered[new], place
+
+
+def points_visited(tree: cKDTree, queries: np.ndarray, radius: np.ndarray | float) -> float:
+    """Return how many points lie, on average, in the leaves that a ball around a query meets.
+
+    Each entry of the stack is a node, the (m,) queries whose balls reach its cell, and their (m, p)
+    offsets from that cell.
+    """
+    radius, total = np.broadcast_to(radius, len(queries)), 0
+    offset = np.maximum(np.maximum(tree.mins - queries, queries - tree.maxes), 0.0)
+    stack = [(tree.tree, np.arange(len(queries)), offset)]
+    while stack:
+        node, rows, offset = stack.pop()
+        near = squared_norms(offset) <= radius[rows] ** 2
+        rows, offset = rows[near], offset[near]
+        if not len(rows):
+            continue
+        if node.split_dim < 0:
+            total += node.children * len(rows)
+            continue
+        beyond = queries[rows, node.split_dim] - node.split
+        for child, distance in ((node.lesser, beyond), (node.greater, -beyond)):
+            farther = offset.copy()
+            np.maximum(farther[:, node.split_dim], distance, out=farther[:, node.split_dim])
+            stack.append((child, rows, farther))
+    return total / len(queries)

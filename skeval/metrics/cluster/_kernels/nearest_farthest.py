@@ -11,7 +11,12 @@ import numpy as np
 from joblib import effective_n_jobs
 from scipy.spatial import cKDTree
 
-from skeval.metrics.cluster._kernels.distance_pass import TILE_COLUMNS, TILE_ROWS
+from skeval.metrics.cluster._kernels.distance_pass import (
+    PILOT,
+    TILE_COLUMNS,
+    TILE_ROWS,
+    points_visited,
+)
 from skeval.metrics.cluster._kernels.distances import (
     left_operands,
     multiply,
@@ -19,7 +24,6 @@ from skeval.metrics.cluster._kernels.distances import (
     slices,
     squared_norms,
 )
-from skeval.metrics.cluster._kernels.neighbours import PILOT, points_visited
 
 __all__ = ["largest_diameter", "nearest_between"]
 

@@ -7,6 +7,7 @@ from scipy.spatial.distance import cdist
 
 from skeval.metrics.cluster._kernels import distance_pass as passes
 from skeval.metrics.cluster._kernels import distances as _euclidean
+from skeval.metrics.cluster._kernels.distance_pass import Nearest
 from skeval.metrics.cluster._kernels.distances import (
     Tile,
     euclidean,
@@ -15,7 +16,6 @@ from skeval.metrics.cluster._kernels.distances import (
     point_tiles,
     squared_euclidean,
 )
-from skeval.metrics.cluster._kernels.neighbours import Nearest
 
 rng = np.random.default_rng(5)
 

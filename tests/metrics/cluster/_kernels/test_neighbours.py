@@ -6,17 +6,16 @@ from reference import internal as reference
 from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 
+from skeval.metrics.cluster._kernels import distance_pass
 from skeval.metrics.cluster._kernels import distance_pass as passes
-from skeval.metrics.cluster._kernels import neighbours as _neighbours
-from skeval.metrics.cluster._kernels import neighbours as _place_tree
-from skeval.metrics.cluster._kernels.distances import euclidean, euclidean_tiles, point_tiles
-from skeval.metrics.cluster._kernels.neighbours import (
+from skeval.metrics.cluster._kernels.distance_pass import (
     Nearest,
     PlaceTree,
     foreign_weight_by_rows,
     order_by_place,
     points_visited,
 )
+from skeval.metrics.cluster._kernels.distances import euclidean, euclidean_tiles, point_tiles
 
 rng = np.random.default_rng(8)
 
@@ -25,7 +24,7 @@ rng = np.random.default_rng(8)
 def tile_size(request, monkeypatch):
     monkeypatch.setattr(passes, "TILE_ROWS", request.param[0])
     monkeypatch.setattr(passes, "TILE_COLUMNS", request.param[1])
-    monkeypatch.setattr(_neighbours, "MOST_WAITING", 5)
+    monkeypatch.setattr(distance_pass, "MOST_WAITING", 5)
 
 
 def by_pass(tiles, cluster, L, zero=None, n_jobs=None):
@@ -52,7 +51,7 @@ def test_the_nearest_are_the_nearest(L):
     points, cluster = rng.normal(size=(60, 5)), np.sort(rng.integers(0, 3, 60))
     starts = np.flatnonzero(np.diff(cluster, prepend=-1))
     found = by_pass(euclidean_tiles(points, starts), cluster, L)
-    distance, foreign = _neighbours.unmark(found.marked)
+    distance, foreign = distance_pass.unmark(found.marked)
     D = cdist(points, points)
     order = np.argsort(D, axis=1)[:, 1 : L + 1]
     at = np.argsort(distance, axis=1)
@@ -137,7 +136,7 @@ def test_duplicates_are_asked_for_once(monkeypatch):
             asked.append(len(x) * np.size(k))
             return super().query(x, k, **options)
 
-    monkeypatch.setattr(_place_tree, "cKDTree", Tree)
+    monkeypatch.setattr(distance_pass, "cKDTree", Tree)
     points = np.repeat(rng.normal(size=(5, 2)), 400, axis=0)
     PlaceTree(points, np.arange(2000) % 2, n_jobs=1).foreign_weight(10)
     assert sum(asked) <= 5 * 2 * 12

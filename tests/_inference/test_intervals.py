@@ -8,7 +8,7 @@ from reference import holdout as reference
 from scipy.stats import binomtest, norm
 from statsmodels.stats.proportion import proportion_confint
 
-from skeval._inference.proportions import (
+from skeval._inference.intervals import (
     PROPORTION_INTERVALS,
     normal_interval,
     stratified_wilson_interval,

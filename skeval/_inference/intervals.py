@@ -1,0 +1,955 @@
+r"""How far an estimate is known, and the intervals that follow: numbers in, (low, high) out.
+
+First means with their standard errors and normal intervals, then proportions, then what is found of
+an estimate: its standard error and the intervals that can be read off it. Then intervals made of
+draws, of replicates of a statistic or of its deviation. At the end stand samples that belong
+together: how a sum varies between groups, nested or crossed.
+
+**Groups.** An estimate deviates from what it estimates by about a sum of influence values,
+:math:`\hat\theta - \theta \approx \sum_i \psi_i`. Those of a group are added up first, since its
+samples err together:
+
+.. math:: V = \sum_g a_g u_g^2, \qquad u_g = \sum_{i \in g} \psi_i .
+
+**Few or unequal groups.** A group moves the estimate that its sum is held against, by its share
+:math:`s_g` of the weight. The factor :math:`a_g` (:math:`1 / (1 - s_g)` where samples weigh the
+same) makes the sum unbiased where samples are independent: CR2 of Bell and McCaffrey (2002). V is
+known as well as its degrees of freedom say, Satterthwaite's :math:`(E V)^2 / (var V / 2)`,
+where the samples of a group have the correlation that is found here (Imbens and Kolesar 2016). Of
+groups of one size they are G - 1. Where the estimate has several parts that do not share their
+weight, as the two classes of an area under a curve, each part is a stratum. What a group moves the
+two coefficients of a logistic regression by is no share: there each group is left out, CR3.
+
+**Crossed groups**, as raters and items: the variance between the groups of one kind, plus that of
+the other, less that of the groups of both, which is in each (Cameron, Gelbach and Miller 2011).
+What the second adds to the largest is 0 at least, and the fewest degrees of freedom count.
+
+References
+----------
+.. [1] Bell, R. M. and McCaffrey, D. F. (2002). Bias reduction in standard errors for linear
+   regression with multi-stage samples. Survey Methodology 28, 169-181.
+.. [2] Imbens, G. W. and Kolesar, M. (2016). Robust standard errors in small samples: some practical
+   advice. Review of Economics and Statistics 98, 701-712. :doi:`10.1162/REST_a_00552`
+.. [3] Cameron, A. C., Gelbach, J. B. and Miller, D. L. (2011). Robust inference with multiway
+   clustering. Journal of Business & Economic Statistics 29, 238-249.
+   :doi:`10.1198/jbes.2010.07136`
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from itertools import combinations
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+from scipy.optimize import brentq
+from scipy.special import betainccinv, betaincinv, expit, logit, ndtr, ndtri, stdtrit
+from scipy.stats import norm, t
+
+from skeval._inference.estimate import Details, Limits, LimitsByMethod
+from skeval.utils._checks import warn_undefined
+
+__all__ = [
+    "DRAWN",
+    "PROPORTION_INTERVALS",
+    "Codes",
+    "Design",
+    "Finding",
+    "Spread",
+    "Totals",
+    "add_up",
+    "area_interval",
+    "bca_correction",
+    "binomial_limits",
+    "bootstrap_limits",
+    "bounds_of",
+    "check_enough_draws",
+    "close_proportion",
+    "combine_ways",
+    "corrected_levels",
+    "count_groups",
+    "covariance_left_out",
+    "describe_groups",
+    "effective_number",
+    "effective_size",
+    "exact_interval",
+    "expand_level",
+    "give_no_limits",
+    "jeffreys_interval",
+    "limits_of_draws",
+    "list_forms",
+    "log_interval",
+    "log_odds_interval",
+    "make_design",
+    "make_limits",
+    "mean_interval",
+    "measure_sums",
+    "mirrored",
+    "normal_interval",
+    "normal_quantile",
+    "read_design",
+    "row_means",
+    "shrink_area_variance",
+    "spread_between",
+    "spread_of_cells",
+    "spread_of_ratio",
+    "stratified_wilson_interval",
+    "take_root",
+    "warn_of_one_group",
+    "wilson_interval",
+    "wilson_limits",
+]
+
+
+_ROUNDING = 1e-12
+
+
+def normal_quantile(confidence_level: float, degrees_of_freedom: float = np.inf) -> float:
+    """Return the two-sided quantile ``z_{1-a/2}``, or Student's of a spread among few units."""
+    if np.isinf(degrees_of_freedom):
+        return float(ndtri((1 + confidence_level) / 2))
+    return -float(stdtrit(degrees_of_freedom, (1 - confidence_level) / 2))
+
+
+def normal_interval(
+    estimate: float,
+    standard_error: float,
+    confidence_level: float,
+    bounds: Limits = (-np.inf, np.inf),
+    degrees_of_freedom: float = np.inf,
+) -> Limits:
+    """Return ``estimate -/+ z se``, clipped to the range of the quantity."""
+    half = normal_quantile(confidence_level, degrees_of_freedom) * standard_error
+    low, high = np.clip([estimate - half, estimate + half], *bounds)
+    return float(low), float(high)
+
+
+def mirrored(best: float, limits: Callable[[float], Limits], confidence_level: float) -> Limits:
+    """Return the ends of the interval of `best` less a quantity, from those of the quantity."""
+    low, high = limits(confidence_level)
+    return best - high, best - low
+
+
+def take_root(limits: Callable[[float], Limits], confidence_level: float) -> Limits:
+    """Return the ends of the interval of the root of a quantity, from those of the quantity."""
+    low, high = limits(confidence_level)
+    return float(np.sqrt(low)), float(np.sqrt(high))
+
+
+def give_no_limits(confidence_level: float) -> Limits:
+    """Return the ends of an interval that has none."""
+    return np.nan, np.nan
+
+
+def row_means(losses: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
+    """Return the (weighted) mean of the tested entries of each row, nan where there is none."""
+    tested = ~np.isnan(losses)
+    known = np.where(tested, losses, 0)
+    with np.errstate(invalid="ignore"):
+        if weights is not None:
+            return (known @ weights) / (tested @ weights)
+        return known.sum(axis=1) / tested.sum(axis=1)
+
+
+def spread_of_ratio(sums: np.ndarray, counts: np.ndarray, groups: Codes | None = None) -> Spread:
+    """Return how far ``sums.sum() / counts.sum()`` is known, of one value for each sample."""
+    total = counts.sum()
+    residuals = (sums - sums.sum() / total * counts) / total
+    if groups is None:
+        return Spread(np.array([[np.sum(residuals**2)]]))
+    if counts.min() == 0:
+        seen = counts > 0
+        residuals, groups, counts = residuals[seen], groups[seen], counts[seen]
+    return warn_of_one_group(spread_between(residuals, groups, counts))
+
+
+def warn_of_one_group(spread: Spread) -> Spread:
+    """Return a spread; warn where a single group does not tell it."""
+    if spread.n_groups == 1:
+        warn_undefined("The standard error of one group is undefined and set to nan.")
+    return spread
+
+
+def mean_interval(losses: np.ndarray, method: str, confidence_level: float) -> Limits:
+    """Return the interval of the mean of non-negative losses.
+
+    "t" is Student's; "hall" corrects it for skewness by the cubic transformation of Hall (1992).
+    """
+    n, mean, error = len(losses), float(losses.mean()), float(stats.sem(losses))
+    ends = stats.t.ppf((1 + confidence_level) / 2, n - 1) * np.array([1.0, -1.0])
+    skew = stats.skew(losses) / n**0.5 if error > _ROUNDING * abs(mean) else 0.0
+    if method == "hall" and abs(skew) > _ROUNDING:  # the inverse of the transformation
+        ends = 3 / skew * (np.cbrt(1 + skew * (ends - skew / 6)) - 1)
+    low, high = (mean - ends * error).tolist()
+    return max(min(low, mean), 0.0), max(high, mean)
+
+
+Floats = NDArray[np.float64]
+_NEGLIGIBLE = 1e-12
+
+
+def log_interval(
+    estimate: float,
+    standard_error: float,
+    confidence_level: float,
+    degrees_of_freedom: float = np.inf,
+) -> Limits:
+    """Return the normal interval of the logarithm, ``estimate exp(-/+ z se / estimate)``.
+
+    It holds no negative number, whatever the standard error of a mean of non-negative losses.
+    """
+    if estimate == 0:
+        return 0.0, 0.0
+    half = normal_quantile(confidence_level, degrees_of_freedom) * standard_error / estimate
+    with np.errstate(over="ignore"):
+        return float(estimate * np.exp(-half)), float(estimate * np.exp(half))
+
+
+def log_odds_interval(estimate: float, standard_error: float, confidence_level: float) -> Limits:
+    """Return the normal interval of the log-odds of a rate; nan where it is 0 or 1."""
+    scale = estimate * (1 - estimate)
+    if not (scale > 0 and standard_error > _NEGLIGIBLE):
+        return np.nan, np.nan
+    spread = standard_error / scale
+    low, high = expit(normal_interval(float(logit(estimate)), spread, confidence_level))
+    return float(low), float(high)
+
+
+_EVENTS = 0.25
+"""The weight, in samples that count most, of the number of groups in the effective number."""
+
+
+def effective_size(
+    proportion: float, standard_error: float, n_samples: float, n_groups: int | None = None
+) -> float:
+    """Return how many independent samples would give a proportion its standard error.
+
+    That is ``p (1 - p) / se^2``, but never more than `n_samples`, nor less than 1: nothing between
+    0 and 1 has a larger variance than ``p (1 - p)``. A proportion of 0 or 1 has no spread to tell
+    it by: there it is the number of groups, the samples unless groups are given.
+    """
+    rest = 1 - proportion
+    if n_groups is None:
+        return effective_number(proportion * rest, standard_error, n_samples, n_samples)
+    rarity = min(proportion, rest) / max(proportion, rest)
+    return effective_number(proportion * rest, standard_error, n_samples, n_groups, rarity)
+
+
+def effective_number(
+    variance: float, standard_error: float, most: float, unvaried: float, rarity: float = np.inf
+) -> float:
+    """Return ``variance / se^2``: how many values of a variance have a mean with a standard error.
+
+    It is never more than `most` nor less than 1, and `unvaried` where the variance is 0. Of groups,
+    whose number `unvaried` is, it is drawn to that: it is known as well as the samples tell it that
+    count most, ``n rarity`` of them. Where a single sample errs, groups look alike.
+    """
+    if variance <= 0:
+        return unvaried
+    n = most
+    if variance < most * standard_error**2:
+        n = max(1.0, variance / standard_error**2)
+    if np.isinf(rarity):
+        return n
+    events = n * rarity
+    return min(n, (events + _EVENTS) / (events / n + _EVENTS / unvaried))
+
+
+# The functions below take a real-valued number of errors, which weighted samples and repeated
+# cross-validation produce; for whole numbers they equal scipy.stats.binomtest.proportion_ci.
+
+
+def wilson_interval(
+    errors: float, n: float, confidence_level: float, degrees_of_freedom: float = np.inf
+) -> Limits:
+    """Return the score interval of Wilson (1927), of groups with Student's quantile."""
+    z = normal_quantile(confidence_level, degrees_of_freedom)
+    low, high = wilson_limits(errors / n, n, z)
+    return float(low), float(high)
+
+
+def wilson_limits(rate: Any, n: Any, z: float) -> tuple[Any, Any]:
+    """Return the ends of Wilson's interval of each rate."""
+    centre = (rate + z**2 / (2 * n)) / (1 + z**2 / n)
+    half = z / (1 + z**2 / n) * np.sqrt(rate * (1 - rate) / n + z**2 / (4 * n**2))
+    # Only rounding puts the rate outside.
+    return np.clip(centre - half, 0.0, rate), np.clip(centre + half, rate, 1.0)
+
+
+def binomial_limits(rate: Floats, size: float, z: Floats, *, exact: bool) -> tuple[Floats, Floats]:
+    """Return the limits of rates of so many samples, at one-sided normal quantiles z.
+
+    Those of Clopper and Pearson if `exact`, otherwise those of Jeffreys; 0 or 1 where no error or
+    nothing but errors was seen.
+    """
+    hits, misses, tail = rate * size, (1 - rate) * size, ndtr(-z)
+    own, other = (0.0, 1.0) if exact else (0.5, 0.5)
+    # Exact limits of no error, or of nothing else, are nan here.
+    with np.errstate(invalid="ignore"):
+        low = betaincinv(hits + own, misses + other, tail)
+        high = betainccinv(hits + other, misses + own, tail)
+    low = np.where(hits <= _NEGLIGIBLE * size, 0.0, np.minimum(low, rate))
+    high = np.where(misses <= _NEGLIGIBLE * size, 1.0, np.maximum(high, rate))
+    return low, high
+
+
+def exact_interval(
+    errors: float, n: float, confidence_level: float, degrees_of_freedom: float = np.inf
+) -> Limits:
+    """Return the interval of Clopper and Pearson (1934), of groups with Student's quantile."""
+    z = np.asarray(normal_quantile(confidence_level, degrees_of_freedom))
+    low, high = binomial_limits(np.asarray(errors / n), n, z, exact=True)
+    return float(low), float(high)
+
+
+def jeffreys_interval(errors: float, n: float, confidence_level: float) -> Limits:
+    """Return the equal-tailed posterior interval under Jeffreys' prior: Brown et al. (2001).
+
+    The quantiles of Beta(errors + 1/2, n - errors + 1/2), and 0 or 1 where no error or nothing but
+    errors was seen.
+    """
+    z = np.asarray(normal_quantile(confidence_level))
+    low, high = binomial_limits(np.asarray(errors / n), n, z, exact=False)
+    return float(low), float(high)
+
+
+def wald_interval(errors: float, n: float, confidence_level: float) -> Limits:
+    """Return the normal interval on the plug-in variance; too short near 0 and 1."""
+    p = errors / n
+    return normal_interval(p, float(np.sqrt(p * (1 - p) / n)), confidence_level, (0.0, 1.0))
+
+
+def agresti_coull_interval(errors: float, n: float, confidence_level: float) -> Limits:
+    """Return the interval of Wald about the centre of Wilson's, after Agresti and Coull (1998)."""
+    added = normal_quantile(confidence_level) ** 2
+    return wald_interval(errors + added / 2, n + added, confidence_level)
+
+
+PROPORTION_INTERVALS = {
+    "wilson": wilson_interval,
+    "agresti_coull": agresti_coull_interval,
+    "jeffreys": jeffreys_interval,
+    "exact": exact_interval,
+    "wald": wald_interval,
+}
+
+
+def stratified_wilson_interval(
+    errors: np.ndarray, sizes: np.ndarray, priors: np.ndarray, confidence_level: float
+) -> Limits:
+    """Return the stratified Wilson interval of Yan and Su (2010) with the priors as weights.
+
+    Each stratum's Wilson limits are taken at the quantile
+    ``z sqrt(sum P_c^2 V_c) / sum P_c sqrt(V_c)`` and averaged with weights ``P_c``.
+    """
+    rates = errors / sizes
+    variances = rates * (1 - rates) / sizes
+    z = normal_quantile(confidence_level)
+    if not np.any(priors * variances):  # It would be 0/0: take those at Wilson's centres.
+        centres = (errors + z**2 / 2) / (sizes + z**2)
+        variances = centres * (1 - centres) / (sizes + z**2)
+    z *= np.sqrt(np.sum(priors**2 * variances)) / np.sum(priors * np.sqrt(variances))
+    low, high = (priors @ ends for ends in wilson_limits(rates, sizes, z))
+    return float(low), float(high)
+
+
+def area_interval(
+    area: float,
+    standard_error: float,
+    sizes: tuple[float, float],
+    confidence_level: float,
+    degrees_of_freedom: float = np.inf,
+) -> Limits:
+    """Return the score interval of an area under the ROC curve: ``(A - t)^2 <= z^2 r V(t)``.
+
+    V(t) is the variance of Hanley and McNeil as Newcombe (2006) takes it, and r is DeLong's
+    variance over V(A): a ratio that, where it is below 1, is shrunk toward 1 with the weight of 4
+    samples of the smaller class, of which it would be known too badly. `sizes` are the numbers of
+    positives and negatives. A standard error between groups takes Student's quantile.
+    """
+    quantile = normal_quantile(confidence_level)
+    standard_error *= normal_quantile(confidence_level, degrees_of_freedom) / quantile
+    model = _area_variance(area, sizes)
+    ratio = 1.0
+    if model > 0 and np.isfinite(standard_error):
+        ratio = shrink_area_variance(area, standard_error**2, sizes) / model
+    z2 = quantile**2 * ratio
+
+    def excess(t: float) -> float:
+        return (area - t) ** 2 - z2 * _area_variance(t, sizes)
+
+    # The area itself is a root where V(A) = 0, and not the one that is wanted.
+    low = brentq(excess, 0.0, area * (1 - _BESIDE)) if area > 0 else 0.0
+    high = brentq(excess, area + (1 - area) * _BESIDE, 1.0) if area < 1 else 1.0
+    return float(low), float(high)
+
+
+_BESIDE = 1e-12
+
+
+def shrink_area_variance(area: float, variance: float, sizes: tuple[float, float]) -> float:
+    """Return DeLong's variance of an area, drawn toward that of the model where it is below."""
+    model, n = _area_variance(area, sizes), min(sizes)
+    return max(variance, (n * variance + 4 * model) / (n + 4))
+
+
+def _area_variance(t: float, sizes: tuple[float, float]) -> float:
+    more = (sizes[0] + sizes[1]) / 2 - 1
+    return t * (1 - t) * (1 + more * ((1 - t) / (2 - t) + t / (1 + t))) / (sizes[0] * sizes[1])
+
+
+NON_NEGATIVE = ("squared", "absolute", "log_loss", "brier")
+"""Losses whose mean has an interval on the logarithmic scale."""
+
+
+def bounds_of(loss: str) -> Limits:
+    """Return the smallest and the largest mean that a loss of this name can have."""
+    if loss == "zero_one":
+        return (0.0, 1.0)
+    return (0.0 if loss in NON_NEGATIVE else -np.inf, np.inf)
+
+
+NOTHING: Details = {}
+
+
+class Finding(NamedTuple):
+    """What a method finds of a mean loss, or of a score.
+
+    Attributes
+    ----------
+    value, standard_error : float
+    replicates : ndarray
+        What was averaged, or whose quantiles are the interval.
+    degrees_of_freedom : float
+        Of Student's quantile; infinity for the normal one.
+    n_effective : float or None
+        Number of independent samples whose mean would have the standard error; None if unknown.
+    forms : mapping
+        Intervals beside those that these numbers make, by form.
+    details : mapping
+        What else the method found, by name.
+    """
+
+    value: float
+    standard_error: float
+    replicates: Floats
+    degrees_of_freedom: float = np.inf
+    n_effective: float | None = None
+    forms: LimitsByMethod = NOTHING
+    details: Details = NOTHING
+
+    def inflate(self, factor: float) -> Finding:
+        """Return what would have been found if the variance were so many times as large."""
+        n = None if self.n_effective is None else self.n_effective / factor
+        wider = float(np.sqrt(factor)) * self.standard_error
+        return self._replace(standard_error=wider, n_effective=n)
+
+    def limits(self, confidence_level: float, form: str, bounds: Limits) -> Limits:
+        """Return the limits of one form, within the range of the quantity."""
+        df, n = self.degrees_of_freedom, self.n_effective
+        if df == 0:  # a single group does not say how groups vary
+            return bounds
+        quantile = normal_quantile(confidence_level, df)
+        if form in PROPORTION_INTERVALS and n is not None:
+            # Student's quantile of groups, as Korn and Graubard (1998) take it
+            n *= (normal_quantile(confidence_level) / quantile) ** 2
+            return PROPORTION_INTERVALS[form](self.value * n, n, confidence_level)
+        if form == "log":
+            return log_interval(self.value, self.standard_error, confidence_level, df)
+        if form == "quantile":
+            tail = (1 - confidence_level) / 2
+            limits = np.nanquantile(self.replicates, [tail, 1 - tail])
+        else:
+            limits = self.value + quantile * self.standard_error * np.array([-1.0, 1.0])
+        low, high = np.clip(limits, *bounds)
+        return float(low), float(high)
+
+
+def list_forms(loss: str) -> tuple[str, ...]:
+    """Return the forms of an interval of a mean loss, that which suits it best first."""
+    if loss == "zero_one":
+        return (*PROPORTION_INTERVALS, "normal")
+    return ("log", "normal") if loss in NON_NEGATIVE else ("normal",)
+
+
+def make_limits(
+    found: Finding, loss: str, first: str = "", bounds: Limits | None = None
+) -> LimitsByMethod:
+    """Return the intervals that can be read off what was found, by form, the default first.
+
+    That is the form `first`, where it exists, or else the first of `list_forms`: quantiles make an
+    interval if the replicates vary, and a mean of 0 has no logarithm. Forms of the method itself
+    follow. `bounds` are by default those of the loss.
+    """
+    forms = list(list_forms(loss))
+    if found.n_effective is None:
+        forms = [form for form in forms if form not in PROPORTION_INTERVALS]
+    if forms[0] == "log" and found.value <= 0:
+        forms.reverse()
+    if np.isfinite(found.degrees_of_freedom):
+        forms[forms.index("normal")] = "t"
+    if first == "quantile" and np.nanmin(found.replicates) < np.nanmax(found.replicates):
+        forms.append("quantile")
+    ends = bounds_of(loss) if bounds is None else bounds
+    read = {form: partial(found.limits, form=form, bounds=ends) for form in forms}
+    limits: LimitsByMethod = {**read, **found.forms}
+    return {form: limits[form] for form in sorted(limits, key=lambda form: form != first)}
+
+
+DRAWN = ("pivotal", "symmetric", "quantile")
+"""Forms of interval that are quantiles of draws; all others take their standard deviation."""
+
+
+def check_enough_draws(n_draws: int, confidence_level: float, form: str) -> None:
+    """Raise where a form of interval takes more draws for this confidence level."""
+    tail = (1 - confidence_level) / 2
+    needed = int(np.ceil(1 / tail - 1e-9)) if form in DRAWN else 2
+    if n_draws < needed:
+        raise ValueError(
+            f"n_resamples must be >= {needed} for the interval {form!r} at confidence_level "
+            f"{confidence_level:g}, got {n_draws}."
+        )
+
+
+def limits_of_draws(
+    centre: float, deviations: np.ndarray, confidence_level: float, form: str
+) -> Limits:
+    """Return the interval around `centre` that draws of its deviation make, one of `DRAWN`."""
+    check_enough_draws(len(deviations), confidence_level, form)
+    tail = (1 - confidence_level) / 2
+    lower, upper = np.quantile(deviations, [tail, 1 - tail])
+    if form == "pivotal":
+        return float(centre - upper), float(centre - lower)
+    half = abs(upper)
+    if form == "symmetric":
+        half = np.quantile(np.abs(deviations), confidence_level)
+    return float(centre - half), float(centre + half)
+
+
+def bootstrap_limits(
+    replicates: Floats,
+    estimate: float,
+    n_units: int,
+    correction: Correction | None,
+    confidence_level: float,
+) -> Limits:
+    """Return the limits that finite replicates make: percentile, or BCa with its correction."""
+    level = expand_level(confidence_level, n_units)
+    levels = (1 - level) / 2, (1 + level) / 2
+    if correction is not None:
+        levels = corrected_levels(correction, level)
+    low, high = np.quantile(replicates, levels)
+    # A quantile at a level that BCa moved far may lie on the other side of the estimate.
+    return min(float(low), estimate), max(float(high), estimate)
+
+
+def expand_level(confidence_level: float, n: int) -> float:
+    """Return the level whose normal quantile is ``sqrt(n / (n-1)) t_{n-1}`` (Hesterberg 2015).
+
+    The spread of `n` units on a bootstrap lacks the factor n / (n - 1), as the plug-in variance
+    does, and the normal quantile takes that spread for known.
+    """
+    wider = np.sqrt(n / (n - 1)) * t.isf((1 - confidence_level) / 2, n - 1)
+    return float(1 - 2 * norm.sf(wider))
+
+
+FARTHEST = 38.0
+"""Below minus this the normal distribution function is 0."""
+
+
+class Correction(NamedTuple):
+    """Bias and acceleration of the BCa interval of Efron (1987)."""
+
+    bias: float
+    acceleration: float
+
+
+def bca_correction(replicates: Floats, estimate: float, jackknife: list[Floats]) -> Correction:
+    """Return the correction by equations (6.4) and (6.6) of Efron (1987).
+
+    `jackknife` holds, for each stratum, the statistic without each of its units. The bias is
+    infinite where all replicates lie on one side of the estimate.
+    """
+    bias = ndtri((np.mean(replicates < estimate) + np.mean(replicates <= estimate)) / 2)
+    return Correction(float(bias), _acceleration(jackknife))
+
+
+def corrected_levels(correction: Correction, confidence_level: float) -> tuple[float, float]:
+    """Return the quantile levels of the BCa interval, equation (6.5) of Efron (1987)."""
+    bias, acceleration = correction
+    z = ndtri(np.array([1 - confidence_level, 1 + confidence_level]) / 2)
+    z = z.clip(-FARTHEST, FARTHEST)  # The level of two samples is 1, whose quantile is infinite.
+    low, high = ndtr(bias + (bias + z) / (1 - acceleration * (bias + z)))
+    return float(low), float(high)
+
+
+def _acceleration(jackknife: list[Floats]) -> float:
+    """Return sum U^3 / (6 (sum U^2)^1.5) over the strata, U the empirical influence values."""
+    cubes = squares = 0.0
+    for values in jackknife:
+        n = len(values)
+        influence = (n - 1) * (values.mean() - values)
+        cubes += np.sum(influence**3) / n**3
+        squares += np.sum(influence**2) / n**2
+    return float(cubes / squares**1.5 / 6) if squares > 0 else 0.0
+
+
+Codes = NDArray[np.intp]
+"""The group of each sample, numbered from 0, shape (n,); of crossed groups (n, n_kinds)."""
+Labels = NDArray[np.bool_] | NDArray[np.signedinteger[Any]]
+"""Small numbers, from 0."""
+
+
+class Spread(NamedTuple):
+    """How far an estimate is known.
+
+    Attributes
+    ----------
+    covariance : ndarray of shape (k, k)
+    degrees_of_freedom : float
+        Infinity where samples are independent, 0 where a single group does not tell.
+    n_groups : int or None
+        Of the kind that has the fewest; None where samples are independent.
+    correlation : tuple of float
+        That of two samples of a group, in [0, 1]: one for each kind of groups.
+    """
+
+    covariance: Floats
+    degrees_of_freedom: float = np.inf
+    n_groups: int | None = None
+    correlation: tuple[float, ...] = ()
+
+    @property
+    def variance(self) -> float:
+        """That of the first part of the estimate."""
+        return float(self.covariance[0, 0])
+
+    @property
+    def error(self) -> float:
+        """The standard error of the first part of the estimate."""
+        return float(np.sqrt(self.variance))
+
+    @property
+    def details(self) -> dict[str, Any]:
+        """What a result tells of groups, nothing where there are none."""
+        if self.n_groups is None:
+            return {}
+        together = self.correlation if len(self.correlation) > 1 else self.correlation[0]
+        return {"n_groups": self.n_groups, "intraclass_correlation": together}
+
+
+def count_groups(group: Codes) -> int:
+    """Return the number of groups that have samples: of the kind with the fewest."""
+    kinds = group.reshape(len(group), -1).T
+    return min(int(np.count_nonzero(np.bincount(kind))) for kind in kinds)
+
+
+def list_ways(group: Codes) -> Iterator[tuple[int, Codes]]:
+    """Yield each kind of groups, and the groups of several kinds, with the sign of their variance.
+
+    The kinds themselves come first.
+    """
+    if group.ndim == 1:
+        yield 1, group
+        return
+    for n_kinds in range(1, group.shape[1] + 1):
+        for kinds in combinations(range(group.shape[1]), n_kinds):
+            code = group[:, kinds[0]]
+            for kind in kinds[1:]:
+                code = code * (int(group[:, kind].max()) + 1) + group[:, kind]
+                if code.max() > 4 * len(code):  # else empty groups cost less than a sort
+                    code = np.unique(code, return_inverse=True)[1].reshape(-1)
+            yield (-1) ** (n_kinds + 1), code
+
+
+def combine_ways(group: Codes, measure: Callable[[Codes], Spread]) -> Spread:
+    """Return the spread over all kinds of groups, from that over each: ``measure(codes)``."""
+    found = [(sign, measure(code)) for sign, code in list_ways(group)]
+    if len(found) == 1:
+        return found[0][1]
+    kinds = [spread for _, spread in found[: group.shape[1]]]
+    total = sum(sign * spread.covariance for sign, spread in found)
+    first = max((spread.covariance for spread in kinds), key=np.trace)
+    more = total - first
+    if np.isfinite(more).all():  # what the other kinds add has no negative variance
+        values, vectors = np.linalg.eigh(more)
+        more = (vectors * values.clip(0.0)) @ vectors.T
+    return Spread(
+        first + more,
+        min(spread.degrees_of_freedom for spread in kinds),
+        min(spread.n_groups for spread in kinds if spread.n_groups is not None),
+        tuple(spread.correlation[0] for spread in kinds),
+    )
+
+
+def spread_between(
+    influence: Floats,
+    group: Codes,
+    weight: Floats | None = None,
+    stratum: NDArray[np.intp] | None = None,
+    leverage: Floats | None = None,
+) -> Spread:
+    """Return the covariance of a sum of influence values of grouped samples.
+
+    Parameters
+    ----------
+    influence : ndarray of shape (n,) or (n, k)
+        What each sample moves the estimate by; they add up to 0 in each stratum.
+    group : ndarray of shape (n,) or (n, n_kinds)
+    weight : ndarray of shape (n,), default=None
+        What each sample counts: its influence is about so large. None counts all alike.
+    stratum : ndarray of shape (n,), default=None
+        The part of the estimate that each sample belongs to, numbered from 0.
+    leverage : ndarray of shape (n,), default=None
+        To what share each sample moves what its own influence is held against; None is the weight.
+    """
+    moved = influence.reshape(len(influence), -1)
+    squares = counted = np.einsum("ij,ij->i", moved, moved)
+    if weight is not None and weight.min() == weight.max():
+        weight = None
+    if weight is not None:
+        weight = weight / weight.max()
+        counted = np.divide(squares, weight, out=np.zeros(len(moved)), where=weight > 0)
+    n_parts, totals = 1, Totals(squares.sum(keepdims=True), counted.sum(keepdims=True))
+    if stratum is not None:
+        n_parts = int(stratum.max()) + 1
+        totals = Totals(add_up(stratum, squares, n_parts), add_up(stratum, counted, n_parts))
+
+    def measure(code: Codes) -> Spread:
+        n_groups = int(code.max()) + 1
+        cell = code if stratum is None else code * n_parts + stratum
+
+        def add(values: Floats | None) -> Floats:
+            return add_up(cell, values, n_groups * n_parts).reshape(n_groups, n_parts)
+
+        size = add(weight)
+        squared = size if weight is None else add(weight**2)
+        share = size if leverage is None else add(leverage)
+        return measure_sums(
+            np.array([add(column) for column in moved.T]), size, squared, totals, share
+        )
+
+    return combine_ways(group, measure)
+
+
+def spread_of_cells(
+    values: Floats, cell: Labels, group: Codes, weight: Floats | None = None
+) -> Spread:
+    """Return how far the weighted mean is known of what a sample counts by its cell.
+
+    It is that of `spread_between`, from a table of groups and cells where this is small.
+    """
+    if weight is not None:
+        weight = None if weight.min() == weight.max() else weight / weight.max()
+    n_cells, n_groups = len(values), int(group.max()) + 1
+    is_large = group.ndim > 1 or n_cells * n_groups > _LARGE * len(cell)
+    place, size = (cell, n_cells) if is_large else (group * n_cells + cell, n_cells * n_groups)
+    table = squares = add_up(place, weight, size).reshape(-1, n_cells)
+    if weight is not None:
+        squares = add_up(place, weight**2, size).reshape(-1, n_cells)
+    whole, squared = table.sum(axis=0), squares.sum(axis=0)
+    influence = (values - whole @ values / whole.sum()) / whole.sum()
+    if is_large:
+        moved = np.take(influence, cell)  # truth values, too, are places here
+        return spread_between(moved if weight is None else weight * moved, group, weight)
+    totals = Totals(np.array([squared @ influence**2]), np.array([whole @ influence**2]))
+    counted, squares = (each.sum(axis=1, keepdims=True) for each in (table, squares))
+    return measure_sums((table @ influence)[None, :, None], counted, squares, totals, counted)
+
+
+_LARGE = 4
+"""Tables of more entries than so many times the samples cost more than the samples do."""
+
+
+def covariance_left_out(influence: Floats, own: Floats, group: Codes) -> Floats:
+    r"""Return the covariance of k coefficients, each group left out in turn: CR3, in one step.
+
+    .. math:: V = \sum_g d_g d_g', \qquad d_g = (I - H_g)^{-1} \sum_{i \in g} \psi_i
+
+    `influence` :math:`\psi` has shape (n, k); `own` of shape (n, k, k) adds up to :math:`H_g`, by
+    how much a group moves the coefficients that its own influence is held against, to I in all.
+    """
+    k = influence.shape[1]
+
+    def measure(code: Codes) -> Spread:
+        n_groups = int(code.max()) + 1
+        sums, moved = (
+            np.stack([add_up(code, column, n_groups) for column in each.reshape(-1, size).T], 1)
+            for each, size in ((influence, k), (own, k * k))
+        )
+        rest = np.eye(k) - moved.reshape(-1, k, k)
+        rest[np.linalg.det(rest) < _LEAST] = np.nan  # without the group there is no estimate
+        left_out = np.linalg.solve(rest, sums[:, :, None])[:, :, 0]
+        return Spread(left_out.T @ left_out, np.inf, n_groups, (0.0,))
+
+    return combine_ways(group, measure).covariance
+
+
+def add_up(code: Labels, values: Floats | None, size: int) -> Floats:
+    """Return the sum of the values of each code, or how many it has."""
+    return np.bincount(code, values, size).astype(np.float64, copy=False)
+
+
+class Totals(NamedTuple):
+    """Of each part the sum of squared influence values, and of these over the weights."""
+
+    squares: Floats
+    counted: Floats
+
+
+def measure_sums(
+    sums: Floats, weight: Floats, squares: Floats, totals: Totals, leverage: Floats
+) -> Spread:
+    r"""Return the spread of one kind of groups.
+
+    `sums` of influence values have shape (k, n_groups, n_parts), the sums of weights, of squared
+    weights and of leverages (n_groups, n_parts). With :math:`D_{gc}` the variance of the sum of a
+    group, in a part whose scale is :math:`v_c`, and :math:`\rho` the correlation in it,
+
+    .. math:: D_{gc} = v_c \sum_{i, j \in g} w_i w_j \rho^{[i \ne j]}, \qquad
+              C = diag(\sum_c D_c) + \sum_c (s_c s_c' T_c - s_c D_c' - D_c s_c'),
+
+    C is the covariance of the sums less their shares of the whole, :math:`T_c = \sum_g D_{gc}`.
+    """
+    share = leverage / leverage.sum(axis=0)
+    scale = totals.squares / squares.sum(axis=0)
+    if not scale.any():  # nothing varies, and the degrees of freedom are those of any scale
+        scale = np.ones(len(scale))
+    correlation = find_correlation(sums, weight, squares, totals)
+    factor = _expected(scale * squares, share)
+    of_group = sums.sum(axis=2)
+    covariance = (of_group * factor) @ of_group.T
+    d = scale * (squares + correlation * (weight**2 - squares))
+    # C is diag(d) + U K U' with the columns share and d of each part.
+    columns = np.concatenate([share, d], axis=1)
+    inner = -np.roll(np.eye(columns.shape[1]), weight.shape[1], axis=0)
+    np.fill_diagonal(inner[: weight.shape[1]], d.sum(axis=0))
+    own, lost = d.sum(axis=1), np.einsum("gi,ij,gj->g", columns, inner, columns)
+    gram = inner @ (columns.T @ (factor[:, None] * columns))
+    mean = float(factor @ (own + lost))
+    square = float(factor**2 @ (own**2 + 2 * own * lost) + np.trace(gram @ gram))
+    degrees = mean**2 / square if square > 0 else 0.0
+    n_groups = int(np.count_nonzero(weight.sum(axis=1)))
+    return Spread(covariance, degrees, n_groups, (correlation,))
+
+
+def _expected(d: Floats, share: Floats) -> Floats:
+    """Return the variance of the sum of each group over what is left of it; 0 without samples."""
+    own = d.sum(axis=1)
+    left = (d * (1 - 2 * share) + share**2 * d.sum(axis=0)).sum(axis=1)
+    return np.divide(own, left, out=np.where(own > 0, np.nan, 0.0), where=left > _LEAST * own)
+
+
+_LEAST = 1e-12
+
+
+def find_correlation(sums: Floats, weight: Floats, squares: Floats, totals: Totals) -> float:
+    """Return the correlation of two samples of a group, in [0, 1], by the analysis of variance."""
+    whole = weight.sum(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        between = np.nansum(sums**2 / weight, axis=(0, 1)) / totals.counted
+        alone = np.nansum(squares / weight, axis=0)
+    means, pairs = squares.sum(axis=0) / whole, np.sum(weight**2, axis=0) / whole
+    known = np.isfinite(between)
+    top = between * (whole - means) - (alone - means)
+    bottom = whole - pairs - alone + means - between * (means - pairs)
+    top, bottom = top[known].sum(), bottom[known].sum()
+    return float(np.clip(top / bottom, 0.0, 1.0)) if bottom > 0 else 0.0
+
+
+class Design(NamedTuple):
+    """Groups of a study that is planned: their size, and how alike two samples of one are.
+
+    Of unequal sizes m the size is that of the group of an average sample, ``sum m^2 / sum m``.
+    """
+
+    size: float = 1.0
+    correlation: float = 0.0
+
+    @property
+    def effect(self) -> float:
+        """How many times as many samples as independent ones it takes, of many groups."""
+        return 1 + (self.size - 1) * self.correlation
+
+    def needed(self, n_independent: float, confidence_level: float) -> int:
+        """Return how many samples have an interval as long as so many independent ones.
+
+        It is the normal one of these and Student's of the groups.
+        """
+        tail = (1 - confidence_level) / 2
+
+        def tells(n: int) -> float:
+            quantile = stdtrit(n / self.size - 1, tail) / ndtri(tail)
+            return float(n / self.effect / quantile**2)
+
+        low, high = 0, int(np.ceil(2 * self.size))
+        while tells(high) < n_independent:
+            low, high = high, 2 * high
+        while high - low > 1:
+            middle = (low + high) // 2
+            if middle >= 2 * self.size and tells(middle) >= n_independent:
+                high = middle
+            else:
+                low = middle
+        return high
+
+    def describe(self, n_samples: int) -> str:
+        """Say how many groups that are, and what they cost."""
+        return (
+            f"{np.ceil(n_samples / self.size):.0f} groups of {self.size:.3g} samples "
+            f"(intraclass correlation {self.correlation:.2g}, design effect {self.effect:.3g})"
+        )
+
+
+def read_design(group_size: float | None, intraclass_correlation: float | None) -> Design | None:
+    """Return the groups that are planned, None for none; raise where half of them is missing."""
+    if group_size is None and intraclass_correlation is None:
+        return None
+    if group_size is None or intraclass_correlation is None:
+        raise ValueError(
+            "group_size and intraclass_correlation must both be given, or none, got "
+            f"{group_size!r} and {intraclass_correlation!r}."
+        )
+    return make_design(group_size, intraclass_correlation)
+
+
+def make_design(group_size: float, intraclass_correlation: float) -> Design:
+    """Return the groups that are planned; raise where they cannot be."""
+    if not isinstance(group_size, Real) or not 1 <= group_size < np.inf:
+        raise ValueError(f"group_size must be a finite number >= 1, got {group_size!r}.")
+    if not isinstance(intraclass_correlation, Real) or not 0 <= intraclass_correlation <= 1:
+        raise ValueError(
+            f"intraclass_correlation must lie in [0, 1], got {intraclass_correlation!r}."
+        )
+    return Design(float(group_size), float(intraclass_correlation))
+
+
+def describe_groups(n_samples: int, details: Mapping[str, Any]) -> str:
+    """Say how alike the samples of a group are, and how many independent ones they are worth.
+
+    `details` are those of a result; the text is empty where they tell nothing of groups.
+    """
+    known = details.get("intraclass_correlation")
+    if known is None:
+        return ""
+    together = " and ".join(f"{each:.2f}" for each in np.atleast_1d(known))
+    kinds = "crossed groups" if np.ndim(known) else "groups"
+    text = f"Two samples of a group are alike with a correlation of {together}"
+    effective = details.get("effective_n_samples")
+    if effective is None or not np.isfinite(effective):
+        return f"{text}: intervals count {kinds}."
+    return (
+        f"{text}: {n_samples} samples in {kinds} tell as much as {effective:.3g} independent ones."
+    )
+
+
+def close_proportion(
+    value: float, hits: float, n: float
+) -> dict[str, tuple[Callable[[float], Limits], float]]:
+    """Return the intervals of a proportion of `n` samples."""
+    error = float(np.sqrt(value * (1 - value) / n))
+    return {name: (partial(of, hits, n), error) for name, of in PROPORTION_INTERVALS.items()}
