@@ -154,6 +154,13 @@ def evaluate_predictions(
     skeval.model_selection.metric_interval : One metric.
     skeval.model_selection.compare_predictions : Several systems.
 
+    Notes
+    -----
+    In 27 cells of 100 or 200 sets (``benchmarks/results/coverage_predictions.csv``) 95 % intervals
+    of metrics at a given threshold, losses and areas held the truth in .88 to 1.00, on average in
+    .95 to .96; average precision in .77 with one event and .90 with four, in .89 to .91 in three of
+    nine cells of groups. `calibration_measures` says it of its own.
+
     Examples
     --------
     >>> import numpy as np

@@ -251,6 +251,24 @@ def test_equal_systems_share_the_first_rank_where_bootstrap_ranks_fail():
     assert missed > 25
 
 
+def test_two_equal_systems_have_their_size_exactly():
+    """All tables of 50 items, each by its chance: where only `apart` of the items differ."""
+    n, sizes = 50, []
+    rejected = [np.zeros(m + 1) for m in range(n + 1)]
+    for m in range(n + 1):
+        for more in range(m // 2 + 1):
+            right = np.ones((2, n))
+            right[0, :more], right[1, more:m] = 0, 0
+            found = compare(None, {"a": right[0], "b": right[1]}, method="max_t").difference
+            rejected[m][[more, m - more]] = found.pvalue <= 0.05
+    for apart in (0.05, 0.1, 0.2, 0.3, 0.5, 0.7):
+        chances = stats.binom.pmf(np.arange(n + 1), n, apart)
+        held = [stats.binom.pmf(np.arange(m + 1), m, 0.5) @ rejected[m] for m in range(n + 1)]
+        sizes.append(float(chances @ held))
+    assert max(sizes) < 0.054
+    assert sizes[-1] > 0.045
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("k", [2, 10, 30])
 @pytest.mark.parametrize(("n", "size"), [(100, 1), (500, 1), (300, 10)])

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 from helpers.coverage import consistent_with
-from scipy.stats import norm
+from scipy.stats import binom, norm
 from sklearn.metrics import confusion_matrix
 
 import skeval
@@ -158,4 +158,5 @@ def test_intervals_at_a_chosen_threshold_hold_the_truth():
 @pytest.mark.parametrize("rule", RULES, ids=str)
 @pytest.mark.parametrize(("n", "share"), [(200, 0.5), (1000, 0.1)])
 def test_intervals_at_a_chosen_threshold_hold_the_truth_long(n, share, rule):
-    assert all(hits >= 0.925 * 400 for hits in count_hits(400, n, share, rule, 300))
+    # Intervals may hold more often; of 32 shares one in 30 runs is below by chance.
+    assert all(binom.cdf(hits, 400, 0.95) > 0.001 for hits in count_hits(400, n, share, rule, 300))
