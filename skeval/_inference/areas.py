@@ -40,6 +40,7 @@ from skeval._inference.intervals import (
 )
 
 __all__ = [
+    "Ranked",
     "Steps",
     "class_size",
     "curve_distances",
@@ -47,6 +48,7 @@ __all__ = [
     "independent_size",
     "precision_influence",
     "rank_columns",
+    "rank_scores",
     "rates_on_sphere",
     "spread_of_areas",
     "within_fold_area",
@@ -61,6 +63,7 @@ def spread_of_areas(
     weight: Floats,
     group: Codes | None = None,
     max_fpr: float = 1.0,
+    ranked: Ranked | None = None,
 ) -> Spread:
     """Return how far the areas under the ROC curves of scores, shape (k, n), are known.
 
@@ -68,11 +71,13 @@ def spread_of_areas(
     share of the other class that it is ranked rightly against. With groups the deviations of these
     contributions are added up first (Obuchowski 1997). Of a class of one sample, or of one that
     counts, it is nan. Areas up to a false-positive rate `max_fpr` are standardised as by McClish.
+    `ranked` are the scores, where there is one row, if they were sorted before.
     """
     deviation = np.empty((len(positive), len(scores)))
     for row, score in enumerate(scores):
         if max_fpr == 1:
-            rightly, others = _rank_rightly(positive, score, weight)
+            found = ranked or rank_scores(positive, score, weight)
+            rightly, others = _rank_rightly(positive, found)
             placed = rightly / others
         else:
             placed = _place_below(positive, score, max_fpr)
@@ -89,19 +94,18 @@ def spread_of_areas(
     return Spread(covariance)
 
 
-def _rank_rightly(
-    positive: NDArray[np.bool_], score: Floats, weight: Floats
-) -> tuple[Floats, Floats]:
+def _rank_rightly(positive: NDArray[np.bool_], ranked: Ranked) -> tuple[Floats, Floats]:
     """Return of the other class the weight that each sample is ranked rightly against, and all.
 
     Ties count half.
     """
-    _, place = np.unique(score, return_inverse=True)
-    up, down = (np.bincount(place, weight * own) for own in (positive, ~positive))
-    all_up, all_down = np.cumsum(up), np.cumsum(down)
-    above, below = all_up[-1] - all_up + up / 2, all_down - down / 2
-    rightly = np.where(positive, below[place], above[place])
-    return rightly, np.where(positive, all_down[-1], all_up[-1])
+    up, down = ranked.positives, ranked.negatives
+    above, below = up.sum() - np.cumsum(up) + up / 2, np.cumsum(down) - down / 2
+    rightly = np.empty(len(positive))
+    rightly[ranked.order] = np.where(
+        positive[ranked.order], ranked.spread_out(below), ranked.spread_out(above)
+    )
+    return rightly, np.where(positive, down.sum(), up.sum())
 
 
 def _place_below(positive: NDArray[np.bool_], score: Floats, max_fpr: float) -> Floats:
@@ -170,7 +174,8 @@ def within_fold_area(
     starts = np.flatnonzero(np.diff(fold[order], prepend=-1))
     for part in np.split(order, starts[1:]):
         at = row[part]
-        rightly, others = _rank_rightly(positive[part], score[part], weight[at])
+        ranked = rank_scores(positive[part], score[part], weight[at])
+        rightly, others = _rank_rightly(positive[part], ranked)
         wins[at] += weight[at] * rightly
         pairs[at] += weight[at] * others
     is_positive = np.zeros(len(weight), dtype=bool)
@@ -184,6 +189,50 @@ def within_fold_area(
         m = np.count_nonzero(pairs[side])
         influence[side] *= np.sqrt(m / (m - 1)) if m > 1 else 1.0
     return FoldArea(area, influence)
+
+
+class Ranked(NamedTuple):
+    """Samples in the order of their scores, sorted once for all that is made of ranks.
+
+    Attributes
+    ----------
+    order : ndarray of shape (n_samples,)
+        The samples, the lowest score first.
+    first : ndarray of shape (n_scores,)
+        The place in this order at which each distinct score begins.
+    score : ndarray of shape (n_scores,)
+        The distinct scores.
+    positives, negatives : ndarray of shape (n_scores,)
+        What the samples of either class weigh at each score.
+    """
+
+    order: NDArray[np.intp]
+    first: NDArray[np.intp]
+    score: Floats
+    positives: Floats
+    negatives: Floats
+
+    @property
+    def counts(self) -> NDArray[np.intp]:
+        """How many samples have each score."""
+        return np.diff(self.first, append=len(self.order))
+
+    def spread_out(self, values: Floats) -> Floats:
+        """Return for each sample, in the order of their scores, the value of its score."""
+        return values if len(values) == len(self.order) else np.repeat(values, self.counts)
+
+
+def rank_scores(positive: NDArray[np.bool_], score: Floats, weight: Floats) -> Ranked:
+    """Sort the scores of two classes."""
+    order = np.argsort(score)
+    values, own, weight = score[order], positive[order], weight[order]
+    starts = np.ones(len(order), dtype=bool)
+    np.not_equal(values[1:], values[:-1], out=starts[1:])
+    first = np.flatnonzero(starts)
+    up, down = weight * own, weight * ~own
+    if len(first) < len(order):
+        up, down = (np.add.reduceat(each, first) for each in (up, down))
+    return Ranked(order, first, values[starts], up, down)
 
 
 def precision_influence(

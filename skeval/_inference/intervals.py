@@ -68,6 +68,7 @@ __all__ = [
     "bootstrap_limits",
     "bounds_of",
     "check_enough_draws",
+    "close_proportion",
     "combine_ways",
     "corrected_levels",
     "count_groups",
@@ -944,3 +945,11 @@ def describe_groups(n_samples: int, details: Mapping[str, Any]) -> str:
     return (
         f"{text}: {n_samples} samples in {kinds} tell as much as {effective:.3g} independent ones."
     )
+
+
+def close_proportion(
+    value: float, hits: float, n: float
+) -> dict[str, tuple[Callable[[float], Limits], float]]:
+    """Return the intervals of a proportion of `n` samples."""
+    error = float(np.sqrt(value * (1 - value) / n))
+    return {name: (partial(of, hits, n), error) for name, of in PROPORTION_INTERVALS.items()}

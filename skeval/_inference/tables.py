@@ -12,33 +12,38 @@ because it has not been seen.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import LinearConstraint, brentq, minimize
+from sklearn.utils.multiclass import unique_labels
 
 from skeval._inference.estimate import Limits
 from skeval._inference.intervals import (
     Codes,
+    Spread,
     effective_number,
     normal_quantile,
     spread_of_cells,
-    spread_of_ratio,
     warn_of_one_group,
 )
 
 __all__ = [
+    "Cells",
     "ConfusionTable",
+    "CountedClasses",
     "FScore",
     "ValueAndGradient",
     "best_table",
+    "count_cells",
     "delta_variance",
     "f_score_gradient",
     "kappa",
+    "list_classes",
     "mean_cost",
     "mean_of_labels",
     "phi",
@@ -51,12 +56,66 @@ _ROUNDING = 1e-24
 """Of squared influence values, each of a relative error of about 1e-16."""
 
 
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """The cell of each sample, counted once for all metrics of a table.
+
+    Where several tables of the same samples are added up, `repeat` numbers them.
+    """
+
+    cell: NDArray[np.intp]
+    weight: Floats | None
+    n_cells: int
+    repeat: NDArray[np.intp] | None = None
+
+    def count(self, weight: Floats | None) -> Floats:
+        """Return the weight in each cell of each repeat, shape (n_repeats, n_cells)."""
+        if self.repeat is None:
+            return np.bincount(self.cell, weight, self.n_cells).astype(np.float64)[None]
+        n_repeats = int(self.repeat.max()) + 1
+        at = self.repeat * self.n_cells + self.cell
+        counts = np.bincount(at, weight, n_repeats * self.n_cells).reshape(n_repeats, -1)
+        return counts[np.bincount(self.repeat) > 0].astype(np.float64)
+
+    @cached_property
+    def largest(self) -> float:
+        """The largest weight, whose square may overflow."""
+        return 1.0 if self.weight is None else float(self.weight.max())
+
+    @cached_property
+    def counts(self) -> Floats:
+        """The weight in each cell of each repeat."""
+        return self.count(self.weight)
+
+    @cached_property
+    def squares(self) -> Floats:
+        """The squared weights in each cell of each repeat, those relative to the largest."""
+        return self.count(None if self.weight is None else (self.weight / self.largest) ** 2)
+
+    def spread(self, slope: Floats, groups: Codes | None) -> list[Spread]:
+        """Return how far the mean slope of the cells is known, by each repeat."""
+        if groups is None:
+            totals = self.counts.sum(axis=1, keepdims=True)
+            centred = slope - self.counts @ slope[:, None] / totals
+            variances = np.sum(self.squares * (centred * (self.largest / totals)) ** 2, axis=1)
+            return [Spread(np.array([[variance]])) for variance in variances.tolist()]
+        weight = np.ones(len(self.cell)) if self.weight is None else self.weight / self.largest
+        parts: list[Any] = [slice(None)]
+        if self.repeat is not None:
+            parts = [self.repeat == one for one in np.unique(self.repeat)]
+        taken = ((self.cell[at], groups[at], weight[at]) for at in parts)
+        return [warn_of_one_group(spread_of_cells(slope, *each)) for each in taken]
+
+
 class ConfusionTable(NamedTuple):
-    """A table of counts (rows true), the cell of each sample, and the metric of such tables."""
+    """A table of counts (rows true), the cells of the samples, and the metric of such tables.
+
+    `place` says which cell of the table each of the `cells` is, which other tables may count too.
+    """
 
     counts: Floats
-    cell: NDArray[np.intp]
-    weight: Floats
+    cells: Cells
+    place: NDArray[np.intp]
     metric: ValueAndGradient
     score: FScore | None = None  # The delta method needs it.
 
@@ -65,11 +124,58 @@ class ConfusionTable(NamedTuple):
         """Share of each cell."""
         return self.counts / self.counts.sum()
 
-    def shares(self, parts: Iterable[NDArray[np.bool_]]) -> Iterator[Floats]:
-        """Yield the share of each cell among some of the samples."""
-        for part in parts:
-            counts = np.bincount(self.cell[part], self.weight[part], minlength=self.counts.size)
-            yield (counts / counts.sum()).reshape(self.counts.shape)
+    def shares(self) -> Iterator[Floats]:
+        """Yield the share of each cell in each of the repeats."""
+        for counts in self.cells.counts:
+            table = np.bincount(self.place, counts, self.counts.size)
+            yield (table / table.sum()).reshape(self.counts.shape)
+
+
+MOST_COUNTED = 1000
+"""Whole numbers below it are counted, and not sorted."""
+
+
+def list_classes(y_true: NDArray[Any], y_pred: NDArray[Any]) -> NDArray[Any]:
+    """Return the sorted classes of both; small whole numbers are counted, and not sorted."""
+    both = np.asarray(y_true), np.asarray(y_pred)
+    if all(y.dtype.kind == "b" for y in both):
+        return np.array([False, True])[[not all(map(np.all, both)), any(map(np.any, both))]]
+    if all(y.dtype.kind in "iu" and y.min() >= 0 and y.max() < MOST_COUNTED for y in both):
+        seen = [np.bincount(y, minlength=MOST_COUNTED) for y in both]
+        return np.flatnonzero(seen[0] + seen[1])
+    return np.asarray(unique_labels(y_true, y_pred))
+
+
+class CountedClasses(NamedTuple):
+    """The classes of the samples, true and predicted, sorted, and the cell of each sample."""
+
+    classes: NDArray[Any]
+    cells: Cells
+
+    def choose(self, label: Any) -> CountedClasses:
+        """Return the same of one class against all others: whether a sample is of it."""
+        return self._replace(classes=self.classes == label)
+
+    def order_by(self, order: NDArray[Any]) -> ConfusionTable:
+        """Return the table of the classes in this order, which has them all."""
+        size = max(len(order), 2)  # Beside a single class there may be another one, not yet seen.
+        at = np.argmax(self.classes[:, None] == order, axis=1)
+        place = (at[:, None] * size + at).ravel()
+        counts = np.bincount(place, self.cells.counts.sum(axis=0), size**2).astype(np.float64)
+        return ConfusionTable(counts.reshape(size, size), self.cells, place, phi)
+
+
+def count_cells(
+    y_true: NDArray[Any],
+    y_pred: NDArray[Any],
+    weight: Floats | None,
+    repeat: NDArray[np.intp] | None = None,
+) -> CountedClasses:
+    """Return the cells of the confusion table of all classes."""
+    classes = list_classes(y_true, y_pred)
+    k = len(classes)
+    true, pred = (np.searchsorted(classes, np.asarray(y)) for y in (y_true, y_pred))
+    return CountedClasses(classes, Cells(true * k + pred, weight, k * k, repeat))
 
 
 def score_form(
@@ -77,7 +183,6 @@ def score_form(
     estimate: float,
     groups: Codes | None = None,
     *,
-    repeat: NDArray[np.intp] | None = None,
     widen: Callable[[float], float] | None = None,
 ) -> tuple[Callable[[float], Limits], float]:
     """Return the score interval by confidence level, and the standard error of the estimate.
@@ -85,23 +190,15 @@ def score_form(
     The size of the sample is the number of independent samples, each of weight 1, whose metric
     would have this variance; see `effective_number`. Groups take Student's quantile, as Korn and
     Graubard (1998) do.
-    Where the table adds up several tables of the same samples, each a `repeat`, the variance is
-    the mean of theirs. `widen` says of it how many times as large that of the estimate is.
+    Where the table adds up several tables of the same samples, the variance is the mean of theirs.
+    `widen` says of it how many times as large that of the estimate is.
     """
     share = table.share
     gradient = table.metric(share)[1]
     slope = gradient - np.sum(share * gradient)
-    weight = table.weight / table.weight.max()  # The square of a weight may overflow.
-    parts: list[Any] = (
-        [slice(None)] if repeat is None else [repeat == one for one in np.unique(repeat)]
-    )
-    largest = weight.sum() ** 2 / np.sum(weight**2) / len(parts)
-    if groups is None:
-        influence = weight * slope.ravel()[table.cell]
-        found = [spread_of_ratio(influence[part], weight[part]) for part in parts]
-    else:
-        taken = ((table.cell[part], groups[part], weight[part]) for part in parts)
-        found = [warn_of_one_group(spread_of_cells(slope.ravel(), *each)) for each in taken]
+    cells = table.cells
+    largest = (cells.counts.sum() / cells.largest) ** 2 / cells.squares.sum() / len(cells.counts)
+    found = cells.spread(slope.ravel()[table.place], groups)
     error = float(np.sqrt(np.mean([one.variance for one in found])))
     alone, most = float(np.sum(share * slope**2)), float(np.max(slope**2, initial=0.0))
     if alone <= _ROUNDING * most or not error > 0:

@@ -45,7 +45,8 @@ from skeval._resampling.task import (
     fit_arguments,
     permute_labels,
 )
-from skeval.utils._checks import warn_user
+from skeval.metrics._curves import CurveSample
+from skeval.utils._checks import scale_weights, warn_user
 from skeval.utils._compat import limit_threads, safe_split, threadpool_controller
 
 __all__ = [
@@ -622,12 +623,12 @@ class OutOfFold:
         """Number of samples that were tested at all."""
         return int(np.count_nonzero(np.bincount(self.row)))
 
-    @property
+    @cached_property
     def answers(self) -> bool:
         """Whether there are predictions, and not scores alone."""
-        return not bool(np.isnan(self.predicted).any())
+        return self.predicted.dtype.kind != "f" or not bool(np.isnan(self.predicted).any())
 
-    @property
+    @cached_property
     def group(self) -> np.ndarray | None:
         """The group of the sample of each answer; None where samples are independent."""
         cases = self.cases
@@ -657,12 +658,32 @@ class OutOfFold:
     @cached_property
     def ranks_nothing(self) -> np.ndarray:
         """Whether each fit, of those that answered, gave all of several samples the same scores."""
-        scores = self.class_scores
-        _, first, fit = np.unique(self.fit, return_index=True, return_inverse=True)
+        scores, fit = self.class_scores, self.fit
+        if self.n_fits == 0 and scores is not None:
+            return np.array([len(scores) > 1 and bool(np.all(scores == scores[0]))])
+        sizes = np.bincount(fit)
+        answered = sizes > 0
         if scores is None:
-            return np.zeros(len(first), dtype=bool)
-        varied = np.any(scores != scores[first][fit], axis=1)
-        return (np.bincount(fit, varied) == 0) & (np.bincount(fit) > 1)
+            return np.zeros(np.count_nonzero(answered), dtype=bool)
+        one = np.zeros(len(sizes), dtype=np.intp)
+        one[fit] = np.arange(len(fit))  # any answer of the fit stands for it
+        varied = np.any(scores != scores[one[fit]], axis=1)
+        return ((np.bincount(fit, varied) == 0) & (sizes > 1))[answered]
+
+    def rank(self, code: int) -> CurveSample | None:
+        """Return the scores of a class against all others; None where one of these is empty."""
+        scores, positive = self.class_scores, self.target.codes[self.row] == code
+        if scores is None or positive.all() or not positive.any():
+            return None
+        score = np.ascontiguousarray(scores[:, code], dtype=np.float64)
+        weight = self.weight[self.row] if self.n_fits else self.weight
+        weight, _ = scale_weights(weight, len(score))
+        return CurveSample(positive, score, weight, self.group, 0.95)
+
+    @cached_property
+    def ranked(self) -> CurveSample | None:
+        """The same of the second of two classes, sorted once for all that is made of it."""
+        return self.rank(1)
 
 
 def collect_answers(

@@ -732,8 +732,12 @@ def number_by_appearance(values: np.ndarray) -> np.ndarray:
 
     So what is drawn does not depend on how classes and groups are called.
     """
-    _, first, codes = np.unique(values, return_index=True, return_inverse=True)
-    return np.argsort(np.argsort(first))[codes.reshape(-1)]
+    if values.dtype.kind not in "iu" or values.min() < 0 or values.max() > len(values):
+        values = np.unique(values, return_inverse=True)[1].reshape(-1)
+    n = len(values)
+    first = np.full(int(values.max()) + 1, n)
+    first[values[::-1]] = np.arange(n)[::-1]  # of several places the last one stays
+    return np.argsort(np.argsort(first))[values]
 
 
 SERVING = "skeval._adapters"

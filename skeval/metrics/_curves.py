@@ -7,7 +7,7 @@ scores are those of positives, what each weighs, which belong together.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from numbers import Integral, Real
 from typing import Any, Literal
@@ -15,15 +15,16 @@ from typing import Any, Literal
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
-from sklearn.metrics import auc, average_precision_score
 from sklearn.utils import check_array
 
 from skeval._inference.areas import (
+    Ranked,
     Steps,
     class_size,
     curve_distances,
     curve_limits,
     independent_size,
+    rank_scores,
     rates_on_sphere,
     spread_of_areas,
 )
@@ -36,7 +37,7 @@ from skeval._inference.intervals import (
     exact_interval,
     normal_quantile,
 )
-from skeval._inference.tables import ConfusionTable, mean_cost, score_form
+from skeval._inference.tables import Cells, ConfusionTable, mean_cost, score_form
 from skeval.utils._checks import (
     RandomStateLike,
     check_binary_scores,
@@ -395,6 +396,10 @@ BAND_CONSTRAINTS: dict[str, list[object]] = {
 """Rules of arguments; of those that a function does not have `validate_params` makes nothing."""
 
 
+CACHED = ("ranked", "spread", "sizes")
+"""What a sample of a curve keeps, since it takes long to find."""
+
+
 @dataclass(frozen=True, eq=False)
 class CurveSample:
     """Samples of two classes with their scores, weights and the numbers of their groups."""
@@ -406,9 +411,29 @@ class CurveSample:
     confidence_level: float
 
     @cached_property
+    def ranked(self) -> Ranked:
+        """The samples in the order of their scores."""
+        return rank_scores(self.positive, self.score, self.weight)
+
+    @cached_property
     def spread(self) -> Spread:
         """How far the area under the ROC curve is known, and with it the curve."""
-        return spread_of_areas(self.positive, self.score[None], self.weight, self.group)
+        return spread_of_areas(
+            self.positive, self.score[None], self.weight, self.group, ranked=self.ranked
+        )
+
+    def at(self, confidence_level: float) -> CurveSample:
+        """Return the same for intervals of another level, without sorting it again."""
+        made = replace(self, confidence_level=confidence_level)
+        vars(made).update({name: vars(self)[name] for name in CACHED if name in vars(self)})
+        return made
+
+    @property
+    def average_precision(self) -> float:
+        """The precisions at all cuts, each by the recall that it adds."""
+        up, down = self.ranked.positives[::-1], self.ranked.negatives[::-1]
+        hits = np.cumsum(up)
+        return float(up @ (hits / (hits + np.cumsum(down))) / hits[-1])
 
     @property
     def z(self) -> float:
@@ -422,11 +447,19 @@ class CurveSample:
 
     def steps(self) -> tuple[Steps, Floats]:
         """Return the ROC curve with the sizes of the classes, and its thresholds."""
-        tp, fp, thresholds = cumulative_counts(self.positive, self.score, self.weight)
+        sides = self.ranked.positives, self.ranked.negatives
+        tp, fp = (np.concatenate(([0.0], np.cumsum(side[::-1]))) for side in sides)
+        thresholds = np.concatenate(([np.inf], self.ranked.score[::-1]))
         of_positives, of_negatives = self.sizes
         return Steps(fp / fp[-1], tp / tp[-1], of_negatives, of_positives), thresholds
 
     @property
+    def area(self) -> float:
+        """The area under the ROC curve: the negatives below each positive, half of the ties."""
+        up, down = self.ranked.positives, self.ranked.negatives
+        return float(up @ (np.cumsum(down) - down / 2) / up.sum() / down.sum())
+
+    @cached_property
     def sizes(self) -> tuple[float, float]:
         """How many independent samples the positives and the negatives are worth."""
         positives, negatives = (
@@ -451,8 +484,7 @@ class CurveSample:
 
     def estimate_area(self) -> Estimate:
         """Return the area under the ROC curve, with its score interval."""
-        steps, _ = self.steps()
-        area = float(auc(steps.x, steps.y))
+        area = self.area
         form, error = self.area_form(area)
         if np.isnan(error):
             warn_undefined(
@@ -768,8 +800,7 @@ def precision_recall_curve_band(
     steps, (share, size) = roc.swap(), sample.prevalence()
     distances = simulate_distances(steps, n_resamples, random_state, with_prevalence=True)
     r = np.linspace(0, 1, n_points)[1:]
-    score = average_precision_score(sample.positive, sample.score, sample_weight=sample.weight)
-    value, predicted = float(score), share * roc.y[1:] + (1 - share) * roc.x[1:]
+    value, predicted = sample.average_precision, share * roc.y[1:] + (1 - share) * roc.x[1:]
     hits, degrees = value * roc.n_y, sample.spread.degrees_of_freedom
     area = Estimate(
         name="average precision",
@@ -941,8 +972,8 @@ def net_benefit(
     found = np.empty((3, len(places)))
     for at, (threshold, cost) in enumerate(zip(places, odds, strict=True)):
         cell, gains = _find_gains(positive, probabilities >= threshold, cost)
-        counts = np.bincount(cell, weight, minlength=len(gains)).astype(np.float64)
-        table = ConfusionTable(counts, cell, weight, partial(mean_cost, costs=gains))
+        cells, costs = Cells(cell, weight, len(gains)), partial(mean_cost, costs=gains)
+        table = ConfusionTable(cells.counts[0], cells, np.arange(len(gains)), costs)
         estimate = table.metric(table.share)[0]
         limits, _ = score_form(table, estimate, group)
         found[:, at] = estimate, *limits(confidence_level)

@@ -154,10 +154,12 @@ def find_brier_losses(codes: NDArray[np.intp], shares: Floats) -> Floats:
 
     Of two classes it is that of the second one alone, as Brier has it.
     """
+    if shares.shape[1] == 2:
+        return (shares[:, 1] - codes) ** 2
     hit = np.zeros_like(shares)
     hit[np.arange(len(codes)), codes] = 1.0
     squares: Floats = np.sum((shares - hit) ** 2, axis=1)
-    return squares / 2 if shares.shape[1] == 2 else squares
+    return squares
 
 
 LOSSES: dict[str, Callable[[Any, Any], Any]] = {

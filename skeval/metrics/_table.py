@@ -26,6 +26,7 @@ from skeval._inference.intervals import (
     PROPORTION_INTERVALS,
     Codes,
     area_interval,
+    close_proportion,
     effective_size,
     give_no_limits,
     log_odds_interval,
@@ -35,9 +36,12 @@ from skeval._inference.intervals import (
     wilson_interval,
 )
 from skeval._inference.tables import (
+    Cells,
     ConfusionTable,
+    CountedClasses,
     FScore,
     ValueAndGradient,
+    count_cells,
     delta_variance,
     f_score_gradient,
     kappa,
@@ -61,6 +65,7 @@ from skeval.metrics._cost import cost_sensitive_error, expected_cost
 from skeval.metrics._curves import break_even_point, check_curve_sample, ranking_loss
 from skeval.metrics._regression import LOSSES, error_norm, find_brier_losses, find_log_losses
 from skeval.metrics._text import bleu_score, log_bleu_score
+from skeval.utils._checks import warn_undefined
 from skeval.utils._compat import metric_of_scorer
 
 __all__ = [
@@ -73,6 +78,8 @@ __all__ = [
     "Metric",
     "Reported",
     "Sample",
+    "arrange",
+    "close_side",
     "count_table",
     "find_row",
     "make_closed_forms",
@@ -393,14 +400,13 @@ def count_labels(
     """Return the tables of all labels as one, of shape (n_labels, 2, 2), and the mean of it."""
     label = np.tile(np.arange(sample.y_true.shape[1]), len(sample.y_true))
     cell = 4 * label + 2 * (flat.y_true == 1) + (flat.y_pred == 1)
-    weight = np.ones(len(cell)) if flat.weight is None else flat.weight
-    counts = np.bincount(cell, weight, minlength=4 * (label.max() + 1)).reshape(-1, 2, 2)
+    cells = Cells(cell, flat.weight, 4 * (int(label.max()) + 1))
+    counts = cells.counts.reshape(-1, 2, 2)
     score = FScore(
         averaged.value, arguments["average"], float(arguments.get("beta", 1.0)), np.ones(2, bool)
     )
-    return ConfusionTable(
-        counts.astype(np.float64), cell, weight, partial(mean_of_labels, score=score)
-    )
+    place = np.arange(cells.n_cells)
+    return ConfusionTable(counts, cells, place, partial(mean_of_labels, score=score))
 
 
 def use_ranking(row: Metric, arguments: Arguments, sample: Sample) -> Forms:
@@ -442,11 +448,37 @@ def _use_normal(value: float, error: float, name: str) -> Forms:
 def use_table(row: Metric, arguments: Arguments, sample: Sample) -> Forms:
     """Return intervals of a function of the confusion table."""
     table = count_table(row, arguments, *sample[:2], sample.weight)
-    form = score_form(table, sample.value, sample.groups)
+    return close_table(table, sample.value, sample.groups)
+
+
+def close_table(table: ConfusionTable, value: float, groups: Codes | None) -> Forms:
+    """Return the intervals of the metric of a table that is counted."""
+    form = score_form(table, value, groups)
     if table.score is None:
         return {"score": form}
     error = float(np.sqrt(delta_variance(table.counts, table.score)[1]))
-    return {"score": form} | _use_normal(sample.value, error, "delta")
+    return {"score": form} | _use_normal(value, error, "delta")
+
+
+def close_side(
+    metric: Callable[..., float], counted: CountedClasses, groups: Codes | None
+) -> tuple[float, Forms]:
+    """Return a rate of one of two classes, whose samples are counted by truth, and its intervals.
+
+    They are those of `make_closed_forms`.
+    """
+    row = find_row(metric)
+    assert row is not None
+    table = arrange(row, {"pos_label": True}, counted.choose(row.side))
+    whole = float(table.counts.sum(axis=0 if row.counted == "y_pred" else 1)[0])
+    if not whole:
+        warn_undefined(f"{row.name} is 0/0, nan: there is no such sample.")
+        return np.nan, {"score": (give_no_limits, np.nan)}
+    value = float(table.metric(table.share)[0])
+    if groups is not None or counted.cells.weight is not None:
+        return value, {"score": score_form(table, value, groups)}
+    forms = close_proportion(value, round(whole * value), whole)
+    return value, forms | close_table(table, value, None)
 
 
 def use_proportion(row: Metric, arguments: Arguments, sample: Sample) -> Forms:
@@ -459,8 +491,7 @@ def use_proportion(row: Metric, arguments: Arguments, sample: Sample) -> Forms:
         return {}
     # Average precision is taken for a proportion of the positives, though it counts none.
     hits = round(value * n) if row.response == "predict" else value * n
-    error = float(np.sqrt(value * (1 - value) / n))
-    return {name: (partial(of, hits, n), error) for name, of in PROPORTION_INTERVALS.items()}
+    return close_proportion(value, hits, n)
 
 
 def use_mean(row: Metric, arguments: Arguments, sample: Sample) -> Forms:
@@ -488,38 +519,22 @@ def use_area(row: Metric, arguments: Arguments, sample: Sample) -> Forms:
     return {"score": (form, error)} | _use_normal(sample.value, error, "delong")
 
 
-MOST_COUNTED = 1000
-
-
-def list_classes(y_true: Array, y_pred: Array) -> Array:
-    """Return the sorted classes of both; small whole numbers are counted, and not sorted."""
-    both = np.asarray(y_true), np.asarray(y_pred)
-    if all(y.dtype.kind == "b" for y in both):
-        return np.array([False, True])[[not all(map(np.all, both)), any(map(np.any, both))]]
-    if all(y.dtype.kind in "iu" and y.min() >= 0 and y.max() < MOST_COUNTED for y in both):
-        seen = [np.bincount(y, minlength=MOST_COUNTED) for y in both]
-        return np.flatnonzero(seen[0] + seen[1])
-    return np.asarray(unique_labels(y_true, y_pred))
-
-
 def count_table(
     row: Metric, arguments: Arguments, y_true: Array, y_pred: Array, weight: Floats | None
 ) -> ConfusionTable:
     """Return the confusion table of the samples and the metric of it."""
+    return arrange(row, arguments, count_cells(y_true, y_pred, weight))
+
+
+def arrange(row: Metric, arguments: Arguments, counted: CountedClasses) -> ConfusionTable:
+    """Return the table of the classes in the order of a metric, and the metric of it."""
     assert row.from_table is not None
-    classes = list_classes(y_true, y_pred)
-    labels = arguments.get("labels")
+    classes, labels = np.unique(counted.classes), arguments.get("labels")
     order = classes if labels is None else np.asarray(labels)
     if arguments.get("average", getattr(row.from_table, "average", None)) == "binary":
         order = np.asarray([arguments.get("pos_label", 1)])
     order = np.concatenate([order, np.setdiff1d(classes, order)])
-    size = max(len(order), 2)  # Beside a single class there may be another one, not yet seen.
-    true, pred = (np.argmax(np.asarray(y)[:, None] == order, axis=1) for y in (y_true, y_pred))
-    cell = true * size + pred
-    weight = np.ones(len(cell)) if weight is None else weight
-    counts = np.bincount(cell, weight, minlength=size**2).reshape(size, size)
-    table = ConfusionTable(counts.astype(np.float64), cell, weight, phi)
-    return row.from_table(arguments, order, table)
+    return row.from_table(arguments, order, counted.order_by(order))
 
 
 PROPORTION = Form(tuple(PROPORTION_INTERVALS), use_proportion)

@@ -18,7 +18,7 @@ from scipy import stats
 from scipy.optimize import brentq
 from scipy.special import expit, logit
 
-from skeval._inference.areas import independent_size
+from skeval._inference.areas import Ranked, independent_size
 from skeval._inference.estimate import Curve, Estimate, Limits, Results
 from skeval._inference.intervals import (
     Codes,
@@ -34,7 +34,7 @@ from skeval._inference.intervals import (
     spread_of_ratio,
 )
 from skeval.metrics._calibration import PROBABILITY_CONSTRAINTS
-from skeval.metrics._curves import check_curve_sample
+from skeval.metrics._curves import CurveSample, check_curve_sample
 from skeval.utils._checks import (
     RandomStateLike,
     check_probabilities,
@@ -45,7 +45,13 @@ from skeval.utils._checks import (
 )
 from skeval.utils._compat import Interval, validate_params
 
-__all__ = ["Validated", "calibration_measures", "recalibrate", "validation_size"]
+__all__ = [
+    "Validated",
+    "calibration_measures",
+    "measure_calibration",
+    "recalibrate",
+    "validation_size",
+]
 
 Floats = NDArray[np.float64]
 CERTAIN = 1e-8
@@ -197,20 +203,26 @@ def calibration_measures(
     """
     data = y_true, y_proba, pos_label, sample_weight, groups, confidence_level
     sample = check_curve_sample(*data, name="y_proba")
-    p = sample.score
-    check_probabilities("y_proba", p)
+    check_probabilities("y_proba", sample.score)
+    return measure_calibration(sample, random_state)
+
+
+def measure_calibration(sample: CurveSample, random_state: RandomStateLike) -> Results:
+    """Return the same of a sample that was checked, and may have been sorted."""
+    p, confidence_level = sample.score, sample.confidence_level
     n_certain = int(np.sum((p < CERTAIN) | (p > 1 - CERTAIN)))
     if n_certain:
         warn_user(f"{n_certain} probabilities are 0 or 1, and taken for {CERTAIN:g} from there.")
-    y, p = sample.positive.astype(np.float64), p.clip(CERTAIN, 1 - CERTAIN)
-    weight = sample.weight * sample.weight.sum() / np.sum(sample.weight**2)
-    found = Validated(y, logit(p), weight, sample.group)
+    p, weight = p.clip(CERTAIN, 1 - CERTAIN), sample.weight
+    if (scale := weight.sum() / (weight @ weight)) != 1:
+        weight = weight * scale
+    data = Validated(sample.positive, logit(p), weight, sample.group)
     made = {
-        "observed_expected": _compare_sums(found, p),
-        "in_the_large": _find_in_the_large(found),
-        **recalibrate(found),
-        **_measure_distances(found, p, confidence_level, random_state),
-        "scaled_brier": _scale_brier(found, p),
+        "observed_expected": _compare_sums(data, p),
+        "in_the_large": _find_in_the_large(data),
+        **recalibrate(data),
+        **_measure_distances(data, sample.ranked, confidence_level, random_state),
+        "scaled_brier": _scale_brier(data, p),
     }
     return Results(
         {
@@ -220,7 +232,7 @@ def calibration_measures(
                 standard_error=each.error,
                 method=each.method,
                 limits={} if np.isnan(each.value) else {each.method: each.limits},
-                n_samples=len(y),
+                n_samples=len(p),
                 details=each.details,
                 confidence_level=confidence_level,
                 allow_point=True,
@@ -255,7 +267,7 @@ class Measure(NamedTuple):
 class Validated(NamedTuple):
     """Events, their log-odds, weights that add up to the effective number, and groups."""
 
-    y: Floats
+    y: NDArray[np.bool_]
     odds: Floats
     weight: Floats
     group: Codes | None
@@ -273,7 +285,8 @@ class Validated(NamedTuple):
 
     def shrink(self, ratio: float) -> float:
         """Return a ratio of variances, drawn toward 1 where it is below."""
-        n = min(self.weight[self.y == 1].sum(), self.weight[self.y == 0].sum())
+        events = float(self.weight @ self.y)
+        n = min(events, float(self.weight.sum()) - events)
         return max(ratio, (n * ratio + 4) / (n + 4))
 
 
@@ -304,37 +317,50 @@ def _find_quantile(spread: Spread, confidence_level: float) -> float:
     return normal_quantile(confidence_level, spread.degrees_of_freedom)
 
 
-class Fit(NamedTuple):
-    """A logistic regression: its coefficients, their covariance by the model, the probabilities.
+Design = Callable[[Floats], Floats]
+"""Makes the terms of a regression of the log-odds, so that they are never all there at once."""
 
-    `turned` are the rows of the design times that covariance.
+
+class Fit(NamedTuple):
+    """A logistic regression: its coefficients and their covariance by the model.
+
+    `squares` are those of the slopes of the likelihood; all are of the coefficients `free`.
     """
 
     coefficients: Floats
     likelihood: float
     model: Floats
-    turned: Floats
-    mean: Floats
+    squares: Floats
+    free: list[int]
+    design: Design
 
-    def spread(self, data: Validated, design: Floats) -> Spread:
+    def _turn(self, data: Validated) -> tuple[Floats, Floats, Floats]:
+        """Return the terms of each sample, these times the covariance, and the probabilities."""
+        terms = self.design(data.odds).T
+        mean, terms = expit(terms @ self.coefficients), terms[:, self.free]
+        return terms, terms @ self.model, mean
+
+    def spread(self, data: Validated) -> Spread:
         """Return how far all coefficients are known together."""
-        variance = self.mean * (1 - self.mean)
-        leverage = variance * np.einsum("ij,ij->i", self.turned, design)
-        moved = self.turned * (data.y - self.mean)[:, None]
-        return data.spread(moved, np.sqrt(leverage), leverage)
-
-    def spread_each(self, data: Validated, design: Floats) -> list[Spread]:
-        """Return how far each of a few coefficients is known; of groups each is left out (CR3)."""
-        size = np.sqrt(self.mean * (1 - self.mean))
-        moved = self.turned * (data.y - self.mean)[:, None]
-        spreads = [
-            data.spread(own, size * np.abs(turned), (size * turned) ** 2)
-            for own, turned in zip(moved.T, self.turned.T, strict=True)
-        ]
         if data.group is None:
-            return spreads
-        weight = data.weight[:, None]
-        own = (weight * size[:, None] ** 2 * self.turned)[:, :, None] * design[:, None, :]
+            return Spread(self.model @ self.squares @ self.model)
+        terms, turned, mean = self._turn(data)
+        leverage = mean * (1 - mean) * np.einsum("ij,ij->i", turned, terms)
+        return data.spread(turned * (data.y - mean)[:, None], np.sqrt(leverage), leverage)
+
+    def spread_each(self, data: Validated) -> list[Spread]:
+        """Return how far each of a few coefficients is known; of groups each is left out (CR3)."""
+        if data.group is None:
+            covariance = self.spread(data).covariance
+            return [Spread(covariance[at : at + 1, at : at + 1]) for at in range(len(covariance))]
+        terms, turned, mean = self._turn(data)
+        size, weight = np.sqrt(mean * (1 - mean)), data.weight[:, None]
+        moved = turned * (data.y - mean)[:, None]
+        spreads = [
+            data.spread(own, size * np.abs(each), (size * each) ** 2)
+            for own, each in zip(moved.T, turned.T, strict=True)
+        ]
+        own = (weight * size[:, None] ** 2 * turned)[:, :, None] * terms[:, None, :]
         covariance = covariance_left_out(weight * moved, own, data.group)
         return [
             spread._replace(covariance=covariance[at : at + 1, at : at + 1])
@@ -342,49 +368,93 @@ class Fit(NamedTuple):
         ]
 
 
-def _log_likelihood(y: Floats, weight: Floats, line: Floats) -> float:
-    rest = np.log1p(np.exp(-np.abs(line)))  # faster than numpy.logaddexp, and as exact
-    return float(weight @ (y * line - np.maximum(line, 0) - rest))
+BLOCK, PART = 2**14, 2**15
+"""Samples that fit into a fast memory; of many a regular part as large as this tells the start."""
+
+
+def make_line(odds: Floats) -> Floats:
+    """Return the terms of a straight line, shape (2, n)."""
+    return np.array([np.ones(len(odds)), odds])
+
+
+class Passed(NamedTuple):
+    """What one pass over the samples adds up: the log-likelihood and its derivatives."""
+
+    likelihood: float
+    gradient: Floats
+    information: Floats
+    squares: Floats
+
+
+def pass_over(data: Validated, design: Design, beta: Floats) -> Passed:
+    """Return the log-likelihood, its slope and curvature, and the squares of the slopes."""
+    k = len(beta)
+    likelihood, gradient, information, squares = (
+        0.0,
+        np.zeros(k),
+        np.zeros((k, k)),
+        np.zeros((k, k)),
+    )
+    for start in range(0, len(data.y), BLOCK):
+        rows = slice(start, start + BLOCK)
+        y, weight, terms = data.y[rows], data.weight[rows], design(data.odds[rows])
+        line = beta @ terms
+        less = np.exp(-np.abs(line))
+        both = 1 + less
+        likelihood += float(weight @ (y * line - np.maximum(line, 0) - np.log1p(less)))
+        moved = weight * (y - np.where(line < 0, less, 1.0) / both)
+        gradient += terms @ moved
+        information += (terms * (weight * less / (both * both))) @ terms.T
+        turned = terms * moved
+        squares += turned @ turned.T
+    return Passed(likelihood, gradient, information, squares)
 
 
 def maximize(
-    data: Validated, design: Floats, offset: Floats | float, start: Floats
-) -> tuple[Floats, float] | None:
-    """Return the best coefficients and their likelihood by Newton's method; None if it diverges."""
-    beta, y, weight = start, data.y, data.weight
-    before = _log_likelihood(y, weight, design @ beta + offset)
+    data: Validated, design: Design, start: Floats, free: list[int]
+) -> tuple[Floats, Passed] | None:
+    """Return the best coefficients, of those that are free, by Newton's method; None without one.
+
+    Of many samples it begins where it ends of a part of them. What a last full step misses is of
+    the order of its square.
+    """
+    if (every := len(data.y) // PART) > 1:
+        group = None if data.group is None else data.group[::every]
+        part = Validated(data.y[::every], data.odds[::every], data.weight[::every], group)
+        found = maximize(part, design, start, free)
+        start = start if found is None else found[0]
+    beta, among, step = start.astype(np.float64), np.ix_(free, free), np.zeros(len(start))
+    now = pass_over(data, design, beta)
     for _ in range(100):
-        mean = expit(design @ beta + offset)
-        information = design.T @ (design * (weight * mean * (1 - mean))[:, None])
-        gradient = design.T @ (weight * (y - mean))
+        before = now.likelihood
         try:
-            step = np.linalg.solve(information, gradient)
+            step[free] = np.linalg.solve(now.information[among], now.gradient[free])
         except np.linalg.LinAlgError:
             return None
-        after = _log_likelihood(y, weight, design @ (beta + step) + offset)
-        while after < before - 1e-9 * abs(before) and np.abs(step).max() > 1e-12:
-            step = step / 2
-            after = _log_likelihood(y, weight, design @ (beta + step) + offset)
-        beta, before = beta + step, after
-        if np.abs(beta).max() > 1e4 or after > -SEPARATED * weight.sum():
+        now = pass_over(data, design, beta + step)
+        while now.likelihood < before - 1e-9 * abs(before) and np.abs(step).max() > 1e-12:
+            step /= 2
+            now = pass_over(data, design, beta + step)
+        beta = beta + step
+        largest = np.abs(beta[free]).max()
+        if largest > 1e4 or now.likelihood > -SEPARATED * data.weight.sum():
             return None
-        if np.abs(step).max() < 1e-9 * (1 + np.abs(beta).max()):
-            return beta, before
+        if np.abs(step).max() < 1e-7 * (1 + largest):
+            return beta, now
     return None
 
 
-def fit_logistic(data: Validated, design: Floats, offset: Floats | float = 0.0) -> Fit | None:
+def fit_logistic(data: Validated, design: Design, start: Floats, free: list[int]) -> Fit | None:
     """Return the regression of the events on a design; None where there is none."""
-    found = maximize(data, design, offset, np.zeros(design.shape[1]))
+    found = maximize(data, design, start, free)
     if found is None:
         return None
-    (beta, likelihood), weight = found, data.weight
-    mean = expit(design @ beta + offset)
-    information = design.T @ (design * (weight * mean * (1 - mean))[:, None])
+    (beta, passed), among = found, np.ix_(free, free)
+    information = passed.information[among]
     if np.linalg.cond(information) > 1e12:
         return None
-    model = np.linalg.inv(information)
-    return Fit(beta, likelihood, model, design @ model, mean)
+    model = np.asarray(np.linalg.inv(information), dtype=np.float64)
+    return Fit(beta, passed.likelihood, model, passed.squares[among], free, design)
 
 
 SMALLEST = float(np.finfo(float).tiny)
@@ -393,31 +463,33 @@ NOTHING = Measure(np.nan, np.nan, "none", give_no_limits, {})
 
 def _find_in_the_large(data: Validated) -> Measure:
     """Return the shift of the log-odds that makes the sums equal, with its score interval."""
-    ones = np.ones((len(data.y), 1))
-    fit = fit_logistic(data, ones, data.odds)
+    fit = fit_logistic(data, make_line, np.array([0.0, 1.0]), [0])
     if fit is None:
         return NOTHING
     value = float(fit.coefficients[0])
-    (spread,) = fit.spread_each(data, ones)
+    (spread,) = fit.spread_each(data)
     larger = data.shrink(spread.variance / float(fit.model[0, 0]))
-    limits = partial(_limit_shift, data, value, (spread, larger))
+    known = spread, larger, float(fit.model[0, 0]) ** 0.5
+    limits = partial(_limit_shift, data, value, known)
     return Measure(value, spread.error, "score", limits, spread.details)
 
 
 def _limit_shift(
-    data: Validated, value: float, known: tuple[Spread, float], confidence_level: float
+    data: Validated, value: float, known: tuple[Spread, float, float], confidence_level: float
 ) -> Limits:
     """Return the shifts whose score is that many standard deviations from 0."""
     reach = _find_quantile(known[0], confidence_level) * known[1] ** 0.5
 
     def excess(shift: float) -> float:
-        mean = expit(shift + data.odds)
-        variance = max(data.weight @ (mean * (1 - mean)), SMALLEST)  # It is 0 where all is certain.
-        return abs(float(data.weight @ (data.y - mean))) / float(np.sqrt(variance)) - reach
+        moved, variance = 0.0, SMALLEST  # the variance is 0 where all is certain
+        for start in range(0, len(data.y), BLOCK):
+            rows = slice(start, start + BLOCK)
+            mean, weight = expit(shift + data.odds[rows]), data.weight[rows]
+            moved += float(weight @ (data.y[rows] - mean))
+            variance += float(weight @ (mean * (1 - mean)))
+        return abs(moved) / variance**0.5 - reach
 
-    mean = expit(value + data.odds)
-    step = 1.1 * reach / float(data.weight @ (mean * (1 - mean))) ** 0.5
-    low, high = (_cross(excess, value, side, step) for side in (-1, 1))
+    low, high = (_cross(excess, value, side, reach * known[2]) for side in (-1, 1))
     return low, high
 
 
@@ -426,19 +498,29 @@ def _cross(function: Callable[[float], float], start: float, side: int, first: f
 
     The `first` step is about as far as it is.
     """
-    step, sign = first, np.sign(function(start))
+    at, before = start + side * first, start + 0.99 * side * first
+    value, known = function(at), function(before)
+    for _ in range(9):  # the secant method, which takes few steps where many samples make it a line
+        if not np.isfinite(known - value) or known == value:
+            break
+        known, before, at = value, at, at - value * (at - before) / (value - known)
+        if not 0.5 * first < side * (at - start) < 2 * first:
+            break
+        if abs(at - before) < 1e-9 * first:
+            return at
+        value = function(at)
+    step, sign = 1.1 * first, np.sign(function(start))
     while np.sign(function(start + side * step)) == sign:
         step *= 2
         if step > 1e4:
             return side * np.inf
-    ends = sorted([start + side * step / 2 * (step > first), start + side * step])
-    return float(brentq(function, *ends, xtol=1e-9 * first))
+    ends = start + side * step / 2 * (step > 1.1 * first), start + side * step
+    return float(brentq(function, min(ends), max(ends), xtol=1e-9 * first))
 
 
 def recalibrate(data: Validated) -> dict[str, Measure]:
     """Return intercept and slope of the log-odds, with intervals of the profile likelihood."""
-    design = np.column_stack([np.ones(len(data.y)), data.odds])
-    fit = fit_logistic(data, design)
+    fit = fit_logistic(data, make_line, np.zeros(2), [0, 1])
     if fit is None:
         warn_undefined(
             "The slope is undefined, nan: the probabilities are all the same, or separate the "
@@ -446,9 +528,9 @@ def recalibrate(data: Validated) -> dict[str, Measure]:
         )
         return {"intercept": NOTHING, "slope": NOTHING}
     found = {}
-    for at, spread in enumerate(fit.spread_each(data, design)):
+    for at, spread in enumerate(fit.spread_each(data)):
         value, method = float(fit.coefficients[at]), "profile"
-        limits: Callable[[float], Limits] = partial(_profile, data, design, fit, at, spread)
+        limits: Callable[[float], Limits] = partial(_profile, data, fit, at, spread)
         if data.group is not None:
             degrees, method = spread.degrees_of_freedom, "t"
             limits = partial(normal_interval, value, spread.error, degrees_of_freedom=degrees)
@@ -458,31 +540,26 @@ def recalibrate(data: Validated) -> dict[str, Measure]:
     return found
 
 
-def _profile(
-    data: Validated, design: Floats, fit: Fit, at: int, spread: Spread, confidence_level: float
-) -> Limits:
+def _profile(data: Validated, fit: Fit, at: int, spread: Spread, confidence_level: float) -> Limits:
     """Return the ends where twice the loss of likelihood, of the best other one, is z^2 r."""
     larger = data.shrink(spread.variance / float(fit.model[at, at]))
     bound = normal_quantile(confidence_level) ** 2 * larger
-    best, other = float(fit.coefficients[at]), fit.coefficients[[1 - at]]
-    moves = fit.model[1 - at, at] / fit.model[at, at]  # of the other with this one
+    best, moves = float(fit.coefficients[at]), fit.model[:, at] / fit.model[at, at]
 
     def excess(value: float) -> float:
-        start = other + moves * (value - best)
-        found = maximize(data, design[:, [1 - at]], value * design[:, at], start)
-        return np.inf if found is None else 2 * (fit.likelihood - found[1]) - bound
+        start = fit.coefficients + moves * (value - best)
+        found = maximize(data, make_line, start, [1 - at])
+        return np.inf if found is None else 2 * (fit.likelihood - found[1].likelihood) - bound
 
-    step = 1.1 * float(bound * fit.model[at, at]) ** 0.5
+    step = float(bound * fit.model[at, at]) ** 0.5
     low, high = (
-        _find_end(data, design, fit, at, bound, side) or _cross(excess, best, side, step)
+        _find_end(data, fit, at, bound, side) or _cross(excess, best, side, step)
         for side in (-1, 1)
     )
     return low, high
 
 
-def _find_end(
-    data: Validated, design: Floats, fit: Fit, at: int, bound: float, side: int
-) -> float | None:
+def _find_end(data: Validated, fit: Fit, at: int, bound: float, side: int) -> float | None:
     """Return an end of a profile interval by Newton's method; None where that does not settle.
 
     It solves for both coefficients at once: twice the loss of likelihood is the bound, and its
@@ -492,11 +569,8 @@ def _find_end(
     reach = float(bound * fit.model[at, at]) ** 0.5
     beta = fit.coefficients + side * reach * fit.model[:, at] / fit.model[at, at]
     for _ in range(20):
-        line = design @ beta
-        mean = expit(line)
-        gradient = design.T @ (data.weight * (data.y - mean))
-        information = design.T @ (design * (data.weight * mean * (1 - mean))[:, None])
-        loss = 2 * (fit.likelihood - _log_likelihood(data.y, data.weight, line)) - bound
+        likelihood, gradient, information, _ = pass_over(data, make_line, beta)
+        loss = 2 * (fit.likelihood - likelihood) - bound
         slopes = np.array([-2 * gradient, -information[other]])
         try:
             step = np.linalg.solve(slopes, [-loss, -gradient[other]])
@@ -505,24 +579,22 @@ def _find_end(
         beta = beta + step
         if not np.abs(step).max() < 100 * reach * (1 + np.abs(fit.model[:, at]).max()):
             return None
-        if np.abs(step).max() < 1e-9 * reach:
+        if np.abs(step).max() < 1e-6 * reach:
             return float(beta[at]) if side * (beta[at] - best) > 0 else None
     return None
 
 
 def make_spline(odds: Floats, knots: Floats) -> Floats:
-    """Return an intercept and a restricted cubic spline, which is linear beyond the outer knots."""
+    """Return an intercept and a restricted cubic spline, which is linear beyond the outer knots.
 
-    def cube(at: float) -> Floats:
-        return np.maximum(odds - at, 0) ** 3
-
-    last, second = knots[-1], knots[-2]
-    terms = [
-        (cube(k) - (cube(second) * (last - k) - cube(last) * (second - k)) / (last - second))
-        / (last - knots[0]) ** 2
-        for k in knots[:-2]
-    ]
-    return np.column_stack([np.ones(len(odds)), odds, *terms])
+    Its terms have shape (n_terms, n).
+    """
+    above = np.maximum(odds - knots[:, None], 0)
+    cubes = above * above * above  # much faster than a power
+    last, second, inner = knots[-1], knots[-2], knots[:-2, None]
+    tails = (cubes[-2] * (last - inner) - cubes[-1] * (second - inner)) / (last - second)
+    terms = (cubes[:-2] - tails) / (last - knots[0]) ** 2
+    return np.concatenate([np.ones((1, len(odds))), odds[None], terms])
 
 
 def _summarize(distances: Floats, share: float | None) -> Floats:
@@ -532,33 +604,34 @@ def _summarize(distances: Floats, share: float | None) -> Floats:
 
 
 def _measure_distances(
-    data: Validated, p: Floats, confidence_level: float, random_state: RandomStateLike
+    data: Validated, ranked: Ranked, confidence_level: float, random_state: RandomStateLike
 ) -> dict[str, Measure]:
     """Return how far the smooth calibration curve lies from the diagonal."""
-    n_smaller = min(np.sum(data.y == 1), np.sum(data.y == 0))
-    order = np.argsort(data.odds)
-    passed = np.cumsum(data.weight[order])
+    n_events = np.count_nonzero(data.y)
+    n_smaller = min(n_events, len(data.y) - n_events)
+    passed = np.cumsum(ranked.positives + ranked.negatives)
     cuts = (np.arange(N_CUTS) + 0.5) / N_CUTS * passed[-1]
-    grid = data.odds[order][np.searchsorted(passed, cuts).clip(max=len(p) - 1)]
+    p = ranked.score[np.searchsorted(passed, cuts).clip(max=len(passed) - 1)]
+    grid = logit(p.clip(CERTAIN, 1 - CERTAIN))
     for n_knots in (3, 2) if n_smaller < FEW_EVENTS else (4, 3, 2):
         knots = np.quantile(grid, KNOTS.get(n_knots, (0.25, 0.75)))
         if len(np.unique(knots)) < n_knots:
             continue
-        spline = make_spline(data.odds, knots)
-        fit = fit_logistic(data, spline)
+        start = np.eye(1, max(2, n_knots), 1)[0]  # calibrated
+        fit = fit_logistic(data, partial(make_spline, knots=knots), start, list(range(len(start))))
         if fit is not None:
             break
     else:
         return dict.fromkeys(SHARES, NOTHING)
     rng = repetition_rng(root_seed(random_state), 0)
     drawn = rng.standard_normal((N_DRAWS, len(fit.coefficients)))
-    known = fit.spread(data, spline)
+    known = fit.spread(data)
     degrees = known.degrees_of_freedom
     if np.isfinite(degrees):
         drawn /= np.sqrt(rng.chisquare(degrees, (N_DRAWS, 1)) / degrees)
     scale, turn = np.linalg.eigh(known.covariance)
     noise = drawn @ (turn * np.sqrt(scale.clip(0))).T
-    ray = Ray(make_spline(grid, knots), expit(grid), fit.coefficients, noise)
+    ray = Ray(make_spline(grid, knots).T, expit(grid), fit.coefficients, noise)
     curve = _draw_smooth(ray, known, confidence_level)
     found = {}
     for name, share in SHARES.items():

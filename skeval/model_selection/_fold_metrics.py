@@ -29,6 +29,7 @@ from skeval._inference.estimate import Estimate, Limits, Results
 from skeval._inference.intervals import (
     Spread,
     area_interval,
+    close_proportion,
     give_no_limits,
     log_interval,
     mirrored,
@@ -38,18 +39,10 @@ from skeval._inference.intervals import (
     wilson_interval,
 )
 from skeval._inference.paired import corrected_error
-from skeval._inference.tables import score_form
+from skeval._inference.tables import CountedClasses, count_cells, score_form
 from skeval._resampling.fits import OutOfFold
 from skeval.metrics._scorers import range_of
-from skeval.metrics._table import (
-    METRICS,
-    Costs,
-    Metric,
-    Reported,
-    Sample,
-    count_table,
-    make_closed_forms,
-)
+from skeval.metrics._table import METRICS, Costs, Sample, arrange, make_closed_forms
 
 __all__ = ["measure_loss", "measure_metrics", "settle", "summarize_losses"]
 
@@ -153,9 +146,11 @@ def measure_classes(found: OutOfFold) -> Iterator[Measured]:
     n, classes = found.n_tested, found.target.classes
     if classes is None:
         return
-    tables = [(row, each) for row, each in SHOWN if row.from_table and found.answers]
-    of_all = [(row, each) for row, each in tables if not each.of_class]
-    yield from measure_tables(found, codes, of_all, n)
+    counted = None
+    if found.answers:
+        predicted = found.predicted.astype(np.intp, copy=False)
+        counted = count_cells(codes, predicted, found.weight[found.row], found.repeat)
+        yield from measure_tables(found, counted, n)
     if found.probabilities is not None:
         for row, each in SHOWN:
             if row.per_sample is not None and row.response == "predict_proba":
@@ -165,40 +160,38 @@ def measure_classes(found: OutOfFold) -> Iterator[Measured]:
     if scores is not None:
         for code in [1] if positive_only else range(len(classes)):
             label = None if positive_only else str(classes[code])
-            yield from measure_ranking(found, codes == code, scores[:, code], label)
-    for code, label in enumerate(classes):
-        of_class = [(row, each) for row, each in tables if each.of_class]
-        yield from measure_tables(found, codes == code, of_class, n, code, str(label))
+            if found.n_fits == 0:
+                yield from measure_given_scores(found, code, label)
+            else:
+                yield from measure_ranking(found, codes == code, scores[:, code], label)
+    for code, label in enumerate(classes if counted is not None else ()):
+        assert counted is not None
+        yield from measure_tables(found, counted.choose(code), n, code, str(label))
 
 
 def measure_tables(
     found: OutOfFold,
-    true: np.ndarray,
-    metrics: list[tuple[Metric, Reported]],
+    counted: CountedClasses,
     n_samples: int,
     code: int | None = None,
     label: str | None = None,
 ) -> Iterator[Measured]:
-    """Yield the metrics that are functions of the confusion table."""
-    predicted = found.predicted if code is None else found.predicted == code
-    weight = found.weight[found.row]
-    for row, each in metrics:
+    """Yield the metrics that are functions of the confusion table: of all, or of one class."""
+    called = code is None or bool(np.any(found.predicted == code))
+    for row, each in SHOWN:
+        if not row.from_table or each.of_class == (code is None):
+            continue
         options = each.arguments if code is None else {"pos_label": True, "average": "binary"}
-        table = count_table(row, options, true, predicted, weight)
+        table = arrange(row, options, counted)
         with np.errstate(invalid="ignore", divide="ignore"):
             estimate = float(table.metric(table.share)[0])
-            if row.counted == "y_pred" and not np.any(predicted):
+            if row.counted == "y_pred" and not called:
                 estimate = np.nan
             values: list[float] = []
-            if not isinstance(row.from_table, Costs):  # It is no mean of losses.
-                values = [table.metric(share)[0] for share in table.shares(found.repeats)]
-            made = score_form(
-                table,
-                estimate,
-                found.group,
-                repeat=found.repeat,
-                widen=partial(inflate, found, values=values),
-            )
+            if not isinstance(row.from_table, Costs):  # no mean of losses
+                values = [table.metric(share)[0] for share in table.shares()]
+            widen = partial(inflate, found, values=values)
+            made = score_form(table, estimate, found.group, widen=widen)
         yield Measured(each.name, estimate, ("score", *made), n_samples, label=label)
 
 
@@ -256,9 +249,6 @@ def measure_ranking(
     found: OutOfFold, positive: np.ndarray, score: np.ndarray, label: str | None
 ) -> Iterator[Measured]:
     """Yield the area under the ROC curve and the average precision of a class."""
-    if found.n_fits == 0:
-        yield from measure_given_scores(found, positive, score, label)
-        return
     area, influence = within_fold_area(positive, score, found.row, found.fit, found.weight)
     is_positive = np.zeros(len(found.target), dtype=bool)
     is_positive[found.row[positive]] = True
@@ -295,26 +285,29 @@ def measure_ranking(
     yield Measured("average_precision", precision, form, sizes[0], label=label)
 
 
-def measure_given_scores(
-    found: OutOfFold, positive: np.ndarray, score: np.ndarray, label: str | None
-) -> Iterator[Measured]:
+def measure_given_scores(found: OutOfFold, code: int, label: str | None) -> Iterator[Measured]:
     """Yield the same of scores that are given: intervals are those of `metric_interval`.
 
     Where a class has no sample, or all samples have one score, there is none.
     """
-    weight, n_positive = found.weight[found.row], int(positive.sum())
-    told = None if np.ptp(weight) == 0 else weight
-    sizes = {"roc_auc": found.n_tested, "average_precision": n_positive}
-    for metric, name in zip((sk.roc_auc_score, sk.average_precision_score), sizes, strict=True):
-        value, form = np.nan, NO_FORM
-        if 0 < n_positive < len(positive):
-            # rounding may exceed 1
-            value = min(1.0, float(metric(positive, score, sample_weight=weight)))
-            if not found.ranks_nothing.all():
-                given = Sample(positive.astype(int), score, value, told, found.group)
-                forms = make_closed_forms(metric, given)
-                form = next((method, *made) for method, made in forms.items())
-        yield Measured(name, value, form, sizes[name], label=label)
+    value, precision, of_area, of_precision = np.nan, np.nan, NO_FORM, NO_FORM
+    sample = found.ranked if found.target.n_classes == 2 and code == 1 else found.rank(code)
+    if sample is not None:
+        # rounding may exceed 1
+        value, precision = min(1.0, sample.area), min(1.0, sample.average_precision)
+        if not found.ranks_nothing.all():
+            of_area = "score", *sample.area_form(value)
+            if found.group is None and np.ptp(sample.weight) == 0:
+                n_positive = int(np.sum(sample.positive))
+                forms = close_proportion(precision, precision * n_positive, n_positive)
+            else:
+                positive = sample.positive.astype(int)
+                given = Sample(positive, sample.score, precision, sample.weight, found.group)
+                forms = make_closed_forms(sk.average_precision_score, given)
+            of_precision = next((name, *form) for name, form in forms.items())
+    yield Measured("roc_auc", value, of_area, found.n_tested, label=label)
+    n_positive = int(np.sum(found.target.codes == code))
+    yield Measured("average_precision", precision, of_precision, n_positive, label=label)
 
 
 def measure_numbers(found: OutOfFold) -> Iterator[Measured]:

@@ -79,6 +79,7 @@ __all__ = [
     "find_sample_values",
     "metric_interval",
     "read_subgroups",
+    "warn_of_few_groups",
 ]
 
 Floats = NDArray[np.float64]
@@ -398,11 +399,8 @@ def _estimate_metric(
     value = statistic(np.arange(n))
     strata = encode_classes(y_true) if settings.stratify else None
     units = drawing_units(n, strata, groups, crossed=True)
-    if groups is not None and units.n_units < _FEW_GROUPS:
-        warn_user(
-            f"{units.n_units} groups are too few for an interval that holds its level: the table "
-            "in the documentation of metric_interval says how often it covers."
-        )
+    if groups is not None:
+        warn_of_few_groups(units.n_units)
     codes = None if groups is None else units.codes
     sample = Sample(make_column(y_true), make_column(y_pred), value, weight, codes)
     replicates, details = np.empty(0), {}
@@ -438,6 +436,15 @@ def _estimate_metric(
         confidence_level=settings.confidence_level,
         bounds=range_of_metric(metric, max(2, columns)),
     )
+
+
+def warn_of_few_groups(n_groups: int) -> None:
+    """Warn where so many groups tell little of how groups vary."""
+    if n_groups < _FEW_GROUPS:
+        warn_user(
+            f"{n_groups} groups are too few for an interval that holds its level: the table in the "
+            "documentation of metric_interval says how often it covers."
+        )
 
 
 def _tell_groups(

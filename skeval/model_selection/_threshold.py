@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, NamedTuple
@@ -18,18 +17,22 @@ from numpy.random import Generator, SeedSequence
 from numpy.typing import ArrayLike, NDArray
 
 from skeval._inference.areas import independent_size
+from skeval._inference.errors import Tested, spread_of_mean
 from skeval._inference.estimate import Estimate, Limits, Results
 from skeval._inference.intervals import (
+    count_groups,
     effective_size,
     give_no_limits,
     normal_interval,
     wilson_interval,
 )
 from skeval._inference.paired import percentile_limits
+from skeval._inference.tables import count_cells
 from skeval._resampling.units import drawing_units
 from skeval.metrics import npv_score, ppv_score, sensitivity_score, specificity_score
 from skeval.metrics._curves import CurveSample, Cuts, check_curve_sample
-from skeval.model_selection._metric_interval import metric_interval
+from skeval.metrics._table import close_side
+from skeval.model_selection._metric_interval import warn_of_few_groups
 from skeval.utils._checks import (
     RandomStateLike,
     check_confidence_level,
@@ -39,7 +42,7 @@ from skeval.utils._checks import (
 )
 from skeval.utils._compat import Interval, validate_params
 
-__all__ = ["read_rule", "threshold_measures"]
+__all__ = ["Rule", "measure_at", "read_rule", "threshold_measures"]
 
 Floats = NDArray[np.float64]
 SHARES = {
@@ -176,8 +179,15 @@ def threshold_measures(
     check_confidence_level(confidence_level)
     rule = read_rule(threshold)
     sample = check_curve_sample(y_true, y_score, pos_label, sample_weight, groups, confidence_level)
+    return measure_at(sample, rule, random_state, n_resamples)
+
+
+def measure_at(
+    sample: CurveSample, rule: float | Rule, random_state: RandomStateLike, n_resamples: int = 1000
+) -> Results:
+    """Return the same of a sample that was checked, and may have been sorted."""
     if isinstance(rule, float):
-        return Results(_measure_given(sample, rule, weighted=sample_weight is not None))
+        return Results(_measure_given(sample, rule))
     return Results(_measure_chosen(sample, rule, n_resamples, root_seed(random_state)))
 
 
@@ -217,7 +227,7 @@ def read_rule(threshold: Any) -> float | Rule:
     )
 
 
-def _measure_given(sample: CurveSample, threshold: float, *, weighted: bool) -> dict[str, Estimate]:
+def _measure_given(sample: CurveSample, threshold: float) -> dict[str, Estimate]:
     """Return the shares at a threshold that was chosen without these samples."""
     cut = Estimate(
         name="threshold",
@@ -228,13 +238,28 @@ def _measure_given(sample: CurveSample, threshold: float, *, weighted: bool) -> 
         allow_point=True,
         confidence_level=sample.confidence_level,
     )
-    options: dict[str, Any] = {"groups": sample.group, "confidence_level": sample.confidence_level}
-    if weighted:
-        options["sample_weight"] = sample.weight
-    pair, found = (sample.positive, sample.score >= threshold), {"threshold": cut}
+    positive, called, group = sample.positive, sample.score >= threshold, sample.group
+    weight = None if np.ptp(sample.weight) == 0 else sample.weight
+    counted, found = count_cells(positive, called, weight), {"threshold": cut}
+    details: dict[str, Any] = {}
+    if group is not None:
+        warn_of_few_groups(count_groups(group))
+        wrong = (positive != called).astype(np.float64)
+        details = spread_of_mean(Tested(wrong, weight, group)).details
     for name, share in SHARES.items():
-        one = metric_interval(partial(share, pos_label=True), *pair, **options)
-        found[name] = replace(one, name=name)
+        value, forms = close_side(share, counted, group)
+        method = next(iter(forms))
+        found[name] = Estimate(
+            name=name,
+            value=value,
+            standard_error=forms[method][1],
+            method=method,
+            limits={each: form for each, (form, _) in forms.items()},
+            n_samples=len(positive),
+            details=details,
+            bounds=(0.0, 1.0),
+            confidence_level=sample.confidence_level,
+        )
     return found
 
 

@@ -23,7 +23,7 @@ from skeval._resampling.task import Target
 from skeval.metrics import CalibrationDisplay, NetBenefitDisplay
 from skeval.model_selection import Comparison, compare_predictions
 from skeval.model_selection._fold_metrics import measure_metrics
-from skeval.model_selection._threshold import threshold_measures
+from skeval.model_selection._threshold import measure_at, read_rule
 from skeval.report._comparison import EvaluationComparison, collect_cautions
 from skeval.report._given import (
     KINDS,
@@ -182,18 +182,20 @@ def evaluate_predictions(
     options = {"groups": groups, "sample_weight": sample_weight, "random_state": seed}
     with warnings.catch_warnings():  # the report says what is undefined
         warnings.simplefilter("ignore", UndefinedMetricWarning)
-        at_threshold = None
+        at_threshold, found = None, given.collect(slice(None), groups, weight)
+        sample = given.positive is not None and found.ranked
+        sample = sample.at(confidence_level) if sample else None
         cut = given.threshold if threshold is None else threshold
-        if given.positive is not None and cut is not None:
-            shares = partial(threshold_measures, given.target.codes, given.score, threshold=cut)
+        if sample is not None and cut is not None:
             with warnings.catch_warnings():  # of few groups
                 warnings.simplefilter("ignore", UserWarning)
-                at_threshold = shares(confidence_level=confidence_level, **options)
-            given = given.cut(at_threshold["threshold"].value)
-        found = given.collect(np.arange(n), groups, weight)
+                at_threshold = measure_at(sample, read_rule(cut), seed)
+            if given.threshold is None or isinstance(cut, str | Mapping):
+                given = given.cut(at_threshold["threshold"].value)
+                found = given.collect(slice(None), groups, weight)
         metrics = measure_metrics(found, confidence_level)
         metrics |= given.measure_scoring(scoring, confidence_level, **options)
-        calibration = given.measure_calibration(confidence_level, **options)
+        calibration = given.validate(sample, seed)
         subgroups = measure_slices(given, by, groups, weight, confidence_level)
         answer = given.find_answer(metrics)
     chosen = at_threshold is not None and at_threshold["threshold"].method == "bootstrap"
@@ -230,15 +232,17 @@ def find_worst(found: OutOfFold, index: Any) -> HardSamples:
     scores = found.class_scores
     if scores is None:
         return hard
-    own = scores[np.arange(len(scores)), found.target.codes][hard.sample]
-    lead = scores.max(axis=1)[hard.sample] - own
-    order = np.argsort(-lead, kind="stable")
-    wrong = 1 - own if found.probabilities is not None else hard.wrong
-    columns: dict[str, Any] = {"sample": hard.sample, "wrong": wrong, "suspect": hard.suspect}
-    columns = {name: column[order] for name, column in columns.items()}
-    for name in ("name", "truth", "prediction"):
-        columns[name] = tuple(getattr(hard, name)[k] for k in order)
+    own = scores[hard.sample, found.target.codes[hard.sample]]
+    order = np.argsort(own - scores[hard.sample].max(axis=1), kind="stable")
+    columns: dict[str, Any] = {
+        name: getattr(hard, name) for name in ("sample", "suspect", *IN_WORDS)
+    }
+    columns["wrong"] = 1 - own if found.probabilities is not None else hard.wrong
+    columns = {name: np.asarray(each)[order] for name, each in columns.items()}
     return replace(hard, **columns)
+
+
+IN_WORDS = ("name", "truth", "prediction")
 
 
 COMPARED = {"probabilities": brier_score_loss, "scores": roc_auc_score}
@@ -660,7 +664,7 @@ def _warn_of_units(given: Given, found: OutOfFold, y_true: Any) -> Iterator[Caut
             "too short.",
         )
     elif found.cases.n_groups is None:
-        yield from _warn_of_copies(given)
+        yield from _warn_of_copies(given, found)
     yield from warn_of_few_groups(found)
 
 
@@ -742,23 +746,25 @@ def _warn_of_classes(given: Given, found: OutOfFold) -> Iterator[Caution]:
 SHARE_OF_COPIES = 0.05
 
 
-def _warn_of_copies(given: Given) -> Iterator[Caution]:
+def _warn_of_copies(given: Given, found: OutOfFold) -> Iterator[Caution]:
     """Say where predictions of many digits come twice, with the same truth."""
-    values = given.response if given.response is not None else given.predicted
-    if given.kind == "labels" or (given.kind == "scores" and values is None):
+    if given.kind == "labels":
         return
     n = len(given.target)
-    columns = values.reshape(n, -1) if values is not None else given.original.reshape(n, -1)
-    axis = None if columns.shape[1] <= 2 else 0  # of two probabilities the second says all
-    columns = columns[:, -1] if axis is None else columns
-    _, place, sizes = np.unique(columns, axis=axis, return_inverse=True, return_counts=True)
+    if given.target.n_classes == 2 and found.ranked is not None:
+        ranked = found.ranked.ranked
+        sizes, alike = ranked.counts, (ranked.positives == 0) | (ranked.negatives == 0)
+    else:
+        columns = given.predicted if given.response is None else given.response
+        _, place, sizes = np.unique(columns, axis=0, return_inverse=True, return_counts=True)
+        place = place.reshape(-1)
+        one = np.empty(len(sizes), dtype=np.intp)
+        one[place] = np.arange(n)  # any sample of the same prediction stands for it
+        differs = given.target.codes != given.target.codes[one[place]]
+        alike = np.bincount(place, differs) == 0
     if 2 * len(sizes) < n:  # a score of few values, as that of a small tree
         return
-    place = place.reshape(-1)
-    told = np.column_stack([place, given.target.codes])
-    pairs = np.unique(told, axis=0, return_inverse=True)[1].reshape(-1)
-    copied, alike = sizes[place] > 1, np.bincount(pairs)[pairs] == sizes[place]
-    n_copies = int(np.sum(copied & alike))
+    n_copies = int(sizes[(sizes > 1) & alike].sum())
     if n_copies > SHARE_OF_COPIES * n:
         yield Caution(
             "copies",

@@ -14,9 +14,10 @@ import numpy as np
 from skeval._inference.estimate import Estimate, Results
 from skeval._resampling.fits import OutOfFold
 from skeval._resampling.task import Target, cases_of
-from skeval.metrics import calibration_measures
+from skeval.metrics._curves import CurveSample
 from skeval.metrics._regression import LOSSES, find_brier_losses
 from skeval.metrics._table import REPORTED, find_row, unwrap
+from skeval.metrics._validation import measure_calibration
 from skeval.model_selection import EstimatesDisplay, metric_interval
 from skeval.model_selection._fold_metrics import measure_metrics
 from skeval.model_selection._metric_interval import compare_with_rest, describe_slices
@@ -184,18 +185,15 @@ class Given(NamedTuple):
             raise ValueError(f"scoring={name!r} needs probabilities, got scores.")
         return scores[:, 1] if scores.ndim == 2 and scores.shape[1] == 2 else scores
 
-    def measure_calibration(self, confidence_level: float, **options: Any) -> Results | None:
+    def validate(self, sample: CurveSample | None, seed: int) -> Results | None:
         """Return what an external validation measures; None but of shares of two classes."""
-        classes, proba = self.target.classes, self.response
-        if self.kind != "probabilities" or proba is None or classes is None or len(classes) > 2:
+        if self.kind != "probabilities" or sample is None:
             return None
         with warnings.catch_warnings():  # probabilities of 0 and 1 are told of as such
             warnings.simplefilter("ignore", UserWarning)
-            return calibration_measures(
-                self.target.codes, proba[:, 1], confidence_level=confidence_level, **options
-            )
+            return measure_calibration(sample, seed)
 
-    def collect(self, rows: np.ndarray, groups: Any, weight: np.ndarray) -> OutOfFold:
+    def collect(self, rows: Any, groups: Any, weight: np.ndarray) -> OutOfFold:
         """Return some of the predictions as those of one test set, by a rule that is not fitted."""
         y, classes, codes = self.target.y[rows], self.target.classes, self.target.codes[rows]
         target = Target(y, classes, codes)
@@ -213,7 +211,7 @@ def collect_given(
     response: np.ndarray | None,
 ) -> OutOfFold:
     """Return predictions as those of one test set, by a rule that is not fitted."""
-    zeros = np.zeros(len(target), dtype=np.intp)
+    zeros = np.broadcast_to(np.intp(0), len(target))  # of any length it takes no memory
     return OutOfFold(
         target=target,
         cases=cases_of(target, groups),
@@ -419,7 +417,7 @@ def _read_scores(
             raise ValueError(f"predictions must lie in [0, 1] to be probabilities, got {outside}.")
         score = score.clip(0.0, 1.0)
         threshold = 0.5 if threshold is None else threshold
-        response = np.column_stack([1 - score, score])
+        response = np.array([1 - score, score]).T  # each class lies together
     nothing = np.full(len(y), np.nan)
     read = Given(kind, target, nothing, response, None, classes.tolist()[1], given)
     return read.cut(float(threshold)) if isinstance(threshold, Real) else read
@@ -464,7 +462,7 @@ def _read_columns(
 class Reading(Protocol):
     """What predictions of any kind can be asked."""
 
-    def collect(self, rows: np.ndarray, groups: Any, weight: np.ndarray) -> OutOfFold:
+    def collect(self, rows: Any, groups: Any, weight: np.ndarray) -> OutOfFold:
         """Return some of the predictions as those of one test set."""
 
     def measure_answer(self, found: OutOfFold, confidence_level: float) -> Estimate:
@@ -487,7 +485,7 @@ def measure_some(
     """Return the answer of some samples; those of one group have no interval."""
     some = None if groups is None else groups[chosen]
     alone = some is not None and bool((some == some[:1]).all(axis=0).any())
-    part = given.collect(np.flatnonzero(chosen), None if alone else some, weight[chosen])
+    part = given.collect(chosen, None if alone else some, weight[chosen])
     answer = given.measure_answer(part, confidence_level)
     return replace(answer, standard_error=np.nan, limits={}) if alone else answer
 

@@ -340,7 +340,9 @@ def measure_confusion(found: OutOfFold, confidence_level: float) -> ConfusionRat
     low, high = np.full((k, k), np.nan), np.full((k, k), np.nan)
     for row in range(k):
         own = codes == row
-        n = len(np.unique(found.cases.unit[own])) / found.inflation
+        n = np.count_nonzero(own) / found.inflation
+        if found.cases.n_groups is not None:
+            n = np.count_nonzero(np.bincount(found.cases.unit[own])) / found.inflation
         if own.any():  # samples of unequal weight are worth fewer
             n *= independent_size(found.weight[own]) / own.sum()
         for column in np.flatnonzero(np.isfinite(rates[row])):
@@ -355,6 +357,10 @@ MOST = 20
 """Samples that are printed."""
 
 
+Words = Sequence[str] | np.ndarray
+"""One for each of some samples."""
+
+
 @dataclass(frozen=True, eq=False)
 class HardSamples(ShownAsText):
     """Samples by how badly models that did not see them predict them, the worst first.
@@ -363,11 +369,11 @@ class HardSamples(ShownAsText):
     ----------
     sample : int ndarray of shape (n_hard,)
         Row of the sample.
-    name : tuple of str
+    name : sequence of str
         Its name in the index of the data frame, or its row.
-    truth : tuple of str
+    truth : sequence of str
         Its label, or its number.
-    prediction : tuple of str
+    prediction : sequence of str
         What it is most often taken for; of numbers the mean prediction.
     wrong : ndarray of shape (n_hard,)
         Share of its predictions that are wrong; of numbers, the root of its mean squared
@@ -386,9 +392,9 @@ class HardSamples(ShownAsText):
     """
 
     sample: np.ndarray
-    name: tuple[str, ...]
-    truth: tuple[str, ...]
-    prediction: tuple[str, ...]
+    name: Words
+    truth: Words
+    prediction: Words
     wrong: np.ndarray
     always: int
     suspect: np.ndarray
@@ -396,7 +402,8 @@ class HardSamples(ShownAsText):
 
     def to_records(self) -> list[dict[str, Any]]:
         """Return the samples as rows of a table."""
-        columns = self.sample.tolist(), self.name, self.truth, self.prediction, self.wrong.tolist()
+        told = (np.asarray(each).tolist() for each in (self.name, self.truth, self.prediction))
+        columns = self.sample.tolist(), *told, self.wrong.tolist()
         head = "sample", "name", "truth", "prediction", "wrong"
         return [dict(zip(head, row, strict=True)) for row in zip(*columns, strict=True)]
 
@@ -427,35 +434,47 @@ def find_hard_samples(found: OutOfFold, index: Any) -> HardSamples:
         whole = float(np.mean(squares[counts > 0]))
         wrong = np.sqrt(squares / whole) if whole > 0 else np.zeros(n)
         means = np.bincount(found.row, found.predicted, minlength=n) / np.maximum(counts, 1)
-        pairs = zip(target.y.astype(float).tolist(), means.tolist(), strict=True)
-        truth: Any
-        taken: Any
-        truth, taken = zip(*(_write_apart(*pair) for pair in pairs), strict=True)
-        hard = np.flatnonzero(wrong > FAR)
+        hard = _sort_worst(wrong, FAR)
+        pairs = zip(target.y[hard].astype(float).tolist(), means[hard].tolist(), strict=True)
+        truth, taken = np.array([_write_apart(*pair) for pair in pairs], str).reshape(-1, 2).T
         always = len(hard)
         suspect, unknown = np.full(n, always <= MOST_SUSPECT * n), dict[str, tuple[int, int]]()
     else:
         classes = target.classes
         missed = found.predicted != target.codes[found.row]
         wrong = np.bincount(found.row, missed, minlength=n) / np.maximum(counts, 1)
-        votes = np.zeros((n, len(classes)))
-        np.add.at(votes, (found.row[missed], found.predicted[missed].astype(int)), 1)
-        taken, truth = classes[votes.argmax(axis=1)], target.y
-        hard = np.flatnonzero(wrong > 0)
+        hard = _sort_worst(wrong, 0.0)
+        place = np.zeros(n, dtype=np.intp)
+        place[hard] = np.arange(len(hard)) * len(classes)
+        cell = place[found.row[missed]] + found.predicted[missed].astype(np.intp)
+        votes = np.bincount(cell, minlength=len(hard) * len(classes)).reshape(-1, len(classes))
+        names = np.array([str(each) for each in classes.tolist()])
+        taken, truth = names[votes.argmax(axis=1)], names[target.codes[hard]]
         always = int(np.sum((wrong == 1) & (counts > 0)))
         suspect, unknown = _judge_labels(found, classes, (wrong == 1) & (counts > 0), missed)
-    hard = hard[np.lexsort([hard, -wrong[hard]])]
-    names = range(n) if index is None else index
     return HardSamples(
         sample=hard,
-        name=tuple(str(names[k]) for k in hard.tolist()),
-        truth=tuple(map(str, np.asarray(truth)[hard].tolist())),
-        prediction=tuple(map(str, np.asarray(taken)[hard].tolist())),
+        name=name_samples(hard, index, n),
+        truth=truth,
+        prediction=taken,
         wrong=wrong[hard],
         always=always,
         suspect=suspect[hard],
         unknown=unknown,
     )
+
+
+def _sort_worst(wrong: np.ndarray, above: float) -> np.ndarray:
+    """Return the samples that are more wrong than some amount, the worst first."""
+    hard = np.flatnonzero(wrong > above)
+    return hard[np.argsort(-wrong[hard], kind="stable")]
+
+
+def name_samples(rows: np.ndarray, index: Any, n_samples: int) -> Words:
+    """Return the names of samples in an index, or their numbers."""
+    if index is None:
+        return rows.astype(f"U{len(str(n_samples))}")
+    return [str(index[row]) for row in rows.tolist()]
 
 
 def _write_apart(value: float, other: float) -> tuple[str, str]:

@@ -176,8 +176,8 @@ def find_guess(
     elif loss in PROBABILITY_LOSSES and found.target.classes is not None:
         shares = np.bincount(codes[rows], weight, minlength=len(found.target.classes))
         answer, earlier = "with the shares of the classes", ()
-        always = np.tile(shares / shares.sum(), (len(rows), 1))
-        losses = PROBABILITY_LOSSES[loss](codes[rows], always)
+        always = np.tile(shares / shares.sum(), (len(shares), 1))
+        losses = PROBABILITY_LOSSES[loss](np.arange(len(shares)), always)[codes[rows]]
     else:
         return None
     guesses = [(answer, losses, Guess.verb)]

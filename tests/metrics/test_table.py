@@ -10,8 +10,9 @@ from sklearn.utils.multiclass import unique_labels
 
 import skeval
 from skeval import metrics
+from skeval._inference.tables import list_classes
 from skeval.metrics._scorers import SCORERS
-from skeval.metrics._table import METRICS, REPORTED, find_row, list_classes
+from skeval.metrics._table import METRICS, REPORTED, find_row
 from skeval.model_selection import metric_interval
 
 RNG = np.random.default_rng(0)

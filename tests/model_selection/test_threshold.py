@@ -80,7 +80,10 @@ def test_a_given_threshold_has_the_intervals_of_metric_interval(extra):
         metric = partial(getattr(metrics, f"{name}_score"), pos_label="ill")
         one = metric_interval(metric, names[y], called, **options)
         assert found[name].value == pytest.approx(value)
-        assert (one.value, one.interval) == (found[name].value, found[name].interval)
+        assert found[name].value == pytest.approx(one.value, rel=1e-13)
+        for side in ("low", "high"):
+            end, known = (getattr(each.interval, side) for each in (found[name], one))
+            assert end == pytest.approx(known, rel=1e-10)
     assert found["threshold"].interval.low == found["threshold"].value == 0.5
 
 
