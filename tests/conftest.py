@@ -1,21 +1,12 @@
 """What holds for all tests."""
 
-import functools
 import gc
 import os
 import sys
 
-import numpy as np
 import pytest
-import sklearn.utils._param_validation as param_validation
 from helpers.crossed import choose_cases
 from hypothesis import settings
-from sklearn.base import BaseEstimator
-
-try:
-    import narwhals.stable.v2.dependencies as narwhals
-except ImportError:  # scikit-learn has need of it from 1.9
-    narwhals = None
 
 # Tests start dozens of processes: the first to import a module compiles it for all others.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -28,21 +19,6 @@ settings.register_profile("shared cores", deadline=None, derandomize=FIXED, max_
 settings.register_profile("few", deadline=None, derandomize=FIXED, max_examples=10)
 settings.register_profile("long", deadline=None, max_examples=1000)
 settings.load_profile("shared cores")
-
-# scikit-learn asks thousands of times, in every small fit, what the parameters of a class or of a
-# function are, and whether an array is a data frame: a third of the time of such a fit.
-param_validation.signature = functools.cache(param_validation.signature)
-ask_for_names = BaseEstimator._get_param_names.__func__
-BaseEstimator._get_param_names = classmethod(functools.cache(ask_for_names))
-
-
-def _ask_of_no_array(is_frame):
-    return lambda data: type(data) is not np.ndarray and is_frame(data)
-
-
-if narwhals is not None:
-    narwhals.is_into_dataframe = _ask_of_no_array(narwhals.is_into_dataframe)
-    narwhals.is_into_series = _ask_of_no_array(narwhals.is_into_series)
 
 
 def pytest_addoption(parser):
@@ -86,5 +62,4 @@ def _close_figures():
 @pytest.fixture
 def always_solve(monkeypatch):
     """Small problems go to the solver even where a loop over fits is as fast."""
-    monkeypatch.setattr("skeval._adapters.svc.batch_pays", lambda *_: True)
     monkeypatch.setattr("skeval._adapters.svc.batch_pays", lambda *_: True)

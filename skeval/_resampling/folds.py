@@ -314,11 +314,16 @@ def number_kept_together(repeats: Iterable[Sequence[np.ndarray]], n_samples: int
 
 
 def default_folds(target: Target, groups: Any) -> int:
-    """Return the number of folds for ``cv=None``: 10, or as many as can be made."""
-    most = len(target) if target.classes is None else int(np.bincount(target.codes).max())
+    """Return the number of folds for ``cv=None``: 10, or as many as can be made.
+
+    A class must have as many members, or groups that hold it. Of ten groups of one class each, five
+    of each, five folds are made, for more would leave out one class and not the other.
+    """
+    codes = np.zeros(len(target), dtype=np.intp) if target.classes is None else target.codes
     if groups is not None:
-        most = min(most, len(np.unique(groups)))
-    return max(2, min(DEFAULT_FOLDS, most))
+        numbers = np.unique(groups, return_inverse=True)[1]
+        codes = np.unique(np.column_stack([codes, numbers.reshape(-1)]), axis=0)[:, 0]
+    return max(2, min(DEFAULT_FOLDS, int(np.bincount(codes).max())))
 
 
 def limit_folds(cv: Any, codes: np.ndarray) -> Any:

@@ -186,7 +186,8 @@ def error_interval(
         that hold samples out, and "perturbation".
     n_folds : int, default=None
         Number `K` of folds; None is 5 for "nested_cv" and "replace_one_cv" and 10 for
-        "repeated_cv", "cv_wald" and "perturbation", or as many as can be made.
+        "repeated_cv", "cv_wald" and "perturbation", or as many as can be made: the most frequent
+        class has a member, or a group that holds it, for each of them.
     n_repeats : int, default=None
         Number of repeats; None is 10 for "repeated_cv" and "nested_cv", 50 subsamplings for
         "corrected_t" and 15 for "conservative_z".

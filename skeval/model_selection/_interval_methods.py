@@ -48,6 +48,7 @@ from skeval._resampling.folds import (
     RepeatedScheme,
     Scheme,
     deals_at_random,
+    default_folds,
     draws_anew,
     fold_indices,
     fold_scheme,
@@ -200,7 +201,7 @@ def resolve_settings(task: Task, method: ErrorMethod, given: Settings) -> Settin
 
 
 def check_folds(task: Task, settings: Settings, given: bool) -> int:
-    """Return the number of folds; the default is lowered to what the units allow.
+    """Return the number of folds; the default is lowered to what the units and classes allow.
 
     Nested folds are three at least, and of two units at least; so are those within which a
     variance is taken, and those of a half.
@@ -213,7 +214,8 @@ def check_folds(task: Task, settings: Settings, given: bool) -> int:
     if most < least:
         raise ValueError(f"X must hold at least {2 * least} samples or groups for {where}.")
     if not given:
-        return min(n_folds, most)
+        of_classes = default_folds(task.target, task.units.unit)
+        return min(n_folds, most, max(least, of_classes))
     if isinstance(n_folds, bool) or not isinstance(n_folds, Integral):
         raise ValueError(f"n_folds must be an integer, got {n_folds!r}.")
     if not least <= int(n_folds) <= most:

@@ -16,6 +16,7 @@ from skeval.metrics import CalibrationDisplay, PrecisionRecallDisplay, RocCurveD
 from skeval.model_selection import EstimatesDisplay
 from skeval.model_selection._interval_methods import AUTO, ERROR_METHODS, GIVEN_FOLDS
 from skeval.model_selection._metric_interval import describe_difference
+from skeval.report._coverage import write_coverage
 from skeval.report._predictions import (
     ConfusionRates,
     HardSamples,
@@ -32,7 +33,6 @@ from skeval.report._sentences import (
     name_metric,
     say_error,
     write_amount,
-    write_coverage,
     write_guess,
     write_hard_samples,
     write_headline,

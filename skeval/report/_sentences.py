@@ -14,7 +14,7 @@ so and the second does not deny it; where they differ, the sentence says both.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,11 +25,9 @@ from skeval._inference.estimate import Estimate, Test
 from skeval._inference.intervals import normal_quantile
 from skeval._inference.paired import LARGEST_LEVEL
 from skeval._resampling.fits import OutOfFold
-from skeval._resampling.task import Cases
 from skeval.metrics._regression import LOSSES, PROBABILITY_LOSSES
 from skeval.metrics._table import REPORTED
 from skeval.model_selection._fold_metrics import summarize_losses
-from skeval.model_selection._interval_methods import GIVEN_FOLDS
 from skeval.report._exports import say_exchange
 from skeval.report._predictions import HardSamples
 from skeval.report._sections import Caution, forbid_quoting, list_few, list_grave, tell_gravest
@@ -48,7 +46,6 @@ __all__ = [
     "say_error",
     "write_amount",
     "write_chance",
-    "write_coverage",
     "write_error",
     "write_given_folds",
     "write_guess",
@@ -446,133 +443,6 @@ def write_given_folds(n_units: int) -> str:
         "groups= where samples belong together; where they do not, cv= as a number or a splitter "
         "with shuffle=True counts samples, and has a shorter interval."
     )
-
-
-TARGET = "The interval is for the error, on new samples, of the rule fitted to all of these"
-TARGET_IN_TIME = (
-    "The interval is for the mean error, at times like these, of rules each fitted to what came "
-    "before"
-)
-MEASURED_IN_TIME = (
-    "In simulations of 100 to 2,000 samples it held that error in 93 to 99 % of the cases where "
-    "95 % were promised, if the errors of neighbours had an autocorrelation of .5 at most; with "
-    "one of .9 in 88 to 93 % of the cases with 400 samples or more, and in 69 to 95 % with 100."
-)
-"""What benchmarks/results/coverage_in_time.csv says of ordered folds."""
-FEWEST_IN_TIME = 100
-HELD = (
-    "In simulations of {} it held that error in {} to {} % of the cases, by population and "
-    "learner, where 95 % were promised."
-)
-MEASURED = {50: (90, 100), 100: (93, 100), 200: (94, 99), 500: (92, 100)}
-MEASURED |= {1000: (94, 99), 5000: (94, 97)}
-"""By number of samples, what benchmarks/results/inflation.csv says of error rates."""
-MEASURED_NUMBERS = {"squared": (90, 100), "absolute": (91, 100)}
-"""The same by loss of numbers, of 50 to 5,000 samples."""
-UNDETERMINED = " Of least squares with as many features as samples it was {} %."
-UNDETERMINED_RATES = {"squared": 32, "absolute": 1}
-"""The cell that is not among these, since no inflation is enough there."""
-MEASURED_SHARES = {"log_loss": (89, 100), "brier": (92, 99)}
-"""The same by loss of probabilities, none of which is 0 for the first."""
-MEASURED_CERTAIN = (79, 100)
-"""The same of the log loss of nearest neighbours, some of whose probabilities are 0."""
-MEASURED_RARE = [
-    (0.1, "a tenth of the samples,", (93, 100)),
-    (0.03, "a thirtieth of 200 to 1,000 samples,", (93, 99)),
-]
-"""The same, of two classes by the share of one of them: the least that it stands for, and words."""
-MEASURED_HEAVY = (91, 95)
-"""The same of squared errors with heavy tails, of Student's distribution with 3 degrees."""
-FEWEST, MOST, FEWEST_IF_RARE, RARE, HEAVY = 50, 10_000, 200, 0.2, 8.0
-REPEATS = {"n_folds": 10, "n_repeats": 10}
-
-
-def write_coverage(
-    answer: Estimate,
-    sizes: Mapping[Any, int] | None,
-    cases: Cases,
-    weighted: bool,
-    certain: bool = False,
-) -> list[str]:
-    """Say what the interval of the answer is for, how it was made, and how that is known.
-
-    Probabilities that are `certain` are those of which some are 0.
-    """
-    if not np.isfinite(answer.interval.low):
-        return []
-    folds = answer.details["parameters"]["n_folds"]
-    repeats = answer.details["n_fits"] // folds  # 1 where a unit is left out at a time
-    given = answer.method == GIVEN_FOLDS
-    made = count(folds, "fold") if given else f"{folds}-fold cross-validation"
-    if repeats > 1:
-        made += f", repeated {repeats} times"
-    if cases.name == "blocks of time":
-        if cases.n_units == 1:
-            return []
-        told = f"{TARGET_IN_TIME} ({made}, {cases.n_units} blocks of time)."
-        if len(cases.unit) < FEWEST_IN_TIME:
-            few = f"fewer than {FEWEST_IN_TIME} samples"
-            return [told, f"How often it holds that error has not been measured for {few}."]
-        return [told, MEASURED_IN_TIME]
-    target = f"{TARGET} ({answer.method}: {made})."
-    unmeasured = list(_list_unmeasured(answer, sizes, weighted))
-    if unmeasured:
-        *first, last = unmeasured
-        listed = f"{', '.join(first)} and {last}" if first else last
-        return [target, f"How often it holds that error has not been measured for {listed}."]
-    measured = _write_measured(answer, sizes, certain)
-    if (answer.n_samples or 0) > MOST:
-        measured += " With more samples it has not been measured."
-    return [target, measured]
-
-
-def _write_measured(answer: Estimate, sizes: Mapping[Any, int] | None, certain: bool) -> str:
-    """Say how often such intervals held the error in the simulations that are nearest."""
-    loss, degrees = answer.details["loss"], answer.details["degrees_of_freedom"]
-    if loss == "squared" and degrees is not None and degrees < HEAVY:
-        of = "numbers where, as here, few large errors carry the mean,"
-        return HELD.format(of, *MEASURED_HEAVY)
-    if loss in MEASURED_SHARES:
-        if loss == "log_loss" and certain:
-            of = "rules that, as here, give some probabilities of 0, which cost most where wrong,"
-            return HELD.format(of, *MEASURED_CERTAIN)
-        return HELD.format("two classes and 50 to 1,000 samples", *MEASURED_SHARES[loss])
-    if loss in MEASURED_NUMBERS:
-        held = HELD.format("50 to 5,000 samples", *MEASURED_NUMBERS[loss])
-        return held + UNDETERMINED.format(UNDETERMINED_RATES[loss])
-    share = 1.0 if sizes is None else min(sizes.values()) / sum(sizes.values())
-    if share < RARE:
-        of, told = next((of, told) for least, of, told in MEASURED_RARE if share >= least)
-        return HELD.format(f"two classes, one of them {of}", *told)
-    nearest = min(MEASURED, key=lambda n: abs(np.log(n / (answer.n_samples or n))))
-    return HELD.format(f"two classes and {nearest} samples", *MEASURED[nearest])
-
-
-def _list_unmeasured(
-    answer: Estimate, sizes: Mapping[Any, int] | None, weighted: bool
-) -> Iterator[str]:
-    """Yield what the intervals were not measured for."""
-    if answer.details["loss"] not in {"zero_one", *MEASURED_NUMBERS, *MEASURED_SHARES}:
-        yield f"the {answer.details['loss']} loss"
-    if answer.confidence_level != 1 - ALPHA:
-        yield f"intervals of {100 * answer.confidence_level:g} %"
-    if (answer.n_samples or 0) < FEWEST:
-        yield f"fewer than {FEWEST} samples"
-    if sizes is not None and len(sizes) > 2:
-        yield f"{len(sizes)} classes"
-    elif sizes is not None:
-        alone = answer.details["loss"] != "zero_one" or (answer.n_samples or 0) < FEWEST_IF_RARE
-        least, told = (0.1, "a tenth") if alone else (MEASURED_RARE[-1][0], "3 %")
-        if min(sizes.values()) < least * sum(sizes.values()):
-            yield f"a class of less than {told} of the samples"
-    if answer.method == GIVEN_FOLDS:
-        yield "folds that are given"
-    elif answer.details["n_groups"] is not None:
-        yield "groups"
-    elif answer.details["parameters"] != REPEATS:
-        yield "anything but ten folds, repeated ten times"
-    if weighted:
-        yield "sample weights"
 
 
 def write_omitted(omitted: Mapping[str, str]) -> str:

@@ -741,7 +741,7 @@ def test_failed_fits_are_left_out(model, y, method):
 
 def test_few_samples_lower_the_default_number_of_folds():
     rows = np.r_[np.flatnonzero(Y == 0)[:6], np.flatnonzero(Y == 1)[:6]]
-    for method, most in {"repeated_cv": 10, "nested_cv": 5, "cv_wald": 10}.items():
+    for method, most in {"repeated_cv": 6, "nested_cv": 5, "cv_wald": 6}.items():
         result = error_interval(BAYES, X[rows], Y[rows], method=method, random_state=0)
         assert result.details["parameters"]["n_folds"] == most
 

@@ -35,22 +35,19 @@ import skeval
 from skeval._resampling.task import Cases
 from skeval.model_selection import cross_val_error, error_interval
 from skeval.model_selection._permutation import permutation_result
-from skeval.report._sections import Caution
-from skeval.report._sentences import (
+from skeval.report._coverage import (
     MEASURED,
     MEASURED_CERTAIN,
+    MEASURED_GROUPS,
     MEASURED_HEAVY,
     MEASURED_NUMBERS,
     MEASURED_RARE,
     MEASURED_SHARES,
     UNDETERMINED_RATES,
-    Guess,
-    RareClass,
-    forbid_quoting,
-    write_chance,
     write_coverage,
-    write_error,
 )
+from skeval.report._sections import Caution
+from skeval.report._sentences import Guess, RareClass, forbid_quoting, write_chance, write_error
 
 NEAREST = KNeighborsClassifier(1)
 FEW = {"n_bootstraps": 2, "n_permutations": 0, "random_state": 0}
@@ -371,7 +368,10 @@ SIZES = {"a": 30, "b": 30}
         ({"confidence_level": 0.8}, SIZES, "for intervals of 80 %."),
         ({}, {"a": 58, "b": 2}, "for a class of less than a tenth of the samples."),
         ({}, {"a": 20, "b": 20, "c": 20}, "for 3 classes."),
-        ({"n_groups": 7}, SIZES, "for groups."),
+        ({"n_groups": 5}, SIZES, "In simulations of two classes, a linear rule and 5 to 50 groups"),
+        ({"n_groups": 4}, SIZES, "for groups."),
+        ({"n_groups": 30}, {"a": 52, "b": 8}, "for groups."),
+        ({"n_groups": 30, "loss": "brier"}, SIZES, "for groups."),
         ({"method": "given_folds"}, SIZES, "for folds that are given."),
         ({"parameters": {"n_folds": 5, "n_repeats": 10}}, SIZES, "for anything but ten folds"),
     ],
@@ -423,6 +423,13 @@ def test_what_is_said_of_coverage_is_what_the_benchmark_has():
         every = loss == "brier"
         assert ends(loss, lambda row, e=every: e or "neighbour" not in row["learner"]) == told
     assert ends("log_loss", lambda row: "neighbour" in row["learner"]) == MEASURED_CERTAIN
+    with path.with_name("coverage_groups.csv").open(newline="") as file:
+        held = [
+            float(row["coverage"])
+            for row in csv.DictReader(file)
+            if row["statistic"].startswith("error_interval")
+        ]
+    assert (round(100 * min(held)), round(100 * max(held))) == MEASURED_GROUPS
 
 
 def test_log_loss_of_certain_probabilities_is_not_trusted():
