@@ -22,7 +22,7 @@ RESULTS = Path(__file__).parent / "results" / "equal_systems.csv"
 FIELDS = "systems", "items", "of_group", "sets", "told_apart", "share"
 CELLS = [
     (k, n, size, sets)
-    for k, sets in ((2, 600), (10, 200), (30, 100))
+    for k, sets in ((2, 600), (10, 200), (30, 400))
     for n, size in ((50, 1), (300, 10), (100, 10), (200, 1))
 ]
 

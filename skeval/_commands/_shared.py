@@ -79,8 +79,10 @@ def add_common(parser: argparse.ArgumentParser, *, target: str) -> None:
     add("--html", metavar="FILE", help="write a page with figures to a file, too")
 
 
-def read_columns(options: argparse.Namespace, *, needs_target: bool) -> ColumnTable:
-    """Load the table that the options name.
+def read_columns(
+    options: argparse.Namespace, *, needs_target: bool, only: Sequence[str] | None = None
+) -> ColumnTable:
+    """Load the table that the options name, or `only` some of its columns and those they name.
 
     What is wrong with the options is said before anything that takes time is imported.
     """
@@ -103,6 +105,7 @@ def read_columns(options: argparse.Namespace, *, needs_target: bool) -> ColumnTa
         drop_missing_target=options.drop_missing_target,
         merge_labels=options.merge_labels,
         date_features=options.date_features,
+        only=only,
     )
 
 

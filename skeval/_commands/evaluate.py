@@ -268,7 +268,10 @@ def _run_predictions(options: argparse.Namespace) -> None:
     for name in ("estimator", "select", "time", "cv", "budget"):
         if getattr(options, name) is not None:
             raise ValueError(f"--{name} has no use for --predictions, where nothing is fitted.")
-    table = read_columns(options, needs_target=options.labels is None)
+    truth = options.labels or ([] if options.target is None else [options.target])
+    used = [*truth, *options.predictions, *([] if options.by is None else [options.by])]
+    only = used if truth else None  # which column is the target, all of them tell
+    table = read_columns(options, needs_target=options.labels is None, only=only)
     columns = _find_columns(table, "predictions", options.predictions)
     told = f"in {', '.join(options.predictions)}"
     if options.labels is not None:

@@ -109,9 +109,16 @@ class Columns(NamedTuple):
 
 
 def read_file(
-    source: str | PathLike, target: str | None, needs_target: bool, header: bool | None
+    source: str | PathLike,
+    target: str | None,
+    needs_target: bool,
+    header: bool | None,
+    only: Sequence[str] | None = None,
 ) -> Columns:
-    """Return the columns of a bundled set or a file; raise where it cannot be read as a table."""
+    """Return the columns of a bundled set or a file; raise where it cannot be read as a table.
+
+    `only` some of them are taken from a file that is stored by columns.
+    """
     path = Path(source)
     ending = path.suffix.lower()
     bundled = str(source) in BUNDLED
@@ -129,7 +136,7 @@ def read_file(
         _refuse_target(target, f"the labels of {path.name} are its array y")
         return _read_arrays(path, needs_target)
     if ending in STORED_FILES:
-        return _read_stored(path, STORED_FILES[ending], target)
+        return _read_stored(path, STORED_FILES[ending], target, only)
     raise ValueError(
         f"{path.name} must end in .csv, .tsv, .npz, .parquet, .feather or .xlsx to be read."
     )
@@ -259,7 +266,9 @@ def _read_arrays(path: Path, needs_target: bool) -> Columns:
     return Columns(path.name, [*names, "y"], [*X.T, labels], "y")
 
 
-def _read_stored(path: Path, reader: str, target: str | None) -> Columns:
+def _read_stored(
+    path: Path, reader: str, target: str | None, only: Sequence[str] | None
+) -> Columns:
     """Return the columns of a file that pandas reads, without what it calls the index."""
     try:
         import pandas
@@ -267,13 +276,18 @@ def _read_stored(path: Path, reader: str, target: str | None) -> Columns:
         raise ValueError(
             f'{path.name} needs pandas: pip install "skeval[table]", or save it as CSV.'
         ) from error
+    chosen: dict[str, Any] = {}
+    if only is not None and reader != "read_excel":
+        chosen["columns"] = list(only)
     try:
-        frame = getattr(pandas, reader)(path)
+        frame = getattr(pandas, reader)(path, **chosen)
     except ImportError as error:
         raise ValueError(
             f'{path.name} needs more than pandas: pip install "skeval[table]", or save it as CSV.'
         ) from error
     except Exception as error:  # readers raise many kinds of errors for files of other formats
+        if chosen:  # one of them may not be there, which is said where all are known
+            return _read_stored(path, reader, target, None)
         kind = reader.removeprefix("read_").capitalize()
         raise ValueError(f"{path.name} is not a {kind} file: {error}.") from error
     index = [name for name in frame.index.names if name is not None]

@@ -188,16 +188,19 @@ def load_columns(
     drop_missing_target: bool = False,
     merge_labels: bool = False,
     date_features: bool = False,
+    only: Iterable[str] | None = None,
 ) -> ColumnTable:
     """Load a table as people have it.
 
     Texts stay texts, missing numbers are nan, decimal commas are read where they separate nothing;
     `drop`, `groups` and `time` name columns that are no features. By the last the rows are sorted.
     Rows without a label may be dropped, labels that differ by case or spaces alone be one, and
-    dates be split into numbers.
+    dates be split into numbers. Where `only` some columns are features the others need not be read.
     """
-    found, dropped = read_file(source, target, needs_target, header), list(drop)
+    dropped = list(drop)
     named = [*dropped, *(name for name in (groups, time) if name is not None)]
+    wanted = None if only is None else [*dict.fromkeys([*only, *named])]
+    found = read_file(source, target, needs_target, header, wanted)
     _check_names(named, found, "--drop, --id, --groups and --time")
     if target is not None:
         _check_names([target], found, "--target")

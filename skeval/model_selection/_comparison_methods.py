@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from itertools import combinations
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
@@ -545,7 +545,7 @@ def judge_joint(joint: Joint, question: Question) -> Findings:
         drawn = draw_contrasts(joint.covariance + np.diag(joint.own), pairs, rng)
         pvalues = step_down(stats.norm.isf(alone / 2), drawn)
         pvalues[np.isnan(alone)] = np.nan
-        level = partial(level_of_largest, drawn.max(axis=1))
+        level = cache(partial(level_of_largest, drawn.max(axis=1)))  # one for all pairs
     elif question.alternative != "two-sided":
         pvalues = [tail_probability(float(statistics[0]), question.alternative, degrees[0])]
     place = {pair: at for at, pair in enumerate(map(tuple, pairs.tolist()))}

@@ -321,6 +321,32 @@ def test_numbers_are_no_classes_and_a_long_time_is_told(capsys, monkeypatch, tmp
     assert ("fits, more than the time" in printed.out) == bool(words)
 
 
+def test_of_stored_predictions_the_columns_asked_for_are_read(tmp_path, capsys, monkeypatch):
+    path, asked = tmp_path / "p.parquet", []
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"y": rng.integers(0, 2, 60), "site": np.arange(60) // 6})
+    frame["p"] = (0.6 * frame["y"] + 0.4 * rng.random(60)).round(3)
+    frame["notes"] = "a text"
+    frame.to_parquet(path)
+    read = pd.read_parquet
+
+    def record(file, **options):
+        asked.append(options.get("columns"))
+        return read(file, **options)
+
+    monkeypatch.setattr(pd, "read_parquet", record)
+    words = ["evaluate", str(path), "--target", "y", "--groups", "site", "--predictions"]
+    assert main([*words, "p"]) == 0
+    by_columns = capsys.readouterr().out
+    frame[["y", "p", "site"]].to_parquet(path)
+    assert main([*words, "p"]) == 0
+    assert asked == [["y", "p", "site"]] * 2
+    assert capsys.readouterr().out == by_columns
+    assert main([*words, "q"]) == 2  # which is said where all names are known
+    assert asked[2:] == [["y", "q", "site"], None]
+    assert "there is no column 'q' among ['p']" in capsys.readouterr().err
+
+
 def test_predictions_in_a_file_are_evaluated(tmp_path, capsys):
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 80)
