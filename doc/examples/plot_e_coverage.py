@@ -94,6 +94,7 @@ for ax, method in zip(axes.flat, methods, strict=False):
     ax.set_xticklabels(["1", "1.5", "2", "3"])
     ax.minorticks_off()
 axes.flat[-1].axis("off")
+axes[0, -1].tick_params(labelbottom=True)  # below it stands the legend
 axes.flat[-1].legend(*axes.flat[0].get_legend_handles_labels(), loc="center", fontsize="small")
 fig.supxlabel("width over Wilson's or the normal interval on one cross-validation")
 fig.supylabel("share of 100 samples whose interval holds the risk")
