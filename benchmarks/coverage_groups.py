@@ -25,8 +25,9 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.metrics import roc_auc_score
 from threadpoolctl import threadpool_limits
 
+from skeval._inference.areas import rank_scores
 from skeval.metrics import error_rate
-from skeval.metrics._validation import Validated, recalibrate
+from skeval.metrics._validation import Masses, Validated, recalibrate
 from skeval.model_selection import compare_predictions, error_interval, metric_interval
 
 RESULTS = Path(__file__).parent / "results" / "coverage_groups.csv"
@@ -107,7 +108,10 @@ def ends(found):
 
 def find_slope(happened, odds, groups):
     """Return the calibration slope, as `calibration_measures` finds it, without the rest."""
-    data = Validated(happened.astype(float), odds, np.ones(len(odds)), groups)
+    weight = np.ones(len(odds))
+    ranked = rank_scores(happened.astype(bool), odds, weight)
+    masses = (Masses.weigh(ranked, ranked.score),)
+    data = Validated(happened.astype(bool), expit(odds), weight, groups, masses)
     return recalibrate(data)["slope"]
 
 
