@@ -18,21 +18,10 @@ from scipy import stats
 from scipy.optimize import brentq
 from scipy.special import expit, logit
 
+from skeval._inference import intervals
 from skeval._inference.areas import Ranked, independent_size
 from skeval._inference.estimate import Curve, Estimate, Limits, Results
-from skeval._inference.intervals import (
-    Codes,
-    Spread,
-    covariance_left_out,
-    give_no_limits,
-    log_interval,
-    mirrored,
-    normal_interval,
-    normal_quantile,
-    read_design,
-    spread_between,
-    spread_of_ratio,
-)
+from skeval._inference.intervals import Codes, Spread
 from skeval.metrics._calibration import PROBABILITY_CONSTRAINTS
 from skeval.metrics._curves import CurveSample, check_curve_sample
 from skeval.utils._checks import (
@@ -289,7 +278,7 @@ class Validated(NamedTuple):
         if self.group is None:
             return Spread(moved.T @ moved)
         counted, leverage = self.weight * size, self.weight * leverage
-        return spread_between(moved, self.group, counted, leverage=leverage)
+        return intervals.spread_between(moved, self.group, counted, leverage=leverage)
 
     def shrink(self, ratio: float) -> float:
         """Return a ratio of variances, drawn toward 1 where it is below."""
@@ -322,7 +311,7 @@ def _limit_ratio(
 
 def _find_quantile(spread: Spread, confidence_level: float) -> float:
     """Return the two-sided quantile, Student's of groups."""
-    return normal_quantile(confidence_level, spread.degrees_of_freedom)
+    return intervals.normal_quantile(confidence_level, spread.degrees_of_freedom)
 
 
 Design = Callable[[Floats], Floats]
@@ -369,7 +358,7 @@ class Fit(NamedTuple):
             for own, each in zip(moved.T, turned.T, strict=True)
         ]
         own = (weight * size[:, None] ** 2 * turned)[:, :, None] * terms[:, None, :]
-        covariance = covariance_left_out(weight * moved, own, data.group)
+        covariance = intervals.covariance_left_out(weight * moved, own, data.group)
         return [
             spread._replace(covariance=covariance[at : at + 1, at : at + 1])
             for at, spread in enumerate(spreads)
@@ -466,7 +455,7 @@ def fit_logistic(data: Validated, design: Design, start: Floats, free: list[int]
 
 
 SMALLEST = float(np.finfo(float).tiny)
-NOTHING = Measure(np.nan, np.nan, "none", give_no_limits, {})
+NOTHING = Measure(np.nan, np.nan, "none", intervals.give_no_limits, {})
 
 
 def _find_in_the_large(data: Validated) -> Measure:
@@ -541,7 +530,9 @@ def recalibrate(data: Validated) -> dict[str, Measure]:
         limits: Callable[[float], Limits] = partial(_profile, data, fit, at, spread)
         if data.group is not None:
             degrees, method = spread.degrees_of_freedom, "t"
-            limits = partial(normal_interval, value, spread.error, degrees_of_freedom=degrees)
+            limits = partial(
+                intervals.normal_interval, value, spread.error, degrees_of_freedom=degrees
+            )
         found[("intercept", "slope")[at]] = Measure(
             value, spread.error, method, limits, spread.details
         )
@@ -551,7 +542,7 @@ def recalibrate(data: Validated) -> dict[str, Measure]:
 def _profile(data: Validated, fit: Fit, at: int, spread: Spread, confidence_level: float) -> Limits:
     """Return the ends where twice the loss of likelihood, of the best other one, is z^2 r."""
     larger = data.shrink(spread.variance / float(fit.model[at, at]))
-    bound = normal_quantile(confidence_level) ** 2 * larger
+    bound = intervals.normal_quantile(confidence_level) ** 2 * larger
     best, moves = float(fit.coefficients[at]), fit.model[:, at] / fit.model[at, at]
 
     def excess(value: float) -> float:
@@ -745,11 +736,11 @@ def _scale_brier(data: Validated, p: Floats) -> Measure:
     share = np.average(data.y, weights=data.weight)
     losses, of_share = data.weight * (data.y - p) ** 2, data.weight * (data.y - share) ** 2
     ratio = float(losses.sum() / of_share.sum())
-    spread = spread_of_ratio(losses, of_share, data.group)
+    spread = intervals.spread_of_ratio(losses, of_share, data.group)
     unbiased = ratio * (1 - 1 / independent_size(data.weight))
     degrees = spread.degrees_of_freedom
-    of_ratio = partial(log_interval, unbiased, spread.error, degrees_of_freedom=degrees)
-    limits = partial(mirrored, 1.0, of_ratio)
+    of_ratio = partial(intervals.log_interval, unbiased, spread.error, degrees_of_freedom=degrees)
+    limits = partial(intervals.mirrored, 1.0, of_ratio)
     return Measure(1 - ratio, spread.error, "log", limits, spread.details)
 
 
@@ -874,7 +865,7 @@ def validation_size(
                 f"{width!r}."
             )
         wanted[name] = float(width)
-    z = normal_quantile(confidence_level)
+    z = intervals.normal_quantile(confidence_level)
     error = np.arcsinh(wanted["observed_expected"] / 2) / z
     found = {"observed_expected": (1 - prevalence) / (prevalence * error**2)}
     odds = _read_distribution(y_proba, log_odds, beta)
@@ -896,7 +887,7 @@ def validation_size(
         spread += cost**2 * specificity * (1 - specificity) / (1 - prevalence)
         spread += cost**2 * (1 - specificity) ** 2 / (prevalence * (1 - prevalence))
         found["net_benefit"] = spread / (wanted["net_benefit"] / 2 / z) ** 2
-    design = read_design(group_size, intraclass_correlation)
+    design = intervals.read_design(group_size, intraclass_correlation)
     sizes = {
         name: int(np.ceil(size)) if design is None else design.needed(size, confidence_level)
         for name, size in found.items()

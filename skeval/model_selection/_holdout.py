@@ -12,15 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from skeval._inference import intervals
 from skeval._inference.estimate import Estimate, Result
-from skeval._inference.intervals import (
-    PROPORTION_INTERVALS,
-    Design,
-    Finding,
-    normal_quantile,
-    read_design,
-    stratified_wilson_interval,
-)
+from skeval._inference.intervals import PROPORTION_INTERVALS, Design, Finding
 from skeval.model_selection._estimates import make_estimate
 from skeval.utils._checks import (
     check_comparable,
@@ -148,7 +142,7 @@ def holdout_error(
         details |= {"priors": prior, "variance_reduction": float(reduction)}
     found = Finding(error, float(np.sqrt(variance)), wrong, np.inf, float(n_effective))
     if priors is not None:
-        strata = partial(stratified_wilson_interval, class_errors * sizes, sizes, prior)
+        strata = partial(intervals.stratified_wilson_interval, class_errors * sizes, sizes, prior)
         found = found._replace(n_effective=None, forms={STRATIFIED: strata})
     return make_estimate(
         found,
@@ -314,7 +308,7 @@ def holdout_size(
     check_confidence_level(confidence_level)
     check_option("method", method, PROPORTION_INTERVALS)
     check_option("allocation", allocation, ("proportional", "optimal"))
-    design = read_design(group_size, intraclass_correlation)
+    design = intervals.read_design(group_size, intraclass_correlation)
     if priors is None:
         if errors.size != 1:
             raise ValueError(f"error must be one number when priors is None, got {error!r}.")
@@ -324,7 +318,7 @@ def holdout_size(
     prior = check_priors(prior, np.arange(len(prior)))
     if errors.size not in (1, len(prior)):
         raise ValueError(f"error must hold {len(prior)} values, one a prior; got {errors.size}.")
-    errors, z = np.broadcast_to(errors, prior.shape), normal_quantile(confidence_level)
+    errors, z = np.broadcast_to(errors, prior.shape), intervals.normal_quantile(confidence_level)
     n, per_class, reached = _size_selective_sample(errors, half_width, z, prior, allocation)
     found = HoldoutSize(n, per_class, reached, confidence_level, "normal")
     return found if design is None else _size_groups(found, design)
