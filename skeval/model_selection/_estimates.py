@@ -66,6 +66,7 @@ __all__ = [
     "cross_val_error",
     "find",
     "find_error",
+    "find_mean",
     "find_perturbed",
     "make_estimate",
     "make_weighted_plan",
