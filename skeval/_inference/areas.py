@@ -26,18 +26,8 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 from scipy.stats import rankdata
 
-from skeval._inference.intervals import (
-    Codes,
-    Spread,
-    Totals,
-    add_up,
-    binomial_limits,
-    combine_ways,
-    count_groups,
-    measure_sums,
-    shrink_area_variance,
-    spread_between,
-)
+from skeval._inference import intervals
+from skeval._inference.intervals import Codes, Spread, Totals
 
 __all__ = [
     "Ranked",
@@ -86,7 +76,7 @@ def spread_of_areas(
             share = weight[own] / weight[own].sum()
             deviation[own, row] = share * (placed[own] - share @ placed[own])
     if group is not None:
-        return spread_between(deviation, group, weight, positive.astype(np.intp))
+        return intervals.spread_between(deviation, group, weight, positive.astype(np.intp))
     covariance = np.zeros((len(scores), len(scores)))
     for own in (positive, ~positive):
         n = independent_size(weight[own])
@@ -262,9 +252,9 @@ def rank_scores(positive: NDArray[np.bool_], score: Floats, weight: Floats) -> R
             up, down = (np.add.reduceat(each, first) for each in (up, down))
         return up, down
 
-    sums = add(weight)
-    squares = sums if np.all(weight == 1) else add(weight**2)
-    return Ranked(order, begins, values, *sums, squares)
+    up, down = add(weight)
+    squares = (up, down) if np.all(weight == 1) else add(weight**2)
+    return Ranked(order, begins, values, up, down, squares)
 
 
 def precision_influence(
@@ -325,7 +315,7 @@ def rank_columns(
     def judge(influence: Floats) -> Spread:
         if group is None:
             return Spread(np.array([[factor * np.sum(influence**2)]]), n - 1.0)
-        return spread_between(influence, group, weight)
+        return intervals.spread_between(influence, group, weight)
 
     values, moved, short, sizes, spread = np.empty(k), np.zeros(n), 0.0, np.zeros(2), np.zeros(2)
     for at, (own, column) in enumerate(zip(positive.T, score.T, strict=True)):
@@ -339,7 +329,11 @@ def rank_columns(
         else:
             value, influence = precision_influence(own, column, weight)
         variance = judge(influence).variance
-        least = shrink_area_variance(value, variance, m) if of_area else value * (1 - value) / m[0]
+        least = (
+            intervals.shrink_area_variance(value, variance, m)
+            if of_area
+            else value * (1 - value) / m[0]
+        )
         larger = max(variance, least)
         values[at], moved, short = value, moved + influence, short + larger - variance
         sizes += 1 / np.array(m)
@@ -396,8 +390,8 @@ def rates_on_sphere(steps: Steps, x: Floats, across: Floats, along: Floats, exac
     """
     off = across[:, None] * np.sqrt(x * (1 - x) / steps.n_x)
     z = along[:, None]
-    low, _ = binomial_limits(steps.below(x - off), steps.n_y, z, exact=exact)
-    _, high = binomial_limits(steps.above(x + off), steps.n_y, z, exact=exact)
+    low, _ = intervals.binomial_limits(steps.below(x - off), steps.n_y, z, exact=exact)
+    _, high = intervals.binomial_limits(steps.above(x + off), steps.n_y, z, exact=exact)
     return np.stack([low, high])
 
 
@@ -480,7 +474,7 @@ def class_size(score: Floats, weight: Floats, group: Codes | None) -> float:
     largest = independent_size(weight)
     if group is None:
         return largest
-    n_groups = count_groups(group)
+    n_groups = intervals.count_groups(group)
     if n_groups == 1:
         return 1.0
     cuts = np.unique(np.quantile(score, np.linspace(0, 1, _CUTS), method="nearest"))[1:]
@@ -494,7 +488,7 @@ def class_size(score: Floats, weight: Floats, group: Codes | None) -> float:
         above: Floats = counts[..., ::-1].cumsum(axis=-1)[..., ::-1][..., 1:]
         return above
 
-    rate, above = (admit(add_up(place, each, n_places)) for each in (weight, weight**2))
+    rate, above = (admit(intervals.add_up(place, each, n_places)) for each in (weight, weight**2))
     variances = rate * (1 - rate)
     whole = float(np.sum(weight**2))
     squares = (1 - 2 * rate) * above + rate**2 * whole
@@ -502,12 +496,14 @@ def class_size(score: Floats, weight: Floats, group: Codes | None) -> float:
 
     def measure(code: Codes) -> Spread:
         n = int(code.max()) + 1
-        counts = add_up(code * n_places + place, weight, n * n_places).reshape(n, n_places)
+        counts = intervals.add_up(code * n_places + place, weight, n * n_places).reshape(
+            n, n_places
+        )
         own = counts.sum(axis=1, keepdims=True)
         sums = (admit(counts) - rate * own).T[:, :, None]
-        squared = add_up(code, weight**2, n)[:, None]
-        return measure_sums(sums, own, squared, totals, own)
+        squared = intervals.add_up(code, weight**2, n)[:, None]
+        return intervals.measure_sums(sums, own, squared, totals, own)
 
-    between = float(np.trace(combine_ways(group, measure).covariance)) / len(cuts)
+    between = float(np.trace(intervals.combine_ways(group, measure).covariance)) / len(cuts)
     alone = float(np.mean(variances))
     return float(np.clip(alone / between, 1.0, largest)) if between > 0 else largest

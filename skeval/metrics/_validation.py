@@ -6,35 +6,31 @@ smooth calibration curve that they are made of; the size of a validation study.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable
 from functools import partial
 from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.polynomial.chebyshev import chebpts1, chebvander
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 from scipy.optimize import brentq
 from scipy.special import expit, logit
 
+from skeval._inference import intervals
 from skeval._inference.areas import Ranked, independent_size
-from skeval._inference.estimate import Curve, Estimate, Limits, Results
-from skeval._inference.intervals import (
-    Codes,
-    Spread,
-    covariance_left_out,
-    give_no_limits,
-    log_interval,
-    mirrored,
-    normal_interval,
-    normal_quantile,
-    read_design,
-    spread_between,
-    spread_of_ratio,
+from skeval._inference.calibration import (
+    Design,
+    Masses,
+    condense,
+    make_line,
+    make_spline,
+    maximize,
+    pass_over,
 )
+from skeval._inference.estimate import Curve, Estimate, Limits, Results
+from skeval._inference.intervals import Codes, Spread
 from skeval.metrics._calibration import PROBABILITY_CONSTRAINTS
 from skeval.metrics._curves import CurveSample, check_curve_sample
 from skeval.utils._checks import (
@@ -58,8 +54,6 @@ __all__ = [
 Floats = NDArray[np.float64]
 CERTAIN = 1e-8
 """Probabilities nearer to 0 or 1 are taken for this, since certainty has no log-odds."""
-SEPARATED = 1e-6
-"""Where the events are nearer to certain than this on average, no finite coefficient is best."""
 N_DRAWS, N_CUTS, STEPS = 400, 200, 14
 FEW_EVENTS = 30
 KNOTS = {4: (0.05, 0.35, 0.65, 0.95), 3: (0.1, 0.5, 0.9), 2: (0.25, 0.75)}
@@ -286,82 +280,6 @@ class Measure(NamedTuple):
     details: dict[str, Any]
 
 
-class Masses(NamedTuple):
-    """Log-odds in order, and what the events and the others at each of them weigh.
-
-    Attributes
-    ----------
-    odds, events, others : ndarray of shape (n_odds,)
-    squares : tuple of two ndarray of shape (n_odds,)
-        The squares of these weights, added up.
-    width : float
-        Over which of the log-odds each stands for others; 0 where these are all that there are.
-    """
-
-    odds: Floats
-    events: Floats
-    others: Floats
-    squares: tuple[Floats, Floats]
-    width: float = 0.0
-
-    @classmethod
-    def weigh(cls, ranked: Ranked, odds: Floats, scale: float = 1.0) -> Masses:
-        """Return those of ranked samples, their weights times `scale`."""
-        sums, squares = (ranked.positives, ranked.negatives), ranked.squares
-        if scale != 1:
-            sums = sums[0] * scale, sums[1] * scale
-            squares = squares[0] * scale**2, squares[1] * scale**2
-        return cls(odds, *sums, squares)
-
-    def tell(self, line: Floats) -> bool:
-        """Whether a regression bends so little where they stand for others that they tell it."""
-        return bool(np.all(np.abs(np.diff(line)) * self.width <= np.diff(self.odds) / 2))
-
-
-NODES, MANY, BLOCK = 10, 2**15, 2**14
-"""Into how many log-odds those of a piece are condensed, from how many on; what memory is fast."""
-FINE = 1 / 16, 1 / 32
-"""How wide a piece is at most: in log-odds, and of the distance of their quartiles."""
-
-
-def condense(masses: Masses, edges: Floats) -> tuple[Masses, ...]:
-    """Return few log-odds that stand for many, if so, and then all.
-
-    Sums of smooth functions over both are the same.
-
-    The weights of a piece go to Chebyshev's nodes in it by Lagrange's polynomials, which is exact
-    for all polynomials of a degree below `NODES`. Of ``log(1 + exp(x))`` within a piece of width h
-    the rest is about ``(4 pi / h) ** -NODES``. No piece goes across an edge, where what is summed
-    up may bend.
-    """
-    odds, n = masses.odds, len(masses.odds)
-    if n <= MANY:
-        return (masses,)
-    width = min(FINE[0], FINE[1] * float(np.ptp(odds[[n // 4, 3 * n // 4]])))
-    if not np.ptp(odds) < width * n / (4 * NODES):
-        return (masses,)
-    cuts = np.append(np.arange(odds[0], odds[-1], width), edges)
-    starts = np.unique([*range(0, n, BLOCK), *np.searchsorted(odds, cuts), n])
-    nodes = chebpts1(NODES)
-    back = chebvander(nodes, NODES - 1).T * (2 / NODES)
-    back[0] /= 2
-    sums = [masses.events, masses.others]
-    if masses.squares[0] is not masses.events:
-        sums += masses.squares
-    places, weights = list[Floats](), list[Floats]()
-    for start, stop in itertools.pairwise(starts.tolist()):
-        own, held = odds[start:stop], np.array([each[start:stop] for each in sums])
-        if len(own) > NODES:
-            middle, half = (own[-1] + own[0]) / 2, (own[-1] - own[0]) / 2 or 1.0
-            held = held @ chebvander((own - middle) / half, NODES - 1) @ back
-            own = middle + half * nodes
-        places.append(own)
-        weights.append(held)
-    found = np.concatenate(weights, axis=1)
-    few = Masses(np.concatenate(places), found[0], found[1], (found[-2], found[-1]), width)
-    return few, masses
-
-
 class Validated(NamedTuple):
     """Events, their probabilities, weights that add up to the effective number, and groups.
 
@@ -383,7 +301,7 @@ class Validated(NamedTuple):
         if self.group is None:
             return Spread(moved.T @ moved)
         counted, leverage = self.weight * size, self.weight * leverage
-        return spread_between(moved, self.group, counted, leverage=leverage)
+        return intervals.spread_between(moved, self.group, counted, leverage=leverage)
 
     def shrink(self, ratio: float) -> float:
         """Return a ratio of variances, drawn toward 1 where it is below."""
@@ -417,11 +335,7 @@ def _limit_ratio(
 
 def _find_quantile(spread: Spread, confidence_level: float) -> float:
     """Return the two-sided quantile, Student's of groups."""
-    return normal_quantile(confidence_level, spread.degrees_of_freedom)
-
-
-Design = Callable[[Floats], Floats]
-"""Makes the terms of a regression of the log-odds, so that they are never all there at once."""
+    return intervals.normal_quantile(confidence_level, spread.degrees_of_freedom)
 
 
 class Fit(NamedTuple):
@@ -466,79 +380,11 @@ class Fit(NamedTuple):
             for own, each in zip(moved.T, turned.T, strict=True)
         ]
         own = (weight * size[:, None] ** 2 * turned)[:, :, None] * terms[:, None, :]
-        covariance = covariance_left_out(weight * moved, own, data.group)
+        covariance = intervals.covariance_left_out(weight * moved, own, data.group)
         return [
             spread._replace(covariance=covariance[at : at + 1, at : at + 1])
             for at, spread in enumerate(spreads)
         ]
-
-
-def make_line(odds: Floats) -> Floats:
-    """Return the terms of a straight line, shape (2, n)."""
-    return np.array([np.ones(len(odds)), odds])
-
-
-class Passed(NamedTuple):
-    """What one pass over the samples adds up: the log-likelihood and its derivatives."""
-
-    likelihood: float
-    gradient: Floats
-    information: Floats
-    squares: Floats
-
-
-def pass_over(masses: Masses, design: Design, beta: Floats) -> Passed:
-    """Return the log-likelihood, its slope and curvature, and the squares of the slopes."""
-    k = len(beta)
-    likelihood, gradient, information, squares = (
-        0.0,
-        np.zeros(k),
-        np.zeros((k, k)),
-        np.zeros((k, k)),
-    )
-    for start in range(0, len(masses.odds), BLOCK):
-        odds, events, others, *both = (
-            each[start : start + BLOCK] for each in (*masses[:3], *masses.squares)
-        )
-        terms = design(odds)
-        line = beta @ terms
-        less = np.exp(-np.abs(line))
-        whole, below = 1 + less, line < 0
-        chance, rest = np.where(below, less, 1.0) / whole, np.where(below, 1.0, less) / whole
-        likelihood += float(events @ np.minimum(line, 0) - others @ np.maximum(line, 0))
-        likelihood -= float((events + others) @ np.log1p(less))
-        gradient += terms @ (events * rest - others * chance)
-        information += (terms * ((events + others) * chance * rest)) @ terms.T
-        squares += (terms * (both[0] * rest**2 + both[1] * chance**2)) @ terms.T
-    return Passed(likelihood, gradient, information, squares)
-
-
-def maximize(
-    masses: Masses, design: Design, start: Floats, free: list[int]
-) -> tuple[Floats, Passed] | None:
-    """Return the best coefficients, of those that are free, by Newton's method; None without one.
-
-    What a last full step misses is of the order of its square.
-    """
-    beta, among, step = start.astype(np.float64), np.ix_(free, free), np.zeros(len(start))
-    now, size = pass_over(masses, design, beta), float(masses.events.sum() + masses.others.sum())
-    for _ in range(100):
-        before = now.likelihood
-        try:
-            step[free] = np.linalg.solve(now.information[among], now.gradient[free])
-        except np.linalg.LinAlgError:
-            return None
-        now = pass_over(masses, design, beta + step)
-        while now.likelihood < before - 1e-9 * abs(before) and np.abs(step).max() > 1e-12:
-            step /= 2
-            now = pass_over(masses, design, beta + step)
-        beta = beta + step
-        largest = np.abs(beta[free]).max()
-        if largest > 1e4 or now.likelihood > -SEPARATED * size:
-            return None
-        if np.abs(step).max() < 1e-7 * (1 + largest):
-            return beta, now
-    return None
 
 
 def fit_logistic(data: Validated, design: Design, start: Floats, free: list[int]) -> Fit | None:
@@ -558,7 +404,7 @@ def fit_logistic(data: Validated, design: Design, start: Floats, free: list[int]
 
 
 SMALLEST = float(np.finfo(float).tiny)
-NOTHING = Measure(np.nan, np.nan, "none", give_no_limits, {})
+NOTHING = Measure(np.nan, np.nan, "none", intervals.give_no_limits, {})
 
 
 def _find_in_the_large(data: Validated) -> Measure:
@@ -581,13 +427,9 @@ def _limit_shift(
     reach = _find_quantile(known[0], confidence_level) * known[1] ** 0.5
 
     def excess(shift: float) -> float:
-        moved, variance = 0.0, SMALLEST  # the variance is 0 where all is certain
-        for start in range(0, len(masses.odds), BLOCK):
-            odds, events, others = (each[start : start + BLOCK] for each in masses[:3])
-            chance = expit(shift + odds)
-            moved += float(events.sum() - (events + others) @ chance)
-            variance += float((events + others) @ (chance * (1 - chance)))
-        return abs(moved) / variance**0.5 - reach
+        passed = pass_over(masses, make_line, np.array([shift, 1.0]))
+        moved, variance = float(passed.gradient[0]), float(passed.information[0, 0])
+        return abs(moved) / max(variance, SMALLEST) ** 0.5 - reach  # it is 0 where all is certain
 
     low, high = (_cross(excess, value, side, reach * known[2]) for side in (-1, 1))
     return low, high
@@ -634,7 +476,9 @@ def recalibrate(data: Validated) -> dict[str, Measure]:
         limits: Callable[[float], Limits] = partial(_profile, fit, at, larger)
         if data.group is not None:
             degrees, method = spread.degrees_of_freedom, "t"
-            limits = partial(normal_interval, value, spread.error, degrees_of_freedom=degrees)
+            limits = partial(
+                intervals.normal_interval, value, spread.error, degrees_of_freedom=degrees
+            )
         found[("intercept", "slope")[at]] = Measure(
             value, spread.error, method, limits, spread.details
         )
@@ -643,7 +487,7 @@ def recalibrate(data: Validated) -> dict[str, Measure]:
 
 def _profile(fit: Fit, at: int, larger: float, confidence_level: float) -> Limits:
     """Return the ends where twice the loss of likelihood, of the best other one, is z^2 r."""
-    bound = normal_quantile(confidence_level) ** 2 * larger
+    bound = intervals.normal_quantile(confidence_level) ** 2 * larger
     best, moves = float(fit.coefficients[at]), fit.model[:, at] / fit.model[at, at]
 
     def excess(value: float) -> float:
@@ -681,19 +525,6 @@ def _find_end(fit: Fit, at: int, bound: float, side: int) -> float | None:
         if np.abs(step).max() < 1e-6 * reach:
             return float(beta[at]) if side * (beta[at] - best) > 0 else None
     return None
-
-
-def make_spline(odds: Floats, knots: Floats) -> Floats:
-    """Return an intercept and a restricted cubic spline, which is linear beyond the outer knots.
-
-    Its terms have shape (n_terms, n).
-    """
-    above = np.maximum(odds - knots[:, None], 0)
-    cubes = above * above * above  # much faster than a power
-    last, second, inner = knots[-1], knots[-2], knots[:-2, None]
-    tails = (cubes[-2] * (last - inner) - cubes[-1] * (second - inner)) / (last - second)
-    terms = (cubes[:-2] - tails) / (last - knots[0]) ** 2
-    return np.concatenate([np.ones((1, len(odds))), odds[None], terms])
 
 
 def _summarize(distances: Floats, share: float | None) -> Floats:
@@ -843,11 +674,11 @@ def _scale_brier(data: Validated) -> Measure:
     share = np.average(data.y, weights=data.weight)
     losses, of_share = data.weight * (data.y - data.p) ** 2, data.weight * (data.y - share) ** 2
     ratio = float(losses.sum() / of_share.sum())
-    spread = spread_of_ratio(losses, of_share, data.group)
+    spread = intervals.spread_of_ratio(losses, of_share, data.group)
     unbiased = ratio * (1 - 1 / independent_size(data.weight))
     degrees = spread.degrees_of_freedom
-    of_ratio = partial(log_interval, unbiased, spread.error, degrees_of_freedom=degrees)
-    limits = partial(mirrored, 1.0, of_ratio)
+    of_ratio = partial(intervals.log_interval, unbiased, spread.error, degrees_of_freedom=degrees)
+    limits = partial(intervals.mirrored, 1.0, of_ratio)
     return Measure(1 - ratio, spread.error, "log", limits, spread.details)
 
 
@@ -972,7 +803,7 @@ def validation_size(
                 f"{width!r}."
             )
         wanted[name] = float(width)
-    z = normal_quantile(confidence_level)
+    z = intervals.normal_quantile(confidence_level)
     error = np.arcsinh(wanted["observed_expected"] / 2) / z
     found = {"observed_expected": (1 - prevalence) / (prevalence * error**2)}
     odds = _read_distribution(y_proba, log_odds, beta)
@@ -994,7 +825,7 @@ def validation_size(
         spread += cost**2 * specificity * (1 - specificity) / (1 - prevalence)
         spread += cost**2 * (1 - specificity) ** 2 / (prevalence * (1 - prevalence))
         found["net_benefit"] = spread / (wanted["net_benefit"] / 2 / z) ** 2
-    design = read_design(group_size, intraclass_correlation)
+    design = intervals.read_design(group_size, intraclass_correlation)
     sizes = {
         name: int(np.ceil(size)) if design is None else design.needed(size, confidence_level)
         for name, size in found.items()

@@ -11,6 +11,7 @@ from scipy.special import expit, logit
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import brier_score_loss, r2_score
 
+from skeval._inference import calibration
 from skeval._inference.areas import rank_scores
 from skeval.metrics import _validation, calibration_measures, validation_size
 
@@ -246,7 +247,7 @@ def test_few_log_odds_stand_for_many(kind, monkeypatch):
     weight = rng.uniform(0.5, 2, n) if kind == "weights" else None
     found = []
     for many in (n, n // 2):
-        monkeypatch.setattr(_validation, "MANY", many)
+        monkeypatch.setattr(calibration, "MANY", many)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             found.append(calibration_measures(y, p, sample_weight=weight, random_state=0))
@@ -259,11 +260,11 @@ def test_condensed_sums_are_exact():
     """Whatever the slope is that a piece is fine enough for, and not one beyond."""
     y, p = draw(50_000, 3)
     ranked = rank_scores(y.astype(bool), logit(p), np.ones(len(p)))
-    few, whole = _validation.condense(_validation.Masses.weigh(ranked, ranked.score), np.array([]))
+    few, whole = calibration.condense(calibration.Masses.weigh(ranked, ranked.score), np.array([]))
     assert len(few.odds) < 10_000
     for slope in (-3.0, 0.1, 1.0, 7.0):
         sums = [
-            _validation.pass_over(each, _validation.make_line, np.array([0.3, slope]))
+            calibration.pass_over(each, calibration.make_line, np.array([0.3, slope]))
             for each in (few, whole)
         ]
         for one, other in zip(*sums, strict=True):
