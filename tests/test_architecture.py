@@ -233,19 +233,34 @@ def test_kernels_name_equations_that_their_pages_have(module):
         assert 1 <= number <= equations
 
 
-def test_names_that_others_import_are_listed_and_not_private():
-    """A module's `__all__` names all that other modules import from it."""
-    unlisted = set()
-    for module in MODULES:
-        for node in ast.walk(TREES[module]):
-            if not isinstance(node, ast.ImportFrom) or not (node.module or "").startswith("skeval"):
-                continue
-            path = node.module.replace(".", "/").removeprefix("skeval").lstrip("/")
-            source = f"{path}.py"
-            if source in MODULES:
-                listed = listed_names(source)
-                unlisted |= {(module, a.name) for a in node.names if a.name not in listed}
+def test_names_that_others_use_are_listed_and_not_private():
+    """A module's `__all__` names all that other modules take from it."""
+    unlisted = {
+        (module, source, name)
+        for module in MODULES
+        for source, name in used_names(module)
+        if name not in listed_names(source)
+    }
     assert not unlisted
+
+
+def used_names(module):
+    """Return files with the names taken from them: imported, or attributes of imported files."""
+    used, files = [], {}
+    for node in ast.walk(TREES[module]):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("skeval"):
+            path = node.module.replace(".", "/").removeprefix("skeval").lstrip("/")
+            for name in node.names:
+                if f"{path}.py" in MODULES:
+                    used.append((f"{path}.py", name.name))
+                elif f"{path}/{name.name}.py" in MODULES:
+                    files[name.asname or name.name] = f"{path}/{name.name}.py"
+    return used + [
+        (files[node.value.id], node.attr)
+        for node in ast.walk(TREES[module])
+        if isinstance(node, ast.Attribute)
+        if isinstance(node.value, ast.Name) and node.value.id in files
+    ]
 
 
 def listed_names(module):

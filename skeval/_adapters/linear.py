@@ -41,30 +41,15 @@ from skeval._adapters.label_free import (
 from skeval._adapters.moments import classes_taken_off, factor_moments
 from skeval._resampling.plan import FitOutput
 from skeval._resampling.task import Adapter, Target, adapter_for
+from skeval._solvers import deletion, label_free
 from skeval._solvers.deletion import (
     Parts,
     PenalisedSquares,
     ScaledNeighbours,
     SearchedSquares,
     SortedNeighbours,
-    factor_columns,
-    factor_kernel,
-    standardise_all,
-    standardise_columns,
 )
-from skeval._solvers.label_free import (
-    EPSILON,
-    Discriminant,
-    Neighbours,
-    Smoother,
-    average,
-    class_signs,
-    count_votes,
-    decide,
-    discriminate,
-    find_basis,
-    weigh_votes,
-)
+from skeval._solvers.label_free import EPSILON, Discriminant, Neighbours, Smoother
 
 __all__ = ["has_exact_constants"]
 
@@ -178,11 +163,11 @@ def factor_linear(
     if type(estimator) is KernelRidge:
         if transformers or n * n > MOST_ELEMENTS:
             return None
-        squares = factor_kernel(estimator._get_kernel(samples), alpha)
+        squares = deletion.factor_kernel(estimator._get_kernel(samples), alpha)
     elif not transformers or (alpha == 0 and estimator.fit_intercept and are_affine(transformers)):
-        squares = factor_columns(samples, alpha, with_intercept=estimator.fit_intercept)
+        squares = deletion.factor_columns(samples, alpha, with_intercept=estimator.fit_intercept)
     elif scales and estimator.fit_intercept and p < n:
-        squares = standardise_columns(samples, alpha)
+        squares = deletion.standardise_columns(samples, alpha)
     else:
         return None
     return None if squares is None else LinearDeletion(squares, target)
@@ -197,7 +182,7 @@ def as_floats(samples: Any) -> np.ndarray:
 def find_smoother(estimator: Any, part: Part) -> Smoother | None:
     """Return the smoother of a training part, None where it is larger than its uses."""
     m, linear = len(part.example), type(estimator) is not KernelRidge
-    basis = find_basis(part.train) if linear else None
+    basis = label_free.find_basis(part.train) if linear else None
     if basis is None and m > min(part.n_repetitions, max(MOST_UNITS, part.train.shape[1])):
         return None
     fit = ManyTargets(estimator, part)
@@ -252,7 +237,7 @@ class LinearMap:
         values = self.values(labels)
         if not self.n_classes:
             return FitOutput.of_same_samples(values, np.isfinite(values).all(axis=1))
-        predicted, certain = decide(values, self.noise)
+        predicted, certain = label_free.decide(values, self.noise)
         by_sample = values if values.ndim == 2 else values.swapaxes(1, 2)
         return FitOutput.of_same_samples(predicted, certain, by_sample)
 
@@ -262,7 +247,9 @@ class LinearMap:
         Those of three or more classes are of shape (n_fits, n_classes, n_tested).
         """
         return self.predict(
-            class_signs(labels, self.n_classes) if self.n_classes else labels.astype(float)
+            label_free.class_signs(labels, self.n_classes)
+            if self.n_classes
+            else labels.astype(float)
         )
 
 
@@ -281,7 +268,7 @@ class LinearDeletion:
         """Return the predictions under label vectors (n_fits, n_samples)."""
         given, of_fit = distinct_rows(labels)
         if self.n_classes:
-            targets = class_signs(given, self.n_classes)
+            targets = label_free.class_signs(given, self.n_classes)
         else:
             targets = (given - self.centre) / self.unit
         targets = targets.reshape(len(given), -1, labels.shape[1])  # (L, c, n)
@@ -294,7 +281,7 @@ class LinearDeletion:
             return FitOutput.of_same_samples(numbers, solved & np.isfinite(numbers).all(axis=1))
         if self.n_classes == 2:
             values = values[:, 0]
-        predicted, certain = decide(values, np.maximum(self.noise, MARGIN * noise))
+        predicted, certain = label_free.decide(values, np.maximum(self.noise, MARGIN * noise))
         by_sample = values if values.ndim == 2 else values.swapaxes(1, 2)
         return FitOutput.of_same_samples(predicted, certain & solved, by_sample)
 
@@ -393,7 +380,7 @@ def factor_scaled(
     columns = samples.astype(float)
     if not np.isfinite(columns).all() or not (np.ptp(columns, axis=0) > 0).any():
         return None
-    columns, k = standardise_all(columns), estimator.n_neighbors
+    columns, k = deletion.standardise_all(columns), estimator.n_neighbors
     model = NearestNeighbors().fit(columns)
 
     def find(size: int) -> tuple[np.ndarray, np.ndarray]:
@@ -431,8 +418,8 @@ class NeighboursMap:
         """Return the predictions under label vectors (n_fits, n_trained)."""
         certain = np.ones(len(labels), dtype=bool)
         if not self.n_classes:
-            return FitOutput.of_same_samples(average(labels, self.neighbours), certain)
-        vote = count_votes if self.neighbours.weights is None else weigh_votes
+            return FitOutput.of_same_samples(label_free.average(labels, self.neighbours), certain)
+        vote = label_free.count_votes if self.neighbours.weights is None else label_free.weigh_votes
         predicted, shares = vote(labels, self.neighbours, self.n_classes)
         return FitOutput.of_same_samples(predicted, certain, probability=shares)
 
@@ -559,7 +546,7 @@ def factor_discriminant(
     smallest = float(np.linalg.svd(scaled, compute_uv=False).min(initial=np.inf))
     if smallest**2 < SMALLEST_VARIANCE * n:
         return None
-    return DiscriminantDeletion(factor_columns(scaled, 0.0), estimator, smallest**2)
+    return DiscriminantDeletion(deletion.factor_columns(scaled, 0.0), estimator, smallest**2)
 
 
 def has_exact_constants(train: np.ndarray) -> bool:
@@ -588,7 +575,7 @@ class DiscriminantMap:
         """Return the predictions under label vectors (n_fits, n_trained) of codes."""
         values, bound, solved = self.solver.solve(labels)
         noise = self.noise * np.maximum(1.0, np.abs(values).max(axis=1))  # (n_fits,)
-        predicted, certain = decide(values, noise)
+        predicted, certain = label_free.decide(values, noise)
         if self.tolerance:  # (8): no singular value is cut off
             certain &= bound * (ROOM * self.tolerance) ** 2 < 1
         probability = expit(values)
@@ -615,7 +602,7 @@ class DiscriminantDeletion:
         fitted = self.squares.solve(given[:, None].astype(float), of_fit, parts)
         m = parts.weights.sum(axis=1)
         n1 = np.sum(parts.weights * labels, axis=1)
-        found = discriminate(
+        found = label_free.discriminate(
             fitted.values[:, 0], fitted.residual[:, 0], m, n1, m - self.n_taken_off, self.priors
         )
         values, remaining, solved = found
@@ -627,7 +614,7 @@ class DiscriminantDeletion:
             solved &= False
         known = np.maximum(self.noise, MARGIN * fitted.noise / remaining)
         noise = known * np.maximum(1.0, np.abs(values).max(axis=1))
-        predicted, certain = decide(values, noise)
+        predicted, certain = label_free.decide(values, noise)
         probability = expit(values)
         shares = np.stack([1 - probability, probability], axis=-1)
         solved &= known < AGREEMENT_OF_SQUARES

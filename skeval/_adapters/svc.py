@@ -25,6 +25,7 @@ from sklearn.svm import SVC
 from sklearn.utils import check_array
 from sklearn.utils.validation import has_fit_parameter
 
+from skeval._adapters import svc_problems
 from skeval._adapters.svc_problems import (
     Boxes,
     ColumnSteps,
@@ -33,10 +34,6 @@ from skeval._adapters.svc_problems import (
     LinearPairSolver,
     PairProblems,
     PairSolver,
-    are_certain,
-    is_served_scaler,
-    make_boxes,
-    make_column_steps,
 )
 from skeval._resampling.plan import FitOutput, PlanBlock
 from skeval._resampling.task import Adapter, Target, Unserved, adapter_for
@@ -69,7 +66,7 @@ def svc_adapter(
         return Unserved("max_iter may end a fit before the optimum")
     if estimator.probability is True:  # Newer versions have the default "deprecated".
         return Unserved("probability=True cross-validates every fit")
-    boxes = make_boxes(estimator.C, estimator.class_weight, target)
+    boxes = svc_problems.make_boxes(estimator.C, estimator.class_weight, target)
     if boxes is None:
         return Unserved("class_weight does not give every class a positive weight")
     pipeline = make_pipeline(*transformers, estimator)
@@ -107,7 +104,7 @@ def make_pair_solver(estimator: SVC, X: Any, transformers: tuple) -> PairSolver 
     if transformers and not takes_columns(X):
         return "transformers are served on finite numbers in double precision"
     X = check_array(X, dtype=np.float64, estimator=estimator, input_name="X")
-    steps = make_column_steps(transformers, X)
+    steps = svc_problems.make_column_steps(transformers, X)
     if steps is None:
         return f"no solver serves these transformers: {', '.join(map(name_type, transformers))}"
     if estimator.kernel == "linear":
@@ -208,7 +205,7 @@ class SVCAdapter:
         """Return decision values of all samples, which fits they hold for, and their noise."""
         values, alpha = self.solver.solve(problems)
         settled = self.boxes.settles(problems.box, alpha)
-        certain = settled & are_certain(values, problems.block.test)
+        certain = settled & svc_problems.are_certain(values, problems.block.test)
         return values, certain, find_noise(problems, values, alpha)
 
     def _vote(self, block: PlanBlock, box: np.ndarray) -> FitOutput:
@@ -296,7 +293,7 @@ def serves_selection(steps: tuple, X: Any) -> bool:
     return (
         len(selectors) == 1
         and len(scalers) <= 1
-        and all(is_served_scaler(step) for step in scalers)
+        and all(svc_problems.is_served_scaler(step) for step in scalers)
         and selects_as_we_do(selectors[0], X)
     )
 
@@ -374,7 +371,9 @@ class SelectedSVCAdapter:
 
     def answer(self, block: PlanBlock, values: np.ndarray, solved: np.ndarray) -> FitOutput:
         """Return what fits answer whose decision values (n_fits, n_samples) are solved."""
-        return FitOutput.of_decisions(block, values, solved & are_certain(values, block.test))
+        return FitOutput.of_decisions(
+            block, values, solved & svc_problems.are_certain(values, block.test)
+        )
 
     def solve_columns(
         self, columns: np.ndarray, positive: np.ndarray, box: np.ndarray

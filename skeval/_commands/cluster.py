@@ -6,18 +6,9 @@ import argparse
 import re
 from typing import Any
 
-from skeval._commands._shared import (
-    add_common,
-    collect_notes,
-    deliver,
-    describe_data,
-    describe_preparation,
-    make_preparation,
-    parse_whole_number_from,
-    read_columns,
-)
+from skeval._commands import _shared
 
-__all__ = ["ALGORITHMS", "add_cluster", "make_clusterer", "parse_range"]
+__all__ = ["ALGORITHMS", "add_cluster", "parse_range"]
 
 ALGORITHMS = ("kmeans", "ward", "gmm")
 AGREEMENTS = ("adjusted_rand", "matched_accuracy", "prediction_strength")
@@ -43,7 +34,7 @@ def add_cluster(commands: Any) -> None:
         "cluster", help="compare numbers of clusters by internal indices and by stability"
     )
     parser.set_defaults(run=_run_cluster)
-    add_common(
+    _shared.add_common(
         parser,
         target="column of known classes in a file, kept out of the features and compared with "
         "at the end (default: target, if there is one)",
@@ -67,7 +58,11 @@ def add_cluster(commands: Any) -> None:
         default="prediction_strength",
         help="what is measured between random halves, and chooses k (prediction_strength)",
     )
-    add("--repeats", type=parse_whole_number_from(2), help=f"random halvings (default: {REPEATS})")
+    add(
+        "--repeats",
+        type=_shared.parse_whole_number_from(2),
+        help=f"random halvings (default: {REPEATS})",
+    )
     add(
         "--scale",
         action=argparse.BooleanOptionalAction,
@@ -80,7 +75,7 @@ def add_cluster(commands: Any) -> None:
 def _run_cluster(options: argparse.Namespace) -> None:
     """Evaluate one algorithm, or several, and print what was found."""
     candidates = None if options.k is None else parse_range(options.k)
-    table = read_columns(options, needs_target=False)
+    table = _shared.read_columns(options, needs_target=False)
     half = len(table.X) // 2
     if table.y is not None and table.y.dtype.kind == "f" and (table.y % 1 != 0).any():
         raise ValueError(
@@ -97,12 +92,12 @@ def _run_cluster(options: argparse.Namespace) -> None:
 
     from skeval.report import evaluate_clusterer
 
-    data = describe_data(options.data, table)
+    data = _shared.describe_data(options.data, table)
     names = ", ".join(dict.fromkeys(options.algorithm))
     options.progress.headline = lambda total: f"{data}; {names}"
     clusterers = {name: make_clusterer(name) for name in options.algorithm}
-    steps = make_preparation(table, scale=options.scale)
-    report, notes = collect_notes(
+    steps = _shared.make_preparation(table, scale=options.scale)
+    report, notes = _shared.collect_notes(
         evaluate_clusterer,
         clusterers if len(clusterers) > 1 else next(iter(clusterers.values())),
         make_pipeline(*steps).fit_transform(table.X) if steps else table.X,
@@ -115,10 +110,10 @@ def _run_cluster(options: argparse.Namespace) -> None:
         memory=options.memory,
     )
     scaled = "features scaled to variance 1" if options.scale else "features as they are"
-    prepared = describe_preparation(table).removesuffix(" within every fold")
+    prepared = _shared.describe_preparation(table).removesuffix(" within every fold")
     procedure = f"{names}, {scaled}{prepared}, seed {options.seed}"
     told = [f"note: {note}" for note in table.notes]
-    deliver(report, options, table, procedure, [*told, *notes])
+    _shared.deliver(report, options, table, procedure, [*told, *notes])
 
 
 def parse_range(text: str) -> range:

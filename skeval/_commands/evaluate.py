@@ -14,17 +14,7 @@ from functools import partial
 from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Any
 
-from skeval._commands._shared import (
-    add_common,
-    collect_notes,
-    count_columns,
-    deliver,
-    describe_data,
-    describe_preparation,
-    make_preparation,
-    parse_whole_number_from,
-    read_columns,
-)
+from skeval._commands import _shared
 
 if TYPE_CHECKING:
     from skeval.datasets._tables import ColumnTable
@@ -70,7 +60,7 @@ def add_evaluate(commands: Any) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(run=_run)
-    add_common(parser, target="column to predict in a file (default: target)")
+    _shared.add_common(parser, target="column to predict in a file (default: target)")
     add = parser.add_argument
     add("--groups", metavar="COLUMN", help="samples that share its value stay together")
     add(
@@ -93,7 +83,7 @@ def add_evaluate(commands: Any) -> None:
     )
     add(
         "--select",
-        type=parse_whole_number_from(1),
+        type=_shared.parse_whole_number_from(1),
         metavar="K",
         help="keep the K best features, inside the loop",
     )
@@ -148,7 +138,7 @@ def _add_sizes(parser: argparse.ArgumentParser) -> None:
     add(
         "--cv",
         metavar="FOLDS",
-        type=parse_whole_number_from(2),
+        type=_shared.parse_whole_number_from(2),
         help="folds of the cross-validation (default: 10; with --time so many that the first "
         "trains on two classes)",
     )
@@ -161,13 +151,13 @@ def _add_sizes(parser: argparse.ArgumentParser) -> None:
     )
     add(
         "--bootstraps",
-        type=parse_whole_number_from(1),
+        type=_shared.parse_whole_number_from(1),
         default=200,
         help="bootstrap resamples (default: 200)",
     )
     add(
         "--permutations",
-        type=parse_whole_number_from(0),
+        type=_shared.parse_whole_number_from(0),
         default=200,
         help="label permutations for the P-value, at most (default: 200)",
     )
@@ -208,17 +198,18 @@ def _run_evaluate(options: argparse.Namespace) -> None:
     """Evaluate one estimator and print what was found."""
     if options.time is not None and options.groups is not None:
         raise ValueError("--time keeps no groups together: leave out --groups, or --time.")
-    table = read_columns(options, needs_target=True)
+    table = _shared.read_columns(options, needs_target=True)
     numbers, notes = _choose_task(table, options.task)
     if numbers:
         table = table._replace(y=table.y.astype(float))
-    n_features = count_columns(table)
+    n_features = _shared.count_columns(table)
     if options.select is not None and not 1 <= options.select <= n_features:
         raise ValueError(
             f"--select must lie between 1 and the {n_features} features, got {options.select}."
         )
     estimator, procedure = _make_estimator(table, options, numbers)
-    progress, headline = options.progress, f"{describe_data(options.data, table)}; {procedure}"
+    progress = options.progress
+    headline = f"{_shared.describe_data(options.data, table)}; {procedure}"
     first = "the answer" if _find_budget(options) is None else "each repeat of the folds"
     progress.headline = lambda total: f"{headline}; {first} takes {total} fits"
     if len(table.X) > MANY_ROWS:
@@ -255,12 +246,12 @@ def _run_evaluate(options: argparse.Namespace) -> None:
         memory=options.memory,
     )
     try:
-        report, found = collect_notes(run)
+        report, found = _shared.collect_notes(run)
     except KeyboardInterrupt as stop:
         if hasattr(stop, "report"):
-            deliver(stop.report, options, table, procedure, notes, numbers=numbers)
+            _shared.deliver(stop.report, options, table, procedure, notes, numbers=numbers)
         raise
-    deliver(report, options, table, procedure, [*notes, *found], numbers=numbers)
+    _shared.deliver(report, options, table, procedure, [*notes, *found], numbers=numbers)
 
 
 def _run_predictions(options: argparse.Namespace) -> None:
@@ -271,7 +262,7 @@ def _run_predictions(options: argparse.Namespace) -> None:
     truth = options.labels or ([] if options.target is None else [options.target])
     used = [*truth, *options.predictions, *([] if options.by is None else [options.by])]
     only = used if truth else None  # which column is the target, all of them tell
-    table = read_columns(options, needs_target=options.labels is None, only=only)
+    table = _shared.read_columns(options, needs_target=options.labels is None, only=only)
     columns = _find_columns(table, "predictions", options.predictions)
     told = f"in {', '.join(options.predictions)}"
     if options.labels is not None:
@@ -286,7 +277,7 @@ def _run_predictions(options: argparse.Namespace) -> None:
             columns, labels = columns[:, 0], None
     from skeval.report import evaluate_predictions
 
-    report, found = collect_notes(
+    report, found = _shared.collect_notes(
         evaluate_predictions,
         y,
         columns,
@@ -301,7 +292,7 @@ def _run_predictions(options: argparse.Namespace) -> None:
     )
     table = table._replace(X=columns.reshape(len(columns), -1))
     notes += found
-    deliver(
+    _shared.deliver(
         report, options, table, f"predictions {told}", notes, numbers=numbers, column="prediction"
     )
 
@@ -383,14 +374,14 @@ def _make_estimator(
     name = options.estimator or ("ridge" if numbers else default)
     own = ":" in name
     final = parse_path(name) if own else make_named(name, options.seed, numbers=numbers)
-    steps = make_preparation(table, scale=not own)
+    steps = _shared.make_preparation(table, scale=not own)
     selected = ""
     if options.select is not None:
         selector = SelectKBest(k=options.select)
         steps.append(selector.set_params(score_func=f_regression) if numbers else selector)
         selected = f" on the {options.select} best features"
     estimator = make_pipeline(*steps, final) if steps else final
-    return estimator, f"{name}{selected}{describe_preparation(table)}, seed {options.seed}"
+    return estimator, f"{name}{selected}{_shared.describe_preparation(table)}, seed {options.seed}"
 
 
 def _forecast(estimator: Any, table: ColumnTable, options: argparse.Namespace) -> None:

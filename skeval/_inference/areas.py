@@ -26,18 +26,8 @@ from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 from scipy.stats import rankdata
 
-from skeval._inference.intervals import (
-    Codes,
-    Spread,
-    Totals,
-    add_up,
-    binomial_limits,
-    combine_ways,
-    count_groups,
-    measure_sums,
-    shrink_area_variance,
-    spread_between,
-)
+from skeval._inference import intervals
+from skeval._inference.intervals import Codes, Spread, Totals
 
 __all__ = [
     "Ranked",
@@ -50,6 +40,7 @@ __all__ = [
     "rank_columns",
     "rank_scores",
     "rates_on_sphere",
+    "spread_of_area",
     "spread_of_areas",
     "within_fold_area",
 ]
@@ -85,7 +76,7 @@ def spread_of_areas(
             share = weight[own] / weight[own].sum()
             deviation[own, row] = share * (placed[own] - share @ placed[own])
     if group is not None:
-        return spread_between(deviation, group, weight, positive.astype(np.intp))
+        return intervals.spread_between(deviation, group, weight, positive.astype(np.intp))
     covariance = np.zeros((len(scores), len(scores)))
     for own in (positive, ~positive):
         n = independent_size(weight[own])
@@ -94,18 +85,27 @@ def spread_of_areas(
     return Spread(covariance)
 
 
+def spread_of_area(ranked: Ranked) -> Spread:
+    """Return the same of one area without groups: all that have a score deviate alike."""
+    variance, pairs = 0.0, ranked.positives.sum() * ranked.negatives.sum()
+    for at, own in enumerate((ranked.positives, ranked.negatives)):
+        rightly, total = ranked.above if at else ranked.below, own.sum()
+        rightly -= own @ rightly / total
+        n = total**2 / ranked.squares[at].sum()
+        factor = n / (n - 1) if n >= 1.5 else np.nan
+        variance += factor * float(ranked.squares[at] @ (rightly * rightly)) / pairs**2
+    return Spread(np.array([[variance]]))
+
+
 def _rank_rightly(positive: NDArray[np.bool_], ranked: Ranked) -> tuple[Floats, Floats]:
     """Return of the other class the weight that each sample is ranked rightly against, and all.
 
     Ties count half.
     """
-    up, down = ranked.positives, ranked.negatives
-    above, below = up.sum() - np.cumsum(up) + up / 2, np.cumsum(down) - down / 2
+    below, above = map(ranked.spread_out, (ranked.below, ranked.above))
     rightly = np.empty(len(positive))
-    rightly[ranked.order] = np.where(
-        positive[ranked.order], ranked.spread_out(below), ranked.spread_out(above)
-    )
-    return rightly, np.where(positive, down.sum(), up.sum())
+    rightly[ranked.order] = np.where(positive[ranked.order], below, above)
+    return rightly, np.where(positive, ranked.negatives.sum(), ranked.positives.sum())
 
 
 def _place_below(positive: NDArray[np.bool_], score: Floats, max_fpr: float) -> Floats:
@@ -198,24 +198,37 @@ class Ranked(NamedTuple):
     ----------
     order : ndarray of shape (n_samples,)
         The samples, the lowest score first.
-    first : ndarray of shape (n_scores,)
-        The place in this order at which each distinct score begins.
+    begins : bool ndarray of shape (n_samples,)
+        Whether a distinct score begins at this place of the order.
     score : ndarray of shape (n_scores,)
         The distinct scores.
     positives, negatives : ndarray of shape (n_scores,)
         What the samples of either class weigh at each score.
+    squares : tuple of two ndarray of shape (n_scores,)
+        The squares of these weights, added up; where all weights are 1 the same arrays.
     """
 
     order: NDArray[np.intp]
-    first: NDArray[np.intp]
+    begins: NDArray[np.bool_]
     score: Floats
     positives: Floats
     negatives: Floats
+    squares: tuple[Floats, Floats]
+
+    @property
+    def below(self) -> Floats:
+        """What the negatives below each score weigh; ties half."""
+        return np.cumsum(self.negatives) - self.negatives / 2
+
+    @property
+    def above(self) -> Floats:
+        """What the positives above each score weigh; ties half."""
+        return self.positives.sum() - np.cumsum(self.positives) + self.positives / 2
 
     @property
     def counts(self) -> NDArray[np.intp]:
         """How many samples have each score."""
-        return np.diff(self.first, append=len(self.order))
+        return np.diff(np.flatnonzero(self.begins), append=len(self.order))
 
     def spread_out(self, values: Floats) -> Floats:
         """Return for each sample, in the order of their scores, the value of its score."""
@@ -226,13 +239,22 @@ def rank_scores(positive: NDArray[np.bool_], score: Floats, weight: Floats) -> R
     """Sort the scores of two classes."""
     order = np.argsort(score)
     values, own, weight = score[order], positive[order], weight[order]
-    starts = np.ones(len(order), dtype=bool)
-    np.not_equal(values[1:], values[:-1], out=starts[1:])
-    first = np.flatnonzero(starts)
-    up, down = weight * own, weight * ~own
-    if len(first) < len(order):
-        up, down = (np.add.reduceat(each, first) for each in (up, down))
-    return Ranked(order, first, values[starts], up, down)
+    begins = np.ones(len(order), dtype=bool)
+    np.not_equal(values[1:], values[:-1], out=begins[1:])
+    if begins.all():
+        first = None
+    else:
+        values, first = values[begins], np.flatnonzero(begins)
+
+    def add(weight: Floats) -> tuple[Floats, Floats]:
+        up, down = weight * own, weight * ~own
+        if first is not None:
+            up, down = (np.add.reduceat(each, first) for each in (up, down))
+        return up, down
+
+    up, down = add(weight)
+    squares = (up, down) if np.all(weight == 1) else add(weight**2)
+    return Ranked(order, begins, values, up, down, squares)
 
 
 def precision_influence(
@@ -293,7 +315,7 @@ def rank_columns(
     def judge(influence: Floats) -> Spread:
         if group is None:
             return Spread(np.array([[factor * np.sum(influence**2)]]), n - 1.0)
-        return spread_between(influence, group, weight)
+        return intervals.spread_between(influence, group, weight)
 
     values, moved, short, sizes, spread = np.empty(k), np.zeros(n), 0.0, np.zeros(2), np.zeros(2)
     for at, (own, column) in enumerate(zip(positive.T, score.T, strict=True)):
@@ -307,7 +329,11 @@ def rank_columns(
         else:
             value, influence = precision_influence(own, column, weight)
         variance = judge(influence).variance
-        least = shrink_area_variance(value, variance, m) if of_area else value * (1 - value) / m[0]
+        least = (
+            intervals.shrink_area_variance(value, variance, m)
+            if of_area
+            else value * (1 - value) / m[0]
+        )
         larger = max(variance, least)
         values[at], moved, short = value, moved + influence, short + larger - variance
         sizes += 1 / np.array(m)
@@ -364,8 +390,8 @@ def rates_on_sphere(steps: Steps, x: Floats, across: Floats, along: Floats, exac
     """
     off = across[:, None] * np.sqrt(x * (1 - x) / steps.n_x)
     z = along[:, None]
-    low, _ = binomial_limits(steps.below(x - off), steps.n_y, z, exact=exact)
-    _, high = binomial_limits(steps.above(x + off), steps.n_y, z, exact=exact)
+    low, _ = intervals.binomial_limits(steps.below(x - off), steps.n_y, z, exact=exact)
+    _, high = intervals.binomial_limits(steps.above(x + off), steps.n_y, z, exact=exact)
     return np.stack([low, high])
 
 
@@ -448,7 +474,7 @@ def class_size(score: Floats, weight: Floats, group: Codes | None) -> float:
     largest = independent_size(weight)
     if group is None:
         return largest
-    n_groups = count_groups(group)
+    n_groups = intervals.count_groups(group)
     if n_groups == 1:
         return 1.0
     cuts = np.unique(np.quantile(score, np.linspace(0, 1, _CUTS), method="nearest"))[1:]
@@ -462,7 +488,7 @@ def class_size(score: Floats, weight: Floats, group: Codes | None) -> float:
         above: Floats = counts[..., ::-1].cumsum(axis=-1)[..., ::-1][..., 1:]
         return above
 
-    rate, above = (admit(add_up(place, each, n_places)) for each in (weight, weight**2))
+    rate, above = (admit(intervals.add_up(place, each, n_places)) for each in (weight, weight**2))
     variances = rate * (1 - rate)
     whole = float(np.sum(weight**2))
     squares = (1 - 2 * rate) * above + rate**2 * whole
@@ -470,12 +496,14 @@ def class_size(score: Floats, weight: Floats, group: Codes | None) -> float:
 
     def measure(code: Codes) -> Spread:
         n = int(code.max()) + 1
-        counts = add_up(code * n_places + place, weight, n * n_places).reshape(n, n_places)
+        counts = intervals.add_up(code * n_places + place, weight, n * n_places).reshape(
+            n, n_places
+        )
         own = counts.sum(axis=1, keepdims=True)
         sums = (admit(counts) - rate * own).T[:, :, None]
-        squared = add_up(code, weight**2, n)[:, None]
-        return measure_sums(sums, own, squared, totals, own)
+        squared = intervals.add_up(code, weight**2, n)[:, None]
+        return intervals.measure_sums(sums, own, squared, totals, own)
 
-    between = float(np.trace(combine_ways(group, measure).covariance)) / len(cuts)
+    between = float(np.trace(intervals.combine_ways(group, measure).covariance)) / len(cuts)
     alone = float(np.mean(variances))
     return float(np.clip(alone / between, 1.0, largest)) if between > 0 else largest

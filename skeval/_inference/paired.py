@@ -15,14 +15,9 @@ from numpy.typing import NDArray
 from scipy import stats
 from scipy.special import ndtr, stdtr
 
+from skeval._inference import intervals
 from skeval._inference.estimate import Limits
-from skeval._inference.intervals import (
-    Codes,
-    Spread,
-    normal_interval,
-    spread_between,
-    spread_of_cells,
-)
+from skeval._inference.intervals import Codes, Spread
 
 __all__ = [
     "ALTERNATIVES",
@@ -194,10 +189,10 @@ def student_test(mean: float, error: float, n_units: int, alternative: str) -> P
     """
     if error <= EQUAL * abs(mean):
         statistic, pvalue = (0.0, 1.0) if mean == 0 else (np.nan, np.nan)
-        return PairedTest(0.0, statistic, pvalue, partial(normal_interval, mean, np.nan))
+        return PairedTest(0.0, statistic, pvalue, partial(intervals.normal_interval, mean, np.nan))
     statistic = mean / error
     pvalue = tail_probability(statistic, alternative, n_units - 1)
-    limits = partial(normal_interval, mean, error, degrees_of_freedom=n_units - 1)
+    limits = partial(intervals.normal_interval, mean, error, degrees_of_freedom=n_units - 1)
     return PairedTest(error, statistic, pvalue, limits)
 
 
@@ -238,7 +233,7 @@ def mcnemar(
     more, less, total = only_a + 0.5, only_b + 0.5, n + 2
     centre = (more - less) / total
     error = float(np.sqrt((more + less) - (more - less) ** 2 / total) / total)
-    limits = partial(normal_interval, centre, error, bounds=BOUNDS)
+    limits = partial(intervals.normal_interval, centre, error, bounds=BOUNDS)
     return PairedTest(error, statistic, pvalue, limits), form
 
 
@@ -252,7 +247,7 @@ def grouped_mcnemar(
     """
     (one, other), n = right.view(np.int8), right.shape[1]
     value = float(np.mean(right[0]) - np.mean(right[1]))
-    spread = spread_of_cells(np.array([0.0, 1.0, -1.0, 0.0]), one + 2 * other, group)
+    spread = intervals.spread_of_cells(np.array([0.0, 1.0, -1.0, 0.0]), one + 2 * other, group)
     variance = (n**2 * spread.variance + 1 + 2 * n * value**2 / (n + 2)) / (n + 2) ** 2
     test = _student(n * value / (n + 2), variance, spread, alternative)
     return test._replace(limits=partial(_within_bounds, test.limits)), spread
@@ -263,7 +258,7 @@ def _student(value: float, variance: float, spread: Spread, alternative: str) ->
     degrees, error = spread.degrees_of_freedom, float(np.sqrt(max(variance, 0.0)))
     if error == 0:
         return _of_no_variance(np.array([value]))
-    limits = partial(normal_interval, value, error, degrees_of_freedom=degrees)
+    limits = partial(intervals.normal_interval, value, error, degrees_of_freedom=degrees)
     pvalue = tail_probability(value / error, alternative, degrees)
     return PairedTest(error, value / error, pvalue, limits)
 
@@ -352,7 +347,7 @@ def paired_delong(
     variance = covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1]
     error = float(np.sqrt(max(variance, 0.0)))
     options: dict[str, Any] = {"bounds": BOUNDS, "degrees_of_freedom": degrees_of_freedom}
-    limits = partial(normal_interval, difference, error, **options)
+    limits = partial(intervals.normal_interval, difference, error, **options)
     surely = np.inf * difference if difference else 0.0
     statistic = difference / error if error else surely
     pvalue = tail_probability(statistic, alternative, degrees_of_freedom)
@@ -423,7 +418,7 @@ def grouped_cochran(right: NDArray[np.bool_], group: Codes) -> tuple[float, floa
     """
     contrasts = right[:-1].astype(np.float64) - right[-1]
     means, k = contrasts.mean(axis=1), len(right)
-    spread = spread_between((contrasts - means[:, None]).T / right.shape[1], group)
+    spread = intervals.spread_between((contrasts - means[:, None]).T / right.shape[1], group)
     left = spread.degrees_of_freedom - k + 2
     if left <= 0:
         return np.nan, np.nan

@@ -22,15 +22,9 @@ from numpy.typing import NDArray
 from scipy.optimize import LinearConstraint, brentq, minimize
 from sklearn.utils.multiclass import unique_labels
 
+from skeval._inference import intervals
 from skeval._inference.estimate import Limits
-from skeval._inference.intervals import (
-    Codes,
-    Spread,
-    effective_number,
-    normal_quantile,
-    spread_of_cells,
-    warn_of_one_group,
-)
+from skeval._inference.intervals import Codes, Spread
 
 __all__ = [
     "Cells",
@@ -104,7 +98,9 @@ class Cells:
         if self.repeat is not None:
             parts = [self.repeat == one for one in np.unique(self.repeat)]
         taken = ((self.cell[at], groups[at], weight[at]) for at in parts)
-        return [warn_of_one_group(spread_of_cells(slope, *each)) for each in taken]
+        return [
+            intervals.warn_of_one_group(intervals.spread_of_cells(slope, *each)) for each in taken
+        ]
 
 
 class ConfusionTable(NamedTuple):
@@ -207,7 +203,7 @@ def score_form(
     if n_groups is not None and alone:
         rarity = alone / float(np.max(slope[share > 0] ** 2))
     unvaried = largest if n_groups is None else float(n_groups)
-    size = effective_number(alone, error, largest, unvaried, rarity)
+    size = intervals.effective_number(alone, error, largest, unvaried, rarity)
     larger = 1.0 if widen is None else widen(error**2)
     degrees = min(one.degrees_of_freedom for one in found)
     made_of = table.metric, share, estimate, size / larger, degrees
@@ -222,7 +218,7 @@ def _score_interval(
     degrees_of_freedom: float,
     confidence_level: float,
 ) -> Limits:
-    z = normal_quantile(confidence_level, degrees_of_freedom)
+    z = intervals.normal_quantile(confidence_level, degrees_of_freedom)
     low, high = score_limits(metric, share, z**2 / size)
     return min(low, estimate), max(high, estimate)
 

@@ -14,17 +14,9 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from skeval._solvers import optimum
 from skeval._solvers.newton import Duals, GramSystem
-from skeval._solvers.optimum import (
-    ActiveSets,
-    BatchSolution,
-    SetSolution,
-    Splitting,
-    active_set,
-    find_solvable,
-    optimal,
-    unit_of,
-)
+from skeval._solvers.optimum import ActiveSets, BatchSolution, SetSolution, Splitting
 
 __all__ = [
     "FixedKernels",
@@ -232,7 +224,7 @@ class KernelSVMBatch:
         """
         signs = np.broadcast_to(signs, box.shape)
         solution = BatchSolution.empty(len(box), n_samples)
-        problems = find_solvable(signs, box)
+        problems = optimum.find_solvable(signs, box)
         alike = [problems[group] for group in kernels.groups(problems)]
         problems = np.concatenate([problems[:0], *alike])
         size = max(32, _BLOCK // len(self._rows))
@@ -310,8 +302,8 @@ class _Block:
         unit = np.reshape(unit, (-1, 1))
         duals = Duals(GramSystem(K), self.signs, unit * self.box)
         sets = ActiveSets(fraction <= 0, fraction >= 1, fraction, np.zeros(len(fraction)))
-        solved = active_set(duals, sets, max_iter=_ROUNDS, patience=fraction.shape[1])
-        solved.settled &= optimal(duals, solved)
+        solved = optimum.active_set(duals, sets, max_iter=_ROUNDS, patience=fraction.shape[1])
+        solved.settled &= optimum.optimal(duals, solved)
         beta = self.signs * self.box * solved.fraction
         beta[~solved.settled] = 0.0
         return solved, beta
@@ -351,7 +343,7 @@ def standardise(K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return Gram matrices centred and divided by powers of two, and these (8)."""
     K = K - K.mean(axis=-1, keepdims=True)  # (8)
     K -= K.mean(axis=-2, keepdims=True)
-    unit = unit_of(np.mean(np.diagonal(K, axis1=-2, axis2=-1), axis=-1))
+    unit = optimum.unit_of(np.mean(np.diagonal(K, axis1=-2, axis2=-1), axis=-1))
     K /= unit[..., None, None]
     return K, unit
 

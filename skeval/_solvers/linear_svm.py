@@ -15,6 +15,7 @@ from functools import partial
 
 import numpy as np
 
+from skeval._solvers import newton, optimum
 from skeval._solvers.column_scales import ColumnScales
 from skeval._solvers.newton import (
     Duals,
@@ -23,24 +24,8 @@ from skeval._solvers.newton import (
     GramSystem,
     NewtonSystem,
     SelectedFeatures,
-    divide,
-    take_each,
-    uses_features,
 )
-from skeval._solvers.optimum import (
-    ActiveSets,
-    BatchSolution,
-    SetSolution,
-    Splitting,
-    Start,
-    find_solvable,
-    optimal,
-    solve_by_splitting,
-    solve_from_sets,
-    solve_from_values,
-    strictly_free,
-    unit_of,
-)
+from skeval._solvers.optimum import ActiveSets, BatchSolution, SetSolution, Splitting, Start
 
 __all__ = ["LinearSVMBatch", "solve_feature_svms", "solve_gram_svms", "solve_training_svms"]
 
@@ -74,9 +59,9 @@ class LinearSVMBatch:
         self._columns = ColumnScales(X)
         n, p = self._columns.standard.shape
         ridge = self._columns.ridge()
-        self._unit = unit_of(np.sum(1.0 / ridge))
+        self._unit = optimum.unit_of(np.sum(1.0 / ridge))
         self._system: FeatureSystem | GramSystem
-        if uses_features(n, p):
+        if newton.uses_features(n, p):
             self._system = FeatureSystem(self._columns.standard, self._unit * ridge)
         else:
             self._system = GramSystem(self._columns.gram(self._unit * ridge))
@@ -140,7 +125,7 @@ def solve_gram_svms(
     K: np.ndarray, signs: np.ndarray, box: np.ndarray, *, max_iter: int = 120
 ) -> BatchSolution:
     """Solve SVMs on one Gram matrix (n, n), or on one each (B, n, n), as `LinearSVMBatch` does."""
-    unit = unit_of(np.mean(np.diagonal(K, axis1=-2, axis2=-1), axis=-1))
+    unit = optimum.unit_of(np.mean(np.diagonal(K, axis1=-2, axis2=-1), axis=-1))
     system, unit = GramSystem(K / unit[..., None, None]), unit[..., None]
     solution = _solve_grams(system.take, K.ndim == 2, signs, unit * box, max_iter)
     return solution.in_units(unit, box)
@@ -153,7 +138,7 @@ def solve_feature_svms(
     """Solve SVMs of which each sees other features, X (B, n, p), centred on all samples."""
     scale = np.sqrt(np.mean(X**2, axis=1))  # eq. (5) of doc/derivations/newton.rst
     scale[scale == 0] = 1.0
-    unit = unit_of(np.sum(scale**2, axis=1))[:, None]
+    unit = optimum.unit_of(np.sum(scale**2, axis=1))[:, None]
     system = SelectedFeatures(X / scale[:, None, :], unit / scale**2)
     size = _GRAM_BLOCK // (X.shape[1] * X.shape[2])
     solution = FeatureProblems(system.take, signs, unit * box, max_iter, size).solve_all()
@@ -169,7 +154,9 @@ def solve_training_svms(X: np.ndarray, signs: np.ndarray, box: np.ndarray) -> Ba
     gram, trained = np.matmul(X, X.transpose(0, 2, 1)), box > 0  # (B, n, n), (B, n)
     rows = np.argsort(~trained, axis=1, kind="stable")[:, : trained.sum(axis=1).max()]
     problems = np.arange(len(box))[:, None]
-    solution = solve_gram_svms(take_each(gram, rows), signs[problems, rows], box[problems, rows])
+    solution = solve_gram_svms(
+        newton.take_each(gram, rows), signs[problems, rows], box[problems, rows]
+    )
     alpha = np.zeros(box.shape)
     alpha[problems, rows] = solution.alpha
     scores = np.matmul(gram, (signs * alpha)[:, :, None])[:, :, 0]  # (15)
@@ -205,20 +192,22 @@ class FeatureProblems:
 
         One product makes a step of all of them, eq. (2) of doc/derivations/splitting.rst.
         """
-        left = find_solvable(self.signs, self.box)
+        left = optimum.find_solvable(self.signs, self.box)
         if len(left) < 4 * _N_PILOTS:
             return
         pilots = _spread_pilots(left)
         for problems, n_attempts in (pilots, 1), (left, 2):
-            for at in divide(self._unsolved(problems), self.size):
+            for at in newton.divide(self._unsolved(problems), self.size):
                 duals = FeatureDuals(self.system_of(at), self.signs[at], self.box[at])
-                self.solution.put(at, duals, solve_by_splitting(splitting, duals, n_attempts))
+                self.solution.put(
+                    at, duals, optimum.solve_by_splitting(splitting, duals, n_attempts)
+                )
             if np.mean(self.solution.converged[pilots]) < _WORTHWHILE:
                 return
 
     def solve_all(self) -> BatchSolution:
         """Solve what is not solved yet, and return the solutions of all problems."""
-        left = self._unsolved(find_solvable(self.signs, self.box))
+        left = self._unsolved(optimum.find_solvable(self.signs, self.box))
         if not len(left):
             return self.solution
         zeros, strip = self.system_of(left[:1]).zeros(1), None
@@ -232,9 +221,9 @@ class FeatureProblems:
             near = left[strip.admits(self.signs[left], self.box[left])]
             part = self.system_of(left[:1]).take_samples(strip.inside)
             self._solve(near, start, partial(strip.solve, part), 2 * self.size)
-        self._solve(self._unsolved(left), start, solve_from_values, self.size)
+        self._solve(self._unsolved(left), start, optimum.solve_from_values, self.size)
         far = Start(zeros, np.zeros(1), _FAR)
-        self._solve(self._unsolved(left), far, solve_from_values, self.size)
+        self._solve(self._unsolved(left), far, optimum.solve_from_values, self.size)
         return self.solution
 
     def _unsolved(self, problems: np.ndarray) -> np.ndarray:
@@ -245,7 +234,7 @@ class FeatureProblems:
         self, problems: np.ndarray, start: Start, solver: Callable[..., SetSolution], size: int
     ) -> None:
         """Solve in blocks, all from the same start of one row."""
-        for at in divide(problems, size):
+        for at in newton.divide(problems, size):
             duals = FeatureDuals(self.system_of(at), self.signs[at], self.box[at])
             coef = np.repeat(start.coef, len(at), axis=0)
             begin = Start(coef, np.repeat(start.intercept, len(at)), start.mu)
@@ -255,13 +244,13 @@ class FeatureProblems:
         """Return the solution of the problem of the mean box, or `start` if it does not settle."""
         mean = self.box[problems].mean(axis=0)[None]
         duals = Duals(self.system_of(problems[:1]), self.signs[:1], mean)
-        solved = solve_from_values(duals, start, max_iter=self.max_iter)
+        solved = optimum.solve_from_values(duals, start, max_iter=self.max_iter)
         return Start(solved.coef, solved.intercept, _WARM) if solved.settled[0] else start
 
     def _pilot_strip(self, problems: np.ndarray, start: Start) -> Strip | None:
         """Solve the pilots, and return the strip that their margins suggest, if any."""
         pilots = _spread_pilots(problems)
-        self._solve(pilots, start, solve_from_values, self.size)
+        self._solve(pilots, start, optimum.solve_from_values, self.size)
         done = pilots[self.solution.converged[pilots]]
         return screen(self.signs[done] * self.solution.decision[done] - 1.0)
 
@@ -286,7 +275,7 @@ def _solve_grams(
     same_labels, signs = signs.ndim == 1, np.broadcast_to(signs, box.shape)
     n = box.shape[1]
     solution = BatchSolution.empty(*box.shape)
-    left = find_solvable(signs, box)
+    left = optimum.find_solvable(signs, box)
     guess = None
     if same_labels and same_gram and len(left):
         _solve_unbound(system_of(left[:1]), signs, box, left, max_iter, solution)
@@ -294,13 +283,15 @@ def _solve_grams(
     if same_labels and len(left):
         mean = box[left].mean(axis=0, keepdims=True)
         guess = _solve_from_margins(Duals(system_of(left[:1]), signs[:1], mean), max_iter)
-    for at in divide(left, max(8, _GRAM_BLOCK // n**2)):
+    for at in newton.divide(left, max(8, _GRAM_BLOCK // n**2)):
         duals = Duals(system_of(at), signs[at], box[at])
         if guess is None:
             solved = _solve_from_margins(duals, max_iter)
         else:
             a, b = np.repeat(guess.fraction, len(at), axis=0), np.repeat(guess.intercept, len(at))
-            solved = solve_from_sets(duals, ActiveSets(a <= 0.0, a >= 1.0, a, b), max_iter=max_iter)
+            solved = optimum.solve_from_sets(
+                duals, ActiveSets(a <= 0.0, a >= 1.0, a, b), max_iter=max_iter
+            )
         solution.put(at, duals, solved)
     return solution
 
@@ -309,7 +300,7 @@ def _solve_from_margins(duals: Duals, max_iter: int) -> SetSolution:
     """Solve from the guess that every sample is on its margin, right where features abound."""
     bound = np.zeros(duals.box.shape, dtype=bool)
     sets = ActiveSets(bound, bound, np.zeros(duals.box.shape), np.zeros(len(duals.box)))
-    return solve_from_sets(duals, sets, max_iter=max_iter)
+    return optimum.solve_from_sets(duals, sets, max_iter=max_iter)
 
 
 def _solve_unbound(
@@ -330,8 +321,8 @@ def _solve_unbound(
     solved = _solve_from_margins(duals, max_iter)
     alpha = solved.fraction * duals.box
     # With a sample clear of both bounds the intercept is unique, so it is that of the loosest box.
-    holds = (alpha <= C).all(axis=1) & strictly_free(C, alpha).any(axis=1)
-    at = problems[holds & solved.settled & optimal(duals, solved)]
+    holds = (alpha <= C).all(axis=1) & optimum.strictly_free(C, alpha).any(axis=1)
+    at = problems[holds & solved.settled & optimum.optimal(duals, solved)]
     solution.decision[at] = duals.signs * (solved.margin + 1.0)
     solution.alpha[at] = alpha
     solution.intercept[at] = solved.intercept
@@ -369,7 +360,7 @@ class Strip:
         bound = signs[:, self.up] * box[:, self.up]
         system = part.with_ridge(whole.ridge, bound @ whole.Z[self.up])  # (2)
         inner = Duals(system, signs[:, self.inside], box[:, self.inside])
-        solved = solve_from_values(inner, start, max_iter=max_iter)  # (3)
+        solved = optimum.solve_from_values(inner, start, max_iter=max_iter)  # (3)
         a = np.broadcast_to(self.up.astype(float), box.shape).copy()
         a[:, self.inside] = solved.fraction
         margin = duals.margins(solved.coef, solved.intercept)

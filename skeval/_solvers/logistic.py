@@ -16,6 +16,7 @@ from typing import Protocol
 import numpy as np
 from scipy.special import expit, softmax
 
+from skeval._solvers import newton
 from skeval._solvers.column_scales import ColumnScales
 from skeval._solvers.newton import (
     FeatureSystem,
@@ -23,9 +24,6 @@ from skeval._solvers.newton import (
     NewtonSystem,
     ProblemRows,
     SelectedFeatures,
-    divide,
-    factor_each,
-    uses_features,
 )
 
 __all__ = ["LogisticBatch", "solve_selected_logistic"]
@@ -62,7 +60,7 @@ class LogisticBatch:
     def __init__(self, X: np.ndarray) -> None:
         self._columns = ColumnScales(X)
         n, p = self._columns.standard.shape
-        self.uses_features = uses_features(n, p)
+        self.uses_features = newton.uses_features(n, p)
         ridge = self._columns.ridge()
         self._system: FeatureSystem | GramSystem
         if self.uses_features:
@@ -157,7 +155,7 @@ def _solve_blocks(
         problems = make(mean_system(left), codes[:1], mean)
         start, settled = solve_newton(problems, problems.start())
         start = start if settled[0] else None
-    for at in divide(left, size):
+    for at in newton.divide(left, size):
         problems = make(system_of(at), codes[at], weights[at])
         point = problems.start() if start is None else problems.start_from(start)
         point, settled = solve_newton(problems, point)
@@ -329,7 +327,7 @@ class ManyClasses:
         p = softmax(point.f, axis=1)  # (B, K, n)
         right = self._right(p, point.v)
         B, K, q = right.shape
-        solution = factor_each(self._hessian(p))(right.reshape(B, K * q, 1))
+        solution = newton.factor_each(self._hessian(p))(right.reshape(B, K * q, 1))
         d = solution.reshape(B, K, q)
         return Point(d[..., :-1], d[..., -1], self._changes(d[..., :-1], d[..., -1]))
 

@@ -19,6 +19,7 @@ from scipy.stats import sem, t
 from sklearn.base import clone
 
 from skeval._inference.estimate import Details, Result, Results
+from skeval.cluster import _stability
 from skeval.cluster._stability import (
     AGREEMENTS,
     PREDICTION_STRENGTH,
@@ -30,15 +31,6 @@ from skeval.cluster._stability import (
     Draws,
     Measure,
     Seed,
-    agree_both_ways,
-    check_points,
-    explain_by_columns,
-    mean_silhouette,
-    resolve_reference,
-    run_draws,
-    run_halvings,
-    seed_alike,
-    shuffle_when_uncorrelated,
 )
 from skeval.metrics.cluster import compactness_score, within_cluster_distances
 from skeval.metrics.cluster._samples import partition_rows, to_centroids
@@ -154,20 +146,20 @@ class Method(NamedTuple):
 _LEAST = "at least 2/3 of the way from the reference to 1, else 1"
 METHODS = {
     name: Method(
-        partial(agree_both_ways, agreement),
+        partial(_stability.agree_both_ways, agreement),
         limit_agreement,
         f"largest k within one standard error of the best and {_LEAST}",
     )
     for name, agreement in AGREEMENTS.items()
 } | {
     PREDICTION_STRENGTH: Method(
-        partial(agree_both_ways, AGREEMENTS[PREDICTION_STRENGTH]),
+        partial(_stability.agree_both_ways, AGREEMENTS[PREDICTION_STRENGTH]),
         limit_strength,
         f"largest k with strength >= {{threshold:g}} and {_LEAST}",
         takes_one=True,
     ),
     "silhouette": Method(
-        mean_silhouette,
+        _stability.mean_silhouette,
         limit_silhouette,
         "smallest k within one standard error of the best and above the reference, else 1",
         takes_largest=False,
@@ -208,7 +200,7 @@ def read_trial(
 ) -> Trial:
     """Return what is tried, or raise where parameter or reference are not to be had."""
     parameter = resolve_parameter(clusterer, param_name)
-    kind, draws = resolve_reference(X, reference)
+    kind, draws = _stability.resolve_reference(X, reference)
     root = root_seed(random_state)
     return Trial(X, clusterer, parameter, kind, draws, n_repeats, threshold, root, options)
 
@@ -354,7 +346,7 @@ def choose_n_clusters(
     >>> choice.n_clusters
     3
     """
-    X = check_points(clusterer, X)
+    X = _stability.check_points(clusterer, X)
     methods = [method] if isinstance(method, str) else _check_methods(method)
     n_clusters = list(n_clusters) if isinstance(n_clusters, Iterable) else n_clusters
     candidates = {name: _candidates_of(name, n_clusters, len(methods)) for name in methods}
@@ -390,7 +382,7 @@ def _explain_choices(
 ) -> dict[str, NClustersChoice]:
     """Add a caution to choices that columns shuffled by themselves do not allow."""
     chosen = {name: found.n_clusters for name, found in choices.items() if found.n_clusters > 1}
-    shuffle = shuffle_when_uncorrelated(trial.X, trial.kind) if chosen else None
+    shuffle = _stability.shuffle_when_uncorrelated(trial.X, trial.kind) if chosen else None
     if shuffle is None:
         return choices
     candidates = {
@@ -398,7 +390,7 @@ def _explain_choices(
     }
     again = _choose_all(trial._replace(kind="permuted", draws=shuffle), candidates)
     cautions = {
-        name: explain_by_columns(trial.X, f"k = {k} as well")
+        name: _stability.explain_by_columns(trial.X, f"k = {k} as well")
         for name, k in chosen.items()
         if again[name].n_clusters == 1
     }
@@ -425,7 +417,7 @@ def _choose_by_halves(
     clusterers = with_n_clusters(trial.clusterer, trial.parameter, union[possible])
     measures = [measure for name in candidates if (measure := METHODS[name].measure)]
     table = np.zeros((len(measures), 2, len(union), trial.n_repeats))
-    table[:, :, possible] = run_halvings(
+    table[:, :, possible] = _stability.run_halvings(
         clusterers, trial.X, trial.draws, measures, trial.n_repeats, trial.root, trial.options
     )
     return {
@@ -780,7 +772,7 @@ def gap_statistic(
     >>> result.n_clusters
     3
     """
-    X = check_points(clusterer, X)
+    X = _stability.check_points(clusterer, X)
     candidates = check_candidates(n_clusters, 1, GAP)
     check_sizes(X, candidates)
     options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
@@ -801,7 +793,9 @@ def compute_dispersions(
     of_reference = root.spawn(1)[0]
     clusterers = with_n_clusters(trial.clusterer, trial.parameter, candidates)
     measure = partial(measure_draw, trial.X, trial.draws, clusterers, metric)
-    logs = run_draws(measure, [(root, 1), (of_reference, trial.n_repeats)], **trial.options)
+    logs = _stability.run_draws(
+        measure, [(root, 1), (of_reference, trial.n_repeats)], **trial.options
+    )
     return np.array(logs[0]), np.array(logs[1:]).T
 
 
@@ -810,7 +804,7 @@ def measure_draw(
 ) -> list[float]:
     """Cluster the data or a draw of the reference, and return the logarithms of the dispersions."""
     data, logs = reference(job.rng) if job.of_reference else X, []
-    for k, clusterer in seed_alike(clusterers, job.rng).items():
+    for k, clusterer in _stability.seed_alike(clusterers, job.rng).items():
         labels = np.zeros(data.shape[0], dtype=int) if k == 1 else clusterer.fit_predict(data)
         logs.append(log_dispersion(data, np.asarray(labels), metric))
     return logs

@@ -16,21 +16,8 @@ from sklearn.exceptions import UndefinedMetricWarning
 from skeval._inference.estimate import Estimate, Test
 from skeval._inference.intervals import exact_interval, normal_interval
 from skeval._inference.paired import exceedances
-from skeval.cluster._stability import (
-    REFERENCES,
-    STABILITY,
-    Draw,
-    Draws,
-    Seed,
-    check_points,
-    explain_by_columns,
-    half_of,
-    name_function,
-    resolve_reference,
-    run_draws,
-    seed_clusterer,
-    shuffle_when_uncorrelated,
-)
+from skeval.cluster import _stability
+from skeval.cluster._stability import REFERENCES, STABILITY, Draw, Draws, Seed
 from skeval.metrics.cluster import silhouette_score
 from skeval.metrics.cluster._indices import INDICES, MEAN, SUM
 from skeval.metrics.cluster._indices import Index as Row
@@ -55,7 +42,7 @@ GROWTHS = (MEAN, SUM)
 def index_of_draw(clusterer: Any, reference: Draws, index: Index, draw: Draw) -> float:
     """Cluster a draw of data without structure and return the index, nan where undefined."""
     data = reference(draw.rng)
-    labels = seed_clusterer(clusterer, draw.rng).fit_predict(data)
+    labels = _stability.seed_clusterer(clusterer, draw.rng).fit_predict(data)
     return value_or_nan(index, data, np.asarray(labels))
 
 
@@ -185,10 +172,10 @@ def structure_test(
     0.05
     """
     check_confidence_level(confidence_level)
-    X = check_points(clusterer, X)
-    kind, draws = resolve_reference(X, reference)
+    X = _stability.check_points(clusterer, X)
+    kind, draws = _stability.resolve_reference(X, reference)
     root = root_seed(random_state)
-    first = seed_clusterer(clusterer, repetition_rng(root, 0))
+    first = _stability.seed_clusterer(clusterer, repetition_rng(root, 0))
     statistic = check_index_value(index, X, np.asarray(first.fit_predict(X)))
     of_draws = root.spawn(1)[0]
     options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
@@ -196,19 +183,21 @@ def structure_test(
     def draw_null(reference: Draws) -> tuple[np.ndarray, int]:
         """Return the index of each draw, and how many are at least as good as that of the data."""
         measure = partial(index_of_draw, clusterer, reference, index)
-        null = np.array(run_draws(measure, [(of_draws, n_references)], **options))
+        null = np.array(_stability.run_draws(measure, [(of_draws, n_references)], **options))
         return null, int(exceedances(sign * statistic, sign * null).sum())
 
     sign = 1 if greater_is_better else -1
     null, count = draw_null(draws)
     pvalue, pvalue_permuted, caution = (1 + count) / (1 + n_references), None, ""
-    shuffle = shuffle_when_uncorrelated(X, kind) if pvalue <= SMALL else None
+    shuffle = _stability.shuffle_when_uncorrelated(X, kind) if pvalue <= SMALL else None
     if shuffle is not None:
         pvalue_permuted = (1 + draw_null(shuffle)[1]) / (1 + n_references)
         if pvalue_permuted > SMALL:
-            caution = explain_by_columns(X, f"as good an index (P = {pvalue_permuted:.2g})")
+            caution = _stability.explain_by_columns(
+                X, f"as good an index (P = {pvalue_permuted:.2g})"
+            )
     return Test(
-        name=name_function(index),
+        name=_stability.name_function(index),
         statistic=statistic,
         pvalue=pvalue,
         method="structure test",
@@ -238,7 +227,7 @@ def find_row(index: Index) -> Row | None:
     while isinstance(function, partial):
         bound, function = function.keywords | bound, function.func
     package = str(getattr(function, "__module__", "")).split(".")[0]
-    rows = [row for row in INDICES if row.function_name == name_function(function)]
+    rows = [row for row in INDICES if row.function_name == _stability.name_function(function)]
     if package not in ("skeval", "sklearn") or not rows:
         return None
     return max(rows, key=lambda row: row.bound.items() <= bound.items() and len(row.bound))
@@ -254,7 +243,7 @@ def growth_of(index: Index, growth: str | None) -> str:
     raise ValueError(
         "growth must say how the index grows with the number of samples: 'mean' if it has a limit, "
         "as a mean over samples, 'sum' if it grows in proportion, as a sum over them; "
-        f"got None, and {name_function(index)} {why}."
+        f"got None, and {_stability.name_function(index)} {why}."
     )
 
 
@@ -281,12 +270,12 @@ def partition_rows(X: Any, partition: Any, rows: np.ndarray, rng: Generator) -> 
     """Return the labels of some rows, given or found by clustering these rows alone."""
     if isinstance(partition, np.ndarray):
         return partition[rows]
-    return np.asarray(seed_clusterer(partition, rng).fit_predict(safe_indexing(X, rows)))
+    return np.asarray(_stability.seed_clusterer(partition, rng).fit_predict(safe_indexing(X, rows)))
 
 
 def index_of_half(X: Any, partitions: tuple[Any, ...], index: Index, half: Draw) -> float:
     """Return the index on a random half of the data, of partitions that are fixed or found."""
-    rows = half_of(X.shape[0], half.rng)
+    rows = _stability.half_of(X.shape[0], half.rng)
     found = [partition_rows(X, each, rows, half.rng) for each in partitions]
     data = [safe_indexing(X, rows), *found] if len(found) == 1 else found
     return value_or_nan(index, *data)
@@ -438,14 +427,14 @@ def index_interval(
     value = check_index_value(index, *([X, *found] if len(found) == 1 else found))
     measure, of_halves = partial(index_of_half, X, partitions, index), root.spawn(1)[0]
     options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
-    replicates = np.array(run_draws(measure, [(of_halves, n_resamples)], **options))
+    replicates = np.array(_stability.run_draws(measure, [(of_halves, n_resamples)], **options))
     defined = _drop_undefined(replicates)
     half = n // 2
     scale = (n / half if growth == SUM else 1.0) * np.sqrt(half / (n - half))
     error = float(np.std(defined, ddof=1) * scale)
     low, high = (row.low, row.high) if row else (-np.inf, np.inf)
     return Estimate(
-        name=name_function(index),
+        name=_stability.name_function(index),
         value=value,
         standard_error=error,
         method="halves",
@@ -465,7 +454,7 @@ def _check_partitions(X: Any, given: list[Any]) -> tuple[Any, tuple[Any, ...]]:
     partitions = []
     for name, each in zip(("labels", "labels_other"), given, strict=False):
         if hasattr(each, "fit_predict"):
-            X = check_points(each, X)
+            X = _stability.check_points(each, X)
             partitions.append(clone(each))
             continue
         partitions.append(check_labels(each, name))

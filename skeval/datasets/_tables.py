@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from skeval.datasets import _files
 from skeval.datasets._files import (
     BOOLEANS,
     DASHES,
@@ -21,15 +22,6 @@ from skeval.datasets._files import (
     LARGEST_EXACT,
     MISSING,
     Columns,
-    find_missing,
-    has_decimal_commas,
-    is_unnamed,
-    name_spellings,
-    parse_number,
-    parse_numbers,
-    parse_plain_numbers,
-    read_file,
-    read_times,
 )
 from skeval.utils._checks import check_flag, warn_user
 
@@ -164,7 +156,7 @@ def load_table(
     check_flag("needs_target", needs_target)
     if header is not None:
         check_flag("header", header)
-    found = read_file(source, target, needs_target, header)
+    found = _files.read_file(source, target, needs_target, header)
     notes = list(found.notes)
     label, features = _place_columns(found, target, needs_target, notes, strict=True)
     columns = [_read_exact_numbers(found, position) for position in features]
@@ -200,7 +192,7 @@ def load_columns(
     dropped = list(drop)
     named = [*dropped, *(name for name in (groups, time) if name is not None)]
     wanted = None if only is None else [*dict.fromkeys([*only, *named])]
-    found = read_file(source, target, needs_target, header, wanted)
+    found = _files.read_file(source, target, needs_target, header, wanted)
     _check_names(named, found, "--drop, --id, --groups and --time")
     if target is not None:
         _check_names([target], found, "--target")
@@ -218,7 +210,7 @@ def load_columns(
         if name in named:
             continue
         column, reason = _read_feature(found, position, notes)
-        times = read_times(found.values[position]) if reason and date_features else []
+        times = _files.read_times(found.values[position]) if reason and date_features else []
         if len(times) == 1:
             parts = _split_dates(name, times[0])
             notes.append(
@@ -259,7 +251,7 @@ def _find_order(found: Columns, time: str) -> np.ndarray:
     """Return the rows in the order of a column of numbers or of dates; each must have one."""
     position = found.names.index(time)
     numbers = _read_numbers(found, position)
-    readings = read_times(found.values[position]) if numbers is None else [numbers]
+    readings = _files.read_times(found.values[position]) if numbers is None else [numbers]
     orders = [np.argsort(reading, kind="stable") for reading in readings]
     start = f"{found.source}: the column of times {time!r}"
     if not orders:
@@ -293,7 +285,7 @@ def _place_columns(
     may count the rows; then they are no features.
     """
     names, source = found.names, found.source
-    has_name = [name == target or not is_unnamed(name) for name in names]
+    has_name = [name == target or not _files.is_unnamed(name) for name in names]
     nameless = (has_name + [True]).index(True)
     for position in range(nameless, len(names)):
         if not has_name[position]:
@@ -337,7 +329,7 @@ def _place_columns(
 
 def _counts_rows(values: Any) -> bool:
     """Whether a column counts the rows from 0 or from 1."""
-    numbers = values if isinstance(values, np.ndarray) else parse_numbers(values)
+    numbers = values if isinstance(values, np.ndarray) else _files.parse_numbers(values)
     return any(np.array_equal(numbers, np.arange(len(values)) + start) for start in (0, 1))
 
 
@@ -385,7 +377,7 @@ def _guess_target(found: Columns) -> str:
 
 def _drop_unlabelled(found: Columns, label: int, notes: list[str]) -> Columns:
     """Return a table without the rows that have no label."""
-    missing = find_missing(found.values[label], words=True)
+    missing = _files.find_missing(found.values[label], words=True)
     if not missing.any():
         return found
     records = [found.name_record(row) for row in np.flatnonzero(missing).tolist()]
@@ -407,7 +399,7 @@ def _merge_spellings(found: Columns, label: int, notes: list[str], *, merges: bo
     texts, name = found.values[label], found.names[label]
     if isinstance(texts, np.ndarray):
         return found
-    spelled = name_spellings(texts)
+    spelled = _files.name_spellings(texts)
     if not spelled:
         return found
     pairs = [f"{text!r}" for text in spelled][: 2 * FEW]
@@ -453,7 +445,7 @@ def _read_exact_numbers(found: Columns, position: int) -> np.ndarray:
     """Return a column as finite numbers; raise at the first value that is none."""
     values = found.values[position]
     stored = isinstance(values, np.ndarray)
-    numbers = values.astype(float) if stored else parse_numbers(values)
+    numbers = values.astype(float) if stored else _files.parse_numbers(values)
     bad = np.flatnonzero(~np.isfinite(numbers))
     if bad.size:
         raise make_value_error(found, position, int(bad[0]))
@@ -480,11 +472,11 @@ def _read_numbers(found: Columns, position: int) -> np.ndarray | None:
     values = found.values[position]
     if isinstance(values, np.ndarray):
         return values.astype(float)
-    plain = parse_plain_numbers(values)
+    plain = _files.parse_plain_numbers(values)
     if plain is not None:
         return plain
     distinct = set(values)
-    commas = found.decimal_comma or has_decimal_commas(distinct)
+    commas = found.decimal_comma or _files.has_decimal_commas(distinct)
     known: dict[str, float] = {}
     for text in distinct:
         word = text.strip()
@@ -492,7 +484,7 @@ def _read_numbers(found: Columns, position: int) -> np.ndarray | None:
             known[text] = np.nan
             continue
         comma = commas and DECIMAL_COMMA.fullmatch(word)
-        known[text] = parse_number(word.replace(",", ".") if comma else word)
+        known[text] = _files.parse_number(word.replace(",", ".") if comma else word)
         if np.isnan(known[text]):
             return None
     return np.array([known[text] for text in values])
@@ -506,7 +498,7 @@ def _read_feature(found: Columns, position: int, notes: list[str]) -> tuple[np.n
         different = {text.strip() for text in values if text.strip().lower() not in {"", *MISSING}}
         n_distinct = len(different)
         texts = np.array([text.strip() or "missing" for text in values], dtype=object)
-        if read_times(values):
+        if _files.read_times(values):
             many = f"holds dates or times, {n_distinct} different ones in {found.n_rows} rows"
             ways = f"--time {name} goes by them, --date-features makes numbers of them"
             return texts, f"{many} ({ways}),"
@@ -539,7 +531,7 @@ def _read_labels(found: Columns, label: int, notes: list[str], *, strict: bool) 
     values, name = found.values[label], found.names[label]
     start = f"{found.source}: the target column {name!r}"
     remedy = "" if strict else "; --drop-missing-target leaves such rows out"
-    _check_labelled(found, start, find_missing(values, words=False), remedy)
+    _check_labelled(found, start, _files.find_missing(values, words=False), remedy)
     if isinstance(values, np.ndarray):
         return check_stored_labels(values, start)
     numbers = None if strict else _read_numbers(found, label)
@@ -598,7 +590,7 @@ def make_value_error(found: Columns, position: int, row: int) -> ValueError:
     """Return the error of a feature's value that is no finite number."""
     source, name, record = found.source, found.names[position], found.name_record(row)
     value = found.values[position][row]
-    if is_unnamed(name):  # such a column most likely holds row names
+    if _files.is_unnamed(name):  # such a column most likely holds row names
         return make_name_error(source, position, name)
     text = str(value)
     word = text.strip().lower()
@@ -610,7 +602,7 @@ def make_value_error(found: Columns, position: int, row: int) -> ValueError:
         advice = "write 1 and 0"
     elif DECIMAL_COMMA.fullmatch(text):
         advice = "write decimals with a point"
-    elif np.isinf(parse_number(text)):
+    elif np.isinf(_files.parse_number(text)):
         advice = "they must be finite"
     else:
         advice = "encode it (one-hot, for example), drop it, or name it as the target"
@@ -639,7 +631,7 @@ def read_class_labels(records: Mapping[str, str], start: str, *, as_text: bool) 
 
 def check_finite_labels(records: Mapping[str, str], start: str) -> None:
     """Raise where all labels are numbers and one of them is infinite or nan."""
-    values = {text: parse_number(text) for text in records}
+    values = {text: _files.parse_number(text) for text in records}
     if all(value == value or NAN.fullmatch(text) for text, value in values.items()):
         for text, value in values.items():
             if not np.isfinite(value):
@@ -654,7 +646,9 @@ def check_measurements(records: Mapping[str, str], start: str) -> None:
     absent = [text for text in records if text.strip().lower() in MISSING | DASHES]
     known = [text for text in records if text not in absent]
     commas = [text for text in known if DECIMAL_COMMA.fullmatch(text)]
-    values = [parse_number(text.replace(",", ".") if text in commas else text) for text in known]
+    values = [
+        _files.parse_number(text.replace(",", ".") if text in commas else text) for text in known
+    ]
     if not known or not np.isfinite(values).all():
         return
     if commas:

@@ -16,23 +16,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.isotonic import isotonic_regression
 from sklearn.utils import check_consistent_length
 
-from skeval._inference.calibration import (
-    Bins,
-    corrected_gap,
-    gap_limits,
-    gap_moments,
-    share_limits,
-    shrink_distances,
-)
+from skeval._inference import calibration, intervals
+from skeval._inference.calibration import Bins
 from skeval._inference.estimate import Curve, Estimate, Results
-from skeval._inference.intervals import (
-    Codes,
-    effective_size,
-    exact_interval,
-    normal_quantile,
-    spread_of_cells,
-    wilson_interval,
-)
+from skeval._inference.intervals import Codes
 from skeval.metrics._regression import PROBABILITY_LOSSES
 from skeval.utils._checks import (
     check_binary_scores,
@@ -174,13 +161,13 @@ def find_known(events: Events, bins: Binned, confidence_level: float) -> Known:
     for k, observed in enumerate(bins.observed.tolist()):
         rows = inside[k]
         happened, group, weight = events.happened[rows], events.group[rows], events.weight[rows]
-        spread = spread_of_cells(np.array([0.0, 1.0]), happened, group, weight)
+        spread = intervals.spread_of_cells(np.array([0.0, 1.0]), happened, group, weight)
         if spread.n_groups == 1:
             size[k] = 1.0
             continue
-        size[k] = effective_size(observed, spread.error, size[k], spread.n_groups)
-        quantile = normal_quantile(confidence_level, spread.degrees_of_freedom)
-        wider[k] = quantile / normal_quantile(confidence_level)
+        size[k] = intervals.effective_size(observed, spread.error, size[k], spread.n_groups)
+        quantile = intervals.normal_quantile(confidence_level, spread.degrees_of_freedom)
+        wider[k] = quantile / intervals.normal_quantile(confidence_level)
     return Known(size, wider)
 
 
@@ -241,7 +228,7 @@ def _find_edges(p: Floats, weight: Floats, n_bins: int, strategy: str) -> Floats
     return p[order][np.minimum(at, len(p) - 1)]
 
 
-INTERVALS = {"clopper_pearson": exact_interval, "wilson": wilson_interval}
+INTERVALS = {"clopper_pearson": intervals.exact_interval, "wilson": intervals.wilson_interval}
 ROUNDING = 1e-12
 
 
@@ -378,7 +365,9 @@ def calibration_curve(
         for share, size in zip(bins.observed, counted, strict=True)
     ]
     band = [
-        share_limits(events.probability[inside], events.weight[inside], confidence_level, larger)
+        calibration.share_limits(
+            events.probability[inside], events.weight[inside], confidence_level, larger
+        )
         for inside, larger in (
             (bins.place == k, bins.effective[k] / counted[k]) for k in range(len(counted))
         )
@@ -537,17 +526,17 @@ def expected_calibration_error(
     found = bin_events(events, n_bins, strategy)
     known = find_known(events, found, confidence_level)
     bins = Bins(found.share, known.size / known.wider**2, found.predicted, found.observed)
-    distances = shrink_distances(bins)
+    distances = calibration.shrink_distances(bins)
     return Estimate(
         name="expected calibration error",
         value=float(bins.share @ np.abs(bins.observed - bins.predicted)),
         standard_error=np.nan,
         method=strategy,
-        limits={"test_inversion": partial(gap_limits, bins, distances)},
+        limits={"test_inversion": partial(calibration.gap_limits, bins, distances)},
         n_samples=len(events.happened),
         details={
-            "corrected": corrected_gap(bins, distances),
-            "by_chance": float(gap_moments(bins, bins.predicted)[0]),
+            "corrected": calibration.corrected_gap(bins, distances),
+            "by_chance": float(calibration.gap_moments(bins, bins.predicted)[0]),
             "n_bins": len(found.counts),
             "pos_label": events.pos_label,
         },

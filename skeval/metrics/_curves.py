@@ -17,26 +17,10 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
-from skeval._inference.areas import (
-    Ranked,
-    Steps,
-    class_size,
-    curve_distances,
-    curve_limits,
-    independent_size,
-    rank_scores,
-    rates_on_sphere,
-    spread_of_areas,
-)
+from skeval._inference import areas, intervals
+from skeval._inference.areas import Ranked, Steps
 from skeval._inference.estimate import Band, Curve, Estimate, Limits
-from skeval._inference.intervals import (
-    Codes,
-    Spread,
-    area_interval,
-    binomial_limits,
-    exact_interval,
-    normal_quantile,
-)
+from skeval._inference.intervals import Codes, Spread
 from skeval._inference.tables import Cells, ConfusionTable, mean_cost, score_form
 from skeval.utils._checks import (
     RandomStateLike,
@@ -413,19 +397,22 @@ class CurveSample:
     @cached_property
     def ranked(self) -> Ranked:
         """The samples in the order of their scores."""
-        return rank_scores(self.positive, self.score, self.weight)
+        return areas.rank_scores(self.positive, self.score, self.weight)
 
     @cached_property
     def spread(self) -> Spread:
         """How far the area under the ROC curve is known, and with it the curve."""
-        return spread_of_areas(
+        if self.group is None:
+            return areas.spread_of_area(self.ranked)
+        return areas.spread_of_areas(
             self.positive, self.score[None], self.weight, self.group, ranked=self.ranked
         )
 
     def at(self, confidence_level: float) -> CurveSample:
-        """Return the same for intervals of another level, without sorting it again."""
+        """Return the same for intervals of another level, sorted once for both."""
         made = replace(self, confidence_level=confidence_level)
         vars(made).update({name: vars(self)[name] for name in CACHED if name in vars(self)})
+        vars(made)["ranked"] = self.ranked
         return made
 
     @property
@@ -438,12 +425,12 @@ class CurveSample:
     @property
     def z(self) -> float:
         """The two-sided quantile: normal, or Student's of groups."""
-        return normal_quantile(self.confidence_level, self.spread.degrees_of_freedom)
+        return intervals.normal_quantile(self.confidence_level, self.spread.degrees_of_freedom)
 
     @property
     def widening(self) -> float:
         """How much longer the quantile is for groups than for samples."""
-        return self.z / normal_quantile(self.confidence_level)
+        return self.z / intervals.normal_quantile(self.confidence_level)
 
     def steps(self) -> tuple[Steps, Floats]:
         """Return the ROC curve with the sizes of the classes, and its thresholds."""
@@ -457,15 +444,18 @@ class CurveSample:
     def area(self) -> float:
         """The area under the ROC curve: the negatives below each positive, half of the ties."""
         up, down = self.ranked.positives, self.ranked.negatives
-        return float(up @ (np.cumsum(down) - down / 2) / up.sum() / down.sum())
+        return float(up @ self.ranked.below / up.sum() / down.sum())
 
     @cached_property
     def sizes(self) -> tuple[float, float]:
         """How many independent samples the positives and the negatives are worth."""
+        if self.group is None:
+            totals = self.ranked.positives.sum(), self.ranked.negatives.sum()
+            pairs = zip(totals, self.ranked.squares, strict=True)
+            positives, negatives = (float(total**2 / own.sum()) for total, own in pairs)
+            return positives, negatives
         positives, negatives = (
-            class_size(
-                self.score[own], self.weight[own], None if self.group is None else self.group[own]
-            )
+            areas.class_size(self.score[own], self.weight[own], self.group[own])
             for own in (self.positive, ~self.positive)
         )
         return positives, negatives
@@ -473,14 +463,16 @@ class CurveSample:
     def area_form(self, value: float) -> tuple[Callable[[float], Limits], float]:
         """Return the score interval of an area by the confidence level, and its standard error."""
         error, degrees = self.spread.error, self.spread.degrees_of_freedom
-        form = partial(area_interval, value, error, self.sizes, degrees_of_freedom=degrees)
+        form = partial(
+            intervals.area_interval, value, error, self.sizes, degrees_of_freedom=degrees
+        )
         return form, error
 
     def prevalence(self) -> tuple[float, float]:
         """Return the share of positives, and how many independent samples it is worth."""
         share = float(np.average(self.positive, weights=self.weight))
-        size = class_size(self.positive.astype(np.float64), self.weight, self.group)
-        return share, min(size, independent_size(self.weight))
+        size = areas.class_size(self.positive.astype(np.float64), self.weight, self.group)
+        return share, min(size, areas.independent_size(self.weight))
 
     def estimate_area(self) -> Estimate:
         """Return the area under the ROC curve, with its score interval."""
@@ -544,7 +536,7 @@ def simulate_distances(
     """
     root = root_seed(random_state)
     rngs = [repetition_rng(root, b) for b in range(n_resamples)]
-    distances = curve_distances(steps, rngs)
+    distances = areas.curve_distances(steps, rngs)
     if with_prevalence:
         distances = np.hypot(distances, [rng.standard_normal() for rng in rngs])
     return distances
@@ -674,7 +666,7 @@ def roc_curve_band(
     x = np.linspace(0, 1, n_points)
 
     def limits(z: float, exact: bool) -> tuple[Floats, Floats]:
-        return curve_limits(steps, x, z, exact=exact)
+        return areas.curve_limits(steps, x, z, exact=exact)
 
     return Curve(
         name="ROC curve",
@@ -807,7 +799,9 @@ def precision_recall_curve_band(
         value=value,
         standard_error=np.nan,
         method="exact",
-        limits={"exact": partial(exact_interval, hits, roc.n_y, degrees_of_freedom=degrees)},
+        limits={
+            "exact": partial(intervals.exact_interval, hits, roc.n_y, degrees_of_freedom=degrees)
+        },
         n_samples=len(sample.score),
         confidence_level=confidence_level,
     )
@@ -844,9 +838,13 @@ def _limits(
     angles = np.linspace(0, np.pi / 2, _DIRECTIONS)
     away, around = (grid.ravel() for grid in np.meshgrid(angles, angles))
     of_curve = z * np.cos(away)
-    fpr = rates_on_sphere(steps, r, of_curve * np.sin(around), of_curve * np.cos(around), exact)
+    fpr = areas.rates_on_sphere(
+        steps, r, of_curve * np.sin(around), of_curve * np.cos(around), exact
+    )
     share, size = prevalence
-    shares = binomial_limits(np.array([[share]]), size, (z * np.sin(away))[:, None], exact=exact)
+    shares = intervals.binomial_limits(
+        np.array([[share]]), size, (z * np.sin(away))[:, None], exact=exact
+    )
     low = _precision(shares[0], r, fpr[1]).min(axis=0)
     high = _precision(np.maximum(shares[1], share), r, fpr[0]).max(axis=0)
     return low, high

@@ -20,47 +20,12 @@ from scipy import stats
 from sklearn import metrics as sk
 from sklearn.utils.multiclass import type_of_target, unique_labels
 
+from skeval._inference import intervals, tables
 from skeval._inference.areas import rank_columns
 from skeval._inference.estimate import Limits
-from skeval._inference.intervals import (
-    PROPORTION_INTERVALS,
-    Codes,
-    area_interval,
-    close_proportion,
-    effective_size,
-    give_no_limits,
-    log_odds_interval,
-    mean_interval,
-    normal_interval,
-    take_root,
-    wilson_interval,
-)
-from skeval._inference.tables import (
-    Cells,
-    ConfusionTable,
-    CountedClasses,
-    FScore,
-    ValueAndGradient,
-    count_cells,
-    delta_variance,
-    f_score_gradient,
-    kappa,
-    mean_cost,
-    mean_of_labels,
-    phi,
-    score_form,
-)
-from skeval.metrics._classification import (
-    class_weights,
-    error_rate,
-    macro_fbeta_score,
-    micro_fbeta_score,
-    npv_score,
-    ppv_score,
-    sensitivity_score,
-    specificity_score,
-    weighted_fbeta_score,
-)
+from skeval._inference.intervals import PROPORTION_INTERVALS, Codes
+from skeval._inference.tables import Cells, ConfusionTable, CountedClasses, FScore, ValueAndGradient
+from skeval.metrics import _classification
 from skeval.metrics._cost import cost_sensitive_error, expected_cost
 from skeval.metrics._curves import break_even_point, check_curve_sample, ranking_loss
 from skeval.metrics._regression import LOSSES, error_norm, find_brier_losses, find_log_losses
@@ -76,11 +41,9 @@ __all__ = [
     "Costs",
     "Forms",
     "Metric",
-    "Reported",
     "Sample",
     "arrange",
     "close_side",
-    "count_table",
     "find_row",
     "make_closed_forms",
     "range_of_metric",
@@ -233,11 +196,11 @@ class Averaged:
         fixed = average = "macro" if binary else average
         if not isinstance(average, str) or average == "log_inverse":
             # 1 / log n_c is singular at one sample, so it is held at the sizes of the classes here.
-            fixed = class_weights(average, order[:n_chosen], support)
+            fixed = _classification.class_weights(average, order[:n_chosen], support)
             average = average if isinstance(average, str) else fixed
         beta, n = float(arguments.get("beta", 1.0)), table.counts.sum()
         score = FScore(self.value, fixed, beta, chosen)
-        metric: ValueAndGradient = partial(f_score_gradient, score=score, n=n)
+        metric: ValueAndGradient = partial(tables.f_score_gradient, score=score, n=n)
         if arguments.get("adjusted"):
             metric = partial(adjust_for_chance, metric=metric, chance=1 / chosen.sum())
         return table._replace(metric=metric, score=FScore(self.value, average, beta, chosen))
@@ -264,7 +227,7 @@ class Costs:
         else:
             costs = np.asarray(arguments["cost_matrix"], dtype=np.float64)
             costs = costs if costs.shape == (size, size) else np.full((size, size), np.nan)
-        return table._replace(metric=partial(mean_cost, costs=costs))
+        return table._replace(metric=partial(tables.mean_cost, costs=costs))
 
 
 def count_errors(size: int) -> Floats:
@@ -278,12 +241,12 @@ def use_kappa(arguments: Arguments, order: Array, table: ConfusionTable) -> Conf
     power = {None: 0, "linear": 1, "quadratic": 2}[arguments.get("weights")]
     distance = np.abs(ranks[:, None] - ranks[None, :]).astype(np.float64)
     disagreement = distance**power if power else np.sign(distance)
-    return table._replace(metric=partial(kappa, disagreement=disagreement))
+    return table._replace(metric=partial(tables.kappa, disagreement=disagreement))
 
 
 def use_phi(arguments: Arguments, order: Array, table: ConfusionTable) -> ConfusionTable:
     """Return the table with Matthews' correlation."""
-    return table._replace(metric=phi)
+    return table._replace(metric=tables.phi)
 
 
 def find_costs(y_true: Array, y_pred: Array, *, cost_matrix: Any, labels: Any = None) -> Floats:
@@ -351,7 +314,7 @@ def make_closed_forms(metric: Callable[..., Any], sample: Sample, stratify: bool
         methods = form.methods if independent else tuple({"score"} & set(form.methods))
         if methods:
             made = form.make(row, arguments, sample) if np.isfinite(sample.value) else {}
-            forms |= {name: made.get(name, (give_no_limits, np.nan)) for name in methods}
+            forms |= {name: made.get(name, (intervals.give_no_limits, np.nan)) for name in methods}
     return forms
 
 
@@ -391,7 +354,7 @@ def make_label_forms(row: Metric, arguments: Arguments, sample: Sample) -> Forms
         table = count_labels(row.from_table, arguments, sample, flat)
     if table is None or not _agree(table.metric(table.share)[0], sample.value):
         return {}
-    return {"score": score_form(table, sample.value, flat.groups)}
+    return {"score": tables.score_form(table, sample.value, flat.groups)}
 
 
 def count_labels(
@@ -406,7 +369,7 @@ def count_labels(
         averaged.value, arguments["average"], float(arguments.get("beta", 1.0)), np.ones(2, bool)
     )
     place = np.arange(cells.n_cells)
-    return ConfusionTable(counts, cells, place, partial(mean_of_labels, score=score))
+    return ConfusionTable(counts, cells, place, partial(tables.mean_of_labels, score=score))
 
 
 def use_ranking(row: Metric, arguments: Arguments, sample: Sample) -> Forms:
@@ -427,11 +390,11 @@ def use_label_ranking(row: Metric, columns: Sample, sample: Sample) -> Forms:
     if of_area:
         degrees = found.degrees_of_freedom
         made_of = found.value, found.error, found.sizes
-        limits = partial(area_interval, *made_of, degrees_of_freedom=degrees)
+        limits = partial(intervals.area_interval, *made_of, degrees_of_freedom=degrees)
         return {"score": (limits, found.error)}
-    size = effective_size(found.value, found.error, found.sizes[0])
+    size = intervals.effective_size(found.value, found.error, found.sizes[0])
     hits, degrees = found.value * size, found.degrees_of_freedom
-    limits = partial(wilson_interval, hits, size, degrees_of_freedom=degrees)
+    limits = partial(intervals.wilson_interval, hits, size, degrees_of_freedom=degrees)
     return {"score": (limits, found.error)}
 
 
@@ -441,8 +404,11 @@ def _agree(value: float, expected: float) -> bool:
 
 def _use_normal(value: float, error: float, name: str) -> Forms:
     """Return the normal interval, and by `name` that on the log-odds scale."""
-    bounded = partial(normal_interval, value, error, bounds=(0.0, 1.0))
-    return {"normal": (bounded, error), name: (partial(log_odds_interval, value, error), error)}
+    bounded = partial(intervals.normal_interval, value, error, bounds=(0.0, 1.0))
+    return {
+        "normal": (bounded, error),
+        name: (partial(intervals.log_odds_interval, value, error), error),
+    }
 
 
 def use_table(row: Metric, arguments: Arguments, sample: Sample) -> Forms:
@@ -453,10 +419,10 @@ def use_table(row: Metric, arguments: Arguments, sample: Sample) -> Forms:
 
 def close_table(table: ConfusionTable, value: float, groups: Codes | None) -> Forms:
     """Return the intervals of the metric of a table that is counted."""
-    form = score_form(table, value, groups)
+    form = tables.score_form(table, value, groups)
     if table.score is None:
         return {"score": form}
-    error = float(np.sqrt(delta_variance(table.counts, table.score)[1]))
+    error = float(np.sqrt(tables.delta_variance(table.counts, table.score)[1]))
     return {"score": form} | _use_normal(value, error, "delta")
 
 
@@ -473,11 +439,11 @@ def close_side(
     whole = float(table.counts.sum(axis=0 if row.counted == "y_pred" else 1)[0])
     if not whole:
         warn_undefined(f"{row.name} is 0/0, nan: there is no such sample.")
-        return np.nan, {"score": (give_no_limits, np.nan)}
+        return np.nan, {"score": (intervals.give_no_limits, np.nan)}
     value = float(table.metric(table.share)[0])
     if groups is not None or counted.cells.weight is not None:
-        return value, {"score": score_form(table, value, groups)}
-    forms = close_proportion(value, round(whole * value), whole)
+        return value, {"score": tables.score_form(table, value, groups)}
+    forms = intervals.close_proportion(value, round(whole * value), whole)
     return value, forms | close_table(table, value, None)
 
 
@@ -491,7 +457,7 @@ def use_proportion(row: Metric, arguments: Arguments, sample: Sample) -> Forms:
         return {}
     # Average precision is taken for a proportion of the positives, though it counts none.
     hits = round(value * n) if row.response == "predict" else value * n
-    return close_proportion(value, hits, n)
+    return intervals.close_proportion(value, hits, n)
 
 
 def use_mean(row: Metric, arguments: Arguments, sample: Sample) -> Forms:
@@ -499,10 +465,10 @@ def use_mean(row: Metric, arguments: Arguments, sample: Sample) -> Forms:
     assert row.per_sample is not None
     losses = row.per_sample(*sample[:2], **arguments)
     error, root = float(stats.sem(losses)), float(losses.mean()) ** 0.5
-    ends = {name: partial(mean_interval, losses, name) for name in OF_MEAN.methods}
+    ends = {name: partial(intervals.mean_interval, losses, name) for name in OF_MEAN.methods}
     if row.root:
         error = error / (2 * root) if root else 0.0
-        ends = {name: partial(take_root, limits) for name, limits in ends.items()}
+        ends = {name: partial(intervals.take_root, limits) for name, limits in ends.items()}
     return {name: (limits, error) for name, limits in ends.items()}
 
 
@@ -523,7 +489,7 @@ def count_table(
     row: Metric, arguments: Arguments, y_true: Array, y_pred: Array, weight: Floats | None
 ) -> ConfusionTable:
     """Return the confusion table of the samples and the metric of it."""
-    return arrange(row, arguments, count_cells(y_true, y_pred, weight))
+    return arrange(row, arguments, tables.count_cells(y_true, y_pred, weight))
 
 
 def arrange(row: Metric, arguments: Arguments, counted: CountedClasses) -> ConfusionTable:
@@ -633,27 +599,27 @@ METRICS: tuple[Metric, ...] = (
     Metric(
         sk.jaccard_score, interval=(OF_TABLE,), keywords=SKLEARN_F, from_table=Averaged("jaccard")
     ),
-    Metric(sensitivity_score, counted="y_true", side=True, **OF_RECALL),
-    Metric(specificity_score, counted="y_true", side=False, **OF_RECALL),
-    Metric(ppv_score, counted="y_pred", side=True, **OF_PRECISION),
-    Metric(npv_score, counted="y_pred", side=False, **OF_PRECISION),
-    Metric(error_rate, **ERRORS),
+    Metric(_classification.sensitivity_score, counted="y_true", side=True, **OF_RECALL),
+    Metric(_classification.specificity_score, counted="y_true", side=False, **OF_RECALL),
+    Metric(_classification.ppv_score, counted="y_pred", side=True, **OF_PRECISION),
+    Metric(_classification.npv_score, counted="y_pred", side=False, **OF_PRECISION),
+    Metric(_classification.error_rate, **ERRORS),
     Metric(sk.zero_one_loss, **ERRORS),
     Metric(sk.hamming_loss, **ERRORS),
     Metric(
-        macro_fbeta_score,
+        _classification.macro_fbeta_score,
         interval=(OF_F_TABLE,),
         keywords=OUR_F,
         from_table=Averaged("f_of_means", "macro"),
     ),
     Metric(
-        micro_fbeta_score,
+        _classification.micro_fbeta_score,
         interval=(OF_F_TABLE,),
         keywords=OUR_F,
         from_table=Averaged("f_of_means", "micro"),
     ),
     Metric(
-        weighted_fbeta_score,
+        _classification.weighted_fbeta_score,
         interval=(OF_F_TABLE,),
         keywords=OUR_F | {"class_weight"},
         from_table=Averaged("f_of_means", "class_weight"),

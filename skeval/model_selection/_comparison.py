@@ -8,15 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from skeval._inference import posteriors
 from skeval._inference.estimate import Details, Estimate, Limits, Result, Test
 from skeval._inference.paired import RegionProbabilities
-from skeval._inference.posteriors import (
-    N_DRAWS,
-    dirichlet_weights,
-    hierarchical_draws,
-    largest_fractions,
-    signed_rank_draws,
-)
+from skeval._inference.posteriors import N_DRAWS
 from skeval._inference.ranks import find_equal, find_groups, rank_rows
 from skeval._version import __version__
 from skeval.utils._checks import check_option, check_rope
@@ -410,7 +405,7 @@ class Comparison(Result):
             ``a_better``, ``equivalent`` and ``b_better``: the fraction of draws from the posterior
             in which each of the three is the most probable on a next data set.
         """
-        return largest_fractions(draw_posterior(self, a, b, method, rope, test_fraction))
+        return posteriors.largest_fractions(draw_posterior(self, a, b, method, rope, test_fraction))
 
     @property
     def conclusion(self) -> str:
@@ -551,8 +546,8 @@ def draw_posterior(
     rng = np.random.default_rng(known["root"])
     if method == "signed_rank":
         differences = known["scores"][:, i] - known["scores"][:, j]
-        weights = dirichlet_weights(len(differences), N_DRAWS, rng)
-        return signed_rank_draws(differences, rope, weights)
+        weights = posteriors.dirichlet_weights(len(differences), N_DRAWS, rng)
+        return posteriors.signed_rank_draws(differences, rope, weights)
     if known["split_scores"] is None:
         raise ValueError("method='hierarchical' needs scores of splits, got one a data set.")
     fraction = known["test_fraction"] if test_fraction is None else test_fraction
@@ -561,4 +556,4 @@ def draw_posterior(
     of_splits = [scores[:, i] - scores[:, j] for scores in known["split_scores"]]
     if rope == 0 and any(np.ptp(each) == 0 for each in of_splits):
         raise ValueError("rope must be > 0 where two differ by the same on every split.")
-    return hierarchical_draws(of_splits, rope, fraction, rng)
+    return posteriors.hierarchical_draws(of_splits, rope, fraction, rng)

@@ -19,37 +19,11 @@ from numpy.random import SeedSequence
 from scipy import stats
 from sklearn.base import is_classifier
 
+from skeval._inference import intervals, paired
 from skeval._inference.estimate import Details, Limits, Test
-from skeval._inference.intervals import (
-    Codes,
-    Spread,
-    effective_size,
-    normal_interval,
-    wilson_interval,
-)
+from skeval._inference.intervals import Codes, Spread
 from skeval._inference.ordered import blocks_test, diebold_mariano, giacomini_white
-from skeval._inference.paired import (
-    PairedTest,
-    adjust_pvalues,
-    cochran_q_statistic,
-    corrected_t,
-    correlated_t_probabilities,
-    differences_of,
-    draw_contrasts,
-    exchange_pvalue,
-    five_by_two_f,
-    five_by_two_t,
-    grouped_cochran,
-    grouped_mcnemar,
-    mcnemar,
-    paired_bootstrap,
-    paired_delong,
-    significance_level,
-    simultaneous_level,
-    step_down,
-    tail_probability,
-    variance_of_pairs,
-)
+from skeval._inference.paired import PairedTest
 from skeval._inference.posteriors import (
     N_DRAWS,
     dirichlet_weights,
@@ -72,13 +46,11 @@ from skeval.utils._checks import check_methods, check_option, naming, warn_undef
 __all__ = [
     "METHODS",
     "Areas",
-    "ComparisonMethod",
     "Draws",
     "InTime",
     "Joint",
     "Question",
     "Right",
-    "Source",
     "Splits",
     "Table",
     "check_estimators",
@@ -275,7 +247,7 @@ class ComparisonMethod:
     independent: bool = False
     one_sided: bool = True
     simultaneous: bool = False
-    level: Callable[[float], float] = significance_level
+    level: Callable[[float], float] = paired.significance_level
     scope: str = ""
     claim: Claim = BETTER
     of_two: bool = False
@@ -371,7 +343,7 @@ def compare(source: Source, method: str, question: Question) -> Comparison:
     places = list(combinations(range(len(names)), 2))
     pairs = [found.judge(*two) for two in places]
     correction = "none" if row.simultaneous else question.correction
-    bonferroni = partial(simultaneous_level, n_intervals=len(pairs))
+    bonferroni = partial(paired.simultaneous_level, n_intervals=len(pairs))
     together = found.alone or (bonferroni if len(pairs) > 1 else keep_level)
     alone = [pair.test.pvalue for pair in pairs]
     shared: dict[str, Any] = {
@@ -383,7 +355,7 @@ def compare(source: Source, method: str, question: Question) -> Comparison:
     }
     differences = {}
     for (a, b), pair, pvalue in zip(
-        places, pairs, adjust_pvalues(np.array(alone), correction), strict=True
+        places, pairs, paired.adjust_pvalues(np.array(alone), correction), strict=True
     ):
         differences[names[a], names[b]] = Difference(
             name=f"{source.scoring}: {names[a]} - {names[b]}",
@@ -431,14 +403,16 @@ def judge_splits(splits: Splits, question: Question, *, method: str = "corrected
     values = scores.mean(axis=0)
 
     def judge(a: int, b: int) -> Pair:
-        test = corrected_t(differences_of(scores[:, [a, b]]), ratio, question.alternative)
+        test = paired.corrected_t(
+            paired.differences_of(scores[:, [a, b]]), ratio, question.alternative
+        )
         if test.standard_error == 0:
             warn_undefined(
                 "The difference is the same on every split, which leaves no variance to test by: "
                 "the interval is nan, and the P-value too unless the scores are equal."
             )
         value, error = float(values[a] - values[b]), test.standard_error
-        regions = correlated_t_probabilities(value, error, len(scores), rope)
+        regions = paired.correlated_t_probabilities(value, error, len(scores), rope)
         return Pair(value, test, method, {"rope": rope, **regions._asdict()})
 
     known = {"split_scores": scores, "test_train_ratio": ratio, "rope": rope}
@@ -450,11 +424,11 @@ def judge_halves(scores: np.ndarray, question: Question, *, method: str) -> Find
     values = scores.mean(axis=0)
 
     def judge(a: int, b: int) -> Pair:
-        differences = differences_of(scores[:, [a, b]]).reshape(5, 2)
+        differences = paired.differences_of(scores[:, [a, b]]).reshape(5, 2)
         if method == "5x2cv_f":
-            test = five_by_two_f(differences)
+            test = paired.five_by_two_f(differences)
         else:
-            test = five_by_two_t(differences, question.alternative)
+            test = paired.five_by_two_t(differences, question.alternative)
         if np.isnan(test.limits(question.confidence_level)).any():
             warn_undefined(
                 f"The interval of {method!r} is undefined, nan: the differences leave no variance "
@@ -473,10 +447,10 @@ def judge_right(source: Right, question: Question) -> Findings:
     def judge(a: int, b: int) -> Pair:
         only_a, only_b = int(np.sum(right[a] & ~right[b])), int(np.sum(right[b] & ~right[a]))
         if group is None:
-            test, form = mcnemar(only_a, only_b, right.shape[1], question.alternative)
+            test, form = paired.mcnemar(only_a, only_b, right.shape[1], question.alternative)
             counted = {"form": form, "only_a": only_a, "only_b": only_b}
         else:
-            test, spread = grouped_mcnemar(right[[a, b]], group, question.alternative)
+            test, spread = paired.grouped_mcnemar(right[[a, b]], group, question.alternative)
             counted = {"form": "t", "only_a": only_a, "only_b": only_b, **spread.details}
         return Pair(float(values[a] - values[b]), test, "mcnemar", counted)
 
@@ -488,10 +462,10 @@ def judge_right_of_all(source: Right, question: Question) -> Findings:
     right, group = source
     name, of_sample = "Q", right.sum(axis=0)
     if group is None:
-        statistic = cochran_q_statistic(right)
+        statistic = paired.cochran_q_statistic(right)
         pvalue = float(stats.chi2.sf(statistic, len(right) - 1))
     else:
-        name, (statistic, pvalue) = "F", grouped_cochran(right, group)
+        name, (statistic, pvalue) = "F", paired.grouped_cochran(right, group)
     omnibus = Test(
         name=name,
         statistic=statistic,
@@ -504,13 +478,13 @@ def judge_right_of_all(source: Right, question: Question) -> Findings:
 
 def judge_areas(areas: Areas, question: Question) -> Findings:
     """DeLong's test of areas under ROC curves."""
-    values, spread, paired = areas
+    values, spread, of_same_samples = areas
 
     def judge(a: int, b: int) -> Pair:
         two, degrees = [a, b], spread.degrees_of_freedom
         known = spread.covariance[np.ix_(two, two)]
-        test = paired_delong(values[two], known, question.alternative, degrees)
-        told = {"paired": paired, **spread.details}
+        test = paired.paired_delong(values[two], known, question.alternative, degrees)
+        told = {"paired": of_same_samples, **spread.details}
         return Pair(float(values[a] - values[b]), test, "delong", told)
 
     return Findings(values, judge)
@@ -525,7 +499,8 @@ def judge_joint(joint: Joint, question: Question) -> Findings:
     values, n, k = joint.values, joint.n_rates, len(joint.values)
     pairs = np.array(list(combinations(range(k), 2)))
     first, second = pairs.T
-    shared, own = variance_of_pairs(joint.covariance, pairs), joint.own[first] + joint.own[second]
+    own = joint.own[first] + joint.own[second]
+    shared = paired.variance_of_pairs(joint.covariance, pairs)
     centres, variances, bounds = values[first] - values[second], shared + own, (-np.inf, np.inf)
     if n is not None:
         variances = (n**2 * variances + 1 + 2 * n * centres**2 / (n + 2)) / (n + 2) ** 2
@@ -542,19 +517,19 @@ def judge_joint(joint: Joint, question: Question) -> Findings:
     pvalues, level = alone, keep_level
     if k > 2:
         rng = np.random.default_rng(question.root)
-        drawn = draw_contrasts(joint.covariance + np.diag(joint.own), pairs, rng)
-        pvalues = step_down(stats.norm.isf(alone / 2), drawn)
+        drawn = paired.draw_contrasts(joint.covariance + np.diag(joint.own), pairs, rng)
+        pvalues = paired.step_down(stats.norm.isf(alone / 2), drawn)
         pvalues[np.isnan(alone)] = np.nan
         level = cache(partial(level_of_largest, drawn.max(axis=1)))  # one for all pairs
     elif question.alternative != "two-sided":
-        pvalues = [tail_probability(float(statistics[0]), question.alternative, degrees[0])]
+        pvalues = [paired.tail_probability(float(statistics[0]), question.alternative, degrees[0])]
     place = {pair: at for at, pair in enumerate(map(tuple, pairs.tolist()))}
 
     def judge(a: int, b: int) -> Pair:
         at = place[a, b]
         error = float(np.sqrt(variances[at]))
         options: dict[str, Any] = {"bounds": bounds, "degrees_of_freedom": float(degrees[at])}
-        limits = partial(normal_interval, float(centres[at]), error, **options)
+        limits = partial(intervals.normal_interval, float(centres[at]), error, **options)
         test = PairedTest(error, float(statistics[at]), float(pvalues[at]), limits)
         details = {"pvalue_alone": float(alone[at])}
         return Pair(float(values[a] - values[b]), test, "max_t", details)
@@ -569,10 +544,10 @@ def describe_each(joint: Joint, confidence_level: float) -> dict[str, Any]:
     student: Any = {"degrees_of_freedom": joint.degrees_of_freedom}
     for value, error in zip(joint.values.tolist(), errors.tolist(), strict=True):
         if n is None:
-            ends.append(normal_interval(value, error, confidence_level, **student))
+            ends.append(intervals.normal_interval(value, error, confidence_level, **student))
         else:
-            size = effective_size(value, error, n, joint.n_groups)
-            ends.append(wilson_interval(value * size, size, confidence_level, **student))
+            size = intervals.effective_size(value, error, n, joint.n_groups)
+            ends.append(intervals.wilson_interval(value * size, size, confidence_level, **student))
     lows, highs = np.array(ends).T
     return {"standard_errors": errors, "lows": lows, "highs": highs, **joint.together}
 
@@ -598,7 +573,7 @@ def judge_draws(draws: Draws, question: Question) -> Findings:
         if len(defined) < 2:
             raise ValueError("the score must be defined on two resamples at least, it is on fewer.")
         value = float(values[a] - values[b])
-        test = paired_bootstrap(value, defined, question.alternative)
+        test = paired.paired_bootstrap(value, defined, question.alternative)
         return Pair(value, test, "bootstrap", {}, replicates)
 
     return Findings(values, judge)
@@ -612,7 +587,7 @@ def judge_exchanges(draws: Draws, question: Question) -> Findings:
 
     def judge(a: int, b: int) -> Pair:
         pair, replicates = found.judge(a, b), exchange(a, b)
-        pvalue = exchange_pvalue(pair.value, replicates, question.alternative)
+        pvalue = paired.exchange_pvalue(pair.value, replicates, question.alternative)
         test = pair.test._replace(statistic=pair.value, pvalue=pvalue)
         return pair._replace(test=test, replicates=replicates)
 
@@ -634,7 +609,7 @@ def judge_in_time(
     values, horizon = in_time
 
     def judge(a: int, b: int) -> Pair:
-        differences = differences_of(values[[a, b]].T)
+        differences = paired.differences_of(values[[a, b]].T)
         found, details = test(differences, horizon, question.alternative)
         if np.isnan(found.pvalue):
             warn_undefined(f"{undefined.format(horizon=horizon)}: the test is undefined.")

@@ -16,22 +16,10 @@ import numpy as np
 from numpy.random import SeedSequence
 from sklearn.model_selection import LeaveOneGroupOut, LeaveOneOut
 
+from skeval._inference import intervals
 from skeval._inference.errors import Tested, spread_of_mean, worth
 from skeval._inference.estimate import Estimate
-from skeval._inference.intervals import (
-    DRAWN,
-    Finding,
-    Spread,
-    bounds_of,
-    check_enough_draws,
-    effective_number,
-    effective_size,
-    limits_of_draws,
-    list_forms,
-    make_limits,
-    row_means,
-    spread_of_ratio,
-)
+from skeval._inference.intervals import DRAWN, Finding, Spread
 from skeval._inference.ordered import time_units
 from skeval._resampling.fits import Outputs, fit_plan
 from skeval._resampling.folds import Folds, fold_plan, keeps_order, resolve_folds
@@ -78,6 +66,7 @@ __all__ = [
     "cross_val_error",
     "find",
     "find_error",
+    "find_mean",
     "find_perturbed",
     "make_estimate",
     "make_weighted_plan",
@@ -136,7 +125,7 @@ def find_error(
     df = np.inf if n_groups is None else n_groups - 1.0
     n = None
     if loss == "zero_one":
-        n = effective_size(error, standard_error, n_samples, n_groups)
+        n = intervals.effective_size(error, standard_error, n_samples, n_groups)
     return Finding(error, standard_error, replicates, df, n)
 
 
@@ -195,7 +184,7 @@ def find(
     of a single loss; that of 0-1 loss is ``error (1 - error)`` but for a `binomial` of False. Where
     no loss varies, it is worth the number of units over `inflation`.
     """
-    low, high = bounds_of(loss.name)
+    low, high = intervals.bounds_of(loss.name)
     error = float(np.clip(error, low, high))
     if loss.name == "zero_one" and binomial:
         variance = error * (1 - error)
@@ -203,7 +192,9 @@ def find(
     if np.isfinite(variance) and np.isfinite(standard_error):
         unvaried = worth(tested) if tested.unit is None else float(len(np.unique(tested.unit)))
         most = worth(tested)
-        n_effective = effective_number(variance, standard_error, most, unvaried / inflation)
+        n_effective = intervals.effective_number(
+            variance, standard_error, most, unvaried / inflation
+        )
     return Finding(error, float(standard_error), replicates, degrees_of_freedom, n_effective)
 
 
@@ -226,13 +217,13 @@ def make_estimate(
         value=found.value,
         standard_error=found.standard_error,
         method=method,
-        limits=make_limits(found, loss, first=form),
+        limits=intervals.make_limits(found, loss, first=form),
         n_samples=n_samples,
         n_failed=n_failed,
         replicates=found.replicates,
         details={**shared, **found.details, **details},
         confidence_level=confidence_level,
-        bounds=bounds_of(loss),
+        bounds=intervals.bounds_of(loss),
     )
 
 
@@ -362,7 +353,7 @@ def run_resubstitution(task: Task, root: SeedSequence, settings: Settings) -> Ou
     unit = None if task.groups is None else cases_of(task.target, task.groups).unit
     for loss in task.losses:
         losses = task.loss_values(loss, answered)
-        spread = spread_of_ratio(counted * losses, counted, unit)
+        spread = intervals.spread_of_ratio(counted * losses, counted, unit)
         error = float(np.average(losses, weights=weights))
         findings.append(find_mean(error, spread, losses, size, loss.name))
     return Outcome(findings, 1, n_groups=spread.n_groups)
@@ -565,7 +556,7 @@ def run_plan(
         losses = np.stack([loss.of_output(task.target, block, output) for loss in task.losses])
         sums += np.nansum(losses, axis=1)
         tests += np.sum(~np.isnan(losses[0]), axis=0)
-        fold_errors.append([row_means(each, weights) for each in losses])
+        fold_errors.append([intervals.row_means(each, weights) for each in losses])
         n_failed += int(output.failed.sum())
     n_tested = int(np.count_nonzero(tests))
     size: float = n_tested
@@ -580,13 +571,13 @@ def run_plan(
             seen = tests > 0
             spread = spread_of_mean(Tested(total[seen] / tests[seen], tests[seen], unit[seen]))
         else:
-            spread = spread_of_ratio(total, tests, unit)
+            spread = intervals.spread_of_ratio(total, tests, unit)
         found = find_mean(error, spread, errors, size, loss.name)
         if ordered and np.isnan(spread.error):
             # A single block of time does not say how blocks vary.
             found = found._replace(n_effective=None)
         if len(errors) > 1 and not ordered:
-            wider = make_limits(found.inflate(INFLATION), loss.name, first="jeffreys")
+            wider = intervals.make_limits(found.inflate(INFLATION), loss.name, first="jeffreys")
             found = found._replace(forms={INFLATED: next(iter(wider.values()))})
         details = {**found.details, "fold_mean": float(np.nanmean(errors))}
         findings.append(found._replace(details=details))
@@ -811,7 +802,8 @@ def perturbation_interval(
         method="perturbation",
     )
     fold_root, draw_root = root_seed(random_state).spawn(2)
-    forms, asked = (*list_forms(task.loss.name), *DRAWN), f"interval of {task.loss.name!r} loss"
+    forms = (*intervals.list_forms(task.loss.name), *DRAWN)
+    asked = f"interval of {task.loss.name!r} loss"
     form = check_option(asked, forms[0] if interval is None else interval, forms)
     folds = resolve_folds(cv, task.X, task.target, task.groups, np.random.default_rng(fold_root))
     settings = {"n_resamples": n_resamples, "statistic": statistic, "weights": weights}
@@ -849,7 +841,7 @@ def find_perturbed(
     check_option("statistic", statistic, STATISTICS)
     sample_weight = np.ones(n) if task.weight is None else task.weight
     n_resamples, draw = choose_draws(settings.get("weights"), settings["n_resamples"], root, n)
-    check_enough_draws(n_resamples, confidence_level, form)
+    intervals.check_enough_draws(n_resamples, confidence_level, form)
     plans = {"resubstitution": whole_plan(n), "cross_validation": fold_plan(n, folds)}
 
     def losses(base: ResamplingPlan, n_repetitions: int, draw: Draw) -> Iterator[np.ndarray]:
@@ -871,7 +863,7 @@ def find_perturbed(
             f"cross-validated error ({write_number(error)}): the estimator overfits and the "
             "interval is too short; use statistic='cross_validation'."
         )
-    check_enough_draws(len(statistics), confidence_level, form)
+    intervals.check_enough_draws(len(statistics), confidence_level, form)
     deviations = statistics / np.sqrt(n)
     spread = float(np.std(statistics, ddof=1) / np.sqrt(n))
     found = find_error(error, spread, error + deviations, sizes["cross_validation"], loss=loss.name)
@@ -881,7 +873,9 @@ def find_perturbed(
         "statistics": statistics,
         "n_resamples": len(statistics),
     }
-    forms = {name: partial(limits_of_draws, error, deviations, form=name) for name in DRAWN}
+    forms = {
+        name: partial(intervals.limits_of_draws, error, deviations, form=name) for name in DRAWN
+    }
     n_fits = sum(base.n_fits for base in plans.values()) + n_resamples * plans[statistic].n_fits
     return Outcome([found._replace(forms=forms, details=details)], n_fits)
 

@@ -23,21 +23,11 @@ import numpy as np
 from sklearn import metrics as sk
 from sklearn.exceptions import UndefinedMetricWarning
 
+from skeval._inference import intervals
 from skeval._inference.areas import within_fold_area
 from skeval._inference.errors import Tested, degrees_of_mean, mean_loss, spread_of_mean, worth
 from skeval._inference.estimate import Estimate, Limits, Results
-from skeval._inference.intervals import (
-    Spread,
-    area_interval,
-    close_proportion,
-    give_no_limits,
-    log_interval,
-    mirrored,
-    normal_interval,
-    spread_between,
-    take_root,
-    wilson_interval,
-)
+from skeval._inference.intervals import Spread
 from skeval._inference.paired import corrected_error
 from skeval._inference.tables import CountedClasses, count_cells, score_form
 from skeval._resampling.fits import OutOfFold
@@ -107,7 +97,7 @@ def settle(
         value=each.value,
         standard_error=error,
         method="out_of_fold",
-        limits={method: limits if np.isfinite(each.value) else give_no_limits},
+        limits={method: limits if np.isfinite(each.value) else intervals.give_no_limits},
         n_samples=each.n_samples,
         details={
             "metric": each.metric,
@@ -121,7 +111,7 @@ def settle(
 
 Form = tuple[str, Callable[[float], Limits], float]
 """How an interval is made, its ends by the confidence level, and the standard error."""
-NO_FORM: Form = "none", give_no_limits, np.nan
+NO_FORM: Form = "none", intervals.give_no_limits, np.nan
 
 
 class Measured(NamedTuple):
@@ -142,20 +132,21 @@ class Measured(NamedTuple):
 
 def measure_classes(found: OutOfFold) -> Iterator[Measured]:
     """Yield the metrics of a classifier."""
-    codes = found.target.codes[found.row]
+    codes = found.take(found.target.codes)
     n, classes = found.n_tested, found.target.classes
     if classes is None:
         return
     counted = None
     if found.answers:
         predicted = found.predicted.astype(np.intp, copy=False)
-        counted = count_cells(codes, predicted, found.weight[found.row], found.repeat)
+        counted = count_cells(codes, predicted, found.take(found.weight), found.repeat)
         yield from measure_tables(found, counted, n)
     if found.probabilities is not None:
         for row, each in SHOWN:
             if row.per_sample is not None and row.response == "predict_proba":
-                losses = row.per_sample(codes, found.probabilities)
-                yield measure_loss(found, each.name, losses, bounded=True)
+                yield measure_loss(
+                    found, each.name, row.per_sample(codes, found.probabilities), bounded=True
+                )
     scores, positive_only = found.class_scores, len(classes) == 2
     if scores is not None:
         for code in [1] if positive_only else range(len(classes)):
@@ -214,10 +205,10 @@ def measure_loss(
     if found.cases.n_groups is None:
         degrees = degrees_of_mean(losses, len(found.target), found.inflation, bounded=bounded)
     limits: Callable[[float], Limits] = partial(
-        log_interval, estimate, error, degrees_of_freedom=degrees
+        intervals.log_interval, estimate, error, degrees_of_freedom=degrees
     )
     if root:
-        limits = partial(take_root, limits)
+        limits = partial(intervals.take_root, limits)
         estimate = estimate**0.5
         error = error / (2 * estimate) if estimate else 0.0
     form = "log", limits, error
@@ -231,7 +222,7 @@ def summarize_losses(
 
     `values` are those of each repeat, where the losses are influences on another metric.
     """
-    weight, group = found.weight[found.row], found.group
+    weight, group = found.take(found.weight), found.group
     tested = [
         Tested(losses[part], weight[part], None if group is None else group[part])
         for part in found.repeats
@@ -256,7 +247,7 @@ def measure_ranking(
     sizes = len(np.unique(unit[is_positive])), len(np.unique(unit[~is_positive]))
     known = Spread(np.array([[np.sum(influence**2)]]))
     if found.cases.n_groups is not None:
-        known = spread_between(influence, unit, found.weight, is_positive.astype(np.intp))
+        known = intervals.spread_between(influence, unit, found.weight, is_positive.astype(np.intp))
     variance = known.variance
     areas = [
         within_fold_area(
@@ -267,12 +258,12 @@ def measure_ranking(
     larger = inflate(found, variance, areas)
     error, each = float(np.sqrt(larger * variance)), (sizes[0] / larger, sizes[1] / larger)
     degrees = known.degrees_of_freedom
-    limits = partial(area_interval, area, error, each, degrees_of_freedom=degrees)
+    limits = partial(intervals.area_interval, area, error, each, degrees_of_freedom=degrees)
     form: Form = "score", limits, error
     if found.ranks_nothing.all():  # All samples are tied, and the area is 1/2 whatever they are.
         form = NO_FORM
     yield Measured("roc_auc", area, form, found.n_tested, label=label)
-    weight = found.weight[found.row]
+    weight = found.take(found.weight)
     precisions = [
         sk.average_precision_score(positive[part], score[part], sample_weight=weight[part])
         for part in found.repeats
@@ -281,7 +272,7 @@ def measure_ranking(
     variance = precision * (1 - precision) / sizes[0]
     larger = inflate(found, variance, precisions)
     n, spread = sizes[0] / larger, float(np.sqrt(larger * variance))
-    form = "wilson", partial(wilson_interval, precision * n, n), spread
+    form = "wilson", partial(intervals.wilson_interval, precision * n, n), spread
     yield Measured("average_precision", precision, form, sizes[0], label=label)
 
 
@@ -299,7 +290,7 @@ def measure_given_scores(found: OutOfFold, code: int, label: str | None) -> Iter
             of_area = "score", *sample.area_form(value)
             if found.group is None and np.ptp(sample.weight) == 0:
                 n_positive = int(np.sum(sample.positive))
-                forms = close_proportion(precision, precision * n_positive, n_positive)
+                forms = intervals.close_proportion(precision, precision * n_positive, n_positive)
             else:
                 positive = sample.positive.astype(int)
                 given = Sample(positive, sample.score, precision, sample.weight, found.group)
@@ -312,9 +303,9 @@ def measure_given_scores(found: OutOfFold, code: int, label: str | None) -> Iter
 
 def measure_numbers(found: OutOfFold) -> Iterator[Measured]:
     """Yield the metrics of a regressor."""
-    true = found.target.y[found.row].astype(float)
+    true = found.take(found.target.y).astype(float)
     residual = true - found.predicted
-    weight = found.weight[found.row]
+    weight = found.take(found.weight)
     mean = float(np.average(true, weights=weight))  # Some samples may not be tested.
     total = float(np.average((true - mean) ** 2, weights=weight))
     squares = residual**2
@@ -326,8 +317,8 @@ def measure_numbers(found: OutOfFold) -> Iterator[Measured]:
         _, error, degrees = summarize_losses(found, moved, ratios)
         # The variance about the mean of n samples is 1 - 1/n of that about the true one.
         unbiased = ratio * (1 - 1 / worth(Tested(squares, found.weight)))
-        of_ratio = partial(log_interval, unbiased, error, degrees_of_freedom=degrees)
-        limits = partial(mirrored, 1.0, of_ratio)
+        of_ratio = partial(intervals.log_interval, unbiased, error, degrees_of_freedom=degrees)
+        limits = partial(intervals.mirrored, 1.0, of_ratio)
         yield Measured("r2", 1 - ratio, ("log", limits, error), found.n_tested)
     for row, each in SHOWN:
         if row.per_sample is not None and row.response == "predict":
@@ -347,8 +338,8 @@ def measure_scorers(found: OutOfFold) -> Iterator[Measured]:
         if len(values) > 1:
             error = corrected_error(values, found.test_train_ratio)
         limits: Callable[[float], Limits] = partial(
-            normal_interval, mean, error, degrees_of_freedom=len(values) - 1
+            intervals.normal_interval, mean, error, degrees_of_freedom=len(values) - 1
         )
         if len(values) < 2:
-            limits = give_no_limits
+            limits = intervals.give_no_limits
         yield Measured(name, mean, ("corrected_t", limits, error), found.n_tested)

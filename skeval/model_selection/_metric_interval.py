@@ -21,15 +21,10 @@ from scipy import stats
 from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import type_of_target
 
+from skeval._inference import intervals
 from skeval._inference.errors import Tested, spread_of_mean
 from skeval._inference.estimate import Estimate, Limits, LimitsByMethod, Results
-from skeval._inference.intervals import (
-    PROPORTION_INTERVALS,
-    bca_correction,
-    bootstrap_limits,
-    give_no_limits,
-    mirrored,
-)
+from skeval._inference.intervals import PROPORTION_INTERVALS
 from skeval._resampling.units import (
     DrawingUnits,
     Statistic,
@@ -493,15 +488,19 @@ def _make_bootstrap_forms(
 ) -> LimitsByMethod:
     """Return the bootstrap intervals by name: BCa first if it is asked for and has a value."""
     if not (len(finite) and np.isfinite(estimate)):
-        return {method: give_no_limits}
-    limits_of = partial(bootstrap_limits, finite, estimate, units.n_units)
+        return {method: intervals.give_no_limits}
+    limits_of = partial(intervals.bootstrap_limits, finite, estimate, units.n_units)
     percentile = partial(limits_of, None)
-    basic = partial(mirrored, 2 * estimate, percentile)  # the quantiles mirrored at the estimate
+    basic = partial(
+        intervals.mirrored, 2 * estimate, percentile
+    )  # the quantiles mirrored at the estimate
     forms = {"percentile": percentile, "basic": basic}
     if method == "basic":
         return {"basic": basic} | forms
     if method == "bca":
-        correction = bca_correction(finite, estimate, leave_one_out_values(statistic, units))
+        correction = intervals.bca_correction(
+            finite, estimate, leave_one_out_values(statistic, units)
+        )
         if np.isfinite(correction.bias):
             return {"bca": partial(limits_of, correction)} | forms
         warn_undefined("All replicates lie on one side of the estimate: percentile, not BCa.")

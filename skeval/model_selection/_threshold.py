@@ -16,16 +16,10 @@ import numpy as np
 from numpy.random import Generator, SeedSequence
 from numpy.typing import ArrayLike, NDArray
 
+from skeval._inference import intervals
 from skeval._inference.areas import independent_size
 from skeval._inference.errors import Tested, spread_of_mean
 from skeval._inference.estimate import Estimate, Limits, Results
-from skeval._inference.intervals import (
-    count_groups,
-    effective_size,
-    give_no_limits,
-    normal_interval,
-    wilson_interval,
-)
 from skeval._inference.paired import percentile_limits
 from skeval._inference.tables import count_cells
 from skeval._resampling.units import drawing_units
@@ -42,7 +36,7 @@ from skeval.utils._checks import (
 )
 from skeval.utils._compat import Interval, validate_params
 
-__all__ = ["Rule", "measure_at", "read_rule", "threshold_measures"]
+__all__ = ["measure_at", "read_rule", "threshold_measures"]
 
 Floats = NDArray[np.float64]
 SHARES = {
@@ -234,7 +228,7 @@ def _measure_given(sample: CurveSample, threshold: float) -> dict[str, Estimate]
         value=threshold,
         standard_error=0.0,
         method="given",
-        limits={"given": partial(normal_interval, threshold, 0.0)},
+        limits={"given": partial(intervals.normal_interval, threshold, 0.0)},
         allow_point=True,
         confidence_level=sample.confidence_level,
     )
@@ -243,7 +237,7 @@ def _measure_given(sample: CurveSample, threshold: float) -> dict[str, Estimate]
     counted, found = count_cells(positive, called, weight), {"threshold": cut}
     details: dict[str, Any] = {}
     if group is not None:
-        warn_of_few_groups(count_groups(group))
+        warn_of_few_groups(intervals.count_groups(group))
         wrong = (positive != called).astype(np.float64)
         details = spread_of_mean(Tested(wrong, weight, group)).details
     for name, share in SHARES.items():
@@ -319,10 +313,12 @@ def _expect_shares(
     found = {}
     for name, here, gain, error, chosen in zip(SHARES, *numbers, among, strict=True):
         value = float(np.clip(here - gain, 0.0, 1.0))
-        limits: Callable[[float], Limits] = give_no_limits
+        limits: Callable[[float], Limits] = intervals.give_no_limits
         if np.isfinite([value, error]).all():
-            n = effective_size(value, error, independent_size(sample.weight[chosen]), n_groups)
-            limits = partial(wilson_interval, value * n, n, degrees_of_freedom=degrees)
+            n = intervals.effective_size(
+                value, error, independent_size(sample.weight[chosen]), n_groups
+            )
+            limits = partial(intervals.wilson_interval, value * n, n, degrees_of_freedom=degrees)
         else:
             warn_undefined(f"{name} is undefined, nan: it is 0/0 at the threshold or on resamples.")
         found[name] = Estimate(

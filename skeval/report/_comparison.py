@@ -14,19 +14,9 @@ from skeval.model_selection import Comparison, EstimatesDisplay
 from skeval.model_selection._compare import default_rope
 from skeval.model_selection._compare_scores import GivenInTime, GivenSplits
 from skeval.model_selection._comparison_methods import Question, compare
+from skeval.report import _sections
 from skeval.report._report import EvaluationReport
-from skeval.report._sections import (
-    Caution,
-    Figure,
-    Line,
-    ReportsByName,
-    Section,
-    Table,
-    forbid_quoting,
-    list_few,
-    list_grave,
-    tell_gravest,
-)
+from skeval.report._sections import Caution, Figure, Line, ReportsByName, Section, Table
 from skeval.report._sentences import name_metric
 from skeval.report._steps import SCORINGS
 from skeval.utils._text import count, write_pvalue
@@ -98,7 +88,7 @@ class EvaluationComparison(ReportsByName):
         told = "Which is better is not tested: fits failed."
         if self.comparison is not None:
             told = self.comparison.conclusion
-        grave = forbid_quoting(self.warnings)
+        grave = _sections.forbid_quoting(self.warnings)
         poor = [name for name, each in self.items() if each.guess and not each.guess.better]
         beaten = f"Not shown to beat the guess: {', '.join(poor)}." if poor else ""
         return " ".join(filter(None, [grave, told, beaten]))
@@ -107,8 +97,8 @@ class EvaluationComparison(ReportsByName):
     def headline(self) -> str:
         """Which is best, by how much that is shown, or what forbids to quote it."""
         found = self.comparison
-        if grave := list_grave(self.warnings):
-            return f"Do not quote these errors: {tell_gravest(grave)}."
+        if grave := _sections.list_grave(self.warnings):
+            return f"Do not quote these errors: {_sections.tell_gravest(grave)}."
         if found is None:
             return self.verdict
         line, names = self[found.best[0]].draw_answer(), found.best
@@ -125,8 +115,8 @@ class EvaluationComparison(ReportsByName):
         others = [name for name in self if name not in names]
         beaten = [name for name in others if pvalues[name] <= found.level]
         left = [name for name in others if name not in beaten]
-        judged = [f"better than {list_few(beaten)} by more than chance"] if beaten else []
-        judged += [f"not shown to differ from {list_few(left)}"] if left else []
+        judged = [f"better than {_sections.list_few(beaten)} by more than chance"] if beaten else []
+        judged += [f"not shown to differ from {_sections.list_few(left)}"] if left else []
         return f"{told}: {', and '.join(judged)}." if judged else f"{told}."
 
     @property
@@ -143,7 +133,7 @@ class EvaluationComparison(ReportsByName):
         """The size of the data, the estimators, and how they were evaluated."""
         steps = [f"{name}: {each.evaluated[0]}" for name, each in self.items() if each.evaluated]
         size = f"{self._first.facts[0]}; {len(self)} {self._first.compared}"
-        return [size, *([list_few(steps)] if steps else []), *self._first.basis[:1]]
+        return [size, *([_sections.list_few(steps)] if steps else []), *self._first.basis[:1]]
 
     def _make_sections(self) -> Iterator[Section]:
         """Yield all side by side, each pair, and each estimator."""

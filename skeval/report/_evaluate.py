@@ -23,8 +23,14 @@ from skeval._resampling.questions import Questions
 from skeval._resampling.task import LossLike, Params, Target, TooFewMembersError, read_task
 from skeval.model_selection._error_interval import read_positive_weight
 from skeval.model_selection._interval_methods import AUTO, ERROR_METHODS, LISTED
+from skeval.report import _sentences
 from skeval.report._comparison import EvaluationComparison, collect_cautions, compare_reports
-from skeval.report._data_checks import name_columns, warn_of_order, write_data_warnings
+from skeval.report._data_checks import (
+    name_columns,
+    warn_of_least_squares,
+    warn_of_order,
+    write_data_warnings,
+)
 from skeval.report._predictions import (
     add_search_question,
     count_classes,
@@ -37,18 +43,7 @@ from skeval.report._predictions import (
 )
 from skeval.report._report import EvaluationReport
 from skeval.report._sections import Caution
-from skeval.report._sentences import (
-    ALPHA,
-    Guess,
-    RareClass,
-    find_guess,
-    find_rare_class,
-    find_unanswered,
-    write_given_folds,
-    write_guess,
-    write_interruption,
-    write_warnings,
-)
+from skeval.report._sentences import ALPHA, Guess, RareClass
 from skeval.report._source import check_feature_names, count_columns, describe_run, write_estimator
 from skeval.report._steps import Clock, Steps
 from skeval.svm import PerturbationResamplingSVC
@@ -465,12 +460,12 @@ class Run:
         metrics = summary["metrics"]
         weighed = count_classes(steps.target, steps.task.weight)
         loss = steps.task.loss.name
-        rare = find_rare_class(weighed, metrics, loss)
-        guess = find_guess(found, loss, steps.find_earlier(found))
+        rare = _sentences.find_rare_class(weighed, metrics, loss)
+        guess = _sentences.find_guess(found, loss, steps.find_earlier(found))
         if steps.ordered:
             notes.append(Caution("ordered", ORDERED + TOO_ALIKE * (found.cases.n_units == 1)))
         if found.cases.name == "folds":
-            notes.append(Caution("given-folds", write_given_folds(found.cases.n_units)))
+            notes.append(Caution("given-folds", _sentences.write_given_folds(found.cases.n_units)))
             self.counts["permutation"] = 0
         granted = self._finish(self.grant, found.n_fits, guess, rare)
         estimates = tuple(self._estimate_all(granted))
@@ -478,20 +473,25 @@ class Run:
             where = name_columns(steps.task.X, names), left_out, name_rows(steps.task.X)
             notes += self._finish(warn_of_order, *where, found, steps.groups, steps.folds)
         notes += self._finish(warn_of_scores, found, metrics, steps.task.estimator)
+        asked = steps.task.estimator, steps.task.X, steps.target.y
+        undetermined = self._finish(warn_of_least_squares, *asked)
+        notes += [] if undetermined is None else [undetermined]
         tests = self._test_all(granted, names, rare)
         together = steps.design.task.kept_together
         about_data = steps.task.X, steps.target, together, names, left_out
         data = self._finish(write_data_warnings, *about_data)
-        warnings = [*data, *notes, *write_warnings(estimates)]
+        warnings = [*data, *notes, *_sentences.write_warnings(estimates)]
         if guess and not guess.better:
-            warnings.append(Caution("guess", write_guess(guess, loss)))
+            warnings.append(Caution("guess", _sentences.write_guess(guess, loss)))
         if self.clock.stopped:
-            warnings.insert(0, Caution(INTERRUPTED, write_interruption(self.clock.stopped)))
+            warnings.insert(
+                0, Caution(INTERRUPTED, _sentences.write_interruption(self.clock.stopped))
+            )
         return {
             "answer": answer,
             "estimates": estimates,
             "rare": rare,
-            "unanswered": find_unanswered(found),
+            "unanswered": _sentences.find_unanswered(found),
             **summary,
             **tests,
             "feature_names": names,

@@ -24,6 +24,7 @@ from skeval.metrics import CalibrationDisplay, NetBenefitDisplay
 from skeval.model_selection import Comparison, compare_predictions
 from skeval.model_selection._fold_metrics import measure_metrics
 from skeval.model_selection._threshold import measure_at, read_rule
+from skeval.report import _sentences
 from skeval.report._comparison import EvaluationComparison, collect_cautions
 from skeval.report._given import (
     KINDS,
@@ -46,15 +47,7 @@ from skeval.report._predictions import (
     warn_of_metrics,
 )
 from skeval.report._sections import Caution, Figure, Section, Table
-from skeval.report._sentences import (
-    RareClass,
-    find_guess,
-    find_rare_class,
-    find_unanswered,
-    name_metric,
-    write_chance,
-    write_headline,
-)
+from skeval.report._sentences import RareClass
 from skeval.report._source import describe_run
 from skeval.utils._checks import RandomStateLike, check_confidence_level, check_option, small_seed
 from skeval.utils._plotting import shorten_name
@@ -219,9 +212,9 @@ def evaluate_predictions(
         hard_samples=find_worst(found, name_rows(y_true)),
         subgroups=subgroups,
         out_of_fold=found,
-        guess=find_guess(found, given.loss) if found.answers else None,
-        rare=find_rare_class(weighed, metrics, "zero_one"),
-        unanswered=find_unanswered(found) if found.answers else (),
+        guess=_sentences.find_guess(found, given.loss) if found.answers else None,
+        rare=_sentences.find_rare_class(weighed, metrics, "zero_one"),
+        unanswered=_sentences.find_unanswered(found) if found.answers else (),
         confidence_level=float(confidence_level),
         n_samples=n,
         class_sizes=count_classes(given.target),
@@ -365,17 +358,17 @@ class PredictionsReport(GivenReport):
         interval, text = self.answer.interval, self._say_beside_guess()
         name = {"numbers": "r2", "probabilities": "roc_auc"}.get(self.kind, "")
         if name in self.metrics and np.isfinite(self.metrics[name].value):
-            text += f"; {name_metric(name).split(',')[0]} {self.metrics[name].value:.2f}"
+            text += f"; {_sentences.name_metric(name).split(',')[0]} {self.metrics[name].value:.2f}"
         if self.unanswered:
             text += f"; never predicted: {', '.join(self.unanswered[:3])}"
-        if self.answer.name == name_metric("roc_auc"):
+        if self.answer.name == _sentences.name_metric("roc_auc"):
             chance = "it may say nothing: the interval includes 0.5"
             if interval.low > 0.5:
                 chance = "better than chance, which has 0.5"
             elif interval.high < 0.5:
                 chance = "worse than chance, which has 0.5"
             return f"{text}: {chance}."
-        return f"{text}. {write_chance(self.guess, self._rare, None)}".rstrip()
+        return f"{text}. {_sentences.write_chance(self.guess, self._rare, None)}".rstrip()
 
     @property
     def _rare(self) -> RareClass | None:
@@ -385,9 +378,9 @@ class PredictionsReport(GivenReport):
     @property
     def headline(self) -> str:
         """The answer with its interval beside the guess."""
-        if self.answer.name == name_metric("roc_auc"):
+        if self.answer.name == _sentences.name_metric("roc_auc"):
             return self.verdict
-        return write_headline(
+        return _sentences.write_headline(
             self._say_answer(),
             self.loss,
             guess=self.guess,
@@ -407,7 +400,7 @@ class PredictionsReport(GivenReport):
         found = self.out_of_fold
         if found.group is None or np.isnan(found.loss).any():
             return
-        weight = found.weight[found.row]
+        weight = found.take(found.weight)
         spread = spread_of_mean(Tested(found.loss, weight, found.group))
         alone = spread_of_mean(Tested(found.loss, weight)).variance
         if spread.variance > 0:
@@ -729,7 +722,7 @@ def _warn_of_classes(given: Given, found: OutOfFold) -> Iterator[Caution]:
         yield perfect
     if target.classes is None:
         return
-    never = find_unanswered(found) if found.answers else ()
+    never = _sentences.find_unanswered(found) if found.answers else ()
     if never:
         yield Caution(
             "never-predicted",

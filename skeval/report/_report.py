@@ -16,6 +16,7 @@ from skeval.metrics import CalibrationDisplay, PrecisionRecallDisplay, RocCurveD
 from skeval.model_selection import EstimatesDisplay
 from skeval.model_selection._interval_methods import AUTO, ERROR_METHODS, GIVEN_FOLDS
 from skeval.model_selection._metric_interval import describe_difference
+from skeval.report import _sentences
 from skeval.report._coverage import write_coverage
 from skeval.report._predictions import (
     ConfusionRates,
@@ -25,25 +26,7 @@ from skeval.report._predictions import (
     name_columns,
 )
 from skeval.report._sections import Figure, Line, Report, Section, Table, list_few, list_grave
-from skeval.report._sentences import (
-    ALPHA,
-    Guess,
-    RareClass,
-    name_error,
-    name_metric,
-    say_error,
-    write_amount,
-    write_guess,
-    write_hard_samples,
-    write_headline,
-    write_omitted,
-    write_permutation,
-    write_perturbation,
-    write_selection,
-    write_tuning,
-    write_verdict,
-    write_with_ends,
-)
+from skeval.report._sentences import ALPHA, Guess, RareClass
 from skeval.report._source import name_steps
 from skeval.utils._text import (
     DataFrame,
@@ -54,7 +37,7 @@ from skeval.utils._text import (
     write_spread,
 )
 
-__all__ = ["MOST_ROWS", "PERTURBED", "EvaluationReport", "ScoredReport"]
+__all__ = ["PERTURBED", "EvaluationReport", "ScoredReport"]
 
 PERTURBED = {
     "cross_validation": "SVM, perturbed cross-validation",
@@ -88,8 +71,8 @@ N_RESAMPLES = 200
 
 def say_metric(name: str, found: Estimate) -> str:
     """Return a metric with its interval as a heading: The Brier score is 0.13 [0.11, 0.15]."""
-    value, low, high = write_with_ends(found, found.value)
-    label = name_metric(name).split(",")[0]
+    value, low, high = _sentences.write_with_ends(found, found.value)
+    label = _sentences.name_metric(name).split(",")[0]
     article = "" if label.startswith(("R2", "F1")) else "The "
     ends = f" [{low}, {high}]" if np.isfinite(found.interval.low) else ", without an interval"
     return f"{article}{label} is {value}{ends}"
@@ -154,7 +137,7 @@ class ScoredReport(Report):
         squared = self.answer.details.get("loss") == "squared"
         scale = np.sqrt if squared else float
         ends = self.answer.interval.low, self.answer.interval.high
-        quantity = name_error("squared") if squared else self.answer.name
+        quantity = _sentences.name_error("squared") if squared else self.answer.name
         value, low, high = (float(scale(each)) for each in (self.answer.value, *ends))
         others = {
             each.method.replace("_", " "): float(scale(each.value))
@@ -167,17 +150,17 @@ class ScoredReport(Report):
                 rare.estimate,
                 rare.low,
                 rare.high,
-                name_metric(rare.metric),
+                _sentences.name_metric(rare.metric),
             )
             guess, best = ("chance", rare.chance), 1.0
-        elif self.answer.name == name_metric("roc_auc"):
+        elif self.answer.name == _sentences.name_metric("roc_auc"):
             guess, best = ("chance", 0.5), 1.0
         elif self.guess is not None:
             root = np.sqrt if self.answer.name in SQUARES else float
             guess = str(self.guess), float(root(self.guess.error))
         write = partial(write_estimate, spread=(high - low) / 4)
         if quantity == "error rate":
-            write = partial(write_amount, loss="zero_one")
+            write = partial(_sentences.write_amount, loss="zero_one")
         return Line(quantity, {"answer": (value, low, high)}, others, guess, best, write)
 
     @property
@@ -220,11 +203,12 @@ class ScoredReport(Report):
     def _tabulate_metrics(self) -> Table:
         """Return the metrics of all samples; the area stands above its curve on a page."""
         rows = [
-            (name_metric(name), each.value, each.interval)
+            (_sentences.name_metric(name), each.value, each.interval)
             for name, each in self.main_metrics.items()
         ]
         head = ["metric of new samples", "estimate", self.level]
-        said = {name_metric("roc_auc")} if self.class_sizes and len(self.class_sizes) == 2 else ()
+        of_two = self.class_sizes is not None and len(self.class_sizes) == 2
+        said = {_sentences.name_metric("roc_auc")} if of_two else ()
         options: dict[str, Any] = {"said": said, "n_in_text": MOST_METRICS, "left": (0, 2)}
         beside = self.class_sizes is None
         return Table("All samples.", head, rows, beside=beside, **options)
@@ -241,7 +225,7 @@ class ScoredReport(Report):
             (label, *(_write_shortly(found[name]) if name in found else "" for name in names))
             for label, found in by_class.items()
         ]
-        head = ["class", *map(name_metric, names)]
+        head = ["class", *map(_sentences.name_metric, names)]
         made = Table("By class.", head, rows, n_on_page=MOST_CLASSES, n_in_text=0)
         return [made] if rows else []
 
@@ -450,7 +434,7 @@ class EvaluationReport(ScoredReport):
     @property
     def verdict(self) -> str:
         """In three sentences at most: error, interval, the guess, chance, and what is grave."""
-        return write_verdict(self)
+        return _sentences.write_verdict(self)
 
     @property
     def basis(self) -> list[str]:
@@ -464,8 +448,8 @@ class EvaluationReport(ScoredReport):
     @property
     def headline(self) -> str:
         """The error with its interval beside the guess, or what forbids to quote it."""
-        return write_headline(
-            say_error(self.answer),
+        return _sentences.write_headline(
+            _sentences.say_error(self.answer),
             self.answer.details["loss"],
             warnings=self.warnings,
             guess=self.guess,
@@ -541,7 +525,7 @@ class EvaluationReport(ScoredReport):
         caption = "Settings that the searches chose."
         return Section(
             heading,
-            sentences=[write_tuning(found)],
+            sentences=[_sentences.write_tuning(found)],
             tables=[Table(caption, ["setting", "chosen"], rows, n_on_page=FIRST_ROWS, n_in_text=0)],
             results={"tuning": found},
         )
@@ -555,7 +539,7 @@ class EvaluationReport(ScoredReport):
         verb = "is" if hard.always == 1 else "are"
         return Section(
             f"{count(hard.always, 'sample')} {verb} {what}",
-            sentences=write_hard_samples(hard, numbers),
+            sentences=_sentences.write_hard_samples(hard, numbers),
             tables=[table] if hard.always else [],
             results={"hard_samples": hard.to_records()},
         )
@@ -619,12 +603,12 @@ class EvaluationReport(ScoredReport):
         sentences = []
         grave = list_grave(self.warnings)
         if self.guess is not None and self.guess.better and not grave:
-            sentences.append(write_guess(self.guess, self.answer.details["loss"]))
+            sentences.append(_sentences.write_guess(self.guess, self.answer.details["loss"]))
         if self.omitted:
-            sentences.append(write_omitted(self.omitted))
+            sentences.append(_sentences.write_omitted(self.omitted))
         loss = self.answer.details["loss"]
         values = [each.value for _, each in named]
-        least, most = (write_amount(each, loss) for each in (min(values), max(values)))
+        least, most = (_sentences.write_amount(each, loss) for each in (min(values), max(values)))
         told = f"from {least} to {most}" if least != most else f"all {least}"
         return Section(
             f"{len(named)} estimates of one error, {told}",
@@ -666,7 +650,7 @@ class EvaluationReport(ScoredReport):
         return Section(
             f"By perturbation the support vector machine has an interval of {ends[0]:.1f} to "
             f"{ends[1]:.1f} %",
-            sentences=[write_perturbation(found[1])],
+            sentences=[_sentences.write_perturbation(found[1])],
             explains=[told],
             figures=figures,
             results={"perturbation": found},
@@ -694,7 +678,7 @@ class EvaluationReport(ScoredReport):
             told.append(ASKED)
         return Section(
             heading,
-            sentences=[write_permutation(test)],
+            sentences=[_sentences.write_permutation(test)],
             explains=told,
             figures=[figure],
             results={"permutation": test},
@@ -710,7 +694,7 @@ class EvaluationReport(ScoredReport):
         }
         if bias is None:
             return Section("Selection", results=results)
-        claimed = write_amount(bias.details["cv1_error"], "zero_one")
+        claimed = _sentences.write_amount(bias.details["cv1_error"], "zero_one")
         heading = f"Selecting features outside the loop would have claimed {claimed}"
         figures = [
             Figure(
@@ -730,7 +714,7 @@ class EvaluationReport(ScoredReport):
                     height=0.8 + 0.22 * min(MOST_ROWS, stability.details["selected_ever"]),
                 )
             )
-        sentences = write_selection(bias, stability)
+        sentences = _sentences.write_selection(bias, stability)
         return Section(heading, sentences=sentences, figures=figures, results=results)
 
     @property

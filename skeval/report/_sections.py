@@ -22,16 +22,9 @@ import numpy as np
 from skeval._inference.estimate import ConfidenceInterval
 from skeval.report._exports import list_tripod, tell_methods, write_card
 from skeval.report._page import check_extra, draw_line, draw_svg, load_template
+from skeval.utils import _text
 from skeval.utils._checks import check_option
-from skeval.utils._text import (
-    DataFrame,
-    align_rows,
-    count,
-    make_frame,
-    write_ends,
-    write_number,
-    write_range,
-)
+from skeval.utils._text import DataFrame
 
 __all__ = [
     "Caution",
@@ -99,7 +92,7 @@ def list_grave(warnings: Iterable[Caution]) -> list[str]:
 
 def tell_gravest(grave: list[str]) -> str:
     """Say the first of the grave warnings, and how many more there are."""
-    more = f", and {count(len(grave) - 1, 'more grave fault')}" if len(grave) > 1 else ""
+    more = f", and {_text.count(len(grave) - 1, 'more grave fault')}" if len(grave) > 1 else ""
     return f"{grave[0]}{more}"
 
 
@@ -181,16 +174,16 @@ class Table:
     def cells(self) -> list[list[str]]:
         """The rows as a page writes them."""
         rows = [row for row in self.rows if row[0] not in self.said]
-        return [[_write_cell(cell, write_range) for cell in row] for row in rows]
+        return [[_write_cell(cell, _text.write_range) for cell in row] for row in rows]
 
     @property
     def lines(self) -> list[str]:
         """The table as aligned lines of text; a name of several lines ends in the last of them."""
-        rows = [[_write_cell(cell, write_ends) for cell in row] for row in self.rows]
+        rows = [[_write_cell(cell, _text.write_ends) for cell in row] for row in self.rows]
         names = [name.split("\n") for name in self.head]
         height = max(map(len, names))
         head = zip(*([""] * (height - len(name)) + name for name in names), strict=True)
-        return align_rows([*map(list, head), *rows[: self.n_in_text]], left=self.left)
+        return _text.align_rows([*map(list, head), *rows[: self.n_in_text]], left=self.left)
 
 
 def _write_cell(cell: Cell, write: Callable[[float, float], str]) -> str:
@@ -199,7 +192,7 @@ def _write_cell(cell: Cell, write: Callable[[float, float], str]) -> str:
         return cell
     if isinstance(cell, ConfidenceInterval):
         return write(cell.low, cell.high)
-    return write_number(cell)
+    return _text.write_number(cell)
 
 
 @dataclass(frozen=True)
@@ -395,7 +388,7 @@ class Report:
             frame: DataFrame = found.to_frame()
             return frame
         rows = _make_plain(found)
-        frame = make_frame(rows if isinstance(rows, list) else [rows])
+        frame = _text.make_frame(rows if isinstance(rows, list) else [rows])
         return frame.set_index(self.row_name) if part == self.main_part else frame
 
     def to_latex(self, part: str | None = None, **options: Any) -> str:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from skeval._solvers import linear_svm
+from skeval._solvers import linear_svm, optimum
 from skeval._solvers.newton import FeatureDuals, FeatureSystem
 from skeval._solvers.optimum import Splitting, optimal, solve_by_splitting
 
@@ -54,7 +54,7 @@ def test_pilots_keep_hard_problems_from_it(monkeypatch):
         sizes.append(len(duals.box))
         return solve_by_splitting(splitting, duals, n_attempts)
 
-    monkeypatch.setattr(linear_svm, "solve_by_splitting", count)
+    monkeypatch.setattr(optimum, "solve_by_splitting", count)
     X, y, _, box = problems(100, 20, 1.0)
     linear_svm.LinearSVMBatch(X).solve(y, box)
     assert len(sizes) == 2

@@ -61,6 +61,7 @@ from skeval.model_selection import (
     compare_predictions,
     cross_val_error,
     error_interval,
+    holdout_error,
     learning_curve_band,
     metric_interval,
     new_site_error,
@@ -308,6 +309,7 @@ def take_groups():
             (TABLE, LABELS),
             {},
         ),
+        "holdout_error": (holdout_error, (TRUTH, LABELS), {}),
         "metric_interval": (
             metric_interval,
             (error_rate, TRUTH, LABELS),

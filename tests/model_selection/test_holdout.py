@@ -6,10 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from reference import holdout as reference
+from scipy import stats
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import zero_one_loss
 
-from skeval.model_selection import holdout_error
+from skeval.model_selection import holdout_error, metric_interval
 
 RATES = {"a": 0.1, "b": 0.3, "c": 0.05}
 PRIORS = {"a": 0.5, "b": 0.2, "c": 0.3}
@@ -166,3 +167,57 @@ def test_classes_weighted_on_scales_far_apart():
     result = holdout_error([0, 0, 1, 1, 1], [0, 1, 1, 1, 0], sample_weight=weight, priors=[0.5] * 2)
     assert result.value == pytest.approx((2 / 3 + 2 / 6) / 2)
     assert result.details["class_sizes"] == pytest.approx([9 / 5, 36 / 14])
+
+
+def test_groups_without_priors_are_those_of_accuracy():
+    rng = np.random.default_rng(0)
+    y_true, y_pred = drawn({"a": 40, "b": 30, "c": 50}, rng)
+    rater, item = rng.integers(0, 12, 120), rng.integers(0, 15, 120)
+    weights = rng.uniform(0.5, 2, 120)
+    for groups in (rater, np.c_[rater, item]):
+        found = holdout_error(y_true, y_pred, groups=groups, sample_weight=weights)
+        right = metric_interval("accuracy", y_true, y_pred, groups=groups, sample_weight=weights)
+        assert found.value == pytest.approx(1 - right.value)
+        assert found.standard_error == pytest.approx(right.standard_error)
+        ends, mirrored = found.confidence_interval(), right.confidence_interval(method="score")
+        assert (ends.low, ends.high) == pytest.approx((1 - mirrored.high, 1 - mirrored.low))
+        assert found.details["n_groups"] == right.details["n_groups"]
+
+
+def test_groups_with_priors():
+    rng = np.random.default_rng(1)
+    y_true, y_pred = drawn({"a": 400, "b": 400, "c": 400}, rng)
+    group = rng.integers(0, 300, 1200)
+    wrong, codes = y_true != y_pred, np.unique(y_true, return_inverse=True)[1]
+    found = holdout_error(y_true, y_pred, priors=PRIORS, groups=group)
+    assert found.value == holdout_error(y_true, y_pred, priors=PRIORS).value
+    rate = np.array([wrong[codes == code].mean() for code in range(3)])
+    moved = np.array(list(PRIORS.values()))[codes] / 400 * (wrong - rate[codes])
+    sums = [moved[group == each].sum() for each in range(300)]
+    assert found.standard_error == pytest.approx(np.linalg.norm(sums), rel=0.02)
+    # copies of a sample are one group, and tell no more than the sample
+    alone = holdout_error(y_true, y_pred, priors=PRIORS, groups=np.arange(1200))
+    copies = [np.repeat(each, 3) for each in (y_true, y_pred, np.arange(1200))]
+    threefold = holdout_error(*copies[:2], priors=PRIORS, groups=copies[2])
+    assert threefold.standard_error == pytest.approx(alone.standard_error)
+
+
+def test_groups_without_errors_count_as_samples():
+    y = np.tile([0, 1], 60)
+    found = holdout_error(y, y, priors=[0.9, 0.1], groups=np.repeat(np.arange(12), 10))
+    assert found.details["effective_n_samples"] == 12
+    with pytest.raises(ValueError, match="groups must hold at least two groups"):
+        holdout_error(y, y, groups=np.zeros(120))
+
+
+@pytest.mark.simulated
+def test_coverage_in_groups_with_priors():
+    rng, held, group = np.random.default_rng(2), 0, np.repeat(np.arange(20), 10)
+    for _ in range(120):
+        y = rng.permutation(np.repeat([0, 1], 100))
+        latent = 0.3**0.5 * rng.normal(size=20)[group] + 0.7**0.5 * rng.normal(size=200)
+        wrong = latent < np.where(y, stats.norm.ppf(0.3), stats.norm.ppf(0.1))
+        found = holdout_error(y, np.where(wrong, 1 - y, y), priors=[0.8, 0.2], groups=group)
+        ends = found.confidence_interval()
+        held += ends.low <= 0.8 * 0.1 + 0.2 * 0.3 <= ends.high
+    assert stats.binomtest(held, 120, 0.95).pvalue > 1e-3

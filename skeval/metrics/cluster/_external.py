@@ -8,18 +8,7 @@ from scipy.sparse import csr_array
 
 from skeval._inference.estimate import Results
 from skeval.metrics.cluster import _pairs
-from skeval.metrics.cluster._pairs import (
-    BETA,
-    LABELS,
-    Contingency,
-    PairCounts,
-    check_labels,
-    encode,
-    f_weights,
-    make_contingency,
-    make_pairs,
-    scale_counts,
-)
+from skeval.metrics.cluster._pairs import BETA, LABELS, Contingency, PairCounts
 from skeval.utils._checks import warn_undefined
 from skeval.utils._compat import validate_params
 
@@ -91,7 +80,7 @@ def purity_score(
     >>> purity_score(["a", "a", "b", "b"], [0, 0, 0, 1])
     0.75
     """
-    table = make_contingency(labels_true, labels_pred, sample_weight)
+    table = _pairs.make_contingency(labels_true, labels_pred, sample_weight)
     return majority_share(table, table.columns, len(table.column_sums))
 
 
@@ -138,7 +127,7 @@ def inverse_purity_score(
     >>> inverse_purity_score(["a", "a", "b", "b"], [0, 0, 0, 0])
     1.0
     """
-    table = make_contingency(labels_true, labels_pred, sample_weight)
+    table = _pairs.make_contingency(labels_true, labels_pred, sample_weight)
     return majority_share(table, table.rows, len(table.row_sums))
 
 
@@ -146,7 +135,7 @@ def best_class_f(table: Contingency, beta: float) -> float:
     """Return ``sum_t |S_t|/n max_k F_b``; ``F_b = n_kt / (v |S_t| + (1 - v) |C_k|)``."""
     if not len(table.cells):
         return 1.0
-    of_cluster, of_class = f_weights(beta)
+    of_cluster, of_class = _pairs.f_weights(beta)
     sizes = of_class * table.row_sums[table.rows] + of_cluster * table.column_sums[table.columns]
     best = np.zeros(len(table.row_sums))
     np.maximum.at(best, table.rows, table.cells / sizes)
@@ -198,7 +187,7 @@ def class_f_measure(
     >>> round(class_f_measure(["a", "a", "b", "b"], [0, 0, 0, 1]), 4)
     0.7333
     """
-    return best_class_f(make_contingency(labels_true, labels_pred, sample_weight), beta)
+    return best_class_f(_pairs.make_contingency(labels_true, labels_pred, sample_weight), beta)
 
 
 @validate_params(LABELS)
@@ -250,7 +239,7 @@ def external_indices(
     fowlkes_mallows  0.4082
     minkowski        1.2247
     """
-    table = make_contingency(labels_true, labels_pred, sample_weight)
+    table = _pairs.make_contingency(labels_true, labels_pred, sample_weight)
     pairs = _pairs.count_pairs(table)
     precision, recall, f1 = precision_recall_f(pairs, 1.0)
     return Results(
@@ -318,7 +307,9 @@ def pair_counts(
     >>> pair_counts([0, 0, 1, 1], [0, 0, 0, 1])
     {'both': 1, 'true_only': 1, 'pred_only': 2, 'neither': 2}
     """
-    return scale_counts(make_contingency(labels_true, labels_pred, sample_weight))._asdict()
+    return _pairs.scale_counts(
+        _pairs.make_contingency(labels_true, labels_pred, sample_weight)
+    )._asdict()
 
 
 def precision_recall_f(pairs: PairCounts, beta: float) -> tuple[float, float, float]:
@@ -334,7 +325,7 @@ def pair_f(pairs: PairCounts, beta: float) -> float:
     """Return ``SS / (SS + v FN + (1 - v) FP)`` with ``v = b^2 / (1 + b^2)``."""
     if pairs.identical:
         return 1.0
-    false_positives, false_negatives = f_weights(beta)
+    false_positives, false_negatives = _pairs.f_weights(beta)
     wrong = false_positives * pairs.pred_only + false_negatives * pairs.true_only
     return float(pairs.both / (pairs.both + wrong)) if pairs.both else 0.0
 
@@ -398,7 +389,7 @@ def pair_precision_recall_fscore(
     >>> round(precision, 4), round(recall, 4), round(fscore, 4)
     (0.3333, 0.5, 0.4)
     """
-    return precision_recall_f(make_pairs(labels_true, labels_pred, sample_weight), beta)
+    return precision_recall_f(_pairs.make_pairs(labels_true, labels_pred, sample_weight), beta)
 
 
 @validate_params(LABELS | BETA)
@@ -449,7 +440,7 @@ def pair_fbeta_score(
     >>> pair_fbeta_score([0, 0, 1, 1], [0, 0, 0, 1])
     0.4
     """
-    return pair_f(make_pairs(labels_true, labels_pred, sample_weight), beta)
+    return pair_f(_pairs.make_pairs(labels_true, labels_pred, sample_weight), beta)
 
 
 @validate_params(LABELS)
@@ -491,7 +482,7 @@ def pair_jaccard_score(
     >>> pair_jaccard_score([0, 0, 1, 1], [0, 0, 0, 1])
     0.25
     """
-    return _pairs.jaccard(make_pairs(labels_true, labels_pred, sample_weight))
+    return _pairs.jaccard(_pairs.make_pairs(labels_true, labels_pred, sample_weight))
 
 
 @validate_params(LABELS)
@@ -541,7 +532,7 @@ def fowlkes_mallows_score(
     >>> fowlkes_mallows_score([0, 1, 2], [2, 1, 0])
     1.0
     """
-    return _pairs.fowlkes_mallows(make_pairs(labels_true, labels_pred, sample_weight))
+    return _pairs.fowlkes_mallows(_pairs.make_pairs(labels_true, labels_pred, sample_weight))
 
 
 @validate_params(LABELS)
@@ -594,7 +585,7 @@ def minkowski_score(
     >>> round(minkowski_score([0, 0, 1, 1], [0, 0, 0, 1]), 4)
     1.2247
     """
-    return _pairs.minkowski(make_pairs(labels_true, labels_pred, sample_weight))
+    return _pairs.minkowski(_pairs.make_pairs(labels_true, labels_pred, sample_weight))
 
 
 @validate_params({"labels": ["array-like"], "sparse_output": ["boolean"]})
@@ -641,7 +632,7 @@ def coassociation_matrix(
            [0, 1, 0],
            [1, 0, 1]])
     """
-    codes, n_codes = encode(check_labels(labels, "labels"))
+    codes, n_codes = _pairs.encode(_pairs.check_labels(labels, "labels"))
     if not sparse_output:
         return (codes[:, None] == codes[None, :]).astype(np.int64)
     n_samples = len(codes)

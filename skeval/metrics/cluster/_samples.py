@@ -71,7 +71,6 @@ from skeval.utils._checks import check_count, check_data, naming, native_labels,
 from skeval.utils._compat import PAIRWISE_METRICS, StrOptions
 
 __all__ = [
-    "CONSTRAINTS",
     "FROM_PAIRS",
     "METRIC_CONSTRAINTS",
     "PASS_CONSTRAINTS",
@@ -82,7 +81,6 @@ __all__ = [
     "check_magnitude",
     "check_n_neighbors",
     "check_samples",
-    "has_centroids",
     "measure",
     "measure_without_pass",
     "partition_rows",
