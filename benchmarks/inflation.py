@@ -261,26 +261,24 @@ def baseline_width(loss, error, naive, n):
 
 
 def read_sets(losses, fold, n_repeats):
-    """Return the error, the naive variance of single losses and delta of each set."""
+    """Return the error, the naive variance of single losses and what losses share, of each set."""
     n_sets, _, n = losses.shape
     row, repeat = np.tile(np.arange(n), n_repeats), np.repeat(np.arange(n_repeats), n)
     kept = losses[:, :n_repeats].astype(float)
     error = kept.mean(axis=(1, 2))
-    delta = np.full(n_sets, np.nan)
-    for number in range(n_sets if n_repeats > 1 else 0):
-        folds = fold[number, :n_repeats].ravel().astype(np.intp)
-        delta[number] = shared_variance(Dealt(kept[number].ravel(), row, repeat, folds))
-    return error, kept.var(axis=2, ddof=1).mean(axis=1), delta
+    folds = fold[:, :n_repeats].reshape(n_sets, -1).astype(np.intp)
+    dealt = [Dealt(kept[k].ravel(), row, repeat, folds[k]) for k in range(n_sets)]
+    return error, kept.var(axis=2, ddof=1).mean(axis=1), [shared_variance(each) for each in dealt]
 
 
 def rules():
-    """Return the rules that are compared: name, and inflation by delta and number of repeats."""
+    """Return the rules that are compared: name, and inflation by what losses share."""
     return {
-        "fixed": lambda delta, n_repeats: np.full(
-            len(delta), INFLATION if n_repeats == 10 else fixed_inflation(n_repeats)
+        "fixed": lambda shared, n_repeats: np.full(
+            len(shared), INFLATION if n_repeats == 10 else fixed_inflation(n_repeats)
         ),
-        "chosen": lambda delta, n_repeats: np.array(
-            [inflation_of(each, n_repeats) for each in delta]
+        "chosen": lambda shared, n_repeats: np.array(
+            [inflation_of(each, n_repeats) for each in shared]
         ),
     }
 
@@ -289,12 +287,13 @@ def summarise_cell(population, learner, n, n_folds, loss, found):
     """Yield the rows of the table for a cell."""
     risk, losses, fold = found
     for n_repeats in REPEATS:
-        error, naive, delta = read_sets(losses, fold, n_repeats)
+        error, naive, shared = read_sets(losses, fold, n_repeats)
+        delta = [each.value for each in shared]
         variance = error * (1 - error) if loss == "zero_one" else naive
         with np.errstate(invalid="ignore", divide="ignore"):
             needed = np.mean((error - risk) ** 2) * n / np.mean(variance)
         for name, rule in rules().items():
-            inflation = rule(delta, n_repeats)
+            inflation = rule(shared, n_repeats)
             degrees = np.maximum(1, n / inflation - 1)
             if name == "chosen" and loss != "zero_one":
                 kept = losses[:, :n_repeats].reshape(len(losses), -1).astype(float)

@@ -22,6 +22,7 @@ __all__ = [
     "METHODS",
     "Dealt",
     "NestedFold",
+    "Shared",
     "Tested",
     "combine",
     "concatenate_tested",
@@ -361,8 +362,8 @@ INFLATION = 1.55
 """Mean squared deviation of repeated cross-validation from the risk, over its naive variance."""
 SINGLE = 2.0
 """`INFLATION` of a cross-validation that is not repeated."""
-LEAST = 1.2
-"""What the inflation is at least, where the losses tell it of endless repeats."""
+LEAST, FEW = 1.15, 8.0
+"""What the inflation is at least, of endless repeats: of many samples, and over few of them."""
 
 
 def fixed_inflation(n_repeats: float) -> float:
@@ -370,14 +371,17 @@ def fixed_inflation(n_repeats: float) -> float:
     return INFLATION + (SINGLE - INFLATION) / n_repeats
 
 
-def inflation_of(shared: float, n_repeats: float) -> float:
-    r"""Return :math:`max(1 + \delta, 1.2 + 1 / (2 R))` for `R` repeats; see `shared_variance`.
+def inflation_of(shared: Shared, n_repeats: float) -> float:
+    r"""Return the inflation for losses of `n` samples in `R` repeats; see `shared_variance`.
 
-    Where it is not known, which is so without repeats, the inflation is fixed.
+    It is :math:`1.15 + 8 / n + 1 / (2 R)`, or :math:`1 + \delta` where that is more and
+    :math:`\delta` is more than its noise. Where it is not known, which is so without repeats, the
+    inflation is fixed.
     """
-    if np.isnan(shared):
+    if np.isnan(shared.value):
         return fixed_inflation(n_repeats)
-    return max(1 + shared, LEAST + 0.5 / n_repeats)
+    least = LEAST + FEW / shared.size + 0.5 / n_repeats
+    return max(1 + shared.value, least) if shared.value > shared.noise else least
 
 
 def degrees_of_mean(losses: Floats, n: float, inflation: float, *, bounded: bool) -> float:
@@ -437,7 +441,28 @@ class Dealt(NamedTuple):
     weight: Floats | None = None
 
 
-def shared_variance(dealt: Dealt) -> float:
+class Shared(NamedTuple):
+    """What losses share because one model tests them.
+
+    Attributes
+    ----------
+    value : float
+        Covariance of two losses, times the number of samples, over the variance of single losses.
+    noise : float
+        The standard deviation that `value` has where they share nothing.
+    size : float
+        Number of samples, of equal weights.
+    """
+
+    value: float
+    noise: float
+    size: float
+
+
+UNKNOWN = Shared(np.nan, np.nan, np.nan)
+
+
+def shared_variance(dealt: Dealt) -> Shared:
     r"""Return how much more losses vary together if one model tests them than if two models do.
 
     Bengio and Grandvalet (2004) write the variance of a cross-validation as that of single losses,
@@ -453,6 +478,8 @@ def shared_variance(dealt: Dealt) -> float:
     over all pairs of samples in one fold, and in different folds, of a repeat; `v` is the variance
     of all losses. The factor makes up for the means that were taken out: two samples are together
     in one repeat more if they are in this one. With weights each loss has its own as a factor.
+    Products of losses that share nothing have the variance :math:`d_{ri}^2 d_{rj}^2`, whose sum
+    over the pairs of one fold tells the noise.
 
     It is nan where there is one repeat, or where no loss varies.
     """
@@ -462,7 +489,7 @@ def shared_variance(dealt: Dealt) -> float:
     weight = np.ones(len(row)) if dealt.weight is None else dealt.weight
     variance = float(np.cov(dealt.losses, aweights=weight, ddof=0))
     if not several or n < 2 or not variance > 0:
-        return np.nan
+        return UNKNOWN
     moved = weight * (dealt.losses - (np.bincount(row, dealt.losses) / np.maximum(times, 1))[row])
     fit = dealt.repeat * (dealt.fold.max() + 1) + dealt.fold
 
@@ -473,13 +500,15 @@ def shared_variance(dealt: Dealt) -> float:
     same, all_pairs = pairs(moved, fit), pairs(moved, dealt.repeat)
     n_same, n_all = pairs(weight, fit), pairs(weight, dealt.repeat)
     if not n_all > n_same > 0:
-        return np.nan
+        return UNKNOWN
     shared = same / n_same - (all_pairs - same) / (n_all - n_same)
     first = np.zeros(len(times), dtype=np.intp)
     first[row[::-1]] = np.arange(len(row))[::-1]
     first = first[times > 0]
     size = worth(Tested(dealt.losses[first], weight[first]))
-    return float(size * shared / variance / (1 - 1 / n_repeats) ** 2)
+    scale = size / variance / (1 - 1 / n_repeats) ** 2
+    noise = np.sqrt(2 * max(0.0, pairs(moved**2, fit))) / n_same
+    return Shared(float(scale * shared), float(scale * noise), float(size))
 
 
 def within_fold_error(folds: Sequence[Tested]) -> float:

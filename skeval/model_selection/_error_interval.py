@@ -108,10 +108,10 @@ def error_interval(
       absolute loss Student's, of the logarithm, with :math:`2 n / (f (\kappa - 1))` degrees of
       freedom for losses of kurtosis :math:`\kappa`, ``n / f - 1`` at most, and :math:`2 \alpha` at
       most where Hill's index :math:`\alpha` of the largest losses [13]_ is less than 2, so that
-      their variance is infinite). The inflation is
-      :math:`f = \max(1 + \delta, 1.2 + 1 / (2 R))`, where :math:`\delta` is what losses share
-      since one model tests them, estimated from the repeats (Notes); it is 1.55 + .45 / `R` with
-      `groups`, and with one repeat.
+      their variance is infinite). The inflation is :math:`f = 1.15 + 8 / n + 1 / (2 R)`, or
+      :math:`1 + \delta` where that is more, :math:`\delta` being what losses share since one model
+      tests them, estimated from the repeats, where it is more than its noise (Notes); f is
+      1.55 + .45 / `R` with `groups`, and with one repeat.
     - "cross_validation", "leave_one_out", "resubstitution": those of `cross_val_error`, of one
       set of folds and of as many as samples or groups, and of `resubstitution_error`, which is no
       interval of the error.
@@ -244,20 +244,20 @@ def error_interval(
     this size. The theory of "cv_wald", "corrected_t" and "replace_one_cv" is for the second, or for
     what lies between; that of "nested_cv" and the design of "repeated_cv" for the first.
 
-    Measured coverage of the risk by the default at level .95, mostly 100 and at most 400 data sets
-    a cell (standard error .022 and .011), two classes, 50 to 10,000 samples: .90 to 1.00, .963 on
-    average, in 59 cells of populations and learners that its rule was not chosen on (.51 to 1.00
-    with the fixed factor of 1.55 that it had before), at 1.18 times the median width of Wilson's
-    interval on one cross-validation; .92 to 1.00 in the 43 that it was chosen on. One class in 31:
-    .93 to .99 in 7 of these, of 200 to 1,000 samples. Brier score: .92 to .99 in 30 cells; log
-    loss: .89 to 1.00 in 16 of rules without probabilities of 0, but .79 to 1.00 in 14 of nearest
-    neighbours, which have some. Absolute loss: .91 to 1.00 in 25 cells; squared loss: .90 to 1.00
-    in 21, and .91 to .95 in four (100 to 500 data sets) where errors have heavy tails. It failed
-    for least squares of 100 samples with 100 features (.32 and .01). Fewer repeats have a wider
-    interval: .962 on average over 102 cells of 0-1 loss with five (.91 at least), .966 with two
-    (.86), .957 with one, which tells nothing of :math:`\delta` (.53 for a tree on exclusive-or).
-    Five and twenty folds: .93 to 1.00 in 7 cells each, of 100 samples. Coverage with weights and of
-    more classes was not measured.
+    Measured coverage of the risk by the default at level .95, 400 data sets a cell (standard error
+    .011), and 100 of 1,000 samples and more and of losses of probabilities (.022); two classes, 50
+    to 10,000 samples: .90 to .99, .963 on average, in 59 cells of populations and learners that its
+    rule was not chosen on (.51 to .99 with a fixed factor of 1.55), at 1.16 times the median width
+    of Wilson's interval on one cross-validation; .93 to .99 in the 43 that it was chosen on. One
+    class in 31: .95 to .98 in 7 of these, of 200 to 1,000 samples. Brier score: .92 to .99 in 30
+    cells; log loss: .89 to 1.00 in 16 of rules without probabilities of 0, but .80 to 1.00 in 14 of
+    nearest neighbours, which have some. Absolute loss: .90 to .99 in 25 cells; squared loss: .93 to
+    .99 in 21, and .92 to .95 in four where errors have heavy tails. It failed for least squares of
+    100 samples with 100 features (.24 and .01). Fewer repeats have a wider interval: .963 on
+    average over 102 cells of 0-1 loss with five (.89 at least), .961 with two (.88), .957 with one,
+    which tells nothing of :math:`\delta` (.53 for a tree on exclusive-or). Five and twenty folds:
+    .93 to 1.00 in 7 cells each, of 100 samples. Coverage with weights and of more classes was not
+    measured.
 
     :math:`\delta` is the covariance of the losses of two samples that one model tests, less that of
     two that two models test, times `n` over the variance of losses: the variance of the risk among
@@ -332,14 +332,14 @@ def error_interval(
     >>> print(result)
     error rate (repeated_cv)
       value              0.0432
-      standard error     0.0095
-      95 % interval      [0.0274, 0.0649] (jeffreys)
+      standard error     0.0094
+      95 % interval      [0.0275, 0.0645] (jeffreys)
       samples            569
       loss               zero_one
-      effective samples  455.2
+      effective samples  468.7
       fits               100
     >>> print(result.confidence_interval(0.9))
-    [0.0296, 0.0611] (90 %, jeffreys)
+    [0.0298, 0.0608] (90 %, jeffreys)
     """
     check_confidence_level(confidence_level)
     method = check_option("method", method, ("auto", *ERROR_METHODS))

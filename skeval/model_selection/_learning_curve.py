@@ -214,7 +214,7 @@ def learning_curve_band(
     >>> print(curve)  # doctest: +ELLIPSIS
     learning curve
       More samples may help, or not: 300, twice as many, would make the mean squared error
-      better by 105.1 [0.0000, 318.1], to 2936 [2108, 4052], if it goes on as up to 150.
+      better by 105.1 [0.0000, 321], to 2936 [2106, 4054], if it goes on as up to 150.
       Beyond, nothing was measured.
     samples 150
     ...

@@ -426,7 +426,7 @@ def warn_of_least_squares(estimator: Any, X: Any, y: Any) -> Caution | None:
 
 UNDETERMINED = 0.95, 1.15
 """Features a sample where the folds say least of the rule fitted to all samples."""
-HELD_UNDETERMINED = 1, 32
+HELD_UNDETERMINED = 1, 24
 """By loss, absolute and squared, what benchmarks/results/inflation.csv says of one for one."""
 
 

@@ -288,7 +288,8 @@ def test_shared_variance_is_that_of_the_pairs(weighted):
     expected = slow_shared_variance(
         losses.tolist(), fold.tolist(), [1.0] * 31 if weight is None else weight.tolist()
     )
-    assert shared_variance(deal(losses, fold, weight)) == pytest.approx(expected, rel=1e-10)
+    found = shared_variance(deal(losses, fold, weight))
+    assert found == pytest.approx(expected, rel=1e-10)
 
 
 def test_shared_variance_does_not_depend_on_names_order_scale_and_constant_weights():
@@ -310,16 +311,18 @@ def test_shared_variance_is_unbiased(n_repeats, shared):
     """The variance of what a fit adds to its losses, over that of a mean of single losses."""
     rng = np.random.default_rng(2)
     drawn = [draw_losses(rng, n_repeats, 60, 5, shared) for _ in range(300)]
-    found = np.array([shared_variance(deal(*each)) for each in drawn])
+    found, noise, _ = np.array([shared_variance(deal(*each)) for each in drawn]).T
     variance = np.mean([losses.var() for losses, _ in drawn])
     error = np.std(found, ddof=1) / np.sqrt(len(found))
     assert abs(found.mean() - 60 * shared**2 / variance) < 4 * error
+    if not shared:
+        assert noise.mean() == pytest.approx(np.std(found), rel=0.15)
 
 
 def test_nothing_is_shared_where_nothing_is_repeated_or_varies():
     losses, fold = draw_losses(np.random.default_rng(3))
-    assert np.isnan(shared_variance(deal(losses[:1], fold[:1])))
-    assert np.isnan(shared_variance(deal(np.zeros((4, 30)), fold)))
+    assert np.isnan(shared_variance(deal(losses[:1], fold[:1]))).all()
+    assert np.isnan(shared_variance(deal(np.zeros((4, 30)), fold))).all()
 
 
 TAILS = {

@@ -98,7 +98,7 @@ def nested_cv(model, X, y, repeats, K, loss):
 
 
 def repeated_cv(model, X, y, repeats, K, loss):
-    """The mean error, the mean variance of the losses, what they share, and all of them."""
+    """The mean error, the mean variance of the losses, its inflation, and all of them."""
     n, errors, spreads, table = len(y), [], [], []
     for fold in repeats:
         row = [0.0] * n
@@ -110,8 +110,9 @@ def repeated_cv(model, X, y, repeats, K, loss):
         spreads.append(variance(row))
         table.append(row)
     every = [value for row in table for value in row]
-    shared = shared_variance(table, repeats, [1.0] * n)
-    return mean(errors), mean(spreads), shared, every
+    shared, noise, _ = shared_variance(table, repeats, [1.0] * n)
+    least = 1.15 + 8 / n + 0.5 / len(repeats)
+    return mean(errors), mean(spreads), max(1 + shared, least) if shared > noise else least, every
 
 
 def degrees_of_mean(every, n, f):
@@ -131,6 +132,8 @@ def degrees_of_mean(every, n, f):
 def shared_variance(losses, fold, weights):
     """Bengio and Grandvalet's omega less gamma, pair by pair, over the variance of the mean.
 
+    The second number is its standard deviation where nothing is shared, the third that of samples.
+
     `losses` and `fold` hold a list for each repeat; `weights` one number for each sample.
     """
     R, n, total = len(losses), len(weights), sum(weights)
@@ -139,7 +142,7 @@ def shared_variance(losses, fold, weights):
     spread = sum(weights[i] * (losses[r][i] - grand) ** 2 for r in range(R) for i in range(n)) / (
         R * total
     )
-    products, counts = {True: 0.0, False: 0.0}, {True: 0.0, False: 0.0}
+    products, counts, squares = {True: 0.0, False: 0.0}, {True: 0.0, False: 0.0}, 0.0
     for r in range(R):
         for i in range(n):
             for j in range(n):
@@ -148,9 +151,11 @@ def shared_variance(losses, fold, weights):
                     moved = (losses[r][i] - centre[i]) * (losses[r][j] - centre[j])
                     products[together] += w * moved
                     counts[together] += w
+                    squares += 2 * (w * moved) ** 2 if together else 0.0
     shared = products[True] / counts[True] - products[False] / counts[False]
     size = total**2 / sum(w**2 for w in weights)
-    return size * shared / spread / (1 - 1 / R) ** 2
+    factor = size / spread / (1 - 1 / R) ** 2
+    return factor * shared, factor * math.sqrt(squares) / counts[True], size
 
 
 def five_by_two(model, X, y, repeats, loss):
