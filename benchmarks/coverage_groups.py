@@ -25,6 +25,8 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.metrics import roc_auc_score
 from threadpoolctl import threadpool_limits
 
+from skeval._inference.areas import rank_scores
+from skeval._inference.calibration import Masses
 from skeval.metrics import error_rate
 from skeval.metrics._validation import Validated, recalibrate
 from skeval.model_selection import compare_predictions, error_interval, metric_interval
@@ -107,7 +109,10 @@ def ends(found):
 
 def find_slope(happened, odds, groups):
     """Return the calibration slope, as `calibration_measures` finds it, without the rest."""
-    data = Validated(happened.astype(float), odds, np.ones(len(odds)), groups)
+    weight = np.ones(len(odds))
+    ranked = rank_scores(happened.astype(bool), odds, weight)
+    masses = (Masses.weigh(ranked, ranked.score),)
+    data = Validated(happened.astype(bool), expit(odds), weight, groups, masses)
     return recalibrate(data)["slope"]
 
 

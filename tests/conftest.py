@@ -32,6 +32,13 @@ def pytest_addoption(parser):
     )
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist chooses for itself
+def pytest_cmdline_main(config):
+    """Keep neighbouring tests in one process of several, which makes once what a file shares."""
+    if getattr(config.option, "numprocesses", None) and config.option.dist == "no":
+        config.option.dist = "worksteal"
+
+
 @pytest.hookimpl(trylast=True)  # after what a marker leaves out
 def pytest_collection_modifyitems(config, items):
     """Leave out the cases of a test which hold no value that another case has not."""

@@ -40,6 +40,7 @@ __all__ = [
     "rank_columns",
     "rank_scores",
     "rates_on_sphere",
+    "spread_of_area",
     "spread_of_areas",
     "within_fold_area",
 ]
@@ -84,18 +85,27 @@ def spread_of_areas(
     return Spread(covariance)
 
 
+def spread_of_area(ranked: Ranked) -> Spread:
+    """Return the same of one area without groups: all that have a score deviate alike."""
+    variance, pairs = 0.0, ranked.positives.sum() * ranked.negatives.sum()
+    for at, own in enumerate((ranked.positives, ranked.negatives)):
+        rightly, total = ranked.above if at else ranked.below, own.sum()
+        rightly -= own @ rightly / total
+        n = total**2 / ranked.squares[at].sum()
+        factor = n / (n - 1) if n >= 1.5 else np.nan
+        variance += factor * float(ranked.squares[at] @ (rightly * rightly)) / pairs**2
+    return Spread(np.array([[variance]]))
+
+
 def _rank_rightly(positive: NDArray[np.bool_], ranked: Ranked) -> tuple[Floats, Floats]:
     """Return of the other class the weight that each sample is ranked rightly against, and all.
 
     Ties count half.
     """
-    up, down = ranked.positives, ranked.negatives
-    above, below = up.sum() - np.cumsum(up) + up / 2, np.cumsum(down) - down / 2
+    below, above = map(ranked.spread_out, (ranked.below, ranked.above))
     rightly = np.empty(len(positive))
-    rightly[ranked.order] = np.where(
-        positive[ranked.order], ranked.spread_out(below), ranked.spread_out(above)
-    )
-    return rightly, np.where(positive, down.sum(), up.sum())
+    rightly[ranked.order] = np.where(positive[ranked.order], below, above)
+    return rightly, np.where(positive, ranked.negatives.sum(), ranked.positives.sum())
 
 
 def _place_below(positive: NDArray[np.bool_], score: Floats, max_fpr: float) -> Floats:
@@ -188,24 +198,37 @@ class Ranked(NamedTuple):
     ----------
     order : ndarray of shape (n_samples,)
         The samples, the lowest score first.
-    first : ndarray of shape (n_scores,)
-        The place in this order at which each distinct score begins.
+    begins : bool ndarray of shape (n_samples,)
+        Whether a distinct score begins at this place of the order.
     score : ndarray of shape (n_scores,)
         The distinct scores.
     positives, negatives : ndarray of shape (n_scores,)
         What the samples of either class weigh at each score.
+    squares : tuple of two ndarray of shape (n_scores,)
+        The squares of these weights, added up; where all weights are 1 the same arrays.
     """
 
     order: NDArray[np.intp]
-    first: NDArray[np.intp]
+    begins: NDArray[np.bool_]
     score: Floats
     positives: Floats
     negatives: Floats
+    squares: tuple[Floats, Floats]
+
+    @property
+    def below(self) -> Floats:
+        """What the negatives below each score weigh; ties half."""
+        return np.cumsum(self.negatives) - self.negatives / 2
+
+    @property
+    def above(self) -> Floats:
+        """What the positives above each score weigh; ties half."""
+        return self.positives.sum() - np.cumsum(self.positives) + self.positives / 2
 
     @property
     def counts(self) -> NDArray[np.intp]:
         """How many samples have each score."""
-        return np.diff(self.first, append=len(self.order))
+        return np.diff(np.flatnonzero(self.begins), append=len(self.order))
 
     def spread_out(self, values: Floats) -> Floats:
         """Return for each sample, in the order of their scores, the value of its score."""
@@ -216,13 +239,22 @@ def rank_scores(positive: NDArray[np.bool_], score: Floats, weight: Floats) -> R
     """Sort the scores of two classes."""
     order = np.argsort(score)
     values, own, weight = score[order], positive[order], weight[order]
-    starts = np.ones(len(order), dtype=bool)
-    np.not_equal(values[1:], values[:-1], out=starts[1:])
-    first = np.flatnonzero(starts)
-    up, down = weight * own, weight * ~own
-    if len(first) < len(order):
-        up, down = (np.add.reduceat(each, first) for each in (up, down))
-    return Ranked(order, first, values[starts], up, down)
+    begins = np.ones(len(order), dtype=bool)
+    np.not_equal(values[1:], values[:-1], out=begins[1:])
+    if begins.all():
+        first = None
+    else:
+        values, first = values[begins], np.flatnonzero(begins)
+
+    def add(weight: Floats) -> tuple[Floats, Floats]:
+        up, down = weight * own, weight * ~own
+        if first is not None:
+            up, down = (np.add.reduceat(each, first) for each in (up, down))
+        return up, down
+
+    up, down = add(weight)
+    squares = (up, down) if np.all(weight == 1) else add(weight**2)
+    return Ranked(order, begins, values, up, down, squares)
 
 
 def precision_influence(

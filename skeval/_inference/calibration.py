@@ -1,5 +1,7 @@
 """The mean distance between observed fractions and predicted probabilities of bins.
 
+And the logistic regression of events on their log-odds, of which there may be very many.
+
 A fraction of `n` samples deviates from its probability by chance, so that the mean of absolute
 distances is too large; by how much depends on the true distances. All that is found here is found
 by asking which true distances would make the observed mean likely.
@@ -9,24 +11,35 @@ The number of independent events that happen, or its weighted share, is Poisson-
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+from numpy.polynomial.chebyshev import chebpts1, chebvander
 from numpy.typing import NDArray
 from scipy import fft
 from scipy.optimize import brentq
 from scipy.special import betainc
 from scipy.stats import beta
 
+from skeval._inference.areas import Ranked
 from skeval._inference.estimate import Limits
 from skeval._inference.intervals import normal_quantile
 
 __all__ = [
     "Bins",
+    "Design",
+    "Masses",
+    "condense",
     "corrected_gap",
     "count_probabilities",
     "gap_limits",
     "gap_moments",
+    "make_line",
+    "make_spline",
+    "maximize",
+    "pass_over",
     "share_limits",
     "shrink_distances",
 ]
@@ -204,3 +217,166 @@ def share_limits(p: Floats, weight: Floats, confidence_level: float, larger: flo
     if np.prod(p) > tails[0]:
         high = 1.0
     return float(low), float(high)
+
+
+class Masses(NamedTuple):
+    """Log-odds in order, and what the events and the others at each of them weigh.
+
+    Attributes
+    ----------
+    odds, events, others : ndarray of shape (n_odds,)
+    squares : tuple of two ndarray of shape (n_odds,)
+        The squares of these weights, added up.
+    width : float
+        Over which of the log-odds each stands for others; 0 where these are all that there are.
+    """
+
+    odds: Floats
+    events: Floats
+    others: Floats
+    squares: tuple[Floats, Floats]
+    width: float = 0.0
+
+    @classmethod
+    def weigh(cls, ranked: Ranked, odds: Floats, scale: float = 1.0) -> Masses:
+        """Return those of ranked samples, their weights times `scale`."""
+        up, down, squares = ranked.positives, ranked.negatives, ranked.squares
+        if scale != 1:
+            up, down = up * scale, down * scale
+            squares = squares[0] * scale**2, squares[1] * scale**2
+        return cls(odds, up, down, squares)
+
+    def tell(self, line: Floats) -> bool:
+        """Whether a regression bends so little where they stand for others that they tell it."""
+        return bool(np.all(np.abs(np.diff(line)) * self.width <= np.diff(self.odds) / 2))
+
+
+NODES, MANY, BLOCK = 10, 2**15, 2**14
+"""Into how many log-odds those of a piece are condensed, from how many on; what memory is fast."""
+FINE = 1 / 16, 1 / 32
+"""How wide a piece is at most: in log-odds, and of the distance of their quartiles."""
+
+
+def condense(masses: Masses, edges: Floats) -> tuple[Masses, ...]:
+    """Return few log-odds that stand for many, where there are many, and then all.
+
+    Sums of smooth functions over both are the same: the weights of a piece go to Chebyshev's nodes
+    in it by Lagrange's polynomials, which is exact for all polynomials of a degree below `NODES`.
+    Of ``log(1 + exp(x))`` within a piece of width h the rest is about ``(4 pi / h) ** -NODES``. No
+    piece goes across an edge, where what is summed up may bend.
+    """
+    odds, n = masses.odds, len(masses.odds)
+    if n <= MANY:
+        return (masses,)
+    width = min(FINE[0], FINE[1] * float(np.ptp(odds[[n // 4, 3 * n // 4]])))
+    if not np.ptp(odds) < width * n / (4 * NODES):
+        return (masses,)
+    cuts = np.append(np.arange(odds[0], odds[-1], width), edges)
+    starts = np.unique([*range(0, n, BLOCK), *np.searchsorted(odds, cuts), n])
+    nodes = chebpts1(NODES)
+    back = chebvander(nodes, NODES - 1).T * (2 / NODES)
+    back[0] /= 2
+    sums = [masses.events, masses.others]
+    if masses.squares[0] is not masses.events:
+        sums += masses.squares
+    places, weights = list[Floats](), list[Floats]()
+    for start, stop in itertools.pairwise(starts.tolist()):
+        own, held = odds[start:stop], np.array([each[start:stop] for each in sums])
+        if len(own) > NODES:
+            middle, half = (own[-1] + own[0]) / 2, (own[-1] - own[0]) / 2 or 1.0
+            held = held @ chebvander((own - middle) / half, NODES - 1) @ back
+            own = middle + half * nodes
+        places.append(own)
+        weights.append(held)
+    found = np.concatenate(weights, axis=1)
+    few = Masses(np.concatenate(places), found[0], found[1], (found[-2], found[-1]), width)
+    return few, masses
+
+
+Design = Callable[[Floats], Floats]
+"""Makes the terms of a regression of the log-odds, so that they are never all there at once."""
+
+
+SEPARATED = 1e-6
+"""Where the events are nearer to certain than this on average, no finite coefficient is best."""
+
+
+def make_line(odds: Floats) -> Floats:
+    """Return the terms of a straight line, shape (2, n)."""
+    return np.array([np.ones(len(odds)), odds])
+
+
+class Passed(NamedTuple):
+    """What one pass over the samples adds up: the log-likelihood and its derivatives."""
+
+    likelihood: float
+    gradient: Floats
+    information: Floats
+    squares: Floats
+
+
+def pass_over(masses: Masses, design: Design, beta: Floats) -> Passed:
+    """Return the log-likelihood, its slope and curvature, and the squares of the slopes."""
+    k = len(beta)
+    likelihood, gradient, information, squares = (
+        0.0,
+        np.zeros(k),
+        np.zeros((k, k)),
+        np.zeros((k, k)),
+    )
+    for start in range(0, len(masses.odds), BLOCK):
+        odds, events, others, *both = (
+            each[start : start + BLOCK] for each in (*masses[:3], *masses.squares)
+        )
+        terms = design(odds)
+        line = beta @ terms
+        less = np.exp(-np.abs(line))
+        whole, below = 1 + less, line < 0
+        chance, rest = np.where(below, less, 1.0) / whole, np.where(below, 1.0, less) / whole
+        likelihood += float(events @ np.minimum(line, 0) - others @ np.maximum(line, 0))
+        likelihood -= float((events + others) @ np.log1p(less))
+        gradient += terms @ (events * rest - others * chance)
+        information += (terms * ((events + others) * chance * rest)) @ terms.T
+        squares += (terms * (both[0] * rest**2 + both[1] * chance**2)) @ terms.T
+    return Passed(likelihood, gradient, information, squares)
+
+
+def maximize(
+    masses: Masses, design: Design, start: Floats, free: list[int]
+) -> tuple[Floats, Passed] | None:
+    """Return the best coefficients, of those that are free, by Newton's method; None without one.
+
+    What a last full step misses is of the order of its square.
+    """
+    beta, among, step = start.astype(np.float64), np.ix_(free, free), np.zeros(len(start))
+    now, size = pass_over(masses, design, beta), float(masses.events.sum() + masses.others.sum())
+    for _ in range(100):
+        before = now.likelihood
+        try:
+            step[free] = np.linalg.solve(now.information[among], now.gradient[free])
+        except np.linalg.LinAlgError:
+            return None
+        now = pass_over(masses, design, beta + step)
+        while now.likelihood < before - 1e-9 * abs(before) and np.abs(step).max() > 1e-12:
+            step /= 2
+            now = pass_over(masses, design, beta + step)
+        beta = beta + step
+        largest = np.abs(beta[free]).max()
+        if largest > 1e4 or now.likelihood > -SEPARATED * size:
+            return None
+        if np.abs(step).max() < 1e-7 * (1 + largest):
+            return beta, now
+    return None
+
+
+def make_spline(odds: Floats, knots: Floats) -> Floats:
+    """Return an intercept and a restricted cubic spline, which is linear beyond the outer knots.
+
+    Its terms have shape (n_terms, n).
+    """
+    above = np.maximum(odds - knots[:, None], 0)
+    cubes = above * above * above  # much faster than a power
+    last, second, inner = knots[-1], knots[-2], knots[:-2, None]
+    tails = (cubes[-2] * (last - inner) - cubes[-1] * (second - inner)) / (last - second)
+    terms = (cubes[:-2] - tails) / (last - knots[0]) ** 2
+    return np.concatenate([np.ones((1, len(odds))), odds[None], terms])

@@ -614,9 +614,15 @@ class OutOfFold:
         return fit
 
     @cached_property
-    def repeats(self) -> list[np.ndarray]:
+    def repeats(self) -> list[Any]:
         """For each repeat, which answers are of it."""
+        if self.n_fits == 0:
+            return [slice(None)]
         return [self.repeat == one for one in np.flatnonzero(np.bincount(self.repeat))]
+
+    def take(self, values: np.ndarray) -> np.ndarray:
+        """Return of values of the samples that of each answer; given predictions are one each."""
+        return values[self.row] if self.n_fits else values
 
     @cached_property
     def n_tested(self) -> int:
@@ -634,7 +640,7 @@ class OutOfFold:
         cases = self.cases
         if cases.n_groups is None:
             return None
-        return (cases.unit if cases.crossed is None else cases.crossed)[self.row]
+        return self.take(cases.unit if cases.crossed is None else cases.crossed)
 
     @cached_property
     def probabilities(self) -> np.ndarray | None:
@@ -672,12 +678,11 @@ class OutOfFold:
 
     def rank(self, code: int) -> CurveSample | None:
         """Return the scores of a class against all others; None where one of these is empty."""
-        scores, positive = self.class_scores, self.target.codes[self.row] == code
+        scores, positive = self.class_scores, self.take(self.target.codes) == code
         if scores is None or positive.all() or not positive.any():
             return None
         score = np.ascontiguousarray(scores[:, code], dtype=np.float64)
-        weight = self.weight[self.row] if self.n_fits else self.weight
-        weight, _ = scale_weights(weight, len(score))
+        weight, _ = scale_weights(self.take(self.weight), len(score))
         return CurveSample(positive, score, weight, self.group, 0.95)
 
     @cached_property

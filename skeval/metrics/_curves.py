@@ -402,14 +402,17 @@ class CurveSample:
     @cached_property
     def spread(self) -> Spread:
         """How far the area under the ROC curve is known, and with it the curve."""
+        if self.group is None:
+            return areas.spread_of_area(self.ranked)
         return areas.spread_of_areas(
             self.positive, self.score[None], self.weight, self.group, ranked=self.ranked
         )
 
     def at(self, confidence_level: float) -> CurveSample:
-        """Return the same for intervals of another level, without sorting it again."""
+        """Return the same for intervals of another level, sorted once for both."""
         made = replace(self, confidence_level=confidence_level)
         vars(made).update({name: vars(self)[name] for name in CACHED if name in vars(self)})
+        vars(made)["ranked"] = self.ranked
         return made
 
     @property
@@ -441,15 +444,18 @@ class CurveSample:
     def area(self) -> float:
         """The area under the ROC curve: the negatives below each positive, half of the ties."""
         up, down = self.ranked.positives, self.ranked.negatives
-        return float(up @ (np.cumsum(down) - down / 2) / up.sum() / down.sum())
+        return float(up @ self.ranked.below / up.sum() / down.sum())
 
     @cached_property
     def sizes(self) -> tuple[float, float]:
         """How many independent samples the positives and the negatives are worth."""
+        if self.group is None:
+            totals = self.ranked.positives.sum(), self.ranked.negatives.sum()
+            pairs = zip(totals, self.ranked.squares, strict=True)
+            positives, negatives = (float(total**2 / own.sum()) for total, own in pairs)
+            return positives, negatives
         positives, negatives = (
-            areas.class_size(
-                self.score[own], self.weight[own], None if self.group is None else self.group[own]
-            )
+            areas.class_size(self.score[own], self.weight[own], self.group[own])
             for own in (self.positive, ~self.positive)
         )
         return positives, negatives

@@ -20,6 +20,15 @@ from scipy.special import expit, logit
 
 from skeval._inference import intervals
 from skeval._inference.areas import Ranked, independent_size
+from skeval._inference.calibration import (
+    Design,
+    Masses,
+    condense,
+    make_line,
+    make_spline,
+    maximize,
+    pass_over,
+)
 from skeval._inference.estimate import Curve, Estimate, Limits, Results
 from skeval._inference.intervals import Codes, Spread
 from skeval.metrics._calibration import PROBABILITY_CONSTRAINTS
@@ -45,11 +54,10 @@ __all__ = [
 Floats = NDArray[np.float64]
 CERTAIN = 1e-8
 """Probabilities nearer to 0 or 1 are taken for this, since certainty has no log-odds."""
-SEPARATED = 1e-6
-"""Where the events are nearer to certain than this on average, no finite coefficient is best."""
 N_DRAWS, N_CUTS, STEPS = 400, 200, 14
 FEW_EVENTS = 30
-KNOTS = {3: (0.1, 0.5, 0.9), 4: (0.05, 0.35, 0.65, 0.95)}
+KNOTS = {4: (0.05, 0.35, 0.65, 0.95), 3: (0.1, 0.5, 0.9), 2: (0.25, 0.75)}
+"""By their number, at which quantiles of the log-odds the knots of a spline are."""
 SHARES = {"ici": None, "e50": 0.5, "e90": 0.9}
 """Of the distances of the smooth curve the quantile; None is their mean."""
 
@@ -210,16 +218,21 @@ def measure_calibration(sample: CurveSample, random_state: RandomStateLike) -> R
     n_certain = int(np.sum((p < CERTAIN) | (p > 1 - CERTAIN)))
     if n_certain:
         warn_user(f"{n_certain} probabilities are 0 or 1, and taken for {CERTAIN:g} from there.")
-    p, weight = p.clip(CERTAIN, 1 - CERTAIN), sample.weight
-    if (scale := weight.sum() / (weight @ weight)) != 1:
-        weight = weight * scale
-    data = Validated(sample.positive, logit(p), weight, sample.group)
+    weight, ranked = sample.weight, sample.ranked
+    scale = float(weight.sum() / (weight @ weight))
+    grid = _find_odds(find_cuts(ranked))
+    knots = {n: np.quantile(grid, shares) for n, shares in KNOTS.items()}
+    masses = condense(
+        Masses.weigh(ranked, _find_odds(ranked.score), scale), np.concatenate([*knots.values()])
+    )
+    p, weight = p.clip(CERTAIN, 1 - CERTAIN), weight if scale == 1 else weight * scale
+    data = Validated(sample.positive, p, weight, sample.group, masses)
     made = {
-        "observed_expected": _compare_sums(data, p),
+        "observed_expected": _compare_sums(data),
         "in_the_large": _find_in_the_large(data),
         **recalibrate(data),
-        **_measure_distances(data, sample.ranked, confidence_level, random_state),
-        "scaled_brier": _scale_brier(data, p),
+        **_measure_distances(data, grid, knots, confidence_level, random_state),
+        "scaled_brier": _scale_brier(data),
     }
     return Results(
         {
@@ -251,6 +264,12 @@ NAMES = {
 }
 
 
+def _find_odds(p: Floats) -> Floats:
+    """Return the log-odds of probabilities, which have some."""
+    odds: Floats = logit(p.clip(CERTAIN, 1 - CERTAIN))
+    return odds
+
+
 class Measure(NamedTuple):
     """A measure before it has its interval."""
 
@@ -262,12 +281,16 @@ class Measure(NamedTuple):
 
 
 class Validated(NamedTuple):
-    """Events, their log-odds, weights that add up to the effective number, and groups."""
+    """Events, their probabilities, weights that add up to the effective number, and groups.
+
+    `masses` are their log-odds: the few that may stand for many, and then all.
+    """
 
     y: NDArray[np.bool_]
-    odds: Floats
+    p: Floats
     weight: Floats
     group: Codes | None
+    masses: tuple[Masses, ...]
 
     def spread(self, deviations: Floats, size: Floats, leverage: Floats) -> Spread:
         """Return how far a sum of weighted deviations is known, of shape (n,) or (n, k).
@@ -287,11 +310,12 @@ class Validated(NamedTuple):
         return max(ratio, (n * ratio + 4) / (n + 4))
 
 
-def _compare_sums(data: Validated, p: Floats) -> Measure:
+def _compare_sums(data: Validated) -> Measure:
     """Return the observed over the expected number: ``(O - tE)^2 <= z^2 r t E``.
 
     The variance of the observed number is that of a Poisson number but for the ratio r.
     """
+    p = data.p
     observed, expected = float(data.weight @ data.y), float(data.weight @ p)
     ratio = observed / expected
     spread = data.spread(data.y - ratio * p, np.sqrt(p * (1 - p)), p)
@@ -314,14 +338,11 @@ def _find_quantile(spread: Spread, confidence_level: float) -> float:
     return intervals.normal_quantile(confidence_level, spread.degrees_of_freedom)
 
 
-Design = Callable[[Floats], Floats]
-"""Makes the terms of a regression of the log-odds, so that they are never all there at once."""
-
-
 class Fit(NamedTuple):
     """A logistic regression: its coefficients and their covariance by the model.
 
     `squares` are those of the slopes of the likelihood; all are of the coefficients `free`.
+    `masses` are the log-odds that it was found of.
     """
 
     coefficients: Floats
@@ -330,10 +351,11 @@ class Fit(NamedTuple):
     squares: Floats
     free: list[int]
     design: Design
+    masses: Masses
 
     def _turn(self, data: Validated) -> tuple[Floats, Floats, Floats]:
         """Return the terms of each sample, these times the covariance, and the probabilities."""
-        terms = self.design(data.odds).T
+        terms = self.design(logit(data.p)).T
         mean, terms = expit(terms @ self.coefficients), terms[:, self.free]
         return terms, terms @ self.model, mean
 
@@ -365,85 +387,12 @@ class Fit(NamedTuple):
         ]
 
 
-BLOCK, PART = 2**14, 2**15
-"""Samples that fit into a fast memory; of many a regular part as large as this tells the start."""
-
-
-def make_line(odds: Floats) -> Floats:
-    """Return the terms of a straight line, shape (2, n)."""
-    return np.array([np.ones(len(odds)), odds])
-
-
-class Passed(NamedTuple):
-    """What one pass over the samples adds up: the log-likelihood and its derivatives."""
-
-    likelihood: float
-    gradient: Floats
-    information: Floats
-    squares: Floats
-
-
-def pass_over(data: Validated, design: Design, beta: Floats) -> Passed:
-    """Return the log-likelihood, its slope and curvature, and the squares of the slopes."""
-    k = len(beta)
-    likelihood, gradient, information, squares = (
-        0.0,
-        np.zeros(k),
-        np.zeros((k, k)),
-        np.zeros((k, k)),
-    )
-    for start in range(0, len(data.y), BLOCK):
-        rows = slice(start, start + BLOCK)
-        y, weight, terms = data.y[rows], data.weight[rows], design(data.odds[rows])
-        line = beta @ terms
-        less = np.exp(-np.abs(line))
-        both = 1 + less
-        likelihood += float(weight @ (y * line - np.maximum(line, 0) - np.log1p(less)))
-        moved = weight * (y - np.where(line < 0, less, 1.0) / both)
-        gradient += terms @ moved
-        information += (terms * (weight * less / (both * both))) @ terms.T
-        turned = terms * moved
-        squares += turned @ turned.T
-    return Passed(likelihood, gradient, information, squares)
-
-
-def maximize(
-    data: Validated, design: Design, start: Floats, free: list[int]
-) -> tuple[Floats, Passed] | None:
-    """Return the best coefficients, of those that are free, by Newton's method; None without one.
-
-    Of many samples it begins where it ends of a part of them. What a last full step misses is of
-    the order of its square.
-    """
-    if (every := len(data.y) // PART) > 1:
-        group = None if data.group is None else data.group[::every]
-        part = Validated(data.y[::every], data.odds[::every], data.weight[::every], group)
-        found = maximize(part, design, start, free)
-        start = start if found is None else found[0]
-    beta, among, step = start.astype(np.float64), np.ix_(free, free), np.zeros(len(start))
-    now = pass_over(data, design, beta)
-    for _ in range(100):
-        before = now.likelihood
-        try:
-            step[free] = np.linalg.solve(now.information[among], now.gradient[free])
-        except np.linalg.LinAlgError:
-            return None
-        now = pass_over(data, design, beta + step)
-        while now.likelihood < before - 1e-9 * abs(before) and np.abs(step).max() > 1e-12:
-            step /= 2
-            now = pass_over(data, design, beta + step)
-        beta = beta + step
-        largest = np.abs(beta[free]).max()
-        if largest > 1e4 or now.likelihood > -SEPARATED * data.weight.sum():
-            return None
-        if np.abs(step).max() < 1e-7 * (1 + largest):
-            return beta, now
-    return None
-
-
 def fit_logistic(data: Validated, design: Design, start: Floats, free: list[int]) -> Fit | None:
     """Return the regression of the events on a design; None where there is none."""
-    found = maximize(data, design, start, free)
+    for masses in data.masses:
+        found = maximize(masses, design, start, free)
+        if found is not None and masses.tell(found[0] @ design(masses.odds)):
+            break
     if found is None:
         return None
     (beta, passed), among = found, np.ix_(free, free)
@@ -451,7 +400,7 @@ def fit_logistic(data: Validated, design: Design, start: Floats, free: list[int]
     if np.linalg.cond(information) > 1e12:
         return None
     model = np.asarray(np.linalg.inv(information), dtype=np.float64)
-    return Fit(beta, passed.likelihood, model, passed.squares[among], free, design)
+    return Fit(beta, passed.likelihood, model, passed.squares[among], free, design, masses)
 
 
 SMALLEST = float(np.finfo(float).tiny)
@@ -467,24 +416,20 @@ def _find_in_the_large(data: Validated) -> Measure:
     (spread,) = fit.spread_each(data)
     larger = data.shrink(spread.variance / float(fit.model[0, 0]))
     known = spread, larger, float(fit.model[0, 0]) ** 0.5
-    limits = partial(_limit_shift, data, value, known)
+    limits = partial(_limit_shift, fit.masses, value, known)
     return Measure(value, spread.error, "score", limits, spread.details)
 
 
 def _limit_shift(
-    data: Validated, value: float, known: tuple[Spread, float, float], confidence_level: float
+    masses: Masses, value: float, known: tuple[Spread, float, float], confidence_level: float
 ) -> Limits:
     """Return the shifts whose score is that many standard deviations from 0."""
     reach = _find_quantile(known[0], confidence_level) * known[1] ** 0.5
 
     def excess(shift: float) -> float:
-        moved, variance = 0.0, SMALLEST  # the variance is 0 where all is certain
-        for start in range(0, len(data.y), BLOCK):
-            rows = slice(start, start + BLOCK)
-            mean, weight = expit(shift + data.odds[rows]), data.weight[rows]
-            moved += float(weight @ (data.y[rows] - mean))
-            variance += float(weight @ (mean * (1 - mean)))
-        return abs(moved) / variance**0.5 - reach
+        passed = pass_over(masses, make_line, np.array([shift, 1.0]))
+        moved, variance = float(passed.gradient[0]), float(passed.information[0, 0])
+        return abs(moved) / max(variance, SMALLEST) ** 0.5 - reach  # it is 0 where all is certain
 
     low, high = (_cross(excess, value, side, reach * known[2]) for side in (-1, 1))
     return low, high
@@ -527,7 +472,8 @@ def recalibrate(data: Validated) -> dict[str, Measure]:
     found = {}
     for at, spread in enumerate(fit.spread_each(data)):
         value, method = float(fit.coefficients[at]), "profile"
-        limits: Callable[[float], Limits] = partial(_profile, data, fit, at, spread)
+        larger = data.shrink(spread.variance / float(fit.model[at, at]))
+        limits: Callable[[float], Limits] = partial(_profile, fit, at, larger)
         if data.group is not None:
             degrees, method = spread.degrees_of_freedom, "t"
             limits = partial(
@@ -539,26 +485,24 @@ def recalibrate(data: Validated) -> dict[str, Measure]:
     return found
 
 
-def _profile(data: Validated, fit: Fit, at: int, spread: Spread, confidence_level: float) -> Limits:
+def _profile(fit: Fit, at: int, larger: float, confidence_level: float) -> Limits:
     """Return the ends where twice the loss of likelihood, of the best other one, is z^2 r."""
-    larger = data.shrink(spread.variance / float(fit.model[at, at]))
     bound = intervals.normal_quantile(confidence_level) ** 2 * larger
     best, moves = float(fit.coefficients[at]), fit.model[:, at] / fit.model[at, at]
 
     def excess(value: float) -> float:
         start = fit.coefficients + moves * (value - best)
-        found = maximize(data, make_line, start, [1 - at])
+        found = maximize(fit.masses, make_line, start, [1 - at])
         return np.inf if found is None else 2 * (fit.likelihood - found[1].likelihood) - bound
 
     step = float(bound * fit.model[at, at]) ** 0.5
     low, high = (
-        _find_end(data, fit, at, bound, side) or _cross(excess, best, side, step)
-        for side in (-1, 1)
+        _find_end(fit, at, bound, side) or _cross(excess, best, side, step) for side in (-1, 1)
     )
     return low, high
 
 
-def _find_end(data: Validated, fit: Fit, at: int, bound: float, side: int) -> float | None:
+def _find_end(fit: Fit, at: int, bound: float, side: int) -> float | None:
     """Return an end of a profile interval by Newton's method; None where that does not settle.
 
     It solves for both coefficients at once: twice the loss of likelihood is the bound, and its
@@ -568,7 +512,7 @@ def _find_end(data: Validated, fit: Fit, at: int, bound: float, side: int) -> fl
     reach = float(bound * fit.model[at, at]) ** 0.5
     beta = fit.coefficients + side * reach * fit.model[:, at] / fit.model[at, at]
     for _ in range(20):
-        likelihood, gradient, information, _ = pass_over(data, make_line, beta)
+        likelihood, gradient, information, _ = pass_over(fit.masses, make_line, beta)
         loss = 2 * (fit.likelihood - likelihood) - bound
         slopes = np.array([-2 * gradient, -information[other]])
         try:
@@ -583,38 +527,32 @@ def _find_end(data: Validated, fit: Fit, at: int, bound: float, side: int) -> fl
     return None
 
 
-def make_spline(odds: Floats, knots: Floats) -> Floats:
-    """Return an intercept and a restricted cubic spline, which is linear beyond the outer knots.
-
-    Its terms have shape (n_terms, n).
-    """
-    above = np.maximum(odds - knots[:, None], 0)
-    cubes = above * above * above  # much faster than a power
-    last, second, inner = knots[-1], knots[-2], knots[:-2, None]
-    tails = (cubes[-2] * (last - inner) - cubes[-1] * (second - inner)) / (last - second)
-    terms = (cubes[:-2] - tails) / (last - knots[0]) ** 2
-    return np.concatenate([np.ones((1, len(odds))), odds[None], terms])
-
-
 def _summarize(distances: Floats, share: float | None) -> Floats:
     """Return the mean, or a quantile, over the last axis."""
     found: Floats = distances.mean(axis=-1)
     return found if share is None else np.quantile(distances, share, axis=-1)
 
 
+def find_cuts(ranked: Ranked) -> Floats:
+    """Return scores between which lies the same weight."""
+    passed = np.cumsum(ranked.positives + ranked.negatives)
+    cuts = (np.arange(N_CUTS) + 0.5) / N_CUTS * passed[-1]
+    return ranked.score[np.searchsorted(passed, cuts).clip(max=len(passed) - 1)]
+
+
 def _measure_distances(
-    data: Validated, ranked: Ranked, confidence_level: float, random_state: RandomStateLike
+    data: Validated,
+    grid: Floats,
+    knots_of: dict[int, Floats],
+    confidence_level: float,
+    random_state: RandomStateLike,
 ) -> dict[str, Measure]:
     """Return how far the smooth calibration curve lies from the diagonal."""
     n_events = np.count_nonzero(data.y)
     n_smaller = min(n_events, len(data.y) - n_events)
-    passed = np.cumsum(ranked.positives + ranked.negatives)
-    cuts = (np.arange(N_CUTS) + 0.5) / N_CUTS * passed[-1]
-    p = ranked.score[np.searchsorted(passed, cuts).clip(max=len(passed) - 1)]
-    grid = logit(p.clip(CERTAIN, 1 - CERTAIN))
-    for n_knots in (3, 2) if n_smaller < FEW_EVENTS else (4, 3, 2):
-        knots = np.quantile(grid, KNOTS.get(n_knots, (0.25, 0.75)))
-        if len(np.unique(knots)) < n_knots:
+    for n_knots, knots in knots_of.items():
+        few = n_knots > 3 and n_smaller < FEW_EVENTS
+        if few or len(np.unique(knots)) < n_knots:
             continue
         start = np.eye(1, max(2, n_knots), 1)[0]  # calibrated
         fit = fit_logistic(data, partial(make_spline, knots=knots), start, list(range(len(start))))
@@ -731,10 +669,10 @@ def _bisect(holds: Callable[[float], bool], fails: float, works: float) -> float
     return works
 
 
-def _scale_brier(data: Validated, p: Floats) -> Measure:
+def _scale_brier(data: Validated) -> Measure:
     """Return one less the ratio of the Brier score to that of the share of the event."""
     share = np.average(data.y, weights=data.weight)
-    losses, of_share = data.weight * (data.y - p) ** 2, data.weight * (data.y - share) ** 2
+    losses, of_share = data.weight * (data.y - data.p) ** 2, data.weight * (data.y - share) ** 2
     ratio = float(losses.sum() / of_share.sum())
     spread = intervals.spread_of_ratio(losses, of_share, data.group)
     unbiased = ratio * (1 - 1 / independent_size(data.weight))

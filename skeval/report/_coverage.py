@@ -39,9 +39,6 @@ MEASURED |= {1000: (94, 99), 5000: (94, 97)}
 """By number of samples, what benchmarks/results/inflation.csv says of error rates."""
 MEASURED_NUMBERS = {"squared": (90, 100), "absolute": (91, 100)}
 """The same by loss of numbers, of 50 to 5,000 samples."""
-UNDETERMINED = " Of least squares with as many features as samples it was {} %."
-UNDETERMINED_RATES = {"squared": 32, "absolute": 1}
-"""The cell that is not among these, since no inflation is enough there."""
 MEASURED_SHARES = {"log_loss": (89, 100), "brier": (92, 99)}
 """The same by loss of probabilities, none of which is 0 for the first."""
 MEASURED_CERTAIN = (79, 100)
@@ -111,8 +108,7 @@ def _write_measured(answer: Estimate, sizes: Mapping[Any, int] | None, certain: 
             return HELD.format(of, *MEASURED_CERTAIN)
         return HELD.format("two classes and 50 to 1,000 samples", *MEASURED_SHARES[loss])
     if loss in MEASURED_NUMBERS:
-        held = HELD.format("50 to 5,000 samples", *MEASURED_NUMBERS[loss])
-        return held + UNDETERMINED.format(UNDETERMINED_RATES[loss])
+        return HELD.format("50 to 5,000 samples", *MEASURED_NUMBERS[loss])
     if answer.details["n_groups"] is not None:
         return HELD.format("two classes, a linear rule and 5 to 50 groups", *MEASURED_GROUPS)
     share = 1.0 if sizes is None else min(sizes.values()) / sum(sizes.values())

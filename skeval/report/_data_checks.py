@@ -19,16 +19,21 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import issparse
 from scipy.stats import rankdata
+from sklearn.base import clone
+from sklearn.linear_model import LinearRegression
 from sklearn.neighbors import NearestNeighbors
+from sklearn.pipeline import Pipeline
 
 from skeval._resampling.fits import OutOfFold
 from skeval._resampling.task import Target
 from skeval.datasets._files import read_times
 from skeval.report._sections import Caution
+from skeval.report._source import count_columns
 
 __all__ = [
     "are_alike",
     "name_columns",
+    "warn_of_least_squares",
     "warn_of_order",
     "warn_of_repeated_values",
     "write_data_warnings",
@@ -390,6 +395,39 @@ class Repeats(NamedTuple):
     n_repeated: int
     n_values: int
     agreement: float
+
+
+def warn_of_least_squares(estimator: Any, X: Any, y: Any) -> Caution | None:
+    """Say when least squares have about as many features as samples.
+
+    A tenth more samples change their error many times over then, and folds train on a tenth less.
+    What comes before them in a pipeline may make features; where it fails, that is told elsewhere.
+    """
+    *steps, rule = estimator if isinstance(estimator, Pipeline) else [estimator]
+    if not isinstance(rule, LinearRegression) or rule.positive:
+        return None
+    if steps:
+        with suppress(Exception):
+            X = clone(estimator[:-1]).fit_transform(X, y)
+    n_samples, n_features = len(y), count_columns(X) or 0
+    least, most = UNDETERMINED
+    if not least * n_samples <= n_features <= most * n_samples:
+        return None
+    return Caution(
+        "undetermined",
+        f"Least squares of {n_features} features are undetermined with about as many samples "
+        f"({n_samples}): the error of the rule fitted to all of them may be many times that of the "
+        "rules of the folds, which see fewer. In simulations of as many features as samples the "
+        f"interval held it in {HELD_UNDETERMINED[1]} % of the cases, that of absolute errors in "
+        f"{HELD_UNDETERMINED[0]} %. Fewer features or a penalty (Ridge) help.",
+        "least squares of about as many features as samples are undetermined",
+    )
+
+
+UNDETERMINED = 0.95, 1.15
+"""Features a sample where the folds say least of the rule fitted to all samples."""
+HELD_UNDETERMINED = 1, 32
+"""By loss, absolute and squared, what benchmarks/results/inflation.csv says of one for one."""
 
 
 def warn_of_repeated_values(

@@ -25,7 +25,12 @@ from skeval.model_selection._error_interval import read_positive_weight
 from skeval.model_selection._interval_methods import AUTO, ERROR_METHODS, LISTED
 from skeval.report import _sentences
 from skeval.report._comparison import EvaluationComparison, collect_cautions, compare_reports
-from skeval.report._data_checks import name_columns, warn_of_order, write_data_warnings
+from skeval.report._data_checks import (
+    name_columns,
+    warn_of_least_squares,
+    warn_of_order,
+    write_data_warnings,
+)
 from skeval.report._predictions import (
     add_search_question,
     count_classes,
@@ -468,6 +473,9 @@ class Run:
             where = name_columns(steps.task.X, names), left_out, name_rows(steps.task.X)
             notes += self._finish(warn_of_order, *where, found, steps.groups, steps.folds)
         notes += self._finish(warn_of_scores, found, metrics, steps.task.estimator)
+        asked = steps.task.estimator, steps.task.X, steps.target.y
+        undetermined = self._finish(warn_of_least_squares, *asked)
+        notes += [] if undetermined is None else [undetermined]
         tests = self._test_all(granted, names, rare)
         together = steps.design.task.kept_together
         about_data = steps.task.X, steps.target, together, names, left_out

@@ -400,7 +400,7 @@ class PredictionsReport(GivenReport):
         found = self.out_of_fold
         if found.group is None or np.isnan(found.loss).any():
             return
-        weight = found.weight[found.row]
+        weight = found.take(found.weight)
         spread = spread_of_mean(Tested(found.loss, weight, found.group))
         alone = spread_of_mean(Tested(found.loss, weight)).variance
         if spread.variance > 0:

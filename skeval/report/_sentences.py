@@ -159,33 +159,34 @@ def find_guess(
     target of an `earlier` one, if that is better: each of them has a name, and the sample for each
     of the answers. There is none for a loss of one's own.
     """
-    rows, weight, codes = found.row, found.weight[found.row], found.target.codes
+    weight, codes = found.take(found.weight), found.take(found.target.codes)
     if loss == "zero_one" and found.target.classes is not None:
-        largest = int(np.bincount(codes[rows], weight).argmax())
-        answer, targets = name_label(found.target.classes[largest]), codes
-        losses = LOSSES[loss](targets[rows], largest)
+        largest = int(np.bincount(codes, weight).argmax())
+        answer, targets = name_label(found.target.classes[largest]), found.target.codes
+        losses = LOSSES[loss](codes, largest)
     elif loss in ("squared", "absolute") and np.ndim(found.target.y) == 1:
         targets = np.asarray(found.target.y, dtype=float)
-        answer, centre = "the mean", float(np.average(targets[rows], weights=weight))
+        tested = found.take(targets)
+        answer, centre = "the mean", float(np.average(tested, weights=weight))
         if loss == "absolute":
-            answer, centre = "the median", _find_median(targets[rows], weight)
-        losses = LOSSES[loss](targets[rows], centre)
+            answer, centre = "the median", _find_median(tested, weight)
+        losses = LOSSES[loss](tested, centre)
     elif loss in PROBABILITY_LOSSES and found.target.classes is not None:
-        shares = np.bincount(codes[rows], weight, minlength=len(found.target.classes))
+        shares = np.bincount(codes, weight, minlength=len(found.target.classes))
         answer, earlier = "with the shares of the classes", ()
         always = np.tile(shares / shares.sum(), (len(shares), 1))
-        losses = PROBABILITY_LOSSES[loss](np.arange(len(shares)), always)[codes[rows]]
+        losses = PROBABILITY_LOSSES[loss](np.arange(len(shares)), always)[codes]
     else:
         return None
     guesses = [(answer, losses, Guess.verb)]
     for said, before in earlier:
-        guesses.append((said, LOSSES[loss](targets[rows], targets[before]), "answering"))
+        guesses.append((said, LOSSES[loss](found.take(targets), targets[before]), "answering"))
     return make_guess(found, *min(guesses, key=lambda each: float(weight @ each[1])))
 
 
 def make_guess(found: OutOfFold, answer: str, losses: np.ndarray, verb: str = Guess.verb) -> Guess:
     """Return the answer with these losses, and how the predictions do beside it."""
-    error = float(np.average(losses, weights=found.weight[found.row]))
+    error = float(np.average(losses, weights=found.take(found.weight)))
     difference, spread, degrees = summarize_losses(found, found.loss - losses)
     reach = float(stats.t.isf(ALPHA / 2, degrees)) * spread
     return Guess(answer, error, difference, difference - reach, difference + reach, verb)
@@ -225,9 +226,10 @@ def find_unanswered(found: OutOfFold) -> tuple[str, ...]:
     classes = found.target.classes
     if classes is None:
         return ()
-    given = [np.unique(found.predicted[part]).astype(np.intp) for part in found.repeats]
-    counts = np.bincount(np.concatenate(given), minlength=len(classes))
-    return tuple(name_label(classes[code]) for code in np.flatnonzero(counts < len(given) / 2))
+    k, repeats = len(classes), found.repeats
+    codes = (found.predicted[part].astype(np.intp, copy=False) for part in repeats)
+    times = sum(np.bincount(part, minlength=k) > 0 for part in codes)
+    return tuple(name_label(classes[code]) for code in np.flatnonzero(times < len(repeats) / 2))
 
 
 def write_verdict(report: Any) -> str:

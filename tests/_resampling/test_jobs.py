@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 import warnings
+from contextlib import contextmanager
 from functools import partial
 
 import joblib
@@ -76,16 +77,22 @@ def answers():
     return {name: run() for name, run in ALL_RUNS.items()}
 
 
+@contextmanager
+def start_cluster(**options):
+    distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
+    options |= {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster):
+        yield
+
+
 @pytest.fixture(scope="module")
 def cluster():
-    """Two worker processes, each of one thread."""
-    distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
-    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True}
-    with (
-        distributed.LocalCluster(**options, dashboard_address=":0") as cluster,
-        distributed.Client(cluster),
-    ):
-        yield cluster
+    """Two workers that get and send bytes, as those of other machines; in this process, for speed.
+
+    That nothing else reaches a worker than what is sent to it is tried with processes of loky.
+    """
+    with start_cluster(processes=False, protocol="tcp://"):
+        yield
 
 
 @pytest.mark.parametrize(
@@ -257,7 +264,7 @@ def wait_for(condition, seconds=120):
 
 
 @pytest.mark.slow
-def test_a_cluster_that_loses_a_worker(cluster, tmp_path):
+def test_a_cluster_that_loses_a_worker(tmp_path):
     """The other does its fits, for no worker holds the only copy of the data."""
     log = tmp_path / "log"
     wide = np.tile(X, 200)
@@ -269,7 +276,7 @@ def test_a_cluster_that_loses_a_worker(cluster, tmp_path):
     killer = threading.Thread(target=kill_one)
     killer.start()
     estimator, options = Slow(log, os.getpid()), {"n_resamples": 40, "random_state": 0}
-    with joblib.parallel_config(backend="dask"):
+    with start_cluster(processes=True), joblib.parallel_config(backend="dask"):
         found = bootstrap_error(estimator, wide, y, **options)
     killer.join()
     alone = bootstrap_error(GaussianNB(), wide, y, **options)
@@ -407,8 +414,7 @@ def test_counts_of_a_bar_are_fits(capsys):
     assert "50/50" in capsys.readouterr().err
 
 
-# What follows comes last, for processes are lost by it, and the next run starts others.
-@pytest.mark.parametrize("backend", ["threading", "loky"])
+@pytest.mark.parametrize("backend", ["threading", "multiprocessing"])
 def test_the_error_of_a_worker_names_the_fit(backend):
     infinite = X.copy()
     infinite[7, 2] = np.inf
@@ -419,6 +425,7 @@ def test_the_error_of_a_worker_names_the_fit(backend):
         error_interval(GaussianNB(), infinite, y, random_state=0, n_repeats=2)
 
 
+# What follows comes last, for processes are lost by it, and the next run starts others.
 @pytest.mark.parametrize("backend", ["sequential", "threading", "loky"])
 def test_who_stops_early_leaves_nothing_behind(backend):
     """No warning of joblib's, and the next run is as good as the first."""

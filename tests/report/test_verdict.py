@@ -16,8 +16,8 @@ from sklearn.datasets import load_diabetes
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.feature_selection import SelectKBest
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.feature_selection import SelectKBest, f_regression
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.model_selection import (
     GroupKFold,
     KFold,
@@ -30,6 +30,7 @@ from sklearn.model_selection import (
 )
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures, StandardScaler
 
 import skeval
 from skeval._resampling.task import Cases
@@ -43,9 +44,9 @@ from skeval.report._coverage import (
     MEASURED_NUMBERS,
     MEASURED_RARE,
     MEASURED_SHARES,
-    UNDETERMINED_RATES,
     write_coverage,
 )
+from skeval.report._data_checks import HELD_UNDETERMINED, warn_of_least_squares
 from skeval.report._sections import Caution
 from skeval.report._sentences import Guess, RareClass, forbid_quoting, write_chance, write_error
 
@@ -335,6 +336,26 @@ def test_grave_warnings_stand_first():
     assert both.verdict.endswith("Not shown to beat the guess: b.")
 
 
+def test_least_squares_of_as_many_features_as_samples():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 120))
+    y = X[:, 0] + rng.normal(size=60)
+
+    def warned(estimator, n_features):
+        return warn_of_least_squares(estimator, X[:, :n_features], y) is not None
+
+    least = LinearRegression()
+    assert [n for n in range(1, 121) if warned(least, n)] == list(range(57, 70))
+    chosen = make_pipeline(StandardScaler(), SelectKBest(f_regression, k=60), least)
+    assert warned(chosen, 120)
+    assert not warned(chosen.set_params(selectkbest__k=30), 60)
+    assert warned(make_pipeline(PolynomialFeatures(2), least), 10)  # 66 with the squares
+    assert not any(warned(rule, 60) for rule in (Ridge(), LinearRegression(positive=True)))
+    report = skeval.evaluate(least, X[:, :60], y, **FEW)
+    assert str(report).startswith("Do not quote this error: least squares of about as many")
+    assert "held that error" not in str(report)
+
+
 def test_no_interval_is_not_written_as_nan():
     X, _ = draw_rare(60, 30)
     with warnings.catch_warnings():
@@ -418,7 +439,7 @@ def test_what_is_said_of_coverage_is_what_the_benchmark_has():
             loss, lambda row, h=heavy: row["population"] not in h and not undetermined(row)
         )
         assert found == told
-        assert ends(loss, undetermined) == (UNDETERMINED_RATES[loss],) * 2
+    assert [ends(x, undetermined)[0] for x in ("absolute", "squared")] == list(HELD_UNDETERMINED)
     for loss, told in MEASURED_SHARES.items():
         every = loss == "brier"
         assert ends(loss, lambda row, e=every: e or "neighbour" not in row["learner"]) == told
