@@ -422,7 +422,7 @@ class Fits:
         """Score all on every split; one on which a fit failed is left out."""
         if len(self.folds) < 2:
             raise ValueError(f"cv must make at least two splits, got {len(self.folds)}.")
-        asked = fold_plan(self.n_samples, self.folds), self.scorer, self.score
+        asked = fold_plan(self.n_samples, self.folds), self.scorer
         scores = np.column_stack(
             [np.concatenate(list(score_plan(task, *asked))) for task in self.tasks]
         )
