@@ -155,13 +155,9 @@ def find_known(events: Events, bins: Binned, confidence_level: float) -> Known:
     size, wider = bins.effective.copy(), np.ones(len(bins.counts))
     if events.group is None:
         return Known(size, wider)
-    small = np.min_scalar_type(len(size))  # which is sorted by its digits
-    ends = np.cumsum(bins.counts)[:-1]
-    inside = np.split(np.argsort(bins.place.astype(small), kind="stable"), ends)
-    for k, observed in enumerate(bins.observed.tolist()):
-        rows = inside[k]
-        happened, group, weight = events.happened[rows], events.group[rows], events.weight[rows]
-        spread = intervals.spread_of_cells(np.array([0.0, 1.0]), happened, group, weight)
+    data = events.happened, events.group, events.weight, bins.place
+    spreads = intervals.spreads_of_cells(np.array([0.0, 1.0]), *data)
+    for k, (observed, spread) in enumerate(zip(bins.observed.tolist(), spreads, strict=True)):
         if spread.n_groups == 1:
             size[k] = 1.0
             continue

@@ -297,7 +297,8 @@ def _number(names: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         and names.max() < 4 * len(names)
     ):
         known = np.bincount(names) > 0
-        return np.flatnonzero(known), (np.cumsum(known) - 1)[names]
+        codes = names.astype(np.intp, copy=False)
+        return np.flatnonzero(known), codes if known.all() else (np.cumsum(known) - 1)[codes]
     found, codes = np.unique(names, return_inverse=True)
     return found, codes.reshape(-1)
 

@@ -37,7 +37,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skeval import evaluate
-from skeval._inference.intervals import Design, spread_between, spread_of_cells
+from skeval._inference.intervals import Design, spread_between, spreads_of_cells
 from skeval.feature_selection import CV2FeatureSelectionPipeline, selection_bias
 from skeval.metrics import (
     CalibrationDisplay,
@@ -612,10 +612,16 @@ def test_the_spread_of_cells_is_that_of_their_samples(kind, dtype):
     share = weight / weight.sum()
     influence = share * (values[cell] - share @ values[cell])
     expected = spread_between(influence, group, weight)
-    found = spread_of_cells(values, given, group, weight)
+    (found,) = spreads_of_cells(values, given, group, weight)
     assert_allclose(found.covariance, expected.covariance)
     assert_allclose(found[1:3], expected[1:3])
     assert_allclose(found.correlation, expected.correlation)
+    part = 2 * rng.integers(0, 3, 60)  # of two of five there is none
+    parts = spreads_of_cells(values, given, group, weight, part)
+    for at, one in zip(np.unique(part), parts, strict=True):
+        rows = part == at
+        (alone,) = spreads_of_cells(values, given[rows], group[rows], weight[rows])
+        assert_allclose([*one.covariance[0], *one[1:3]], [*alone.covariance[0], *alone[1:3]])
 
 
 def test_degrees_of_freedom_are_satterthwaites():

@@ -196,6 +196,14 @@ def test_scores_are_drawn_upwards():
     assert np.all(np.diff(curve.columns["law"]) >= 0)
 
 
+def test_scores_have_the_names_that_all_others_take():
+    options = {"n_repeats": 1, "random_state": 0}
+    accuracy = learning_curve_band(GaussianNB(), X, Y, scoring="accuracy", **options)
+    error = learning_curve_band(GaussianNB(), X, Y, scoring="neg_error_rate", **options)
+    measured = ~accuracy.columns["extrapolated"].astype(bool)
+    np.testing.assert_allclose(error.y[measured], accuracy.y[measured] - 1)
+
+
 def test_both_loss_and_scoring_are_refused():
     with pytest.raises(ValueError, match="loss must be None"):
         learning_curve_band(GaussianNB(), X, Y, loss="zero_one", scoring="accuracy")
