@@ -785,7 +785,7 @@ def _spread_of_table(values: Floats, table: Floats, squares: Floats) -> Spread:
     influence = _centre(values, whole)
     squared, counted = squares.sum(axis=0) @ influence**2, whole @ influence**2
     totals = Totals(np.array([squared]), np.array([counted]))
-    size, squares = (each.sum(axis=1, keepdims=True) for each in (table, squares))
+    size, squares = (each @ np.ones((len(values), 1)) for each in (table, squares))
     return measure_sums((table @ influence)[None, :, None], size, squares, totals, size)
 
 
@@ -853,11 +853,11 @@ def measure_sums(
     covariance = (of_group * factor) @ of_group.T
     d = scale * (squares + correlation * (weight**2 - squares))
     # C is diag(d) + U K U' with the columns share and d of each part.
-    columns = np.concatenate([share, d], axis=1)
-    inner = -np.roll(np.eye(columns.shape[1]), weight.shape[1], axis=0)
+    columns = np.concatenate([share.T, d.T])  # they lie one after another: sums are much faster
+    inner = -np.roll(np.eye(len(columns)), weight.shape[1], axis=0)
     np.fill_diagonal(inner[: weight.shape[1]], d.sum(axis=0))
-    own, lost = d.sum(axis=1), ((columns @ inner) * columns).sum(axis=1)
-    gram = inner @ (columns.T @ (factor[:, None] * columns))
+    own, lost = d.sum(axis=1), np.sum((inner @ columns) * columns, axis=0)
+    gram = inner @ ((factor * columns) @ columns.T)
     mean = float(factor @ (own + lost))
     square = float(factor**2 @ (own**2 + 2 * own * lost) + np.trace(gram @ gram))
     degrees = mean**2 / square if square > 0 else 0.0

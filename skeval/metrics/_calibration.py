@@ -198,8 +198,10 @@ def bin_events(events: Events, n_bins: int, strategy: str) -> Binned:
     """Return the events in bins of equal width or of equal weight."""
     p, weight = events.probability, events.weight
     edges = _find_edges(p, weight, n_bins, strategy)
-    filled, place = np.unique(np.searchsorted(edges[1:-1], p), return_inverse=True)
-    place = place.reshape(-1)
+    place = np.searchsorted(edges[1:-1], p)
+    known = np.bincount(place) > 0
+    filled = np.flatnonzero(known)
+    place = place if known.all() else (np.cumsum(known) - 1)[place]
     total = np.bincount(place, weight)
     return Binned(
         place,

@@ -276,7 +276,7 @@ def number_groups(groups: Any, n_samples: int, seen: np.ndarray | None = None) -
     groups = check_groups(groups, n_samples, crossed=True)
     if groups is None:
         return None
-    groups = groups if seen is None else groups[seen]
+    groups = groups if seen is None or seen.all() else groups[seen]
     columns = groups.reshape(len(groups), -1).T
     numbered = [_number(column) for column in columns]
     for names, _ in numbered:
