@@ -40,14 +40,8 @@ from skeval.metrics.cluster._external import (
     pair_jaccard_score,
     purity_score,
 )
-from skeval.metrics.cluster._kernels.distance_pass import silhouettes
-from skeval.metrics.cluster._kernels.distances import (
-    MetricOfRows,
-    Partition,
-    Tiles,
-    slices,
-    to_centroids,
-)
+from skeval.metrics.cluster._kernels.distance_pass import silhouettes, slices
+from skeval.metrics.cluster._kernels.distances import MetricOfRows, Partition, Tiles, to_centroids
 from skeval.metrics.cluster._samples import (
     METRIC_CONSTRAINTS,
     PASS_CONSTRAINTS,

@@ -24,7 +24,6 @@ from skeval.metrics.cluster._kernels.distances import (
     Strip,
     Tile,
     Tiles,
-    slices,
     squared_norms,
 )
 
@@ -45,6 +44,7 @@ __all__ = [
     "pass_over_rows",
     "points_visited",
     "silhouettes",
+    "slices",
     "within_pass",
 ]
 
@@ -291,6 +291,12 @@ def cut_points(starts: np.ndarray, n: int, size: int) -> np.ndarray:
             cuts.extend(parts[1:])
             begin = stop
     return np.unique([*cuts, n])
+
+
+def slices(stop: int, step: int, *, start: int = 0) -> Iterator[slice]:
+    """Cut start:stop into slices of `step`, the last one shorter."""
+    for begin in range(start, stop, step):
+        yield slice(begin, min(begin + step, stop))
 
 
 def sums_by_strips(tiles: Tiles, starts: np.ndarray, n: int) -> ClusterSums:

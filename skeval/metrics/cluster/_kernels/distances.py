@@ -7,7 +7,7 @@ Equations: doc/derivations/distance_pass.rst.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Set
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache, partial
 from typing import Any
@@ -17,6 +17,7 @@ from scipy.sparse import csr_matrix, hstack, issparse, vstack
 from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise_distances
 from sklearn.metrics.pairwise import PAIRWISE_BOOLEAN_FUNCTIONS, distance_metrics
+from sklearn.utils import gen_batches
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 __all__ = [
@@ -36,7 +37,6 @@ __all__ = [
     "multiply",
     "operands",
     "point_tiles",
-    "slices",
     "squared_norms",
     "to_centroids",
 ]
@@ -167,11 +167,9 @@ class Samples:
         n = self.partition.n_samples
         if isinstance(self.metric, str):
             return np.full(n, ROUNDED_ZERO.get(self.metric, 0.0))
-        distance, some = (
-            distance_function(self.metric, self.points),
-            slice(None, None, -(-n // SCALE_SAMPLE)),
-        )
-        parts = [distance(self.points[rows], self.points[some]) for rows in slices(n, SCALE_ROWS)]
+        distance = distance_function(self.metric, self.points)
+        some = self.points[:: -(-n // SCALE_SAMPLE)]
+        parts = [distance(self.points[rows], some) for rows in gen_batches(n, SCALE_ROWS)]
         return ROUNDING * np.concatenate([part.max(axis=1) for part in parts])
 
     def _check(self, block: np.ndarray, rows: slice, columns: slice) -> None:
@@ -552,12 +550,6 @@ def _fill_diagonal(
     both = np.arange(max(rows.start, columns.start), min(rows.stop, columns.stop))
     block[both - rows.start, both - columns.start] = value
     return block
-
-
-def slices(stop: int, step: int, *, start: int = 0) -> Iterator[slice]:
-    """Cut start:stop into slices of `step`, the last one shorter."""
-    for begin in range(start, stop, step):
-        yield slice(begin, min(begin + step, stop))
 
 
 def _is_cheaper_dense(n: int, p: int) -> bool:

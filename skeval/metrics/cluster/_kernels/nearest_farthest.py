@@ -17,13 +17,13 @@ from skeval.metrics.cluster._kernels.distance_pass import (
     TILE_ROWS,
     VISIT_COST,
     points_visited,
+    slices,
 )
 from skeval.metrics.cluster._kernels.distances import (
     Samples,
     left_operands,
     multiply,
     operands,
-    slices,
     squared_norms,
 )
 
