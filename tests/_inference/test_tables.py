@@ -127,6 +127,7 @@ def test_delta_coverage_long(problem, score):
     assert binom.sf(hits - 1, 4000, 0.95) > 0.001  # nor too wide
 
 
+@pytest.mark.simulated
 def test_public_interval_is_the_delta_interval():
     """The whole path, labels and all: 95 % of 120 data sets of two classes, one rare."""
     p = true_table(*PROBLEMS["two classes"])

@@ -308,6 +308,7 @@ def delong_rejections(n_data_sets, n_each=40):
     return rejected
 
 
+@pytest.mark.simulated
 def test_delong_has_its_size():
     rejected = delong_rejections(180)
     assert stats.binom.sf(rejected - 1, 180, 0.05) > 0.001

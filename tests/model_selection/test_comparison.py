@@ -318,6 +318,7 @@ def cover_ranks(n_data_sets):
     return covered, sure
 
 
+@pytest.mark.simulated
 def test_intervals_of_ranks_hold_the_true_ranks_together():
     covered, sure = cover_ranks(80)
     assert stats.binom.cdf(covered, 80, 0.95) > 0.001

@@ -29,6 +29,7 @@ def count_discordant(comparison):
     return comparison.difference.details["only_a"] + comparison.difference.details["only_b"]
 
 
+@pytest.mark.simulated
 def test_data_sets_are_as_many_as_the_t_test_needs_and_a_little_more():
     """Normal differences of mean 0.5 sd: 34 by the t-test, whose efficiency is 0.955."""
     normal = stats.norm.ppf((np.arange(60) + 0.5) / 60)
@@ -69,6 +70,7 @@ def test_samples_of_areas_are_as_many_as_the_normal_law_needs():
     assert found.unit == "samples"
 
 
+@pytest.mark.simulated
 def test_samples_of_errors():
     """McNemar's test with a fraction p of discordant samples, by the formula of Connor (1987)."""
     comparison = compare_predictions(Y, [A, B], method="mcnemar")
@@ -113,6 +115,7 @@ def draw_systems(n_groups, size, seed, icc=0.3):
     return np.zeros(len(groups), dtype=int), wrong, groups
 
 
+@pytest.mark.simulated
 @pytest.mark.parametrize("method", ["mcnemar", "max_t"])
 def test_studies_of_groups_have_the_power_that_was_found(method):
     y, two, groups = draw_systems(2000, 10, 0)

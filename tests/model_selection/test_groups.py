@@ -659,6 +659,7 @@ def test_degrees_of_freedom_are_satterthwaites():
     assert_allclose(found.degrees_of_freedom, 6)
 
 
+@pytest.mark.simulated
 @pytest.mark.parametrize(
     ("groups", "icc", "statistic"),
     [("10", 0.3, "error_rate"), ("5", 0.8, "difference"), ("20", 0.3, "slope"),

@@ -68,6 +68,7 @@ def test_reduction_of_two_classes():
     assert result.details["variance_reduction"] == pytest.approx(0.3 * 0.7 * (0.3 - 0.2) ** 2 / 100)
 
 
+@pytest.mark.simulated
 def test_variance_against_simulation():
     sizes = {"a": 40, "b": 60, "c": 20}
     rng = np.random.default_rng(1)

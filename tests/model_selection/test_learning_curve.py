@@ -214,6 +214,7 @@ SIZES = [20, 27, 37, 49, 67, 90, 100, 200]
 TRUTH = np.array([0.3560, 0.3245, 0.3032, 0.2820, 0.2674, 0.2576, 0.2529, 0.2402])
 
 
+@pytest.mark.simulated
 def test_intervals_hold_the_expected_error():
     n_sets, held = 15, []
     for seed in range(n_sets):

@@ -100,6 +100,7 @@ def test_randomness():
     assert len({scorer(model, X, y) for _ in range(8)}) > 1
 
 
+@pytest.mark.simulated
 def test_valid_under_the_null_hypothesis():
     pvalues = []
     for seed in range(200):
