@@ -15,8 +15,8 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 # Where CI is set the examples are the same in every run; elsewhere they go on searching. Other
 # numbers of them are tried by --hypothesis-profile=long and =few.
 FIXED = "CI" in os.environ
-settings.register_profile("shared cores", deadline=None, derandomize=FIXED, max_examples=20)
-settings.register_profile("few", deadline=None, derandomize=FIXED, max_examples=10)
+settings.register_profile("shared cores", deadline=None, derandomize=FIXED, max_examples=15)
+settings.register_profile("few", deadline=None, derandomize=FIXED, max_examples=8)
 settings.register_profile("long", deadline=None, max_examples=1000)
 settings.load_profile("shared cores")
 

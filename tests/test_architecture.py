@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,6 @@ import skeval
 
 ROOT = Path(skeval.__file__).parent
 MODULES = {path.relative_to(ROOT).as_posix(): path for path in sorted(ROOT.rglob("*.py"))}
-TREES = {name: ast.parse(path.read_text()) for name, path in MODULES.items()}
 
 # A floor may import those above it in this list, and itself.
 FLOORS = [
@@ -47,10 +47,23 @@ EQUATION = re.compile(
 )
 
 
+@cache
+def tree(module):
+    """Return what a module says, parsed."""
+    return ast.parse(MODULES[module].read_text())
+
+
+@cache
+def nodes(module):
+    """Return all parts of the tree of a module."""
+    return list(ast.walk(tree(module)))
+
+
+@cache
 def imports(module, *, late=True):
     """Return the dotted names that a module imports, inside functions too if `late`."""
     names = []
-    for node in ast.walk(TREES[module]) if late else at_import(TREES[module].body):
+    for node in nodes(module) if late else at_import(tree(module).body):
         if isinstance(node, ast.Import):
             names += [name.name for name in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -71,7 +84,7 @@ def floor_of(package):
 
 
 def functions(module):
-    return [node for node in ast.walk(TREES[module]) if isinstance(node, ast.FunctionDef)]
+    return [node for node in nodes(module) if isinstance(node, ast.FunctionDef)]
 
 
 def lines_of_function(function):
@@ -83,7 +96,7 @@ def lines_of_function(function):
 def lines_of_code(module):
     """Count the lines that are neither blank nor part of a docstring."""
     documented = set()
-    for node in ast.walk(TREES[module]):
+    for node in nodes(module):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(
             node
         ):
@@ -247,7 +260,7 @@ def test_names_that_others_use_are_listed_and_not_private():
 def used_names(module):
     """Return files with the names taken from them: imported, or attributes of imported files."""
     used, files = [], {}
-    for node in ast.walk(TREES[module]):
+    for node in nodes(module):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("skeval"):
             path = node.module.replace(".", "/").removeprefix("skeval").lstrip("/")
             for name in node.names:
@@ -257,14 +270,14 @@ def used_names(module):
                     files[name.asname or name.name] = f"{path}/{name.name}.py"
     return used + [
         (files[node.value.id], node.attr)
-        for node in ast.walk(TREES[module])
+        for node in nodes(module)
         if isinstance(node, ast.Attribute)
         if isinstance(node.value, ast.Name) and node.value.id in files
     ]
 
 
 def listed_names(module):
-    for node in TREES[module].body:
+    for node in tree(module).body:
         if isinstance(node, ast.Assign | ast.AnnAssign) and "__all__" in ast.unparse(node)[:7]:
             return set(ast.literal_eval(node.value))
     return set()
@@ -274,7 +287,7 @@ def test_every_module_lists_its_names():
     def lists(module):
         found = [
             ast.unparse(node)
-            for node in TREES[module].body
+            for node in tree(module).body
             if isinstance(node, ast.Assign | ast.AnnAssign)
         ]
         return [text for text in found if text.startswith("__all__")]

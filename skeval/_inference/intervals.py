@@ -95,8 +95,8 @@ __all__ = [
     "row_means",
     "shrink_area_variance",
     "spread_between",
-    "spread_of_cells",
     "spread_of_ratio",
+    "spreads_of_cells",
     "stratified_wilson_interval",
     "take_root",
     "warn_of_one_group",
@@ -736,29 +736,57 @@ def spread_between(
     return combine_ways(group, measure)
 
 
-def spread_of_cells(
-    values: Floats, cell: Labels, group: Codes, weight: Floats | None = None
-) -> Spread:
-    """Return how far the weighted mean is known of what a sample counts by its cell.
+def spreads_of_cells(
+    values: Floats,
+    cell: Labels,
+    group: Codes,
+    weight: Floats | None = None,
+    part: NDArray[np.intp] | None = None,
+) -> list[Spread]:
+    """Return how far the weighted mean is known of what a sample counts by its cell, by each part.
 
-    It is that of `spread_between`, from a table of groups and cells where this is small.
+    It is that of `spread_between`, from a table of groups and cells where this is small. A part
+    without samples has none.
     """
     if weight is not None:
         weight = None if weight.min() == weight.max() else weight / weight.max()
-    n_cells, n_groups = len(values), int(group.max()) + 1
-    is_large = group.ndim > 1 or n_cells * n_groups > _LARGE * len(cell)
-    place, size = (cell, n_cells) if is_large else (group * n_cells + cell, n_cells * n_groups)
-    table = squares = add_up(place, weight, size).reshape(-1, n_cells)
+    n_cells, n_parts = len(values), 1 if part is None else int(part.max()) + 1
+    shape = n_parts, int(group.max()) + 1, n_cells
+    if group.ndim > 1 or np.prod(shape) > _LARGE * len(cell):
+        if part is None:
+            return [_spread_of_many(values, cell, group, weight)]
+        order = np.argsort(part.astype(np.min_scalar_type(n_parts)), kind="stable")
+        inside = np.split(order, np.cumsum(np.bincount(part))[:-1])
+        weights = np.ones(len(cell)) if weight is None else weight
+        parts = ((cell[at], group[at], weights[at]) for at in inside if len(at))
+        return [_spread_of_many(values, *each) for each in parts]
+    place = (group if part is None else part * shape[1] + group) * n_cells + cell
+    tables = squares = add_up(place, weight, int(np.prod(shape))).reshape(shape)
     if weight is not None:
-        squares = add_up(place, weight**2, size).reshape(-1, n_cells)
-    whole, squared = table.sum(axis=0), squares.sum(axis=0)
-    influence = (values - whole @ values / whole.sum()) / whole.sum()
-    if is_large:
-        moved = np.take(influence, cell)  # truth values, too, are places here
-        return spread_between(moved if weight is None else weight * moved, group, weight)
-    totals = Totals(np.array([squared @ influence**2]), np.array([whole @ influence**2]))
-    counted, squares = (each.sum(axis=1, keepdims=True) for each in (table, squares))
-    return measure_sums((table @ influence)[None, :, None], counted, squares, totals, counted)
+        squares = add_up(place, weight**2, int(np.prod(shape))).reshape(shape)
+    pairs = zip(tables, squares, strict=True)
+    return [_spread_of_table(values, *pair) for pair in pairs if pair[0].any()]
+
+
+def _centre(values: Floats, whole: Floats) -> Floats:
+    """Return what a sample of each cell moves the mean by, from the weights of the cells."""
+    return (values - whole @ values / whole.sum()) / whole.sum()
+
+
+def _spread_of_many(values: Floats, cell: Labels, group: Codes, weight: Floats | None) -> Spread:
+    """Return how far a mean is known where groups and cells would make a large table."""
+    moved = np.take(_centre(values, add_up(cell, weight, len(values))), cell)  # cells may be bool
+    return spread_between(moved if weight is None else weight * moved, group, weight)
+
+
+def _spread_of_table(values: Floats, table: Floats, squares: Floats) -> Spread:
+    """Return the same of the weights, and of their squares, of each group in each cell."""
+    whole = table.sum(axis=0)
+    influence = _centre(values, whole)
+    squared, counted = squares.sum(axis=0) @ influence**2, whole @ influence**2
+    totals = Totals(np.array([squared]), np.array([counted]))
+    size, squares = (each @ np.ones((len(values), 1)) for each in (table, squares))
+    return measure_sums((table @ influence)[None, :, None], size, squares, totals, size)
 
 
 _LARGE = 4
@@ -825,11 +853,11 @@ def measure_sums(
     covariance = (of_group * factor) @ of_group.T
     d = scale * (squares + correlation * (weight**2 - squares))
     # C is diag(d) + U K U' with the columns share and d of each part.
-    columns = np.concatenate([share, d], axis=1)
-    inner = -np.roll(np.eye(columns.shape[1]), weight.shape[1], axis=0)
+    columns = np.concatenate([share.T, d.T])  # they lie one after another: sums are much faster
+    inner = -np.roll(np.eye(len(columns)), weight.shape[1], axis=0)
     np.fill_diagonal(inner[: weight.shape[1]], d.sum(axis=0))
-    own, lost = d.sum(axis=1), np.einsum("gi,ij,gj->g", columns, inner, columns)
-    gram = inner @ (columns.T @ (factor[:, None] * columns))
+    own, lost = d.sum(axis=1), np.sum((inner @ columns) * columns, axis=0)
+    gram = inner @ ((factor * columns) @ columns.T)
     mean = float(factor @ (own + lost))
     square = float(factor**2 @ (own**2 + 2 * own * lost) + np.trace(gram @ gram))
     degrees = mean**2 / square if square > 0 else 0.0

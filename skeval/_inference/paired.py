@@ -7,7 +7,8 @@ a region of practical equivalence (ROPE) turns a posterior into three probabilit
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +27,7 @@ __all__ = [
     "LARGEST_LEVEL",
     "PairedTest",
     "RegionProbabilities",
+    "Right",
     "adjust_pvalues",
     "cochran_q_statistic",
     "corrected_error",
@@ -237,17 +239,77 @@ def mcnemar(
     return PairedTest(error, statistic, pvalue, limits), form
 
 
+CELLS_OF_THREE = (np.arange(8)[:, None] >> np.arange(3) & 1).astype(float)
+"""Which of three classifiers is right in each of the cells."""
+
+
+@dataclass(frozen=True, eq=False)
+class Right:
+    """Which of k classifiers are right on which of n samples, counted once for all tests.
+
+    Attributes
+    ----------
+    right : bool ndarray of shape (k, n)
+    group : ndarray of shape (n,) or (n, n_kinds), or None
+    """
+
+    right: NDArray[np.bool_]
+    group: Codes | None = None
+
+    @cached_property
+    def both(self) -> Floats:
+        """How many samples each pair of classifiers has right."""
+        return np.array([[np.count_nonzero(a & b) for b in self.right] for a in self.right], float)
+
+    @property
+    def rates(self) -> Floats:
+        """The share of the samples that each has right."""
+        return np.diag(self.both) / self.right.shape[1]
+
+    @cached_property
+    def counts(self) -> tuple[Floats, Floats]:
+        """How many samples each group has, and how many each classifier has right there."""
+        assert self.group is not None
+        return self.count(self.group)
+
+    def count(self, code: Codes) -> tuple[Floats, Floats]:
+        """Return the same of groups of one kind."""
+        n_groups, hits = int(code.max()) + 1, list[Floats]()
+        for first in range(0, len(self.right), 3):
+            three = self.right[first : first + 3].view(np.int8)
+            place = 8 * code
+            place += sum(own << at for at, own in enumerate(three))
+            table = intervals.add_up(place, None, 8 * n_groups).reshape(-1, 8)
+            hits.append((table @ CELLS_OF_THREE).T)
+        return table.sum(axis=1), np.concatenate(hits)[: len(self.right)]
+
+    def spread(self, contrasts: Floats) -> tuple[Floats, Spread]:
+        """Return linear combinations of the rates, of shape (n_contrasts, k), and their spread."""
+        assert self.group is not None
+        n, rates = self.right.shape[1], self.rates
+        values = contrasts @ rates
+        squares = np.sum((contrasts @ self.both) * contrasts, axis=1) / n - values**2
+        whole = squares.sum(keepdims=True) / n
+        totals = intervals.Totals(whole, whole)
+
+        def measure(code: Codes) -> Spread:
+            size, hits = self.counts if code is self.group else self.count(code)
+            sums, size = contrasts @ (hits - rates[:, None] * size) / n, size[:, None]
+            return intervals.measure_sums(sums[:, :, None], size, size, totals, size)
+
+        return values, intervals.combine_ways(self.group, measure)
+
+
 def grouped_mcnemar(
-    right: NDArray[np.bool_], group: Codes, alternative: str = "two-sided"
+    counted: Right, a: int, b: int, alternative: str = "two-sided"
 ) -> tuple[PairedTest, Spread]:
     """Return the test of McNemar by the differences of groups (Durkalski et al. 2003).
 
-    `right` of shape (2, n) says which samples each is right on. As without groups the interval, and
-    here the test too, adds half a sample to each of the cells that differ.
+    As without groups the interval, and here the test too, adds half a sample to each of the cells
+    that differ.
     """
-    (one, other), n = right.view(np.int8), right.shape[1]
-    value = float(np.mean(right[0]) - np.mean(right[1]))
-    spread = intervals.spread_of_cells(np.array([0.0, 1.0, -1.0, 0.0]), one + 2 * other, group)
+    n, eye = counted.right.shape[1], np.eye(len(counted.right))
+    (value,), spread = counted.spread(eye[[a]] - eye[[b]])
     variance = (n**2 * spread.variance + 1 + 2 * n * value**2 / (n + 2)) / (n + 2) ** 2
     test = _student(n * value / (n + 2), variance, spread, alternative)
     return test._replace(limits=partial(_within_bounds, test.limits)), spread
@@ -411,14 +473,13 @@ def _f_limits(differences: Floats, total: float, confidence_level: float) -> Lim
     return mean - float(np.sqrt(square)), mean + float(np.sqrt(square))
 
 
-def grouped_cochran(right: NDArray[np.bool_], group: Codes) -> tuple[float, float]:
-    """Return Hotelling's F of the rates of (k, n) that are right, and its P-value.
+def grouped_cochran(counted: Right) -> tuple[float, float]:
+    """Return Hotelling's F of the rates that are right, and its P-value.
 
     It is that of the covariance between groups, on ``k - 1`` and ``df - k + 2`` degrees of freedom.
     """
-    contrasts = right[:-1].astype(np.float64) - right[-1]
-    means, k = contrasts.mean(axis=1), len(right)
-    spread = intervals.spread_between((contrasts - means[:, None]).T / right.shape[1], group)
+    k = len(counted.right)
+    means, spread = counted.spread(np.eye(k)[:-1] - np.eye(k)[-1])
     left = spread.degrees_of_freedom - k + 2
     if left <= 0:
         return np.nan, np.nan

@@ -93,14 +93,8 @@ class Cells:
             centred = slope - self.counts @ slope[:, None] / totals
             variances = np.sum(self.squares * (centred * (self.largest / totals)) ** 2, axis=1)
             return [Spread(np.array([[variance]])) for variance in variances.tolist()]
-        weight = np.ones(len(self.cell)) if self.weight is None else self.weight / self.largest
-        parts: list[Any] = [slice(None)]
-        if self.repeat is not None:
-            parts = [self.repeat == one for one in np.unique(self.repeat)]
-        taken = ((self.cell[at], groups[at], weight[at]) for at in parts)
-        return [
-            intervals.warn_of_one_group(intervals.spread_of_cells(slope, *each)) for each in taken
-        ]
+        found = intervals.spreads_of_cells(slope, self.cell, groups, self.weight, self.repeat)
+        return [intervals.warn_of_one_group(each) for each in found]
 
 
 class ConfusionTable(NamedTuple):

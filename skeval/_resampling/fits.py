@@ -46,6 +46,7 @@ from skeval._resampling.task import (
     permute_labels,
 )
 from skeval.metrics._curves import CurveSample
+from skeval.metrics._scorers import read_scoring
 from skeval.utils._checks import scale_weights, warn_user
 from skeval.utils._compat import limit_threads, safe_split, threadpool_controller
 
@@ -147,14 +148,12 @@ def tells(task: Task, plan: ResamplingPlan) -> bool:
     return bool(task.verbose) and plan.n_fits > 1
 
 
-def is_served(
-    task: Task, plan: ResamplingPlan, scorer: Any = None, scoring: Any = None, times: float = 1.0
-) -> bool:
+def is_served(task: Task, plan: ResamplingPlan, scoring: Any = None, times: float = 1.0) -> bool:
     """Whether a solver does a plan, of which predictions are asked for, or scores.
 
     It must be faster than the loop by `times` at least.
     """
-    questions = Questions() if scorer is None else Questions((), scorer, scoring)
+    questions = Questions() if scoring is None else ask_scores(task, scoring)
     return find_adapter(task.under(verbose=0), plan, questions, times) is not None
 
 
@@ -182,11 +181,9 @@ def send_fits(
         limit = threadpool_controller().limit(limits=1, user_api="blas")
         if plan.n_fits <= size:
             options = options | {"n_jobs": 1}
-    whole = adapter is not None
-    with limit, open_jobs(job, total=plan.n_fits, blocks=whole, **options) as run:
-        batches = ([block] for block in blocks) if whole else blocks
-        for batch, found in run.stream(batches):
-            yield (batch[0] if whole else batch), join_outputs(found)
+    with limit, open_jobs(job, total=plan.n_fits, blocks=adapter is not None, **options) as run:
+        for block, found in run.stream(blocks):
+            yield block, join_outputs(found)
 
 
 def solve_here(
@@ -339,18 +336,16 @@ def complete(
 def score_plan(
     task: Task,
     plan: ResamplingPlan,
-    scorer: Any,
-    scoring: Any = None,
+    scoring: Any,
     *,
     first_block: int | None = None,
     several: bool = False,
 ) -> Iterator[list[Scores]]:
     """Yield, block by block, the mean score over the fits of each repetition, by metric.
 
-    `scorer` is what `scoring` names; unless there may be several scores, it must give one number.
+    Unless there may be several scores, `scoring` must give one number.
     """
-    questions = Questions((), scorer, scoring)
-    for _, output in fit_plan(task, plan, questions, first_block=first_block):
+    for _, output in fit_plan(task, plan, ask_scores(task, scoring), first_block=first_block):
         several_found = next((each for each in output.scores or () if isinstance(each, dict)), {})
         if several_found and not several:
             raise TypeError(
@@ -358,6 +353,11 @@ def score_plan(
                 f"{', '.join(map(repr, several_found))}."
             )
         yield mean_scores(output, plan.fits_per_repetition)
+
+
+def ask_scores(task: Task, scoring: Any) -> Questions:
+    """Return what asks for nothing but the scores that an argument `scoring` names."""
+    return Questions((), read_scoring(task.estimator, scoring), scoring)
 
 
 def mean_scores(output: FitOutput, fits_per_repetition: int) -> list[Scores]:
@@ -486,12 +486,12 @@ def fit_scheme(
                 yield None if output.failed[0] else output
 
 
-def score_scheme(task: Task, scheme: Scheme, scorer: Any, scoring: Any) -> list[Any]:
+def score_scheme(task: Task, scheme: Scheme, scoring: Any) -> list[Any]:
     """Return the score of each fit, nan where it failed."""
     plan = check_plan(task, scheme)
     with naming_the_fit(task, scheme):
         several = not callable(scoring)
-        parts = list(score_plan(task, plan, scorer, scoring, several=several))
+        parts = list(score_plan(task, plan, scoring, several=several))
     return [score for part in parts for score in part]
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from itertools import combinations
+from itertools import chain, combinations
 from numbers import Integral
 from typing import Any
 
@@ -32,8 +32,8 @@ from sklearn.model_selection import (
 )
 from sklearn.utils import check_random_state
 
-from skeval._resampling.plan import PlanBlock, ResamplingPlan
-from skeval._resampling.task import Cases, Target
+from skeval._resampling.plan import PlanBlock, ResamplingPlan, concatenate_blocks
+from skeval._resampling.task import Cases, Target, Task
 from skeval._resampling.units import MAX_TRIES, explain_no_draw
 from skeval.utils._checks import (
     RandomStateLike,
@@ -63,7 +63,7 @@ __all__ = [
     "halves_scheme",
     "keeps_order",
     "limit_folds",
-    "make_dealer",
+    "make_permutation_plan",
     "make_repeated_plan",
     "number_kept_together",
     "part_repeats",
@@ -71,7 +71,6 @@ __all__ = [
     "resolve_folds",
     "resolve_splitter",
     "seed_splitter",
-    "splits_by_position",
     "subsample_scheme",
 ]
 
@@ -163,6 +162,40 @@ def splits_by_position(splitter: Any) -> bool:
         return False
     shuffles = type(splitter) is not LeaveOneOut and getattr(splitter, "shuffle", True)
     return not shuffles or isinstance(splitter.random_state, Integral)
+
+
+def make_permutation_plan(
+    splitter: Any, task: Task, order_of: Callable[[int], np.ndarray], n_permutations: int
+) -> ResamplingPlan:
+    """Split and order: repetition 0 is the observed labels, `r` is permutation ``r - 1``."""
+    X, target, groups = task.X, task.target, task.groups
+    unpermuted = np.arange(len(target))
+    n_folds = splitter.get_n_splits(X, target.y, groups)
+    if splits_by_position(splitter):
+        splitter = check_cv(list(splitter.split(X)))
+    deal = make_dealer(splitter, target) if groups is None else None
+    planned: dict[tuple[int, ...], tuple[list, PlanBlock]] = {}
+
+    def find_folds(labels: np.ndarray) -> PlanBlock:
+        folds = list(splitter.split(X, labels, groups))
+        key = tuple(map(id, chain.from_iterable(folds)))
+        if key not in planned:  # Folds given once as arrays come back as the same arrays.
+            planned.clear()
+            plan = fold_plan(len(target), folds)
+            planned[key] = folds, concatenate_blocks([plan.draw(f) for f in range(len(folds))])
+        return planned[key][1]
+
+    def draw(repetition: int) -> PlanBlock:
+        order = order_of(repetition - 1) if repetition else unpermuted
+        if deal is not None:
+            tested = deal(target.codes[order])
+            orders = np.broadcast_to(order, tested.shape)
+            return PlanBlock((~tested).astype(np.intp), tested, orders)
+        folds = find_folds(target.y[order])
+        orders = np.broadcast_to(order, (len(folds), len(order)))
+        return PlanBlock(folds.train, folds.test, orders)
+
+    return ResamplingPlan(len(target), 1 + n_permutations, draw, n_folds)
 
 
 def fold_indices(n_samples: int, part: str, rows: Any) -> np.ndarray:

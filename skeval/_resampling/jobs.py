@@ -117,10 +117,11 @@ class Jobs:
             tell(n_fits)
 
     def stream(self, batches: Iterable[JobList]) -> Iterator[tuple[Any, list[Any]]]:
-        """Yield each batch of jobs with its results, in the order given.
+        """Yield each batch with the results of its jobs, in the order given.
 
-        The jobs of all batches are sent in one call, but for batches of which nothing is left to
-        do: those are handed out before the next is made, so memory does not grow with them.
+        Where jobs are `blocks`, a batch is one of them. The jobs of all batches are sent in one
+        call, but for batches of which nothing is left to do: those are handed out before the next
+        is made, so memory does not grow with them.
         """
         source = map(self._open, batches)
         for batch in source:
@@ -154,15 +155,16 @@ class Jobs:
         while waiting:
             yield self._close(waiting.popleft())
 
-    def _open(self, jobs: JobList) -> Batch:
+    def _open(self, given: JobList) -> Batch:
         """Return a batch with the results that are kept."""
-        batch = Batch(jobs, 1 if self.blocks else JOBS_PER_RESULT, self.results)
+        jobs, group_size = ([given], 1) if self.blocks else (given, JOBS_PER_RESULT)
+        batch = Batch(given, jobs, group_size, self.results)
         batch.read_kept(self.function)
         return batch
 
     def _close(self, batch: Batch) -> tuple[Any, list[Any]]:
         self._advance(batch, batch.kept)
-        return batch.jobs, batch.found
+        return batch.given, batch.found
 
     def _advance(self, batch: Batch, numbers: list[int]) -> None:
         self.advance(sum(len(batch.jobs[at]) for at in numbers) if self.blocks else len(numbers))
@@ -172,6 +174,7 @@ class Jobs:
 class Batch:
     """Some jobs and what is found of them; groups of them are kept as one result."""
 
+    given: JobList
     jobs: JobList
     group_size: int
     results: Results | None

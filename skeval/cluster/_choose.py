@@ -33,7 +33,8 @@ from skeval.cluster._stability import (
     Seed,
 )
 from skeval.metrics.cluster import compactness_score, within_cluster_distances
-from skeval.metrics.cluster._samples import partition_rows, to_centroids
+from skeval.metrics.cluster._kernels.distances import to_centroids
+from skeval.metrics.cluster._samples import partition_rows
 from skeval.utils._checks import check_option, root_seed, warn_user
 from skeval.utils._compat import Interval, StrOptions, validate_params
 from skeval.utils._text import (

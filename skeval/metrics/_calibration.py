@@ -155,13 +155,9 @@ def find_known(events: Events, bins: Binned, confidence_level: float) -> Known:
     size, wider = bins.effective.copy(), np.ones(len(bins.counts))
     if events.group is None:
         return Known(size, wider)
-    small = np.min_scalar_type(len(size))  # which is sorted by its digits
-    ends = np.cumsum(bins.counts)[:-1]
-    inside = np.split(np.argsort(bins.place.astype(small), kind="stable"), ends)
-    for k, observed in enumerate(bins.observed.tolist()):
-        rows = inside[k]
-        happened, group, weight = events.happened[rows], events.group[rows], events.weight[rows]
-        spread = intervals.spread_of_cells(np.array([0.0, 1.0]), happened, group, weight)
+    data = events.happened, events.group, events.weight, bins.place
+    spreads = intervals.spreads_of_cells(np.array([0.0, 1.0]), *data)
+    for k, (observed, spread) in enumerate(zip(bins.observed.tolist(), spreads, strict=True)):
         if spread.n_groups == 1:
             size[k] = 1.0
             continue
@@ -202,8 +198,10 @@ def bin_events(events: Events, n_bins: int, strategy: str) -> Binned:
     """Return the events in bins of equal width or of equal weight."""
     p, weight = events.probability, events.weight
     edges = _find_edges(p, weight, n_bins, strategy)
-    filled, place = np.unique(np.searchsorted(edges[1:-1], p), return_inverse=True)
-    place = place.reshape(-1)
+    place = np.searchsorted(edges[1:-1], p)
+    known = np.bincount(place) > 0
+    filled = np.flatnonzero(known)
+    place = place if known.all() else (np.cumsum(known) - 1)[place]
     total = np.bincount(place, weight)
     return Binned(
         place,

@@ -142,6 +142,9 @@ def calibration_measures(
     have Student's interval of the variance that is found when each group is left out in turn (CR3,
     in one step of Newton's method), for a few groups that are alike inside bend the likelihood.
 
+    *Many samples.* More than 32,768 distinct probabilities are fitted by some thousand log-odds,
+    whose sums over the samples are exact but for rounding; fits too steep for that take them all.
+
     *The smooth curve* is logistic regression on a restricted cubic spline of the log-odds with 4
     knots, 3 where a class has fewer than 30 samples [1]_ [2]_. Chance makes distances even where
     probabilities are right: ``details["by_chance"]`` is the median of what it makes then. So the

@@ -19,7 +19,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.utils import get_tags
 
 from skeval._inference.intervals import Codes, Spread, spread_between
-from skeval._inference.paired import ALTERNATIVES
+from skeval._inference.paired import ALTERNATIVES, Right
 from skeval._resampling.fits import check_error_score, fit_plan, score_plan
 from skeval._resampling.folds import fold_plan, keeps_order, resolve_folds
 from skeval._resampling.plan import RESPONSES, join_outputs
@@ -62,7 +62,6 @@ from skeval.model_selection._comparison_methods import (
     InTime,
     Joint,
     Question,
-    Right,
     Splits,
     check_estimators,
     check_method,
@@ -423,7 +422,7 @@ class Fits:
         """Score all on every split; one on which a fit failed is left out."""
         if len(self.folds) < 2:
             raise ValueError(f"cv must make at least two splits, got {len(self.folds)}.")
-        asked = fold_plan(self.n_samples, self.folds), self.scorer, self.score
+        asked = fold_plan(self.n_samples, self.folds), self.scorer
         scores = np.column_stack(
             [np.concatenate(list(score_plan(task, *asked))) for task in self.tasks]
         )

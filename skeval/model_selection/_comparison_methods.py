@@ -21,9 +21,9 @@ from sklearn.base import is_classifier
 
 from skeval._inference import intervals, paired
 from skeval._inference.estimate import Details, Limits, Test
-from skeval._inference.intervals import Codes, Spread
+from skeval._inference.intervals import Spread
 from skeval._inference.ordered import blocks_test, diebold_mariano, giacomini_white
-from skeval._inference.paired import PairedTest
+from skeval._inference.paired import PairedTest, Right
 from skeval._inference.posteriors import (
     N_DRAWS,
     dirichlet_weights,
@@ -50,7 +50,6 @@ __all__ = [
     "InTime",
     "Joint",
     "Question",
-    "Right",
     "Splits",
     "Table",
     "check_estimators",
@@ -94,13 +93,6 @@ class Areas(NamedTuple):
     values: np.ndarray
     spread: Spread
     paired: bool = True
-
-
-class Right(NamedTuple):
-    """Which samples each predicts right, (n_names, n_samples), and their groups."""
-
-    right: np.ndarray
-    group: Codes | None
 
 
 class Draws(NamedTuple):
@@ -439,41 +431,39 @@ def judge_halves(scores: np.ndarray, question: Question, *, method: str) -> Find
     return Findings(values, judge, {"split_scores": scores})
 
 
-def judge_right(source: Right, question: Question) -> Findings:
+def judge_right(counted: Right, question: Question) -> Findings:
     """McNemar's test of the samples that one of two alone predicts right."""
-    right, group = source
-    values = right.mean(axis=1)
+    both, n = counted.both, counted.right.shape[1]
 
     def judge(a: int, b: int) -> Pair:
-        only_a, only_b = int(np.sum(right[a] & ~right[b])), int(np.sum(right[b] & ~right[a]))
-        if group is None:
-            test, form = paired.mcnemar(only_a, only_b, right.shape[1], question.alternative)
-            counted = {"form": form, "only_a": only_a, "only_b": only_b}
+        only_a, only_b = int(both[a, a] - both[a, b]), int(both[b, b] - both[a, b])
+        if counted.group is None:
+            test, form = paired.mcnemar(only_a, only_b, n, question.alternative)
+            told = {"form": form, "only_a": only_a, "only_b": only_b}
         else:
-            test, spread = paired.grouped_mcnemar(right[[a, b]], group, question.alternative)
-            counted = {"form": "t", "only_a": only_a, "only_b": only_b, **spread.details}
-        return Pair(float(values[a] - values[b]), test, "mcnemar", counted)
+            test, spread = paired.grouped_mcnemar(counted, a, b, question.alternative)
+            told = {"form": "t", "only_a": only_a, "only_b": only_b, **spread.details}
+        return Pair(float(counted.rates[a] - counted.rates[b]), test, "mcnemar", told)
 
-    return Findings(values, judge)
+    return Findings(counted.rates, judge)
 
 
-def judge_right_of_all(source: Right, question: Question) -> Findings:
+def judge_right_of_all(counted: Right, question: Question) -> Findings:
     """Cochran's Q (of groups Hotelling's F), whether any differs, before the tests of pairs."""
-    right, group = source
-    name, of_sample = "Q", right.sum(axis=0)
-    if group is None:
+    right, of_groups = counted.right, counted.group is not None
+    if of_groups:
+        statistic, pvalue = paired.grouped_cochran(counted)
+    else:
         statistic = paired.cochran_q_statistic(right)
         pvalue = float(stats.chi2.sf(statistic, len(right) - 1))
-    else:
-        name, (statistic, pvalue) = "F", paired.grouped_cochran(right, group)
     omnibus = Test(
-        name=name,
+        name="F" if of_groups else "Q",
         statistic=statistic,
         pvalue=pvalue,
-        method="Cochran's Q" if group is None else "Hotelling's F of groups",
-        details={"n_discordant": int(np.sum((of_sample > 0) & (of_sample < len(right))))},
+        method="Hotelling's F of groups" if of_groups else "Cochran's Q",
+        details={"n_discordant": int(np.sum(right.any(axis=0) & ~right.all(axis=0)))},
     )
-    return judge_right(source, question)._replace(omnibus=omnibus)
+    return judge_right(counted, question)._replace(omnibus=omnibus)
 
 
 def judge_areas(areas: Areas, question: Question) -> Findings:

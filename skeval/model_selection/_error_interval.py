@@ -670,7 +670,7 @@ def score_interval(
     }
     given = {name: value for name, value in given.items() if value is not None}
     settings = resolve_settings(task, ERROR_METHODS[method], given)
-    scorer = read_scoring(estimator, scoring)
+    read_scoring(estimator, scoring)  # an error of it is one before all fits
     labels = label_parts(scoring)
     root, means = root_seed(random_state), ERROR_METHODS[method].means
     if method == AUTO:
@@ -683,7 +683,7 @@ def score_interval(
             outcome = score_losses(task, labels, root, settings)
         else:
             rule = means(task, root, settings)
-            found = score_scheme(task, rule.scheme, scorer, scoring)
+            found = score_scheme(task, rule.scheme, scoring)
             outcome = score_means(task, labels, found, rule)
         results = score_results(task, labels, outcome, confidence_level, settings)
     if isinstance(scoring, list | tuple | set | dict):

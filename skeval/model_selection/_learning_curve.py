@@ -21,7 +21,6 @@ import numpy as np
 from numpy.random import SeedSequence
 from numpy.typing import NDArray
 from scipy.special import ndtr
-from sklearn.metrics import check_scoring
 
 from skeval._inference.errors import mean_loss
 from skeval._inference.estimate import ANSWER, Band, Curve, Estimate, Limits
@@ -49,7 +48,6 @@ from skeval.utils._checks import (
     check_confidence_level,
     check_data,
     child_seed,
-    naming,
     repetition_rng,
     root_seed,
 )
@@ -424,9 +422,7 @@ def spread_of(influence: Floats) -> Floats:
 def measure_scores(thinned: Thinned, confidence_level: float, scoring: Any) -> Measured:
     """Return the mean score at each size, with the covariance of Nadeau and Bengio (2003)."""
     task = thinned.task
-    with naming("scoring"):
-        scorer = check_scoring(task.estimator, scoring)
-    found = score_scheme(task, thinned.scheme, scorer, scoring)
+    found = score_scheme(task, thinned.scheme, scoring)
     scores = np.array(found, dtype=float).reshape(-1, thinned.n_sizes)
     kept = scores[np.isfinite(scores).all(axis=1)]
     n = len(kept)

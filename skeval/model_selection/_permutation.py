@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain
 from math import log10
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -13,23 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.stats import beta
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.model_selection import check_cv
 
 from skeval._inference.estimate import Limits, Results, Test
 from skeval._inference.intervals import exact_interval
 from skeval._inference.ordered import autocorrelation, time_blocks
 from skeval._inference.paired import exceedances
 from skeval._resampling.fits import Scores, score_plan
-from skeval._resampling.folds import (
-    fold_plan,
-    keeps_order,
-    make_dealer,
-    resolve_splitter,
-    splits_by_position,
-)
-from skeval._resampling.plan import PlanBlock, ResamplingPlan, concatenate_blocks
+from skeval._resampling.folds import keeps_order, make_permutation_plan, resolve_splitter
 from skeval._resampling.task import Params, Task, read_task
-from skeval.metrics._scorers import read_scoring
 from skeval.utils._checks import (
     RandomStateLike,
     check_confidence_level,
@@ -45,7 +35,6 @@ from skeval.utils._compat import RoutedScorer
 
 __all__ = [
     "draw_orders",
-    "make_permutation_plan",
     "make_permutation_scorer",
     "permutation_result",
     "permutation_test",
@@ -268,10 +257,9 @@ def permute(
         if keeps_order(splitter, [] if drawn else list(splitter.split(task.X))):
             raise ValueError(ORDERED)
     plan = make_permutation_plan(splitter, task, chosen.orders, n)
-    scorer = read_scoring(task.estimator, scoring)
     first = None if max_exceedances is None else 1 + max_exceedances
     scores: list[Scores] = []
-    for part in score_plan(task, plan, scorer, scoring, first_block=first, several=True):
+    for part in score_plan(task, plan, scoring, first_block=first, several=True):
         scores += part
         if max_exceedances is not None and all_stopped(scores, max_exceedances):
             break
@@ -448,40 +436,6 @@ ORDERED = (
     "'rotations' where the series of labels is stationary, or permutations= of your own."
 )
 """Why labels of samples in time are not shuffled."""
-
-
-def make_permutation_plan(
-    splitter: Any, task: Task, order_of: Callable[[int], np.ndarray], n_permutations: int
-) -> ResamplingPlan:
-    """Split and order: repetition 0 is the observed labels, `r` is permutation ``r - 1``."""
-    X, target, groups = task.X, task.target, task.groups
-    unpermuted = np.arange(len(target))
-    n_folds = splitter.get_n_splits(X, target.y, groups)
-    if splits_by_position(splitter):
-        splitter = check_cv(list(splitter.split(X)))
-    deal = make_dealer(splitter, target) if groups is None else None
-    planned: dict[tuple[int, ...], tuple[list, PlanBlock]] = {}
-
-    def find_folds(labels: np.ndarray) -> PlanBlock:
-        folds = list(splitter.split(X, labels, groups))
-        key = tuple(map(id, chain.from_iterable(folds)))
-        if key not in planned:  # Folds given once as arrays come back as the same arrays.
-            planned.clear()
-            plan = fold_plan(len(target), folds)
-            planned[key] = folds, concatenate_blocks([plan.draw(f) for f in range(len(folds))])
-        return planned[key][1]
-
-    def draw(repetition: int) -> PlanBlock:
-        order = order_of(repetition - 1) if repetition else unpermuted
-        if deal is not None:
-            tested = deal(target.codes[order])
-            orders = np.broadcast_to(order, tested.shape)
-            return PlanBlock((~tested).astype(np.intp), tested, orders)
-        folds = find_folds(target.y[order])
-        orders = np.broadcast_to(order, (len(folds), len(order)))
-        return PlanBlock(folds.train, folds.test, orders)
-
-    return ResamplingPlan(len(target), 1 + n_permutations, draw, n_folds)
 
 
 def all_stopped(scores: list[Scores], max_exceedances: int) -> bool:

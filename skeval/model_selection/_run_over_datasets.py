@@ -179,7 +179,7 @@ def run_over_datasets(
                 at = f"{each!r} on the data set {name!r}"
                 if task.weight is not None:
                     check_takes_weights(estimator)
-                blocks = score_plan(task.of(estimator), plan, scorer, scoring)
+                blocks = score_plan(task.of(estimator), plan, scorer)
                 found[name][each] = {
                     "test_score": np.array([score for block in blocks for score in block]),
                     "indices": {"train": train, "test": test},

@@ -17,14 +17,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.stats import rankdata
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.metrics import check_scoring, make_scorer
+from sklearn.metrics import make_scorer
 from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
 
 from skeval._inference.estimate import Estimate, Test
 from skeval._inference.ordered import find_season
 from skeval._resampling.fits import OutOfFold, Outputs, fit_plan, fit_scheme, is_served
-from skeval._resampling.folds import fold_plan, keeps_order
+from skeval._resampling.folds import fold_plan, keeps_order, make_permutation_plan
 from skeval._resampling.plan import FitOutput, ResamplingPlan
 from skeval._resampling.progress import show_estimate
 from skeval._resampling.questions import Questions
@@ -39,7 +39,7 @@ from skeval.model_selection._error_interval import (
 )
 from skeval.model_selection._estimates import Settings, conclude, find_perturbed, make_weighted_plan
 from skeval.model_selection._interval_methods import ERROR_METHODS, LISTED, Design, ErrorMethod
-from skeval.model_selection._permutation import draw_orders, make_permutation_plan, permute
+from skeval.model_selection._permutation import draw_orders, permute
 from skeval.report._report import PERTURBED
 from skeval.utils._checks import root_seed
 from skeval.utils._text import count, mean_loss_name, write_ends, write_number
@@ -276,8 +276,7 @@ class Steps:
     def serves(self, part: str, plan: ResamplingPlan, metric: str | None, times: float) -> bool:
         """Whether a solver does the fits of a part, so many times as fast as a loop."""
         scoring = None if part != "permutation" else self._find_scoring(metric)
-        scorer = None if scoring is None else check_scoring(self.task.estimator, scoring)
-        return is_served(self.task, plan, scorer, scoring, max(1.0, times))
+        return is_served(self.task, plan, scoring, max(1.0, times))
 
     def _read_row(self, part: str, size: int | None) -> tuple[Task, ErrorMethod, Settings]:
         """Return the task, the first row and the parameters of a part of the estimates.

@@ -276,7 +276,7 @@ def number_groups(groups: Any, n_samples: int, seen: np.ndarray | None = None) -
     groups = check_groups(groups, n_samples, crossed=True)
     if groups is None:
         return None
-    groups = groups if seen is None else groups[seen]
+    groups = groups if seen is None or seen.all() else groups[seen]
     columns = groups.reshape(len(groups), -1).T
     numbered = [_number(column) for column in columns]
     for names, _ in numbered:
@@ -297,7 +297,8 @@ def _number(names: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         and names.max() < 4 * len(names)
     ):
         known = np.bincount(names) > 0
-        return np.flatnonzero(known), (np.cumsum(known) - 1)[names]
+        codes = names.astype(np.intp, copy=False)
+        return np.flatnonzero(known), codes if known.all() else (np.cumsum(known) - 1)[codes]
     found, codes = np.unique(names, return_inverse=True)
     return found, codes.reshape(-1)
 

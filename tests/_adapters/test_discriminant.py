@@ -72,7 +72,7 @@ def test_an_outlier_makes_no_other_samples_tied(outlier):
     X[7, 0] = outlier
     options = {"cv": list(StratifiedKFold(5).split(X, y)), "scoring": "roc_auc"}
     found, expected = (
-        permutation_test(model(), X, y, n_permutations=12, random_state=0, **options)
+        permutation_test(model(), X, y, n_permutations=7, random_state=0, **options)
         for model in (LinearDiscriminantAnalysis, Own)
     )
     assert found.pvalue == expected.pvalue

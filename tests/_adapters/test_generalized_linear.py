@@ -300,14 +300,14 @@ def test_public_functions_agree_with_the_loop(n_classes):
     options = {"tol": 1e-8, "max_iter": 1000}
     served, looped = LogisticRegression(**options), Looped(**options)
     for function, settings in (
-        (cross_val_error, {"cv": StratifiedKFold(5, shuffle=True, random_state=0)}),
-        (bootstrap_error, {"n_resamples": 8}),
+        (cross_val_error, {"cv": StratifiedKFold(3, shuffle=True, random_state=0)}),
+        (bootstrap_error, {"n_resamples": 5}),
     ):
         one, two = (function(model, X, y, random_state=0, **settings) for model in (served, looped))
         assert_allclose(value_of(one), value_of(two), atol=1e-12)
     for scoring in (None, "neg_log_loss"):
         one, two = (
-            permutation_test(model, X, y, n_permutations=4, cv=3, scoring=scoring, random_state=0)
+            permutation_test(model, X, y, n_permutations=3, cv=2, scoring=scoring, random_state=0)
             for model in (served, looped)
         )
         assert_allclose(one.null_distribution, two.null_distribution, atol=1e-6)

@@ -222,7 +222,7 @@ SCORERS = {
 def test_scorers_of_two_classes(name, scoring, monkeypatch):
     model = {**CLASSIFIERS, **TWO_CLASSES}[name]
     X, y = some_samples("plain"), (some_labels() == "b").astype(int)
-    options = {"cv": list(StratifiedKFold(4).split(X, y)), "permutations": some_orders(48, 9)}
+    options = {"cv": list(StratifiedKFold(3).split(X, y)), "permutations": some_orders(48, 5)}
     expected = loop(monkeypatch, model, X, y, scoring=scoring, **options)
     done = count_loop_fits(monkeypatch)
     found = permutation_test(model, X, y, scoring=scoring, **options)
@@ -240,7 +240,7 @@ def test_scorers_of_three_classes(scoring, monkeypatch):
     X, y = some_samples("plain"), some_labels(n_classes=3)
     model = KNeighborsClassifier()
     folds = list(KFold(2, shuffle=True, random_state=1).split(X))
-    options = {"cv": folds, "permutations": some_orders(48, 12), "scoring": scoring}
+    options = {"cv": folds, "permutations": some_orders(48, 7), "scoring": scoring}
     expected = loop(monkeypatch, model, X, y, **options)
     done = count_loop_fits(monkeypatch)
     found = permutation_test(model, X, y, **options)
@@ -272,7 +272,7 @@ def test_scorers_of_numbers(scoring, kind, monkeypatch):
 def test_scorers_of_numbers_that_are_classes(scoring, monkeypatch):
     """They score the labels, not their codes."""
     X, y = some_samples("plain"), np.random.default_rng(0).choice([1, 5, 20], size=48)
-    options = {"cv": KFold(3), "permutations": some_orders(48, 12), "scoring": scoring}
+    options = {"cv": KFold(3), "permutations": some_orders(48, 7), "scoring": scoring}
     expected = loop(monkeypatch, RidgeClassifier(), X, y, **options)
     found = permutation_test(RidgeClassifier(), X, y, **options)
     assert_allclose(found.null_distribution, expected.null_distribution, rtol=1e-12)

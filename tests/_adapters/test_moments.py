@@ -160,9 +160,9 @@ def test_calls_as_people_write_them(model):
     X = pd.DataFrame(rng.normal(size=(60, 3)), columns=list("abc"))
     both = [cls(**model.get_params()) for cls in (type(model), Own)]
     options = {"cv": StratifiedKFold(4, shuffle=True, random_state=0), "random_state": 0}
-    tests = [permutation_test(each, X, y, n_permutations=9, **options) for each in both]
+    tests = [permutation_test(each, X, y, n_permutations=5, **options) for each in both]
     assert_array_equal(tests[0].null_distribution, tests[1].null_distribution)
-    found, expected = (error_interval(each, X, y, cv=5, random_state=0) for each in both)
+    found, expected = (error_interval(each, X, y, cv=3, random_state=0) for each in both)
     assert found.value == expected.value
     assert (found.interval.low, found.interval.high) == (
         expected.interval.low,

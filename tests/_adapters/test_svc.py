@@ -539,9 +539,9 @@ def test_perturbation_is_the_loop(statistic, scaled):
             make_pipeline(StandardScaler(), svc) if scaled else svc,
             X,
             y,
-            n_resamples=40,
+            n_resamples=20,
             statistic=statistic,
-            cv=5,
+            cv=3,
             random_state=0,
         )
         for svc in (SVM, UNSERVED)

@@ -25,8 +25,8 @@ from skeval._commands.evaluate import CLASSIFIERS, INCLUDED
 from skeval.report._evaluate import OPTIONAL
 
 PARTS = ["holdout", "bootstrap", "permutation", "selection"]
-QUICK = ["--bootstraps", "5", "--cv", "3", "--permutations", "5", "--include", ",".join(PARTS)]
-LEAST = ["--cv", "3", "--include", "cross_validation"]
+QUICK = ["--bootstraps", "5", "--cv", "2", "--permutations", "5", "--include", ",".join(PARTS)]
+LEAST = ["--cv", "2", "--include", "cross_validation"]
 
 
 def test_numbers_are_those_of_evaluate(capsys, tmp_path):
@@ -39,7 +39,7 @@ def test_numbers_are_those_of_evaluate(capsys, tmp_path):
         make_pipeline(StandardScaler(), SVC(kernel="linear")),
         X,
         y,
-        cv=3,
+        cv=2,
         include=PARTS,
         n_bootstraps=5,
         n_permutations=5,
@@ -211,7 +211,7 @@ def test_a_process_whose_terminal_cannot_show_every_name(tmp_path):
     )
     assert result.returncode == 0
     told = result.stderr.decode()
-    head = ": 150 samples, 4 features; linear-svm, seed 0; the answer takes 30 fits"
+    head = ": 150 samples, 4 features; linear-svm, seed 0; the answer takes 20 fits"
     assert told.splitlines()[0].endswith(head)
     assert without_progress(told) == ""
     assert b".632+" in result.stdout
@@ -309,7 +309,7 @@ def test_numbers_are_no_classes_and_a_long_time_is_told(capsys, monkeypatch, tmp
     path.write_text("\n".join(["a,b,target", *rows]))
     for name, value in {"WORTH_TELLING": 0.0, "MANY_ROWS": 20, "FEWEST_PILOTS": 10}.items():
         monkeypatch.setattr(f"skeval._commands.evaluate.{name}", value)
-    assert main(["evaluate", str(path), "--task", "numbers", "--cv", "3", *words]) == 0
+    assert main(["evaluate", str(path), "--task", "numbers", "--cv", "2", *words]) == 0
     printed = capsys.readouterr()
     first = printed.out.splitlines()[0]
     assert first == "counts.csv: 40 samples, 2 features, numbers to predict from 0 to 3"

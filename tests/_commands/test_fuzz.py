@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from skeval.__main__ import main
 
 QUICK = {
-    "evaluate": ["--quick", "--cv", "3", "--include", "cross_validation"],
+    "evaluate": ["--quick", "--cv", "2", "--include", "cross_validation"],
     "cluster": ["--quick", "--k", "2:3", "--repeats", "2"],
 }
 ROWS = [f"{i},{i % 3},{i % 2}" for i in range(24)]
@@ -249,6 +249,7 @@ def test_options(command, option, tmp_path, capsys):
     assert status_of(capsys, command, path, *QUICK[command], *option) == 2
 
 
+@pytest.mark.slow
 def test_as_a_process(tmp_path):
     """One that fails; one that does not is run by the tests of `evaluate`."""
     (tmp_path / "data.csv").write_text("=1+1,target\n")

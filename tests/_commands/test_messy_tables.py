@@ -20,8 +20,8 @@ from skeval.__main__ import main
 from skeval.datasets._tables import load_columns
 
 PARTS = ["holdout", "bootstrap", "permutation", "selection"]
-QUICK = ["--bootstraps", "5", "--cv", "3", "--permutations", "5", "--include", ",".join(PARTS)]
-LEAST = ["--cv", "3", "--include", "cross_validation"]
+QUICK = ["--bootstraps", "5", "--cv", "2", "--permutations", "5", "--include", ",".join(PARTS)]
+LEAST = ["--cv", "2", "--include", "cross_validation"]
 
 
 def draw_people(n=80):
@@ -66,7 +66,7 @@ def test_numbers_are_those_of_a_pipeline_that_prepares_within_the_folds(people, 
         make_pipeline(columns, SVC(kernel="linear")),
         X,
         frame.Survived.to_numpy(dtype=str),
-        cv=3,
+        cv=2,
         include=PARTS,
         n_bootstraps=5,
         n_permutations=5,
@@ -163,7 +163,7 @@ def test_an_estimator_of_ones_own(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
     X, y, names = skeval.datasets.load_table("iris")
-    options = {"cv": 3, "include": ["cross_validation"]}
+    options = {"cv": 2, "include": ["cross_validation"]}
     report = skeval.evaluate(
         LogisticRegression(C=0.1), X, y, feature_names=names, random_state=0, **options
     )

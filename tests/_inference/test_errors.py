@@ -247,7 +247,7 @@ def test_bootstrap_error_is_the_influence_of_the_losses_of_a_loop():
     X, y = load_iris(return_X_y=True)
     X, y = X[50::7], y[50::7]
     n = len(y)
-    indices = np.random.default_rng(0).integers(n, size=(300, n))
+    indices = np.random.default_rng(0).integers(n, size=(150, n))
     found = bootstrap_error(NearestCentroid(), X, y, method="oob", indices=indices)
     Q = [NearestCentroid().fit(X[rows], y[rows]).predict(X) != y for rows in indices]
     counts = np.array([np.bincount(rows, minlength=n) for rows in indices])

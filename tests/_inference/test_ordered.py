@@ -76,6 +76,7 @@ def test_too_few_samples_for_how_alike_they_are_have_none():
     assert time_blocks(np.ones(200)) is not None  # nothing varies: nothing is alike
 
 
+@pytest.mark.simulated
 @pytest.mark.parametrize(("n", "rho"), [(100, 0.0), (100, 0.5), (400, 0.5), (2000, 0.9)])
 def test_intervals_by_blocks_hold_the_mean(n, rho):
     rng, held, given = np.random.default_rng(0), 0, 0

@@ -409,7 +409,7 @@ def test_results_are_kept_as_they_arrive(tmp_path):
 def test_counts_of_a_bar_are_fits(capsys):
     pytest.importorskip("tqdm")
     with open_jobs(len, total=50, blocks=True, verbose=1) as run:
-        found = list(run.stream([[np.ones(20)], [np.ones(30)]]))
+        found = list(run.stream([np.ones(20), np.ones(30)]))
     assert [results for _, results in found] == [[20], [30]]
     assert "50/50" in capsys.readouterr().err
 

@@ -133,6 +133,28 @@ def test_neighbours_are_the_first_who_are_trained_on(kind, tied):
         assert votes.certain[fit] == certain
 
 
+@pytest.mark.parametrize("n_neighbors", [1, 5, 25])
+@pytest.mark.parametrize("share", [0.9, 0.632])
+def test_lists_are_found_once(share, n_neighbors):
+    """In the first block and the next ones: as long as those who are left out make them."""
+    rng, n, asked = np.random.default_rng(0), 600, []
+    X = rng.normal(size=(n, 5))
+    model = NearestNeighbors().fit(X)
+
+    def find(size):
+        asked.append(size)
+        distances, indices = model.kneighbors(X, size)
+        return distances**2, indices
+
+    neighbours = SortedNeighbours(find, n, n_neighbors, 1e-12)
+    for _ in range(5):
+        removed = rng.permutation(n)[None, round(share * n) :]
+        weights = np.ones((1, n), dtype=int)
+        weights[0, removed] = 0
+        assert neighbours.vote(np.zeros((1, n)), Parts(weights, removed), 1).certain.all()
+    assert len(asked) == 1
+
+
 @pytest.mark.parametrize("by_distance", [False, True])
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "weights"])
 def test_lists_in_the_scales_of_all_samples_miss_no_neighbour(kind, by_distance, monkeypatch):

@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from reference import selection as reference
 from sklearn.feature_selection import SelectKBest
@@ -31,7 +31,6 @@ def some_problems(rng, n, n_problems):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10**6), st.integers(3, 20), st.integers(2, 12), st.data())
 def test_certain_selections_are_those_of_select_k_best(kind, seed, n, p, data):
     rng = np.random.default_rng(seed)

@@ -60,7 +60,7 @@ def test_kuncheva_equals_its_definition_and_nogueira(n_rounds, k, seed):
 
 @pytest.mark.simulated
 def test_both_are_zero_in_expectation_for_random_features():
-    values = [selection_stability(some_supports(5, 20, 4, seed)).value for seed in range(2000)]
+    values = [selection_stability(some_supports(5, 20, 4, seed)).value for seed in range(1200)]
     standard_error = np.std(values) / np.sqrt(len(values))
     assert abs(np.mean(values)) < 4 * standard_error < 0.01
 

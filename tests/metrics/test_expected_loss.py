@@ -166,12 +166,12 @@ def test_the_estimated_error_holds_in_most_cases():
     """Losses of random scale and place, jumps at random places: 97 % within the estimate."""
     rng = np.random.default_rng(3)
     held = 0
-    for _ in range(40):
+    for _ in range(25):
         predict, distribution, expected, loss = random_case(rng)
         result = expected_loss(predict, lambda x: 0.0, distribution, loss=loss)
         assert_allclose(result.value, expected, rtol=1e-8)
         held += within_its_error(result, expected)
-    assert stats.binom.cdf(held, 40, 0.97) > 0.005
+    assert stats.binom.cdf(held, 25, 0.97) > 0.005
 
 
 @pytest.mark.parametrize("scale", [1e-150, 1e-9, 1e9, 1e150])
@@ -261,14 +261,14 @@ KINDS = [
 @pytest.mark.simulated
 @pytest.mark.parametrize("distribution", KINDS, ids=["normal", "product", "t"])
 def test_error_bar_is_honest_in_two_dimensions(distribution):
-    """A 95 % half-width misses in 5 % of 60 runs: 8 or more misses has probability 0.01."""
+    """A 95 % half-width misses in 5 % of the runs."""
     misses = 0
-    for seed in range(60):
+    for seed in range(35):
         result = expected_loss(
             lambda X: X @ [1.0, 2.0], lambda X: 0.0, distribution, n_points=1024, random_state=seed
         )
         misses += not within_its_error(result, 12.0)
-    assert stats.binom.sf(misses - 1, 60, 0.05) > 0.005
+    assert stats.binom.sf(misses - 1, 35, 0.05) > 0.005
 
 
 def test_singular_covariance_and_many_dimensions():

@@ -126,6 +126,7 @@ def test_the_smooth_curve_finds_the_distance(found):
     assert found["ici"].details["by_chance"] > large["ici"].details["by_chance"] > 0
 
 
+@pytest.mark.simulated
 def test_a_calibrated_model_may_have_no_distance():
     low = [
         calibration_measures(*draw(200, seed), random_state=0)["ici"].interval.low
@@ -204,6 +205,7 @@ def test_a_size_that_cannot_be_found_is_refused(options, message):
         validation_size(**({"prevalence": 0.3} | options))
 
 
+@pytest.mark.simulated
 @pytest.mark.parametrize("size", [1, 5])
 def test_intervals_hold_what_calibrated_probabilities_have(size, monkeypatch):
     """In groups each sample is there `size` times, and counts once."""

@@ -39,11 +39,11 @@ def test_every_estimate_equals_the_plain_loops(case):
             ".632": reference.point632(apparent, oob),
             ".632+": reference.point632plus(apparent, oob, gamma),
         }
-        for method, value in expected.items():
+        for method in expected if average == "samples" else (".632+",):
             result = bootstrap_error(
                 case.estimator, case.X, case.y, method=method, average=average, indices=indices
             )
-            assert result.value == pytest.approx(value, rel=1e-10)
+            assert result.value == pytest.approx(expected[method], rel=1e-10)
             assert result.details["oob"] == pytest.approx(oob, rel=1e-10)
             assert result.details["resubstitution"] == pytest.approx(apparent, rel=1e-10, abs=1e-15)
             assert result.details["no_information"] == pytest.approx(gamma, rel=1e-10)

@@ -29,12 +29,13 @@ def count_discordant(comparison):
     return comparison.difference.details["only_a"] + comparison.difference.details["only_b"]
 
 
+@pytest.mark.simulated
 def test_data_sets_are_as_many_as_the_t_test_needs_and_a_little_more():
     """Normal differences of mean 0.5 sd: 34 by the t-test, whose efficiency is 0.955."""
     normal = stats.norm.ppf((np.arange(60) + 0.5) / 60)
     scores = np.column_stack([normal + 0.5, np.zeros(60)])
     found = comparison_power(
-        compare_scores(scores, over="datasets"), n_simulations=400, random_state=0
+        compare_scores(scores, over="datasets"), n_simulations=250, random_state=0
     )
     assert found.unit == "data sets"
     assert_allclose(found.difference, 0.5, atol=1e-9)
@@ -42,7 +43,7 @@ def test_data_sets_are_as_many_as_the_t_test_needs_and_a_little_more():
     assert (np.diff(found.sizes) > 0).all()
     assert found.powers[list(found.sizes).index(found.value)] >= 0.8
     half = comparison_power(
-        compare_scores(scores, over="datasets"), difference=0.25, n_simulations=200, random_state=0
+        compare_scores(scores, over="datasets"), difference=0.25, n_simulations=100, random_state=0
     )
     assert 3 * found.value < half.value < 5 * found.value
 
@@ -69,11 +70,12 @@ def test_samples_of_areas_are_as_many_as_the_normal_law_needs():
     assert found.unit == "samples"
 
 
+@pytest.mark.simulated
 def test_samples_of_errors():
     """McNemar's test with a fraction p of discordant samples, by the formula of Connor (1987)."""
     comparison = compare_predictions(Y, [A, B], method="mcnemar")
     fraction = count_discordant(comparison) / 120
-    found = comparison_power(comparison, difference=0.08, n_simulations=1000, random_state=0)
+    found = comparison_power(comparison, difference=0.08, n_simulations=500, random_state=0)
     quantiles = stats.norm.ppf([0.975, 0.8])
     root = quantiles @ [np.sqrt(fraction), np.sqrt(fraction - 0.08**2)]
     needed = (root / 0.08) ** 2
@@ -113,6 +115,7 @@ def draw_systems(n_groups, size, seed, icc=0.3):
     return np.zeros(len(groups), dtype=int), wrong, groups
 
 
+@pytest.mark.simulated
 @pytest.mark.parametrize("method", ["mcnemar", "max_t"])
 def test_studies_of_groups_have_the_power_that_was_found(method):
     y, two, groups = draw_systems(2000, 10, 0)

@@ -37,7 +37,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from skeval import evaluate
-from skeval._inference.intervals import Design, spread_between, spread_of_cells
+from skeval._inference.intervals import Design, spread_between, spreads_of_cells
+from skeval._inference.paired import Right
 from skeval.feature_selection import CV2FeatureSelectionPipeline, selection_bias
 from skeval.metrics import (
     CalibrationDisplay,
@@ -171,7 +172,7 @@ def test_intervals_cover(n_groups):
     """Error rates differ from group to group: the interval by samples covers half the time."""
     rng, covered, by_samples = np.random.default_rng(0), 0, 0
     groups = np.repeat(np.arange(n_groups), 10)
-    for _ in range(200):
+    for _ in range(110):
         rates = rng.beta(0.6, 1.4, n_groups)[groups]
         x = rng.normal(size=(len(groups), 1))
         wrong = rng.random(len(groups)) < rates
@@ -181,8 +182,8 @@ def test_intervals_cover(n_groups):
         covered += 0.3 in grouped.confidence_interval(method="wilson")
         plain = cross_val_error(Sign(), x, y, cv=folds)
         by_samples += 0.3 in plain.confidence_interval(method="wilson")
-    assert stats.binomtest(covered, 200, 0.95).pvalue > 0.001
-    assert by_samples < 160
+    assert stats.binomtest(covered, 110, 0.95).pvalue > 0.001
+    assert by_samples < 88
 
 
 @pytest.mark.parametrize("method", ["mcnemar", "cochran_q", "delong"])
@@ -612,8 +613,30 @@ def test_the_spread_of_cells_is_that_of_their_samples(kind, dtype):
     share = weight / weight.sum()
     influence = share * (values[cell] - share @ values[cell])
     expected = spread_between(influence, group, weight)
-    found = spread_of_cells(values, given, group, weight)
+    (found,) = spreads_of_cells(values, given, group, weight)
     assert_allclose(found.covariance, expected.covariance)
+    assert_allclose(found[1:3], expected[1:3])
+    assert_allclose(found.correlation, expected.correlation)
+    part = 2 * rng.integers(0, 3, 60)  # of two of five there is none
+    parts = spreads_of_cells(values, given, group, weight, part)
+    for at, one in zip(np.unique(part), parts, strict=True):
+        rows = part == at
+        (alone,) = spreads_of_cells(values, given[rows], group[rows], weight[rows])
+        assert_allclose([*one.covariance[0], *one[1:3]], [*alone.covariance[0], *alone[1:3]])
+
+
+@pytest.mark.parametrize("crossed", [False, True])
+@pytest.mark.parametrize("k", [2, 4, 7])
+def test_contrasts_of_what_is_right_spread_as_their_samples_do(k, crossed):
+    rng, n = np.random.default_rng(k), 60
+    right = rng.random((k, n)) < 0.6
+    group = rng.integers(0, 7, (n, 2)) if crossed else rng.integers(0, 7, n)
+    contrasts = np.eye(k)[:-1] - np.eye(k)[-1]
+    values, found = Right(right, group).spread(contrasts)
+    each = contrasts @ right
+    assert_allclose(values, each.mean(axis=1))
+    expected = spread_between((each.T - values) / n, group)
+    assert_allclose(found.covariance, expected.covariance, atol=1e-15)
     assert_allclose(found[1:3], expected[1:3])
     assert_allclose(found.correlation, expected.correlation)
 
@@ -636,6 +659,7 @@ def test_degrees_of_freedom_are_satterthwaites():
     assert_allclose(found.degrees_of_freedom, 6)
 
 
+@pytest.mark.simulated
 @pytest.mark.parametrize(
     ("groups", "icc", "statistic"),
     [("10", 0.3, "error_rate"), ("5", 0.8, "difference"), ("20", 0.3, "slope"),

@@ -196,6 +196,14 @@ def test_scores_are_drawn_upwards():
     assert np.all(np.diff(curve.columns["law"]) >= 0)
 
 
+def test_scores_have_the_names_that_all_others_take():
+    options = {"n_repeats": 1, "random_state": 0}
+    accuracy = learning_curve_band(GaussianNB(), X, Y, scoring="accuracy", **options)
+    error = learning_curve_band(GaussianNB(), X, Y, scoring="neg_error_rate", **options)
+    measured = ~accuracy.columns["extrapolated"].astype(bool)
+    np.testing.assert_allclose(error.y[measured], accuracy.y[measured] - 1)
+
+
 def test_both_loss_and_scoring_are_refused():
     with pytest.raises(ValueError, match="loss must be None"):
         learning_curve_band(GaussianNB(), X, Y, loss="zero_one", scoring="accuracy")
@@ -206,6 +214,7 @@ SIZES = [20, 27, 37, 49, 67, 90, 100, 200]
 TRUTH = np.array([0.3560, 0.3245, 0.3032, 0.2820, 0.2674, 0.2576, 0.2529, 0.2402])
 
 
+@pytest.mark.simulated
 def test_intervals_hold_the_expected_error():
     n_sets, held = 15, []
     for seed in range(n_sets):

@@ -439,8 +439,8 @@ def _rms(y, p):
 @pytest.mark.simulated
 def test_bootstrap_coverage():
     """BCa of a skewed statistic at n = 60 covers near 0.9; a broken one would not reach 0.85."""
-    hits = bootstrap_coverage("bca", 40, 200)
-    assert binom.cdf(hits, 40, 0.92) > 0.001
+    hits = bootstrap_coverage("bca", 30, 150)
+    assert binom.cdf(hits, 30, 0.92) > 0.001
 
 
 @pytest.mark.slow

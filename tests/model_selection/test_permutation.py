@@ -506,6 +506,7 @@ def test_interval_after_a_stop(h, used):
     assert (interval.low, interval.high) == pytest.approx(expected, abs=1e-5)
 
 
+@pytest.mark.simulated
 @pytest.mark.parametrize("truth", [0.02, 0.1, 0.4])
 def test_interval_covers(truth):
     """The stop and the truncation at 60 permutations are part of the design."""
@@ -517,6 +518,7 @@ def test_interval_covers(truth):
     assert binomtest(covered, 600, 0.9, alternative="less").pvalue > 0.001
 
 
+@pytest.mark.simulated
 @pytest.mark.parametrize("h", [None, 5])
 def test_pvalue_is_valid(h):
     """P(pvalue <= a) <= a when the observed score is one more draw of the null distribution."""
@@ -617,6 +619,7 @@ def test_what_is_tested_is_said():
     assert "stationary" in found.details["null_hypothesis"]
 
 
+@pytest.mark.simulated
 @pytest.mark.filterwarnings("ignore:.*groups hold one label")
 @pytest.mark.parametrize("exchange", ["within_groups", "whole_groups", "samples"])
 def test_the_level_is_held_in_groups(exchange):
@@ -637,6 +640,7 @@ def test_the_level_is_held_in_groups(exchange):
     assert held == (exchange != "samples"), rejected
 
 
+@pytest.mark.simulated
 @pytest.mark.parametrize("exchange", ["blocks", "rotations"])
 def test_the_level_is_held_in_time(exchange):
     """Of a series of labels and one of features, both alike from one sample to the next (.8)."""

@@ -102,6 +102,7 @@ def test_two_sites_foretell_nothing():
     assert two.prediction_limits(0.95) == (-np.inf, np.inf)
 
 
+@pytest.mark.simulated
 @pytest.mark.parametrize(("n_sites", "between"), [(5, 0.0), (20, 0.3)])
 def test_intervals_hold_the_mean_and_another_site(n_sites, between):
     rng = np.random.default_rng(0)

@@ -194,7 +194,7 @@ def test_the_interval_is_at_the_level_asked_for_and_is_read_again_at_any(name):
 def test_a_metric_is_read_by_every_method_that_its_numbers_allow(name):
     metric, y_true, y_pred = METRICS[name]
     y_true, y_pred = y_true.copy(), y_pred.copy()
-    options = {"n_resamples": 300, "random_state": 0}
+    options = {"n_resamples": 120, "random_state": 0}
     result = metric_interval(metric, y_true, y_pred, **options)
     methods = result.interval_methods
     assert len(methods) > 1

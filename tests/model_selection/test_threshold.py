@@ -150,6 +150,7 @@ def count_hits(n_sets, n, share, rule, n_resamples):
     return hits
 
 
+@pytest.mark.simulated
 def test_intervals_at_a_chosen_threshold_hold_the_truth():
     assert all(consistent_with(hits, 60) for hits in count_hits(60, 100, 0.4, "youden", 60))
 

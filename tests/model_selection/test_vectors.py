@@ -182,6 +182,7 @@ def test_partial_areas():
     assert_allclose(nearly.covariance, whole.covariance, rtol=1e-9)
 
 
+@pytest.mark.simulated
 def test_variance_of_a_partial_area_is_that_of_the_population():
     """The spread of estimates over many samples against the mean of the variances."""
     rng = np.random.default_rng(0)

@@ -37,7 +37,7 @@ def test_no_public_name_is_forgotten():
 
 
 @pytest.mark.parametrize(("family", "name"), [c for c in CASES if c[0] not in WITH_ESTIMATORS])
-@settings(HOSTILE, max_examples=8)
+@settings(HOSTILE, max_examples=6)
 @given(data=st.data())
 def test_a_value_or_a_clear_error(family, name, data):
     assert_value_or_error(FAMILIES[family][name], *data.draw(DATA[family]))

@@ -85,8 +85,8 @@ def test_samples_of_any_kind(kind):
 def test_reports_of_samples_of_any_kind(kind):
     estimator, X = KINDS[kind]
     parts = {"include": ["holdout", "bootstrap", "permutation", "perturbation", "selection"]}
-    counts = parts | {"n_bootstraps": 5, "n_permutations": 4, "n_perturbations": 4}
-    report = evaluate(estimator, X, Y, cv=3, random_state=0, **counts)
+    counts = parts | {"n_bootstraps": 3, "n_permutations": 2, "n_perturbations": 2}
+    report = evaluate(estimator, X, Y, cv=2, random_state=0, **counts)
     known = np.shape(X)[1:2]
     assert report.n_features == (known[0] if known else None)
     features = f", {report.n_features} features" if known else ""

@@ -38,7 +38,7 @@ def nasty_report():
             model,
             pd.DataFrame(X, columns=FEATURES),
             y,
-            cv=4,
+            cv=3,
             n_bootstraps=10,
             n_permutations=19,
             n_perturbations=20,

@@ -296,7 +296,6 @@ def test_the_report_is_text_json_frames_and_a_page(data, three):
         (data["y"], data["p"], True),
         (*three, False),
         (data["score"], data["number"], False),
-        (data["y"], data["score"], False),
     ):
         report = evaluate(truth, predictions, by=by)
         if drawn:

@@ -131,7 +131,7 @@ def test_intervals_hold_the_truth_though_labels_go_together():
     }
     y, p = draw(np.random.default_rng(0), 100_000)
     truth = {k: f(y, p if ranked else p >= 0.5) for k, (f, ranked) in metrics.items()}
-    held, n_sets = dict.fromkeys(metrics, 0), 25
+    held, n_sets = dict.fromkeys(metrics, 0), 20
     for seed in range(n_sets):
         y, p = draw(np.random.default_rng([1, seed]), 80)
         for name, (metric, ranked) in metrics.items():

@@ -14,7 +14,12 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.model_selection import GridSearchCV, TimeSeriesSplit, cross_val_predict
+from sklearn.model_selection import (
+    GridSearchCV,
+    StratifiedKFold,
+    TimeSeriesSplit,
+    cross_val_predict,
+)
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -331,9 +336,10 @@ def test_samples_in_order_are_counted_by_blocks_of_time(iris):
 def test_searches_say_what_they_claimed(iris):
     X, y = iris
     search = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 15]}, cv=2)
-    report = evaluate(make_pipeline(StandardScaler(), search), X, y)
+    folds = StratifiedKFold(5)  # folds that are given are fitted once
+    report = evaluate(make_pipeline(StandardScaler(), search), X, y, cv=folds, include="holdout")
     found = report.tuning
-    assert found.details["counts"].sum() == 30
+    assert found.details["counts"].sum() == 5
     assert found.details["nested_score"] == pytest.approx(1 - report.answer.value, abs=1e-12)
     assert found.value == pytest.approx(
         found.details["inner_score"] - found.details["nested_score"]
@@ -341,7 +347,7 @@ def test_searches_say_what_they_claimed(iris):
     whole = search.fit(StandardScaler().fit_transform(X), y)
     assert found.details["best_score"] == pytest.approx(whole.best_score_)
     assert "samples left out" in str(report)
-    assert evaluate(KNeighborsClassifier(), X, y).tuning is None
+    assert evaluate(KNeighborsClassifier(), X, y, cv=folds, include="holdout").tuning is None
 
 
 def test_a_search_that_does_not_say_how_it_chose_is_evaluated_all_the_same(iris):
@@ -352,9 +358,9 @@ def test_a_search_that_does_not_say_how_it_chose_is_evaluated_all_the_same(iris)
         scoring=["accuracy", "f1_macro"],
         refit=first_of_all,
     )
-    report = evaluate(search, *iris)
+    report = evaluate(search, *iris, cv=StratifiedKFold(3), include="holdout")
     assert report.tuning is None
-    assert report.answer.details["n_fits"] == 30
+    assert report.answer.details["n_fits"] == 3
 
 
 def first_of_all(cv_results):
@@ -373,8 +379,8 @@ def test_groups_make_intervals_wider(iris):
     X, y = np.repeat(X[::3], 3, axis=0), np.repeat(y[::3], 3)
     groups = np.repeat(np.arange(50), 3)
     X = X + 0.01 * np.random.default_rng(0).normal(size=X.shape)
-    alone = evaluate(GaussianNB(), X[::3], y[::3])
-    grouped = evaluate(GaussianNB(), X, y, groups=groups)
+    alone = evaluate(GaussianNB(), X[::3], y[::3], include="holdout")
+    grouped = evaluate(GaussianNB(), X, y, groups=groups, include="holdout")
     for name in ("balanced_accuracy", "matthews_corrcoef", "log_loss"):
         ours, single = metric(grouped, name).interval, metric(alone, name).interval
         assert (ours.high - ours.low) / (single.high - single.low) > 0.8, name
@@ -459,8 +465,9 @@ def test_weights_count_in_fits_errors_and_metrics(iris):
 
 def test_equal_weights_are_none(iris):
     parts = ["holdout", "bootstrap", "leave_one_out"]  # not as they come cheap, with weights or not
-    plain = evaluate(GaussianNB(), *iris, include=parts)
-    again = evaluate(GaussianNB(), *iris, include=parts, sample_weight=np.full(150, 2.5))
+    X, y = iris[0][50:], iris[1][50:]
+    plain = evaluate(GaussianNB(), X, y, include=parts)
+    again = evaluate(GaussianNB(), X, y, include=parts, sample_weight=np.full(100, 2.5))
     for ours, theirs in zip(plain.estimates, again.estimates, strict=True):
         assert ours.value == pytest.approx(theirs.value, abs=1e-12)
     for ours, theirs in zip(plain.metrics.values(), again.metrics.values(), strict=True):
@@ -476,17 +483,18 @@ def test_solved_fits_hold_codes(iris):
     X, y = iris
     keep = y != "a"
     for labels in (y[keep], y[keep] == "b", pd.Series(y[keep]).astype("category")):
-        report = evaluate(SVC(), X[keep], labels, scoring="f1_macro")
+        report = evaluate(SVC(), X[keep], labels, scoring="f1_macro", include="holdout")
         frame = report.predictions
         assert set(frame["prediction"]) <= set(np.asarray(labels))
         assert np.mean(frame["truth"] != frame["prediction"]) == pytest.approx(report.answer.value)
 
 
 def test_decisions_between_pairs_are_no_scores_of_classes(iris):
-    report = evaluate(SVC(decision_function_shape="ovo"), *iris)
+    few = {"cv": StratifiedKFold(3), "include": "holdout"}
+    report = evaluate(SVC(decision_function_shape="ovo"), *iris, **few)
     assert not any(m.startswith("roc_auc") for m in report.metrics)
     assert "score_a" not in report.predictions
-    assert "roc_auc, a" in evaluate(SVC(), *iris).metrics
+    assert "roc_auc, a" in evaluate(SVC(), *iris, **few).metrics
 
 
 def test_the_explained_variance_is_that_of_the_tested_samples():
@@ -532,10 +540,11 @@ def find_largest(y, guess, by):
 
 def test_subgroups_of_several_types_and_missing_ones(iris):
     by = np.array(["p", None, 3] * 50, dtype=object)
-    found = evaluate(GaussianNB(), *iris, by=by).subgroups
+    found = evaluate(GaussianNB(), *iris, by=by, include="holdout").subgroups
     assert list(found) == ["3", "missing", "p"]
     series = pd.Series(["p", pd.NA, "q"] * 50, dtype="string")
-    assert list(evaluate(GaussianNB(), *iris, by=series).subgroups) == ["missing", "p", "q"]
+    again = evaluate(GaussianNB(), *iris, by=series, include="holdout").subgroups
+    assert list(again) == ["missing", "p", "q"]
 
 
 def test_scorers_have_names_of_their_own(iris):

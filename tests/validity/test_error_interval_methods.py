@@ -48,9 +48,9 @@ TOO_SHORT = {
 
 def test_coverage():
     """What is recommended covers; what is known to fall short does."""
-    covered, _ = coverage(60, 8, 2.0, 30, SHORT)
+    covered, _ = coverage(60, 8, 2.0, 20, SHORT)
     for name in SHORT:
-        assert binom.cdf(covered[name], 30, 0.95) > 0.001, (name, covered[name])
+        assert binom.cdf(covered[name], 20, 0.95) > 0.001, (name, covered[name])
     covered, _ = coverage(60, 8, 2.0, 60, TOO_SHORT)
     assert binom.cdf(covered["two_stage_bootstrap"], 60, 0.95) < 0.001
 

@@ -33,8 +33,8 @@ def count_rejections(n_simulations, noise):
 
 
 def test_all_keep_their_level_where_all_are_equal():
-    counts = count_rejections(300, 1.0)
-    assert (stats.binom.sf(counts - 1, 300, 0.06) > 0.001).all()
+    counts = count_rejections(200, 1.0)
+    assert (stats.binom.sf(counts - 1, 200, 0.06) > 0.001).all()
 
 
 @pytest.mark.slow

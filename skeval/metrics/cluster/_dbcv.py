@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from numbers import Integral
 from typing import NamedTuple
 
@@ -11,8 +12,8 @@ from joblib import Parallel, delayed
 from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 
-from skeval.metrics.cluster._kernels.distances import Tiles
-from skeval.metrics.cluster._samples import PASS_CONSTRAINTS, Partition, Samples, check_samples
+from skeval.metrics.cluster._kernels.distances import Partition, Samples, Tiles
+from skeval.metrics.cluster._samples import PASS_CONSTRAINTS, check_samples
 from skeval.utils._checks import give_nan
 from skeval.utils._compat import Interval, validate_params
 
@@ -169,7 +170,7 @@ def _drop_singletons(samples: Samples) -> Samples:
     points = (
         samples.points[np.flatnonzero(kept)] if samples.metric != "precomputed" else samples.points
     )
-    return Samples(points, partition, samples.metric)
+    return replace(samples, points=points, partition=partition)
 
 
 class DensityTree(NamedTuple):

@@ -40,17 +40,15 @@ from skeval.metrics.cluster._external import (
     pair_jaccard_score,
     purity_score,
 )
-from skeval.metrics.cluster._kernels.distances import MetricOfRows, Tiles, slices
+from skeval.metrics.cluster._kernels.distance_pass import silhouettes, slices
+from skeval.metrics.cluster._kernels.distances import MetricOfRows, Partition, Tiles, to_centroids
 from skeval.metrics.cluster._samples import (
     METRIC_CONSTRAINTS,
     PASS_CONSTRAINTS,
-    Partition,
     check_has_centroids,
     check_n_neighbors,
     check_samples,
     measure,
-    silhouettes,
-    to_centroids,
 )
 from skeval.utils._checks import RandomStateLike, give_nan, small_seed, warn_undefined
 from skeval.utils._compat import Interval, StrOptions, num_samples, safe_indexing, validate_params
@@ -145,8 +143,8 @@ def within_cluster_distances(
     >>> found["mean"].round(2), found["max"]
     (array([3.33, 0.  ]), array([5., 0.]))
     """
-    samples = check_samples(X, labels, metric=metric, noise=noise)
-    found = measure(samples, {"mean_within", "max_within"}, n_jobs=n_jobs)
+    samples = check_samples(X, labels, metric=metric, noise=noise, n_jobs=n_jobs)
+    found = measure(samples, {"mean_within", "max_within"})
     return by_cluster(samples.partition, found["mean_within"], found["max_within"])
 
 
@@ -218,9 +216,9 @@ def between_cluster_distances(
     array([[nan,  3.],
            [ 3., nan]])
     """
-    samples = check_samples(X, labels, metric=metric, noise=noise, min_clusters=2)
+    samples = check_samples(X, labels, metric=metric, noise=noise, n_jobs=n_jobs, min_clusters=2)
     needs = {"mean_between", "min_between", "centroid_between"}
-    found = measure(samples, needs, n_jobs=n_jobs)
+    found = measure(samples, needs)
     if found["centroid_between"] is None:
         warn_undefined(f"centroid is nan: metric={metric!r} has no centroids.")
         found["centroid_between"] = np.full_like(found["min_between"], np.nan)
@@ -299,8 +297,10 @@ def silhouette_samples(
     array([0.818, 0.778, 0.778, 0.818])
     """
     metric = _bind_arguments(metric, metric_arguments)
-    samples = check_samples(X, labels, metric=metric, noise=noise, min_clusters=2, by_place=True)
-    found = measure(samples, {"silhouette_samples"}, n_jobs=n_jobs)
+    samples = check_samples(
+        X, labels, metric=metric, noise=noise, n_jobs=n_jobs, min_clusters=2, by_place=True
+    )
+    found = measure(samples, {"silhouette_samples"})
     values: np.ndarray = found["silhouette_samples"]
     return values
 
@@ -487,8 +487,8 @@ def dunn_score(
     >>> dunn_score([[0.0], [1.0], [5.0], [7.0]], [0, 0, 1, 1])
     2.0
     """
-    samples = check_samples(X, labels, metric=metric, noise=noise, min_clusters=2)
-    return dunn_ratio(*measure(samples, {"extremes"}, n_jobs=n_jobs)["extremes"])
+    samples = check_samples(X, labels, metric=metric, noise=noise, n_jobs=n_jobs, min_clusters=2)
+    return dunn_ratio(*measure(samples, {"extremes"})["extremes"])
 
 
 @validate_params(PASS_CONSTRAINTS | {"n_neighbors": [Interval(Integral, 1, None, closed="left")]})
@@ -554,10 +554,9 @@ def connectivity_score(
     >>> connectivity_score(X, [0, 0, 0, 1, 1], n_neighbors=2)
     1.0
     """
-    samples = check_samples(X, labels, metric=metric, noise=noise, by_place=True)
+    samples = check_samples(X, labels, metric=metric, noise=noise, n_jobs=n_jobs, by_place=True)
     check_n_neighbors(n_neighbors, samples.partition.n_samples)
-    needs = {"connectivity"}
-    return float(measure(samples, needs, n_neighbors=n_neighbors, n_jobs=n_jobs)["connectivity"])
+    return float(measure(samples, {"connectivity"}, n_neighbors)["connectivity"])
 
 
 @validate_params(PASS_CONSTRAINTS)
@@ -885,9 +884,9 @@ def davies_bouldin_score(
     0.2222
     """
     check_has_centroids(metric)
-    samples = check_samples(X, labels, metric=metric, noise=noise, min_clusters=2)
+    samples = check_samples(X, labels, metric=metric, noise=noise, n_jobs=n_jobs, min_clusters=2)
     spread = "mean_within" if dispersion == "pairwise" else "mean_to_centroid"
-    found = measure(samples, {spread, "centroid_between"}, n_jobs=n_jobs)
+    found = measure(samples, {spread, "centroid_between"})
     return davies_bouldin_index(found[spread], found["centroid_between"])
 
 

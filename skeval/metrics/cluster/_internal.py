@@ -18,13 +18,10 @@ from scipy.stats import t as student
 
 from skeval._inference.estimate import Estimate, Limits, Results
 from skeval.metrics.cluster._indices import INTERNAL, Index
-from skeval.metrics.cluster._kernels.distance_pass import pass_over_rows
+from skeval.metrics.cluster._kernels.distance_pass import FROM_PAIRS, PRUNED, pass_over_rows
+from skeval.metrics.cluster._kernels.distances import Partition, Samples
 from skeval.metrics.cluster._samples import (
-    FROM_PAIRS,
     PASS_CONSTRAINTS,
-    PRUNED,
-    Partition,
-    Samples,
     check_n_neighbors,
     check_samples,
     measure,
@@ -165,7 +162,9 @@ def internal_indices(
     calinski_harabasz        487.3
     connectivity             23.07
     """
-    samples = check_samples(X, labels, metric=metric, noise=noise, min_clusters=2, by_place=True)
+    samples = check_samples(
+        X, labels, metric=metric, noise=noise, n_jobs=n_jobs, min_clusters=2, by_place=True
+    )
     partition, names = samples.partition, _check_indices(indices)
     rng = repetition_rng(root_seed(random_state), 0)
     needs = {name: ROWS[name].needs if name in ROWS else {name} for name in names}
@@ -177,16 +176,14 @@ def internal_indices(
         named = names if indices is not None else set()
         _check_before_trees(named, needs, partition, max_pairs)
         asked = set().union(*needs.values())
-        found = measure_without_pass(samples, asked, n_neighbors, n_jobs=n_jobs)
+        found = measure_without_pass(samples, asked, n_neighbors)
         beyond = {name for name, needed in needs.items() if needed & FROM_PAIRS - set(found)}
         rows = [ROWS[name] for name in sorted(beyond) if _is_estimable(name)]
         _check_affordable(named & beyond - {row.name for row in rows}, max_pairs)
-        estimates = estimate_from_rows(
-            samples, rows, n_neighbors, max_pairs, confidence_level, rng, n_jobs=n_jobs
-        )
+        estimates = estimate_from_rows(samples, rows, n_neighbors, max_pairs, confidence_level, rng)
         needs = {name: needed for name, needed in needs.items() if name not in beyond}
     still = set().union(*needs.values()) - set(found)
-    found |= measure(samples, still, n_neighbors=n_neighbors, n_jobs=n_jobs)
+    found |= measure(samples, still, n_neighbors)
     values = {name: _compute(name, found) for name in needs} | estimates
     undefined = [
         name for name in ROWS if name in needs and name != "dunn" and np.isnan(values[name])
@@ -261,8 +258,6 @@ def estimate_from_rows(
     max_pairs: int,
     confidence_level: float,
     rng: np.random.Generator,
-    *,
-    n_jobs: int | None,
 ) -> dict[str, Estimate]:
     """Return the estimates of indices that are means over rows.
 
@@ -275,11 +270,8 @@ def estimate_from_rows(
     samples = put_sample_first(samples, counts, rng)
     sampled = [slice(a, a + m) for a, m in zip(partition.starts, counts, strict=True)]
     L = n_neighbors if any("connectivity" in index.needs for index in indices) else 1
-    strips = pass_over_rows(
-        samples.tiles, partition.starts, sampled, partition.cluster, samples.zero, L, n_jobs=n_jobs
-    )
     values: dict[str, list[np.ndarray]] = {index.name: [] for index in indices}
-    for rows, sums, weights in strips:
+    for rows, sums, weights in pass_over_rows(samples, sampled, L):
         for index in indices:
             if index.by_row is not None:
                 values[index.name].append(index.by_row(sums, weights, partition, rows))
@@ -332,9 +324,8 @@ def put_sample_first(samples: Samples, counts: np.ndarray, rng: np.random.Genera
         drawn[rng.choice(len(drawn), m, replace=False)] = True
         order[rows] = rows.start + np.argsort(~drawn, kind="stable")
     again = replace(partition, order=partition.order[order])
-    return Samples(
-        points[order] if samples.metric != "precomputed" else points, again, samples.metric
-    )
+    points = points[order] if samples.metric != "precomputed" else points
+    return replace(samples, points=points, partition=again)
 
 
 def stratified_mean(

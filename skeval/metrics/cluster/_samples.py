@@ -1,8 +1,8 @@
 """Samples and their partition, checked: the one door of the internal indices.
 
-Rows are sorted by cluster, and noise is settled before an index sees them. Below them stands what
-the indices are made of, from one pass over the distances. The quantities, by name, of n samples in
-K clusters:
+Rows are sorted by cluster, and noise is settled before an index sees them. `measure` then returns
+what indices are made of, from one pass over the distances at most. The quantities, by name, of n
+samples in K clusters:
 
 silhouette_samples : (n,) in the order of the caller, nan for noise that was dropped; `silhouettes`
     are the same in the order of the clusters.
@@ -20,63 +20,36 @@ What the metric cannot measure is None.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from dataclasses import replace
 from numbers import Integral
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
-from scipy.sparse import csr_matrix, issparse, vstack
-from scipy.spatial.distance import cdist
-from sklearn.metrics.pairwise import PAIRWISE_BOOLEAN_FUNCTIONS
+from scipy.sparse import csr_matrix, issparse
 from sklearn.utils import assert_all_finite, column_or_1d
 
 from skeval.metrics.cluster._kernels.distance_pass import (
+    FROM_PAIRS,
+    PRUNED,
     TILE_ROWS,
-    VISIT_COST,
-    ClusterSums,
-    Nearest,
-    PlaceTree,
-    Reductions,
-    add_to_totals,
-    distance_pass,
-    foreign_weight_by_rows,
-    mean_between,
-    mean_within,
+    connectivity_by_tree,
+    measure_by_pass,
     order_by_place,
-    sums_by_strips,
-    sums_of_matrix,
-    within_pass,
 )
 from skeval.metrics.cluster._kernels.distances import (
-    COINCIDENT,
-    DIRECT_FEATURES,
-    EUCLIDEAN,
-    ROUNDED_ZERO,
+    Partition,
     Points,
-    Tiles,
-    check_distances,
-    distance_function,
-    euclidean,
-    euclidean_tiles,
-    matrix_tiles,
-    point_tiles,
-    slices,
-    sparse_tiles,
-    squared_norms,
+    Samples,
+    has_centroids,
+    measure_centroids,
 )
-from skeval.metrics.cluster._kernels.nearest_farthest import largest_diameter, nearest_between
+from skeval.metrics.cluster._kernels.nearest_farthest import extremes_by_bounds
 from skeval.utils._checks import check_count, check_data, naming, native_labels, warn_user
 from skeval.utils._compat import PAIRWISE_METRICS, StrOptions
 
 __all__ = [
-    "FROM_PAIRS",
     "METRIC_CONSTRAINTS",
     "PASS_CONSTRAINTS",
-    "PRUNED",
-    "Partition",
-    "Samples",
     "check_has_centroids",
     "check_magnitude",
     "check_n_neighbors",
@@ -84,21 +57,12 @@ __all__ = [
     "measure",
     "measure_without_pass",
     "partition_rows",
-    "silhouettes",
-    "to_centroids",
 ]
 
 
 NOISE = -1
 NOISE_AS_TEXT = ("-1", "-1.0")  # in a table of strings
 TILE = 256
-TABLE_NUMBERS = 2**24  # 128 MB: where (K, n) sums would take more, they come strip by strip
-
-# With at most so many features, or numbers, dense rows are multiplied faster than sparse ones.
-FEW_FEATURES, FEW_NUMBERS, MOST_NUMBERS = 100, 2**17, 2**22
-
-SCALE_SAMPLE = 64  # rows, at most, whose distances tell the scale of a callable metric
-ROUNDING = 1e-14  # what a callable metric may give between equal points, relative to that scale
 IRRATIONAL = (5**0.5 - 1) / 2
 
 # What rounding may do, relative to the largest distance: to the diagonal 100 ulp of the precision
@@ -119,45 +83,6 @@ METRIC_CONSTRAINTS = CONSTRAINTS | {
     "metric": [StrOptions(set(PAIRWISE_METRICS) | {"precomputed"}), callable]
 }
 PASS_CONSTRAINTS = METRIC_CONSTRAINTS | {"n_jobs": [Integral, None]}
-
-
-@dataclass(frozen=True)
-class Partition:
-    """Rows in cluster order.
-
-    Cluster `k` holds the rows `order[starts[k]:starts[k] + sizes[k]]` of the caller's data.
-    """
-
-    order: np.ndarray
-    starts: np.ndarray
-    sizes: np.ndarray
-    names: np.ndarray
-    n_rows: int
-
-    @property
-    def n_clusters(self) -> int:
-        return len(self.starts)
-
-    @property
-    def n_samples(self) -> int:
-        """The number of rows kept; noise may have been dropped."""
-        return len(self.order)
-
-    @property
-    def members(self) -> list[slice]:
-        """The slice of sorted rows that each cluster holds."""
-        return [slice(a, a + m) for a, m in zip(self.starts, self.sizes, strict=True)]
-
-    @property
-    def cluster(self) -> np.ndarray:
-        """The cluster number of each sorted row."""
-        return np.repeat(np.arange(self.n_clusters), self.sizes)
-
-    def unsort(self, values: np.ndarray) -> np.ndarray:
-        """Put one value per sorted row back in the caller's order; dropped rows get nan."""
-        result = np.full(self.n_rows, np.nan)
-        result[self.order] = values
-        return result
 
 
 def make_partition(labels: object, *, n_rows: int, noise: str | None) -> Partition:
@@ -231,104 +156,13 @@ def _split_noise(
     return np.concatenate([names[is_name], np.repeat(names[~is_name][:1], n_noise)]), renumbered
 
 
-@dataclass(frozen=True)
-class Samples:
-    """Points sorted by cluster, or a distance matrix in the caller's order, and the partition."""
-
-    points: Points
-    partition: Partition
-    metric: str | Callable
-
-    @property
-    def is_dense_euclidean(self) -> bool:
-        return self.metric in EUCLIDEAN and not issparse(self.points)
-
-    @property
-    def has_few_features(self) -> bool:
-        """Whether differences of coordinates cost no more than products of matrices."""
-        return self.is_dense_euclidean and self.points.shape[1] <= DIRECT_FEATURES
-
-    @cached_property
-    def tiles(self) -> Tiles:
-        if self.metric == "precomputed":
-            return matrix_tiles(self.points, self.partition.order)
-        points = self.points
-        if self.metric in EUCLIDEAN and issparse(points):
-            if not _is_cheaper_dense(*points.shape):
-                return sparse_tiles(points)
-            points = points.toarray()
-        if self.has_few_features:
-            return point_tiles(partial(cdist, metric="euclidean"), points)
-        if self.metric in EUCLIDEAN:
-            return euclidean_tiles(points, self.partition.starts)
-        return point_tiles(distance_function(self.metric, points), points, self._check)
-
-    def reduce_distances(
-        self,
-        *,
-        sums: bool = True,
-        extremes: bool = True,
-        by_pair: bool = True,
-        n_neighbors: int = 0,
-        n_jobs: int | None = None,
-    ) -> tuple[Reductions, ClusterSums]:
-        """Return the reductions of the distances by clusters, and the sums from rows to clusters.
-
-        Those of points come from the same pass, if a table holds them; so do the nearest
-        neighbours, which are sought if `n_neighbors` is not 0. `by_pair`: as in `distance_pass`.
-        """
-        partition = self.partition
-        starts, n = partition.starts, partition.n_samples
-        in_table = n * partition.n_clusters <= TABLE_NUMBERS
-        keeps = 0 < n * n_neighbors <= TABLE_NUMBERS
-        reduced = distance_pass(
-            self.tiles,
-            starts,
-            n,
-            sums=sums and in_table and self.metric != "precomputed",
-            extremes=extremes,
-            by_pair=by_pair,
-            nearest=Nearest(partition.cluster, n_neighbors, self.zero) if keeps else None,
-            n_jobs=n_jobs,
-        )
-        if not sums:
-            return reduced, iter(())
-        if reduced.sums.size:
-            return reduced, iter([(slice(0, n), reduced.sums)])
-        if in_table:
-            return reduced, sums_of_matrix(self.points, partition.order, partition.members)
-        return reduced, sums_by_strips(self.tiles, starts, n)
-
-    @cached_property
-    def zero(self) -> np.ndarray:
-        """The (n,) distances up to which rounding may be all that a row's distance is.
-
-        Most metrics, and a given matrix, are exact at 0. Of a callable only the scale is known, by
-        the distances to a sample of rows; one far row must not make all others tie.
-        """
-        n = self.partition.n_samples
-        if isinstance(self.metric, str):
-            return np.full(n, ROUNDED_ZERO.get(self.metric, 0.0))
-        distance, some = (
-            distance_function(self.metric, self.points),
-            slice(None, None, -(-n // SCALE_SAMPLE)),
-        )
-        parts = [distance(self.points[rows], self.points[some]) for rows in slices(n, TILE)]
-        return ROUNDING * np.concatenate([part.max(axis=1) for part in parts])
-
-    def _check(self, block: np.ndarray, rows: slice, columns: slice) -> None:
-        if self.metric in (*EUCLIDEAN, "sqeuclidean"):
-            return  # check_magnitude has seen to it that these are finite
-        first, second = self.partition.order[rows], self.partition.order[columns]
-        check_distances(block, self.metric, lambda i, j: f"rows {first[i]} and {second[j]} of X")
-
-
 def check_samples(
     X: object,
     labels: object,
     *,
     metric: str | Callable,
     noise: str | None,
+    n_jobs: int | None = None,
     min_clusters: int = 1,
     by_place: bool = False,
 ) -> Samples:
@@ -341,10 +175,9 @@ def check_samples(
     if precomputed:
         data = _check_matrix(X)
     else:
-        options = {"accept_sparse": "csr", "dtype": np.float64}
-        data = check_data("X", X, ensure_all_finite=False, **options)
+        data = check_data("X", X, ensure_all_finite=False, accept_sparse="csr", dtype=np.float64)
         if not _is_moderate(data):
-            check_magnitude(check_data("X", data, **options))
+            check_magnitude(check_data("X", data, accept_sparse="csr"))
     partition = make_partition(labels, n_rows=data.shape[0], noise=noise)
     if partition.n_clusters < min_clusters:
         raise ValueError(
@@ -356,7 +189,7 @@ def check_samples(
         if by_place and not issparse(data) and len(data) > TILE_ROWS:
             again = order_by_place(data, partition.members)
             data, partition = data.take(again, axis=0), replace(partition, order=order[again])
-    return Samples(data, partition, metric)
+    return Samples(data, partition, metric, n_jobs)
 
 
 def check_magnitude(data: Points) -> None:
@@ -370,10 +203,6 @@ def check_magnitude(data: Points) -> None:
             f"X must have its largest absolute value between {SMALLEST:g} and {LARGEST:g}, so that "
             f"squares of distances are finite and not 0, got {largest:g}; scale X."
         )
-
-
-def _is_cheaper_dense(n: int, p: int) -> bool:
-    return n * p <= (MOST_NUMBERS if p <= FEW_FEATURES else FEW_NUMBERS)
 
 
 def _is_moderate(data: Points) -> bool:
@@ -465,126 +294,29 @@ def check_has_centroids(metric: str | Callable) -> None:
         )
 
 
-def has_centroids(metric: str | Callable) -> bool:
-    """Tell whether the metric measures means of rows: not of Booleans, nor without any points."""
-    return metric != "precomputed" and metric not in PAIRWISE_BOOLEAN_FUNCTIONS
-
-
-WITHIN = {"mean_within", "max_within"}
-SUMS = {"silhouette_samples", "mean_within", "mean_between"}
-EXTREMES = {"extremes", "max_within", "min_between"}
-PRUNED = {"extremes", "connectivity"}
-"""What trees and bounds may find without a pass."""
-FROM_PAIRS = SUMS | EXTREMES | PRUNED
-NUMBERS_AT_ONCE, FEW_CLUSTERS = 2**20, 16
-"""Data of so many numbers at most are centred at once, where they have more clusters."""
-
-
-def measure(
-    samples: Samples, needs: Iterable[str], *, n_neighbors: int = 0, n_jobs: int | None = None
-) -> dict[str, Any]:
+def measure(samples: Samples, needs: Iterable[str], n_neighbors: int = 0) -> dict[str, Any]:
     """Return the quantities that are needed, and what the same pass has found beside them."""
     needs = set(needs)
-    found = {"sizes": samples.partition.sizes}
-    found |= _measure_pairs(samples, needs & FROM_PAIRS, n_neighbors, n_jobs=n_jobs)
-    return found | _measure_centroids(samples, needs - FROM_PAIRS)
+    found: dict[str, Any] = {"sizes": samples.partition.sizes}
+    left = needs & FROM_PAIRS
+    # Among few features a tree finds neighbours sooner than a pass that is made for all the rest.
+    if left <= PRUNED or samples.has_few_features:
+        by_tree = left if left <= PRUNED else left & {"connectivity"}
+        found |= measure_without_pass(samples, by_tree, n_neighbors)
+        left -= set(found)
+    if left:
+        found |= measure_by_pass(samples, left, n_neighbors)
+    return found | measure_centroids(samples, needs - FROM_PAIRS)
 
 
-def measure_without_pass(
-    samples: Samples, needs: set[str], n_neighbors: int, *, n_jobs: int | None
-) -> dict[str, Any]:
+def measure_without_pass(samples: Samples, needs: set[str], n_neighbors: int) -> dict[str, Any]:
     """Return those of the extremes and the connectivity that trees and bounds give."""
     found: dict[str, Any] = {}
     if "extremes" in needs:
-        found["extremes"] = extremes_by_bounds(samples, n_jobs=n_jobs)
+        found["extremes"] = extremes_by_bounds(samples)
     if "connectivity" in needs:
-        found["connectivity"] = connectivity_by_tree(samples, n_neighbors, n_jobs=n_jobs)
+        found["connectivity"] = connectivity_by_tree(samples, n_neighbors)
     return {name: value for name, value in found.items() if value is not None}
-
-
-def _measure_pairs(
-    samples: Samples, needs: set[str], n_neighbors: int, *, n_jobs: int | None
-) -> dict[str, Any]:
-    """Return what comes from pairs: without a pass, within clusters, or from one pass over all."""
-    found: dict[str, Any] = {}
-    # Among few features a tree finds neighbours sooner than a pass that is made for all the rest.
-    by_tree = needs if needs <= PRUNED else needs & {"connectivity"}
-    if needs <= PRUNED or samples.has_few_features:
-        found = measure_without_pass(samples, by_tree, n_neighbors, n_jobs=n_jobs)
-        needs = needs - set(found)
-    if not needs:
-        return found
-    partition = samples.partition
-    if needs <= WITHIN:
-        totals, largest = within_pass(samples.tiles, partition.members, n_jobs=n_jobs)
-        means = mean_within(totals, partition.sizes)
-        return found | {"mean_within": means, "max_within": largest}
-    reduced, strips = samples.reduce_distances(
-        sums=bool(needs & SUMS),
-        extremes=bool(needs & EXTREMES),
-        by_pair="min_between" in needs,
-        n_neighbors=n_neighbors if "connectivity" in needs else 0,
-        n_jobs=n_jobs,
-    )
-    if needs & SUMS:
-        found |= _reduce_sums(samples, strips, needs)
-    if needs & EXTREMES:
-        found["extremes"] = float(reduced.smallest.min()), float(reduced.largest.max())
-        np.fill_diagonal(reduced.smallest, np.nan)
-        found |= {"max_within": reduced.largest, "min_between": reduced.smallest}
-    if "connectivity" in needs:
-        if reduced.nearest is not None:
-            found["connectivity"] = float(reduced.nearest.foreign_weights().sum())
-        else:
-            found["connectivity"] = foreign_weight_by_rows(
-                samples.tiles, partition.cluster, samples.zero, n_neighbors, n_jobs=n_jobs
-            )
-    return found
-
-
-def _reduce_sums(samples: Samples, strips: ClusterSums, needs: set[str]) -> dict[str, Any]:
-    """Return what the (K, n) sums of distances from rows to clusters say, strip by strip.
-
-    The (K, K) totals are not made for the silhouettes alone: of many clusters they are large.
-    """
-    partition = samples.partition
-    found: dict[str, Any] = {}
-    K, silhouette = partition.n_clusters, np.empty(partition.n_samples)
-    totals = np.zeros((K, K)) if needs & {"mean_within", "mean_between"} else None
-    for rows, sums in strips:
-        if "silhouette_samples" in needs:
-            silhouette[rows] = silhouettes(sums, partition, rows)
-        if totals is not None:
-            add_to_totals(totals, sums, rows, partition.starts)
-    if totals is not None:
-        found["mean_within"] = mean_within(np.diagonal(totals) / 2, partition.sizes)
-        found["mean_between"] = mean_between(totals, partition.sizes)
-    if "silhouette_samples" in needs:
-        found |= {"silhouettes": silhouette, "silhouette_samples": partition.unsort(silhouette)}
-    return found
-
-
-def silhouettes(sums: np.ndarray, partition: Partition, rows: slice) -> np.ndarray:
-    """Return the (r,) silhouettes of sorted rows from their (K, r) distance sums to clusters."""
-    cluster, sizes = partition.cluster[rows], partition.sizes
-    column = np.arange(len(cluster))
-    own = sums[cluster, column] / np.maximum(sizes[cluster] - 1, 1)
-    means = sums / sizes[:, None]
-    means[cluster, column] = np.inf
-    other = means.min(axis=0)
-    larger = np.maximum(own, other)
-    defined = (sizes[cluster] > 1) & (larger > 0)
-    return np.divide(other - own, larger, out=np.zeros(len(cluster)), where=defined)
-
-
-def extremes_by_bounds(samples: Samples, *, n_jobs: int | None) -> tuple[float, float] | None:
-    """Return the nearest pair and the diameter; None where bounds do not prune."""
-    if not samples.is_dense_euclidean:
-        return None
-    partition, points = samples.partition, samples.points
-    budget = partition.n_samples / VISIT_COST
-    nearest = nearest_between(points, partition.cluster, budget=budget, n_jobs=n_jobs)
-    return None if nearest is None else (nearest, largest_diameter(points, partition.members))
 
 
 def check_n_neighbors(n_neighbors: int, n_samples: int) -> None:
@@ -595,120 +327,3 @@ def check_n_neighbors(n_neighbors: int, n_samples: int) -> None:
             f"n_neighbors must be smaller than the number of samples, {n_samples}, "
             f"got {n_neighbors}."
         )
-
-
-def connectivity_by_tree(samples: Samples, n_neighbors: int, *, n_jobs: int | None) -> float | None:
-    """Return the connectivity without looking at all pairs; None where a tree does not prune."""
-    if not samples.is_dense_euclidean:
-        return None
-    workers = effective_n_jobs(n_jobs)
-    tree = PlaceTree(samples.points, samples.partition.cluster, n_jobs=workers)
-    return tree.foreign_weight(n_neighbors) if tree.prunes(n_neighbors) else None
-
-
-def _measure_centroids(samples: Samples, needs: set[str]) -> dict[str, Any]:
-    """Return what comes from centroids; None where the metric has none."""
-    points, partition, metric = samples.points, samples.partition, samples.metric
-    found: dict[str, Any] = dict.fromkeys(needs)
-    if not needs or metric == "precomputed":
-        return found
-    dense = not issparse(points)
-    if dense:
-        squared, means = _around_means(points, partition)
-        largest = squared.max()
-        deviations = means - partition.sizes @ means / partition.n_samples
-        found["between_squares"] = float(partition.sizes @ squared_norms(deviations))
-    else:
-        wanted = "squares" in needs
-        squared = to_centroids(points, partition, "sqeuclidean") if wanted else np.empty(0)
-        means = _stack([_mean(points[rows]) for rows in partition.members])
-        largest = squared_norms(points).max()
-    found["squares"] = squared
-    if not has_centroids(metric):
-        return found
-    if "mean_to_centroid" in needs:
-        euclidean_rows = dense and metric in EUCLIDEAN
-        distances = np.sqrt(squared) if euclidean_rows else to_centroids(points, partition, metric)
-        found["mean_to_centroid"] = np.add.reduceat(distances, partition.starts) / partition.sizes
-    if "centroid_between" in needs:
-        between = _between_means(means, largest)
-        if metric not in EUCLIDEAN:
-            between = between_centroids(points, partition, metric, between == 0)
-        found["centroid_between"] = between
-    return found
-
-
-def to_centroids(points: Points, partition: Partition, metric: str | Callable) -> np.ndarray:
-    """Return the (n,) distance from each sorted row to the centroid of its cluster."""
-    if metric in (*EUCLIDEAN, "sqeuclidean") and not issparse(points):
-        squared = _around_means(points, partition)[0]
-        return squared if metric == "sqeuclidean" else np.sqrt(squared)
-    distance = distance_function(metric, points)
-    result = np.empty(points.shape[0])
-    for rows, name in zip(partition.members, partition.names, strict=True):
-        block = distance(_mean(points[rows]), points[rows])
-        check_distances(block, metric, partial(_row_and_centroid, partition.order[rows], name))
-        result[rows] = block[0]
-    return result
-
-
-def _row_and_centroid(rows: np.ndarray, name: object, _: int, j: int) -> str:
-    return f"row {rows[j]} of X and the centroid of cluster {name!s}"
-
-
-def between_centroids(
-    points: Points, partition: Partition, metric: str | Callable, coincide: np.ndarray
-) -> np.ndarray:
-    """Return the (K, K) distances between the centroids; 0 where they coincide."""
-    centroids = _stack([_mean(points[rows]) for rows in partition.members])
-    between, names = distance_function(metric, points)(centroids, centroids), partition.names
-    np.fill_diagonal(between, 0.0)
-    check_distances(
-        between, metric, lambda k, m: f"the centroids of clusters {names[k]!s} and {names[m]!s}"
-    )
-    noise = ROUNDED_ZERO.get(metric, 0.0) if isinstance(metric, str) else 0.0
-    between[coincide | (between <= noise)] = 0.0
-    return between
-
-
-def _around_means(points: np.ndarray, partition: Partition) -> tuple[np.ndarray, np.ndarray]:
-    """Return the (n,) squared distances to the own mean and the (K, p) means less the first row.
-
-    Differences of rows keep their digits far from the origin, and are 0 where rows are equal.
-    """
-    starts, sizes = partition.starts, partition.sizes
-    if points.size <= NUMBERS_AT_ONCE and len(sizes) > FEW_CLUSTERS:
-        deviations = points - points[starts].repeat(sizes, axis=0)
-        means = np.add.reduceat(deviations, starts, axis=0) / sizes[:, None]
-        deviations -= means.repeat(sizes, axis=0)
-        return squared_norms(deviations), means + (points[starts] - points[0])
-    squared, means = np.empty(len(points)), np.empty((partition.n_clusters, points.shape[1]))
-    space = np.empty((partition.sizes.max(), points.shape[1]))
-    for rows, size, mean in zip(partition.members, partition.sizes, means, strict=True):
-        deviations = np.subtract(points[rows], points[rows.start], out=space[:size])
-        deviations.mean(axis=0, out=mean)
-        deviations -= mean
-        squared[rows] = np.square(deviations, out=deviations) @ np.ones(len(mean))
-        mean += points[rows.start] - points[0]
-    return squared, means
-
-
-def _between_means(means: Points, largest: float) -> np.ndarray:
-    """Return Euclidean distances, 0 where rounding may have made them."""
-    if not issparse(means):
-        means = means - means.mean(axis=0)
-    between = euclidean(means, means)
-    np.fill_diagonal(between, 0.0)
-    scale = np.sqrt(largest) + np.sqrt(squared_norms(means).max())
-    between[between <= COINCIDENT * scale] = 0.0
-    return between
-
-
-def _stack(means: list[Any]) -> Points:
-    return vstack(means, format="csr") if issparse(means[0]) else np.concatenate(means)
-
-
-def _mean(cluster: Points) -> Points:
-    """Return the mean as a (1, p) matrix, sparse where the cluster is."""
-    mean = cluster.mean(axis=0)
-    return csr_matrix(mean) if issparse(cluster) else mean[None]

@@ -110,7 +110,7 @@ def test_a_pass_without_neighbours_or_sums_keeps_none(monkeypatch):
         asked.append({name: bool(options[name]) for name in ("sums", "extremes", "nearest")})
         return whole(*arguments, **options)
 
-    monkeypatch.setattr(_samples, "distance_pass", recorded)
+    monkeypatch.setattr(passes, "distance_pass", recorded)
     X, y = DATA[30]
     for name, needs in [
         ("silhouette", {"sums"}),

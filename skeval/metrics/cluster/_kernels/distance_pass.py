@@ -9,35 +9,42 @@ Equations: doc/derivations/distance_pass.rst.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
 from scipy.spatial import cKDTree
 
-from skeval.metrics.cluster._kernels.distances import Strip, Tile, Tiles, slices, squared_norms
+from skeval.metrics.cluster._kernels.distances import (
+    Partition,
+    Samples,
+    Strip,
+    Tile,
+    Tiles,
+    squared_norms,
+)
 
 __all__ = [
+    "FROM_PAIRS",
     "PILOT",
+    "PRUNED",
     "TILE_COLUMNS",
     "TILE_ROWS",
     "VISIT_COST",
-    "ClusterSums",
     "Nearest",
     "PlaceTree",
-    "Reductions",
-    "add_to_totals",
+    "connectivity_by_tree",
     "distance_pass",
     "foreign_weight_by_rows",
-    "mean_between",
-    "mean_within",
+    "measure_by_pass",
     "order_by_place",
     "pass_over_rows",
     "points_visited",
-    "sums_by_strips",
-    "sums_of_matrix",
+    "silhouettes",
+    "slices",
     "within_pass",
 ]
 
@@ -46,6 +53,14 @@ TILE_ROWS, TILE_COLUMNS = 384, 1024  # the fastest over 2,000 to 5,000 samples i
 NUMBERS_AT_ONCE = 2**20  # distances of whole rows that are held
 MOST_PRODUCTS = 8  # runs of columns of a tile that are added by one product each
 MATRIX_ROWS = 64  # rows of a distance matrix that sums_of_matrix copies at a time
+TABLE_NUMBERS = 2**24  # 128 MB: where (K, n) sums would take more, they come strip by strip
+WITHIN = {"mean_within", "max_within"}
+SUMS = {"silhouette_samples", "mean_within", "mean_between"}
+EXTREMES = {"extremes", "max_within", "min_between"}
+PRUNED = {"extremes", "connectivity"}
+"""What trees and bounds may find without a pass."""
+FROM_PAIRS = SUMS | EXTREMES | PRUNED
+"""Quantities, by the names of `measure`, that need distances of pairs."""
 ClusterSums = Iterator[tuple[slice, np.ndarray]]
 """Slices of sorted rows, and the (K, r) sums of their distances to each cluster (eq. 1)."""
 
@@ -278,6 +293,12 @@ def cut_points(starts: np.ndarray, n: int, size: int) -> np.ndarray:
     return np.unique([*cuts, n])
 
 
+def slices(stop: int, step: int, *, start: int = 0) -> Iterator[slice]:
+    """Cut start:stop into slices of `step`, the last one shorter."""
+    for begin in range(start, stop, step):
+        yield slice(begin, min(begin + step, stop))
+
+
 def sums_by_strips(tiles: Tiles, starts: np.ndarray, n: int) -> ClusterSums:
     """Yield eq. 1 for few rows at a time; every pair is computed twice."""
     for rows in slices(n, max(1, NUMBERS_AT_ONCE // n)):
@@ -344,21 +365,89 @@ def _reduce_cluster(tiles: Tiles, members: slice) -> tuple[float, float]:
     return total, largest
 
 
+def measure_by_pass(samples: Samples, needs: Set[str], n_neighbors: int) -> dict[str, Any]:
+    """Return the quantities that come from pairs: within clusters, or from one pass over all."""
+    partition, n_jobs = samples.partition, samples.n_jobs
+    if needs <= WITHIN:
+        totals, largest = within_pass(samples.tiles, partition.members, n_jobs=n_jobs)
+        return {"mean_within": mean_within(totals, partition.sizes), "max_within": largest}
+    n, L = partition.n_samples, n_neighbors if "connectivity" in needs else 0
+    in_table = n * partition.n_clusters <= TABLE_NUMBERS
+    reduced = distance_pass(
+        samples.tiles,
+        partition.starts,
+        n,
+        sums=bool(needs & SUMS) and in_table and samples.metric != "precomputed",
+        extremes=bool(needs & EXTREMES),
+        by_pair="min_between" in needs,
+        nearest=Nearest(partition.cluster, L, samples.zero) if 0 < n * L <= TABLE_NUMBERS else None,
+        n_jobs=n_jobs,
+    )
+    found: dict[str, Any] = {}
+    if needs & SUMS:
+        if reduced.sums.size:
+            strips: ClusterSums = iter([(slice(0, n), reduced.sums)])
+        elif in_table:
+            strips = sums_of_matrix(samples.points, partition.order, partition.members)
+        else:
+            strips = sums_by_strips(samples.tiles, partition.starts, n)
+        found |= _reduce_sums(strips, partition, needs)
+    if needs & EXTREMES:
+        found["extremes"] = float(reduced.smallest.min()), float(reduced.largest.max())
+        np.fill_diagonal(reduced.smallest, np.nan)
+        found |= {"max_within": reduced.largest, "min_between": reduced.smallest}
+    if reduced.nearest is not None:
+        found["connectivity"] = float(reduced.nearest.foreign_weights().sum())
+    elif L:
+        found["connectivity"] = foreign_weight_by_rows(
+            samples.tiles, partition.cluster, samples.zero, L, n_jobs=n_jobs
+        )
+    return found
+
+
+def _reduce_sums(strips: ClusterSums, partition: Partition, needs: Set[str]) -> dict[str, Any]:
+    """Return what the (K, n) sums of distances from rows to clusters say, strip by strip.
+
+    The (K, K) totals are not made for the silhouettes alone: of many clusters they are large.
+    """
+    found: dict[str, Any] = {}
+    K, silhouette = partition.n_clusters, np.empty(partition.n_samples)
+    totals = np.zeros((K, K)) if needs & {"mean_within", "mean_between"} else None
+    for rows, sums in strips:
+        if "silhouette_samples" in needs:
+            silhouette[rows] = silhouettes(sums, partition, rows)
+        if totals is not None:
+            add_to_totals(totals, sums, rows, partition.starts)
+    if totals is not None:
+        found["mean_within"] = mean_within(np.diagonal(totals) / 2, partition.sizes)
+        found["mean_between"] = mean_between(totals, partition.sizes)
+    if "silhouette_samples" in needs:
+        found |= {"silhouettes": silhouette, "silhouette_samples": partition.unsort(silhouette)}
+    return found
+
+
+def silhouettes(sums: np.ndarray, partition: Partition, rows: slice) -> np.ndarray:
+    """Return the (r,) silhouettes of sorted rows from their (K, r) distance sums to clusters."""
+    cluster, sizes = partition.cluster[rows], partition.sizes
+    column = np.arange(len(cluster))
+    own = sums[cluster, column] / np.maximum(sizes[cluster] - 1, 1)
+    means = sums / sizes[:, None]
+    means[cluster, column] = np.inf
+    other = means.min(axis=0)
+    larger = np.maximum(own, other)
+    defined = (sizes[cluster] > 1) & (larger > 0)
+    return np.divide(other - own, larger, out=np.zeros(len(cluster)), where=defined)
+
+
 def pass_over_rows(
-    tiles: Tiles,
-    starts: np.ndarray,
-    sampled: list[slice],
-    cluster: np.ndarray,
-    zero: np.ndarray,
-    L: int,
-    *,
-    n_jobs: int | None,
+    samples: Samples, sampled: list[slice], L: int
 ) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
     """Yield slices of sampled rows, their (K, r) sums (eq. 1), and (r,) weights of neighbours.
 
-    The weights are those of the neighbours in another cluster, among the L nearest; distances up
-    to zero (n,) count as 0.
+    The weights are those of the neighbours in another cluster, among the L nearest.
     """
+    tiles, zero = samples.tiles, samples.zero
+    starts, cluster = samples.partition.starts, samples.partition.cluster
     cuts = cut_points(starts, len(cluster), TILE_COLUMNS)
     columns = [slice(a, b) for a, b in zip([0, *cuts[:-1]], cuts, strict=True)]
     segments = [Segments(starts, part.start, part.stop) for part in columns]
@@ -378,7 +467,7 @@ def pass_over_rows(
         return rows, sums.T, found.foreign_weights()
 
     strips = [rows for run in sampled for rows in slices(run.stop, TILE_ROWS, start=run.start)]
-    parallel = Parallel(n_jobs, require="sharedmem", return_as="generator")
+    parallel = Parallel(samples.n_jobs, require="sharedmem", return_as="generator")
     yield from parallel(delayed(reduce)(rows) for rows in strips)
 
 
@@ -683,6 +772,15 @@ class PlaceTree:
         """Return the number of samples that have each key."""
         position = np.minimum(np.searchsorted(self.held, key), len(self.held) - 1)
         return np.where(self.held[position] == key, self.n_held[position], 0)
+
+
+def connectivity_by_tree(samples: Samples, n_neighbors: int) -> float | None:
+    """Return the connectivity without looking at all pairs; None where a tree does not prune."""
+    if not samples.is_dense_euclidean:
+        return None
+    workers = effective_n_jobs(samples.n_jobs)
+    tree = PlaceTree(samples.points, samples.partition.cluster, n_jobs=workers)
+    return tree.foreign_weight(n_neighbors) if tree.prunes(n_neighbors) else None
 
 
 def _distinct(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -1,45 +1,44 @@
-"""Tiles of a distance matrix, by any metric; Euclidean ones by products of matrices.
+"""Samples sorted by cluster, the tiles of their distance matrix, and distances to centroids.
 
-These are correct to about 1e-12 between near-duplicates.
+By any metric; Euclidean tiles are products of matrices, correct to about 1e-12 between
+near-duplicates.
 Equations: doc/derivations/distance_pass.rst.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Set
 from dataclasses import dataclass
-from functools import cache, lru_cache, partial
+from functools import cache, cached_property, lru_cache, partial
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_matrix, hstack, issparse
+from scipy.sparse import csr_matrix, hstack, issparse, vstack
 from scipy.spatial.distance import cdist
 from sklearn.metrics import pairwise_distances
 from sklearn.metrics.pairwise import PAIRWISE_BOOLEAN_FUNCTIONS, distance_metrics
+from sklearn.utils import gen_batches
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 __all__ = [
-    "COINCIDENT",
-    "DIRECT_FEATURES",
-    "EUCLIDEAN",
-    "ROUNDED_ZERO",
     "MetricOfRows",
+    "Partition",
     "Points",
+    "Samples",
     "Strip",
     "Tile",
     "Tiles",
-    "check_distances",
-    "distance_function",
     "euclidean",
     "euclidean_tiles",
+    "has_centroids",
     "left_operands",
     "matrix_tiles",
+    "measure_centroids",
     "multiply",
     "operands",
     "point_tiles",
-    "slices",
-    "sparse_tiles",
     "squared_norms",
+    "to_centroids",
 ]
 
 
@@ -57,6 +56,16 @@ NUMBERS_AT_ONCE = 2**18  # coordinates of differences held at a time
 SMALL_PRODUCT = 10**6  # multiplications of a product that OpenBLAS does without copying operands
 FEW_ROWS = 48  # so small a block costs more in calls than in copies
 
+# With at most so many features, or numbers, dense rows are multiplied faster than sparse ones.
+FEW_FEATURES, FEW_NUMBERS, MOST_NUMBERS = 100, 2**17, 2**22
+
+# Of a callable metric: rows, at most, whose distances tell its scale, how many rows are looked at
+# at a time, and what it may give between equal points, relative to that scale.
+SCALE_SAMPLE, SCALE_ROWS, ROUNDING = 64, 256, 1e-14
+
+# Points of so many numbers at most are centred at once, where they have more clusters.
+CENTRED_NUMBERS, FEW_CLUSTERS = 2**20, 16
+
 # Rounding moves a mean by a few ulp of the farthest point: closer means than that coincide.
 COINCIDENT = 16 * np.finfo(float).eps
 
@@ -71,6 +80,103 @@ EUCLIDEAN = ("euclidean", "l2")
 CENTRE_SAMPLE = 32  # rows, at most, whose median is the centre of a cluster
 Points = Any
 """An (n, p) ndarray or CSR matrix."""
+
+
+@dataclass(frozen=True)
+class Partition:
+    """Rows in cluster order.
+
+    Cluster `k` holds the rows `order[starts[k]:starts[k] + sizes[k]]` of the caller's data.
+    """
+
+    order: np.ndarray
+    starts: np.ndarray
+    sizes: np.ndarray
+    names: np.ndarray
+    n_rows: int
+
+    @property
+    def n_clusters(self) -> int:
+        return len(self.starts)
+
+    @property
+    def n_samples(self) -> int:
+        """The number of rows kept; noise may have been dropped."""
+        return len(self.order)
+
+    @property
+    def members(self) -> list[slice]:
+        """The slice of sorted rows that each cluster holds."""
+        return [slice(a, a + m) for a, m in zip(self.starts, self.sizes, strict=True)]
+
+    @property
+    def cluster(self) -> np.ndarray:
+        """The cluster number of each sorted row."""
+        return np.repeat(np.arange(self.n_clusters), self.sizes)
+
+    def unsort(self, values: np.ndarray) -> np.ndarray:
+        """Put one value per sorted row back in the caller's order; dropped rows get nan."""
+        result = np.full(self.n_rows, np.nan)
+        result[self.order] = values
+        return result
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Points sorted by cluster, or a distance matrix in the caller's order, and the partition.
+
+    Work on them is done by `n_jobs` threads.
+    """
+
+    points: Points
+    partition: Partition
+    metric: str | Callable
+    n_jobs: int | None = None
+
+    @property
+    def is_dense_euclidean(self) -> bool:
+        return self.metric in EUCLIDEAN and not issparse(self.points)
+
+    @property
+    def has_few_features(self) -> bool:
+        """Whether differences of coordinates cost no more than products of matrices."""
+        return self.is_dense_euclidean and self.points.shape[1] <= DIRECT_FEATURES
+
+    @cached_property
+    def tiles(self) -> Tiles:
+        if self.metric == "precomputed":
+            return matrix_tiles(self.points, self.partition.order)
+        points = self.points
+        if self.metric in EUCLIDEAN and issparse(points):
+            if not _is_cheaper_dense(*points.shape):
+                return sparse_tiles(points)
+            points = points.toarray()
+        if self.has_few_features:
+            return point_tiles(partial(cdist, metric="euclidean"), points)
+        if self.metric in EUCLIDEAN:
+            return euclidean_tiles(points, self.partition.starts)
+        return point_tiles(distance_function(self.metric, points), points, self._check)
+
+    @cached_property
+    def zero(self) -> np.ndarray:
+        """The (n,) distances up to which rounding may be all that a row's distance is.
+
+        Most metrics, and a given matrix, are exact at 0. Of a callable only the scale is known, by
+        the distances to a sample of rows; one far row must not make all others tie.
+        """
+        n = self.partition.n_samples
+        if isinstance(self.metric, str):
+            return np.full(n, ROUNDED_ZERO.get(self.metric, 0.0))
+        distance = distance_function(self.metric, self.points)
+        some = self.points[:: -(-n // SCALE_SAMPLE)]
+        parts = [distance(self.points[rows], some) for rows in gen_batches(n, SCALE_ROWS)]
+        return ROUNDING * np.concatenate([part.max(axis=1) for part in parts])
+
+    def _check(self, block: np.ndarray, rows: slice, columns: slice) -> None:
+        if self.metric in (*EUCLIDEAN, "sqeuclidean"):
+            return  # the samples were checked: these are finite
+        first, second = self.partition.order[rows], self.partition.order[columns]
+        check_distances(block, self.metric, lambda i, j: f"rows {first[i]} and {second[j]} of X")
 
 
 def euclidean(a: Points, b: Points) -> np.ndarray:
@@ -446,7 +552,118 @@ def _fill_diagonal(
     return block
 
 
-def slices(stop: int, step: int, *, start: int = 0) -> Iterator[slice]:
-    """Cut start:stop into slices of `step`, the last one shorter."""
-    for begin in range(start, stop, step):
-        yield slice(begin, min(begin + step, stop))
+def _is_cheaper_dense(n: int, p: int) -> bool:
+    return n * p <= (MOST_NUMBERS if p <= FEW_FEATURES else FEW_NUMBERS)
+
+
+def has_centroids(metric: str | Callable) -> bool:
+    """Tell whether the metric measures means of rows: not of Booleans, nor without any points."""
+    return metric != "precomputed" and metric not in PAIRWISE_BOOLEAN_FUNCTIONS
+
+
+def measure_centroids(samples: Samples, needs: Set[str]) -> dict[str, Any]:
+    """Return what comes from centroids; None where the metric has none."""
+    points, partition, metric = samples.points, samples.partition, samples.metric
+    found: dict[str, Any] = dict.fromkeys(needs)
+    if not needs or metric == "precomputed":
+        return found
+    dense = not issparse(points)
+    if dense:
+        squared, means = _around_means(points, partition)
+        largest = squared.max()
+        deviations = means - partition.sizes @ means / partition.n_samples
+        found["between_squares"] = float(partition.sizes @ squared_norms(deviations))
+    else:
+        wanted = "squares" in needs
+        squared = to_centroids(points, partition, "sqeuclidean") if wanted else np.empty(0)
+        means = _stack([_mean(points[rows]) for rows in partition.members])
+        largest = squared_norms(points).max()
+    found["squares"] = squared
+    if not has_centroids(metric):
+        return found
+    if "mean_to_centroid" in needs:
+        euclidean_rows = dense and metric in EUCLIDEAN
+        distances = np.sqrt(squared) if euclidean_rows else to_centroids(points, partition, metric)
+        found["mean_to_centroid"] = np.add.reduceat(distances, partition.starts) / partition.sizes
+    if "centroid_between" in needs:
+        between = _between_means(means, largest)
+        if metric not in EUCLIDEAN:
+            between = between_centroids(points, partition, metric, between == 0)
+        found["centroid_between"] = between
+    return found
+
+
+def to_centroids(points: Points, partition: Partition, metric: str | Callable) -> np.ndarray:
+    """Return the (n,) distance from each sorted row to the centroid of its cluster."""
+    if metric in (*EUCLIDEAN, "sqeuclidean") and not issparse(points):
+        squared = _around_means(points, partition)[0]
+        return squared if metric == "sqeuclidean" else np.sqrt(squared)
+    distance = distance_function(metric, points)
+    result = np.empty(points.shape[0])
+    for rows, name in zip(partition.members, partition.names, strict=True):
+        block = distance(_mean(points[rows]), points[rows])
+        check_distances(block, metric, partial(_row_and_centroid, partition.order[rows], name))
+        result[rows] = block[0]
+    return result
+
+
+def _row_and_centroid(rows: np.ndarray, name: object, _: int, j: int) -> str:
+    return f"row {rows[j]} of X and the centroid of cluster {name!s}"
+
+
+def between_centroids(
+    points: Points, partition: Partition, metric: str | Callable, coincide: np.ndarray
+) -> np.ndarray:
+    """Return the (K, K) distances between the centroids; 0 where they coincide."""
+    centroids = _stack([_mean(points[rows]) for rows in partition.members])
+    between, names = distance_function(metric, points)(centroids, centroids), partition.names
+    np.fill_diagonal(between, 0.0)
+    check_distances(
+        between, metric, lambda k, m: f"the centroids of clusters {names[k]!s} and {names[m]!s}"
+    )
+    noise = ROUNDED_ZERO.get(metric, 0.0) if isinstance(metric, str) else 0.0
+    between[coincide | (between <= noise)] = 0.0
+    return between
+
+
+def _around_means(points: np.ndarray, partition: Partition) -> tuple[np.ndarray, np.ndarray]:
+    """Return the (n,) squared distances to the own mean and the (K, p) means less the first row.
+
+    Differences of rows keep their digits far from the origin, and are 0 where rows are equal.
+    """
+    starts, sizes = partition.starts, partition.sizes
+    if points.size <= CENTRED_NUMBERS and len(sizes) > FEW_CLUSTERS:
+        deviations = points - points[starts].repeat(sizes, axis=0)
+        means = np.add.reduceat(deviations, starts, axis=0) / sizes[:, None]
+        deviations -= means.repeat(sizes, axis=0)
+        return squared_norms(deviations), means + (points[starts] - points[0])
+    squared, means = np.empty(len(points)), np.empty((partition.n_clusters, points.shape[1]))
+    space = np.empty((partition.sizes.max(), points.shape[1]))
+    for rows, size, mean in zip(partition.members, partition.sizes, means, strict=True):
+        deviations = np.subtract(points[rows], points[rows.start], out=space[:size])
+        deviations.mean(axis=0, out=mean)
+        deviations -= mean
+        squared[rows] = np.square(deviations, out=deviations) @ np.ones(len(mean))
+        mean += points[rows.start] - points[0]
+    return squared, means
+
+
+def _between_means(means: Points, largest: float) -> np.ndarray:
+    """Return Euclidean distances, 0 where rounding may have made them."""
+    if not issparse(means):
+        means = means - means.mean(axis=0)
+    between = euclidean(means, means)
+    np.fill_diagonal(between, 0.0)
+    scale = np.sqrt(largest) + np.sqrt(squared_norms(means).max())
+    between[between <= COINCIDENT * scale] = 0.0
+    return between
+
+
+def _stack(means: list[Any]) -> Points:
+    return vstack(means, format="csr") if issparse(means[0]) else np.concatenate(means)
+
+
+def _mean(cluster: Points) -> Points:
+    """Return the mean as a (1, p) matrix, sparse where the cluster is."""
+    mean = cluster.mean(axis=0)
+    return csr_matrix(mean) if issparse(cluster) else mean[None]

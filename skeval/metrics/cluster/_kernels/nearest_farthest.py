@@ -15,17 +15,19 @@ from skeval.metrics.cluster._kernels.distance_pass import (
     PILOT,
     TILE_COLUMNS,
     TILE_ROWS,
+    VISIT_COST,
     points_visited,
+    slices,
 )
 from skeval.metrics.cluster._kernels.distances import (
+    Samples,
     left_operands,
     multiply,
     operands,
-    slices,
     squared_norms,
 )
 
-__all__ = ["largest_diameter", "nearest_between"]
+__all__ = ["extremes_by_bounds", "largest_diameter", "nearest_between"]
 
 FIRST_BATCH = 1024  # queries before the bound is used
 LEAF = 16  # points in a leaf, at most
@@ -54,6 +56,16 @@ def nearest_between(
             return None
         best = search.rest(best)
     return float(best)
+
+
+def extremes_by_bounds(samples: Samples) -> tuple[float, float] | None:
+    """Return the nearest pair and the diameter; None where bounds do not prune."""
+    if not samples.is_dense_euclidean:
+        return None
+    partition, points = samples.partition, samples.points
+    budget = partition.n_samples / VISIT_COST
+    nearest = nearest_between(points, partition.cluster, budget=budget, n_jobs=samples.n_jobs)
+    return None if nearest is None else (nearest, largest_diameter(points, partition.members))
 
 
 class _Search:
