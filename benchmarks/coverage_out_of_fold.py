@@ -4,7 +4,8 @@ Beside them, those of the corrected t of `score_interval`, on the same samples.
 
 Two Gaussian classes in p dimensions, of which the first tells them apart, or numbers that the
 first feature moves; the truth is the metric of the rule fitted to the whole sample, on a large
-test sample. An area of .5, or an effect of 0, is a cell without signal.
+test sample. Where it or the interval is undefined (a class is never predicted) a sample is not
+counted. An area of .5, or an effect of 0, is a cell without signal.
 
     python benchmarks/coverage_out_of_fold.py --sets 200 --out results/coverage_out_of_fold.csv
     python benchmarks/coverage_out_of_fold.py --sets 150 --n 80 --rates 0.5 0.1 --areas 0 0.5 \\
@@ -114,9 +115,9 @@ def run_cell(name, n, rate, area, p, n_sets, n_test, seed, kinds):
         true = truth(ESTIMATORS[name], X, y, test)
         for kind in kinds:
             for each in measure(ESTIMATORS[name], X, y, repetition, kind).values():
-                if np.isnan(true[each.name]):
-                    continue
                 interval, key = each.interval, (each.name, kind)
+                if np.isnan([true[each.name], interval.low]).any():
+                    continue
                 held[key].append(interval.low <= true[each.name] <= interval.high)
                 widths[key].append(interval.high - interval.low)
                 errors[key].append(each.value - true[each.name])
