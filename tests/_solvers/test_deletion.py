@@ -23,14 +23,14 @@ from skeval._solvers.deletion import (
 N, P, N_FITS = 30, 4, 6
 
 
-def some_parts(kind, rng):
+def some_parts(kind, rng, n=N):
     if kind == "weights":
-        return Parts(rng.exponential(size=(N_FITS, N)), np.tile(np.arange(N), (N_FITS, 1)))
+        return Parts(rng.exponential(size=(N_FITS, n)), np.tile(np.arange(n), (N_FITS, 1)))
     if kind == "resamples":
-        counts = [np.bincount(rng.integers(0, N, N), minlength=N) for _ in range(N_FITS)]
-        return Parts(np.array(counts), np.tile(np.arange(N), (N_FITS, 1)))
-    weights = np.ones((N_FITS, N), dtype=int)
-    removed = np.array([np.sort(rng.permutation(N)[: int(kind)]) for _ in range(N_FITS)])
+        counts = [np.bincount(rng.integers(0, n, n), minlength=n) for _ in range(N_FITS)]
+        return Parts(np.array(counts), np.tile(np.arange(n), (N_FITS, 1)))
+    weights = np.ones((N_FITS, n), dtype=int)
+    removed = np.array([np.sort(rng.permutation(n)[: int(kind)]) for _ in range(N_FITS)])
     np.put_along_axis(weights, removed, 0, axis=1)
     return Parts(weights, removed)
 
@@ -158,9 +158,9 @@ def test_lists_are_found_once(share, n_neighbors):
 @pytest.mark.parametrize("by_distance", [False, True])
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "weights"])
 def test_lists_in_the_scales_of_all_samples_miss_no_neighbour(kind, by_distance, monkeypatch):
-    rng = np.random.default_rng(3)
-    columns = standardise_all(rng.standard_t(2, size=(N, 3)))  # of very different variances
-    labels, parts = rng.integers(0, 3, size=(N_FITS, N)), some_parts(kind, rng)
+    rng, n = np.random.default_rng(3), 60
+    columns = standardise_all(rng.standard_t(2, size=(n, 3)))  # of very different variances
+    labels, parts = rng.integers(0, 3, size=(N_FITS, n)), some_parts(kind, rng, n)
     sizes = []
 
     def find(size):
@@ -171,7 +171,7 @@ def test_lists_in_the_scales_of_all_samples_miss_no_neighbour(kind, by_distance,
     monkeypatch.setattr(ScaledNeighbours, "room", 1)
     neighbours = ScaledNeighbours(columns, find, 3, 1e-13, by_distance)
     found = neighbours.vote(labels, parts, 3)
-    assert sizes[0] < N
+    assert sizes[0] < n
     monkeypatch.setattr(deletion, "_MOST_KEPT", 0)  # so that no list is kept
     expected = neighbours.vote(labels, parts, 3)
     assert_array_equal(found.certain, expected.certain)
