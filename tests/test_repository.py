@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+import textwrap
 import tomllib
 from dataclasses import dataclass
 from itertools import product
@@ -12,6 +13,7 @@ import pytest
 from helpers.crossed import choose_cases
 
 from skeval import __version__
+from skeval.__main__ import main
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -64,6 +66,14 @@ def test_the_coverage_that_the_readme_tells_is_that_of_the_benchmark():
     )
     text = " ".join(read("README.rst").split())
     assert f"{told} in each of {len(cells)} cells of two classes that it was not chosen on" in text
+
+
+def test_the_first_command_prints_what_the_readme_says(capsys):
+    """A reader who tries it compares the two."""
+    readme = read("README.rst")
+    command = re.search(r"^    pip install \. && python -m skeval (.*)$", readme, re.M)[1]
+    assert main(command.split()) == 0
+    assert textwrap.indent(capsys.readouterr().out.strip(), "    ") in readme
 
 
 def test_the_licence_is_one():
