@@ -19,7 +19,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.utils import get_tags
 
 from skeval._inference.intervals import Codes, Spread, spread_between
-from skeval._inference.paired import ALTERNATIVES, Right
+from skeval._inference.paired import Right
 from skeval._resampling.fits import check_error_score, fit_plan, score_plan
 from skeval._resampling.folds import fold_plan, keeps_order, resolve_folds
 from skeval._resampling.plan import RESPONSES, join_outputs
@@ -65,6 +65,7 @@ from skeval.model_selection._comparison_methods import (
     Splits,
     check_estimators,
     check_method,
+    check_words,
     choose_scoring,
     compare,
     count_up,
@@ -79,7 +80,6 @@ from skeval.utils._checks import (
     check_comparable,
     check_confidence_level,
     check_count,
-    check_option,
     check_rope,
     check_same_length,
     check_weights,
@@ -305,11 +305,11 @@ def compare_classifiers(
     1.0
     """
     check_confidence_level(confidence_level)
-    check_option("alternative", alternative, ALTERNATIVES)
+    check_words(Fits, method, alternative)
     rope = None if rope is None else check_rope(rope)
     named = name_listed("estimators", estimators, name_estimators)
     chosen, method = method, "corrected_t" if method == "auto" else method
-    check_method(Fits, method, alternative, len(named))
+    check_method(method, alternative, len(named))
     check_estimators("estimators", named, method, groups)
     task = read_task(
         next(iter(named.values())),
@@ -726,7 +726,7 @@ def compare_predictions(
     18
     """
     check_confidence_level(confidence_level)
-    check_option("alternative", alternative, ALTERNATIVES)
+    check_words(Predictions, method, alternative)
     columns, seeds = read_systems(predictions, y_true, seeds)
     named = name_listed("predictions", columns, count_up("prediction"))
     systems, runs = read_seeds(seeds, named)
@@ -734,7 +734,7 @@ def compare_predictions(
         alone = len(systems) == 2 == len(named) and y_true is not None
         several = groups is not None and np.ndim(groups) > 1
         method = "permutation" if alone and not several else "max_t"
-    check_method(Predictions, method, alternative, len(systems))
+    check_method(method, alternative, len(systems))
     if METHODS[method].needs != "joint" and (seeds is not None or y_true is None):
         what = "y_true must not be None" if seeds is None else "seeds must be None"
         raise ValueError(f"{what} for method={method!r}; 'max_t' takes it.")

@@ -15,7 +15,7 @@ from sklearn.metrics import roc_auc_score
 
 from skeval._inference.areas import spread_of_areas
 from skeval._inference.intervals import Codes
-from skeval._inference.paired import ALTERNATIVES, CORRECTIONS
+from skeval._inference.paired import CORRECTIONS
 from skeval._inference.ranks import smallest_pvalue
 from skeval.model_selection._comparison import Comparison
 from skeval.model_selection._comparison_methods import (
@@ -25,9 +25,9 @@ from skeval.model_selection._comparison_methods import (
     Question,
     Splits,
     check_method,
+    check_words,
     compare,
     count_up,
-    methods_of,
     name_listed,
 )
 from skeval.model_selection._run_over_datasets import (
@@ -249,11 +249,10 @@ def compare_scores(
     """
     check_confidence_level(confidence_level)
     check_option("over", over, ("splits", "datasets"))
-    check_option("alternative", alternative, ALTERNATIVES)
     check_option("correction", correction, CORRECTIONS)
     check_option("missing", missing, ("raise", "drop"))
     kind: type[GivenSplits | ScoreTable] = GivenSplits if over == "splits" else ScoreTable
-    check_option("method", method, ("auto", *methods_of(kind)))
+    check_words(kind, method, alternative)
     rope = check_rope(rope)
     source: GivenSplits | ScoreTable
     if over == "splits":
@@ -265,7 +264,7 @@ def compare_scores(
                 f"test_train_ratio must be None over data sets, got {test_train_ratio}."
             )
         source, method = read_table(scores, missing, method, 1 - confidence_level, correction)
-    check_method(kind, method, alternative, len(source.names))
+    check_method(method, alternative, len(source.names))
     root = root_seed(random_state)
     return compare(source, method, Question(alternative, rope, confidence_level, correction, root))
 

@@ -55,10 +55,10 @@ __all__ = [
     "check_estimators",
     "check_method",
     "check_named",
+    "check_words",
     "choose_scoring",
     "compare",
     "count_up",
-    "methods_of",
     "name_listed",
     "resolve_scorer",
 ]
@@ -250,9 +250,15 @@ def methods_of(source: type[Source]) -> tuple[str, ...]:
     return tuple(name for name, row in METHODS.items() if hasattr(source, row.needs))
 
 
-def check_method(source: type[Source], method: str, alternative: str, n_names: int) -> None:
-    """Raise unless a source has the evidence of a method, and it can test this alternative."""
-    row = METHODS[check_option("method", method, methods_of(source))]
+def check_words(source: type[Source], method: str, alternative: str) -> None:
+    """Raise unless a source knows the method, or is to choose one, and the alternative is one."""
+    check_option("method", method, ("auto", *methods_of(source)))
+    check_option("alternative", alternative, paired.ALTERNATIVES)
+
+
+def check_method(method: str, alternative: str, n_names: int) -> None:
+    """Raise unless a method of a source can test this alternative, of as many as there are."""
+    row = METHODS[method]
     if alternative != "two-sided" and (n_names > 2 or not row.one_sided):
         what = f"method={method!r}" if not row.one_sided else f"more than two, here {n_names}"
         raise ValueError(f"alternative must be 'two-sided' for {what}, got {alternative!r}.")

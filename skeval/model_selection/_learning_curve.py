@@ -182,8 +182,8 @@ def learning_curve_band(
     In simulations (``benchmarks/coverage_learning_curve.py``: discriminant analysis, logistic
     regression, ridge regression and nearest neighbours; 100 or 400 samples; 9 cells of 100 sets)
     95 % intervals held the expected error at the measured sizes in .93 to 1.00, that of all samples
-    in .93 to .98, that of twice the samples in .95 to .99, and the band all of them in .96 to .99;
-    the interval of the gain in .99 to 1.00, so that it is too wide. Where there was nothing to
+    in .94 to .98, that of twice the samples in .95 to 1.00, and the band all of them in .95 to .99;
+    the interval of the gain in .98 to 1.00, so that it is too wide. Where there was nothing to
     learn, "would help" was said of none of 100 sets. These populations follow a power law or nearly
     so: nothing is promised where a curve bends beyond what was measured.
 

@@ -26,7 +26,7 @@ TARGET_IN_TIME = (
 MEASURED_IN_TIME = (
     "In simulations of 100 to 2,000 samples it held that error in 93 to 99 % of the cases where "
     "95 % were promised, if the errors of neighbours had an autocorrelation of .5 at most; with "
-    "one of .9 in 88 to 93 % of the cases with 400 samples or more, and in 69 to 95 % with 100."
+    "one of .9 in 88 to 97 % of the cases with 400 samples or more, and in 69 to 95 % with 100."
 )
 """What benchmarks/results/coverage_in_time.csv says of ordered folds."""
 FEWEST_IN_TIME = 100

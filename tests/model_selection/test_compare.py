@@ -435,7 +435,7 @@ def test_paired_bootstrap_of_no_spread():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"method": "t"}, "method must be one of 'corrected_t', .* got 't'"),
+        ({"method": "t"}, "method must be one of 'auto', 'corrected_t', .* got 't'"),
         ({"confidence_level": 0}, "level must fulfil"),
         ({"method": "mcnemar", "scoring": "f1"}, "'mcnemar' tests scoring='accuracy', got 'f1'"),
         ({"method": "delong", "scoring": "accuracy"}, "tests scoring='roc_auc'"),
