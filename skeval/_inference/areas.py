@@ -36,7 +36,6 @@ __all__ = [
     "curve_distances",
     "curve_limits",
     "independent_size",
-    "precision_influence",
     "rank_columns",
     "rank_scores",
     "rates_on_sphere",

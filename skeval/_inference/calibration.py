@@ -35,7 +35,6 @@ __all__ = [
     "Masses",
     "condense",
     "corrected_gap",
-    "count_probabilities",
     "gap_limits",
     "gap_moments",
     "make_line",

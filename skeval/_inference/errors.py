@@ -18,12 +18,10 @@ from skeval._inference.intervals import Codes, Spread, count_groups, spread_betw
 from skeval._inference.paired import corrected_error
 
 __all__ = [
-    "INFLATION",
     "METHODS",
     "SINGLE_INFLATION",
     "Dealt",
     "NestedFold",
-    "Shared",
     "Tested",
     "combine",
     "concatenate_tested",
@@ -39,14 +37,12 @@ __all__ = [
     "nested_interval",
     "no_information",
     "out_of_bag_influence",
-    "pairwise_means",
     "replace_one",
     "resampled_plus",
     "sampling_influence",
     "shared_variance",
     "spread_of_mean",
     "standard_error",
-    "tail_index",
     "variance_of_mean",
     "weigh_values",
     "within_fold_error",

@@ -57,14 +57,11 @@ __all__ = [
     "Scores",
     "check_error_score",
     "collect_answers",
-    "find_adapter",
     "fit_plan",
     "fit_scheme",
     "is_served",
     "score_plan",
     "score_scheme",
-    "settles",
-    "solve_block",
 ]
 
 

@@ -43,13 +43,7 @@ from skeval.utils._checks import (
 )
 from skeval.utils._compat import Interval, validate_params
 
-__all__ = [
-    "Validated",
-    "calibration_measures",
-    "measure_calibration",
-    "recalibrate",
-    "validation_size",
-]
+__all__ = ["calibration_measures", "measure_calibration", "validation_size"]
 
 Floats = NDArray[np.float64]
 CERTAIN = 1e-8

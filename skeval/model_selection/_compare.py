@@ -311,19 +311,9 @@ def compare_classifiers(
     chosen, method = method, "corrected_t" if method == "auto" else method
     check_method(method, alternative, len(named))
     check_estimators("estimators", named, method, groups)
-    task = read_task(
-        next(iter(named.values())),
-        X,
-        y,
-        groups=groups,
-        with_loss=False,
-        sample_weight=sample_weight,
-        params=params,
-        n_jobs=n_jobs,
-        verbose=verbose,
-        memory=memory,
-        error_score=error_score,
-    )
+    run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
+    given = {"groups": groups, "sample_weight": sample_weight, "params": params}
+    task = read_task(next(iter(named.values())), X, y, with_loss=False, **given, **run)
     check_shared(named, task, method)
     score = choose_scoring(method, scoring, task.estimator)
     folds = choose_splits(cv, method, task.X, task.target, task.groups, random_state)

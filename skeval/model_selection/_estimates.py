@@ -327,18 +327,9 @@ def resubstitution_error(
     0.0
     """
     check_confidence_level(confidence_level)
-    task = read_task(
-        estimator,
-        X,
-        y,
-        groups=groups,
-        loss=loss,
-        sample_weight=sample_weight,
-        params=params,
-        memory=memory,
-        error_score=error_score,
-        method="resubstitution",
-    )
+    run = {"memory": memory, "error_score": error_score}
+    given = {"groups": groups, "sample_weight": sample_weight, "params": params}
+    task = read_task(estimator, X, y, loss=loss, method="resubstitution", **given, **run)
     return conclude(task, run_resubstitution(task, root_seed(0), {}), confidence_level)
 
 
@@ -498,20 +489,9 @@ def cross_val_error(
     [0.0032, 0.0721] (95 %, inflated)
     """
     check_confidence_level(confidence_level)
-    task = read_task(
-        estimator,
-        X,
-        y,
-        groups=groups,
-        loss=loss,
-        sample_weight=sample_weight,
-        params=params,
-        n_jobs=n_jobs,
-        verbose=verbose,
-        memory=memory,
-        error_score=error_score,
-        method="cross_validation",
-    )
+    run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
+    given = {"groups": groups, "sample_weight": sample_weight, "params": params}
+    task = read_task(estimator, X, y, loss=loss, method="cross_validation", **given, **run)
     outcome = run_cross_validation(task, root_seed(random_state), {"cv": cv})
     return conclude(task, outcome, confidence_level, form=INFLATED)
 
@@ -786,20 +766,9 @@ def perturbation_interval(
     """
     check_confidence_level(confidence_level)
     check_takes_weights(estimator)
-    task = read_task(
-        estimator,
-        X,
-        y,
-        groups=groups,
-        loss=loss,
-        sample_weight=sample_weight,
-        params=params,
-        n_jobs=n_jobs,
-        verbose=verbose,
-        memory=memory,
-        error_score=error_score,
-        method="perturbation",
-    )
+    run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
+    given = {"groups": groups, "sample_weight": sample_weight, "params": params}
+    task = read_task(estimator, X, y, loss=loss, method="perturbation", **given, **run)
     fold_root, draw_root = root_seed(random_state).spawn(2)
     forms = (*intervals.list_forms(task.loss.name), *DRAWN)
     asked = f"interval of {task.loss.name!r} loss"

@@ -30,14 +30,7 @@ from skeval.datasets._files import read_times
 from skeval.report._sections import Caution
 from skeval.report._source import count_columns
 
-__all__ = [
-    "are_alike",
-    "name_columns",
-    "warn_of_least_squares",
-    "warn_of_order",
-    "warn_of_repeated_values",
-    "write_data_warnings",
-]
+__all__ = ["name_columns", "warn_of_least_squares", "warn_of_order", "write_data_warnings"]
 
 LARGEST_TABLE = 5 * 10**6
 """Cells of a table that is looked through; the checks of a larger one would take seconds."""

@@ -46,7 +46,6 @@ __all__ = [
     "say_error",
     "write_amount",
     "write_chance",
-    "write_error",
     "write_given_folds",
     "write_guess",
     "write_hard_samples",
