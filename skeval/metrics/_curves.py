@@ -408,7 +408,7 @@ class CurveSample:
             self.positive, self.score[None], self.weight, self.group, ranked=self.ranked
         )
 
-    def at(self, confidence_level: float) -> CurveSample:
+    def with_level(self, confidence_level: float) -> CurveSample:
         """Return the same for intervals of another level, sorted once for both."""
         made = replace(self, confidence_level=confidence_level)
         vars(made).update({name: vars(self)[name] for name in CACHED if name in vars(self)})
@@ -450,10 +450,7 @@ class CurveSample:
     def sizes(self) -> tuple[float, float]:
         """How many independent samples the positives and the negatives are worth."""
         if self.group is None:
-            totals = self.ranked.positives.sum(), self.ranked.negatives.sum()
-            pairs = zip(totals, self.ranked.squares, strict=True)
-            positives, negatives = (float(total**2 / own.sum()) for total, own in pairs)
-            return positives, negatives
+            return self.ranked.sizes
         positives, negatives = (
             areas.class_size(self.score[own], self.weight[own], self.group[own])
             for own in (self.positive, ~self.positive)

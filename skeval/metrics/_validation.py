@@ -268,7 +268,7 @@ NAMES = {
 
 
 def _find_odds(p: Floats) -> Floats:
-    """Return the log-odds of probabilities, which have some."""
+    """Return the log-odds of probabilities, those of 0 and 1 as if they were nearly certain."""
     odds: Floats = logit(p.clip(CERTAIN, 1 - CERTAIN))
     return odds
 
@@ -394,7 +394,7 @@ def fit_logistic(data: Validated, design: Design, start: Floats, free: list[int]
     """Return the regression of the events on a design; None where there is none."""
     for masses in data.masses:
         found = maximize(masses, design, start, free)
-        if found is not None and masses.tell(found[0] @ design(masses.odds)):
+        if found is not None and masses.suffice(found[0] @ design(masses.odds)):
             break
     if found is None:
         return None

@@ -63,9 +63,9 @@ from skeval.model_selection._comparison_methods import (
     Joint,
     Question,
     Splits,
+    check_choices,
     check_estimators,
     check_method,
-    check_words,
     choose_scoring,
     compare,
     count_up,
@@ -305,7 +305,7 @@ def compare_classifiers(
     1.0
     """
     check_confidence_level(confidence_level)
-    check_words(Fits, method, alternative)
+    check_choices(Fits, method, alternative)
     rope = None if rope is None else check_rope(rope)
     named = name_listed("estimators", estimators, name_estimators)
     chosen, method = method, "corrected_t" if method == "auto" else method
@@ -726,7 +726,7 @@ def compare_predictions(
     18
     """
     check_confidence_level(confidence_level)
-    check_words(Predictions, method, alternative)
+    check_choices(Predictions, method, alternative)
     columns, seeds = read_systems(predictions, y_true, seeds)
     named = name_listed("predictions", columns, count_up("prediction"))
     systems, runs = read_seeds(seeds, named)

@@ -670,7 +670,7 @@ def score_interval(
     }
     given = {name: value for name, value in given.items() if value is not None}
     settings = resolve_settings(task, ERROR_METHODS[method], given)
-    read_scoring(estimator, scoring)  # an error of it is one before all fits
+    read_scoring(estimator, scoring)  # raises before anything is fitted
     labels = label_parts(scoring)
     root, means = root_seed(random_state), ERROR_METHODS[method].means
     if method == AUTO:

@@ -17,7 +17,7 @@ from numpy.random import SeedSequence
 from sklearn.model_selection import LeaveOneGroupOut, LeaveOneOut
 
 from skeval._inference import intervals
-from skeval._inference.errors import Tested, spread_of_mean, worth
+from skeval._inference.errors import SINGLE_INFLATION, Tested, spread_of_mean, worth
 from skeval._inference.estimate import Estimate
 from skeval._inference.intervals import DRAWN, Finding, Spread
 from skeval._inference.ordered import time_units
@@ -81,10 +81,8 @@ __all__ = [
     "untested_losses",
 ]
 
-INFLATION = 2.0
-"""Mean squared deviation of one cross-validation from the risk, over its naive variance."""
 INFLATED = "inflated"
-"""The form of an interval by that variance."""
+"""The form of an interval by the inflated variance of one cross-validation."""
 
 Settings = dict[str, Any]
 """The parameters of a method, by name."""
@@ -577,8 +575,9 @@ def run_plan(
             # A single block of time does not say how blocks vary.
             found = found._replace(n_effective=None)
         if len(errors) > 1 and not ordered:
-            wider = intervals.make_limits(found.inflate(INFLATION), loss.name, first="jeffreys")
-            found = found._replace(forms={INFLATED: next(iter(wider.values()))})
+            wider = found.inflate(SINGLE_INFLATION)
+            limits = intervals.make_limits(wider, loss.name, first="jeffreys")
+            found = found._replace(forms={INFLATED: next(iter(limits.values()))})
         details = {**found.details, "fold_mean": float(np.nanmean(errors))}
         findings.append(found._replace(details=details))
     form = "jeffreys" if ordered else ""

@@ -474,8 +474,7 @@ class Run:
             notes += self._finish(warn_of_order, *where, found, steps.groups, steps.folds)
         notes += self._finish(warn_of_scores, found, metrics, steps.task.estimator)
         asked = steps.task.estimator, steps.task.X, steps.target.y
-        undetermined = self._finish(warn_of_least_squares, *asked)
-        notes += [] if undetermined is None else [undetermined]
+        notes += self._finish(warn_of_least_squares, *asked)
         tests = self._test_all(granted, names, rare)
         together = steps.design.task.kept_together
         about_data = steps.task.X, steps.target, together, names, left_out
