@@ -963,12 +963,17 @@ def net_benefit(
     group = number_groups(groups, len(seen), seen)
     share = float(np.average(positive, weights=weight))
     odds = places / (1 - places)
-    probabilities = np.array([proba[seen] for _, proba, _ in checked])
-    found = np.empty((3, len(places)))
-    for at, (threshold, cost) in enumerate(zip(places, odds, strict=True)):
-        cell, gains = _find_gains(positive, probabilities >= threshold, cost)
-        cells, costs = Cells(cell, weight, len(gains)), partial(mean_cost, costs=gains)
-        table = ConfusionTable(cells.counts[0], cells, np.arange(len(gains)), costs)
+    # Samples between the same thresholds are treated alike, so they are counted once for all.
+    steps = np.unique(places)
+    between = [np.searchsorted(steps, proba[seen], side="right") for _, proba, _ in checked]
+    shape = *(len(steps) + 1 for _ in between), 2
+    kinds, kind = np.unique(np.ravel_multi_index((*between, positive), shape), return_inverse=True)
+    *between, positive = np.unravel_index(kinds, shape)
+    cells, found = Cells(kind.ravel(), weight, len(kinds)), np.empty((3, len(places)))
+    for at, (step, cost) in enumerate(zip(np.searchsorted(steps, places), odds, strict=True)):
+        place, gains = _find_gains(positive == 1, np.array(between) > step, cost)
+        counts = np.bincount(place, cells.counts[0], len(gains))
+        table = ConfusionTable(counts, cells, place, partial(mean_cost, costs=gains))
         estimate = table.metric(table.share)[0]
         limits, _ = score_form(table, estimate, group)
         found[:, at] = estimate, *limits(confidence_level)
@@ -1004,10 +1009,10 @@ def _check_thresholds(thresholds: ArrayLike | None) -> Floats:
 def _find_gains(
     positive: NDArray[np.bool_], treated: NDArray[np.bool_], cost: float
 ) -> tuple[NDArray[np.intp], Floats]:
-    """Return the kind of each sample, and what a sample of each kind gains.
+    """Return the cell of each sample, and what a sample of each cell gains.
 
     `treated` has a row for the model and one for the baseline, if there is one, whose gain is
-    subtracted. The kinds are: no gain; positives and negatives that the model treats; and those
+    subtracted. The cells are: no gain; positives and negatives that the model treats; and those
     that the baseline treats. A sample that both treat gains nothing.
     """
     gains = np.array([0.0, 1.0, -cost, -1.0, cost])[: 1 + 2 * len(treated)]
