@@ -23,7 +23,6 @@ from skeval._inference.intervals import Codes, Spread
 __all__ = [
     "ALTERNATIVES",
     "CORRECTIONS",
-    "EXACT_BELOW",
     "LARGEST_LEVEL",
     "PairedTest",
     "RegionProbabilities",
@@ -41,7 +40,6 @@ __all__ = [
     "five_by_two_t",
     "grouped_cochran",
     "grouped_mcnemar",
-    "holm",
     "mcnemar",
     "paired_bootstrap",
     "paired_delong",
