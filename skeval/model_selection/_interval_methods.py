@@ -608,7 +608,8 @@ def find_repeated(
     """
     errors = np.array([mean_loss(tested) for tested in repeats])
     everything, n = concatenate_tested(repeats), len(stand_in.losses)
-    error, spread = mean_loss(everything), float(np.var(everything.losses))
+    error = mean_loss(everything)
+    spread = float(np.average((everything.losses - error) ** 2, weights=everything.weight))
     spreads = [spread_of_mean(tested) for tested in repeats]
     whole = spread_of_mean(everything)
     student, details = whole.degrees_of_freedom, {}
@@ -623,7 +624,7 @@ def find_repeated(
         spread = naive * n
     if loss.name != "zero_one" and np.isinf(student):
         bounded = loss.response == "predict_proba"
-        student = degrees_of_mean(everything.losses, n, inflation, bounded=bounded)
+        student = degrees_of_mean(everything, n, inflation, bounded=bounded)
     estimate = error, float(np.sqrt(inflation * naive)), errors, stand_in
     found = find(loss, *estimate, variance=spread, degrees_of_freedom=student, inflation=inflation)
     return found._replace(details=details)
