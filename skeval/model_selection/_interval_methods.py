@@ -616,7 +616,8 @@ def find_repeated(
     if whole.n_groups is not None:  # of each repeat, since a sample is like itself in another
         together = float(np.mean([one.correlation for one in spreads]))
         details = {"intraclass_correlation": together}
-    plain = stand_in.unit is None and stand_in.weight is None
+    alike = stand_in.weight is None or not np.ptp(stand_in.weight)
+    plain = stand_in.unit is None and alike
     naive = float(np.mean([one.variance for one in spreads]))
     if plain and loss.name == "zero_one":
         naive = spread / n  # of the mean error rate itself: that of n / f samples
