@@ -794,9 +794,8 @@ def compute_dispersions(
     of_reference = root.spawn(1)[0]
     clusterers = with_n_clusters(trial.clusterer, trial.parameter, candidates)
     measure = partial(measure_draw, trial.X, trial.draws, clusterers, metric)
-    logs = _stability.run_draws(
-        measure, [(root, 1), (of_reference, trial.n_repeats)], **trial.options
-    )
+    draws = [(root, 1), (of_reference, trial.n_repeats)]
+    logs = _stability.run_draws(measure, draws, **trial.options)
     return np.array(logs[0]), np.array(logs[1:]).T
 
 

@@ -193,9 +193,8 @@ def structure_test(
     if shuffle is not None:
         pvalue_permuted = (1 + draw_null(shuffle)[1]) / (1 + n_references)
         if pvalue_permuted > SMALL:
-            caution = _stability.explain_by_columns(
-                X, f"as good an index (P = {pvalue_permuted:.2g})"
-            )
+            as_good = f"as good an index (P = {pvalue_permuted:.2g})"
+            caution = _stability.explain_by_columns(X, as_good)
     return Test(
         name=_stability.name_function(index),
         statistic=statistic,

@@ -460,10 +460,8 @@ class CurveSample:
     def area_form(self, value: float) -> tuple[Callable[[float], Limits], float]:
         """Return the score interval of an area by the confidence level, and its standard error."""
         error, degrees = self.spread.error, self.spread.degrees_of_freedom
-        form = partial(
-            intervals.area_interval, value, error, self.sizes, degrees_of_freedom=degrees
-        )
-        return form, error
+        made_of = value, error, self.sizes
+        return partial(intervals.area_interval, *made_of, degrees_of_freedom=degrees), error
 
     def prevalence(self) -> tuple[float, float]:
         """Return the share of positives, and how many independent samples it is worth."""
@@ -835,13 +833,10 @@ def _limits(
     angles = np.linspace(0, np.pi / 2, _DIRECTIONS)
     away, around = (grid.ravel() for grid in np.meshgrid(angles, angles))
     of_curve = z * np.cos(away)
-    fpr = areas.rates_on_sphere(
-        steps, r, of_curve * np.sin(around), of_curve * np.cos(around), exact
-    )
-    share, size = prevalence
-    shares = intervals.binomial_limits(
-        np.array([[share]]), size, (z * np.sin(away))[:, None], exact=exact
-    )
+    across, along = of_curve * np.sin(around), of_curve * np.cos(around)
+    fpr = areas.rates_on_sphere(steps, r, across, along, exact)
+    (share, size), quantile = prevalence, (z * np.sin(away))[:, None]
+    shares = intervals.binomial_limits(np.array([[share]]), size, quantile, exact=exact)
     low = _precision(shares[0], r, fpr[1]).min(axis=0)
     high = _precision(np.maximum(shares[1], share), r, fpr[0]).max(axis=0)
     return low, high

@@ -190,9 +190,8 @@ def find(
     if np.isfinite(variance) and np.isfinite(standard_error):
         unvaried = worth(tested) if tested.unit is None else float(len(np.unique(tested.unit)))
         most = worth(tested)
-        n_effective = intervals.effective_number(
-            variance, standard_error, most, unvaried / inflation
-        )
+        least = unvaried / inflation
+        n_effective = intervals.effective_number(variance, standard_error, most, least)
     return Finding(error, float(standard_error), replicates, degrees_of_freedom, n_effective)
 
 
@@ -841,9 +840,8 @@ def find_perturbed(
         "statistics": statistics,
         "n_resamples": len(statistics),
     }
-    forms = {
-        name: partial(intervals.limits_of_draws, error, deviations, form=name) for name in DRAWN
-    }
+    limits = partial(intervals.limits_of_draws, error, deviations)
+    forms = {name: partial(limits, form=name) for name in DRAWN}
     n_fits = sum(base.n_fits for base in plans.values()) + n_resamples * plans[statistic].n_fits
     return Outcome([found._replace(forms=forms, details=details)], n_fits)
 

@@ -159,9 +159,8 @@ def holdout_error(
     if group is not None:
         stratum = None if priors is None else codes
         spread = intervals.spread_between(share * (wrong - expected), group, share, stratum)
-        found = find_mean(
-            error, intervals.warn_of_one_group(spread), wrong, 1 / np.sum(share**2), "zero_one"
-        )
+        intervals.warn_of_one_group(spread)
+        found = find_mean(error, spread, wrong, 1 / np.sum(share**2), "zero_one")
         details["n_groups"] = spread.n_groups
     elif priors is not None:
         strata = partial(intervals.stratified_wilson_interval, class_errors * sizes, sizes, prior)

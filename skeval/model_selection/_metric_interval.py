@@ -491,16 +491,13 @@ def _make_bootstrap_forms(
         return {method: intervals.give_no_limits}
     limits_of = partial(intervals.bootstrap_limits, finite, estimate, units.n_units)
     percentile = partial(limits_of, None)
-    basic = partial(
-        intervals.mirrored, 2 * estimate, percentile
-    )  # the quantiles mirrored at the estimate
+    basic = partial(intervals.mirrored, 2 * estimate, percentile)  # the quantiles mirrored there
     forms = {"percentile": percentile, "basic": basic}
     if method == "basic":
         return {"basic": basic} | forms
     if method == "bca":
-        correction = intervals.bca_correction(
-            finite, estimate, leave_one_out_values(statistic, units)
-        )
+        left_out = leave_one_out_values(statistic, units)
+        correction = intervals.bca_correction(finite, estimate, left_out)
         if np.isfinite(correction.bias):
             return {"bca": partial(limits_of, correction)} | forms
         warn_undefined("All replicates lie on one side of the estimate: percentile, not BCa.")

@@ -472,9 +472,8 @@ class Run:
         if guess and not guess.better:
             warnings.append(Caution("guess", _sentences.write_guess(guess, loss)))
         if self.clock.stopped:
-            warnings.insert(
-                0, Caution(INTERRUPTED, _sentences.write_interruption(self.clock.stopped))
-            )
+            told = _sentences.write_interruption(self.clock.stopped)
+            warnings.insert(0, Caution(INTERRUPTED, told))
         return {
             "answer": answer,
             "estimates": estimates,
