@@ -12,7 +12,7 @@ import skeval
 
 
 def test_a_type_checker_finds_the_types():
-    """What mypy makes of helpers/users_program.py, the job that checks types sees."""
+    """That mypy reads helpers/users_program.py as it should is for the job that checks types."""
     assert (Path(skeval.__file__).parent / "py.typed").is_file()
 
 

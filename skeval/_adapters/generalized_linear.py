@@ -27,7 +27,7 @@ from skeval._solvers.logistic import LogisticBatch, solve_selected_logistic
 from skeval._solvers.newton import stores_products, uses_features
 from skeval.utils._compat import safe_split
 
-__all__ = ["LogisticAdapter", "SelectedLogisticAdapter"]
+__all__: list[str] = []
 
 SOLVERS = ("lbfgs", "newton-cg", "newton-cholesky")
 """The others draw at random, or penalise the intercept."""

@@ -54,8 +54,6 @@ from skeval.utils._compat import safe_split
 __all__ = [
     "MARGIN",
     "Deletion",
-    "DeletionAdapter",
-    "LabelFreeAdapter",
     "LabelMap",
     "Part",
     "are_affine",

@@ -45,7 +45,7 @@ from skeval._solvers.optimum import strictly_free
 from skeval.utils._checks import warn_user
 from skeval.utils._compat import safe_split
 
-__all__ = ["SELECTORS", "FitShape", "SelectedSVCAdapter", "batch_pays", "serves_selection"]
+__all__ = ["SELECTORS", "SelectedSVCAdapter", "serves_selection"]
 
 
 MOST_SAMPLES = 4096

@@ -8,7 +8,7 @@ from typing import Any
 
 from skeval._commands import _shared
 
-__all__ = ["ALGORITHMS", "add_cluster", "parse_range"]
+__all__ = ["add_cluster"]
 
 ALGORITHMS = ("kmeans", "ward", "gmm")
 AGREEMENTS = ("adjusted_rand", "matched_accuracy", "prediction_strength")

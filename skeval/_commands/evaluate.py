@@ -19,7 +19,7 @@ from skeval._commands import _shared
 if TYPE_CHECKING:
     from skeval.datasets._tables import ColumnTable
 
-__all__ = ["CLASSIFIERS", "INCLUDED", "add_evaluate"]
+__all__ = ["add_evaluate"]
 
 QUICK_BUDGET = 10.0
 FOLDS, REPEATS = 10, 10

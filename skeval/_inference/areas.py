@@ -36,7 +36,6 @@ __all__ = [
     "curve_distances",
     "curve_limits",
     "independent_size",
-    "precision_influence",
     "rank_columns",
     "rank_scores",
     "rates_on_sphere",
@@ -86,14 +85,18 @@ def spread_of_areas(
 
 
 def spread_of_area(ranked: Ranked) -> Spread:
-    """Return the same of one area without groups: all that have a score deviate alike."""
+    """Return that of `spread_of_areas` for one area without groups, score by score.
+
+    Samples of one class that have the same score deviate alike.
+    """
     variance, pairs = 0.0, ranked.positives.sum() * ranked.negatives.sum()
-    for at, own in enumerate((ranked.positives, ranked.negatives)):
-        rightly, total = ranked.above if at else ranked.below, own.sum()
-        rightly -= own @ rightly / total
-        n = total**2 / ranked.squares[at].sum()
+    for side, n in enumerate(ranked.sizes):
+        own, rightly = ranked.positives, ranked.below
+        if side:
+            own, rightly = ranked.negatives, ranked.above
+        rightly -= own @ rightly / own.sum()
         factor = n / (n - 1) if n >= 1.5 else np.nan
-        variance += factor * float(ranked.squares[at] @ (rightly * rightly)) / pairs**2
+        variance += factor * float(ranked.squares[side] @ (rightly * rightly)) / pairs**2
     return Spread(np.array([[variance]]))
 
 
@@ -226,6 +229,13 @@ class Ranked(NamedTuple):
         return self.positives.sum() - np.cumsum(self.positives) + self.positives / 2
 
     @property
+    def sizes(self) -> tuple[float, float]:
+        """How many independent samples the positives and the negatives are worth."""
+        up, down = self.squares
+        of_positives, of_negatives = self.positives.sum() ** 2, self.negatives.sum() ** 2
+        return float(of_positives / up.sum()), float(of_negatives / down.sum())
+
+    @property
     def counts(self) -> NDArray[np.intp]:
         """How many samples have each score."""
         return np.diff(np.flatnonzero(self.begins), append=len(self.order))
@@ -241,20 +251,17 @@ def rank_scores(positive: NDArray[np.bool_], score: Floats, weight: Floats) -> R
     values, own, weight = score[order], positive[order], weight[order]
     begins = np.ones(len(order), dtype=bool)
     np.not_equal(values[1:], values[:-1], out=begins[1:])
-    if begins.all():
-        first = None
-    else:
-        values, first = values[begins], np.flatnonzero(begins)
+    first = None if begins.all() else np.flatnonzero(begins)
 
-    def add(weight: Floats) -> tuple[Floats, Floats]:
+    def add_up(weight: Floats) -> tuple[Floats, Floats]:
         up, down = weight * own, weight * ~own
-        if first is not None:
-            up, down = (np.add.reduceat(each, first) for each in (up, down))
-        return up, down
+        if first is None:
+            return up, down
+        return np.add.reduceat(up, first), np.add.reduceat(down, first)
 
-    up, down = add(weight)
-    squares = (up, down) if np.all(weight == 1) else add(weight**2)
-    return Ranked(order, begins, values, up, down, squares)
+    up, down = add_up(weight)
+    squares = (up, down) if np.all(weight == 1) else add_up(weight**2)
+    return Ranked(order, begins, values if first is None else values[first], up, down, squares)
 
 
 def precision_influence(

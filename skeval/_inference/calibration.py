@@ -1,10 +1,12 @@
-"""The mean distance between observed fractions and predicted probabilities of bins.
+"""How far predicted probabilities are from observed fractions: by bins, and by regression.
 
-And the logistic regression of events on their log-odds, of which there may be very many.
+The regression is logistic, of events on their log-odds, of which there may be very many: `condense`
+finds few that stand for all.
 
-A fraction of `n` samples deviates from its probability by chance, so that the mean of absolute
-distances is too large; by how much depends on the true distances. All that is found here is found
-by asking which true distances would make the observed mean likely.
+In bins the mean distance of fraction and probability is sought. A fraction of `n` samples deviates
+from its probability by chance, so that the mean of absolute distances is too large; by how much
+depends on the true distances. All that is found of it is found by asking which true distances would
+make the observed mean likely.
 
 The number of independent events that happen, or its weighted share, is Poisson-binomial.
 """
@@ -33,7 +35,6 @@ __all__ = [
     "Masses",
     "condense",
     "corrected_gap",
-    "count_probabilities",
     "gap_limits",
     "gap_moments",
     "make_line",
@@ -228,7 +229,7 @@ class Masses(NamedTuple):
     squares : tuple of two ndarray of shape (n_odds,)
         The squares of these weights, added up.
     width : float
-        Over which of the log-odds each stands for others; 0 where these are all that there are.
+        Largest width of the pieces that were condensed; 0 where no log-odds stand for others.
     """
 
     odds: Floats
@@ -246,15 +247,22 @@ class Masses(NamedTuple):
             squares = squares[0] * scale**2, squares[1] * scale**2
         return cls(odds, up, down, squares)
 
-    def tell(self, line: Floats) -> bool:
-        """Whether a regression bends so little where they stand for others that they tell it."""
+    def suffice(self, line: Floats) -> bool:
+        """Whether a regression, `line` at these log-odds, moves by 1/2 at most within a piece.
+
+        Then its sums over them are those over all but for rounding.
+        """
         return bool(np.all(np.abs(np.diff(line)) * self.width <= np.diff(self.odds) / 2))
 
 
-NODES, MANY, BLOCK = 10, 2**15, 2**14
-"""Into how many log-odds those of a piece are condensed, from how many on; what memory is fast."""
+NODES = 10
+"""Into so many log-odds those of a piece are condensed."""
+MANY = 2**15
+"""More log-odds than this are condensed."""
+BLOCK = 2**14
+"""So many log-odds are read at a time: what is made of them stays in a fast memory."""
 FINE = 1 / 16, 1 / 32
-"""How wide a piece is at most: in log-odds, and of the distance of their quartiles."""
+"""A piece is no wider than this: in log-odds, and as a share of the distance of their quartiles."""
 
 
 def condense(masses: Masses, edges: Floats) -> tuple[Masses, ...]:
@@ -317,15 +325,10 @@ class Passed(NamedTuple):
 
 def pass_over(masses: Masses, design: Design, beta: Floats) -> Passed:
     """Return the log-likelihood, its slope and curvature, and the squares of the slopes."""
-    k = len(beta)
-    likelihood, gradient, information, squares = (
-        0.0,
-        np.zeros(k),
-        np.zeros((k, k)),
-        np.zeros((k, k)),
-    )
+    k, likelihood = len(beta), 0.0
+    gradient, information, squares = np.zeros(k), np.zeros((k, k)), np.zeros((k, k))
     for start in range(0, len(masses.odds), BLOCK):
-        odds, events, others, *both = (
+        odds, events, others, *squared = (
             each[start : start + BLOCK] for each in (*masses[:3], *masses.squares)
         )
         terms = design(odds)
@@ -337,7 +340,7 @@ def pass_over(masses: Masses, design: Design, beta: Floats) -> Passed:
         likelihood -= float((events + others) @ np.log1p(less))
         gradient += terms @ (events * rest - others * chance)
         information += (terms * ((events + others) * chance * rest)) @ terms.T
-        squares += (terms * (both[0] * rest**2 + both[1] * chance**2)) @ terms.T
+        squares += (terms * (squared[0] * rest**2 + squared[1] * chance**2)) @ terms.T
     return Passed(likelihood, gradient, information, squares)
 
 

@@ -18,11 +18,10 @@ from skeval._inference.intervals import Codes, Spread, count_groups, spread_betw
 from skeval._inference.paired import corrected_error
 
 __all__ = [
-    "INFLATION",
     "METHODS",
+    "SINGLE_INFLATION",
     "Dealt",
     "NestedFold",
-    "Shared",
     "Tested",
     "combine",
     "concatenate_tested",
@@ -38,14 +37,12 @@ __all__ = [
     "nested_interval",
     "no_information",
     "out_of_bag_influence",
-    "pairwise_means",
     "replace_one",
     "resampled_plus",
     "sampling_influence",
     "shared_variance",
     "spread_of_mean",
     "standard_error",
-    "tail_index",
     "variance_of_mean",
     "weigh_values",
     "within_fold_error",
@@ -360,15 +357,17 @@ PerSampleLoss = Callable[[NDArray, NDArray], NDArray]
 Estimate = tuple[float, float]  # an error and its standard error
 INFLATION = 1.55
 """Mean squared deviation of repeated cross-validation from the risk, over its naive variance."""
-SINGLE = 2.0
-"""`INFLATION` of a cross-validation that is not repeated."""
-LEAST, FEW = 1.15, 8.0
-"""What the inflation is at least, of endless repeats: of many samples, and over few of them."""
+SINGLE_INFLATION = 2.0
+"""The same of one cross-validation, which is not repeated."""
+LEAST = 1.15
+"""The inflation of endless repeats of many samples is at least this."""
+OF_FEW = 8.0
+"""What few samples add to `LEAST` is this over their number."""
 
 
 def fixed_inflation(n_repeats: float) -> float:
     """Return the inflation where the losses do not tell it."""
-    return INFLATION + (SINGLE - INFLATION) / n_repeats
+    return INFLATION + (SINGLE_INFLATION - INFLATION) / n_repeats
 
 
 def inflation_of(shared: Shared, n_repeats: float) -> float:
@@ -380,7 +379,7 @@ def inflation_of(shared: Shared, n_repeats: float) -> float:
     """
     if np.isnan(shared.value):
         return fixed_inflation(n_repeats)
-    least = LEAST + FEW / shared.size + 0.5 / n_repeats
+    least = LEAST + OF_FEW / shared.size + 0.5 / n_repeats
     return max(1 + shared.value, least) if shared.value > shared.noise else least
 
 

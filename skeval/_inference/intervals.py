@@ -70,7 +70,6 @@ __all__ = [
     "check_enough_draws",
     "close_proportion",
     "combine_ways",
-    "corrected_levels",
     "count_groups",
     "covariance_left_out",
     "describe_groups",
@@ -79,7 +78,6 @@ __all__ = [
     "exact_interval",
     "expand_level",
     "give_no_limits",
-    "jeffreys_interval",
     "limits_of_draws",
     "list_forms",
     "log_interval",
@@ -750,20 +748,19 @@ def spreads_of_cells(
     """
     if weight is not None:
         weight = None if weight.min() == weight.max() else weight / weight.max()
-    n_cells, n_parts = len(values), 1 if part is None else int(part.max()) + 1
-    shape = n_parts, int(group.max()) + 1, n_cells
-    if group.ndim > 1 or np.prod(shape) > _LARGE * len(cell):
-        if part is None:
-            return [_spread_of_many(values, cell, group, weight)]
-        order = np.argsort(part.astype(np.min_scalar_type(n_parts)), kind="stable")
-        inside = np.split(order, np.cumsum(np.bincount(part))[:-1])
+    n_cells, n_groups = len(values), int(group.max()) + 1
+    shape = 1 if part is None else int(part.max()) + 1, n_groups, n_cells
+    size = int(np.prod(shape))
+    if group.ndim > 1 or size > _LARGE * len(cell):
         weights = np.ones(len(cell)) if weight is None else weight
-        parts = ((cell[at], group[at], weights[at]) for at in inside if len(at))
-        return [_spread_of_many(values, *each) for each in parts]
-    place = (group if part is None else part * shape[1] + group) * n_cells + cell
-    tables = squares = add_up(place, weight, int(np.prod(shape))).reshape(shape)
+        inside = [slice(None)]
+        if part is not None:
+            inside = [part == one for one in np.flatnonzero(np.bincount(part))]
+        return [_spread_of_many(values, cell[at], group[at], weights[at]) for at in inside]
+    place = (group if part is None else part * n_groups + group) * n_cells + cell
+    tables = squares = add_up(place, weight, size).reshape(shape)
     if weight is not None:
-        squares = add_up(place, weight**2, int(np.prod(shape))).reshape(shape)
+        squares = add_up(place, weight**2, size).reshape(shape)
     pairs = zip(tables, squares, strict=True)
     return [_spread_of_table(values, *pair) for pair in pairs if pair[0].any()]
 
@@ -773,10 +770,10 @@ def _centre(values: Floats, whole: Floats) -> Floats:
     return (values - whole @ values / whole.sum()) / whole.sum()
 
 
-def _spread_of_many(values: Floats, cell: Labels, group: Codes, weight: Floats | None) -> Spread:
+def _spread_of_many(values: Floats, cell: Labels, group: Codes, weight: Floats) -> Spread:
     """Return how far a mean is known where groups and cells would make a large table."""
     moved = np.take(_centre(values, add_up(cell, weight, len(values))), cell)  # cells may be bool
-    return spread_between(moved if weight is None else weight * moved, group, weight)
+    return spread_between(weight * moved, group, weight)
 
 
 def _spread_of_table(values: Floats, table: Floats, squares: Floats) -> Spread:
@@ -853,7 +850,7 @@ def measure_sums(
     covariance = (of_group * factor) @ of_group.T
     d = scale * (squares + correlation * (weight**2 - squares))
     # C is diag(d) + U K U' with the columns share and d of each part.
-    columns = np.concatenate([share.T, d.T])  # they lie one after another: sums are much faster
+    columns = np.concatenate([share.T, d.T])  # as rows of memory, which are added up much faster
     inner = -np.roll(np.eye(len(columns)), weight.shape[1], axis=0)
     np.fill_diagonal(inner[: weight.shape[1]], d.sum(axis=0))
     own, lost = d.sum(axis=1), np.sum((inner @ columns) * columns, axis=0)

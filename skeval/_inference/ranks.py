@@ -12,15 +12,12 @@ from scipy import stats
 from skeval._inference.estimate import Limits
 
 __all__ = [
-    "EXACT_UP_TO",
     "critical_difference",
-    "distribute_signed_ranks",
     "find_equal",
     "find_groups",
     "friedman",
     "mean_rank_pvalues",
     "nemenyi_pvalues",
-    "rank_error",
     "rank_rows",
     "settle",
     "signed_rank_pvalue",

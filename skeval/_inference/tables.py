@@ -32,17 +32,14 @@ __all__ = [
     "CountedClasses",
     "FScore",
     "ValueAndGradient",
-    "best_table",
     "count_cells",
     "delta_variance",
     "f_score_gradient",
     "kappa",
-    "list_classes",
     "mean_cost",
     "mean_of_labels",
     "phi",
     "score_form",
-    "score_limits",
 ]
 
 Floats = NDArray[np.float64]

@@ -57,14 +57,11 @@ __all__ = [
     "Scores",
     "check_error_score",
     "collect_answers",
-    "find_adapter",
     "fit_plan",
     "fit_scheme",
     "is_served",
     "score_plan",
     "score_scheme",
-    "settles",
-    "solve_block",
 ]
 
 
@@ -620,8 +617,8 @@ class OutOfFold:
             return [slice(None)]
         return [self.repeat == one for one in np.flatnonzero(np.bincount(self.repeat))]
 
-    def take(self, values: np.ndarray) -> np.ndarray:
-        """Return of values of the samples that of each answer; given predictions are one each."""
+    def look_up(self, values: np.ndarray) -> np.ndarray:
+        """Return for each answer the value of its sample; given predictions are one a sample."""
         return values[self.row] if self.n_fits else values
 
     @cached_property
@@ -640,7 +637,7 @@ class OutOfFold:
         cases = self.cases
         if cases.n_groups is None:
             return None
-        return self.take(cases.unit if cases.crossed is None else cases.crossed)
+        return self.look_up(cases.unit if cases.crossed is None else cases.crossed)
 
     @cached_property
     def probabilities(self) -> np.ndarray | None:
@@ -678,11 +675,11 @@ class OutOfFold:
 
     def rank(self, code: int) -> CurveSample | None:
         """Return the scores of a class against all others; None where one of these is empty."""
-        scores, positive = self.class_scores, self.take(self.target.codes) == code
+        scores, positive = self.class_scores, self.look_up(self.target.codes) == code
         if scores is None or positive.all() or not positive.any():
             return None
         score = np.ascontiguousarray(scores[:, code], dtype=np.float64)
-        weight, _ = scale_weights(self.take(self.weight), len(score))
+        weight, _ = scale_weights(self.look_up(self.weight), len(score))
         return CurveSample(positive, score, weight, self.group, 0.95)
 
     @cached_property

@@ -42,7 +42,7 @@ from sklearn.utils.validation import check_memory
 from skeval._resampling.progress import follow_jobs
 from skeval.utils._checks import check_jobs, warn_user
 
-__all__ = ["Jobs", "describe_code", "find_version", "open_jobs", "tallied_warnings"]
+__all__ = ["Jobs", "open_jobs", "tallied_warnings"]
 
 
 JOBS_PER_RESULT = 4

@@ -25,8 +25,6 @@ __all__ = [
     "concatenate_blocks",
     "join_outputs",
     "place_outputs",
-    "squeeze",
-    "squeeze_rows",
     "tie_values",
     "whole_plan",
 ]

@@ -29,13 +29,11 @@ from skeval.metrics._table import BINARY, find_row
 from skeval.utils._compat import limit_threads
 
 __all__ = [
-    "Answers",
     "EachScorer",
     "Questions",
     "ReplayedEstimator",
     "decides_by_pairs",
     "find_response_method",
-    "find_scores",
 ]
 
 

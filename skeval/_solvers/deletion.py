@@ -469,7 +469,7 @@ class SortedNeighbours:
         """Return what neighbours say, under codes (n_fits, n), or under numbers without classes."""
         shape, k = parts.tested.shape, self.n_neighbors
         share = float((parts.weights != 0).mean())
-        # A list that is too short costs as much again for all samples, so that there is none.
+        # Seven standard deviations more than the mean: a list too short is made anew for all.
         size = self.room * (int(k / share + 7 * (k * (1 - share)) ** 0.5 / share) + 3)
         fit, tested = np.repeat(np.arange(shape[0]), shape[1]), parts.tested.ravel()
         shares, certain = np.zeros((fit.size, max(1, n_classes))), np.zeros(fit.size, dtype=bool)
@@ -501,7 +501,7 @@ class SortedNeighbours:
 
     def _sorted(self, size: int) -> tuple[np.ndarray, np.ndarray]:
         if self._lists is None or self._lists[0].shape[1] < size:
-            # Other blocks leave out a little more.
+            # A little longer than asked, for later blocks that leave out a few samples more.
             self._lists = self.find(min(size + size // 8, self.n_samples))
         distances, indices = self._lists
         return distances[:, :size], indices[:, :size]

@@ -17,14 +17,7 @@ import numpy as np
 
 from skeval._solvers.deletion import Parts, Products, take_samples
 
-__all__ = [
-    "Centroids",
-    "Columns",
-    "LinearGaussians",
-    "NaiveGaussians",
-    "PartMoments",
-    "QuadraticGaussians",
-]
+__all__ = ["Centroids", "Columns", "LinearGaussians", "NaiveGaussians", "QuadraticGaussians"]
 
 EPSILON = float(np.finfo(float).eps)
 

@@ -27,7 +27,6 @@ __all__ = [
     "SelectedFeatures",
     "divide",
     "factor_each",
-    "solve_each",
     "stores_products",
     "take_each",
     "uses_features",

@@ -23,13 +23,10 @@ __all__ = [
     "Start",
     "active_set",
     "find_solvable",
-    "interior_point",
     "optimal",
-    "room",
     "solve_by_splitting",
     "solve_from_sets",
     "solve_from_values",
-    "start_point",
     "strictly_free",
     "unit_of",
 ]

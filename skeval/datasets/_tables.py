@@ -25,7 +25,7 @@ from skeval.datasets._files import (
 )
 from skeval.utils._checks import check_flag, warn_user
 
-__all__ = ["ColumnTable", "Table", "load_columns", "load_table"]
+__all__ = ["ColumnTable", "load_columns", "load_table"]
 
 FEW, FEW_RECORDS = 8, 5
 WHOLE = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)

@@ -72,8 +72,6 @@ __all__ = [
     "CV2FeatureSelectionPipeline",
     "check_supports",
     "compare_selections",
-    "consensus_support",
-    "feature_ranks",
     "selection_bias",
     "selection_stability",
     "split_at_selector",
@@ -671,18 +669,8 @@ def selection_bias(
     """
     check_confidence_level(confidence_level)
     repeats = check_repeats(cv, n_repeats)
-    task = read_task(
-        classifier,
-        X,
-        y,
-        groups=groups,
-        loss="zero_one",
-        params=params,
-        n_jobs=n_jobs,
-        verbose=verbose,
-        memory=memory,
-        error_score=error_score,
-    )
+    run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
+    task = read_task(classifier, X, y, groups, loss="zero_one", params=params, **run)
     X, target = task.X if hasattr(task.X, "shape") else np.asarray(task.X), task.target
     if len(X.shape) != 2:
         raise ValueError(f"X must have the shape (n_samples, n_features), got {X.shape}.")

@@ -35,8 +35,6 @@ from skeval.utils._compat import Interval, StrOptions, validate_params
 
 __all__ = [
     "PROBABILITY_CONSTRAINTS",
-    "Events",
-    "bin_events",
     "calibration_curve",
     "expected_calibration_error",
     "score_decomposition",

@@ -31,7 +31,6 @@ __all__ = [
     "averaged_precision_recall_fscore",
     "class_weights",
     "error_rate",
-    "f_beta",
     "macro_fbeta_score",
     "micro_fbeta_score",
     "npv_score",

@@ -408,7 +408,7 @@ class CurveSample:
             self.positive, self.score[None], self.weight, self.group, ranked=self.ranked
         )
 
-    def at(self, confidence_level: float) -> CurveSample:
+    def with_level(self, confidence_level: float) -> CurveSample:
         """Return the same for intervals of another level, sorted once for both."""
         made = replace(self, confidence_level=confidence_level)
         vars(made).update({name: vars(self)[name] for name in CACHED if name in vars(self)})
@@ -450,10 +450,7 @@ class CurveSample:
     def sizes(self) -> tuple[float, float]:
         """How many independent samples the positives and the negatives are worth."""
         if self.group is None:
-            totals = self.ranked.positives.sum(), self.ranked.negatives.sum()
-            pairs = zip(totals, self.ranked.squares, strict=True)
-            positives, negatives = (float(total**2 / own.sum()) for total, own in pairs)
-            return positives, negatives
+            return self.ranked.sizes
         positives, negatives = (
             areas.class_size(self.score[own], self.weight[own], self.group[own])
             for own in (self.positive, ~self.positive)
@@ -966,12 +963,17 @@ def net_benefit(
     group = number_groups(groups, len(seen), seen)
     share = float(np.average(positive, weights=weight))
     odds = places / (1 - places)
-    probabilities = np.array([proba[seen] for _, proba, _ in checked])
-    found = np.empty((3, len(places)))
-    for at, (threshold, cost) in enumerate(zip(places, odds, strict=True)):
-        cell, gains = _find_gains(positive, probabilities >= threshold, cost)
-        cells, costs = Cells(cell, weight, len(gains)), partial(mean_cost, costs=gains)
-        table = ConfusionTable(cells.counts[0], cells, np.arange(len(gains)), costs)
+    # Samples between the same thresholds are treated alike, so they are counted once for all.
+    steps = np.unique(places)
+    between = [np.searchsorted(steps, proba[seen], side="right") for _, proba, _ in checked]
+    shape = *(len(steps) + 1 for _ in between), 2
+    kinds, kind = np.unique(np.ravel_multi_index((*between, positive), shape), return_inverse=True)
+    *between, positive = np.unravel_index(kinds, shape)
+    cells, found = Cells(kind.ravel(), weight, len(kinds)), np.empty((3, len(places)))
+    for at, (step, cost) in enumerate(zip(np.searchsorted(steps, places), odds, strict=True)):
+        place, gains = _find_gains(positive == 1, np.array(between) > step, cost)
+        counts = np.bincount(place, cells.counts[0], len(gains))
+        table = ConfusionTable(counts, cells, place, partial(mean_cost, costs=gains))
         estimate = table.metric(table.share)[0]
         limits, _ = score_form(table, estimate, group)
         found[:, at] = estimate, *limits(confidence_level)
@@ -1007,10 +1009,10 @@ def _check_thresholds(thresholds: ArrayLike | None) -> Floats:
 def _find_gains(
     positive: NDArray[np.bool_], treated: NDArray[np.bool_], cost: float
 ) -> tuple[NDArray[np.intp], Floats]:
-    """Return the kind of each sample, and what a sample of each kind gains.
+    """Return the cell of each sample, and what a sample of each cell gains.
 
     `treated` has a row for the model and one for the baseline, if there is one, whose gain is
-    subtracted. The kinds are: no gain; positives and negatives that the model treats; and those
+    subtracted. The cells are: no gain; positives and negatives that the model treats; and those
     that the baseline treats. A sample that both treat gains nothing.
     """
     gains = np.array([0.0, 1.0, -cost, -1.0, cost])[: 1 + 2 * len(treated)]

@@ -23,8 +23,6 @@ from skeval.utils._checks import naming
 from skeval.utils._compat import RoutedScorer, StrOptions, metric_of_scorer, validate_params
 
 __all__ = [
-    "SCORERS",
-    "ClusteringScorer",
     "get_scorer",
     "get_scorer_names",
     "make_clustering_scorer",

@@ -20,14 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from skeval.utils._checks import check_count, check_data, warn_undefined
 from skeval.utils._compat import Interval, StrOptions, validate_params
 
-__all__ = [
-    "Sums",
-    "bleu_score",
-    "bleu_statistics",
-    "find_sums",
-    "log_bleu_score",
-    "sentence_bleu_score",
-]
+__all__ = ["Sums", "bleu_score", "find_sums", "log_bleu_score", "sentence_bleu_score"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -43,13 +43,7 @@ from skeval.utils._checks import (
 )
 from skeval.utils._compat import Interval, validate_params
 
-__all__ = [
-    "Validated",
-    "calibration_measures",
-    "measure_calibration",
-    "recalibrate",
-    "validation_size",
-]
+__all__ = ["calibration_measures", "measure_calibration", "validation_size"]
 
 Floats = NDArray[np.float64]
 CERTAIN = 1e-8
@@ -268,7 +262,7 @@ NAMES = {
 
 
 def _find_odds(p: Floats) -> Floats:
-    """Return the log-odds of probabilities, which have some."""
+    """Return the log-odds of probabilities, those of 0 and 1 as if they were nearly certain."""
     odds: Floats = logit(p.clip(CERTAIN, 1 - CERTAIN))
     return odds
 
@@ -394,7 +388,7 @@ def fit_logistic(data: Validated, design: Design, start: Floats, free: list[int]
     """Return the regression of the events on a design; None where there is none."""
     for masses in data.masses:
         found = maximize(masses, design, start, free)
-        if found is not None and masses.tell(found[0] @ design(masses.odds)):
+        if found is not None and masses.suffice(found[0] @ design(masses.odds)):
             break
     if found is None:
         return None

@@ -245,20 +245,9 @@ def bootstrap_error(
     """
     check_option("method", method, METHODS)
     check_confidence_level(confidence_level)
-    task = read_task(
-        estimator,
-        X,
-        y,
-        groups=groups,
-        loss=loss,
-        sample_weight=sample_weight,
-        params=params,
-        n_jobs=n_jobs,
-        verbose=verbose,
-        memory=memory,
-        error_score=error_score,
-        method=method,
-    )
+    run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
+    given = {"groups": groups, "sample_weight": sample_weight, "params": params}
+    task = read_task(estimator, X, y, loss=loss, method=method, **given, **run)
     check_option("average", average, ("samples", "bootstraps"))
     check_flag("stratify", stratify)
     if stratify and task.target.classes is None:

@@ -63,9 +63,9 @@ from skeval.model_selection._comparison_methods import (
     Joint,
     Question,
     Splits,
+    check_choices,
     check_estimators,
     check_method,
-    check_words,
     choose_scoring,
     compare,
     count_up,
@@ -305,25 +305,15 @@ def compare_classifiers(
     1.0
     """
     check_confidence_level(confidence_level)
-    check_words(Fits, method, alternative)
+    check_choices(Fits, method, alternative)
     rope = None if rope is None else check_rope(rope)
     named = name_listed("estimators", estimators, name_estimators)
     chosen, method = method, "corrected_t" if method == "auto" else method
     check_method(method, alternative, len(named))
     check_estimators("estimators", named, method, groups)
-    task = read_task(
-        next(iter(named.values())),
-        X,
-        y,
-        groups=groups,
-        with_loss=False,
-        sample_weight=sample_weight,
-        params=params,
-        n_jobs=n_jobs,
-        verbose=verbose,
-        memory=memory,
-        error_score=error_score,
-    )
+    run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
+    given = {"groups": groups, "sample_weight": sample_weight, "params": params}
+    task = read_task(next(iter(named.values())), X, y, with_loss=False, **given, **run)
     check_shared(named, task, method)
     score = choose_scoring(method, scoring, task.estimator)
     folds = choose_splits(cv, method, task.X, task.target, task.groups, random_state)
@@ -726,7 +716,7 @@ def compare_predictions(
     18
     """
     check_confidence_level(confidence_level)
-    check_words(Predictions, method, alternative)
+    check_choices(Predictions, method, alternative)
     columns, seeds = read_systems(predictions, y_true, seeds)
     named = name_listed("predictions", columns, count_up("prediction"))
     systems, runs = read_seeds(seeds, named)

@@ -24,8 +24,8 @@ from skeval.model_selection._comparison_methods import (
     InTime,
     Question,
     Splits,
+    check_choices,
     check_method,
-    check_words,
     compare,
     count_up,
     name_listed,
@@ -252,7 +252,7 @@ def compare_scores(
     check_option("correction", correction, CORRECTIONS)
     check_option("missing", missing, ("raise", "drop"))
     kind: type[GivenSplits | ScoreTable] = GivenSplits if over == "splits" else ScoreTable
-    check_words(kind, method, alternative)
+    check_choices(kind, method, alternative)
     rope = check_rope(rope)
     source: GivenSplits | ScoreTable
     if over == "splits":

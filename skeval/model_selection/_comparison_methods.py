@@ -52,10 +52,10 @@ __all__ = [
     "Question",
     "Splits",
     "Table",
+    "check_choices",
     "check_estimators",
     "check_method",
     "check_named",
-    "check_words",
     "choose_scoring",
     "compare",
     "count_up",
@@ -250,14 +250,14 @@ def methods_of(source: type[Source]) -> tuple[str, ...]:
     return tuple(name for name, row in METHODS.items() if hasattr(source, row.needs))
 
 
-def check_words(source: type[Source], method: str, alternative: str) -> None:
-    """Raise unless a source knows the method, or is to choose one, and the alternative is one."""
+def check_choices(source: type[Source], method: str, alternative: str) -> None:
+    """Raise unless method and alternative are among those that a source has."""
     check_option("method", method, ("auto", *methods_of(source)))
     check_option("alternative", alternative, paired.ALTERNATIVES)
 
 
 def check_method(method: str, alternative: str, n_names: int) -> None:
-    """Raise unless a method of a source can test this alternative, of as many as there are."""
+    """Raise unless a method can test this alternative of so many systems."""
     row = METHODS[method]
     if alternative != "two-sided" and (n_names > 2 or not row.one_sided):
         what = f"method={method!r}" if not row.one_sided else f"more than two, here {n_names}"

@@ -344,19 +344,8 @@ def error_interval(
     check_confidence_level(confidence_level)
     method = check_option("method", method, ("auto", *ERROR_METHODS))
     method = AUTO if method == "auto" else method
-    task = read_task(
-        estimator,
-        X,
-        y,
-        groups=groups,
-        loss=loss,
-        params=params,
-        n_jobs=n_jobs,
-        verbose=verbose,
-        memory=memory,
-        error_score=error_score,
-        method=method,
-    )
+    run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
+    task = read_task(estimator, X, y, groups, loss=loss, params=params, method=method, **run)
     task = task.under(weight=read_positive_weight(task, sample_weight))
     given = {
         "cv": cv,
@@ -645,19 +634,8 @@ def score_interval(
     """
     check_confidence_level(confidence_level)
     check_option("method", method, [m for m, row in ERROR_METHODS.items() if row.holds_out])
-    task = read_task(
-        estimator,
-        X,
-        y,
-        groups=groups,
-        with_loss=False,
-        params=params,
-        n_jobs=n_jobs,
-        verbose=verbose,
-        memory=memory,
-        error_score=error_score,
-        method=method,
-    )
+    run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
+    task = read_task(estimator, X, y, groups, with_loss=False, params=params, method=method, **run)
     task = task.under(weight=read_positive_weight(task, sample_weight))
     if scoring is None:
         scoring = "accuracy" if is_classifier(estimator) else "r2"
@@ -670,7 +648,7 @@ def score_interval(
     }
     given = {name: value for name, value in given.items() if value is not None}
     settings = resolve_settings(task, ERROR_METHODS[method], given)
-    read_scoring(estimator, scoring)  # an error of it is one before all fits
+    read_scoring(estimator, scoring)  # raises before anything is fitted
     labels = label_parts(scoring)
     root, means = root_seed(random_state), ERROR_METHODS[method].means
     if method == AUTO:

@@ -17,7 +17,7 @@ from numpy.random import SeedSequence
 from sklearn.model_selection import LeaveOneGroupOut, LeaveOneOut
 
 from skeval._inference import intervals
-from skeval._inference.errors import Tested, spread_of_mean, worth
+from skeval._inference.errors import SINGLE_INFLATION, Tested, spread_of_mean, worth
 from skeval._inference.estimate import Estimate
 from skeval._inference.intervals import DRAWN, Finding, Spread
 from skeval._inference.ordered import time_units
@@ -81,10 +81,8 @@ __all__ = [
     "untested_losses",
 ]
 
-INFLATION = 2.0
-"""Mean squared deviation of one cross-validation from the risk, over its naive variance."""
 INFLATED = "inflated"
-"""The form of an interval by that variance."""
+"""The form of an interval by the inflated variance of one cross-validation."""
 
 Settings = dict[str, Any]
 """The parameters of a method, by name."""
@@ -329,18 +327,9 @@ def resubstitution_error(
     0.0
     """
     check_confidence_level(confidence_level)
-    task = read_task(
-        estimator,
-        X,
-        y,
-        groups=groups,
-        loss=loss,
-        sample_weight=sample_weight,
-        params=params,
-        memory=memory,
-        error_score=error_score,
-        method="resubstitution",
-    )
+    run = {"memory": memory, "error_score": error_score}
+    given = {"groups": groups, "sample_weight": sample_weight, "params": params}
+    task = read_task(estimator, X, y, loss=loss, method="resubstitution", **given, **run)
     return conclude(task, run_resubstitution(task, root_seed(0), {}), confidence_level)
 
 
@@ -500,20 +489,9 @@ def cross_val_error(
     [0.0032, 0.0721] (95 %, inflated)
     """
     check_confidence_level(confidence_level)
-    task = read_task(
-        estimator,
-        X,
-        y,
-        groups=groups,
-        loss=loss,
-        sample_weight=sample_weight,
-        params=params,
-        n_jobs=n_jobs,
-        verbose=verbose,
-        memory=memory,
-        error_score=error_score,
-        method="cross_validation",
-    )
+    run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
+    given = {"groups": groups, "sample_weight": sample_weight, "params": params}
+    task = read_task(estimator, X, y, loss=loss, method="cross_validation", **given, **run)
     outcome = run_cross_validation(task, root_seed(random_state), {"cv": cv})
     return conclude(task, outcome, confidence_level, form=INFLATED)
 
@@ -577,8 +555,9 @@ def run_plan(
             # A single block of time does not say how blocks vary.
             found = found._replace(n_effective=None)
         if len(errors) > 1 and not ordered:
-            wider = intervals.make_limits(found.inflate(INFLATION), loss.name, first="jeffreys")
-            found = found._replace(forms={INFLATED: next(iter(wider.values()))})
+            wider = found.inflate(SINGLE_INFLATION)
+            limits = intervals.make_limits(wider, loss.name, first="jeffreys")
+            found = found._replace(forms={INFLATED: next(iter(limits.values()))})
         details = {**found.details, "fold_mean": float(np.nanmean(errors))}
         findings.append(found._replace(details=details))
     form = "jeffreys" if ordered else ""
@@ -787,20 +766,9 @@ def perturbation_interval(
     """
     check_confidence_level(confidence_level)
     check_takes_weights(estimator)
-    task = read_task(
-        estimator,
-        X,
-        y,
-        groups=groups,
-        loss=loss,
-        sample_weight=sample_weight,
-        params=params,
-        n_jobs=n_jobs,
-        verbose=verbose,
-        memory=memory,
-        error_score=error_score,
-        method="perturbation",
-    )
+    run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
+    given = {"groups": groups, "sample_weight": sample_weight, "params": params}
+    task = read_task(estimator, X, y, loss=loss, method="perturbation", **given, **run)
     fold_root, draw_root = root_seed(random_state).spawn(2)
     forms = (*intervals.list_forms(task.loss.name), *DRAWN)
     asked = f"interval of {task.loss.name!r} loss"

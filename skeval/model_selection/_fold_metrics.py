@@ -132,14 +132,14 @@ class Measured(NamedTuple):
 
 def measure_classes(found: OutOfFold) -> Iterator[Measured]:
     """Yield the metrics of a classifier."""
-    codes = found.take(found.target.codes)
+    codes = found.look_up(found.target.codes)
     n, classes = found.n_tested, found.target.classes
     if classes is None:
         return
     counted = None
     if found.answers:
         predicted = found.predicted.astype(np.intp, copy=False)
-        counted = count_cells(codes, predicted, found.take(found.weight), found.repeat)
+        counted = count_cells(codes, predicted, found.look_up(found.weight), found.repeat)
         yield from measure_tables(found, counted, n)
     if found.probabilities is not None:
         for row, each in SHOWN:
@@ -222,7 +222,7 @@ def summarize_losses(
 
     `values` are those of each repeat, where the losses are influences on another metric.
     """
-    weight, group = found.take(found.weight), found.group
+    weight, group = found.look_up(found.weight), found.group
     tested = [
         Tested(losses[part], weight[part], None if group is None else group[part])
         for part in found.repeats
@@ -263,7 +263,7 @@ def measure_ranking(
     if found.ranks_nothing.all():  # All samples are tied, and the area is 1/2 whatever they are.
         form = NO_FORM
     yield Measured("roc_auc", area, form, found.n_tested, label=label)
-    weight = found.take(found.weight)
+    weight = found.look_up(found.weight)
     precisions = [
         sk.average_precision_score(positive[part], score[part], sample_weight=weight[part])
         for part in found.repeats
@@ -303,9 +303,9 @@ def measure_given_scores(found: OutOfFold, code: int, label: str | None) -> Iter
 
 def measure_numbers(found: OutOfFold) -> Iterator[Measured]:
     """Yield the metrics of a regressor."""
-    true = found.take(found.target.y).astype(float)
+    true = found.look_up(found.target.y).astype(float)
     residual = true - found.predicted
-    weight = found.take(found.weight)
+    weight = found.look_up(found.weight)
     mean = float(np.average(true, weights=weight))  # Some samples may not be tested.
     total = float(np.average((true - mean) ** 2, weights=weight))
     squares = residual**2

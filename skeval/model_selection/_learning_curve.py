@@ -220,20 +220,9 @@ def learning_curve_band(
     check_confidence_level(confidence_level)
     if loss is not None and scoring is not None:
         raise ValueError(f"loss must be None where scoring is given, got {loss!r}, {scoring!r}.")
-    task = read_task(
-        estimator,
-        X,
-        y,
-        groups=groups,
-        loss=loss,
-        with_loss=scoring is None,
-        params=params,
-        n_jobs=n_jobs,
-        verbose=verbose,
-        memory=memory,
-        error_score=error_score,
-        method=AUTO,
-    )
+    run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
+    run |= {"loss": loss, "with_loss": scoring is None}
+    task = read_task(estimator, X, y, groups, params=params, method=AUTO, **run)
     task = task.under(weight=read_positive_weight(task, sample_weight))
     root = root_seed(random_state)
     given = {} if n_repeats is None else {"n_repeats": n_repeats}

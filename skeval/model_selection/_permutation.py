@@ -33,13 +33,7 @@ from skeval.utils._checks import (
 )
 from skeval.utils._compat import RoutedScorer
 
-__all__ = [
-    "draw_orders",
-    "make_permutation_scorer",
-    "permutation_result",
-    "permutation_test",
-    "permute",
-]
+__all__ = ["draw_orders", "make_permutation_scorer", "permutation_test", "permute"]
 
 Orders = Callable[[int], np.ndarray]
 """The order of the labels in each repetition."""
@@ -203,19 +197,9 @@ def permutation_test(
     """
     check_confidence_level(confidence_level)
     check_option("exchange", exchange, EXCHANGES)
-    task = read_task(
-        estimator,
-        X,
-        y,
-        groups=groups,
-        with_loss=False,
-        sample_weight=sample_weight,
-        params=params,
-        n_jobs=n_jobs,
-        verbose=verbose,
-        memory=memory,
-        error_score=error_score,
-    )
+    run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
+    given = {"groups": groups, "sample_weight": sample_weight, "params": params}
+    task = read_task(estimator, X, y, with_loss=False, **given, **run)
     return permute(
         task,
         cv,

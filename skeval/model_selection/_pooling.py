@@ -353,20 +353,9 @@ def new_site_error(
     """
     check_confidence_level(confidence_level)
     check_option("scale", scale, ("auto", *SCALES))
-    task = read_task(
-        estimator,
-        X,
-        y,
-        groups=groups,
-        loss=loss,
-        sample_weight=sample_weight,
-        params=params,
-        n_jobs=n_jobs,
-        verbose=verbose,
-        memory=memory,
-        error_score=error_score,
-        method="leave_one_site_out",
-    )
+    run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
+    given = {"groups": groups, "sample_weight": sample_weight, "params": params}
+    task = read_task(estimator, X, y, loss=loss, method="leave_one_site_out", **given, **run)
     if task.groups is None:
         raise ValueError("groups must say of which site each sample is, got None.")
     names, counts = np.unique(task.groups, return_counts=True)

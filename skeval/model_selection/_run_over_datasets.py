@@ -149,8 +149,10 @@ def run_over_datasets(
             "random_state must be an int where memory is given and cv is a number of folds, got "
             "None: folds that are drawn anew are not found again."
         )
-    scoring = choose_scoring("corrected_t", scoring, next(iter(estimators.values())))
+    first = next(iter(estimators.values()))
+    scoring = choose_scoring("corrected_t", scoring, first)
     scorer, root = resolve_scorer(scoring), root_seed(random_state)
+    run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     found: dict[str, dict[str, dict[str, Any]]] = {}
     for name, dataset in datasets.items():
         X, y, own_groups = _read_dataset(name, dataset)
@@ -161,17 +163,7 @@ def run_over_datasets(
             options["groups"] = own_groups
         found[name], at = {}, f"on the data set {name!r}"
         try:
-            task = read_task(
-                next(iter(estimators.values())),
-                X,
-                y,
-                with_loss=False,
-                n_jobs=n_jobs,
-                verbose=verbose,
-                memory=memory,
-                error_score=error_score,
-                **options,
-            )
+            task = read_task(first, X, y, with_loss=False, **options, **run)
             folds = list(resolve_folds(cv, task.X, task.target, task.groups, root))
             plan = fold_plan(len(task.target), folds)
             train, test = (list(part) for part in zip(*folds, strict=True))

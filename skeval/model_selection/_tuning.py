@@ -180,19 +180,9 @@ def tuning_optimism(
     repeats = check_repeats(cv, n_repeats)
     if getattr(find_search(search), "refit", True) is False:
         raise ValueError("search must have refit=True, a metric or a function, got refit=False.")
-    task = read_task(
-        search,
-        X,
-        y,
-        groups=groups,
-        with_loss=False,
-        sample_weight=sample_weight,
-        params=params,
-        n_jobs=n_jobs,
-        verbose=verbose,
-        memory=memory,
-        error_score=error_score,
-    )
+    run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
+    given = {"groups": groups, "sample_weight": sample_weight, "params": params}
+    task = read_task(search, X, y, with_loss=False, **given, **run)
     plan, _ = make_repeated_plan(cv, repeats, task.X, task.target, task.groups, random_state)
     plan = add_all_samples(plan)
     found: list[Searched] = []

@@ -28,7 +28,6 @@ __all__ = [
     "ORIENTATION",
     "ClusteringReport",
     "show_clusters",
-    "write_choice",
     "write_warnings",
 ]
 

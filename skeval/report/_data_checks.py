@@ -30,14 +30,7 @@ from skeval.datasets._files import read_times
 from skeval.report._sections import Caution
 from skeval.report._source import count_columns
 
-__all__ = [
-    "are_alike",
-    "name_columns",
-    "warn_of_least_squares",
-    "warn_of_order",
-    "warn_of_repeated_values",
-    "write_data_warnings",
-]
+__all__ = ["name_columns", "warn_of_least_squares", "warn_of_order", "write_data_warnings"]
 
 LARGEST_TABLE = 5 * 10**6
 """Cells of a table that is looked through; the checks of a larger one would take seconds."""
@@ -398,23 +391,24 @@ class Repeats(NamedTuple):
     agreement: float
 
 
-def warn_of_least_squares(estimator: Any, X: Any, y: Any) -> Caution | None:
-    """Say when least squares have about as many features as samples.
+def warn_of_least_squares(estimator: Any, X: Any, y: Any) -> list[Caution]:
+    """Return a caution when least squares have about as many features as samples.
 
-    A tenth more samples change their error many times over then, and folds train on a tenth less.
-    What comes before them in a pipeline may make features; where it fails, that is told elsewhere.
+    A tenth more samples change the error of such a rule many times over, and folds train on a tenth
+    less than all. Features are counted as the steps of a pipeline make them; where a step fails,
+    that is told elsewhere.
     """
     *steps, rule = estimator if isinstance(estimator, Pipeline) else [estimator]
     if not isinstance(rule, LinearRegression) or rule.positive:
-        return None
+        return []
     if steps:
         with suppress(Exception):
             X = clone(estimator[:-1]).fit_transform(X, y)
     n_samples, n_features = len(y), count_columns(X) or 0
     least, most = UNDETERMINED
     if not least * n_samples <= n_features <= most * n_samples:
-        return None
-    return Caution(
+        return []
+    found = Caution(
         "undetermined",
         f"Least squares of {n_features} features are undetermined with about as many samples "
         f"({n_samples}): the error of the rule fitted to all of them may be many times that of the "
@@ -423,10 +417,11 @@ def warn_of_least_squares(estimator: Any, X: Any, y: Any) -> Caution | None:
         f"{HELD_UNDETERMINED[0]} %. Fewer features or a penalty (Ridge) help.",
         "least squares of about as many features as samples are undetermined",
     )
+    return [found]
 
 
 UNDETERMINED = 0.95, 1.15
-"""Features a sample where the folds say least of the rule fitted to all samples."""
+"""From how many to how many features a sample `warn_of_least_squares` warns."""
 HELD_UNDETERMINED = 1, 24
 """By loss, absolute and squared, what benchmarks/results/inflation.csv says of one for one."""
 

@@ -58,7 +58,7 @@ from skeval.utils._checks import (
 )
 from skeval.utils._text import count
 
-__all__ = ["OPTIONAL", "evaluate", "make_announcer"]
+__all__ = ["evaluate", "make_announcer"]
 
 Parts = str | Iterable[str]
 """What to run: "auto", "all" or names."""
@@ -248,19 +248,8 @@ def evaluate(
     table = X
     if isinstance(groups, str):
         X, groups = take_column(X, groups)
-    task = read_task(
-        estimator,
-        X,
-        y,
-        groups=groups,
-        loss=loss,
-        params=params,
-        n_jobs=n_jobs,
-        verbose=verbose,
-        memory=memory,
-        error_score=error_score,
-        method=AUTO,
-    )
+    how = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
+    task = read_task(estimator, X, y, groups, loss=loss, params=params, method=AUTO, **how)
     X, target = task.X, task.target
     names = check_feature_names(X, feature_names)
     seed = small_seed(random_state)
@@ -474,8 +463,7 @@ class Run:
             notes += self._finish(warn_of_order, *where, found, steps.groups, steps.folds)
         notes += self._finish(warn_of_scores, found, metrics, steps.task.estimator)
         asked = steps.task.estimator, steps.task.X, steps.target.y
-        undetermined = self._finish(warn_of_least_squares, *asked)
-        notes += [] if undetermined is None else [undetermined]
+        notes += self._finish(warn_of_least_squares, *asked)
         tests = self._test_all(granted, names, rare)
         together = steps.design.task.kept_together
         about_data = steps.task.X, steps.target, together, names, left_out

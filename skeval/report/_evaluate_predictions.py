@@ -184,7 +184,7 @@ def evaluate_predictions(
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         at_threshold, found = None, given.collect(slice(None), groups, weight)
         sample = given.positive is not None and found.ranked
-        sample = sample.at(confidence_level) if sample else None
+        sample = sample.with_level(confidence_level) if sample else None
         cut = given.threshold if threshold is None else threshold
         if sample is not None and cut is not None:
             with warnings.catch_warnings():  # of few groups
@@ -400,7 +400,7 @@ class PredictionsReport(GivenReport):
         found = self.out_of_fold
         if found.group is None or np.isnan(found.loss).any():
             return
-        weight = found.take(found.weight)
+        weight = found.look_up(found.weight)
         spread = spread_of_mean(Tested(found.loss, weight, found.group))
         alone = spread_of_mean(Tested(found.loss, weight)).variance
         if spread.variance > 0:

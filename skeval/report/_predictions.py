@@ -332,8 +332,8 @@ def measure_confusion(found: OutOfFold, confidence_level: float) -> ConfusionRat
     if classes is None:
         return None
     k, codes = len(classes), found.target.codes
-    cell = found.take(codes) * k + found.predicted.astype(np.intp, copy=False)
-    sums = np.bincount(cell, found.take(found.weight), minlength=k * k).reshape(k, k)
+    cell = found.look_up(codes) * k + found.predicted.astype(np.intp, copy=False)
+    sums = np.bincount(cell, found.look_up(found.weight), minlength=k * k).reshape(k, k)
     counts = sums / len(found.repeats)
     with np.errstate(invalid="ignore"):
         rates = counts / counts.sum(axis=1, keepdims=True)
@@ -429,7 +429,7 @@ def find_hard_samples(found: OutOfFold, index: Any) -> HardSamples:
     n, target = len(found.target), found.target
     counts = np.bincount(found.row, minlength=n)
     if target.classes is None:
-        residual = found.take(target.y).astype(float) - found.predicted
+        residual = found.look_up(target.y).astype(float) - found.predicted
         squares = np.bincount(found.row, residual**2, minlength=n) / np.maximum(counts, 1)
         whole = float(np.mean(squares[counts > 0]))
         wrong = np.sqrt(squares / whole) if whole > 0 else np.zeros(n)
@@ -441,7 +441,7 @@ def find_hard_samples(found: OutOfFold, index: Any) -> HardSamples:
         suspect, unknown = np.full(n, always <= MOST_SUSPECT * n), dict[str, tuple[int, int]]()
     else:
         classes = target.classes
-        missed = found.predicted != found.take(target.codes)
+        missed = found.predicted != found.look_up(target.codes)
         wrong = np.bincount(found.row, missed, minlength=n) / np.maximum(counts, 1)
         hard = _sort_worst(wrong, 0.0)
         place = np.zeros(n, dtype=np.intp)

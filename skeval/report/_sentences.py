@@ -46,7 +46,6 @@ __all__ = [
     "say_error",
     "write_amount",
     "write_chance",
-    "write_error",
     "write_given_folds",
     "write_guess",
     "write_hard_samples",
@@ -159,14 +158,14 @@ def find_guess(
     target of an `earlier` one, if that is better: each of them has a name, and the sample for each
     of the answers. There is none for a loss of one's own.
     """
-    weight, codes = found.take(found.weight), found.take(found.target.codes)
+    weight, codes = found.look_up(found.weight), found.look_up(found.target.codes)
     if loss == "zero_one" and found.target.classes is not None:
         largest = int(np.bincount(codes, weight).argmax())
         answer, targets = name_label(found.target.classes[largest]), found.target.codes
         losses = LOSSES[loss](codes, largest)
     elif loss in ("squared", "absolute") and np.ndim(found.target.y) == 1:
         targets = np.asarray(found.target.y, dtype=float)
-        tested = found.take(targets)
+        tested = found.look_up(targets)
         answer, centre = "the mean", float(np.average(tested, weights=weight))
         if loss == "absolute":
             answer, centre = "the median", _find_median(tested, weight)
@@ -180,13 +179,13 @@ def find_guess(
         return None
     guesses = [(answer, losses, Guess.verb)]
     for said, before in earlier:
-        guesses.append((said, LOSSES[loss](found.take(targets), targets[before]), "answering"))
+        guesses.append((said, LOSSES[loss](found.look_up(targets), targets[before]), "answering"))
     return make_guess(found, *min(guesses, key=lambda each: float(weight @ each[1])))
 
 
 def make_guess(found: OutOfFold, answer: str, losses: np.ndarray, verb: str = Guess.verb) -> Guess:
     """Return the answer with these losses, and how the predictions do beside it."""
-    error = float(np.average(losses, weights=found.take(found.weight)))
+    error = float(np.average(losses, weights=found.look_up(found.weight)))
     difference, spread, degrees = summarize_losses(found, found.loss - losses)
     reach = float(stats.t.isf(ALPHA / 2, degrees)) * spread
     return Guess(answer, error, difference, difference - reach, difference + reach, verb)

@@ -23,14 +23,7 @@ from sklearn.utils import column_or_1d
 from skeval._version import __version__
 from skeval.utils._checks import naming
 
-__all__ = [
-    "SourceWriter",
-    "check_feature_names",
-    "count_columns",
-    "describe_run",
-    "name_steps",
-    "write_estimator",
-]
+__all__ = ["check_feature_names", "count_columns", "describe_run", "name_steps", "write_estimator"]
 
 PLAIN = (type(None), bool, int, float, complex, str, bytes, range)
 WIDTH, LONGEST_NAME = 80, 60

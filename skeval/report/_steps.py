@@ -44,7 +44,7 @@ from skeval.report._report import PERTURBED
 from skeval.utils._checks import root_seed
 from skeval.utils._text import count, mean_loss_name, write_ends, write_number
 
-__all__ = ["SCORINGS", "Clock", "Selected", "Steps", "align_selections"]
+__all__ = ["SCORINGS", "Clock", "Steps"]
 
 SCORINGS = {
     "zero_one": "accuracy",

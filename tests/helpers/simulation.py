@@ -100,6 +100,7 @@ def simulate(
     n_sets: int,
     n_resamples: int,
     seed: int,
+    groups: np.ndarray | None = None,
     **options: Any,
 ) -> Simulated:
     """Estimate the error of an estimator on many data sets."""
@@ -107,7 +108,7 @@ def simulate(
     for child in np.random.SeedSequence(seed).spawn(n_sets):
         rng = np.random.default_rng(child)
         data = design.draw(rng)
-        task = read_task(estimator, data.X, data.y)
+        task = read_task(estimator, data.X, data.y, groups=groups)
         settings = {"n_resamples": n_resamples, **options}
         outcomes = find_bootstraps(task, root_seed(rng), settings)
         results = [conclude(task, outcomes[method], 0.95) for method in METHODS]

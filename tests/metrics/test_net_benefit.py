@@ -89,6 +89,20 @@ def test_intervals_hold_the_curve_and_have_a_width():
     assert (narrow.high <= wide.high).all()
 
 
+def test_a_threshold_does_not_ask_about_the_others():
+    """In any order, twice, or at a probability that occurs."""
+    y, proba, other = models()
+    thresholds = [0.5, 0.2, float(proba[0]), 0.5, 0.0]
+    groups = np.arange(len(y)) // 3
+    for given_groups, baseline in ((None, None), (None, other), (groups, other)):
+        options = {"groups": given_groups, "baseline": baseline}
+        found = net_benefit(y, proba, thresholds=thresholds, **options)
+        alone = [net_benefit(y, proba, thresholds=[each], **options) for each in thresholds]
+        for name in ("y", "low", "high"):
+            expected = [getattr(each, name)[0] for each in alone]
+            assert_allclose(getattr(found, name), expected, rtol=0, atol=1e-9)
+
+
 def test_order_names_and_the_scale_of_weights_change_nothing():
     y, proba, other = models()
     weight = np.random.default_rng(1).random(90) + 0.1

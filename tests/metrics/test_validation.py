@@ -271,6 +271,6 @@ def test_condensed_sums_are_exact():
         ]
         for one, other in zip(*sums, strict=True):
             assert_allclose(one, other, rtol=1e-11, atol=1e-8)
-        assert few.tell(slope * few.odds)
-    assert not few.tell(100 * few.odds)
-    assert whole.tell(100 * whole.odds)
+        assert few.suffice(slope * few.odds)
+    assert not few.suffice(100 * few.odds)
+    assert whole.suffice(100 * whole.odds)

@@ -104,15 +104,24 @@ def test_long(rule, design, options):
         assert_covers(expected, 400)
 
 
+def simulate_groups(rule, **options):
+    """Return the ratios of the bootstrap of groups, and of samples that are none."""
+    design = GroupedDesign(160, 3, 1.5)
+    by_group = simulate(rule, design, groups=design.groups, seed=1, **options).ratio
+    by_sample = simulate(rule, design, seed=1, **options).ratio
+    print(rule, "groups", by_group.round(3), "samples", by_sample.round(3))
+    return by_group, by_sample
+
+
+def test_groups_short():
+    by_group, by_sample = simulate_groups(BatchCentroid(), n_sets=30, n_resamples=60)
+    assert np.all(by_sample < 0.9 * by_group)  # the same data sets
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("rule", RULES, ids=str)
 def test_groups(rule):
     """With dependent samples only the bootstrap of groups has the right standard error."""
-    design = GroupedDesign(160, 3, 1.5)
-    options = {"n_sets": 300, "n_resamples": 200, "seed": 1}
-    by_group = simulate(rule, design, groups=design.groups, **options)
-    print(rule, "groups", by_group.ratio.round(3))
-    assert_near(by_group.ratio)
-    by_sample = simulate(rule, design, **options)
-    print(rule, "samples", by_sample.ratio.round(3))
-    assert np.all(by_sample.ratio < by_group.ratio)
+    by_group, by_sample = simulate_groups(rule, n_sets=300, n_resamples=200)
+    assert_near(by_group)
+    assert np.all(by_sample < 0.9 * by_group)

@@ -34,18 +34,13 @@ __all__ = [
     "TILE_COLUMNS",
     "TILE_ROWS",
     "VISIT_COST",
-    "Nearest",
-    "PlaceTree",
     "connectivity_by_tree",
-    "distance_pass",
-    "foreign_weight_by_rows",
     "measure_by_pass",
     "order_by_place",
     "pass_over_rows",
     "points_visited",
     "silhouettes",
     "slices",
-    "within_pass",
 ]
 
 

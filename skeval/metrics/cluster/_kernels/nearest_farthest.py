@@ -27,7 +27,7 @@ from skeval.metrics.cluster._kernels.distances import (
     squared_norms,
 )
 
-__all__ = ["extremes_by_bounds", "largest_diameter", "nearest_between"]
+__all__ = ["extremes_by_bounds"]
 
 FIRST_BATCH = 1024  # queries before the bound is used
 LEAF = 16  # points in a leaf, at most
