@@ -21,9 +21,9 @@ from skeval._inference.estimate import Limits
 from skeval._inference.intervals import Codes, Spread
 
 __all__ = [
-    "EQUAL",
     "ALTERNATIVES",
     "CORRECTIONS",
+    "EQUAL",
     "LARGEST_LEVEL",
     "PairedTest",
     "RegionProbabilities",
