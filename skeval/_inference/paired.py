@@ -285,15 +285,15 @@ class Right:
     def spread(self, contrasts: Floats) -> tuple[Floats, Spread]:
         """Return linear combinations of the rates, of shape (n_contrasts, k), and their spread."""
         assert self.group is not None
-        n, rates = self.right.shape[1], self.rates
-        values = contrasts @ rates
+        n = self.right.shape[1]
+        values = contrasts @ np.diag(self.both) / n  # 0, not nearly so, where all are right equally
         squares = np.sum((contrasts @ self.both) * contrasts, axis=1) / n - values**2
         whole = squares.sum(keepdims=True) / n
         totals = intervals.Totals(whole, whole)
 
         def measure(code: Codes) -> Spread:
             size, hits = self.counts if code is self.group else self.count(code)
-            sums, size = contrasts @ (hits - rates[:, None] * size) / n, size[:, None]
+            sums, size = (contrasts @ hits - values[:, None] * size) / n, size[:, None]
             return intervals.measure_sums(sums[:, :, None], size, size, totals, size)
 
         return values, intervals.combine_ways(self.group, measure)
@@ -484,11 +484,13 @@ def grouped_cochran(counted: Right) -> tuple[float, float]:
     It is that of the covariance between groups, on ``k - 1`` and ``df - k + 2`` degrees of freedom.
     """
     k = len(counted.right)
-    means, spread = counted.spread(np.eye(k)[:-1] - np.eye(k)[-1])
+    # Each less all: if one stood out it would depend on their order what groups have in common.
+    means, spread = counted.spread(k * np.eye(k) - 1)
     left = spread.degrees_of_freedom - k + 2
     if left <= 0:
         return np.nan, np.nan
-    squared = float(means @ np.linalg.pinv(spread.covariance, hermitian=True) @ means)
+    inverse = np.linalg.pinv(spread.covariance, EQUAL, hermitian=True)
+    squared = float(means @ inverse @ means)
     statistic = squared * left / ((k - 1) * spread.degrees_of_freedom)
     return statistic, float(stats.f.sf(statistic, k - 1, left))
 
