@@ -840,8 +840,9 @@ def measure_sums(
 
     C is the covariance of the sums less their shares of the whole, :math:`T_c = \sum_g D_{gc}`.
     """
-    share = leverage / leverage.sum(axis=0)
-    scale = totals.squares / squares.sum(axis=0)
+    with np.errstate(invalid="ignore"):  # a part that weighs nothing has no shares, and no scale
+        share = np.nan_to_num(leverage / leverage.sum(axis=0))
+        scale = np.nan_to_num(totals.squares / squares.sum(axis=0))
     if not scale.any():  # nothing varies, and the degrees of freedom are those of any scale
         scale = np.ones(len(scale))
     correlation = find_correlation(sums, weight, squares, totals)
@@ -878,7 +879,7 @@ def find_correlation(sums: Floats, weight: Floats, squares: Floats, totals: Tota
     with np.errstate(invalid="ignore", divide="ignore"):
         between = np.nansum(sums**2 / weight, axis=(0, 1)) / totals.counted
         alone = np.nansum(squares / weight, axis=0)
-    means, pairs = squares.sum(axis=0) / whole, np.sum(weight**2, axis=0) / whole
+        means, pairs = squares.sum(axis=0) / whole, np.sum(weight**2, axis=0) / whole
     known = np.isfinite(between)
     top = between * (whole - means) - (alone - means)
     bottom = whole - pairs - alone + means - between * (means - pairs)

@@ -23,6 +23,7 @@ from skeval._inference.intervals import Codes, Spread
 __all__ = [
     "ALTERNATIVES",
     "CORRECTIONS",
+    "EQUAL",
     "LARGEST_LEVEL",
     "PairedTest",
     "RegionProbabilities",
@@ -284,15 +285,15 @@ class Right:
     def spread(self, contrasts: Floats) -> tuple[Floats, Spread]:
         """Return linear combinations of the rates, of shape (n_contrasts, k), and their spread."""
         assert self.group is not None
-        n, rates = self.right.shape[1], self.rates
-        values = contrasts @ rates
+        n = self.right.shape[1]
+        values = contrasts @ np.diag(self.both) / n  # 0, not nearly so, where all are right equally
         squares = np.sum((contrasts @ self.both) * contrasts, axis=1) / n - values**2
         whole = squares.sum(keepdims=True) / n
         totals = intervals.Totals(whole, whole)
 
         def measure(code: Codes) -> Spread:
             size, hits = self.counts if code is self.group else self.count(code)
-            sums, size = contrasts @ (hits - rates[:, None] * size) / n, size[:, None]
+            sums, size = (contrasts @ hits - values[:, None] * size) / n, size[:, None]
             return intervals.measure_sums(sums[:, :, None], size, size, totals, size)
 
         return values, intervals.combine_ways(self.group, measure)
@@ -331,7 +332,10 @@ def _within_bounds(limits: Callable[[float], Limits], confidence_level: float) -
 def paired_bootstrap(
     difference: float, replicates: Floats, alternative: str = "two-sided"
 ) -> PairedTest:
-    """Percentile interval; P-value by the distance of the replicates from the difference."""
+    """Percentile interval; P-value by the distance of the replicates from the difference.
+
+    It is nan where replicates do not vary around a difference, which then says nothing of it.
+    """
     error = float(np.std(replicates, ddof=1))
     sign = -1 if alternative == "less" else 1
     least, distances = sign * difference, sign * (replicates - difference)
@@ -339,7 +343,10 @@ def paired_bootstrap(
         least, distances = abs(least), np.abs(distances)
     exceeding = at_least(least, distances).sum()
     pvalue = float((1 + exceeding) / (1 + len(replicates)))
-    statistic = difference / error if error else np.nan
+    varies = error > EQUAL * abs(difference)
+    if difference and not varies:
+        pvalue = np.nan
+    statistic = difference / error if varies else np.nan
     return PairedTest(error, statistic, pvalue, partial(percentile_limits, replicates))
 
 
@@ -408,8 +415,8 @@ def paired_delong(
     error = float(np.sqrt(max(variance, 0.0)))
     options: dict[str, Any] = {"bounds": BOUNDS, "degrees_of_freedom": degrees_of_freedom}
     limits = partial(intervals.normal_interval, difference, error, **options)
-    surely = np.inf * difference if difference else 0.0
-    statistic = difference / error if error else surely
+    unvaried = np.nan if difference else 0.0
+    statistic = difference / error if error > EQUAL * abs(difference) else unvaried
     pvalue = tail_probability(statistic, alternative, degrees_of_freedom)
     return PairedTest(error, statistic, pvalue, limits)
 
@@ -477,11 +484,13 @@ def grouped_cochran(counted: Right) -> tuple[float, float]:
     It is that of the covariance between groups, on ``k - 1`` and ``df - k + 2`` degrees of freedom.
     """
     k = len(counted.right)
-    means, spread = counted.spread(np.eye(k)[:-1] - np.eye(k)[-1])
+    # Each less all: if one stood out it would depend on their order what groups have in common.
+    means, spread = counted.spread(k * np.eye(k) - 1)
     left = spread.degrees_of_freedom - k + 2
     if left <= 0:
         return np.nan, np.nan
-    squared = float(means @ np.linalg.pinv(spread.covariance, hermitian=True) @ means)
+    inverse = np.linalg.pinv(spread.covariance, EQUAL, hermitian=True)
+    squared = float(means @ inverse @ means)
     statistic = squared * left / ((k - 1) * spread.degrees_of_freedom)
     return statistic, float(stats.f.sf(statistic, k - 1, left))
 

@@ -384,7 +384,11 @@ def use_label_ranking(row: Metric, columns: Sample, sample: Sample) -> Forms:
     true, score = (each.reshape(len(each), -1) for each in columns[:2])
     weight = np.ones(len(true)) if columns.weight is None else columns.weight
     of_area = row.function is sk.roc_auc_score
-    found = rank_columns(true == 1, score.astype(float), weight, columns.groups, of_area=of_area)
+    seen = weight > 0  # above the first sample that counts there is no precision
+    groups = None if columns.groups is None else columns.groups[seen]
+    found = rank_columns(
+        true[seen] == 1, score[seen].astype(float), weight[seen], groups, of_area=of_area
+    )
     if not _agree(found.value, sample.value):
         return {}
     if of_area:

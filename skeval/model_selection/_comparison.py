@@ -90,12 +90,13 @@ class Difference(Estimate):
     @property
     def conclusion(self) -> str:
         """What may be concluded, and what not, in words."""
-        if np.isnan([self.pvalue, self.interval.low]).any():
+        shown = self.pvalue <= self.level  # exchanges show it even where no interval is defined
+        if np.isnan(self.pvalue) or (np.isnan(self.interval.low) and not shown):
             return (
                 f"Nothing may be concluded: the difference is {_text.write_number(self.value)}, "
                 "and the data have no variance to judge it by."
             )
-        if self.pvalue <= self.level:
+        if shown:
             which = "" if self.greater_is_better else ", and less is better"
             said = self._say(self.claim.shown, direction=self._direction, which=which)
         else:

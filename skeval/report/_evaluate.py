@@ -493,7 +493,7 @@ class Run:
                 if part not in self.include:
                     continue
             elif self.include == "auto" and part == "permutation" and better:
-                self.omitted[part] = "the interval of the answer settles it"
+                self.omitted[part] = "an interval is clear of chance already"
                 continue
             if part == "perturbation" and steps.weighs_by_params:
                 self.notes.append(Caution("failed", NOT_PERTURBED))

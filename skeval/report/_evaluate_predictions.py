@@ -29,7 +29,7 @@ from skeval.report._comparison import EvaluationComparison, collect_cautions
 from skeval.report._given import KINDS, Given, GivenReport
 from skeval.report._multilabel import MultilabelReport, evaluate_labels
 from skeval.report._predictions import HardSamples
-from skeval.report._sections import Caution, Figure, Section, Table
+from skeval.report._sections import Caution, Figure, Section, Table, list_few
 from skeval.report._sentences import RareClass
 from skeval.report._source import describe_run
 from skeval.utils._checks import RandomStateLike, check_confidence_level, check_option, small_seed
@@ -345,7 +345,7 @@ class PredictionsReport(GivenReport):
         if name in self.metrics and np.isfinite(self.metrics[name].value):
             text += f"; {_sentences.name_metric(name).split(',')[0]} {self.metrics[name].value:.2f}"
         if self.unanswered:
-            text += f"; never predicted: {', '.join(self.unanswered[:3])}"
+            text += f"; never predicted: {list_few(self.unanswered, 3)}"
         if self.answer.name == _sentences.name_metric("roc_auc"):
             chance = "it may say nothing: the interval includes 0.5"
             if interval.low > 0.5:
@@ -589,6 +589,8 @@ BEST = {
 
 WANTED = 0.1
 """To how much either way a slope should be known: the width of Riley et al. (2021) is 0.2."""
+KNOWN = 1.0
+"""A slope that is known worse does not tell how many samples it takes to know it."""
 
 
 def write_calibration(found: Results, n_samples: int) -> tuple[str, str]:
@@ -596,10 +598,12 @@ def write_calibration(found: Results, n_samples: int) -> tuple[str, str]:
     told = []
     for name, best, below, above in (
         ("slope", 1, "too extreme", "not extreme enough"),
-        ("in_the_large", 0, "too high on average", "too low on average"),
+        ("observed_expected", 1, "too high on average", "too low on average"),
     ):
         interval = found[name].interval
-        if interval.high < best:
+        if name == "slope" and interval.high < 0:
+            told.append("the wrong way round")
+        elif interval.high < best:
             told.append(below)
         elif interval.low > best:
             told.append(above)
@@ -610,7 +614,7 @@ def write_calibration(found: Results, n_samples: int) -> tuple[str, str]:
     slope = found["slope"].interval
     known = f" The slope is known from {slope.low:.2f} to {slope.high:.2f}."
     reach = (slope.high - slope.low) / 2
-    if reach > WANTED:
+    if WANTED < reach <= KNOWN:
         n_wanted = float(f"{n_samples * (reach / WANTED) ** 2:.2g}")
         known += f" To know it to +- {WANTED} takes about {n_wanted:.0f} samples like these."
     if not np.isfinite([slope.low, slope.high]).all():
@@ -629,8 +633,8 @@ def warn_of_predictions(
         yield Caution(
             "chosen-threshold",
             "The threshold was chosen on these samples: the metrics of labels and the confusion "
-            "matrix are better than they will be on others. The table of the threshold has what is "
-            "to be expected there.",
+            "matrix are better than is to be expected on others, which the table of the threshold "
+            "has.",
         )
     yield from _predictions.warn_of_metrics(metrics)
     yield from _warn_of_classes(given, found)
@@ -711,7 +715,7 @@ def _warn_of_classes(given: Given, found: OutOfFold) -> Iterator[Caution]:
     if never:
         yield Caution(
             "never-predicted",
-            f"Never predicted: {', '.join(never[:5])}. Precision is not defined there, and means "
+            f"Never predicted: {list_few(never, 5)}. Precision is not defined there, and means "
             "over classes count it as 0.",
         )
     sizes = np.bincount(target.codes, minlength=len(target.classes))
@@ -723,7 +727,7 @@ def _warn_of_classes(given: Given, found: OutOfFold) -> Iterator[Caution]:
     if few:
         yield Caution(
             "few-samples",
-            f"Classes with fewer than {FEW_OF_CLASS} samples: {', '.join(few[:5])}. What is "
+            f"Classes with fewer than {FEW_OF_CLASS} samples: {list_few(few, 5)}. What is "
             "measured of them is known badly, as their intervals say.",
         )
 

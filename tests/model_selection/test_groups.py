@@ -203,6 +203,22 @@ def test_tests_of_pairs_count_groups(method):
     assert_allclose(found.details["intraclass_correlation"], 1)
 
 
+@pytest.mark.parametrize("crossed", [False, True])
+def test_whether_any_differs_is_asked_of_all_alike(crossed):
+    """The order of the classifiers does not count, and those who are equal do not differ."""
+    rng = np.random.default_rng(0)
+    group = rng.integers(0, [9, 6], (N, 2)) if crossed else rng.integers(0, 9, N)
+    several = [np.where(rng.random(N) < 0.8, LABELS, 1 - LABELS) for _ in range(4)]
+    options = {"method": "cochran_q", "groups": group}
+    found = [
+        compare_predictions(LABELS, several[at:] + several[:at], **options).omnibus.pvalue
+        for at in range(4)
+    ]
+    assert_allclose(found, found[0])
+    same = compare_predictions(LABELS, 3 * several[:1], **options).omnibus
+    assert (same.statistic, same.pvalue) == (0, 1)
+
+
 def test_samples_in_groups_have_the_interval_that_was_planned():
     """Groups with a common effect: Student's interval of so many is as long as the normal one."""
     rng, design = np.random.default_rng(0), Design(10, 0.3)

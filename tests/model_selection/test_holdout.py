@@ -203,6 +203,17 @@ def test_groups_with_priors():
     assert threefold.standard_error == pytest.approx(alone.standard_error)
 
 
+def test_groups_of_a_class_with_a_prior_of_zero_do_not_count():
+    y_true, y_pred = drawn({"a": 60, "b": 60, "c": 60}, np.random.default_rng(2))
+    group, kept = np.arange(180) % 13, y_true != "b"
+    found = holdout_error(y_true, y_pred, priors={"a": 0.4, "b": 0.0, "c": 0.6}, groups=group)
+    without = holdout_error(
+        y_true[kept], y_pred[kept], priors={"a": 0.4, "c": 0.6}, groups=group[kept]
+    )
+    assert 0 < found.standard_error == pytest.approx(without.standard_error)
+    assert found.interval.low == pytest.approx(without.interval.low)
+
+
 def test_groups_without_errors_count_as_samples():
     y = np.tile([0, 1], 60)
     found = holdout_error(y, y, priors=[0.9, 0.1], groups=np.repeat(np.arange(12), 10))

@@ -15,6 +15,7 @@ from scipy.stats import binom, binomtest
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import (
     accuracy_score,
+    average_precision_score,
     balanced_accuracy_score,
     cohen_kappa_score,
     f1_score,
@@ -265,11 +266,11 @@ def test_weights_and_groups_of_an_area_take_the_closed_form():
         loss = metric_interval(ranking_loss, y, score, **options)
         assert_allclose([1 - found.interval.high, 1 - found.interval.low], ends(loss), rtol=1e-8)
     given = np.concatenate([weight, np.zeros(5)])  # what weighs nothing is not there
-    more = metric_interval(
-        roc_auc_score, np.r_[y, [0, 1, 0, 1, 1]], np.r_[score, np.arange(5)], sample_weight=given
-    )
-    found = metric_interval(roc_auc_score, y, score, sample_weight=weight)
-    assert_allclose(ends(more), ends(found), rtol=1e-8)
+    longer = np.r_[y, [0, 1, 0, 1, 1]], np.r_[score, score.max() + np.arange(-2, 3)]
+    for metric in (roc_auc_score, average_precision_score):
+        more = metric_interval(metric, *longer, sample_weight=given)
+        found = metric_interval(metric, y, score, sample_weight=weight)
+        assert_allclose(ends(more), ends(found), rtol=1e-8)
     counted = (groups == 0).astype(float)  # one group that weighs something has no spread
     with pytest.warns(UndefinedMetricWarning):
         found = metric_interval(roc_auc_score, y, score, groups=groups, sample_weight=counted)
