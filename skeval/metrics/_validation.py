@@ -219,9 +219,8 @@ def measure_calibration(sample: CurveSample, random_state: RandomStateLike) -> R
     scale = float(weight.sum() / (weight @ weight))
     grid = _find_odds(find_cuts(ranked))
     knots = {n: np.quantile(grid, shares) for n, shares in KNOTS.items()}
-    masses = condense(
-        Masses.weigh(ranked, _find_odds(ranked.score), scale), np.concatenate([*knots.values()])
-    )
+    whole = Masses.weigh(ranked, _find_odds(ranked.score), scale)
+    masses = condense(whole, np.concatenate([*knots.values()]))
     p, weight = p.clip(CERTAIN, 1 - CERTAIN), weight if scale == 1 else weight * scale
     data = Validated(sample.positive, p, weight, sample.group, masses)
     made = {
@@ -473,12 +472,10 @@ def recalibrate(data: Validated) -> dict[str, Measure]:
         limits: Callable[[float], Limits] = partial(_profile, fit, at, larger)
         if data.group is not None:
             degrees, method = spread.degrees_of_freedom, "t"
-            limits = partial(
-                intervals.normal_interval, value, spread.error, degrees_of_freedom=degrees
-            )
-        found[("intercept", "slope")[at]] = Measure(
-            value, spread.error, method, limits, spread.details
-        )
+            known = value, spread.error
+            limits = partial(intervals.normal_interval, *known, degrees_of_freedom=degrees)
+        name = ("intercept", "slope")[at]
+        found[name] = Measure(value, spread.error, method, limits, spread.details)
     return found
 
 

@@ -401,9 +401,8 @@ def judge_splits(splits: Splits, question: Question, *, method: str = "corrected
     values = scores.mean(axis=0)
 
     def judge(a: int, b: int) -> Pair:
-        test = paired.corrected_t(
-            paired.differences_of(scores[:, [a, b]]), ratio, question.alternative
-        )
+        differences = paired.differences_of(scores[:, [a, b]])
+        test = paired.corrected_t(differences, ratio, question.alternative)
         if test.standard_error == 0:
             warn_undefined(
                 "The difference is the same on every split, which leaves no variance to test by: "
