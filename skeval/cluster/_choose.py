@@ -586,8 +586,8 @@ class NClustersChoice(Result):
     def edge(self) -> str:
         """How near the choice is to another one, in a sentence; empty where it is not near.
 
-        Near is less than two standard errors, those of the values over the halvings: others may
-        choose otherwise.
+        Near is less than two standard errors, those of the values over the halvings, or of the gap
+        over draws of the reference: others may choose otherwise.
         """
         ours = self.candidates == self.n_clusters
         missed = (self.margins < 0) & (self.candidates != 1)
@@ -603,10 +603,11 @@ class NClustersChoice(Result):
         row = np.flatnonzero(near)[np.argmin(np.abs(self.margins[near]))]
         k, value, margin = self.candidates[row], self.values[row], self.margins[row]
         verb = "reaches" if margin >= 0 else "misses"
+        others = "draws of the reference" if self.method == GAP else "halvings"
         return (
             f"Near the edge: k = {k} {verb} the limit of {self.limits[row]:.3f} by "
             f"{abs(margin):.3f} ({_text.write_with_spread(value, self.standard_errors[row])}), so "
-            "other halvings may choose otherwise."
+            f"other {others} may choose otherwise."
         )
 
     def to_frame(self) -> DataFrame:

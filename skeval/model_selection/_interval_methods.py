@@ -304,9 +304,8 @@ def corrected_t_rule(task: Task, root: SeedSequence, settings: Settings) -> Mean
 
 def repeated_rule(task: Task, root: SeedSequence, settings: Settings) -> MeansRule:
     """Take the test sets of repeated cross-validation for random subsamples: R K fits."""
-    return corrected_rule(
-        task, repeated_scheme(task, root, settings), 1 / (settings["n_folds"] - 1)
-    )
+    scheme = repeated_scheme(task, root, settings)
+    return corrected_rule(task, scheme, 1 / (settings["n_folds"] - 1))
 
 
 def corrected_rule(task: Task, scheme: Scheme, ratio: float) -> MeansRule:
