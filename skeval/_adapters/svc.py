@@ -371,9 +371,8 @@ class SelectedSVCAdapter:
 
     def answer(self, block: PlanBlock, values: np.ndarray, solved: np.ndarray) -> FitOutput:
         """Return what fits answer whose decision values (n_fits, n_samples) are solved."""
-        return FitOutput.of_decisions(
-            block, values, solved & svc_problems.are_certain(values, block.test)
-        )
+        solved = solved & svc_problems.are_certain(values, block.test)
+        return FitOutput.of_decisions(block, values, solved)
 
     def solve_columns(
         self, columns: np.ndarray, positive: np.ndarray, box: np.ndarray

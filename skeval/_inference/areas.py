@@ -330,17 +330,14 @@ def rank_columns(
             return Ranking(np.nan, np.nan, (1.0, 1.0), n - 1.0)
         m = independent_size(weight[own]), independent_size(weight[~own])
         if of_area:
-            value, influence = within_fold_area(
-                own, column, np.arange(n), np.zeros(n, dtype=np.intp), weight
-            )
+            fold = np.zeros(n, dtype=np.intp)
+            value, influence = within_fold_area(own, column, np.arange(n), fold, weight)
         else:
             value, influence = precision_influence(own, column, weight)
         variance = judge(influence).variance
-        least = (
-            intervals.shrink_area_variance(value, variance, m)
-            if of_area
-            else value * (1 - value) / m[0]
-        )
+        least = value * (1 - value) / m[0]
+        if of_area:
+            least = intervals.shrink_area_variance(value, variance, m)
         larger = max(variance, least)
         values[at], moved, short = value, moved + influence, short + larger - variance
         sizes += 1 / np.array(m)
@@ -503,9 +500,8 @@ def class_size(score: Floats, weight: Floats, group: Codes | None) -> float:
 
     def measure(code: Codes) -> Spread:
         n = int(code.max()) + 1
-        counts = intervals.add_up(code * n_places + place, weight, n * n_places).reshape(
-            n, n_places
-        )
+        counts = intervals.add_up(code * n_places + place, weight, n * n_places)
+        counts = counts.reshape(n, n_places)
         own = counts.sum(axis=1, keepdims=True)
         sums = (admit(counts) - rate * own).T[:, :, None]
         squared = intervals.add_up(code, weight**2, n)[:, None]

@@ -461,6 +461,7 @@ class Shared(NamedTuple):
 
 
 UNKNOWN = Shared(np.nan, np.nan, np.nan)
+"""What is told by one repeat, or by losses that do not vary."""
 
 
 def shared_variance(dealt: Dealt) -> Shared:

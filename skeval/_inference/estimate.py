@@ -13,20 +13,10 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from skeval.utils import _text
 from skeval.utils._checks import check_confidence_level, check_option, warn_undefined
 from skeval.utils._plotting import draw_result
-from skeval.utils._text import (
-    DataFrame,
-    ShownAsText,
-    align_rows,
-    align_text,
-    fill_text,
-    make_frame,
-    write_ends,
-    write_number,
-    write_pvalue,
-    write_spread,
-)
+from skeval.utils._text import DataFrame, ShownAsText
 
 __all__ = [
     "ANSWER",
@@ -72,7 +62,7 @@ class ConfidenceInterval(ShownAsText):
 
     def __str__(self) -> str:
         level = f"{100 * self.confidence_level:g} %"
-        return f"{write_ends(self.low, self.high)} ({level}, {self.method})"
+        return f"{_text.write_ends(self.low, self.high)} ({level}, {self.method})"
 
     def __contains__(self, value: float) -> bool:
         return self.low <= value <= self.high
@@ -101,7 +91,7 @@ class Result(ShownAsText):
         -------
         pandas.DataFrame
         """
-        return make_frame([self.to_dict()])
+        return _text.make_frame([self.to_dict()])
 
     def to_latex(self, **options: Any) -> str:
         """Return `to_frame` as a LaTeX table; requires pandas and jinja2.
@@ -264,10 +254,10 @@ class Estimate(ResultWithLimits):
 
     def _lines(self) -> list[tuple[str, str]]:
         """Return the lines of the printed result below its title."""
-        ends = write_ends(self.interval.low, self.interval.high)
+        ends = _text.write_ends(self.interval.low, self.interval.high)
         rows = [
-            ("value", write_number(self.value)),
-            ("standard error", write_spread(self.standard_error)),
+            ("value", _text.write_number(self.value)),
+            ("standard error", _text.write_spread(self.standard_error)),
         ]
         if self.limits:
             level = f"{100 * self.confidence_level:g} % interval"
@@ -353,14 +343,14 @@ class Test(ResultWithLimits):
 
     def _lines(self) -> list[tuple[str, str]]:
         """Return the lines of the printed result below its title."""
-        rows = [("statistic", write_number(self.statistic))]
+        rows = [("statistic", _text.write_number(self.statistic))]
         if len(self.null_distribution):
             null = self.null_distribution[~np.isnan(self.null_distribution)]
             spread = "undefined"
             if null.size:
-                spread = f"{write_number(null.mean())} (sd {write_spread(null.std())})"
+                spread = f"{_text.write_number(null.mean())} (sd {_text.write_spread(null.std())})"
             rows.append(("under the hypothesis", spread))
-        rows.append(("P-value", write_pvalue(self.pvalue, 4)))
+        rows.append(("P-value", _text.write_pvalue(self.pvalue, 4)))
         if self.limits:
             interval = self.confidence_interval()
             ends = f"[{interval.low:.4g}, {interval.high:.4g}]"
@@ -418,19 +408,20 @@ class Results(dict[Any, Any], Result):
         """
         rows = self.to_dict()
         frames = [row if isinstance(row, dict) else {"value": row} for row in rows.values()]
-        return make_frame(frames, list(rows))
+        return _text.make_frame(frames, list(rows))
 
     def __str__(self) -> str:
         lines, blocks = [], []
         for key, value in self.items():
             if isinstance(value, Estimate):
-                spread = f"{write_number(value.value)} +/- {write_spread(value.standard_error)}"
-                lines.append((str(key), f"{spread} ({value.method})"))
+                known, error = _text.write_number(value.value), value.standard_error
+                told = f"{known} +/- {_text.write_spread(error)} ({value.method})"
+                lines.append((str(key), told))
             elif isinstance(value, Result):
                 blocks.append(str(value))
             elif not isinstance(value, np.ndarray):
                 whole = isinstance(value, int | str)
-                lines.append((str(key), str(value) if whole else write_number(value)))
+                lines.append((str(key), str(value) if whole else _text.write_number(value)))
         width = max((len(key) for key, _ in lines), default=0)
         return "\n".join([*(f"{key:<{width}}  {text}" for key, text in lines), *blocks])
 
@@ -441,7 +432,7 @@ CAUTION, ANSWER = "caution", "answer"
 
 def _write_result(title: str, lines: list[tuple[str, str]], details: Details) -> str:
     """Return the printed result, with its caution at the end."""
-    text = align_text(title, lines)
+    text = _text.align_text(title, lines)
     return f"{text}\n! {details[CAUTION]}" if details.get(CAUTION) else text
 
 
@@ -537,15 +528,15 @@ class Curve(Result):
         -------
         pandas.DataFrame
         """
-        return make_frame(self._columns())
+        return _text.make_frame(self._columns())
 
     def __str__(self) -> str:
         lines = [self.name]
         if self.details.get(ANSWER):
-            lines.append(fill_text(self.details[ANSWER]))
+            lines.append(_text.fill_text(self.details[ANSWER]))
         if self.area is not None:
             known = f", {self.area.interval}" if np.isfinite(self.area.interval.low) else ""
-            lines.append(f"area {write_number(self.area.value)}{known}")
+            lines.append(f"area {_text.write_number(self.area.value)}{known}")
         told = {k: each for k, each in self.details.items() if not isinstance(each, bool)}
         lines += [f"{key} {text}" for key, text in _list_details(told)]
         head = [axis.replace("_", " ") for axis in self.axes]
@@ -554,10 +545,10 @@ class Curve(Result):
         level = f"{100 * self.confidence_level:g} % interval"
         if self.low is not None and self.high is not None:
             head.append(level)
-            parts.append(map(write_ends, self.low, self.high))
+            parts.append(map(_text.write_ends, self.low, self.high))
         if self.band is not None:
             head.append("whole curve")
-            parts.append(map(write_ends, *self.band))
+            parts.append(map(_text.write_ends, *self.band))
         for name, column in self.columns.items():
             head.append(name.replace("_", " "))
             write = "{:.4f}".format if column.dtype.kind == "f" else str
@@ -566,7 +557,9 @@ class Curve(Result):
         shown = np.linspace(0, len(self.x) - 1, n_shown).astype(int)
         rows = list(zip(*parts, strict=True))
         left = {at for at, name in enumerate(head) if name in (level, "whole curve")}
-        return "\n".join([*lines, *align_rows([head, *(rows[at] for at in shown)], left=left)])
+        return "\n".join(
+            [*lines, *_text.align_rows([head, *(rows[at] for at in shown)], left=left)]
+        )
 
 
 def _keep_plain(details: Details) -> dict[str, Any]:
@@ -584,7 +577,7 @@ def _list_details(details: Details) -> list[tuple[str, str]]:
     return [
         (
             " ".join(part for part in key.split("_") if part != "n"),
-            write_number(value) if isinstance(value, float) else str(value),
+            _text.write_number(value) if isinstance(value, float) else str(value),
         )
         for key, value in _keep_plain(details).items()
         if value is not None and key not in (CAUTION, ANSWER)

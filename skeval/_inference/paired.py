@@ -23,6 +23,7 @@ from skeval._inference.intervals import Codes, Spread
 __all__ = [
     "ALTERNATIVES",
     "CORRECTIONS",
+    "EQUAL",
     "LARGEST_LEVEL",
     "PairedTest",
     "RegionProbabilities",
@@ -271,7 +272,10 @@ class Right:
         return self.count(self.group)
 
     def count(self, code: Codes) -> tuple[Floats, Floats]:
-        """Return the same of groups of one kind."""
+        """Return the same of groups of one kind.
+
+        Three classifiers have 8 cells, by which of them are right, and one pass counts these.
+        """
         n_groups, hits = int(code.max()) + 1, list[Floats]()
         for first in range(0, len(self.right), 3):
             three = self.right[first : first + 3].view(np.int8)
@@ -331,7 +335,10 @@ def _within_bounds(limits: Callable[[float], Limits], confidence_level: float) -
 def paired_bootstrap(
     difference: float, replicates: Floats, alternative: str = "two-sided"
 ) -> PairedTest:
-    """Percentile interval; P-value by the distance of the replicates from the difference."""
+    """Percentile interval; P-value by the distance of the replicates from the difference.
+
+    It is nan where replicates do not vary around a difference, which then says nothing of it.
+    """
     error = float(np.std(replicates, ddof=1))
     sign = -1 if alternative == "less" else 1
     least, distances = sign * difference, sign * (replicates - difference)
@@ -339,7 +346,10 @@ def paired_bootstrap(
         least, distances = abs(least), np.abs(distances)
     exceeding = at_least(least, distances).sum()
     pvalue = float((1 + exceeding) / (1 + len(replicates)))
-    statistic = difference / error if error else np.nan
+    varies = error > EQUAL * abs(difference)
+    if difference and not varies:
+        pvalue = np.nan
+    statistic = difference / error if varies else np.nan
     return PairedTest(error, statistic, pvalue, partial(percentile_limits, replicates))
 
 
@@ -408,8 +418,8 @@ def paired_delong(
     error = float(np.sqrt(max(variance, 0.0)))
     options: dict[str, Any] = {"bounds": BOUNDS, "degrees_of_freedom": degrees_of_freedom}
     limits = partial(intervals.normal_interval, difference, error, **options)
-    surely = np.inf * difference if difference else 0.0
-    statistic = difference / error if error else surely
+    unvaried = np.nan if difference else 0.0
+    statistic = difference / error if error > EQUAL * abs(difference) else unvaried
     pvalue = tail_probability(statistic, alternative, degrees_of_freedom)
     return PairedTest(error, statistic, pvalue, limits)
 

@@ -35,14 +35,8 @@ from sklearn.utils import check_random_state
 from skeval._resampling.plan import PlanBlock, ResamplingPlan, concatenate_blocks
 from skeval._resampling.task import Cases, Target, Task
 from skeval._resampling.units import MAX_TRIES, explain_no_draw
-from skeval.utils._checks import (
-    RandomStateLike,
-    check_count,
-    child_seed,
-    repetition_rng,
-    root_seed,
-    warn_user,
-)
+from skeval.utils import _checks
+from skeval.utils._checks import RandomStateLike
 
 __all__ = [
     "DEFAULT_FOLDS",
@@ -235,7 +229,7 @@ def resolve_folds(
 
 def check_repeats(cv: Any, n_repeats: int) -> int:
     """Return the number of repeats; raise where `cv` cannot be shuffled anew."""
-    n_repeats = check_count("n_repeats", n_repeats)
+    n_repeats = _checks.check_count("n_repeats", n_repeats)
     if n_repeats > 1 and not isinstance(cv, Integral):
         raise ValueError(
             f"n_repeats={n_repeats} needs cv to be a number of folds, which are shuffled anew; got "
@@ -248,10 +242,10 @@ def make_repeated_plan(
     cv: Any, n_repeats: int, X: Any, target: Target, groups: Any, random_state: RandomStateLike
 ) -> tuple[ResamplingPlan, np.ndarray]:
     """Return the folds of all repeats as one plan, and the repeat of each fold."""
-    root = root_seed(random_state)
+    root = _checks.root_seed(random_state)
     folds, repeat_of = [], []
     for repeat in range(n_repeats):
-        drawn = list(resolve_folds(cv, X, target, groups, repetition_rng(root, repeat)))
+        drawn = list(resolve_folds(cv, X, target, groups, _checks.repetition_rng(root, repeat)))
         folds += drawn
         repeat_of += [repeat] * len(drawn)
     if len(folds) < 2:
@@ -281,7 +275,7 @@ def _follows(train: Any, test: Any) -> bool:
 def resolve_splitter(cv: Any, target: Target, groups: Any, random_state: RandomStateLike) -> Any:
     """Return the splitter that an argument `cv` means."""
     if cv is None or isinstance(cv, Integral):
-        n_folds = default_folds(target, groups) if cv is None else check_count("cv", cv, 2)
+        n_folds = default_folds(target, groups) if cv is None else _checks.check_count("cv", cv, 2)
         return make_splitter(n_folds, target, groups, random_state)
     return cv if hasattr(cv, "get_n_splits") else check_cv(read_splits(cv))
 
@@ -306,7 +300,7 @@ def seed_splitter(splitter: Any, root: SeedSequence, draw: int = 0) -> Any:
     if draw == 0 and isinstance(splitter.random_state, Integral):
         return splitter
     seeded = copy(splitter)
-    seeded.random_state = int(child_seed(root, draw).generate_state(1)[0])
+    seeded.random_state = int(_checks.child_seed(root, draw).generate_state(1)[0])
     return seeded
 
 
@@ -364,7 +358,7 @@ def limit_folds(cv: Any, codes: np.ndarray) -> Any:
     smallest = int(np.bincount(codes).min())
     if not isinstance(cv, Integral) or cv <= smallest or smallest < 2:
         return cv
-    warn_user(
+    _checks.warn_user(
         f"cv={cv} needs {cv} members of each class, the smallest class has {smallest}: "
         f"{smallest} folds are made."
     )
@@ -387,7 +381,7 @@ def make_splitter(
     n_folds: int, target: Target, groups: Any, random_state: RandomStateLike
 ) -> BaseCrossValidator:
     """Return shuffled folds, stratified by class and never splitting a group."""
-    seed = int(root_seed(random_state).generate_state(1)[0])
+    seed = int(_checks.root_seed(random_state).generate_state(1)[0])
     if groups is not None and len(np.unique(groups)) < n_folds:
         raise ValueError(
             f"cv={n_folds} folds need at least {n_folds} groups, got {len(np.unique(groups))}."
@@ -518,7 +512,7 @@ def fold_scheme(
     """
     everything = np.arange(cases.n_units)
     folds = np.stack(
-        [cases.deal(everything, n_folds, repetition_rng(root, r)) for r in range(n_repeats)]
+        [cases.deal(everything, n_folds, _checks.repetition_rng(root, r)) for r in range(n_repeats)]
     )
     left_out: list[tuple[int, ...]] = [(k,) for k in range(n_folds)]
     if nested:
@@ -556,7 +550,7 @@ def subsample_scheme(cases: Cases, n_test: int, n_repeats: int, root: SeedSequen
     everything = np.arange(cases.n_units)
 
     def parts(fit: int) -> Parts:
-        order = cases.spread(everything, repetition_rng(root, fit))
+        order = cases.spread(everything, _checks.repetition_rng(root, fit))
         return order[n_test:], order[:n_test]
 
     plan = unit_plan(cases, n_repeats, parts)
@@ -571,12 +565,12 @@ def halves_scheme(
     The fits are (n_repeats,) of all units, and (n_pairs, 2, n_repeats) of the halves. Test sets
     are of the same size in all of them.
     """
-    whole = subsample_scheme(cases, n_test, n_repeats, child_seed(root, 0))
+    whole = subsample_scheme(cases, n_test, n_repeats, _checks.child_seed(root, 0))
     everything, h = np.arange(cases.n_units), cases.n_units // 2
-    halving, within = child_seed(root, 1), child_seed(root, 2)
+    halving, within = _checks.child_seed(root, 1), _checks.child_seed(root, 2)
     halves = []
     for pair in range(n_pairs):
-        order = cases.spread(everything, repetition_rng(halving, pair))
+        order = cases.spread(everything, _checks.repetition_rng(halving, pair))
         halves += [order[:h], order[h : 2 * h]]
 
     def draw(fit: int) -> PlanBlock:
@@ -585,7 +579,7 @@ def halves_scheme(
         return of_halves.draw(fit - n_repeats)
 
     def parts(fit: int) -> Parts:
-        order = cases.spread(halves[fit // n_repeats], repetition_rng(within, fit))
+        order = cases.spread(halves[fit // n_repeats], _checks.repetition_rng(within, fit))
         return order[n_test:], order[:n_test]
 
     def describe(fit: int) -> str:
@@ -601,8 +595,8 @@ def halves_scheme(
 
 def replacement_scheme(cases: Cases, n_folds: int, root: SeedSequence) -> ReplacementScheme:
     """Fold all units; fold one half, and again with its i-th unit replaced by one of the other."""
-    whole = fold_scheme(cases, n_folds, 1, child_seed(root, 0))
-    rng, h = repetition_rng(root, 1), cases.n_units // 2
+    whole = fold_scheme(cases, n_folds, 1, _checks.child_seed(root, 0))
+    rng, h = _checks.repetition_rng(root, 1), cases.n_units // 2
     order = cases.spread(np.arange(cases.n_units), rng)
     half, others = order[:h], rng.permutation(order[h : 2 * h])
     fold = cases.deal(half, n_folds, rng)
@@ -664,7 +658,7 @@ class Resampler:
     def sample(self, number: int) -> DrawnSample:
         """Return the data themselves (number 0), or a resample of them."""
         n, members = self.cases.n_units, self.members
-        rng = repetition_rng(child_seed(self.root, number), 0)
+        rng = _checks.repetition_rng(_checks.child_seed(self.root, number), 0)
         for _ in range(MAX_TRIES):
             units = rng.integers(0, n, n) if number else np.arange(n)
             rows = np.concatenate([members[u] for u in units])
@@ -675,7 +669,7 @@ class Resampler:
 
     def counts(self, number: int, resample: int, sample: DrawnSample) -> np.ndarray:
         """Return how often a resample holds each case of a sample, shape (n_cases,)."""
-        rng = repetition_rng(child_seed(self.root, number), 1 + resample)
+        rng = _checks.repetition_rng(_checks.child_seed(self.root, number), 1 + resample)
         for _ in range(MAX_TRIES):
             counts = draw_counts(rng, sample.n_units)[sample.unit]
             if not counts.all() and self.has_classes(sample.rows[counts > 0]):

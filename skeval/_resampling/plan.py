@@ -365,14 +365,6 @@ class FitOutput:
             tied[at] = tie_rows(rows, off).reshape(values.shape).swapaxes(1, 2)
         return tied.reshape(self.decision.shape)
 
-    def expand(self, fill: float) -> np.ndarray:
-        """Return what is predicted, shape (n_fits, n_samples), `fill` where there is no answer."""
-        dtype = float if self.predicted is None else self.predicted.dtype
-        predicted = np.full(self.test.shape, fill, dtype=dtype)
-        if self.predicted is not None:
-            predicted[self.answered] = self.predicted
-        return predicted
-
     def _take(self, fits: slice, answers: slice) -> FitOutput:
         return FitOutput(
             self.test[fits],
@@ -449,21 +441,21 @@ def place_outputs(test: np.ndarray, parts: Iterable[tuple[np.ndarray, FitOutput]
     return FitOutput(test, failed, **columns)
 
 
-def tie_values(values: np.ndarray, noise: float = 0.0) -> np.ndarray:
+def tie_values(values: np.ndarray) -> np.ndarray:
     """Return decision values of which those that differ by rounding errors only are equal.
 
     Values are tied that lie no farther apart than the largest of: a share of 1e-9 of the spread of
     all, which is how well a solver knows them; some units in the last place of the largest of
-    them, which a value has from its intercept; and `noise`, what is known of the rounding errors
-    of the sums that made them. So a rule that is constant but for rounding ranks nothing, and one
-    whose values differ little beside its intercept ranks all.
+    them, which a value has from its intercept; and, in `tie_rows`, what is known of the rounding
+    errors of the sums that made them. So a rule that is constant but for rounding ranks nothing,
+    and one whose values differ little beside its intercept ranks all.
 
     values has shape (n_samples,) or (n_samples, n_classes), whose columns are tied by themselves.
     """
     if not values.size:
         return values
     rows = values.T if values.ndim == 2 else values[None]
-    tied = tie_rows(rows, np.full(len(rows), noise))
+    tied = tie_rows(rows, np.zeros(len(rows)))
     return tied.T if values.ndim == 2 else tied[0]
 
 

@@ -36,17 +36,7 @@ from sklearn.utils.validation import has_fit_parameter
 from skeval._inference.errors import Tested
 from skeval._resampling.plan import RESPONSES, FitOutput, PlanBlock, ResamplingPlan
 from skeval.metrics._regression import LOSSES, PROBABILITY_LOSSES
-from skeval.utils._checks import (
-    check_data,
-    check_groups,
-    check_jobs,
-    check_methods,
-    check_same_length,
-    check_square,
-    check_weights,
-    check_y,
-    naming,
-)
+from skeval.utils import _checks
 from skeval.utils._compat import InvalidParameterError, num_samples, params_of_rows, safe_indexing
 
 __all__ = [
@@ -244,7 +234,7 @@ def read_task(
     """
     X, target, _ = check_task(estimator, X, y, groups)
     n = len(target)
-    check_jobs(n_jobs, verbose)
+    _checks.check_jobs(n_jobs, verbose)
     check_params(params, n)
     return Task(
         estimator,
@@ -264,7 +254,7 @@ def read_task(
 def read_weight(estimator: Any, sample_weight: Any, params: Params, n_samples: int) -> np.ndarray:
     """Return the weights of the samples; raise where no fit takes them, or takes others."""
     check_takes_weights(estimator)
-    weights = check_weights("sample_weight", sample_weight, n_samples)
+    weights = _checks.check_weights("sample_weight", sample_weight, n_samples)
     twice = sorted(weight_parameters(estimator, weights).keys() & (params or {}).keys())
     if twice:
         raise ValueError(f"sample_weight and params[{twice[0]!r}] must not both be given.")
@@ -317,7 +307,7 @@ class Target:
             )
         if self.classes is None:
             what = "predictions of estimator"
-            return check_data(what, predicted, ensure_2d=False, dtype=np.float64)
+            return _checks.check_data(what, predicted, ensure_2d=False, dtype=np.float64)
         codes = np.searchsorted(self.classes, predicted).clip(max=len(self.classes) - 1)
         unknown = self.classes[codes] != predicted
         if np.any(unknown):
@@ -332,20 +322,20 @@ class Target:
 
 def check_task(estimator: Any, X: Any, y: Any, groups: Any = None) -> tuple[Any, Target, Any]:
     """Check what every estimator of error is given; return indexable X, the target and groups."""
-    check_methods("estimator", estimator, "fit", "predict", "get_params")
-    with naming("X"):
+    _checks.check_methods("estimator", estimator, "fit", "predict", "get_params")
+    with _checks.naming("X"):
         num_samples(X)
-    check_same_length(X=X, y=y)
-    groups = check_groups(groups, num_samples(y))
-    with naming("X"):
+    _checks.check_same_length(X=X, y=y)
+    groups = _checks.check_groups(groups, num_samples(y))
+    with _checks.naming("X"):
         (X,) = indexable(X)
     if get_tags(estimator).input_tags.pairwise:
-        X = check_square(X)
-    y, given = check_y("y", y), y
+        X = _checks.check_square(X)
+    y, given = _checks.check_y("y", y), y
     given = read_series(given, y)
     if not is_classifier(estimator):
         return X, Target(y, None, y, given, groups), groups
-    with naming("y"):
+    with _checks.naming("y"):
         check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
     if len(classes) < 2:
@@ -554,22 +544,21 @@ def weight_parameters(estimator: Any, weights: np.ndarray | None) -> dict[str, n
     A scaler in front of a classifier is part of the procedure that is perturbed, so it is
     weighted too. Under metadata routing it is given what it asks for.
     """
-    if weights is None:
-        return {}
-    if is_routed(estimator):
-        return {"sample_weight": weights} if consumes(estimator, "sample_weight") else {}
-    reached = [prefix for prefix, part in list_receivers(estimator) if takes_weights(part)]
-    return {f"{prefix}sample_weight": weights for prefix in reached}
+    return {} if weights is None else _hand_on(estimator, "sample_weight", weights, takes_weights)
 
 
 def group_parameters(estimator: Any, groups: np.ndarray | None) -> dict[str, np.ndarray]:
     """Return the keyword arguments that hand groups to what splits by them, such as a search."""
-    if groups is None:
-        return {}
+    return {} if groups is None else _hand_on(estimator, "groups", groups, splits_by_groups)
+
+
+def _hand_on(
+    estimator: Any, name: str, values: np.ndarray, takes: Callable[[Any], bool]
+) -> dict[str, np.ndarray]:
+    """Return the keyword arguments that hand values to all parts that take them."""
     if is_routed(estimator):
-        return {"groups": groups} if consumes(estimator, "groups") else {}
-    reached = [prefix for prefix, part in list_receivers(estimator) if splits_by_groups(part)]
-    return {f"{prefix}groups": groups for prefix in reached}
+        return {name: values} if consumes(estimator, name) else {}
+    return {f"{prefix}{name}": values for prefix, part in list_receivers(estimator) if takes(part)}
 
 
 def mean_of_tested(losses: np.ndarray, weights: np.ndarray | None) -> float:
@@ -592,7 +581,7 @@ def check_params(params: Params, n_samples: int) -> None:
         raise TypeError(f"params must be None or a dict of arguments of fit, got {params!r}.")
     for name, value in params.items():
         if name.rpartition("__")[2] == "sample_weight" and value is not None:
-            with naming("params"):
+            with _checks.naming("params"):
                 found = num_samples(value)
             if found != n_samples:
                 raise ValueError(

@@ -68,12 +68,7 @@ class LinearSVMBatch:
 
     @np.errstate(all="ignore")  # A problem that diverges ends as nan and has not converged.
     def solve(
-        self,
-        signs: np.ndarray,
-        box: np.ndarray,
-        *,
-        scales: np.ndarray | None = None,
-        max_iter: int = 120,
+        self, signs: np.ndarray, box: np.ndarray, *, scales: np.ndarray | None = None
     ) -> BatchSolution:
         """Solve ``min 1/2 beta' K beta - y' beta, sum beta = 0, 0 <= y_i beta_i <= box_i``.
 
@@ -89,7 +84,7 @@ class LinearSVMBatch:
                 return system if ridge is None else system.with_ridge(ridge[problems])
 
             size = _BLOCK // box.shape[1]
-            problems = FeatureProblems(features_of, signs, unit * box, max_iter, size)
+            problems = FeatureProblems(features_of, signs, unit * box, size)
             if ridge is None and len(system.Z) <= _FEW_SAMPLES:
                 gram = self._columns.gram(system.ridge)
                 problems.try_splitting(Splitting(gram))
@@ -101,7 +96,7 @@ class LinearSVMBatch:
                     return system
                 return GramSystem(self._columns.gram(ridge[problems]))
 
-            solution = _solve_grams(gram_of, ridge is None, signs, unit * box, max_iter)
+            solution = _solve_grams(gram_of, ridge is None, signs, unit * box)
         return solution.in_units(unit, box)
 
     def decide(
@@ -121,27 +116,23 @@ class LinearSVMBatch:
 
 
 @np.errstate(all="ignore")
-def solve_gram_svms(
-    K: np.ndarray, signs: np.ndarray, box: np.ndarray, *, max_iter: int = 120
-) -> BatchSolution:
+def solve_gram_svms(K: np.ndarray, signs: np.ndarray, box: np.ndarray) -> BatchSolution:
     """Solve SVMs on one Gram matrix (n, n), or on one each (B, n, n), as `LinearSVMBatch` does."""
     unit = optimum.unit_of(np.mean(np.diagonal(K, axis1=-2, axis2=-1), axis=-1))
     system, unit = GramSystem(K / unit[..., None, None]), unit[..., None]
-    solution = _solve_grams(system.take, K.ndim == 2, signs, unit * box, max_iter)
+    solution = _solve_grams(system.take, K.ndim == 2, signs, unit * box)
     return solution.in_units(unit, box)
 
 
 @np.errstate(all="ignore")
-def solve_feature_svms(
-    X: np.ndarray, signs: np.ndarray, box: np.ndarray, *, max_iter: int = 120
-) -> BatchSolution:
+def solve_feature_svms(X: np.ndarray, signs: np.ndarray, box: np.ndarray) -> BatchSolution:
     """Solve SVMs of which each sees other features, X (B, n, p), centred on all samples."""
     scale = np.sqrt(np.mean(X**2, axis=1))  # eq. (5) of doc/derivations/newton.rst
     scale[scale == 0] = 1.0
     unit = optimum.unit_of(np.sum(scale**2, axis=1))[:, None]
     system = SelectedFeatures(X / scale[:, None, :], unit / scale**2)
     size = _GRAM_BLOCK // (X.shape[1] * X.shape[2])
-    solution = FeatureProblems(system.take, signs, unit * box, max_iter, size).solve_all()
+    solution = FeatureProblems(system.take, signs, unit * box, size).solve_all()
     return solution.in_units(unit, box)
 
 
@@ -154,9 +145,8 @@ def solve_training_svms(X: np.ndarray, signs: np.ndarray, box: np.ndarray) -> Ba
     gram, trained = np.matmul(X, X.transpose(0, 2, 1)), box > 0  # (B, n, n), (B, n)
     rows = np.argsort(~trained, axis=1, kind="stable")[:, : trained.sum(axis=1).max()]
     problems = np.arange(len(box))[:, None]
-    solution = solve_gram_svms(
-        newton.take_each(gram, rows), signs[problems, rows], box[problems, rows]
-    )
+    inner = newton.take_each(gram, rows)
+    solution = solve_gram_svms(inner, signs[problems, rows], box[problems, rows])
     alpha = np.zeros(box.shape)
     alpha[problems, rows] = solution.alpha
     scores = np.matmul(gram, (signs * alpha)[:, :, None])[:, :, 0]  # (15)
@@ -178,11 +168,9 @@ class FeatureProblems:
         system_of: Callable[[np.ndarray], FeatureSystem],
         signs: np.ndarray,
         box: np.ndarray,
-        max_iter: int,
         size: int,
     ) -> None:
-        self.system_of, self.max_iter = system_of, max_iter
-        self.same_labels = signs.ndim == 1
+        self.system_of, self.same_labels = system_of, signs.ndim == 1
         self.signs, self.box = np.broadcast_to(signs, box.shape), box
         self.size = max(8, size)
         self.solution = BatchSolution.empty(*box.shape)
@@ -199,9 +187,8 @@ class FeatureProblems:
         for problems, n_attempts in (pilots, 1), (left, 2):
             for at in newton.divide(self._unsolved(problems), self.size):
                 duals = FeatureDuals(self.system_of(at), self.signs[at], self.box[at])
-                self.solution.put(
-                    at, duals, optimum.solve_by_splitting(splitting, duals, n_attempts)
-                )
+                solved = optimum.solve_by_splitting(splitting, duals, n_attempts)
+                self.solution.put(at, duals, solved)
             if np.mean(self.solution.converged[pilots]) < _WORTHWHILE:
                 return
 
@@ -238,13 +225,13 @@ class FeatureProblems:
             duals = FeatureDuals(self.system_of(at), self.signs[at], self.box[at])
             coef = np.repeat(start.coef, len(at), axis=0)
             begin = Start(coef, np.repeat(start.intercept, len(at)), start.mu)
-            self.solution.put(at, duals, solver(duals, begin, max_iter=self.max_iter))
+            self.solution.put(at, duals, solver(duals, begin))
 
     def _mean_start(self, problems: np.ndarray, start: Start) -> Start:
         """Return the solution of the problem of the mean box, or `start` if it does not settle."""
         mean = self.box[problems].mean(axis=0)[None]
         duals = Duals(self.system_of(problems[:1]), self.signs[:1], mean)
-        solved = optimum.solve_from_values(duals, start, max_iter=self.max_iter)
+        solved = optimum.solve_from_values(duals, start)
         return Start(solved.coef, solved.intercept, _WARM) if solved.settled[0] else start
 
     def _pilot_strip(self, problems: np.ndarray, start: Start) -> Strip | None:
@@ -265,7 +252,6 @@ def _solve_grams(
     same_gram: bool,
     signs: np.ndarray,
     box: np.ndarray,
-    max_iter: int,
 ) -> BatchSolution:
     """Solve problems on many features by active sets.
 
@@ -278,29 +264,27 @@ def _solve_grams(
     left = optimum.find_solvable(signs, box)
     guess = None
     if same_labels and same_gram and len(left):
-        _solve_unbound(system_of(left[:1]), signs, box, left, max_iter, solution)
+        _solve_unbound(system_of(left[:1]), signs, box, left, solution)
         left = left[~solution.converged[left]]
     if same_labels and len(left):
         mean = box[left].mean(axis=0, keepdims=True)
-        guess = _solve_from_margins(Duals(system_of(left[:1]), signs[:1], mean), max_iter)
+        guess = _solve_from_margins(Duals(system_of(left[:1]), signs[:1], mean))
     for at in newton.divide(left, max(8, _GRAM_BLOCK // n**2)):
         duals = Duals(system_of(at), signs[at], box[at])
         if guess is None:
-            solved = _solve_from_margins(duals, max_iter)
+            solved = _solve_from_margins(duals)
         else:
             a, b = np.repeat(guess.fraction, len(at), axis=0), np.repeat(guess.intercept, len(at))
-            solved = optimum.solve_from_sets(
-                duals, ActiveSets(a <= 0.0, a >= 1.0, a, b), max_iter=max_iter
-            )
+            solved = optimum.solve_from_sets(duals, ActiveSets(a <= 0.0, a >= 1.0, a, b))
         solution.put(at, duals, solved)
     return solution
 
 
-def _solve_from_margins(duals: Duals, max_iter: int) -> SetSolution:
+def _solve_from_margins(duals: Duals) -> SetSolution:
     """Solve from the guess that every sample is on its margin, right where features abound."""
     bound = np.zeros(duals.box.shape, dtype=bool)
     sets = ActiveSets(bound, bound, np.zeros(duals.box.shape), np.zeros(len(duals.box)))
-    return optimum.solve_from_sets(duals, sets, max_iter=max_iter)
+    return optimum.solve_from_sets(duals, sets)
 
 
 def _solve_unbound(
@@ -308,7 +292,6 @@ def _solve_unbound(
     signs: np.ndarray,
     box: np.ndarray,
     problems: np.ndarray,
-    max_iter: int,
     solution: BatchSolution,
 ) -> None:
     """Solve the problem of the loosest box, and keep its solution wherever a box holds it.
@@ -318,7 +301,7 @@ def _solve_unbound(
     """
     C = box[problems]
     duals = Duals(system, signs[:1], C.max(axis=0, keepdims=True))
-    solved = _solve_from_margins(duals, max_iter)
+    solved = _solve_from_margins(duals)
     alpha = solved.fraction * duals.box
     # With a sample clear of both bounds the intercept is unique, so it is that of the loosest box.
     holds = (alpha <= C).all(axis=1) & optimum.strictly_free(C, alpha).any(axis=1)
@@ -351,16 +334,14 @@ class Strip:
         y, C = signs[:, self.inside], box[:, self.inside]
         return (fixed < (C * (y < 0)).sum(axis=1)) & (-fixed < (C * (y > 0)).sum(axis=1))  # (4)
 
-    def solve(
-        self, part: FeatureSystem, duals: FeatureDuals, start: Start, *, max_iter: int
-    ) -> SetSolution:
+    def solve(self, part: FeatureSystem, duals: FeatureDuals, start: Start) -> SetSolution:
         """Solve on the strip, whose system is `part`; settled only where every sample agrees."""
         whole = duals.system
         signs, box = duals.signs, duals.box
         bound = signs[:, self.up] * box[:, self.up]
         system = part.with_ridge(whole.ridge, bound @ whole.Z[self.up])  # (2)
         inner = Duals(system, signs[:, self.inside], box[:, self.inside])
-        solved = optimum.solve_from_values(inner, start, max_iter=max_iter)  # (3)
+        solved = optimum.solve_from_values(inner, start)  # (3)
         a = np.broadcast_to(self.up.astype(float), box.shape).copy()
         a[:, self.inside] = solved.fraction
         margin = duals.margins(solved.coef, solved.intercept)

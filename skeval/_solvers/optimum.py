@@ -32,6 +32,8 @@ __all__ = [
 ]
 
 
+# Steps after which a problem that is not solved is given up.
+MAX_ITER = 120
 # Relative duality gaps at which the active sets are tried; most problems are done early on.
 _GAPS = (1e-2, 1e-4, 1e-6, 1e-9, 1e-11, 1e-13)
 # By how much a solution may break the conditions of optimality. Margins are held as by libsvm at
@@ -98,11 +100,12 @@ def unit_of(scale: np.ndarray | float) -> np.ndarray:
     return np.ldexp(1.0, exponent)
 
 
-def solve_from_values(duals: Duals, start: Start, *, max_iter: int) -> SetSolution:
+def solve_from_values(duals: Duals, start: Start) -> SetSolution:
     """Solve from coefficients and intercepts."""
     point = start_point(duals, start)
     result = SetSolution.unsettled(duals)
-    left, rounds = np.arange(len(duals.box)), min(8, max_iter)
+    left, max_iter = np.arange(len(duals.box)), MAX_ITER
+    rounds = min(8, max_iter)
     for gap in _GAPS:
         max_iter -= interior_point(duals, point, tol=gap, max_iter=max_iter)
         low = point.fraction < room(duals.box, point.fraction) * point.surplus  # (9)
@@ -170,15 +173,15 @@ def optimal(duals: Duals, solved: SetSolution) -> np.ndarray:
     )
 
 
-def solve_from_sets(duals: Duals, sets: ActiveSets, *, max_iter: int) -> SetSolution:
+def solve_from_sets(duals: Duals, sets: ActiveSets) -> SetSolution:
     """Solve from a guess of the active sets, and from scratch where they do not settle."""
-    rounds, n_samples = min(15, max_iter), duals.box.shape[1]
+    rounds, n_samples = min(15, MAX_ITER), duals.box.shape[1]
     result = active_set(duals, sets, max_iter=rounds, patience=n_samples)
     again = ~result.settled
     if again.any():
         here, count = duals.take(again), int(np.count_nonzero(again))
         start = Start(here.system.zeros(count), np.zeros(count), mu=1.0)
-        result.put(again, solve_from_values(here, start, max_iter=max_iter))
+        result.put(again, solve_from_values(here, start))
     return result
 
 

@@ -35,17 +35,10 @@ from skeval.cluster._stability import (
 from skeval.metrics.cluster import compactness_score, within_cluster_distances
 from skeval.metrics.cluster._kernels.distances import to_centroids
 from skeval.metrics.cluster._samples import partition_rows
+from skeval.utils import _text
 from skeval.utils._checks import check_option, root_seed, warn_user
 from skeval.utils._compat import Interval, StrOptions, validate_params
-from skeval.utils._text import (
-    DataFrame,
-    align_text,
-    count,
-    make_frame,
-    write_number,
-    write_spread,
-    write_with_spread,
-)
+from skeval.utils._text import DataFrame
 
 __all__ = [
     "NClustersChoice",
@@ -593,8 +586,8 @@ class NClustersChoice(Result):
     def edge(self) -> str:
         """How near the choice is to another one, in a sentence; empty where it is not near.
 
-        Near is less than two standard errors, those of the values over the halvings: others may
-        choose otherwise.
+        Near is less than two standard errors, those of the values over the halvings, or of the gap
+        over draws of the reference: others may choose otherwise.
         """
         ours = self.candidates == self.n_clusters
         missed = (self.margins < 0) & (self.candidates != 1)
@@ -610,15 +603,16 @@ class NClustersChoice(Result):
         row = np.flatnonzero(near)[np.argmin(np.abs(self.margins[near]))]
         k, value, margin = self.candidates[row], self.values[row], self.margins[row]
         verb = "reaches" if margin >= 0 else "misses"
+        others = "draws of the reference" if self.method == GAP else "halvings"
         return (
             f"Near the edge: k = {k} {verb} the limit of {self.limits[row]:.3f} by "
-            f"{abs(margin):.3f} ({write_with_spread(value, self.standard_errors[row])}), so other "
-            "halvings may choose otherwise."
+            f"{abs(margin):.3f} ({_text.write_with_spread(value, self.standard_errors[row])}), so "
+            f"other {others} may choose otherwise."
         )
 
     def to_frame(self) -> DataFrame:
         """Return a data frame with one row per candidate."""
-        return make_frame(
+        return _text.make_frame(
             {
                 self.method: self.values,
                 "standard_error": self.standard_errors,
@@ -641,12 +635,12 @@ class NClustersChoice(Result):
             self.limits,
             strict=True,
         ):
-            limit = "none" if np.isneginf(least) else write_number(least)  # of the last gap
+            limit = "none" if np.isneginf(least) else _text.write_number(least)  # of the last gap
             mark = "  <- chosen" if k == self.n_clusters else ""
-            text = f"{write_number(value)} +/- {write_spread(error)}, "
-            text += f"reference {write_number(reference)}, limit {limit}{mark}"
+            text = f"{_text.write_number(value)} +/- {_text.write_spread(error)}, "
+            text += f"reference {_text.write_number(reference)}, limit {limit}{mark}"
             rows.append((f"k = {k}", text))
-        text = align_text(f"{count(self.n_clusters, 'cluster')} by {self.method}", rows)
+        text = _text.align_text(f"{_text.count(self.n_clusters, 'cluster')} by {self.method}", rows)
         return "\n".join([text, *(f"! {each}" for each in (self.edge, self.caution) if each)])
 
 
@@ -794,9 +788,8 @@ def compute_dispersions(
     of_reference = root.spawn(1)[0]
     clusterers = with_n_clusters(trial.clusterer, trial.parameter, candidates)
     measure = partial(measure_draw, trial.X, trial.draws, clusterers, metric)
-    logs = _stability.run_draws(
-        measure, [(root, 1), (of_reference, trial.n_repeats)], **trial.options
-    )
+    draws = [(root, 1), (of_reference, trial.n_repeats)]
+    logs = _stability.run_draws(measure, draws, **trial.options)
     return np.array(logs[0]), np.array(logs[1:]).T
 
 

@@ -22,14 +22,7 @@ from skeval.metrics.cluster import silhouette_score
 from skeval.metrics.cluster._indices import INDICES, MEAN, SUM
 from skeval.metrics.cluster._indices import Index as Row
 from skeval.metrics.cluster._pairs import check_labels
-from skeval.utils._checks import (
-    check_confidence_level,
-    check_data,
-    check_same_length,
-    repetition_rng,
-    root_seed,
-    warn_undefined,
-)
+from skeval.utils import _checks
 from skeval.utils._compat import Interval, StrOptions, safe_indexing, validate_params
 
 __all__ = ["index_interval", "structure_test"]
@@ -171,11 +164,11 @@ def structure_test(
     >>> result.pvalue
     0.05
     """
-    check_confidence_level(confidence_level)
+    _checks.check_confidence_level(confidence_level)
     X = _stability.check_points(clusterer, X)
     kind, draws = _stability.resolve_reference(X, reference)
-    root = root_seed(random_state)
-    first = _stability.seed_clusterer(clusterer, repetition_rng(root, 0))
+    root = _checks.root_seed(random_state)
+    first = _stability.seed_clusterer(clusterer, _checks.repetition_rng(root, 0))
     statistic = check_index_value(index, X, np.asarray(first.fit_predict(X)))
     of_draws = root.spawn(1)[0]
     options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
@@ -193,9 +186,8 @@ def structure_test(
     if shuffle is not None:
         pvalue_permuted = (1 + draw_null(shuffle)[1]) / (1 + n_references)
         if pvalue_permuted > SMALL:
-            caution = _stability.explain_by_columns(
-                X, f"as good an index (P = {pvalue_permuted:.2g})"
-            )
+            as_good = f"as good an index (P = {pvalue_permuted:.2g})"
+            caution = _stability.explain_by_columns(X, as_good)
     return Test(
         name=_stability.name_function(index),
         statistic=statistic,
@@ -417,12 +409,12 @@ def index_interval(
       samples         150
       growth          mean
     """
-    check_confidence_level(confidence_level)
+    _checks.check_confidence_level(confidence_level)
     growth, row = growth_of(index, growth), find_row(index)
     given = [each for each in (labels, labels_other) if each is not None]
     X, partitions = _check_partitions(X, given)
-    root = root_seed(random_state)
-    rng, n = repetition_rng(root, 0), X.shape[0]
+    root = _checks.root_seed(random_state)
+    rng, n = _checks.repetition_rng(root, 0), X.shape[0]
     found = [partition_rows(X, each, np.arange(n), rng) for each in partitions]
     value = check_index_value(index, *([X, *found] if len(found) == 1 else found))
     measure, of_halves = partial(index_of_half, X, partitions, index), root.spawn(1)[0]
@@ -449,7 +441,7 @@ def index_interval(
 
 def _check_partitions(X: Any, given: list[Any]) -> tuple[Any, tuple[Any, ...]]:
     """Return the data and the partitions, labels as arrays and clusterers as clones."""
-    checked = check_data("X", X, accept_sparse="csr", ensure_min_samples=4)
+    checked = _checks.check_data("X", X, accept_sparse="csr", ensure_min_samples=4)
     X = X if hasattr(X, "iloc") else checked
     partitions = []
     for name, each in zip(("labels", "labels_other"), given, strict=False):
@@ -458,7 +450,7 @@ def _check_partitions(X: Any, given: list[Any]) -> tuple[Any, tuple[Any, ...]]:
             partitions.append(clone(each))
             continue
         partitions.append(check_labels(each, name))
-        check_same_length(**{"X": X, name: partitions[-1]})
+        _checks.check_same_length(**{"X": X, name: partitions[-1]})
     return X, tuple(partitions)
 
 
@@ -471,7 +463,7 @@ def _drop_undefined(values: np.ndarray) -> np.ndarray:
             f"{len(values) - len(defined)} of {len(values)}."
         )
     if len(defined) < len(values):
-        warn_undefined(
+        _checks.warn_undefined(
             f"The index is undefined on {len(values) - len(defined)} of {len(values)} halves, "
             "which are left out."
         )

@@ -646,9 +646,8 @@ def check_measurements(records: Mapping[str, str], start: str) -> None:
     absent = [text for text in records if text.strip().lower() in MISSING | DASHES]
     known = [text for text in records if text not in absent]
     commas = [text for text in known if DECIMAL_COMMA.fullmatch(text)]
-    values = [
-        _files.parse_number(text.replace(",", ".") if text in commas else text) for text in known
-    ]
+    texts = [text.replace(",", ".") if text in commas else text for text in known]
+    values = list(map(_files.parse_number, texts))
     if not known or not np.isfinite(values).all():
         return
     if commas:

@@ -54,18 +54,8 @@ from skeval._resampling.task import (
     resolve_loss,
     weight_parameters,
 )
-from skeval.utils._checks import (
-    RandomStateLike,
-    check_confidence_level,
-    check_data,
-    check_groups,
-    check_jobs,
-    check_methods,
-    check_option,
-    check_weights,
-    warn_undefined,
-    warn_user,
-)
+from skeval.utils import _checks
+from skeval.utils._checks import RandomStateLike
 from skeval.utils._compat import CallbackSupportMixin, with_callbacks
 
 __all__ = [
@@ -244,7 +234,7 @@ class CV2FeatureSelectionPipeline(
         selector = self._selector(X.shape[1])
         check_selector(selector, X.shape[1])
         weights = self._check_weights(sample_weight, selector, X)
-        groups = check_groups(groups, X.shape[0])
+        groups = _checks.check_groups(groups, X.shape[0])
         with fit_task(self, int(self.cv is not None), X, y):
             if self.cv is not None:
                 target = Target(y, self.classes_, codes)
@@ -259,18 +249,18 @@ class CV2FeatureSelectionPipeline(
         inner = getattr(selector, "estimator", None)
         weighted = weight_parameters(selector, np.ones(1))
         if not weighted and inner is not None and weight_parameters(inner, np.ones(1)):
-            warn_user(
+            _checks.warn_user(
                 f"sample_weight does not reach the {type(inner).__name__} by which the selector "
                 f"({type(selector).__name__}) chooses, whose fit does not hand it on: features are "
                 "selected without weights."
             )
-        return check_weights("sample_weight", sample_weight, X.shape[0])
+        return _checks.check_weights("sample_weight", sample_weight, X.shape[0])
 
     def _check_parameters(self) -> None:
         if self.selector is not None:
-            check_methods("selector", self.selector, "transform", "get_support")
-        check_methods("classifier", self._classifier(), "fit", "predict")
-        check_option("final", self.final, ("refit", "consensus"))
+            _checks.check_methods("selector", self.selector, "transform", "get_support")
+        _checks.check_methods("classifier", self._classifier(), "fit", "predict")
+        _checks.check_option("final", self.final, ("refit", "consensus"))
         if self.final == "consensus" and self.cv is None:
             raise ValueError("final='consensus' needs the inner rounds, got cv=None.")
         if self.consensus_threshold is None:
@@ -297,7 +287,7 @@ class CV2FeatureSelectionPipeline(
         self, X: Any, target: Target, weights: np.ndarray | None, groups: Any
     ) -> list[tuple[np.ndarray, Round]]:
         """Fit the pipeline without inner rounds on the training part of each fold."""
-        check_jobs(self.n_jobs, self.verbose)
+        _checks.check_jobs(self.n_jobs, self.verbose)
         given = {"sample_weight": weights, "groups": groups}
         cv = limit_inner_folds(self.cv, target)
         folds = list(resolve_folds(cv, X, target, groups, self.random_state))
@@ -465,7 +455,7 @@ def default_selector(n_features: int) -> SelectKBest:
 
 def check_selector(selector: Any, n_features: int) -> None:
     """Raise unless `selector` has `get_support` and asks for no more features than there are."""
-    check_methods("selector", selector, "transform", "get_support")
+    _checks.check_methods("selector", selector, "transform", "get_support")
     k = getattr(selector, "k", None)
     if isinstance(k, Integral) and int(k) > n_features:
         raise ValueError(f"selector must select at most the {n_features} features of X, got k={k}.")
@@ -667,7 +657,7 @@ def selection_bias(
     >>> result.details["cv1_error"], result.details["cv2_error"]
     (0.08, 0.4)
     """
-    check_confidence_level(confidence_level)
+    _checks.check_confidence_level(confidence_level)
     repeats = check_repeats(cv, n_repeats)
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     task = read_task(classifier, X, y, groups, loss="zero_one", params=params, **run)
@@ -789,7 +779,7 @@ def compute_bias(
 def warn_of_bias(result: Estimate) -> None:
     """Say in plain words that CV1 must not be reported, if it is off by two standard errors."""
     if result.value > 2 * result.standard_error:
-        warn_user(
+        _checks.warn_user(
             "selecting features on all samples before cross-validating (CV1) makes the error look "
             f"like {result.details['cv1_error']:.3f}; with the selection inside the loop (CV2) it "
             f"is {result.details['cv2_error']:.3f}. Report the latter."
@@ -871,14 +861,14 @@ def selection_stability(
     >>> result.details["frequency"].round(2).tolist()
     [1.0, 1.0, 0.67, 0.33, 0.0, 0.0]
     """
-    check_option("method", method, MEASURES)
-    check_confidence_level(confidence_level)
+    _checks.check_option("method", method, MEASURES)
+    _checks.check_confidence_level(confidence_level)
     chosen = check_supports(supports)
     if method == "kuncheva":
         check_equal_sizes(chosen)
     value, variance = (np.nan, np.nan) if len(chosen) < 2 else MEASURES[method](chosen)
     if np.isnan(value):
-        warn_undefined(UNDEFINED[method].format(len(chosen)))
+        _checks.warn_undefined(UNDEFINED[method].format(len(chosen)))
     # Equal rounds do not say how the measure would vary.
     error = float(np.sqrt(variance)) if variance > _ROUNDING**2 else np.nan
     frequency = chosen.mean(axis=0)
@@ -902,7 +892,7 @@ def selection_stability(
 
 def check_supports(supports: Any) -> np.ndarray:
     """Return the rounds as a bool matrix."""
-    chosen = check_data("supports", supports, dtype=None, estimator="skeval")
+    chosen = _checks.check_data("supports", supports, dtype=None, estimator="skeval")
     if not np.isin(chosen, (0, 1)).all():
         raise ValueError(
             "supports must hold truth values, one for each round and feature; got "

@@ -21,16 +21,7 @@ from skeval._inference.calibration import Bins
 from skeval._inference.estimate import Curve, Estimate, Results
 from skeval._inference.intervals import Codes
 from skeval.metrics._regression import PROBABILITY_LOSSES
-from skeval.utils._checks import (
-    check_binary_scores,
-    check_data,
-    check_probabilities,
-    check_y,
-    naming,
-    number_groups,
-    positive_label,
-    scale_weights,
-)
+from skeval.utils import _checks
 from skeval.utils._compat import Interval, StrOptions, validate_params
 
 __all__ = [
@@ -88,21 +79,21 @@ def check_events(
     groups: Any = None,
 ) -> Events:
     """Return the event that the probabilities are of; samples of weight 0 are left out."""
-    given = check_data("y_proba", y_proba, ensure_2d=False, dtype=np.float64)
+    given = _checks.check_data("y_proba", y_proba, ensure_2d=False, dtype=np.float64)
     if given.ndim == 2 and given.shape[1] > 1:
         found = _check_columns(y_true, given, pos_label, labels, sample_weight)
     else:
         if labels is not None:
             raise ValueError("labels must be None where y_proba has one column, got some.")
-        happened, probability, weight = check_binary_scores(
+        happened, probability, weight = _checks.check_binary_scores(
             y_true, given, pos_label, sample_weight, "y_proba"
         )
-        classes = np.unique(check_y("y_true", y_true)).tolist()
-        found = Events(happened, probability, weight, positive_label(classes, pos_label))
-    check_probabilities("y_proba", found.probability)
+        classes = np.unique(_checks.check_y("y_true", y_true)).tolist()
+        found = Events(happened, probability, weight, _checks.positive_label(classes, pos_label))
+    _checks.check_probabilities("y_proba", found.probability)
     seen = found.weight > 0
     probability, weight = found.probability[seen], found.weight[seen]
-    group = number_groups(groups, len(seen), seen)
+    group = _checks.number_groups(groups, len(seen), seen)
     return Events(found.happened[seen], probability, weight, found.pos_label, group)
 
 
@@ -114,10 +105,10 @@ def _check_columns(
     sample_weight: ArrayLike | None,
 ) -> Events:
     """Return one class against the rest, or whether the likeliest class is the true one."""
-    with naming("y_true", "y_proba"):
+    with _checks.naming("y_true", "y_proba"):
         check_consistent_length(y_true, columns, sample_weight)
-    y = check_y("y_true", y_true)
-    classes = np.unique(y) if labels is None else check_y("labels", labels)
+    y = _checks.check_y("y_true", y_true)
+    classes = np.unique(y) if labels is None else _checks.check_y("labels", labels)
     if len(classes) != columns.shape[1] or len(set(classes.tolist())) < len(classes):
         raise ValueError(
             f"labels must name the class of each of the {columns.shape[1]} columns of y_proba "
@@ -125,7 +116,7 @@ def _check_columns(
         )
     if not set(y.tolist()) <= set(classes.tolist()):
         raise ValueError(f"y_true must hold labels alone, {classes.tolist()[:10]}, got others.")
-    weight = scale_weights(sample_weight, len(y))[0]
+    weight = _checks.scale_weights(sample_weight, len(y))[0]
     if pos_label is None:
         return Events(y == classes[columns.argmax(axis=1)], columns.max(axis=1), weight, None)
     if pos_label not in classes.tolist():

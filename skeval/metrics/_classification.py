@@ -15,16 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_matrix
 from sklearn.metrics import multilabel_confusion_matrix
 
-from skeval.utils._checks import (
-    check_data,
-    check_labels,
-    check_predictions,
-    classes_of,
-    give_nan,
-    positive_label,
-    scale_weights,
-    warn_undefined,
-)
+from skeval.utils import _checks
 from skeval.utils._compat import Interval, Options, StrOptions, num_samples, validate_params
 
 __all__ = [
@@ -90,11 +81,11 @@ def error_rate(
     >>> error_rate(["a", "b", "b", "a"], ["a", "b", "a", "a"])
     0.25
     """
-    y_true, y_pred = check_predictions(y_true, y_pred)
+    y_true, y_pred = _checks.check_predictions(y_true, y_pred)
     wrong = np.not_equal(y_true, y_pred) if np.ndim(y_true) == 1 else rows_differ(y_true, y_pred)
     if sample_weight is None:
         return float(np.count_nonzero(wrong) / len(wrong))
-    weight = scale_weights(sample_weight, len(wrong))[0]
+    weight = _checks.scale_weights(sample_weight, len(wrong))[0]
     error, rest = weight[wrong].sum(), weight[~wrong].sum()
     return float(error / (error + rest))
 
@@ -290,16 +281,16 @@ def _measure_side(
     predicted: bool = False,
 ) -> float:
     """Return the share of right ones of the positive, or negative, or of those predicted so."""
-    pair = [np.asarray(labels) for labels in check_predictions(y_true, y_pred)]
+    pair = [np.asarray(labels) for labels in _checks.check_predictions(y_true, y_pred)]
     if pair[0].ndim > 1:
         raise ValueError(f"y_true must have shape (n_samples,), got {pair[0].shape}.")
-    label = positive_label(classes_of(*pair).tolist(), pos_label)
+    label = _checks.positive_label(_checks.classes_of(*pair).tolist(), pos_label)
     is_so, said_so = ((labels == label) == positive for labels in pair)
-    weight = scale_weights(sample_weight, len(is_so))[0]
+    weight = _checks.scale_weights(sample_weight, len(is_so))[0]
     total = float(weight[said_so if predicted else is_so].sum())
     if not total:
         what = f"{'predicted ' * predicted}{'positive' if positive else 'negative'}"
-        return give_nan(f"The share is 0/0, nan: no sample is {what}.")
+        return _checks.give_nan(f"The share is 0/0, nan: no sample is {what}.")
     return float(weight[is_so & said_so].sum() / total)
 
 
@@ -648,7 +639,7 @@ def class_weights(
                     f"{list(given)}."
                 )
             given = [given[label] for label in classes.tolist()]
-        weight = check_data(_WEIGHTS, given, ensure_2d=False, dtype=np.float64)
+        weight = _checks.check_data(_WEIGHTS, given, ensure_2d=False, dtype=np.float64)
     if weight.shape != (len(classes),):
         raise ValueError(
             f"{_WEIGHTS} must be one per class, {len(classes)}, got shape {weight.shape}."
@@ -678,7 +669,7 @@ def warn_of_empty(classes: list[object], counts: Counts) -> None:
     ):
         if empty.any():
             concerned = [classes[i] for i in np.flatnonzero(empty)[:10]]
-            warn_undefined(
+            _checks.warn_undefined(
                 f"{what} is 0/0 for {concerned} and set to 0; zero_division= says otherwise."
             )
 
@@ -694,8 +685,8 @@ def count_and_weigh(
 
     Counts are true positives, false positives and false negatives, relative to some scale.
     """
-    y_true, y_pred, classes = check_labels(y_true, y_pred, labels)
-    relative, scale = scale_weights(sample_weight, num_samples(y_true))
+    y_true, y_pred, classes = _checks.check_labels(y_true, y_pred, labels)
+    relative, scale = _checks.scale_weights(sample_weight, num_samples(y_true))
     weight = None if sample_weight is None else relative
     counts = class_counts(y_true, y_pred, classes, labels, weight)
     if isinstance(average, str) and average == "micro":
@@ -724,7 +715,7 @@ def class_counts(
     """Return the true positives, false positives and false negatives of each class."""
     if np.ndim(y_true) == 1:
         true, pred = np.asarray(y_true), np.asarray(y_pred)
-        found = classes if labels is None else classes_of(true, pred)
+        found = classes if labels is None else _checks.classes_of(true, pred)
         true_code, pred_code = np.searchsorted(found, true), np.searchsorted(found, pred)
         right = true_code == pred_code
         parts = ((true_code, right), (pred_code, ~right), (true_code, ~right))

@@ -24,18 +24,8 @@ from skeval.metrics._curves import (
     check_curve_sample,
     cumulative_counts,
 )
-from skeval.utils._checks import (
-    RandomStateLike,
-    check_binary_scores,
-    check_data,
-    check_labels,
-    classes_of,
-    give_nan,
-    naming,
-    repetition_rng,
-    root_seed,
-    scale_weights,
-)
+from skeval.utils import _checks
+from skeval.utils._checks import RandomStateLike
 from skeval.utils._compat import Interval, num_samples, validate_params
 
 __all__ = [
@@ -110,19 +100,19 @@ def cost_sensitive_error(
     >>> cost_sensitive_error([0, 0, 1, 1], [0, 1, 1, 0], cost_matrix=costs)
     1.5
     """
-    y_true, y_pred, classes = check_labels(y_true, y_pred, labels)
-    unknown = set(classes_of(y_true, y_pred).tolist()) - set(classes.tolist())
+    y_true, y_pred, classes = _checks.check_labels(y_true, y_pred, labels)
+    unknown = set(_checks.classes_of(y_true, y_pred).tolist()) - set(classes.tolist())
     if unknown:
         raise ValueError(f"labels must name every class that occurs, got none of {unknown}.")
     costs = _check_costs(cost_matrix, len(classes))
-    weight = scale_weights(sample_weight, num_samples(y_true))[0]
-    with naming("y_true", "y_pred"):
+    weight = _checks.scale_weights(sample_weight, num_samples(y_true))[0]
+    with _checks.naming("y_true", "y_pred"):
         table = confusion_matrix(y_true, y_pred, labels=classes, sample_weight=weight)
     return float(np.sum(table / table.sum() * costs))
 
 
 def _check_costs(cost_matrix: ArrayLike, n_classes: int) -> Floats:
-    costs = check_data("cost_matrix", cost_matrix, dtype=np.float64)
+    costs = _checks.check_data("cost_matrix", cost_matrix, dtype=np.float64)
     if costs.shape != (n_classes, n_classes):
         raise ValueError(
             f"cost_matrix must have shape ({n_classes}, {n_classes}), a row and a column per class "
@@ -267,7 +257,7 @@ def cost_curve(
     >>> float(curve.at(0.25))
     0.125
     """
-    positive, score, weight = check_binary_scores(y_true, y_score, pos_label, sample_weight)
+    positive, score, weight = _checks.check_binary_scores(y_true, y_score, pos_label, sample_weight)
     tp, fp, thresholds = cumulative_counts(positive, score, weight)
     if tp[-1] == 0 or fp[-1] == 0:
         raise ValueError("y_true must hold both classes with weight > 0, got one.")
@@ -353,9 +343,9 @@ def expected_cost(
     >>> expected_cost(y, score), expected_cost(y, score, probability_cost=0.25)
     (0.125, 0.125)
     """
-    positive, _, weight = check_binary_scores(y_true, y_score, pos_label, sample_weight)
+    positive, _, weight = _checks.check_binary_scores(y_true, y_score, pos_label, sample_weight)
     if len(np.unique(positive[weight > 0])) < 2:
-        return give_nan("expected_cost needs both classes in y_true, got one.")
+        return _checks.give_nan("expected_cost needs both classes in y_true, got one.")
     curve = cost_curve(y_true, y_score, pos_label=pos_label, sample_weight=sample_weight)
     if probability_cost is None:
         return float(auc(curve.x, curve.y))
@@ -490,8 +480,11 @@ def cost_curve_band(
         data = y_true, baseline, pos_label, sample_weight, None
         scores.append(check_curve_sample(*data, name="baseline").score)
     curves = [_Curve(Cuts(positive, score), n_points) for score in scores]
-    root = root_seed(random_state)
-    draws = (weight * _counts(positive, group, repetition_rng(root, b)) for b in range(n_resamples))
+    root = _checks.root_seed(random_state)
+    draws = (
+        weight * _counts(positive, group, _checks.repetition_rng(root, b))
+        for b in range(n_resamples)
+    )
     found = [[curve.best(draw) for curve in curves] for draw in draws]
     costs = np.array([[cost for cost, _ in both] for both in found])  # (resample, curve, x)
     estimates = np.array([curve.best(weight)[0] for curve in curves])

@@ -22,18 +22,8 @@ from skeval._inference.areas import Ranked, Steps
 from skeval._inference.estimate import Band, Curve, Estimate, Limits
 from skeval._inference.intervals import Codes, Spread
 from skeval._inference.tables import Cells, ConfusionTable, mean_cost, score_form
-from skeval.utils._checks import (
-    RandomStateLike,
-    check_binary_scores,
-    check_data,
-    check_probabilities,
-    give_nan,
-    naming,
-    number_groups,
-    repetition_rng,
-    root_seed,
-    warn_undefined,
-)
+from skeval.utils import _checks
+from skeval.utils._checks import RandomStateLike
 from skeval.utils._compat import Interval, StrOptions, validate_params
 
 __all__ = [
@@ -151,10 +141,10 @@ def ranking_loss(
     >>> ranking_loss([0, 0, 1, 1], [0.1, 0.4, 0.35, 0.8])
     0.25
     """
-    positive, score, weight = check_binary_scores(y_true, y_score, pos_label, sample_weight)
+    positive, score, weight = _checks.check_binary_scores(y_true, y_score, pos_label, sample_weight)
     tp, fp, _ = cumulative_counts(positive, score, weight)
     if tp[-1] == 0 or fp[-1] == 0:
-        return give_nan("ranking_loss needs both classes in y_true, got one.")
+        return _checks.give_nan("ranking_loss needs both classes in y_true, got one.")
     # Each positive ranks below the negatives admitted before it, and ties with those of its cut.
     misranked = np.diff(tp / tp[-1]) @ (fp[:-1] / fp[-1] + fp[1:] / fp[-1]) / 2
     return float(np.clip(misranked, 0.0, 1.0))
@@ -216,10 +206,10 @@ def break_even_point(
     >>> break_even_point([0, 1, 0, 1, 1, 0], [0.1, 0.9, 0.8, 0.7, 0.3, 0.2])
     0.6666666666666666
     """
-    positive, score, weight = check_binary_scores(y_true, y_score, pos_label, sample_weight)
+    positive, score, weight = _checks.check_binary_scores(y_true, y_score, pos_label, sample_weight)
     tp, fp, _ = cumulative_counts(positive, score, weight)
     if tp[-1] == 0:
-        return give_nan("break_even_point needs a positive sample in y_true, got none.")
+        return _checks.give_nan("break_even_point needs a positive sample in y_true, got none.")
     predicted = (tp + fp)[1:]
     recall, precision = tp[1:] / tp[-1], tp[1:] / predicted
     # The first cut with P <= R. Sums of the same weights in another order differ by rounding.
@@ -318,7 +308,7 @@ def _curve(curve: Sequence[ArrayLike], name: str, kind: str) -> tuple[Floats, Fl
     """Return x and y of a curve, by increasing x."""
     if len(curve) < 2:
         raise ValueError(f"{name} must hold two arrays at least, got {len(curve)}.")
-    with naming(name):
+    with _checks.naming(name):
         pair = [np.asarray(values) for values in curve[:2]]
         points = check_array(pair, dtype=np.float64, input_name=name)
     x, y = points if kind == "roc" else points[::-1]
@@ -460,10 +450,8 @@ class CurveSample:
     def area_form(self, value: float) -> tuple[Callable[[float], Limits], float]:
         """Return the score interval of an area by the confidence level, and its standard error."""
         error, degrees = self.spread.error, self.spread.degrees_of_freedom
-        form = partial(
-            intervals.area_interval, value, error, self.sizes, degrees_of_freedom=degrees
-        )
-        return form, error
+        made_of = value, error, self.sizes
+        return partial(intervals.area_interval, *made_of, degrees_of_freedom=degrees), error
 
     def prevalence(self) -> tuple[float, float]:
         """Return the share of positives, and how many independent samples it is worth."""
@@ -476,7 +464,7 @@ class CurveSample:
         area = self.area
         form, error = self.area_form(area)
         if np.isnan(error):
-            warn_undefined(
+            _checks.warn_undefined(
                 "The standard error of the area is undefined, nan: a class of y_true has one "
                 "sample, or one that counts."
             )
@@ -514,9 +502,11 @@ def check_curve_sample(
     name: str = "y_score",
 ) -> CurveSample:
     """Return the samples that count; both classes must be there. Errors call the scores `name`."""
-    positive, score, weight = check_binary_scores(y_true, y_score, pos_label, sample_weight, name)
+    positive, score, weight = _checks.check_binary_scores(
+        y_true, y_score, pos_label, sample_weight, name
+    )
     seen = weight > 0
-    group = number_groups(groups, len(seen), seen)
+    group = _checks.number_groups(groups, len(seen), seen)
     positive = positive[seen]
     if positive.all() or not positive.any():
         raise ValueError("y_true must hold both classes with weight > 0, got one.")
@@ -531,8 +521,8 @@ def simulate_distances(
     The deviation of the prevalence is independent of those of the rates, and the same at every
     threshold.
     """
-    root = root_seed(random_state)
-    rngs = [repetition_rng(root, b) for b in range(n_resamples)]
+    root = _checks.root_seed(random_state)
+    rngs = [_checks.repetition_rng(root, b) for b in range(n_resamples)]
     distances = areas.curve_distances(steps, rngs)
     if with_prevalence:
         distances = np.hypot(distances, [rng.standard_normal() for rng in rngs])
@@ -835,13 +825,10 @@ def _limits(
     angles = np.linspace(0, np.pi / 2, _DIRECTIONS)
     away, around = (grid.ravel() for grid in np.meshgrid(angles, angles))
     of_curve = z * np.cos(away)
-    fpr = areas.rates_on_sphere(
-        steps, r, of_curve * np.sin(around), of_curve * np.cos(around), exact
-    )
-    share, size = prevalence
-    shares = intervals.binomial_limits(
-        np.array([[share]]), size, (z * np.sin(away))[:, None], exact=exact
-    )
+    across, along = of_curve * np.sin(around), of_curve * np.cos(around)
+    fpr = areas.rates_on_sphere(steps, r, across, along, exact)
+    (share, size), quantile = prevalence, (z * np.sin(away))[:, None]
+    shares = intervals.binomial_limits(np.array([[share]]), size, quantile, exact=exact)
     low = _precision(shares[0], r, fpr[1]).min(axis=0)
     high = _precision(np.maximum(shares[1], share), r, fpr[0]).max(axis=0)
     return low, high
@@ -955,12 +942,12 @@ def net_benefit(
     named = {"y_proba": y_proba} | ({} if baseline is None else {"baseline": baseline})
     checked = []
     for name, proba in named.items():
-        checked.append(check_binary_scores(y_true, proba, pos_label, sample_weight, name))
-        check_probabilities(name, checked[-1][1])
+        checked.append(_checks.check_binary_scores(y_true, proba, pos_label, sample_weight, name))
+        _checks.check_probabilities(name, checked[-1][1])
     places = _check_thresholds(thresholds)
     seen = checked[0][2] > 0
     positive, weight = checked[0][0][seen], checked[0][2][seen]
-    group = number_groups(groups, len(seen), seen)
+    group = _checks.number_groups(groups, len(seen), seen)
     share = float(np.average(positive, weights=weight))
     odds = places / (1 - places)
     # Samples between the same thresholds are treated alike, so they are counted once for all.
@@ -968,11 +955,11 @@ def net_benefit(
     between = [np.searchsorted(steps, proba[seen], side="right") for _, proba, _ in checked]
     shape = *(len(steps) + 1 for _ in between), 2
     kinds, kind = np.unique(np.ravel_multi_index((*between, positive), shape), return_inverse=True)
-    *between, positive = np.unravel_index(kinds, shape)
+    *between, event = np.unravel_index(kinds, shape)
     cells, found = Cells(kind.ravel(), weight, len(kinds)), np.empty((3, len(places)))
     for at, (step, cost) in enumerate(zip(np.searchsorted(steps, places), odds, strict=True)):
-        place, gains = _find_gains(positive == 1, np.array(between) > step, cost)
-        counts = np.bincount(place, cells.counts[0], len(gains))
+        place, gains = _find_gains(event == 1, np.array(between) > step, cost)
+        counts = intervals.add_up(place, cells.counts[0], len(gains))
         table = ConfusionTable(counts, cells, place, partial(mean_cost, costs=gains))
         estimate = table.metric(table.share)[0]
         limits, _ = score_form(table, estimate, group)
@@ -998,7 +985,7 @@ def net_benefit(
 def _check_thresholds(thresholds: ArrayLike | None) -> Floats:
     if thresholds is None:
         return _GRID.copy()
-    places = check_data("thresholds", thresholds, ensure_2d=False, dtype=np.float64)
+    places = _checks.check_data("thresholds", thresholds, ensure_2d=False, dtype=np.float64)
     if places.ndim != 1:
         raise ValueError(f"thresholds must have one dimension, got {places.ndim}.")
     if places.min() < 0 or places.max() >= 1:

@@ -24,15 +24,8 @@ from sklearn.utils import check_consistent_length
 
 from skeval._inference.estimate import Estimate
 from skeval._inference.intervals import normal_interval
-from skeval.utils._checks import (
-    RandomStateLike,
-    check_data,
-    check_weights,
-    naming,
-    repetition_rng,
-    root_seed,
-    warn_user,
-)
+from skeval.utils import _checks
+from skeval.utils._checks import RandomStateLike
 from skeval.utils._compat import HasMethods, Interval, StrOptions, validate_params
 
 __all__ = [
@@ -124,10 +117,10 @@ def _absolute_errors(
     y_true: ArrayLike, y_pred: ArrayLike, sample_weight: ArrayLike | None
 ) -> tuple[Floats, Floats | None]:
     """Return the absolute errors, one per sample and output, and their weights."""
-    true = check_data("y_true", y_true, ensure_2d=False, dtype=np.float64)
-    pred = check_data("y_pred", y_pred, ensure_2d=False, dtype=np.float64)
+    true = _checks.check_data("y_true", y_true, ensure_2d=False, dtype=np.float64)
+    pred = _checks.check_data("y_pred", y_pred, ensure_2d=False, dtype=np.float64)
     if true.shape != pred.shape or true.ndim != 1:
-        with naming("y_true", "y_pred"):
+        with _checks.naming("y_true", "y_pred"):
             check_consistent_length(true, pred)
         true, pred = true.reshape(len(true), -1), pred.reshape(len(pred), -1)
     if true.shape != pred.shape:
@@ -137,9 +130,9 @@ def _absolute_errors(
     error = np.abs(error, out=error).ravel()
     if sample_weight is None:
         return error, None
-    with naming("y_true", "y_pred"):
+    with _checks.naming("y_true", "y_pred"):
         check_consistent_length(true, pred, sample_weight)
-    weight = check_weights("sample_weight", sample_weight, len(true))
+    weight = _checks.check_weights("sample_weight", sample_weight, len(true))
     return error, weight if len(error) == len(weight) else np.repeat(weight, true.shape[1])
 
 
@@ -281,7 +274,7 @@ def expected_loss(
     if hasattr(distribution, "pdf") and hasattr(distribution, "ppf"):
         value, error, converged = mean_under_density(integrand, distribution)
         if not converged:
-            warn_user(
+            _checks.warn_user(
                 f"expected_loss did not converge: {value:.6g} +/- {error:.1g}; the loss varies too "
                 "finely, or its expectation may not exist.",
                 IntegrationWarning,
@@ -294,9 +287,9 @@ def expected_loss(
             details={"error": error},
         )
     sampler = _sampler(distribution)
-    root = root_seed(random_state)
+    root = _checks.root_seed(random_state)
     means = [
-        integrand(sampler(n_points // _REPLICATES, repetition_rng(root, r))).mean()
+        integrand(sampler(n_points // _REPLICATES, _checks.repetition_rng(root, r))).mean()
         for r in range(_REPLICATES)
     ]
     mean, spread = float(np.mean(means)), float(stats.sem(means))

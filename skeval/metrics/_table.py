@@ -409,10 +409,8 @@ def _agree(value: float, expected: float) -> bool:
 def _use_normal(value: float, error: float, name: str) -> Forms:
     """Return the normal interval, and by `name` that on the log-odds scale."""
     bounded = partial(intervals.normal_interval, value, error, bounds=(0.0, 1.0))
-    return {
-        "normal": (bounded, error),
-        name: (partial(intervals.log_odds_interval, value, error), error),
-    }
+    on_log_odds = partial(intervals.log_odds_interval, value, error)
+    return {"normal": (bounded, error), name: (on_log_odds, error)}
 
 
 def use_table(row: Metric, arguments: Arguments, sample: Sample) -> Forms:

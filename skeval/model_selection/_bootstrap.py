@@ -47,18 +47,8 @@ from skeval.model_selection._estimates import (
     untested_losses,
 )
 from skeval.model_selection._tuning import read_split_scores
-from skeval.utils._checks import (
-    RandomStateLike,
-    check_confidence_level,
-    check_count,
-    check_data,
-    check_flag,
-    check_option,
-    check_same_length,
-    check_y,
-    root_seed,
-    small_seed,
-)
+from skeval.utils import _checks
+from skeval.utils._checks import RandomStateLike
 from skeval.utils._compat import MetadataRequester, num_samples
 
 __all__ = [
@@ -243,24 +233,24 @@ def bootstrap_error(
     >>> result.details["resubstitution"], round(result.details["oob"], 3), round(result.value, 3)
     (0.0, 0.044, 0.029)
     """
-    check_option("method", method, METHODS)
-    check_confidence_level(confidence_level)
+    _checks.check_option("method", method, METHODS)
+    _checks.check_confidence_level(confidence_level)
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     given = {"groups": groups, "sample_weight": sample_weight, "params": params}
     task = read_task(estimator, X, y, loss=loss, method=method, **given, **run)
-    check_option("average", average, ("samples", "bootstraps"))
-    check_flag("stratify", stratify)
+    _checks.check_option("average", average, ("samples", "bootstraps"))
+    _checks.check_flag("stratify", stratify)
     if stratify and task.target.classes is None:
         raise ValueError(f"stratify=True needs a classifier, got {type(task.estimator).__name__}.")
     settings = {"n_resamples": n_resamples, "average": average}
     settings |= {"stratify": stratify, "indices": indices}
-    outcomes = find_bootstraps(task, root_seed(random_state), settings)
+    outcomes = find_bootstraps(task, _checks.root_seed(random_state), settings)
     return conclude(task, outcomes[method], confidence_level)
 
 
 def plan_bootstrap(task: Task, root: SeedSequence, settings: Settings) -> ResamplingPlan:
     """Return the fits of resamples."""
-    target, n = task.target, check_count("n_resamples", settings["n_resamples"])
+    target, n = task.target, _checks.check_count("n_resamples", settings["n_resamples"])
     codes = None if target.classes is None else target.codes
     units = find_units(task, settings)
     if settings.get("indices") is not None:
@@ -290,11 +280,8 @@ def find_bootstraps(task: Task, root: SeedSequence, settings: Settings) -> dict[
     losses = weigh_values(loss(truth, predictions), weights)
     pairs = None if loss.name == "zero_one" else loss
     gamma, gamma_values = no_information(truth, predictions, pairs, weights)
-    influences = (
-        sampling_influence(losses, units),
-        oob_influence,
-        sampling_influence(gamma_values, units),
-    )
+    of_gamma = sampling_influence(gamma_values, units)
+    influences = sampling_influence(losses, units), oob_influence, of_gamma
     outcomes, n_tested = {}, int(tested.sum())
     size = n_tested if weights is None else count_effective(weights[tested])
     for method in METHODS:
@@ -361,7 +348,7 @@ def sum_out_of_bag(task: Task, plan: ResamplingPlan, units: DrawingUnits) -> Out
 
 def run_bootstrap(task: Task, root: SeedSequence, settings: Settings) -> Outcome:
     """Estimate as `bootstrap_error` does, whatever groups are called: B + 1 fits."""
-    check_count("n_resamples", settings["n_resamples"], 2)
+    _checks.check_count("n_resamples", settings["n_resamples"], 2)
     groups = None if task.units.n_groups is None else task.units.unit
     numbered = task.under(target=replace(task.target, groups=groups))
     return find_bootstraps(numbered, root, settings)[task.method]
@@ -427,7 +414,7 @@ def read_samples(
 
 def run_location_shifted(task: Task, root: SeedSequence, settings: Settings) -> Outcome:
     """Shift the in-bag errors by what the resubstitution error lacks; too short: B + 1 fits."""
-    n_resamples = check_count("n_resamples", settings["n_resamples"], 2)
+    n_resamples = _checks.check_count("n_resamples", settings["n_resamples"], 2)
     ((plus, apparent, in_bag),), n_fits, n_failed = read_samples(task, [n_resamples], root)
     draws = in_bag + (plus - apparent)
     (loss,) = task.losses
@@ -437,8 +424,8 @@ def run_location_shifted(task: Task, root: SeedSequence, settings: Settings) -> 
 
 def run_two_stage(task: Task, root: SeedSequence, settings: Settings) -> Outcome:
     """Estimate again in resamples of the data, by theirs; too short: B (b + 2) + 1 fits."""
-    n_resamples = check_count("n_resamples", settings["n_resamples"], 2)
-    n_inner = check_count("n_inner_resamples", settings["n_inner_resamples"])
+    n_resamples = _checks.check_count("n_resamples", settings["n_resamples"], 2)
+    n_inner = _checks.check_count("n_inner_resamples", settings["n_inner_resamples"])
     sizes = [n_resamples] + [n_inner] * n_resamples
     (whole, *again), n_fits, n_failed = read_samples(task, sizes, root)
     draws = np.array([each.plus for each in again])
@@ -500,9 +487,9 @@ class BootstrapSplit(MetadataRequester):
         include_resubstitution: bool = False,
         random_state: RandomStateLike = None,
     ) -> None:
-        check_flag("stratify", stratify)
-        check_flag("include_resubstitution", include_resubstitution)
-        self.n_splits = check_count("n_splits", n_splits)
+        _checks.check_flag("stratify", stratify)
+        _checks.check_flag("include_resubstitution", include_resubstitution)
+        self.n_splits = _checks.check_count("n_splits", n_splits)
         self.stratify = stratify
         self.include_resubstitution = include_resubstitution
         self.random_state = random_state
@@ -550,7 +537,7 @@ class BootstrapSplit(MetadataRequester):
             If lengths differ, `y` or `groups` hold nan, or no resample has two classes and a
             sample left out.
         """
-        check_same_length(X=X, y=y, groups=groups)
+        _checks.check_same_length(X=X, y=y, groups=groups)
         n_samples = num_samples(X)
         classes, codes = _encode_classes(y)
         if self.stratify:
@@ -576,7 +563,7 @@ def _encode_classes(y: Any) -> tuple[np.ndarray | None, np.ndarray | None]:
         kind = type_of_target(y)
     if kind not in ("binary", "multiclass"):
         return None, None
-    return np.unique(check_y("y", y), return_inverse=True)
+    return np.unique(_checks.check_y("y", y), return_inverse=True)
 
 
 def check_resubstitution(cv: Any, n_scores: int) -> None:
@@ -632,7 +619,9 @@ def score_632(scores: Any, *, cv: BootstrapSplit) -> float:
             "scores must be a vector, such as cross_validate(...)['test_score'] or the split "
             f"scores of a candidate, got {type(scores).__name__}."
         )
-    values = check_data("scores", scores, ensure_2d=False, dtype=float, estimator="score_632")
+    values = _checks.check_data(
+        "scores", scores, ensure_2d=False, dtype=float, estimator="score_632"
+    )
     if values.ndim != 1:
         raise ValueError(f"scores must be a vector, got shape {values.shape}.")
     check_resubstitution(cv, len(values))
@@ -767,6 +756,6 @@ def make_bootstrap_scorer(
     >>> round(float(search.best_score_), 3)
     0.972
     """
-    check_option("method", method, METHODS)
-    n_resamples = check_count("n_resamples", n_resamples)
-    return BootstrapScorer(method, n_resamples, loss, small_seed(random_state))
+    _checks.check_option("method", method, METHODS)
+    n_resamples = _checks.check_count("n_resamples", n_resamples)
+    return BootstrapScorer(method, n_resamples, loss, _checks.small_seed(random_state))

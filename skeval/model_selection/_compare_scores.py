@@ -17,35 +17,17 @@ from skeval._inference.areas import spread_of_areas
 from skeval._inference.intervals import Codes
 from skeval._inference.paired import CORRECTIONS
 from skeval._inference.ranks import smallest_pvalue
+from skeval.model_selection import _comparison_methods
 from skeval.model_selection._comparison import Comparison
-from skeval.model_selection._comparison_methods import (
-    METHODS,
-    Areas,
-    InTime,
-    Question,
-    Splits,
-    check_choices,
-    check_method,
-    compare,
-    count_up,
-    name_listed,
-)
+from skeval.model_selection._comparison_methods import METHODS, Areas, InTime, Question, Splits
 from skeval.model_selection._run_over_datasets import (
     ScoreTable,
     check_same_indices,
     read_score_table,
     read_splits_scores,
 )
-from skeval.utils._checks import (
-    RandomStateLike,
-    check_confidence_level,
-    check_option,
-    check_rope,
-    check_same_length,
-    check_y,
-    naming,
-    root_seed,
-)
+from skeval.utils import _checks
+from skeval.utils._checks import RandomStateLike
 from skeval.utils._compat import validate_params
 
 __all__ = [
@@ -247,13 +229,13 @@ def compare_scores(
     >>> comparison.tied
     []
     """
-    check_confidence_level(confidence_level)
-    check_option("over", over, ("splits", "datasets"))
-    check_option("correction", correction, CORRECTIONS)
-    check_option("missing", missing, ("raise", "drop"))
+    _checks.check_confidence_level(confidence_level)
+    _checks.check_option("over", over, ("splits", "datasets"))
+    _checks.check_option("correction", correction, CORRECTIONS)
+    _checks.check_option("missing", missing, ("raise", "drop"))
     kind: type[GivenSplits | ScoreTable] = GivenSplits if over == "splits" else ScoreTable
-    check_choices(kind, method, alternative)
-    rope = check_rope(rope)
+    _comparison_methods.check_choices(kind, method, alternative)
+    rope = _checks.check_rope(rope)
     source: GivenSplits | ScoreTable
     if over == "splits":
         method = "corrected_t" if method == "auto" else method
@@ -264,9 +246,11 @@ def compare_scores(
                 f"test_train_ratio must be None over data sets, got {test_train_ratio}."
             )
         source, method = read_table(scores, missing, method, 1 - confidence_level, correction)
-    check_method(method, alternative, len(source.names))
-    root = root_seed(random_state)
-    return compare(source, method, Question(alternative, rope, confidence_level, correction, root))
+    _comparison_methods.check_method(method, alternative, len(source.names))
+    root = _checks.root_seed(random_state)
+    return _comparison_methods.compare(
+        source, method, Question(alternative, rope, confidence_level, correction, root)
+    )
 
 
 LONG = ("item", "system", "score")
@@ -300,8 +284,8 @@ def read_seeds(seeds: Any, named: Mapping[str, Any]) -> tuple[tuple[str, ...], n
     """Return the names of the systems, and the number of that of each prediction."""
     if seeds is None:
         return tuple(named), np.arange(len(named))
-    owners = [str(owner) for owner in check_y("seeds", seeds).tolist()]
-    check_same_length(predictions=list(named), seeds=owners)
+    owners = [str(owner) for owner in _checks.check_y("seeds", seeds).tolist()]
+    _checks.check_same_length(predictions=list(named), seeds=owners)
     systems = tuple(dict.fromkeys(owners))
     if len(systems) < 2:
         raise ValueError(f"seeds must name two systems at least, got {list(systems)}.")
@@ -312,11 +296,11 @@ def _read_rows(rows: Any, has_seeds: bool) -> tuple[list[str], list[str] | None,
     """Return the runs, the system of each where one has several, and their scores of all items."""
     names = [*LONG, "seed"] if has_seeds else LONG
     columns = {name: np.asarray(rows[name]) for name in names}
-    check_same_length(**{f"predictions[{name!r}]": each for name, each in columns.items()})
-    with naming("predictions"):
+    _checks.check_same_length(**{f"predictions[{name!r}]": each for name, each in columns.items()})
+    with _checks.naming("predictions"):
         scores = columns.pop("score").astype(float)
         found = [
-            np.unique(check_y(f"predictions[{name!r}]", column), return_inverse=True)
+            np.unique(_checks.check_y(f"predictions[{name!r}]", column), return_inverse=True)
             for name, column in columns.items()
         ]
     known, codes = zip(*found, strict=True)
@@ -386,7 +370,9 @@ def read_splits(scores: Any, method: str, test_train_ratio: float | None) -> Giv
         raise TypeError(
             "scores must hold a result of cross_validate for each classifier, got a single one."
         )
-    named = name_listed("scores", scores, count_up("classifier"))
+    named = _comparison_methods.name_listed(
+        "scores", scores, _comparison_methods.count_up("classifier")
+    )
     columns = {name: read_splits_scores(f"scores[{name!r}]", each) for name, each in named.items()}
     for name, column in columns.items():
         if np.isnan(column).any():
@@ -476,7 +462,7 @@ def find_positive(name: str, y: np.ndarray) -> np.ndarray:
 
 def as_scores(name: str, scores: Any, when: str = "for method='delong'") -> np.ndarray:
     """Return one finite number for each sample."""
-    with naming(name):
+    with _checks.naming(name):
         values = np.asarray(scores, dtype=np.float64)
     if values.ndim != 1 or not np.isfinite(values).all():
         raise ValueError(f"{name} must hold one finite score a sample {when}.")
@@ -485,7 +471,7 @@ def as_scores(name: str, scores: Any, when: str = "for method='delong'") -> np.n
 
 def read_vector(name: str, predicted: Any) -> np.ndarray:
     """Return predictions as an array of one or two dimensions, the samples first."""
-    with naming(name):
+    with _checks.naming(name):
         array = np.asarray(predicted)
     if array.ndim not in (1, 2) or not array.size:
         raise ValueError(f"{name} must have one entry or row a sample, got shape {array.shape}.")

@@ -14,20 +14,9 @@ from skeval._inference.paired import RegionProbabilities
 from skeval._inference.posteriors import N_DRAWS
 from skeval._inference.ranks import find_equal, find_groups, rank_rows
 from skeval._version import __version__
+from skeval.utils import _text
 from skeval.utils._checks import check_option, check_rope
-from skeval.utils._text import (
-    DataFrame,
-    align_text,
-    count,
-    fill_text,
-    make_frame,
-    say_pvalue,
-    write_ends,
-    write_estimate,
-    write_number,
-    write_probability,
-    write_pvalue,
-)
+from skeval.utils._text import DataFrame
 
 __all__ = ["BETTER", "FORETOLD", "Claim", "Comparison", "Difference", "draw_posterior"]
 
@@ -101,12 +90,13 @@ class Difference(Estimate):
     @property
     def conclusion(self) -> str:
         """What may be concluded, and what not, in words."""
-        if np.isnan([self.pvalue, self.interval.low]).any():
+        shown = self.pvalue <= self.level  # exchanges show it even where no interval is defined
+        if np.isnan(self.pvalue) or (np.isnan(self.interval.low) and not shown):
             return (
-                f"Nothing may be concluded: the difference is {write_number(self.value)}, and the "
-                "data have no variance to judge it by."
+                f"Nothing may be concluded: the difference is {_text.write_number(self.value)}, "
+                "and the data have no variance to judge it by."
             )
-        if self.pvalue <= self.level:
+        if shown:
             which = "" if self.greater_is_better else ", and less is better"
             said = self._say(self.claim.shown, direction=self._direction, which=which)
         else:
@@ -125,7 +115,7 @@ class Difference(Estimate):
 
     def _say(self, told: str, **words: str) -> str:
         """Return a sentence about the two, with the level and the P-value in it."""
-        at = f"{100 * self.level:.3g} % ({say_pvalue(self.pvalue)})"
+        at = f"{100 * self.level:.3g} % ({_text.say_pvalue(self.pvalue)})"
         return told.format(a=self.a, b=self.b, at=at, **words)
 
     def _deny(self) -> str:
@@ -146,7 +136,7 @@ class Difference(Estimate):
         if np.isinf([low, high]).all():
             return "No interval is short enough to say where the difference may lie."
         spread = (high - low) / 4
-        ends = f"{write_estimate(low, spread)} to {write_estimate(high, spread)}"
+        ends = f"{_text.write_estimate(low, spread)} to {_text.write_estimate(high, spread)}"
         said = f"The difference may lie anywhere from {ends} "
         said += f"({100 * self.confidence_level:g} % interval"
         beyond = "" if low <= 0 <= high or self.alternative != "two-sided" else ", without 0"
@@ -158,7 +148,7 @@ class Difference(Estimate):
             return ""
         return (
             f"They are practically equivalent: within {self.details['rope']:g} of each other with "
-            f"probability {write_probability(probability)}."
+            f"probability {_text.write_probability(probability)}."
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -174,10 +164,10 @@ class Difference(Estimate):
     def _lines(self) -> list[tuple[str, str]]:
         tested = "P-value" if self.alternative == "two-sided" else f"P-value ({self.alternative})"
         value, error, interval, *rest = super()._lines()
-        return [value, error, interval, (tested, write_pvalue(self.pvalue)), *rest]
+        return [value, error, interval, (tested, _text.write_pvalue(self.pvalue)), *rest]
 
     def __str__(self) -> str:
-        return f"{super().__str__()}\n{fill_text(self.conclusion)}"
+        return f"{super().__str__()}\n{_text.fill_text(self.conclusion)}"
 
 
 WORKS = {
@@ -426,7 +416,7 @@ class Comparison(Result):
         if beaten:
             said += f"; {'it differs' if alone else 'they differ'} from {beaten} by more than"
             said += " chance"
-        pairs = count(len(self.differences), "pair")
+        pairs = _text.count(len(self.differences), "pair")
         said += f" ({self.title}, level {100 * self.level:.3g} % for all of {pairs})."
         n_found = sum(each.pvalue <= self.level for each in self.differences.values())
         if n_found > int(found.sum()) * len(best):
@@ -469,7 +459,7 @@ class Comparison(Result):
         -------
         pandas.DataFrame
         """
-        return make_frame([each.to_dict() for each in self.differences.values()])
+        return _text.make_frame([each.to_dict() for each in self.differences.values()])
 
     def __str__(self) -> str:
         title, worth = f"{self.scoring}, {self.method}", self.values
@@ -478,26 +468,29 @@ class Comparison(Result):
             dropped, worth = self.details["dropped"], self.details["mean_ranks"]
             if dropped:
                 title += f" ({len(dropped)} dropped: {', '.join(dropped)})"
-        rows = [(self.names[place], write_number(worth[place])) for place in self.order]
+        rows = [(self.names[place], _text.write_number(worth[place])) for place in self.order]
         many = len(self.names) > MOST_LISTED
         if many:
             ranks = self.ranks
             for row, (name, text) in enumerate(rows):
                 ends = ranks[name].interval
                 rows[row] = name, f"{text}  rank {ends.low:g} to {ends.high:g}"
-        lines = [align_text(title, rows)]
+        lines = [_text.align_text(title, rows)]
         if self.omnibus is not None:
-            tested = f"{write_number(self.omnibus.statistic)}, {say_pvalue(self.omnibus.pvalue, 3)}"
-            lines.append(f"{self.omnibus.method}: {self.omnibus.name} = {tested}")
+            test = self.omnibus
+            tested = f"{_text.write_number(test.statistic)}, {_text.say_pvalue(test.pvalue, 3)}"
+            lines.append(f"{test.method}: {test.name} = {tested}")
         pairs = f"{self.title}, {100 * self.confidence_level:g} %"
         pairs += " interval" if len(self.names) == 2 else " intervals for all together"
         if many:
             lines.append(f"{pairs}: {len(self.differences)} pairs, see to_frame()")
         else:
-            lines.append(align_text(pairs, [_write_pair(each) for each in self._list_pairs()]))
+            lines.append(
+                _text.align_text(pairs, [_write_pair(each) for each in self._list_pairs()])
+            )
         if "reason" in self.details:
-            lines.append(fill_text(self.details["reason"]))
-        return "\n".join([*lines, fill_text(self.conclusion)])
+            lines.append(_text.fill_text(self.details["reason"]))
+        return "\n".join([*lines, _text.fill_text(self.conclusion)])
 
     def _list_pairs(self) -> list[Difference]:
         """Return the differences by the order of their names, the best first."""
@@ -508,9 +501,9 @@ class Comparison(Result):
 
 def _write_pair(difference: Difference) -> tuple[str, str]:
     """Return what two are called, and their difference, interval and P-value."""
-    ends = write_ends(difference.interval.low, difference.interval.high)
-    said = f"{write_number(difference.value):>7} {ends}  {say_pvalue(difference.pvalue, 3)}"
-    return f"{difference.a} - {difference.b}", said
+    ends = _text.write_ends(difference.interval.low, difference.interval.high)
+    said = f"{_text.write_number(difference.value):>7} {ends}"
+    return f"{difference.a} - {difference.b}", f"{said}  {_text.say_pvalue(difference.pvalue, 3)}"
 
 
 def _bound_rank(sides: list[tuple[Difference, int]], confidence_level: float) -> Limits:

@@ -401,9 +401,8 @@ def judge_splits(splits: Splits, question: Question, *, method: str = "corrected
     values = scores.mean(axis=0)
 
     def judge(a: int, b: int) -> Pair:
-        test = paired.corrected_t(
-            paired.differences_of(scores[:, [a, b]]), ratio, question.alternative
-        )
+        differences = paired.differences_of(scores[:, [a, b]])
+        test = paired.corrected_t(differences, ratio, question.alternative)
         if test.standard_error == 0:
             warn_undefined(
                 "The difference is the same on every split, which leaves no variance to test by: "
@@ -497,7 +496,9 @@ def judge_joint(joint: Joint, question: Question) -> Findings:
     first, second = pairs.T
     own = joint.own[first] + joint.own[second]
     shared = paired.variance_of_pairs(joint.covariance, pairs)
-    centres, variances, bounds = values[first] - values[second], shared + own, (-np.inf, np.inf)
+    differences = values[first] - values[second]
+    differences[np.abs(differences) <= paired.EQUAL * np.abs(values).max()] = 0.0  # of rounding
+    centres, variances, bounds = differences, shared + own, (-np.inf, np.inf)
     if n is not None:
         variances = (n**2 * variances + 1 + 2 * n * centres**2 / (n + 2)) / (n + 2) ** 2
         centres, bounds = centres * n / (n + 2), (-1.0, 1.0)
@@ -506,9 +507,11 @@ def judge_joint(joint: Joint, question: Question) -> Findings:
         parts = sum(joint.own[at] ** 2 / np.maximum(1, joint.n_seeds[at] - 1) for at in pairs.T)
         parts = parts + shared**2 / degrees
         degrees = np.divide(variances**2, parts, out=degrees, where=parts > 0)
+    errors = np.sqrt(variances)
     with np.errstate(invalid="ignore", divide="ignore"):
-        statistics = np.where(centres == 0, 0.0, centres / np.sqrt(variances))
-    statistics[np.isinf(statistics)] = np.nan  # differences that do not vary cannot be judged
+        statistics = np.where(centres == 0, 0.0, centres / errors)
+    unvaried = (centres != 0) & (errors <= paired.EQUAL * np.abs(centres))
+    statistics[unvaried] = np.nan  # differences that do not vary cannot be judged
     alone = 2 * stats.t.sf(np.abs(statistics), degrees)
     pvalues, level = alone, keep_level
     if k > 2:
@@ -523,12 +526,12 @@ def judge_joint(joint: Joint, question: Question) -> Findings:
 
     def judge(a: int, b: int) -> Pair:
         at = place[a, b]
-        error = float(np.sqrt(variances[at]))
+        error = float(errors[at])
         options: dict[str, Any] = {"bounds": bounds, "degrees_of_freedom": float(degrees[at])}
         limits = partial(intervals.normal_interval, float(centres[at]), error, **options)
         test = PairedTest(error, float(statistics[at]), float(pvalues[at]), limits)
         details = {"pvalue_alone": float(alone[at])}
-        return Pair(float(values[a] - values[b]), test, "max_t", details)
+        return Pair(float(differences[at]), test, "max_t", details)
 
     return Findings(values, judge, describe_each(joint, question.confidence_level), alone=level)
 

@@ -33,30 +33,12 @@ from skeval._resampling.task import (
 )
 from skeval.metrics._scorers import range_of, read_scoring, row_of_scorer
 from skeval.metrics._table import BINARY, REPORTED
+from skeval.model_selection import _interval_methods
 from skeval.model_selection._estimates import Outcome, Settings, conclude, find, untested_losses
 from skeval.model_selection._fold_metrics import measure_metrics
-from skeval.model_selection._interval_methods import (
-    AUTO,
-    ERROR_METHODS,
-    Design,
-    MeansRule,
-    find_inflation,
-    find_method,
-    find_repeated,
-    outcome_of_repeats,
-    read_design,
-    repeated_rule,
-    repeated_scheme,
-    resolve_settings,
-)
-from skeval.utils._checks import (
-    RandomStateLike,
-    check_confidence_level,
-    check_count,
-    check_option,
-    root_seed,
-    warn_undefined,
-)
+from skeval.model_selection._interval_methods import AUTO, ERROR_METHODS, Design, MeansRule
+from skeval.utils import _checks
+from skeval.utils._checks import RandomStateLike
 
 __all__ = [
     "conclude_row",
@@ -341,8 +323,8 @@ def error_interval(
     >>> print(result.confidence_interval(0.9))
     [0.0298, 0.0608] (90 %, jeffreys)
     """
-    check_confidence_level(confidence_level)
-    method = check_option("method", method, ("auto", *ERROR_METHODS))
+    _checks.check_confidence_level(confidence_level)
+    method = _checks.check_option("method", method, ("auto", *ERROR_METHODS))
     method = AUTO if method == "auto" else method
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     task = read_task(estimator, X, y, groups, loss=loss, params=params, method=method, **run)
@@ -359,8 +341,8 @@ def error_interval(
     }
     given = {name: value for name, value in given.items() if value is not None}
     if method != AUTO:
-        row, root = ERROR_METHODS[method], root_seed(random_state)
-        settings = resolve_settings(task, row, given)
+        row, root = ERROR_METHODS[method], _checks.root_seed(random_state)
+        settings = _interval_methods.resolve_settings(task, row, given)
         return conclude_row(task, row.run(task, root, settings), settings, confidence_level)
     design = plan_answer(task, given.pop("cv", None), given, random_state)
     answers = list(fit_scheme(design.task, design.scheme))
@@ -374,18 +356,20 @@ def plan_answer(
     if cv is not None and "n_folds" in given:
         raise ValueError(f"n_folds must be None where cv is given, got {given['n_folds']!r}.")
     if isinstance(cv, Integral):
-        given = given | {"n_folds": check_count("cv", cv, 2)}
-    root = root_seed(random_state)
-    settings = resolve_settings(task, find_method(task.method), given)
+        given = given | {"n_folds": _checks.check_count("cv", cv, 2)}
+    root = _checks.root_seed(random_state)
+    settings = _interval_methods.resolve_settings(
+        task, _interval_methods.find_method(task.method), given
+    )
     if cv is None or isinstance(cv, Integral):
-        return Design(task, repeated_scheme(task, root, settings), settings, None)
-    check_count("n_repeats", settings["n_repeats"])
+        return Design(task, _interval_methods.repeated_scheme(task, root, settings), settings, None)
+    _checks.check_count("n_repeats", settings["n_repeats"])
     if "n_repeats" in given and not draws_anew(cv):
         raise ValueError(
             "n_repeats must be None where the folds of cv are taken as they are; a splitter with "
             f"shuffle=True is drawn anew. Got n_repeats={given['n_repeats']!r}, cv={cv!r}."
         )
-    return read_design(task, cv, root, settings)
+    return _interval_methods.read_design(task, cv, root, settings)
 
 
 def count_in_time(design: Design, answers: Sequence[FitOutput | None]) -> Design:
@@ -410,7 +394,7 @@ def find_answer(
 ) -> Estimate:
     """Return what the answers of the fits of a design say of the error."""
     design = count_in_time(design, answers)
-    outcome = outcome_of_repeats(design.task, design.scheme, answers)
+    outcome = _interval_methods.outcome_of_repeats(design.task, design.scheme, answers)
     return conclude_row(design.task, outcome, design.settings, confidence_level)
 
 
@@ -420,7 +404,7 @@ def conclude_row(
     """Return as an estimate what a row of the table finds; it counts the units of the task."""
     if outcome.n_groups is None and task.units.name != "samples":
         outcome = outcome._replace(n_groups=task.units.n_groups)
-    row = find_method(task.method)
+    row = _interval_methods.find_method(task.method)
     told = {name: settings[name] for name in settings if name in row.defaults and name != "cv"}
     return conclude(task, outcome, confidence_level, form=row.form, settings=told)
 
@@ -431,7 +415,7 @@ def read_answers(
     """Return what the answers of a design say of the error, and the predictions in them."""
     design = count_in_time(design, answers)
     task, scheme = design.task, design.scheme
-    inflation = find_inflation(task, scheme, answers, task.loss)
+    inflation = _interval_methods.find_inflation(task, scheme, answers, task.loss)
     found = collect_answers(task, answers, scheme, inflation)
     return find_answer(design, answers, confidence_level), found
 
@@ -447,7 +431,7 @@ def error_of_some(task: Task, found: OutOfFold, whole: Estimate, chosen: np.ndar
     stand_in = task.count(kept, np.zeros(len(kept)))
     told = whole.details
     n_groups = None if told["n_groups"] is None else n_units(stand_in)
-    made = find_repeated(task.loss, repeats, stand_in, found.inflation)
+    made = _interval_methods.find_repeated(task.loss, repeats, stand_in, found.inflation)
     outcome = Outcome([made], told["n_fits"], whole.n_failed, len(kept), n_groups)
     return conclude_row(task, outcome, told["parameters"], whole.confidence_level)
 
@@ -456,7 +440,7 @@ def read_positive_weight(task: Task, sample_weight: Any) -> np.ndarray | None:
     """Return the weights of the samples, or None; raise where nothing would take them."""
     if sample_weight is None:
         return None
-    if not find_method(task.method).takes_weights:
+    if not _interval_methods.find_method(task.method).takes_weights:
         able = ", ".join(repr(name) for name, each in ERROR_METHODS.items() if each.takes_weights)
         raise ValueError(
             f"sample_weight must be None for method={task.method!r}, which draws samples in "
@@ -632,8 +616,8 @@ def score_interval(
       fits            100
       undefined       0
     """
-    check_confidence_level(confidence_level)
-    check_option("method", method, [m for m, row in ERROR_METHODS.items() if row.holds_out])
+    _checks.check_confidence_level(confidence_level)
+    _checks.check_option("method", method, [m for m, row in ERROR_METHODS.items() if row.holds_out])
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     task = read_task(estimator, X, y, groups, with_loss=False, params=params, method=method, **run)
     task = task.under(weight=read_positive_weight(task, sample_weight))
@@ -647,10 +631,10 @@ def score_interval(
         "variance": variance,
     }
     given = {name: value for name, value in given.items() if value is not None}
-    settings = resolve_settings(task, ERROR_METHODS[method], given)
+    settings = _interval_methods.resolve_settings(task, ERROR_METHODS[method], given)
     read_scoring(estimator, scoring)  # raises before anything is fitted
     labels = label_parts(scoring)
-    root, means = root_seed(random_state), ERROR_METHODS[method].means
+    root, means = _checks.root_seed(random_state), ERROR_METHODS[method].means
     if method == AUTO:
         parts = scoring if isinstance(scoring, dict) else dict.fromkeys(labels, scoring)
         if isinstance(scoring, list | tuple | set):
@@ -730,7 +714,7 @@ def score_repeats(
     others = {n: each for n, each in labels.items() if n not in errors and known[n] is None}
     losses = losses_of(task, errors)
     task = task.under(losses=(resolve_loss(None, task.target),))
-    rule = repeated_rule(task, root, settings)
+    rule = _interval_methods.repeated_rule(task, root, settings)
     scheme = rule.scheme
     assert isinstance(scheme, FoldScheme)
     left = {name: parts[name] for name in others}
@@ -740,7 +724,7 @@ def score_repeats(
     answers = list(fit_scheme(task, scheme, asked))
     results = {}
     if errors:
-        outcome = outcome_of_repeats(task.under(losses=losses), scheme, answers)
+        outcome = _interval_methods.outcome_of_repeats(task.under(losses=losses), scheme, answers)
         results = score_results(task, errors, outcome, confidence_level, settings)
     if left:
         scores = [
@@ -749,7 +733,7 @@ def score_repeats(
         outcome = score_means(task, others, scores, rule)
         results |= score_results(task, others, outcome, confidence_level, settings)
     if len(results) < len(labels):
-        inflation = find_inflation(task, scheme, answers, task.loss)
+        inflation = _interval_methods.find_inflation(task, scheme, answers, task.loss)
         found = collect_answers(task, answers, scheme, inflation)
         measured = measure_metrics(found, confidence_level)
         told = {
@@ -800,7 +784,7 @@ def name_score(measured: Estimate, label: str, n_samples: int, details: dict[str
         value = -value
         limits = {form: partial(mirrored, 0.0, ends) for form, ends in limits.items()}
     if not np.isfinite(measured.interval.low):
-        warn_undefined(
+        _checks.warn_undefined(
             f"scoring {label!r} is {value:.4g} and has no interval: it is undefined for these "
             "answers, or the same for all answers like them."
         )
@@ -858,7 +842,7 @@ def score_results(
 def warn_left_out(label: str, n_undefined: int, n_fits: int) -> None:
     """Warn if a score is undefined for some fits."""
     if n_undefined:
-        warn_undefined(
+        _checks.warn_undefined(
             f"scoring {label!r} is undefined for {n_undefined} of {n_fits} fits, which are "
             "left out; a larger test_size may help where test sets hold one class."
         )

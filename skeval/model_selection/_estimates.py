@@ -43,16 +43,8 @@ from skeval._resampling.task import (
     read_task,
     weight_parameters,
 )
-from skeval.utils._checks import (
-    RandomStateLike,
-    check_confidence_level,
-    check_count,
-    check_option,
-    check_weights,
-    repetition_rng,
-    root_seed,
-    warn_user,
-)
+from skeval.utils import _checks
+from skeval.utils._checks import RandomStateLike
 from skeval.utils._text import mean_loss_name, write_number
 
 __all__ = [
@@ -77,7 +69,6 @@ __all__ = [
     "run_cross_validation",
     "run_leave_one_out",
     "run_resubstitution",
-    "student_of_groups",
     "untested_losses",
 ]
 
@@ -157,13 +148,6 @@ def untested_losses(task: Task, share: float = 1.0) -> Tested:
     return task.count(np.flatnonzero(counted), np.zeros(counted.sum()))
 
 
-def student_of_groups(task: Task, n_groups: int | None = None) -> float:
-    """Return the degrees of freedom of a standard error of groups; infinity without them."""
-    if task.units.n_groups is None:
-        return np.inf
-    return float((n_groups or task.units.n_groups) - 1)
-
-
 def find(
     loss: Loss,
     error: float,
@@ -190,9 +174,8 @@ def find(
     if np.isfinite(variance) and np.isfinite(standard_error):
         unvaried = worth(tested) if tested.unit is None else float(len(np.unique(tested.unit)))
         most = worth(tested)
-        n_effective = intervals.effective_number(
-            variance, standard_error, most, unvaried / inflation
-        )
+        least = unvaried / inflation
+        n_effective = intervals.effective_number(variance, standard_error, most, least)
     return Finding(error, float(standard_error), replicates, degrees_of_freedom, n_effective)
 
 
@@ -326,11 +309,11 @@ def resubstitution_error(
     >>> resubstitution_error(KNeighborsClassifier(n_neighbors=1), X, y).value
     0.0
     """
-    check_confidence_level(confidence_level)
+    _checks.check_confidence_level(confidence_level)
     run = {"memory": memory, "error_score": error_score}
     given = {"groups": groups, "sample_weight": sample_weight, "params": params}
     task = read_task(estimator, X, y, loss=loss, method="resubstitution", **given, **run)
-    return conclude(task, run_resubstitution(task, root_seed(0), {}), confidence_level)
+    return conclude(task, run_resubstitution(task, _checks.root_seed(0), {}), confidence_level)
 
 
 def run_resubstitution(task: Task, root: SeedSequence, settings: Settings) -> Outcome:
@@ -488,11 +471,11 @@ def cross_val_error(
     >>> print(result.confidence_interval())
     [0.0032, 0.0721] (95 %, inflated)
     """
-    check_confidence_level(confidence_level)
+    _checks.check_confidence_level(confidence_level)
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     given = {"groups": groups, "sample_weight": sample_weight, "params": params}
     task = read_task(estimator, X, y, loss=loss, method="cross_validation", **given, **run)
-    outcome = run_cross_validation(task, root_seed(random_state), {"cv": cv})
+    outcome = run_cross_validation(task, _checks.root_seed(random_state), {"cv": cv})
     return conclude(task, outcome, confidence_level, form=INFLATED)
 
 
@@ -571,9 +554,9 @@ def repeat_folds(
 
     A fold for each group or sample can be made in one way; repeats would look like evidence.
     """
-    root, seen, splits = root_seed(random_state), set(), []
+    root, seen, splits = _checks.root_seed(random_state), set(), []
     for repeat in range(n_repeats):
-        folds = list(resolve_folds(None, X, target, groups, repetition_rng(root, repeat)))
+        folds = list(resolve_folds(None, X, target, groups, _checks.repetition_rng(root, repeat)))
         partition = frozenset(test.tobytes() for _, test in folds)
         if partition not in seen:
             splits += folds
@@ -764,15 +747,15 @@ def perturbation_interval(
     >>> result.interval.low < result.value < result.interval.high
     True
     """
-    check_confidence_level(confidence_level)
+    _checks.check_confidence_level(confidence_level)
     check_takes_weights(estimator)
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     given = {"groups": groups, "sample_weight": sample_weight, "params": params}
     task = read_task(estimator, X, y, loss=loss, method="perturbation", **given, **run)
-    fold_root, draw_root = root_seed(random_state).spawn(2)
+    fold_root, draw_root = _checks.root_seed(random_state).spawn(2)
     forms = (*intervals.list_forms(task.loss.name), *DRAWN)
     asked = f"interval of {task.loss.name!r} loss"
-    form = check_option(asked, forms[0] if interval is None else interval, forms)
+    form = _checks.check_option(asked, forms[0] if interval is None else interval, forms)
     folds = resolve_folds(cv, task.X, task.target, task.groups, np.random.default_rng(fold_root))
     settings = {"n_resamples": n_resamples, "statistic": statistic, "weights": weights}
     shown: dict[str, Any] = {"form": form, "confidence_level": confidence_level}
@@ -806,7 +789,7 @@ def find_perturbed(
         raise ValueError(
             f"params must not hold {min(twice)!r}, which is perturbed; give sample_weight= for it."
         )
-    check_option("statistic", statistic, STATISTICS)
+    _checks.check_option("statistic", statistic, STATISTICS)
     sample_weight = np.ones(n) if task.weight is None else task.weight
     n_resamples, draw = choose_draws(settings.get("weights"), settings["n_resamples"], root, n)
     intervals.check_enough_draws(n_resamples, confidence_level, form)
@@ -826,7 +809,7 @@ def find_perturbed(
     statistics = compute_statistics(perturbed, draw, sample_weight, errors[statistic])
     error, apparent = errors["cross_validation"], errors["resubstitution"]
     if statistic == "resubstitution" and apparent < error / 2:
-        warn_user(
+        _checks.warn_user(
             f"the resubstitution error ({write_number(apparent)}) is below half the "
             f"cross-validated error ({write_number(error)}): the estimator overfits and the "
             "interval is too short; use statistic='cross_validation'."
@@ -841,9 +824,8 @@ def find_perturbed(
         "statistics": statistics,
         "n_resamples": len(statistics),
     }
-    forms = {
-        name: partial(intervals.limits_of_draws, error, deviations, form=name) for name in DRAWN
-    }
+    limits = partial(intervals.limits_of_draws, error, deviations)
+    forms = {name: partial(limits, form=name) for name in DRAWN}
     n_fits = sum(base.n_fits for base in plans.values()) + n_resamples * plans[statistic].n_fits
     return Outcome([found._replace(forms=forms, details=details)], n_fits)
 
@@ -856,9 +838,9 @@ def choose_draws(
     Weights that are not given are drawn, with mean and variance 1.
     """
     if weights is None:
-        n_resamples = check_count("n_resamples", n_resamples)
-        return n_resamples, lambda r: repetition_rng(root, r).exponential(size=n_samples)
-    given = check_weights("weights", weights, "n_resamples", n_samples)
+        n_resamples = _checks.check_count("n_resamples", n_resamples)
+        return n_resamples, lambda r: _checks.repetition_rng(root, r).exponential(size=n_samples)
+    given = _checks.check_weights("weights", weights, "n_resamples", n_samples)
     return len(given), given.__getitem__
 
 

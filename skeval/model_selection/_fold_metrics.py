@@ -144,9 +144,8 @@ def measure_classes(found: OutOfFold) -> Iterator[Measured]:
     if found.probabilities is not None:
         for row, each in SHOWN:
             if row.per_sample is not None and row.response == "predict_proba":
-                yield measure_loss(
-                    found, each.name, row.per_sample(codes, found.probabilities), bounded=True
-                )
+                losses = row.per_sample(codes, found.probabilities)
+                yield measure_loss(found, each.name, losses, bounded=True)
     scores, positive_only = found.class_scores, len(classes) == 2
     if scores is not None:
         for code in [1] if positive_only else range(len(classes)):

@@ -16,15 +16,7 @@ from skeval._inference import intervals
 from skeval._inference.estimate import Estimate, Result
 from skeval._inference.intervals import PROPORTION_INTERVALS, Design, Finding
 from skeval.model_selection._estimates import find_mean, make_estimate
-from skeval.utils._checks import (
-    check_comparable,
-    check_confidence_level,
-    check_data,
-    check_option,
-    check_targets,
-    check_weights,
-    number_groups,
-)
+from skeval.utils import _checks
 from skeval.utils._text import align_text, write_number
 
 __all__ = ["HoldoutSize", "holdout_error", "holdout_size"]
@@ -130,11 +122,11 @@ def holdout_error(
     >>> holdout_error(y_true, y_pred, priors={"a": 0.9, "b": 0.1}).value
     0.09...
     """
-    check_confidence_level(confidence_level)
-    y_true, y_pred = check_targets(y_true, y_pred)
-    check_comparable(y_true, "y_pred", y_pred)
-    weight = check_weights("sample_weight", sample_weight, len(y_true))
-    group = number_groups(groups, len(y_true))
+    _checks.check_confidence_level(confidence_level)
+    y_true, y_pred = _checks.check_targets(y_true, y_pred)
+    _checks.check_comparable(y_true, "y_pred", y_pred)
+    weight = _checks.check_weights("sample_weight", sample_weight, len(y_true))
+    group = _checks.number_groups(groups, len(y_true))
     wrong = (y_true != y_pred).astype(float)
     classes, codes = np.unique(y_true, return_inverse=True)
     class_errors, sizes = _compute_class_errors(wrong, weight, codes)
@@ -159,9 +151,8 @@ def holdout_error(
     if group is not None:
         stratum = None if priors is None else codes
         spread = intervals.spread_between(share * (wrong - expected), group, share, stratum)
-        found = find_mean(
-            error, intervals.warn_of_one_group(spread), wrong, 1 / np.sum(share**2), "zero_one"
-        )
+        intervals.warn_of_one_group(spread)
+        found = find_mean(error, spread, wrong, 1 / np.sum(share**2), "zero_one")
         details["n_groups"] = spread.n_groups
     elif priors is not None:
         strata = partial(intervals.stratified_wilson_interval, class_errors * sizes, sizes, prior)
@@ -327,16 +318,16 @@ def holdout_size(
         raise ValueError(f"error must lie in [0, 1], got {error!r}.")
     if not isinstance(half_width, Real) or not 0 < half_width < 0.5:
         raise ValueError(f"half_width must fulfil 0 < half_width < 0.5, got {half_width!r}.")
-    check_confidence_level(confidence_level)
-    check_option("method", method, PROPORTION_INTERVALS)
-    check_option("allocation", allocation, ("proportional", "optimal"))
+    _checks.check_confidence_level(confidence_level)
+    _checks.check_option("method", method, PROPORTION_INTERVALS)
+    _checks.check_option("allocation", allocation, ("proportional", "optimal"))
     design = intervals.read_design(group_size, intraclass_correlation)
     if priors is None:
         if errors.size != 1:
             raise ValueError(f"error must be one number when priors is None, got {error!r}.")
         found = _size_random_sample(float(errors[0]), half_width, confidence_level, method)
         return found if design is None else _size_groups(found, design)
-    prior = check_data("priors", priors, ensure_2d=False, dtype=np.float64)
+    prior = _checks.check_data("priors", priors, ensure_2d=False, dtype=np.float64)
     prior = check_priors(prior, np.arange(len(prior)))
     if errors.size not in (1, len(prior)):
         raise ValueError(f"error must hold {len(prior)} values, one a prior; got {errors.size}.")

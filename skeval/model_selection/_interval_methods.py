@@ -71,13 +71,7 @@ from skeval._resampling.task import (
     check_takes_weights,
     number_by_appearance,
 )
-from skeval.model_selection._bootstrap import (
-    find_bootstraps,
-    plan_bootstrap,
-    run_bootstrap,
-    run_location_shifted,
-    run_two_stage,
-)
+from skeval.model_selection import _bootstrap
 from skeval.model_selection._estimates import (
     INFLATED,
     Outcome,
@@ -90,7 +84,6 @@ from skeval.model_selection._estimates import (
     run_cross_validation,
     run_leave_one_out,
     run_resubstitution,
-    student_of_groups,
     untested_losses,
 )
 from skeval.utils._checks import check_count, check_option, child_seed
@@ -311,9 +304,8 @@ def corrected_t_rule(task: Task, root: SeedSequence, settings: Settings) -> Mean
 
 def repeated_rule(task: Task, root: SeedSequence, settings: Settings) -> MeansRule:
     """Take the test sets of repeated cross-validation for random subsamples: R K fits."""
-    return corrected_rule(
-        task, repeated_scheme(task, root, settings), 1 / (settings["n_folds"] - 1)
-    )
+    scheme = repeated_scheme(task, root, settings)
+    return corrected_rule(task, scheme, 1 / (settings["n_folds"] - 1))
 
 
 def corrected_rule(task: Task, scheme: Scheme, ratio: float) -> MeansRule:
@@ -423,7 +415,8 @@ def run_nested_cv(task: Task, root: SeedSequence, settings: Settings) -> Outcome
         found = nested_errors(folds, n_folds, len(task.target))
         spread = float(np.var(np.concatenate([fold.outer.losses for fold in folds])))
         means = np.array([mean_loss(fold.outer) for fold in folds])
-        estimate, df = (*nested_interval(found, n_folds), means), student_of_groups(task)
+        estimate, n_groups = (*nested_interval(found, n_folds), means), task.units.n_groups
+        df = np.inf if n_groups is None else n_groups - 1.0
         stand_in = untested_losses(task)
         findings.append(find(loss, *estimate, stand_in, variance=spread, degrees_of_freedom=df))
     return Outcome(findings, scheme.plan.n_fits, answers.count(None))
@@ -659,11 +652,11 @@ def run_perturbation(task: Task, root: SeedSequence, settings: Settings) -> Outc
 RESAMPLES: Settings = {"n_resamples": 200}
 DRAWN: dict[str, Any] = {"takes_weights": False, "holds_out": False}
 BOOTSTRAP: dict[str, Any] = {
-    "run": run_bootstrap,
+    "run": _bootstrap.run_bootstrap,
     "defaults": RESAMPLES,
     "part": "bootstrap",
-    "plan": plan_bootstrap,
-    "listed": find_bootstraps,
+    "plan": _bootstrap.plan_bootstrap,
+    "listed": _bootstrap.find_bootstraps,
     **DRAWN,
 }
 ERROR_METHODS = {
@@ -716,10 +709,10 @@ ERROR_METHODS = {
     "five_by_two": of_means(five_by_two_rule, {}),
     "replace_one_cv": ErrorMethod(run_replace_one_cv, {"n_folds": 5}),
     "location_shifted_bootstrap": ErrorMethod(
-        run_location_shifted, RESAMPLES, form="quantile", **DRAWN
+        _bootstrap.run_location_shifted, RESAMPLES, form="quantile", **DRAWN
     ),
     "two_stage_bootstrap": ErrorMethod(
-        run_two_stage, {**RESAMPLES, "n_inner_resamples": 10}, form="quantile", **DRAWN
+        _bootstrap.run_two_stage, {**RESAMPLES, "n_inner_resamples": 10}, form="quantile", **DRAWN
     ),
     "perturbation": ErrorMethod(
         run_perturbation,

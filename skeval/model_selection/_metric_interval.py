@@ -33,30 +33,11 @@ from skeval._resampling.units import (
     values_or_nan,
     warn_of_undefined,
 )
-from skeval.metrics import get_scorer
-from skeval.metrics._table import (
-    Forms,
-    Sample,
-    find_row,
-    make_closed_forms,
-    range_of_metric,
-    unwrap,
-)
+from skeval.metrics import _table, get_scorer
+from skeval.metrics._table import Forms, Sample
 from skeval.metrics._text import Sums, find_sums
-from skeval.utils._checks import (
-    RandomStateLike,
-    check_complete,
-    check_confidence_level,
-    check_groups,
-    check_option,
-    check_weights,
-    child_seed,
-    is_missing,
-    naming,
-    root_seed,
-    warn_undefined,
-    warn_user,
-)
+from skeval.utils import _checks
+from skeval.utils._checks import RandomStateLike
 from skeval.utils._compat import (
     Interval,
     metric_of_scorer,
@@ -126,8 +107,7 @@ def metric_interval(
         "n_resamples": [Interval(Integral, 2, None, closed="left")],
         "random_state": ["random_state", Generator],
         "n_jobs": [Integral, None],
-    },
-    prefer_skip_nested_validation=True,
+    }
 )
 def metric_interval(
     metric: Metric | Several,
@@ -332,21 +312,21 @@ def metric_interval(
       95 % interval   [0.8087, 0.9394] (score)
       samples         100
     """
-    check_confidence_level(confidence_level)
-    check_option("method", method, _METHODS)
+    _checks.check_confidence_level(confidence_level)
+    _checks.check_option("method", method, _METHODS)
     n = _check_lengths(y_true, y_pred, sample_weight)
     settings = Settings(confidence_level, method, n_resamples, stratify, n_jobs)
-    data = Data(y_true, y_pred, check_groups(groups, n, crossed=True), sample_weight)
+    data = Data(y_true, y_pred, _checks.check_groups(groups, n, crossed=True), sample_weight)
 
     def measure(one: Metric) -> Any:
         function = find_metric(one) if isinstance(one, str) else one
         if by is None:
             return _estimate_metric(function, data, settings, random_state)
-        root = root_seed(random_state)
+        root = _checks.root_seed(random_state)
 
         def measure_some(chosen: NDArray[np.bool_]) -> Estimate:
             rows = np.flatnonzero(chosen)
-            seed = Generator(PCG64(child_seed(root, int(rows[0]))))
+            seed = Generator(PCG64(_checks.child_seed(root, int(rows[0]))))
             return _estimate_metric(function, data.select(rows), settings, seed)
 
         return compare_subgroups(by, n, measure_some, confidence_level)
@@ -389,7 +369,7 @@ def _estimate_metric(
     n, groups, method = num_samples(y_true), data.groups, settings.method
     if n < 2:
         raise ValueError(f"y_true must hold at least two samples, got {n}.")
-    weight = None if data.weight is None else check_weights("sample_weight", data.weight, n)
+    weight = None if data.weight is None else _checks.check_weights("sample_weight", data.weight, n)
     statistic = _make_statistic(metric, y_true, y_pred, weight)
     value = statistic(np.arange(n))
     strata = encode_classes(y_true) if settings.stratify else None
@@ -411,7 +391,7 @@ def _estimate_metric(
             method = "bca" if units.n_units <= _BCA_UNITS else "percentile"
             if groups is None and not settings.stratify and has_classes(y_true):
                 again = drawing_units(n, encode_classes(y_true), None)
-        plan = settings.n_resamples, root_seed(random_state), settings.n_jobs
+        plan = settings.n_resamples, _checks.root_seed(random_state), settings.n_jobs
         units, replicates = _draw_replicates(statistic, units, again, *plan)
         finite = replicates[np.isfinite(replicates)]
         error = float(np.std(finite, ddof=1)) if len(finite) > 1 else np.nan
@@ -429,14 +409,14 @@ def _estimate_metric(
         replicates=replicates,
         details=details,
         confidence_level=settings.confidence_level,
-        bounds=range_of_metric(metric, max(2, columns)),
+        bounds=_table.range_of_metric(metric, max(2, columns)),
     )
 
 
 def warn_of_few_groups(n_groups: int) -> None:
     """Warn where so many groups tell little of how groups vary."""
     if n_groups < _FEW_GROUPS:
-        warn_user(
+        _checks.warn_user(
             f"{n_groups} groups are too few for an interval that holds its level: the table in the "
             "documentation of metric_interval says how often it covers."
         )
@@ -450,7 +430,7 @@ def _tell_groups(
     Of the share that is right or wrong it is also how many independent samples it is worth.
     """
     details: dict[str, Any] = {"n_groups": units.n_groups}
-    row = find_row(unwrap(metric)[0])
+    row = _table.find_row(_table.unwrap(metric)[0])
     if row is None or row.response != "predict":
         return details
     differs = sample.y_true != sample.y_pred
@@ -467,7 +447,7 @@ def _warn_if_undefined(form: Callable[[float], Limits], confidence_level: float)
     """Return the ends of an interval; warn where it has none."""
     limits = form(confidence_level)
     if np.isnan(limits).any():
-        warn_undefined("The interval of the metric is undefined on these data: nan.")
+        _checks.warn_undefined("The interval of the metric is undefined on these data: nan.")
     return limits
 
 
@@ -476,8 +456,8 @@ def _check_lengths(y_true: Any, y_pred: Any, *others: Any) -> int:
     for name, values in (("y_true", y_true), ("y_pred", y_pred)):
         if isinstance(values, str | bytes):
             raise TypeError(f"{name} must hold one entry per sample, got the text {values!r}.")
-        check_complete(name, values)
-    with naming("y_true", "y_pred"):
+        _checks.check_complete(name, values)
+    with _checks.naming("y_true", "y_pred"):
         check_consistent_length(y_true, y_pred, *others)
         n: int = num_samples(y_true)
     return n
@@ -491,19 +471,18 @@ def _make_bootstrap_forms(
         return {method: intervals.give_no_limits}
     limits_of = partial(intervals.bootstrap_limits, finite, estimate, units.n_units)
     percentile = partial(limits_of, None)
-    basic = partial(
-        intervals.mirrored, 2 * estimate, percentile
-    )  # the quantiles mirrored at the estimate
+    basic = partial(intervals.mirrored, 2 * estimate, percentile)  # the quantiles mirrored there
     forms = {"percentile": percentile, "basic": basic}
     if method == "basic":
         return {"basic": basic} | forms
     if method == "bca":
-        correction = intervals.bca_correction(
-            finite, estimate, leave_one_out_values(statistic, units)
-        )
+        left_out = leave_one_out_values(statistic, units)
+        correction = intervals.bca_correction(finite, estimate, left_out)
         if np.isfinite(correction.bias):
             return {"bca": partial(limits_of, correction)} | forms
-        warn_undefined("All replicates lie on one side of the estimate: percentile, not BCa.")
+        _checks.warn_undefined(
+            "All replicates lie on one side of the estimate: percentile, not BCa."
+        )
     return forms
 
 
@@ -514,7 +493,7 @@ def _draw_replicates(
     (replicates,) = values_or_nan([statistic], units, *plan)
     n_undefined = int(np.isnan(replicates).sum())
     if n_undefined and again is not None:
-        warn_undefined(
+        _checks.warn_undefined(
             f"The metric is undefined on {n_undefined} of {len(replicates)} resamples, which are "
             "drawn again within the classes, as stratify=True does."
         )
@@ -529,7 +508,7 @@ def _choose_forms(
     """Return the closed forms, that to use first; none where only the bootstrap is left."""
     if method in _BOOTSTRAPS:
         return {}
-    forms = make_closed_forms(metric, sample, stratify)
+    forms = _table.make_closed_forms(metric, sample, stratify)
     if method == "auto" or (method == "analytic" and forms):
         return forms
     if method in forms:
@@ -545,7 +524,7 @@ def _name_metric(metric: Metric) -> str:
     """Return the name of a metric, with the arguments that are fixed."""
     if isinstance(metric, str):
         return metric
-    function, arguments = unwrap(metric)
+    function, arguments = _table.unwrap(metric)
     name = getattr(function, "__name__", repr(function))
     shown = ", ".join(f"{key}={value!r}" for key, value in arguments.items())
     return f"{name}({shown})" if shown else name
@@ -601,8 +580,8 @@ def find_sample_values(
     The mean of all of them is compared with the metric itself, so that neither another version of
     it nor data of another shape is ever taken for what it is not.
     """
-    function, arguments = unwrap(metric)
-    row = find_row(function)
+    function, arguments = _table.unwrap(metric)
+    row = _table.find_row(function)
     if row is None or row.per_sample is None or row.root or arguments:
         return None
     true, pred = np.asarray(y_true), np.asarray(y_pred, dtype=float)
@@ -781,7 +760,7 @@ def read_subgroups(by: Any, n_samples: int) -> tuple[list[Any], list[np.ndarray]
     if isinstance(by, str | bytes) or np.ndim(by) != 1 or len(by) != n_samples:
         got = np.shape(by) if not isinstance(by, str | bytes) else repr(by)
         raise ValueError(f"by must hold a subgroup for each of {n_samples} samples, got {got}.")
-    values = ["missing" if is_missing(value) else value for value in list(by)]
+    values = ["missing" if _checks.is_missing(value) else value for value in list(by)]
     if len({type(value) for value in values}) > 1:
         values = [str(value) for value in values]
     names, codes = np.unique(np.array(values), return_inverse=True)

@@ -20,17 +20,8 @@ from skeval._inference.paired import exceedances
 from skeval._resampling.fits import Scores, score_plan
 from skeval._resampling.folds import keeps_order, make_permutation_plan, resolve_splitter
 from skeval._resampling.task import Params, Task, read_task
-from skeval.utils._checks import (
-    RandomStateLike,
-    check_confidence_level,
-    check_count,
-    check_flag,
-    check_option,
-    check_y,
-    repetition_rng,
-    root_seed,
-    warn_user,
-)
+from skeval.utils import _checks
+from skeval.utils._checks import RandomStateLike
 from skeval.utils._compat import RoutedScorer
 
 __all__ = ["draw_orders", "make_permutation_scorer", "permutation_test", "permute"]
@@ -195,8 +186,8 @@ def permutation_test(
     >>> result.pvalue
     0.01
     """
-    check_confidence_level(confidence_level)
-    check_option("exchange", exchange, EXCHANGES)
+    _checks.check_confidence_level(confidence_level)
+    _checks.check_option("exchange", exchange, EXCHANGES)
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     given = {"groups": groups, "sample_weight": sample_weight, "params": params}
     task = read_task(estimator, X, y, with_loss=False, **given, **run)
@@ -226,15 +217,15 @@ def permute(
     random_state: RandomStateLike = None,
 ) -> Test | Results:
     """Return the test of a task, of several metrics where `scoring` names them."""
-    target, root = task.target, root_seed(random_state)
+    target, root = task.target, _checks.root_seed(random_state)
     if permutations is None:
-        n = check_count("n_permutations", n_permutations)
+        n = _checks.check_count("n_permutations", n_permutations)
         chosen = draw_orders(target.y, task.groups, root, exchange)
     else:
         given = check_orders(permutations, len(target))
         n, chosen = len(given), Exchange(given.__getitem__, "given", "")
     if max_exceedances is not None:
-        max_exceedances = check_count("max_exceedances", max_exceedances)
+        max_exceedances = _checks.check_count("max_exceedances", max_exceedances)
     splitter = resolve_splitter(cv, target, task.groups, root)
     if chosen.name not in ("given", "blocks", "rotations"):
         drawn = cv is None or isinstance(cv, Integral) or hasattr(cv, "get_n_splits")
@@ -318,7 +309,7 @@ def draw_orders(
 
 
 def _shuffle(n: int, root: np.random.SeedSequence, r: int) -> np.ndarray:
-    return repetition_rng(root, r).permutation(n)
+    return _checks.repetition_rng(root, r).permutation(n)
 
 
 def _choose_exchange(y: np.ndarray, groups: Any) -> str:
@@ -340,13 +331,13 @@ def _exchange_within(
             "'whole_groups' exchanges the labels of groups."
         )
     if pure.any():
-        warn_user(
+        _checks.warn_user(
             f"{pure.sum()} of {len(members)} groups hold one label, the others several: labels are "
             "shuffled within groups, which moves none in the former. What is tested is whether "
             "the procedure finds more than chance *within* groups; leave out the groups that hold "
             "several labels to test whether it tells groups apart."
         )
-    return lambda r: shuffle_within(members, repetition_rng(root, r))
+    return lambda r: shuffle_within(members, _checks.repetition_rng(root, r))
 
 
 def _exchange_whole(
@@ -358,7 +349,7 @@ def _exchange_whole(
         unit = np.empty(sum(map(len, members)), dtype=np.intp)
         for number, rows in enumerate(members):
             unit[rows] = number
-        return lambda r: first[repetition_rng(root, r).permutation(len(first))][unit]
+        return lambda r: first[_checks.repetition_rng(root, r).permutation(len(first))][unit]
     sizes = np.array([len(rows) for rows in members])
     if len(np.unique(sizes)) == len(sizes):
         raise ValueError(
@@ -368,7 +359,7 @@ def _exchange_whole(
         )
 
     def draw(r: int) -> np.ndarray:
-        rng, order = repetition_rng(root, r), np.empty(sizes.sum(), dtype=np.intp)
+        rng, order = _checks.repetition_rng(root, r), np.empty(sizes.sum(), dtype=np.intp)
         for size in np.unique(sizes):
             alike = np.flatnonzero(sizes == size)
             for group, other in zip(alike, rng.permutation(alike), strict=True):
@@ -391,11 +382,11 @@ def _exchange_in_time(y: np.ndarray, exchange: str, root: np.random.SeedSequence
             "the next hold fewer than three independent blocks."
         )
     if exchange == "rotations":
-        return lambda r: (np.arange(n) + repetition_rng(root, r).integers(1, n)) % n
+        return lambda r: (np.arange(n) + _checks.repetition_rng(root, r).integers(1, n)) % n
     n_blocks = int(blocks[-1]) + 1
 
     def draw(r: int) -> np.ndarray:
-        rng = repetition_rng(root, r)
+        rng = _checks.repetition_rng(root, r)
         turned = (np.arange(n) + rng.integers(n)) % n
         return np.concatenate([turned[blocks == b] for b in rng.permutation(n_blocks)])
 
@@ -449,7 +440,7 @@ def evaluate_metric(
     if np.isnan(statistic):
         raise ValueError(f"the {name} of the observed labels must be defined, got nan.")
     if np.isnan(null).any():
-        warn_user(
+        _checks.warn_user(
             f"the {name} of {np.isnan(null).sum()} of {len(null)} permutations is undefined; they "
             "count as at least as good as the observed labels.",
             UndefinedMetricWarning,
@@ -542,10 +533,12 @@ class PermutationScorer(RoutedScorer):
         float
             From 0 to ``log10(n_permutations + 1)``; larger is better.
         """
-        y = check_y("y", y)
+        y = _checks.check_y("y", y)
         response = self._response(estimator, X)
-        root = root_seed(self.random_state)
-        orders = [repetition_rng(root, r).permutation(len(y)) for r in range(self.n_permutations)]
+        root = _checks.root_seed(self.random_state)
+        orders = [
+            _checks.repetition_rng(root, r).permutation(len(y)) for r in range(self.n_permutations)
+        ]
         null = np.array([self._score(y[order], response, metadata) for order in orders])
         statistic = self._score(y, response, metadata)
         if np.isnan(statistic):
@@ -654,9 +647,9 @@ def make_permutation_scorer(
     """
     if not callable(metric):
         raise TypeError(f"metric must be callable, got {metric!r}.")
-    check_option("response_method", response_method, RESPONSES)
-    check_flag("greater_is_better", greater_is_better)
-    n_permutations = check_count("n_permutations", n_permutations)
+    _checks.check_option("response_method", response_method, RESPONSES)
+    _checks.check_flag("greater_is_better", greater_is_better)
+    n_permutations = _checks.check_count("n_permutations", n_permutations)
     return PermutationScorer(
         metric, n_permutations, greater_is_better, response_method, random_state, metric_kwargs
     )

@@ -315,9 +315,8 @@ def _expect_shares(
         value = float(np.clip(here - gain, 0.0, 1.0))
         limits: Callable[[float], Limits] = intervals.give_no_limits
         if np.isfinite([value, error]).all():
-            n = intervals.effective_size(
-                value, error, independent_size(sample.weight[chosen]), n_groups
-            )
+            size = independent_size(sample.weight[chosen])
+            n = intervals.effective_size(value, error, size, n_groups)
             limits = partial(intervals.wilson_interval, value * n, n, degrees_of_freedom=degrees)
         else:
             warn_undefined(f"{name} is undefined, nan: it is 0/0 at the threshold or on resamples.")

@@ -52,7 +52,13 @@ MEASURED_HEAVY = (92, 96)
 """The same of squared errors with heavy tails, of Student's distribution with 3 degrees."""
 MEASURED_GROUPS = (93, 100)
 """The same of error rates in 5 to 50 groups, by benchmarks/results/coverage_groups.csv."""
-FEWEST, MOST, FEWEST_IF_RARE, RARE, HEAVY = 50, 10_000, 200, 0.2, 8.0
+FEWEST, FEWEST_IF_RARE, RARE = 50, 200, 0.2
+MOST = {"zero_one": 10_000, **dict.fromkeys(MEASURED_NUMBERS, 5_000)}
+MOST |= dict.fromkeys(MEASURED_SHARES, 1_000)
+MOST_IN_TIME = 2_000
+HEAVY, HEAVIER = 8.0, 3.0
+"""Degrees of freedom below which squared errors have heavy tails, and absolute ones heavier tails
+than were simulated: nearly all, and a tenth, of samples of Student's t with 3 have fewer."""
 FEWEST_GROUPS = 5
 REPEATS = {"n_folds": 10, "n_repeats": 10}
 
@@ -76,32 +82,30 @@ def write_coverage(
     made = count(folds, "fold") if given else f"{folds}-fold cross-validation"
     if repeats > 1:
         made += f", repeated {repeats} times"
-    if cases.name == "blocks of time":
+    in_time, n = cases.name == "blocks of time", answer.n_samples or 0
+    told = f"{TARGET} ({answer.method}: {made})."
+    if in_time:
         if cases.n_units == 1:
             return []
+        n = len(cases.unit)
         told = f"{TARGET_IN_TIME} ({made}, {cases.n_units} blocks of time)."
-        if len(cases.unit) < FEWEST_IN_TIME:
-            few = f"fewer than {FEWEST_IN_TIME} samples"
-            return [told, f"How often it holds that error has not been measured for {few}."]
-        return [told, MEASURED_IN_TIME]
-    target = f"{TARGET} ({answer.method}: {made})."
-    unmeasured = list(_list_unmeasured(answer, sizes, weighted))
+    unmeasured = list(_list_unmeasured(answer, sizes, weighted, n, in_time=in_time))
     if unmeasured:
         *first, last = unmeasured
         listed = f"{', '.join(first)} and {last}" if first else last
-        return [target, f"How often it holds that error has not been measured for {listed}."]
-    measured = _write_measured(answer, sizes, certain)
-    if (answer.n_samples or 0) > MOST:
+        return [told, f"How often it holds that error has not been measured for {listed}."]
+    measured = MEASURED_IN_TIME if in_time else _write_measured(answer, sizes, certain)
+    if n > (MOST_IN_TIME if in_time else MOST[answer.details["loss"]]):
         measured += " With more samples it has not been measured."
-    return [target, measured]
+    return [told, measured]
 
 
 def _write_measured(answer: Estimate, sizes: Mapping[Any, int] | None, certain: bool) -> str:
     """Say how often such intervals held the error in the simulations that are nearest."""
     loss, degrees = answer.details["loss"], answer.details["degrees_of_freedom"]
     if loss == "squared" and degrees is not None and degrees < HEAVY:
-        of = "numbers where, as here, few large errors carry the mean,"
-        return HELD.format(of, *MEASURED_HEAVY)
+        of = "errors of which, as here, few carry the mean (Student's t with 3 degrees of freedom),"
+        return f"{HELD.format(of, *MEASURED_HEAVY)} With heavier tails it did so less often."
     if loss in MEASURED_SHARES:
         if loss == "log_loss" and certain:
             of = "rules that, as here, give some probabilities of 0, which cost most where wrong,"
@@ -120,23 +124,29 @@ def _write_measured(answer: Estimate, sizes: Mapping[Any, int] | None, certain: 
 
 
 def _list_unmeasured(
-    answer: Estimate, sizes: Mapping[Any, int] | None, weighted: bool
+    answer: Estimate, sizes: Mapping[Any, int] | None, weighted: bool, n: int, *, in_time: bool
 ) -> Iterator[str]:
-    """Yield what the intervals were not measured for."""
-    if answer.details["loss"] not in {"zero_one", *MEASURED_NUMBERS, *MEASURED_SHARES}:
-        yield f"the {answer.details['loss']} loss"
+    """Yield what the intervals of `n` samples were not measured for."""
+    loss, degrees = answer.details["loss"], answer.details["degrees_of_freedom"]
+    if loss not in {"zero_one", *MEASURED_NUMBERS, *([] if in_time else MEASURED_SHARES)}:
+        yield f"the {loss.replace('_', ' ')}{'' if loss.endswith('loss') else ' loss'}"
+    if loss == "absolute" and degrees is not None and degrees < HEAVIER and not in_time:
+        yield "tails as heavy as those of these errors seem to be"
     if answer.confidence_level != 1 - ALPHA:
         yield f"intervals of {100 * answer.confidence_level:g} %"
-    if (answer.n_samples or 0) < FEWEST:
-        yield f"fewer than {FEWEST} samples"
+    fewest = FEWEST_IN_TIME if in_time else FEWEST
+    if n < fewest:
+        yield f"fewer than {fewest} samples"
     if sizes is not None and len(sizes) > 2:
         yield f"{len(sizes)} classes"
     elif sizes is not None:
-        alone = answer.details["loss"] != "zero_one" or (answer.n_samples or 0) < FEWEST_IF_RARE
+        alone = loss != "zero_one" or in_time or n < FEWEST_IF_RARE
         least, told = (0.1, "a tenth") if alone else (MEASURED_RARE[-1][0], "3 %")
         if min(sizes.values()) < least * sum(sizes.values()):
             yield f"a class of less than {told} of the samples"
-    if answer.method == GIVEN_FOLDS:
+    if in_time:  # folds and blocks are those that were simulated
+        pass
+    elif answer.method == GIVEN_FOLDS:
         yield "folds that are given"
     elif answer.details["n_groups"] is not None:
         if not _is_measured_in_groups(answer, sizes):

@@ -147,8 +147,9 @@ def _warn_of_copies(columns: np.ndarray, groups: Any) -> Caution | None:
     return Caution(
         "copies",
         f"{n_copies} of {n} samples have an exact copy under another number: splits put one into "
-        "training and the other into the test, so every error here is too low and every interval "
-        "too short. Remove the copies, or give those of one object a common group (groups=).",
+        "training and the other into the test. Where copies share what is to be predicted, errors "
+        "here are too low and intervals too short. Remove the copies, or give those of one object "
+        "a common group (groups=).",
         f"{n_copies} of {n} samples have an exact copy that is split from them",
     )
 
@@ -233,7 +234,7 @@ def _name_copies(copies: list[int], names: Sequence[str]) -> Caution:
     fault = f"{_list_features(copies, names)} is a copy of the target"
     return Caution(
         "target-copy",
-        f"{fault}: the errors here are those of reading the answer. Remove it and evaluate again.",
+        f"{fault}: a rule that uses it reads the answer. Remove it and evaluate again.",
         fault[0].lower() + fault[1:],
     )
 
@@ -360,7 +361,7 @@ def warn_of_groups(columns: np.ndarray, target: Target) -> Caution | None:
         "groups",
         f"{share} have {k} close neighbours and then none for a long way, which chance explains "
         "for one in 200: they may be measurements of one object. If they are, name the object in "
-        "groups=, or every error here is too low.",
+        "groups=, or errors here may be too low.",
         f"{share} lie together with {k} others that share their target, as measurements of one "
         "object do (name it in groups)"
         if grave
@@ -766,8 +767,8 @@ def _name_time(reason: str, slow: str, codes: Sequence[str]) -> Caution:
         f"The rows follow each other as records in time{' or of one object' if slow else ''} do "
         f"({reason or slow}): {_join_findings(codes)}. "
         "Shuffled folds put a row into the test and its neighbours into training, and let the "
-        "future predict the past: every error here is too low, every interval too short, and P "
-        "too small. Test what comes later (--time on the command line, cv=TimeSeriesSplit() in "
+        "future predict the past: errors here may be too low, intervals too short, and P too "
+        "small. Test what comes later (--time on the command line, cv=TimeSeriesSplit() in "
         "Python), or name in groups what was measured again and again.",
         headline,
     )
@@ -779,6 +780,6 @@ def _name_rows(code: str) -> Caution:
     return Caution(
         code,
         f"{said}: the rows are not in random order. That is no fault where the file was sorted. "
-        "Where rows follow each other in time, or neighbours are of one object, every error here "
-        "is too low: use cv=TimeSeriesSplit() (--time), or groups.",
+        "Where rows follow each other in time, or neighbours are of one object, errors here "
+        "may be too low: use cv=TimeSeriesSplit() (--time), or groups.",
     )

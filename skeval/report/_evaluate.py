@@ -23,7 +23,7 @@ from skeval._resampling.questions import Questions
 from skeval._resampling.task import LossLike, Params, Target, TooFewMembersError, read_task
 from skeval.model_selection._error_interval import read_positive_weight
 from skeval.model_selection._interval_methods import AUTO, ERROR_METHODS, LISTED
-from skeval.report import _sentences
+from skeval.report import _predictions, _sentences
 from skeval.report._comparison import EvaluationComparison, collect_cautions, compare_reports
 from skeval.report._data_checks import (
     name_columns,
@@ -31,31 +31,14 @@ from skeval.report._data_checks import (
     warn_of_order,
     write_data_warnings,
 )
-from skeval.report._predictions import (
-    add_search_question,
-    count_classes,
-    find_subgroups,
-    name_rows,
-    resolve_scorers,
-    summarize_predictions,
-    take_column,
-    warn_of_scores,
-)
 from skeval.report._report import EvaluationReport
 from skeval.report._sections import Caution
 from skeval.report._sentences import ALPHA, Guess, RareClass
 from skeval.report._source import check_feature_names, count_columns, describe_run, write_estimator
 from skeval.report._steps import Clock, Steps
 from skeval.svm import PerturbationResamplingSVC
-from skeval.utils._checks import (
-    RandomStateLike,
-    check_confidence_level,
-    check_count,
-    check_jobs,
-    check_methods,
-    root_seed,
-    small_seed,
-)
+from skeval.utils import _checks
+from skeval.utils._checks import RandomStateLike
 from skeval.utils._text import count
 
 __all__ = ["evaluate", "make_announcer"]
@@ -238,27 +221,29 @@ def evaluate(
     arguments = dict(locals())  # first, while the only local variables are the arguments
     if isinstance(estimator, Mapping):
         return _evaluate_each(**arguments)
-    check_confidence_level(confidence_level)
+    _checks.check_confidence_level(confidence_level)
     counts = {
-        "bootstrap": check_count("n_bootstraps", n_bootstraps),
-        "permutation": check_count("n_permutations", n_permutations, 0),
-        "perturbation": check_count("n_perturbations", n_perturbations, 0),
+        "bootstrap": _checks.check_count("n_bootstraps", n_bootstraps),
+        "permutation": _checks.check_count("n_permutations", n_permutations, 0),
+        "perturbation": _checks.check_count("n_perturbations", n_perturbations, 0),
     }
     include, clock = check_include(include), Clock(check_budget(budget))
     table = X
     if isinstance(groups, str):
-        X, groups = take_column(X, groups)
+        X, groups = _predictions.take_column(X, groups)
     how = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     task = read_task(estimator, X, y, groups, loss=loss, params=params, method=AUTO, **how)
     X, target = task.X, task.target
     names = check_feature_names(X, feature_names)
-    seed = small_seed(random_state)
-    questions = add_search_question(resolve_scorers(scoring), estimator)
-    by = find_subgroups(table, by, len(target))
+    seed = _checks.small_seed(random_state)
+    questions = _predictions.add_search_question(_predictions.resolve_scorers(scoring), estimator)
+    by = _predictions.find_subgroups(table, by, len(target))
     columns = check_left_out(left_out, len(target))
     rule, notes = skip_nested_resampling(estimator)
     folds, few = choose_folds(cv, target, task.groups)
-    splitter = seed_splitter(resolve_splitter(folds, target, task.groups, seed), root_seed(seed))
+    splitter = seed_splitter(
+        resolve_splitter(folds, target, task.groups, seed), _checks.root_seed(seed)
+    )
     task = task.of(rule)
     task = task.under(weight=read_positive_weight(task, sample_weight))
     steps, notes = Steps(task, cv, splitter, seed, confidence_level), notes + few
@@ -286,10 +271,10 @@ def _evaluate_each(estimator: Mapping[str, Any], **arguments: Any) -> Evaluation
     if len(estimator) < 2:
         raise ValueError(f"estimator must hold at least two estimators, got {len(estimator)}.")
     for name, each in estimator.items():
-        check_methods(f"estimator[{name!r}]", each, "fit", "predict", "get_params")
+        _checks.check_methods(f"estimator[{name!r}]", each, "fit", "predict", "get_params")
     if len({is_classifier(each) for each in estimator.values()}) > 1:
         raise ValueError("estimator must hold classifiers only or regressors only, got both.")
-    arguments["random_state"] = seed = small_seed(arguments["random_state"])
+    arguments["random_state"] = seed = _checks.small_seed(arguments["random_state"])
     say = make_announcer(arguments["n_jobs"], arguments["verbose"])
     reports = {}
     with tallied_warnings():
@@ -307,7 +292,7 @@ def _evaluate_each(estimator: Mapping[str, Any], **arguments: Any) -> Evaluation
 
 def make_announcer(n_jobs: int | None, verbose: int) -> Callable[[str], None]:
     """Return what names each step on standard error, or nothing."""
-    check_jobs(n_jobs, verbose)
+    _checks.check_jobs(n_jobs, verbose)
 
     return partial(begin_step, verbose=verbose)
 
@@ -442,12 +427,12 @@ class Run:
         answer, found = steps.answer(questions, self.clock)
         if self.clock.stopped:
             questions = replace(questions, note=None)  # what a search found takes another fit
-        about = name_rows(steps.task.X), by, steps.confidence_level
+        about = _predictions.name_rows(steps.task.X), by, steps.confidence_level
         counted = steps.design.task.under(counted=found.cases)
         shared = counted, answer, found, questions, *about
-        summary = self._finish(summarize_predictions, *shared)
+        summary = self._finish(_predictions.summarize_predictions, *shared)
         metrics = summary["metrics"]
-        weighed = count_classes(steps.target, steps.task.weight)
+        weighed = _predictions.count_classes(steps.target, steps.task.weight)
         loss = steps.task.loss.name
         rare = _sentences.find_rare_class(weighed, metrics, loss)
         guess = _sentences.find_guess(found, loss, steps.find_earlier(found))
@@ -459,9 +444,10 @@ class Run:
         granted = self._finish(self.grant, found.n_fits, guess, rare)
         estimates = tuple(self._estimate_all(granted))
         if not steps.ordered:
-            where = name_columns(steps.task.X, names), left_out, name_rows(steps.task.X)
+            rows = _predictions.name_rows(steps.task.X)
+            where = name_columns(steps.task.X, names), left_out, rows
             notes += self._finish(warn_of_order, *where, found, steps.groups, steps.folds)
-        notes += self._finish(warn_of_scores, found, metrics, steps.task.estimator)
+        notes += self._finish(_predictions.warn_of_scores, found, metrics, steps.task.estimator)
         asked = steps.task.estimator, steps.task.X, steps.target.y
         notes += self._finish(warn_of_least_squares, *asked)
         tests = self._test_all(granted, names, rare)
@@ -472,9 +458,8 @@ class Run:
         if guess and not guess.better:
             warnings.append(Caution("guess", _sentences.write_guess(guess, loss)))
         if self.clock.stopped:
-            warnings.insert(
-                0, Caution(INTERRUPTED, _sentences.write_interruption(self.clock.stopped))
-            )
+            told = _sentences.write_interruption(self.clock.stopped)
+            warnings.insert(0, Caution(INTERRUPTED, told))
         return {
             "answer": answer,
             "estimates": estimates,
@@ -485,7 +470,7 @@ class Run:
             "feature_names": names,
             "confidence_level": float(steps.confidence_level),
             "n_samples": len(steps.target),
-            "class_sizes": count_classes(steps.target),
+            "class_sizes": _predictions.count_classes(steps.target),
             "guess": guess,
             "omitted": self.omitted,
             "warnings": tuple(warnings),
@@ -505,7 +490,7 @@ class Run:
                 if part not in self.include:
                     continue
             elif self.include == "auto" and part == "permutation" and better:
-                self.omitted[part] = "the interval of the answer settles it"
+                self.omitted[part] = "an interval is clear of chance already"
                 continue
             if part == "perturbation" and steps.weighs_by_params:
                 self.notes.append(Caution("failed", NOT_PERTURBED))

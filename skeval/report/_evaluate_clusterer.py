@@ -33,14 +33,8 @@ from skeval.cluster._stability import (
 from skeval.metrics.cluster import adjusted_rand_score, external_indices
 from skeval.model_selection import Comparison
 from skeval.model_selection._comparison_methods import Question, Splits, compare
-from skeval.report._clustering import (
-    MARKERS,
-    MEASURES,
-    ORIENTATION,
-    ClusteringReport,
-    show_clusters,
-    write_warnings,
-)
+from skeval.report import _clustering
+from skeval.report._clustering import MARKERS, MEASURES, ORIENTATION, ClusteringReport
 from skeval.report._evaluate import make_announcer
 from skeval.report._sections import Figure, ReportsByName, Section, Table
 from skeval.report._source import describe_run, write_estimator
@@ -202,8 +196,8 @@ def evaluate_clusterer(  # type: ignore[misc]  # the two forms do not name the o
         stability=choice,
         external=external,
         partitions=partitions,
-        shown=show_clusters(X, partitions, choice, seed, n_jobs),
-        warnings=tuple(write_warnings(comparison, choice, X.shape[0])),
+        shown=_clustering.show_clusters(X, partitions, choice, seed, n_jobs),
+        warnings=tuple(_clustering.write_warnings(comparison, choice, X.shape[0])),
         n_samples=X.shape[0],
         n_features=X.shape[1],
         clusterer=write_estimator(clusterer),

@@ -24,29 +24,12 @@ from skeval.metrics import CalibrationDisplay, NetBenefitDisplay
 from skeval.model_selection import Comparison, compare_predictions
 from skeval.model_selection._fold_metrics import measure_metrics
 from skeval.model_selection._threshold import measure_at, read_rule
-from skeval.report import _sentences
+from skeval.report import _given, _predictions, _sentences
 from skeval.report._comparison import EvaluationComparison, collect_cautions
-from skeval.report._given import (
-    KINDS,
-    Given,
-    GivenReport,
-    is_wide,
-    list_systems,
-    measure_slices,
-    read_predictions,
-    read_units,
-    warn_of_few_groups,
-)
+from skeval.report._given import KINDS, Given, GivenReport
 from skeval.report._multilabel import MultilabelReport, evaluate_labels
-from skeval.report._predictions import (
-    HardSamples,
-    count_classes,
-    find_hard_samples,
-    measure_confusion,
-    name_rows,
-    warn_of_metrics,
-)
-from skeval.report._sections import Caution, Figure, Section, Table
+from skeval.report._predictions import HardSamples
+from skeval.report._sections import Caution, Figure, Section, Table, list_few
 from skeval.report._sentences import RareClass
 from skeval.report._source import describe_run
 from skeval.utils._checks import RandomStateLike, check_confidence_level, check_option, small_seed
@@ -170,14 +153,14 @@ def evaluate_predictions(
     arguments = dict(locals())  # first, while the only local variables are the arguments
     check_confidence_level(confidence_level)
     check_option("kind", kind, KINDS)
-    systems = list_systems(y_true, predictions)
+    systems = _given.list_systems(y_true, predictions)
     if systems is not None:
         return _evaluate_each(systems, arguments)
-    if is_wide(y_true):
+    if _given.is_wide(y_true):
         return evaluate_labels(arguments)
-    given = read_predictions(y_true, predictions, kind, labels, pos_label, threshold)
+    given = _given.read_predictions(y_true, predictions, kind, labels, pos_label, threshold)
     n = len(given.target)
-    groups, weight = read_units(groups, sample_weight, n)
+    groups, weight = _given.read_units(groups, sample_weight, n)
     seed = small_seed(random_state)
     options = {"groups": groups, "sample_weight": sample_weight, "random_state": seed}
     with warnings.catch_warnings():  # the report says what is undefined
@@ -196,10 +179,10 @@ def evaluate_predictions(
         metrics = measure_metrics(found, confidence_level)
         metrics |= given.measure_scoring(scoring, confidence_level, **options)
         calibration = given.validate(sample, seed)
-        subgroups = measure_slices(given, by, groups, weight, confidence_level)
+        subgroups = _given.measure_slices(given, by, groups, weight, confidence_level)
         answer = given.find_answer(metrics)
     chosen = at_threshold is not None and at_threshold["threshold"].method == "bootstrap"
-    weighed = count_classes(given.target, weight) if found.answers else None
+    weighed = _predictions.count_classes(given.target, weight) if found.answers else None
     return PredictionsReport(
         answer=answer,
         kind=given.kind,
@@ -208,8 +191,10 @@ def evaluate_predictions(
         metrics=metrics,
         calibration=calibration,
         at_threshold=at_threshold,
-        confusion=measure_confusion(found, confidence_level) if found.answers else None,
-        hard_samples=find_worst(found, name_rows(y_true)),
+        confusion=_predictions.measure_confusion(found, confidence_level)
+        if found.answers
+        else None,
+        hard_samples=find_worst(found, _predictions.name_rows(y_true)),
         subgroups=subgroups,
         out_of_fold=found,
         guess=_sentences.find_guess(found, given.loss) if found.answers else None,
@@ -217,7 +202,7 @@ def evaluate_predictions(
         unanswered=_sentences.find_unanswered(found) if found.answers else (),
         confidence_level=float(confidence_level),
         n_samples=n,
-        class_sizes=count_classes(given.target),
+        class_sizes=_predictions.count_classes(given.target),
         warnings=tuple(warn_of_predictions(given, found, metrics, y_true, chosen=chosen)),
         **describe_run("skeval.evaluate_predictions", arguments, seed),
     )
@@ -228,7 +213,7 @@ def find_worst(found: OutOfFold, index: Any) -> HardSamples:
     if not found.answers:
         none = np.empty(0, dtype=np.intp)
         return HardSamples(none, (), (), (), np.empty(0), 0, none.astype(bool), {})
-    hard = find_hard_samples(found, index)
+    hard = _predictions.find_hard_samples(found, index)
     scores = found.class_scores
     if scores is None:
         return hard
@@ -360,7 +345,7 @@ class PredictionsReport(GivenReport):
         if name in self.metrics and np.isfinite(self.metrics[name].value):
             text += f"; {_sentences.name_metric(name).split(',')[0]} {self.metrics[name].value:.2f}"
         if self.unanswered:
-            text += f"; never predicted: {', '.join(self.unanswered[:3])}"
+            text += f"; never predicted: {list_few(self.unanswered, 3)}"
         if self.answer.name == _sentences.name_metric("roc_auc"):
             chance = "it may say nothing: the interval includes 0.5"
             if interval.low > 0.5:
@@ -604,6 +589,8 @@ BEST = {
 
 WANTED = 0.1
 """To how much either way a slope should be known: the width of Riley et al. (2021) is 0.2."""
+KNOWN = 1.0
+"""A slope that is known worse does not tell how many samples it takes to know it."""
 
 
 def write_calibration(found: Results, n_samples: int) -> tuple[str, str]:
@@ -611,10 +598,12 @@ def write_calibration(found: Results, n_samples: int) -> tuple[str, str]:
     told = []
     for name, best, below, above in (
         ("slope", 1, "too extreme", "not extreme enough"),
-        ("in_the_large", 0, "too high on average", "too low on average"),
+        ("observed_expected", 1, "too high on average", "too low on average"),
     ):
         interval = found[name].interval
-        if interval.high < best:
+        if name == "slope" and interval.high < 0:
+            told.append("the wrong way round")
+        elif interval.high < best:
             told.append(below)
         elif interval.low > best:
             told.append(above)
@@ -625,7 +614,7 @@ def write_calibration(found: Results, n_samples: int) -> tuple[str, str]:
     slope = found["slope"].interval
     known = f" The slope is known from {slope.low:.2f} to {slope.high:.2f}."
     reach = (slope.high - slope.low) / 2
-    if reach > WANTED:
+    if WANTED < reach <= KNOWN:
         n_wanted = float(f"{n_samples * (reach / WANTED) ** 2:.2g}")
         known += f" To know it to +- {WANTED} takes about {n_wanted:.0f} samples like these."
     if not np.isfinite([slope.low, slope.high]).all():
@@ -644,10 +633,10 @@ def warn_of_predictions(
         yield Caution(
             "chosen-threshold",
             "The threshold was chosen on these samples: the metrics of labels and the confusion "
-            "matrix are better than they will be on others. The table of the threshold has what is "
-            "to be expected there.",
+            "matrix are better than is to be expected on others, which the table of the threshold "
+            "has.",
         )
-    yield from warn_of_metrics(metrics)
+    yield from _predictions.warn_of_metrics(metrics)
     yield from _warn_of_classes(given, found)
 
 
@@ -665,7 +654,7 @@ def _warn_of_units(given: Given, found: OutOfFold, y_true: Any) -> Iterator[Caut
         )
     elif found.cases.n_groups is None:
         yield from _warn_of_copies(given, found)
-    yield from warn_of_few_groups(found)
+    yield from _given.warn_of_few_groups(found)
 
 
 def _warn_of_certainty(given: Given) -> Iterator[Caution]:
@@ -726,19 +715,25 @@ def _warn_of_classes(given: Given, found: OutOfFold) -> Iterator[Caution]:
     if never:
         yield Caution(
             "never-predicted",
-            f"Never predicted: {', '.join(never[:5])}. Precision is not defined there, and means "
+            f"Never predicted: {list_few(never, 5)}. Precision is not defined there, and means "
             "over classes count it as 0.",
         )
     sizes = np.bincount(target.codes, minlength=len(target.classes))
+    if absent := list(map(str, target.classes[sizes == 0])):
+        yield Caution(
+            "undefined",
+            f"Predicted but never true: {list_few(absent, 5)}. Recall is not defined there: means over classes "
+            "leave it out, but count the F1 of the class as 0.",
+        )
     few = [
         f"{label} ({size})"
         for label, size in zip(target.classes, sizes, strict=True)
-        if size < FEW_OF_CLASS
+        if 0 < size < FEW_OF_CLASS
     ]
     if few:
         yield Caution(
             "few-samples",
-            f"Classes with fewer than {FEW_OF_CLASS} samples: {', '.join(few[:5])}. What is "
+            f"Classes with fewer than {FEW_OF_CLASS} samples: {list_few(few, 5)}. What is "
             "measured of them is known badly, as their intervals say.",
         )
 

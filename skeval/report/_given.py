@@ -26,14 +26,7 @@ from skeval.report._predictions import mirror, resolve_scorers
 from skeval.report._report import ScoredReport
 from skeval.report._sections import Caution, Section, Table
 from skeval.report._sentences import name_metric, write_amount, write_with_ends
-from skeval.utils._checks import (
-    check_data,
-    check_groups,
-    check_same_length,
-    check_weights,
-    check_y,
-    native_labels,
-)
+from skeval.utils import _checks
 from skeval.utils._compat import metric_of_scorer
 from skeval.utils._text import write_number
 
@@ -255,10 +248,10 @@ def is_wide(y_true: Any) -> bool:
 
 def read_units(groups: Any, sample_weight: Any, n: int) -> tuple[np.ndarray | None, np.ndarray]:
     """Return the group of each sample, if there are any, and its weight."""
-    weight = check_weights("sample_weight", sample_weight, n)
+    weight = _checks.check_weights("sample_weight", sample_weight, n)
     if not weight.all():
         raise ValueError("sample_weight must be > 0, got 0; leave these samples out.")
-    return check_groups(groups, n, crossed=True), weight
+    return _checks.check_groups(groups, n, crossed=True), weight
 
 
 def refuse_other_order(y_true: Any, predictions: Any) -> None:
@@ -278,11 +271,11 @@ def read_predictions(
 ) -> Given:
     """Return what was predicted, by its kind."""
     refuse_other_order(y_true, predictions)
-    check_same_length(y_true=y_true, predictions=predictions)
-    y = _hold_text(check_y("y_true", y_true))
+    _checks.check_same_length(y_true=y_true, predictions=predictions)
+    y = _hold_text(_checks.check_y("y_true", y_true))
     given = read_column(predictions) if np.ndim(predictions) != 2 else None
     if given is None:
-        columns = check_data("predictions", predictions, dtype=np.float64)
+        columns = _checks.check_data("predictions", predictions, dtype=np.float64)
         given = columns[:, 0] if columns.shape[1] == 1 else columns
     if kind == "auto":
         kind = find_kind(y, given)
@@ -302,7 +295,9 @@ def read_column(predictions: Any) -> np.ndarray:
     """Return one prediction for each sample."""
     if isinstance(predictions, str | bytes):
         raise ValueError(f"predictions must hold one for each sample, got {predictions!r}.")
-    return _hold_text(check_y("predictions", native_labels("predictions", predictions)))
+    return _hold_text(
+        _checks.check_y("predictions", _checks.native_labels("predictions", predictions))
+    )
 
 
 def _hold_text(values: np.ndarray) -> np.ndarray:
@@ -427,7 +422,7 @@ def _read_columns(
     y: np.ndarray, given: np.ndarray, kind: str, labels: Any, pos_label: Any, threshold: Any
 ) -> Given:
     """Return probabilities or scores of every class."""
-    names = np.unique(y) if labels is None else check_y("labels", labels)
+    names = np.unique(y) if labels is None else _checks.check_y("labels", labels)
     unknown = [label for label in np.unique(y).tolist() if label not in names.tolist()]
     if len(names) != given.shape[1] or len(set(names.tolist())) < len(names) or unknown:
         raise ValueError(

@@ -22,14 +22,8 @@ from skeval._resampling.task import Target
 from skeval.metrics._regression import find_brier_losses, find_log_losses
 from skeval.model_selection import metric_interval
 from skeval.model_selection._fold_metrics import measure_loss, settle
-from skeval.report._given import (
-    GivenReport,
-    collect_given,
-    measure_slices,
-    read_units,
-    refuse_other_order,
-    warn_of_few_groups,
-)
+from skeval.report import _given
+from skeval.report._given import GivenReport
 from skeval.report._predictions import HardSamples, name_rows
 from skeval.report._sections import Caution, Figure, Section, Table
 from skeval.report._sentences import make_guess, write_chance, write_headline
@@ -127,7 +121,7 @@ class Labels(NamedTuple):
         n_true = self.true.sum(axis=1).astype(float)[rows]
         n_called = self.called.sum(axis=1).astype(float)[rows]
         target = Target(n_true, None, n_true)
-        return collect_given(target, groups, weight, n_called, self.losses[rows], None)
+        return _given.collect_given(target, groups, weight, n_called, self.losses[rows], None)
 
 
 def read_labels(
@@ -207,11 +201,11 @@ def evaluate_labels(arguments: dict[str, Any]) -> MultilabelReport:
             "scoring must be None for several labels a sample; "
             "skeval.model_selection.metric_interval takes any metric of them."
         )
-    refuse_other_order(y_true, arguments["predictions"])
+    _given.refuse_other_order(y_true, arguments["predictions"])
     options = ("kind", "threshold", "labels", "pos_label")
     read = read_labels(y_true, arguments["predictions"], *(arguments[name] for name in options))
     n = len(read.true)
-    groups, weight = read_units(arguments["groups"], arguments["sample_weight"], n)
+    groups, weight = _given.read_units(arguments["groups"], arguments["sample_weight"], n)
     seed = small_seed(arguments["random_state"])
     with warnings.catch_warnings():  # the report says what is undefined, and that groups are few
         warnings.simplefilter("ignore", UserWarning)
@@ -219,7 +213,7 @@ def evaluate_labels(arguments: dict[str, Any]) -> MultilabelReport:
         given = arguments["sample_weight"] if arguments["sample_weight"] is None else weight
         metrics = measure_labels(read, found, groups, given, level)
         answer = replace(metrics[read.answer], name=NAMES[read.answer])
-        subgroups = measure_slices(read, arguments["by"], groups, weight, level)
+        subgroups = _given.measure_slices(read, arguments["by"], groups, weight, level)
     constant = read.find_losses(read.find_constant(weight), read.answer)
     told = "the share of each label" if read.proba is not None else "what is commoner of each label"
     return MultilabelReport(
@@ -304,7 +298,7 @@ def find_worst_samples(read: Labels, index: Any) -> HardSamples:
 
 def warn_of_labels(read: Labels, found: OutOfFold) -> Iterator[Caution]:
     """Yield what a reader should know before quoting a number."""
-    yield from warn_of_few_groups(found)
+    yield from _given.warn_of_few_groups(found)
     names = np.array(read.names)
     alike = names[~read.varied]
     if len(alike):

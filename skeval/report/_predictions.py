@@ -218,7 +218,7 @@ def warn_of_metrics(metrics: Results) -> Iterator[Caution]:
         if np.isfinite(each.value) and np.isnan(each.interval.low)
     ]
     if unvaried:
-        text = f"{', '.join(unvaried)}: no interval, since nothing varies in these predictions."
+        text = f"{', '.join(unvaried)}: no interval, since nothing varies in what they are made of."
         yield Caution("undefined", text)
 
 
@@ -388,7 +388,7 @@ class HardSamples(ShownAsText):
         of that of answering always the largest class. Of numbers, all that are so far off, if few.
     unknown : dict of str to (int, int)
         Classes of which more than half of the samples are wrong in every repeat: how many, of how
-        many. There the models do not know the class, and its labels are no worse than others.
+        many. There the models mostly miss the class, and its labels are no worse than others.
     """
 
     sample: np.ndarray
@@ -486,7 +486,7 @@ def _write_apart(value: float, other: float) -> tuple[str, str]:
 def _judge_labels(
     found: OutOfFold, classes: np.ndarray, always: np.ndarray, missed: np.ndarray
 ) -> tuple[np.ndarray, dict[str, tuple[int, int]]]:
-    """Return which samples may have a wrong label, and the classes that models do not know."""
+    """Return which samples may have a wrong label, and the classes that models mostly miss."""
     codes = found.target.codes
     tested = np.bincount(found.row, minlength=len(codes))
     always = always & (tested > 1)

@@ -388,7 +388,7 @@ class EvaluationReport(ScoredReport):
     rare : RareClass or None
         The rarest class, where it is rare, and the statistic that counts there.
     unanswered : tuple of str
-        The classes that are the answer to no sample in most of the repeats.
+        The classes that are the answer to no sample in any of the repeats.
     confidence_level : float
         Nominal coverage of the intervals.
     n_samples : int

@@ -203,9 +203,11 @@ def find_rare_class(
 ) -> RareClass | None:
     """Return the rarest class where it is rare, with the statistic that counts there.
 
-    `metrics` are those of out-of-fold predictions.
+    `metrics` are those of out-of-fold predictions. A class that no sample is of is not rare: of
+    given predictions it may be what a system answers, and nothing is measured of it.
     """
-    if sizes is None or loss != "zero_one":
+    sizes = {label: size for label, size in (sizes or {}).items() if size > 0}
+    if len(sizes) < 2 or loss != "zero_one":
         return None
     label, smallest = min(sizes.items(), key=lambda item: item[1])
     share = smallest / sum(sizes.values())
@@ -221,14 +223,12 @@ def find_rare_class(
 
 
 def find_unanswered(found: OutOfFold) -> tuple[str, ...]:
-    """Return the classes that are the answer to no sample in most of the repeats."""
+    """Return the classes that are the answer to no sample in any of the repeats."""
     classes = found.target.classes
     if classes is None:
         return ()
-    k, repeats = len(classes), found.repeats
-    codes = (found.predicted[part].astype(np.intp, copy=False) for part in repeats)
-    times = sum(np.bincount(part, minlength=k) > 0 for part in codes)
-    return tuple(name_label(classes[code]) for code in np.flatnonzero(times < len(repeats) / 2))
+    times = np.bincount(found.predicted.astype(np.intp, copy=False), minlength=len(classes))
+    return tuple(name_label(classes[code]) for code in np.flatnonzero(times == 0))
 
 
 def write_verdict(report: Any) -> str:
@@ -551,10 +551,10 @@ def write_perturbation(resubstitution: Estimate) -> str:
 
 
 def write_hard_samples(hard: HardSamples, numbers: bool) -> list[str]:
-    """Say which samples may have a wrong label, and which classes the models do not know."""
+    """Say which samples may have a wrong label, and which classes the models mostly miss."""
     sentences = [
-        f"{n_wrong} of {size} samples of class {name} are wrong in every repeat: the models do not "
-        "know that class."
+        f"{n_wrong} of {count(size, 'sample')} of class {name} {'is' if size == 1 else 'are'} "
+        "wrong in every repeat: the models mostly miss that class."
         for name, (n_wrong, size) in hard.unknown.items()
     ]
     suspects = np.flatnonzero(hard.suspect)
@@ -640,7 +640,7 @@ def _warn_of_disagreement(a: Estimate, b: Estimate | None) -> Caution | None:
         "disagreement",
         f"Hold-out ({_write_error(b)}) and cross-validation ({_write_error(a)}) differ by more "
         "than two standard errors of their difference: the error depends on which samples are held "
-        "out.",
+        "out, or on how many.",
     )
 
 

@@ -24,12 +24,7 @@ __all__ = [
 ]
 
 LONGEST_NAME = 32
-DISTANCES = (
-    5,
-    16,
-    28,
-    42,
-)  # points between a point and its name; the nearest that is free is taken
+DISTANCES = (5, 16, 28, 42)  # points between a point and its name: the nearest that is free
 DIRECTIONS = ((1, 1), (-1, 1), (1, -1), (-1, -1), (1, 0), (-1, 0), (0, 1), (0, -1))
 HORIZONTAL, VERTICAL = ("center", "left", "right"), ("center", "bottom", "top")  # at 0, 1, -1
 POINT_SIZE = 8  # pixels
@@ -468,9 +463,8 @@ class NullDistributionDisplay(Display):
         -------
         NullDistributionDisplay
         """
-        return cls(tests=list(result.values()) if isinstance(result, Mapping) else [result]).plot(
-            ax
-        )
+        tests = list(result.values()) if isinstance(result, Mapping) else [result]
+        return cls(tests=tests).plot(ax)
 
     @property
     def _panels(self) -> Sequence[str]:

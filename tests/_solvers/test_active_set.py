@@ -32,7 +32,7 @@ def test_the_sets_of_an_optimum_settle_at_once(gram):
     """Wherever the free samples start from, the solution is feasible and optimal."""
     duals = some_duals(gram=gram)
     start = Start(duals.system.zeros(B), np.zeros(B), 1.0)
-    a = solve_from_values(duals, start, max_iter=120).fraction
+    a = solve_from_values(duals, start).fraction
     sets = ActiveSets(a <= 0.0, a >= 1.0, np.full((B, N), 0.5), np.zeros(B))
     found = active_set(duals, sets, max_iter=1, patience=0)
     assert found.settled.all()

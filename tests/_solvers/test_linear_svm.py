@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from skeval._solvers import linear_svm
+from skeval._solvers import linear_svm, optimum
 from skeval._solvers.column_scales import ColumnScales
 from skeval._solvers.linear_svm import LinearSVMBatch, solve_gram_svms
 
@@ -292,10 +292,11 @@ def test_one_class_is_flagged(p):
 
 
 @pytest.mark.parametrize("p", [5, 60])
-def test_too_few_iterations_are_flagged(p):
+def test_too_few_iterations_are_flagged(p, monkeypatch):
+    monkeypatch.setattr(optimum, "MAX_ITER", 1)
     X, y = simulated(100, p)
     box = 50.0 * exponential(np.random.default_rng(8), 8, 100)
-    solution = LinearSVMBatch(X).solve(y, box, max_iter=1)
+    solution = LinearSVMBatch(X).solve(y, box)
     assert not solution.converged.all()
     assert np.array_equal(np.isnan(solution.decision).all(axis=1), ~solution.converged)
     for b in np.flatnonzero(solution.converged):

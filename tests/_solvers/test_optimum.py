@@ -33,9 +33,9 @@ def solve(duals, gram):
     zeros = np.zeros((B, N), dtype=bool)
     if gram:
         guess = ActiveSets(zeros, zeros, np.zeros((B, N)), np.zeros(B))
-        return solve_from_sets(duals, guess, max_iter=120)
+        return solve_from_sets(duals, guess)
     start = Start(duals.system.zeros(B), np.zeros(B), 1.0)
-    return solve_from_values(duals, start, max_iter=120)
+    return solve_from_values(duals, start)
 
 
 @pytest.mark.parametrize("gram", [False, True])

@@ -35,6 +35,33 @@ def test_two_systems_have_the_interval_of_agresti_and_min():
     assert same.pvalue == 1
 
 
+@pytest.mark.parametrize("n_systems", [2, 3, 4, 5, 6, 7])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+def test_copies_of_a_system_do_not_differ_by_rounding(n_systems, weighted):
+    copies = dict.fromkeys([f"s{k}" for k in range(n_systems)], SYSTEMS["s1"])
+    weight = np.linspace(0.5, 1.5, N) if weighted else None
+    for others in ({}, {"other": SYSTEMS["s3"]}):
+        found = compare(Y, copies | others, method="max_t", sample_weight=weight)
+        alike = [each for pair, each in found.differences.items() if "other" not in pair]
+        assert {(each.value, each.pvalue) for each in alike} == {(0.0, 1.0)}
+
+
+@pytest.mark.parametrize("n", [4, 10, 40])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+def test_what_does_not_vary_is_judged_by_exchanges_alone(n):
+    """One is always right and one never: no resample tells more, but an exchange does."""
+    y = np.tile([0, 1], n // 2)
+    two, pvalues = {"a": y, "b": 1 - y}, {}
+    for method in ("permutation", "bootstrap", "delong"):
+        found = compare(y, two, method=method).difference
+        pvalues[method] = found.pvalue
+        shown = found.pvalue <= found.level
+        assert found.conclusion.startswith("a scores more" if shown else "Nothing may be")
+    assert pvalues["permutation"] == pytest.approx(2 * 0.5**n, abs=0.03)
+    assert np.isnan([pvalues["bootstrap"], pvalues["delong"]]).all()
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 def test_standard_errors_are_those_between_groups(weighted):
     losses = {f"s{k}": each for k, each in enumerate(RNG.normal(size=(3, N)))}

@@ -243,6 +243,9 @@ def test_what_misleads_stands_in_the_first_sentence(report):
     assert first == "Choice"
     assert rest[0].startswith(f"{stability.n_clusters} clusters, but only just, the largest k")
     assert near.edge in write_choice(near)
+    assert near.edge.endswith("so other halvings may choose otherwise.")
+    of_gap = replace(near, method="gap")
+    assert of_gap.edge.endswith("so other draws of the reference may choose otherwise.")
     explained = write_choice(replace(stability, caution="The columns shuffled show it."))
     told = f"Choice: {stability.n_clusters} clusters, which the shapes of single columns explain,"
     assert explained.startswith(told)

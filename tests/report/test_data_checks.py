@@ -63,7 +63,7 @@ def test_a_copy_of_the_classes_under_any_code(copy):
     X, y = load_iris(return_X_y=True)
     X = np.column_stack([X, copy(y)])
     assert warnings_of(X, y, names=[*"abcd", "species"])[0].startswith(
-        "Feature 'species' is a copy of the target: the errors here are those of reading"
+        "Feature 'species' is a copy of the target: a rule that uses it reads the answer."
     )
     few = FEW | {"cv": 3, "include": "holdout"}
     report = skeval.evaluate(DecisionTreeClassifier(random_state=0), X, y, **few)

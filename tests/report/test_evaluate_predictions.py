@@ -253,6 +253,20 @@ def test_what_a_reader_should_know_is_said(data, report):
     assert "few-samples" in codes(rare, p)
 
 
+@pytest.mark.parametrize("classes", [1, 2])
+def test_a_class_that_is_only_predicted_is_not_rare(classes):
+    """Nothing is measured of it, so it changes neither chance nor what counts."""
+    y = np.arange(60) % classes
+    predicted = np.where(np.arange(60) % 4 == 3, classes, y)
+    found = evaluate(y, predicted, kind="labels")
+    assert found.rare is None
+    assert [one.code for one in found.warnings] == ["undefined"]
+    assert f"never true: {classes}." in found.warnings[0]
+    beaten = classes == 2  # one answer is right for all samples of one class
+    assert found.guess.better == beaten
+    assert ("Better than chance" if beaten else "does worse than that guess") in found.verdict
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -378,6 +392,31 @@ def test_several_systems_of_three_classes_and_of_numbers(three):
     number = np.random.default_rng(6).normal(size=60)
     guesses = {"near": number + 0.1, "far": -number}
     assert evaluate(number, guesses).comparison.best == ("near",)
+
+
+@pytest.mark.parametrize(
+    ("spread", "shift", "told"),
+    [
+        (20.0, 0.3, "Probabilities are too extreme and worse than"),
+        (1.0, 0.8, "Probabilities are too high on average."),
+        (-1.0, 0.0, "the wrong way round"),
+        (0.3, 0.0, "Probabilities are not extreme enough."),
+    ],
+)
+def test_averages_are_said_to_be_off_where_the_number_of_events_is(spread, shift, told):
+    """Certain and wrong is no wrong average, however far log-odds would have to be shifted."""
+    rng = np.random.default_rng(1)
+    x = rng.normal(size=400)
+    y = (rng.random(400) < 1 / (1 + np.exp(-x))).astype(int)
+    report = evaluate(y, 1 / (1 + np.exp(-spread * x - shift)))
+    ends = report.calibration["observed_expected"].interval
+    assert ("on average" in str(report)) == (not ends.low <= 1 <= ends.high)
+    assert told in str(report)
+
+
+def test_what_is_hardly_known_plans_no_samples():
+    y, p = np.array([0, 1, 0, 0, 1, 1]), np.array([0.2, 0.9, 0.3, 0.6, 0.7, 0.4])
+    assert "To know it to" not in str(evaluate(y, p))
 
 
 def test_scores_by_class_and_the_smooth_calibration_curve_are_drawn(report, three):

@@ -257,6 +257,11 @@ def test_a_rule_that_never_finds_a_case():
     at_another = skeval.evaluate(LogisticRegression(C=0.01), X, y, confidence_level=0.8, **options)
     assert at_another.verdict.split(". ", 1)[1] == tail
     silent = skeval.evaluate(DummyClassifier(), X, y, cv=4, **FEW)
+    at_times = skeval.evaluate(LogisticRegression(), *draw_rare(seed=2), cv=4, **FEW)
+    for each in (report, silent, at_times):
+        answered = set(each.out_of_fold.target.decode(each.out_of_fold.predicted))
+        assert {"case", "none"} - answered == set(each.unanswered)
+    assert not at_times.unanswered
     assert "it never answers case" in silent.verdict
     assert "not shown to be better" in silent.verdict or "cannot be told" in silent.verdict
     assert pickle.loads(pickle.dumps(report)).verdict == report.verdict
@@ -389,8 +394,10 @@ def near_answer():
         ({"n_samples": 4000}, SIZES, "In simulations of two classes and 5000 samples it held"),
         ({"n_samples": 10001}, SIZES, "With more samples it has not been measured"),
         ({"loss": "squared", "degrees_of_freedom": 30.0}, None, "In simulations of 50 to 5,000"),
-        ({"loss": "squared", "degrees_of_freedom": 5.0}, None, "few large errors carry the mean"),
+        ({"loss": "squared", "degrees_of_freedom": 5.0}, None, "(Student's t with 3 degrees"),
         ({"loss": "absolute", "degrees_of_freedom": 5.0}, None, "In simulations of 50 to 5,000"),
+        ({"loss": "absolute", "degrees_of_freedom": 2.0}, None, "for tails as heavy as those of"),
+        ({"loss": "brier", "n_samples": 1001}, SIZES, "With more samples it has not been measured"),
         ({"loss": "brier"}, SIZES, "In simulations of two classes and 50 to 1,000 samples it held"),
         ({"loss": "log_loss"}, {"a": 58, "b": 2}, "a class of less than a tenth"),
         ({"loss": "own"}, None, "has not been measured for the own loss."),
@@ -414,6 +421,31 @@ def test_what_was_not_measured_is_not_promised(near_answer, options, sizes, word
     answer = replace(answer, details={**answer.details, **details}, **others)
     cases = Cases(np.arange(len(y)), np.asarray(y))
     _, told = write_coverage(answer, sizes, cases, weighted=False)
+    assert words in told
+    assert ("where 95 % were promised" in told) == told.startswith("In simulations")
+    assert "sample weights" in write_coverage(answer, sizes, cases, weighted=True)[1]
+
+
+@pytest.mark.parametrize(
+    ("options", "sizes", "words"),
+    [
+        ({}, SIZES, "In simulations of 100 to 2,000 samples"),
+        ({"n_samples": 3000}, SIZES, "With more samples it has not been measured"),
+        ({"loss": "squared"}, None, "In simulations of 100 to 2,000 samples"),
+        ({"loss": "log_loss"}, SIZES, "for the log loss."),
+        ({"n_samples": 99}, SIZES, "for fewer than 100 samples."),
+        ({"confidence_level": 0.8}, SIZES, "for intervals of 80 %."),
+        ({}, {"a": 50, "b": 3}, "for a class of less than a tenth of the samples."),
+        ({}, {"a": 20, "b": 20, "c": 20}, "for 3 classes."),
+    ],
+)
+def test_in_time_order_what_was_not_measured_is_not_promised(near_answer, options, sizes, words):
+    level = options.get("confidence_level", 0.95)
+    details = {**near_answer.details, "loss": options.get("loss", "zero_one")}
+    answer = replace(near_answer, method="given_folds", details=details, confidence_level=level)
+    n = options.get("n_samples", 200)
+    cases = Cases(np.arange(n) // 20, np.zeros(-(-n // 20)), -(-n // 20), "blocks of time")
+    told = write_coverage(answer, sizes, cases, weighted=False)[1]
     assert words in told
     assert ("where 95 % were promised" in told) == told.startswith("In simulations")
     assert "sample weights" in write_coverage(answer, sizes, cases, weighted=True)[1]

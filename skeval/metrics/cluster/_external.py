@@ -307,9 +307,8 @@ def pair_counts(
     >>> pair_counts([0, 0, 1, 1], [0, 0, 0, 1])
     {'both': 1, 'true_only': 1, 'pred_only': 2, 'neither': 2}
     """
-    return _pairs.scale_counts(
-        _pairs.make_contingency(labels_true, labels_pred, sample_weight)
-    )._asdict()
+    table = _pairs.make_contingency(labels_true, labels_pred, sample_weight)
+    return _pairs.scale_counts(table)._asdict()
 
 
 def precision_recall_f(pairs: PairCounts, beta: float) -> tuple[float, float, float]:

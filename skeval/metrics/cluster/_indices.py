@@ -30,16 +30,8 @@ from sklearn.metrics import (
 )
 from sklearn.utils import check_consistent_length
 
+from skeval.metrics.cluster import _external
 from skeval.metrics.cluster._dbcv import dbcv_score
-from skeval.metrics.cluster._external import (
-    class_f_measure,
-    fowlkes_mallows_score,
-    inverse_purity_score,
-    minkowski_score,
-    pair_fbeta_score,
-    pair_jaccard_score,
-    purity_score,
-)
 from skeval.metrics.cluster._kernels.distance_pass import silhouettes, slices
 from skeval.metrics.cluster._kernels.distances import MetricOfRows, Partition, Tiles, to_centroids
 from skeval.metrics.cluster._samples import (
@@ -1016,17 +1008,17 @@ INTERNAL = (
 EXTERNAL = (
     Index("adjusted_mutual_info", adjusted_mutual_info_score, -np.inf, 1.0, True, MEAN),
     Index("adjusted_rand", adjusted_rand_score, -1.0, 1.0, True, MEAN),
-    Index("class_f_measure", class_f_measure, 0.0, 1.0, True, MEAN),
+    Index("class_f_measure", _external.class_f_measure, 0.0, 1.0, True, MEAN),
     Index("completeness", completeness_score, 0.0, 1.0, True, MEAN),
-    Index("fowlkes_mallows", fowlkes_mallows_score, 0.0, 1.0, True, MEAN),
+    Index("fowlkes_mallows", _external.fowlkes_mallows_score, 0.0, 1.0, True, MEAN),
     Index("homogeneity", homogeneity_score, 0.0, 1.0, True, MEAN),
-    Index("inverse_purity", inverse_purity_score, 0.0, 1.0, True, MEAN),
-    Index("minkowski", minkowski_score, 0.0, np.inf, False, MEAN),
+    Index("inverse_purity", _external.inverse_purity_score, 0.0, 1.0, True, MEAN),
+    Index("minkowski", _external.minkowski_score, 0.0, np.inf, False, MEAN),
     Index("mutual_info", mutual_info_score, 0.0, np.inf, True, MEAN),
     Index("normalized_mutual_info", normalized_mutual_info_score, 0.0, 1.0, True, MEAN),
-    Index("pair_fbeta", pair_fbeta_score, 0.0, 1.0, True, MEAN),
-    Index("pair_jaccard", pair_jaccard_score, 0.0, 1.0, True, MEAN),
-    Index("purity", purity_score, 0.0, 1.0, True, MEAN),
+    Index("pair_fbeta", _external.pair_fbeta_score, 0.0, 1.0, True, MEAN),
+    Index("pair_jaccard", _external.pair_jaccard_score, 0.0, 1.0, True, MEAN),
+    Index("purity", _external.purity_score, 0.0, 1.0, True, MEAN),
     Index("rand", rand_score, 0.0, 1.0, True, MEAN),
     Index("v_measure", v_measure_score, 0.0, 1.0, True, MEAN),
 )

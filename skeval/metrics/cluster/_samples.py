@@ -28,14 +28,8 @@ import numpy as np
 from scipy.sparse import csr_matrix, issparse
 from sklearn.utils import assert_all_finite, column_or_1d
 
-from skeval.metrics.cluster._kernels.distance_pass import (
-    FROM_PAIRS,
-    PRUNED,
-    TILE_ROWS,
-    connectivity_by_tree,
-    measure_by_pass,
-    order_by_place,
-)
+from skeval.metrics.cluster._kernels import distance_pass
+from skeval.metrics.cluster._kernels.distance_pass import FROM_PAIRS, PRUNED, TILE_ROWS
 from skeval.metrics.cluster._kernels.distances import (
     Partition,
     Points,
@@ -187,7 +181,7 @@ def check_samples(
         order = partition.order
         data = data[order] if issparse(data) else data.take(order, axis=0)
         if by_place and not issparse(data) and len(data) > TILE_ROWS:
-            again = order_by_place(data, partition.members)
+            again = distance_pass.order_by_place(data, partition.members)
             data, partition = data.take(again, axis=0), replace(partition, order=order[again])
     return Samples(data, partition, metric, n_jobs)
 
@@ -305,7 +299,7 @@ def measure(samples: Samples, needs: Iterable[str], n_neighbors: int = 0) -> dic
         found |= measure_without_pass(samples, by_tree, n_neighbors)
         left -= set(found)
     if left:
-        found |= measure_by_pass(samples, left, n_neighbors)
+        found |= distance_pass.measure_by_pass(samples, left, n_neighbors)
     return found | measure_centroids(samples, needs - FROM_PAIRS)
 
 
@@ -315,7 +309,7 @@ def measure_without_pass(samples: Samples, needs: set[str], n_neighbors: int) ->
     if "extremes" in needs:
         found["extremes"] = extremes_by_bounds(samples)
     if "connectivity" in needs:
-        found["connectivity"] = connectivity_by_tree(samples, n_neighbors)
+        found["connectivity"] = distance_pass.connectivity_by_tree(samples, n_neighbors)
     return {name: value for name, value in found.items() if value is not None}
 
 

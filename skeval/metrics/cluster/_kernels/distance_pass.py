@@ -18,14 +18,8 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from scipy.spatial import cKDTree
 
-from skeval.metrics.cluster._kernels.distances import (
-    Partition,
-    Samples,
-    Strip,
-    Tile,
-    Tiles,
-    squared_norms,
-)
+from skeval.metrics.cluster._kernels import distances
+from skeval.metrics.cluster._kernels.distances import Partition, Samples, Strip, Tile, Tiles
 
 __all__ = [
     "FROM_PAIRS",
@@ -799,7 +793,7 @@ def points_visited(tree: cKDTree, queries: np.ndarray, radius: np.ndarray | floa
     stack = [(tree.tree, np.arange(len(queries)), offset)]
     while stack:
         node, rows, offset = stack.pop()
-        near = squared_norms(offset) <= radius[rows] ** 2
+        near = distances.squared_norms(offset) <= radius[rows] ** 2
         rows, offset = rows[near], offset[near]
         if not len(rows):
             continue

@@ -11,14 +11,8 @@ import numpy as np
 from joblib import effective_n_jobs
 from scipy.spatial import cKDTree
 
-from skeval.metrics.cluster._kernels.distance_pass import (
-    PILOT,
-    TILE_COLUMNS,
-    TILE_ROWS,
-    VISIT_COST,
-    points_visited,
-    slices,
-)
+from skeval.metrics.cluster._kernels import distance_pass
+from skeval.metrics.cluster._kernels.distance_pass import PILOT, TILE_COLUMNS, TILE_ROWS, VISIT_COST
 from skeval.metrics.cluster._kernels.distances import (
     Samples,
     left_operands,
@@ -84,7 +78,7 @@ class _Search:
     def n_visited(self, best: float) -> float:
         """Return how many points a search within `best` looks at."""
         some = self.queries[self.spread[:: -(-len(self.spread) // PILOT)]]
-        return points_visited(self.tree, some, best)
+        return distance_pass.points_visited(self.tree, some, best)
 
     def rest(self, best: float) -> float:
         """Query in growing batches, so that the bound of eq. 3 is tight early."""
@@ -125,8 +119,8 @@ def _farthest_of_all(points: np.ndarray) -> float:
     """Return the distance of the farthest pair, found by products of centred points (eq. 9)."""
     right = operands(points.T, points.mean(axis=0))
     left, largest, pair = left_operands(right), -1.0, (0, 0)
-    for rows in slices(len(points), TILE_ROWS):
-        for columns in slices(len(points), TILE_COLUMNS, start=rows.start):
+    for rows in distance_pass.slices(len(points), TILE_ROWS):
+        for columns in distance_pass.slices(len(points), TILE_COLUMNS, start=rows.start):
             squared = multiply(left[rows], right[:, columns])  # its error: eq. 9
             i, j = np.unravel_index(squared.argmax(), squared.shape)
             if squared[i, j] > largest:
