@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from sklearn.metrics import roc_auc_score
 from sklearn.utils import get_tags
 
+from skeval._inference.areas import independent_size
 from skeval._inference.intervals import Codes, Spread, spread_between
 from skeval._inference.paired import Right
 from skeval._resampling.fits import check_error_score, fit_plan, score_plan
@@ -887,7 +888,7 @@ class Predictions:
         degrees = np.inf if units.n_groups is None else units.n_groups - 1.0
         if scores is not None:
             weight = np.ones(self.n_samples) if self.weight is None else self.weight
-            weight = weight / weight.sum()
+            size, weight = independent_size(weight), weight / weight.sum()
             of_runs = scores @ weight
             values = mean @ of_runs
             moved = (mean @ scores - values[:, None]) * weight
@@ -895,8 +896,9 @@ class Predictions:
             if rates and len(self.runs) == k:
                 n_rates = self.n_samples
             if units.n_groups is None:
-                degrees = np.inf if n_rates else self.n_samples - 1.0
-                factor = 1.0 if n_rates else self.n_samples / degrees
+                # One sample alone that counts has no spread, whatever the factor.
+                degrees = np.inf if n_rates else max(size - 1.0, 1e-12)
+                factor = 1.0 if n_rates else size / degrees
                 covariance = factor * moved @ moved.T
             else:
                 spread = spread_between(moved.T, units.codes, weight)

@@ -412,6 +412,17 @@ def test_weights_count_as_repeats_of_samples():
         compare_predictions(Y, [A, B], method="mcnemar", sample_weight=weight)
 
 
+def test_what_weighs_nothing_is_not_compared():
+    values = np.random.default_rng(0).normal(size=(2, 30))
+    weight = np.where(np.arange(30) < 12, np.linspace(1, 2, 30), 0.0)
+    found = compare_predictions(None, list(values), sample_weight=weight).difference
+    alone = compare_predictions(None, list(values[:, :12]), sample_weight=weight[:12]).difference
+    assert_allclose(
+        [found.standard_error, found.pvalue, found.interval.low],
+        [alone.standard_error, alone.pvalue, alone.interval.low],
+    )
+
+
 @pytest.mark.parametrize("method", ["permutation", "bootstrap", "mcnemar", "delong"])
 def test_pairs_of_many_are_what_two_alone_are(method):
     rng = np.random.default_rng(0)
