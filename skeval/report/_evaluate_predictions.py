@@ -695,7 +695,8 @@ def _warn_of_scores(given: Given, found: OutOfFold, metrics: Results) -> Iterato
         yield Caution(
             "reversed",
             f"The area under the ROC curve is below 0.5: high scores go with the other class than "
-            f"{given.positive}. If they are meant for that one, give pos_label=.",
+            f"{given.positive}. If they are meant for that one, give pos_label=, or turn "
+            "them round.",
         )
 
 

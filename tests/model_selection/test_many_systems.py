@@ -1,6 +1,7 @@
 """Many systems on the same samples: covariance, seeds, ranks, and the size of the comparison."""
 
 from functools import partial
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -45,6 +46,17 @@ def test_copies_of_a_system_do_not_differ_by_rounding(n_systems, weighted):
         found = compare(Y, copies | others, method="max_t", sample_weight=weight)
         alike = [each for pair, each in found.differences.items() if "other" not in pair]
         assert {(each.value, each.pvalue) for each in alike} == {(0.0, 1.0)}
+
+
+def test_two_groups_prove_nothing():
+    """A resample of two groups is one of three, between which no difference ends."""
+    groups = np.repeat([0, 1], N // 2)
+    for a, b in combinations(SYSTEMS, 2):
+        found = compare(Y, {a: SYSTEMS[a], b: SYSTEMS[b]}, groups=groups)
+        assert found.method == "max_t"
+        drawn = compare(Y, {a: SYSTEMS[a], b: SYSTEMS[b]}, groups=groups, method="bootstrap")
+        assert found.difference.interval.low < drawn.difference.interval.low
+        assert found.difference.interval.high > drawn.difference.interval.high
 
 
 @pytest.mark.parametrize("n", [4, 10, 40])
