@@ -11,7 +11,7 @@ from helpers.public_modules import MODULES
 import skeval
 
 
-def test_a_type_checker_finds_the_types():
+def test_the_package_says_that_it_is_typed():
     """That mypy reads helpers/users_program.py as it should is for the job that checks types."""
     assert (Path(skeval.__file__).parent / "py.typed").is_file()
 

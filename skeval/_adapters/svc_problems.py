@@ -463,6 +463,5 @@ def group_equal(gamma: np.ndarray, maps: ColumnMaps | None) -> list[np.ndarray]:
 def take_fits(problems: PairProblems, fits: np.ndarray) -> PairProblems:
     """Return the problems of some fits."""
     block, rows, signs, box = problems
-    return PairProblems(
-        block.take(fits), rows, signs if signs.ndim == 1 else signs[fits], box[fits]
-    )
+    signs = signs if signs.ndim == 1 else signs[fits]
+    return PairProblems(block.take(fits), rows, signs, box[fits])

@@ -741,10 +741,10 @@ def spreads_of_cells(
     weight: Floats | None = None,
     part: NDArray[np.intp] | None = None,
 ) -> list[Spread]:
-    """Return how far the weighted mean is known of what a sample counts by its cell, by each part.
+    """Return, for each part of the samples, how far the weighted mean of a value is known.
 
-    It is that of `spread_between`, from a table of groups and cells where this is small. A part
-    without samples has none.
+    A sample in cell c has the value ``values[c]``. The spread is that of `spread_between`, from a
+    table of groups and cells where this is small. A part without samples has none.
     """
     if weight is not None:
         weight = None if weight.min() == weight.max() else weight / weight.max()
@@ -777,7 +777,7 @@ def _spread_of_many(values: Floats, cell: Labels, group: Codes, weight: Floats) 
 
 
 def _spread_of_table(values: Floats, table: Floats, squares: Floats) -> Spread:
-    """Return the same of the weights, and of their squares, of each group in each cell."""
+    """Return the same from the weights and from their squares, added up by group and cell."""
     whole = table.sum(axis=0)
     influence = _centre(values, whole)
     squared, counted = squares.sum(axis=0) @ influence**2, whole @ influence**2

@@ -272,7 +272,10 @@ class Right:
         return self.count(self.group)
 
     def count(self, code: Codes) -> tuple[Floats, Floats]:
-        """Return the same of groups of one kind."""
+        """Return the same of groups of one kind.
+
+        Three classifiers have 8 cells, by which of them are right, and one pass counts these.
+        """
         n_groups, hits = int(code.max()) + 1, list[Floats]()
         for first in range(0, len(self.right), 3):
             three = self.right[first : first + 3].view(np.int8)

@@ -80,9 +80,8 @@ def friedman(ranks: Floats) -> FriedmanTest:
     pvalue = float(stats.chi2.sf(chi_squared, k - 1))
     f = f_of(chi_squared, n, k)
     f_pvalue = float(stats.f.sf(f, k - 1, (k - 1) * (n - 1)))
-    return FriedmanTest(
-        chi_squared, pvalue, f, f_pvalue, plain, f_of(plain, n, k), chi_squared / most
-    )
+    share = chi_squared / most
+    return FriedmanTest(chi_squared, pvalue, f, f_pvalue, plain, f_of(plain, n, k), share)
 
 
 def f_of(chi_squared: float, n: int, k: int) -> float:

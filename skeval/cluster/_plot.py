@@ -73,21 +73,13 @@ class StabilityDisplay(Display):
 
     def _draw(self, ax: Any) -> None:
         """Draw both curves with their error bars, the limits and the choice."""
-        style = {"marker": "o", "capsize": 3}
-        self.errorbar_ = ax.errorbar(
-            self.candidates, self.values, yerr=self.standard_errors, label="data", **style
-        )
-        self.reference_ = ax.errorbar(
-            self.candidates,
-            self.reference_values,
-            yerr=self.reference_standard_errors,
-            color="grey",
-            label="data without structure",
-            **style,
-        )
-        (self.limits_,) = ax.plot(
-            self.candidates, self.limits, color="grey", linestyle="--", label="limit of the rule"
-        )
+        k, style = self.candidates, {"marker": "o", "capsize": 3}
+        errors = {"yerr": self.standard_errors, "label": "data"}
+        self.errorbar_ = ax.errorbar(k, self.values, **errors, **style)
+        errors = {"yerr": self.reference_standard_errors, "label": "data without structure"}
+        self.reference_ = ax.errorbar(k, self.reference_values, color="grey", **errors, **style)
+        dashed = {"color": "grey", "linestyle": "--", "label": "limit of the rule"}
+        (self.limits_,) = ax.plot(k, self.limits, **dashed)
         ax.axvline(self.n_clusters, color="C1", linestyle=":", label=f"chosen: {self.n_clusters}")
         ax.set_xticks(self.candidates)
         ax.set_xlabel("number of clusters")
@@ -147,13 +139,8 @@ class ClusterStabilityDisplay(Display):
         place, n_resamples = np.arange(len(self.labels)), self.replicates.shape[1]
         self.bars_ = ax.barh(place, self.values, color="C0", alpha=0.4)
         spread = np.tile(np.linspace(-0.3, 0.3, n_resamples), len(place))
-        (self.points_,) = ax.plot(
-            self.replicates.ravel(),
-            np.repeat(place, n_resamples) + spread,
-            ".",
-            color="C0",
-            markersize=3,
-        )
+        heights = np.repeat(place, n_resamples) + spread
+        (self.points_,) = ax.plot(self.replicates.ravel(), heights, ".", color="C0", markersize=3)
         for least in VERDICTS:
             ax.axvline(least, color="grey", linestyle="--" if least > DISSOLVED else "-", lw=0.8)
         rows = zip(self.labels, self.sizes, self.verdicts, strict=True)

@@ -175,9 +175,8 @@ def _read_log(path: Path) -> tuple[str, list[Row]]:
                 f"has the keys {list(log)[:8]}."
             )
         name = str((log.get("eval") or {}).get("model", path.stem))
-        rows = [
-            _read_sample(f"{path.name}: samples[{at}]", each) for at, each in enumerate(samples)
-        ]
+        start = f"{path.name}: samples"
+        rows = [_read_sample(f"{start}[{at}]", each) for at, each in enumerate(samples)]
     if not rows:
         raise ValueError(f"{path.name} holds no samples.")
     return name, rows

@@ -531,15 +531,10 @@ class CalibrationDisplay(ScoreDisplay):
         if "calibrated" not in (line.get_label() for line in ax.lines):
             ax.plot([0, 1], [0, 1], linestyle=":", color="0.4", linewidth=1, label="calibrated")
         if band:
-            self.band_ = ax.fill_between(
-                curve.x,
-                columns["calibrated_low"],
-                columns["calibrated_high"],
-                color="0.5",
-                alpha=0.2,
-                linewidth=0,
-                label=f"{level} band if calibrated",
-            )
+            ends = columns["calibrated_low"], columns["calibrated_high"]
+            shade = {"color": "0.5", "alpha": 0.2, "linewidth": 0}
+            label = f"{level} band if calibrated"
+            self.band_ = ax.fill_between(curve.x, *ends, label=label, **shade)
         reach = np.array([curve.y - curve.low, curve.high - curve.y])
         options = {"fmt": "o-", "capsize": 3, "linewidth": 1.2, "markersize": 4}
         label = f"{self.name or 'observed'}, {level} intervals"

@@ -49,7 +49,9 @@ Floats = NDArray[np.float64]
 CERTAIN = 1e-8
 """Probabilities nearer to 0 or 1 are taken for this, since certainty has no log-odds."""
 N_DRAWS, N_CUTS, STEPS = 400, 200, 14
+"""Curves drawn for a test, log-odds that a curve is looked at, and halvings to find an end."""
 FEW_EVENTS = 30
+"""A class of fewer samples has a spline with fewer knots."""
 KNOTS = {4: (0.05, 0.35, 0.65, 0.95), 3: (0.1, 0.5, 0.9), 2: (0.25, 0.75)}
 """By their number, at which quantiles of the log-odds the knots of a spline are."""
 SHARES = {"ici": None, "e50": 0.5, "e90": 0.9}

@@ -280,11 +280,8 @@ def find_bootstraps(task: Task, root: SeedSequence, settings: Settings) -> dict[
     losses = weigh_values(loss(truth, predictions), weights)
     pairs = None if loss.name == "zero_one" else loss
     gamma, gamma_values = no_information(truth, predictions, pairs, weights)
-    influences = (
-        sampling_influence(losses, units),
-        oob_influence,
-        sampling_influence(gamma_values, units),
-    )
+    of_gamma = sampling_influence(gamma_values, units)
+    influences = sampling_influence(losses, units), oob_influence, of_gamma
     outcomes, n_tested = {}, int(tested.sum())
     size = n_tested if weights is None else count_effective(weights[tested])
     for method in METHODS:

@@ -88,8 +88,7 @@ Named = Mapping[str, Any] | Sequence[Any]
         "n_resamples": [Interval(Integral, 2, None, closed="left")],
         "random_state": ["random_state", Generator],
         "n_jobs": [Integral, None],
-    },
-    prefer_skip_nested_validation=True,
+    }
 )
 def compare_classifiers(
     estimators: Named,

@@ -107,8 +107,7 @@ def metric_interval(
         "n_resamples": [Interval(Integral, 2, None, closed="left")],
         "random_state": ["random_state", Generator],
         "n_jobs": [Integral, None],
-    },
-    prefer_skip_nested_validation=True,
+    }
 )
 def metric_interval(
     metric: Metric | Several,

@@ -533,15 +533,10 @@ class PerturbationDisplay(Display):
         ends = self.interval.low, self.interval.high
         label = f"{100 * self.interval.confidence_level:g} % interval {write_range(*ends)}"
         self.interval_ = ax.axvspan(*ends, label=f"{label} ({self.interval.method})", **span)
-        self.line_ = ax.axvline(
-            self.value, color="C1", label=f"cross-validated error {self.value:.3f}"
-        )
-        ax.axvline(
-            self.resubstitution,
-            color="0.5",
-            linestyle="--",
-            label=f"training error {self.resubstitution:.3f}",
-        )
+        label = f"cross-validated error {self.value:.3f}"
+        self.line_ = ax.axvline(self.value, color="C1", label=label)
+        label = f"training error {self.resubstitution:.3f}"
+        ax.axvline(self.resubstitution, color="0.5", linestyle="--", label=label)
         ax.set_title(f"perturbed statistic: {self.statistic.replace('_', '-')}", fontsize="medium")
         ax.set(xlabel=mean_loss_name(self.loss), ylabel="perturbations")
         mark_integers(ax)
@@ -630,12 +625,8 @@ class SimplexDisplay(Display):
         SimplexDisplay
         """
         draws = draw_posterior(comparison, a, b, method, rope, test_fraction)
-        return cls(
-            draws=draws,
-            name_a=a,
-            name_b=b,
-            rope=comparison.details["rope"] if rope is None else rope,
-        ).plot(ax=ax)
+        rope = comparison.details["rope"] if rope is None else rope
+        return cls(draws=draws, name_a=a, name_b=b, rope=rope).plot(ax=ax)
 
     def _find_size(self, **_: Any) -> tuple[float, float]:
         return 6.0, 5.4

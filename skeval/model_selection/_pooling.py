@@ -164,9 +164,8 @@ def pool_estimates(
     """
     check_confidence_level(confidence_level)
     check_option("scale", scale, ("auto", *SCALES))
-    return pool_sites(
-        read_sites(estimates, standard_errors, confidence_level), scale, confidence_level
-    )
+    sites = read_sites(estimates, standard_errors, confidence_level)
+    return pool_sites(sites, scale, confidence_level)
 
 
 def read_sites(estimates: Any, standard_errors: Any, level: float) -> dict[Any, Estimate]:

@@ -444,11 +444,8 @@ class Run:
         granted = self._finish(self.grant, found.n_fits, guess, rare)
         estimates = tuple(self._estimate_all(granted))
         if not steps.ordered:
-            where = (
-                name_columns(steps.task.X, names),
-                left_out,
-                _predictions.name_rows(steps.task.X),
-            )
+            rows = _predictions.name_rows(steps.task.X)
+            where = name_columns(steps.task.X, names), left_out, rows
             notes += self._finish(warn_of_order, *where, found, steps.groups, steps.folds)
         notes += self._finish(_predictions.warn_of_scores, found, metrics, steps.task.estimator)
         asked = steps.task.estimator, steps.task.X, steps.target.y

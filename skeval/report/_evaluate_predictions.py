@@ -720,10 +720,16 @@ def _warn_of_classes(given: Given, found: OutOfFold) -> Iterator[Caution]:
             "over classes count it as 0.",
         )
     sizes = np.bincount(target.codes, minlength=len(target.classes))
+    if absent := list(map(str, target.classes[sizes == 0])):
+        yield Caution(
+            "undefined",
+            f"Predicted but never true: {list_few(absent, 5)}. Recall is not defined there: means over classes "
+            "leave it out, but count the F1 of the class as 0.",
+        )
     few = [
         f"{label} ({size})"
         for label, size in zip(target.classes, sizes, strict=True)
-        if size < FEW_OF_CLASS
+        if 0 < size < FEW_OF_CLASS
     ]
     if few:
         yield Caution(

@@ -203,9 +203,11 @@ def find_rare_class(
 ) -> RareClass | None:
     """Return the rarest class where it is rare, with the statistic that counts there.
 
-    `metrics` are those of out-of-fold predictions.
+    `metrics` are those of out-of-fold predictions. A class that no sample is of is not rare: of
+    given predictions it may be what a system answers, and nothing is measured of it.
     """
-    if sizes is None or loss != "zero_one":
+    sizes = {label: size for label, size in (sizes or {}).items() if size > 0}
+    if len(sizes) < 2 or loss != "zero_one":
         return None
     label, smallest = min(sizes.items(), key=lambda item: item[1])
     share = smallest / sum(sizes.values())

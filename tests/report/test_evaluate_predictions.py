@@ -253,6 +253,20 @@ def test_what_a_reader_should_know_is_said(data, report):
     assert "few-samples" in codes(rare, p)
 
 
+@pytest.mark.parametrize("classes", [1, 2])
+def test_a_class_that_is_only_predicted_is_not_rare(classes):
+    """Nothing is measured of it, so it changes neither chance nor what counts."""
+    y = np.arange(60) % classes
+    predicted = np.where(np.arange(60) % 4 == 3, classes, y)
+    found = evaluate(y, predicted, kind="labels")
+    assert found.rare is None
+    assert [one.code for one in found.warnings] == ["undefined"]
+    assert f"never true: {classes}." in found.warnings[0]
+    beaten = classes == 2  # one answer is right for all samples of one class
+    assert found.guess.better == beaten
+    assert ("Better than chance" if beaten else "does worse than that guess") in found.verdict
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

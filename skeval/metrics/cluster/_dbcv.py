@@ -164,12 +164,9 @@ def _drop_singletons(samples: Samples) -> Samples:
     large = old.sizes > 1
     kept = large[old.cluster]
     sizes = old.sizes[large]
-    partition = Partition(
-        old.order[kept], np.cumsum(sizes) - sizes, sizes, old.names[large], old.n_rows
-    )
-    points = (
-        samples.points[np.flatnonzero(kept)] if samples.metric != "precomputed" else samples.points
-    )
+    starts, points = np.cumsum(sizes) - sizes, samples.points
+    partition = Partition(old.order[kept], starts, sizes, old.names[large], old.n_rows)
+    points = points if samples.metric == "precomputed" else points[np.flatnonzero(kept)]
     return replace(samples, points=points, partition=partition)
 
 
