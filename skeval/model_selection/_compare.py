@@ -551,12 +551,13 @@ def compare_predictions(
         of each sample are exchanged or not, at random; the P-value is exact for the hypothesis that
         it does not matter which is which, and the interval is that of the bootstrap. "bootstrap":
         the samples are resampled; of few groups the interval is too short (see below). "mcnemar"
-        counts the samples that one alone predicts right; "cochran_q" does so after the test that all are right equally often. "delong" compares areas
-        under ROC curves, of two classes, the second in sorted order the positive one. Of samples in
-        the order of time, where neighbours err together, the three others compare the accuracy, or
-        a `metric` that is a mean of losses of samples, as `sklearn.metrics.mean_absolute_error`:
-        "time_blocks" by blocks of consecutive samples, as long as neighbours are alike;
-        "diebold_mariano" for forecasts `horizon` steps ahead [6]_ with the correction of [7]_;
+        counts the samples that one alone predicts right; "cochran_q" does so after the test that
+        all are right equally often. "delong" compares areas under ROC curves, of two classes, the
+        second in sorted order the positive one. Of samples in the order of time, where neighbours
+        err together, the three others compare the accuracy, or a `metric` that is a mean of losses
+        of samples, as `sklearn.metrics.mean_absolute_error`: "time_blocks" by blocks of consecutive
+        samples, as long as neighbours are alike; "diebold_mariano" for forecasts `horizon` steps
+        ahead [6]_ with the correction of [7]_;
         "giacomini_white" [10]_, of two forecasts one step ahead, asks something else: whether the
         last difference foretells which of them scores better next. The next difference that is
         foretold stands in the details as ``foretold``; the interval is that of "time_blocks".

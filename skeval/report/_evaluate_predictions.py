@@ -723,8 +723,8 @@ def _warn_of_classes(given: Given, found: OutOfFold) -> Iterator[Caution]:
     if absent := list(map(str, target.classes[sizes == 0])):
         yield Caution(
             "undefined",
-            f"Predicted but never true: {list_few(absent, 5)}. Recall is not defined there: means over classes "
-            "leave it out, but count the F1 of the class as 0.",
+            f"Predicted but never true: {list_few(absent, 5)}. Recall is not defined there: means "
+            "over classes leave it out, but count the F1 of the class as 0.",
         )
     few = [
         f"{label} ({size})"
