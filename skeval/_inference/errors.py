@@ -383,20 +383,22 @@ def inflation_of(shared: Shared, n_repeats: float) -> float:
     return max(1 + shared.value, least) if shared.value > shared.noise else least
 
 
-def degrees_of_mean(losses: Floats, n: float, inflation: float, *, bounded: bool) -> float:
+def degrees_of_mean(tested: Tested, n: int, inflation: float, *, bounded: bool) -> float:
     r"""Return Student's degrees of freedom of the mean of non-negative losses of `n` samples.
 
     Those by Satterthwaite of a variance of losses with kurtosis :math:`\kappa`,
     :math:`2 n / (f (\kappa - 1))`, and ``n / f - 1`` at most: few large losses carry the variance
-    of heavy tails, and tell it badly. Losses that are not bounded and whose `tail_index`
-    :math:`\alpha` is less than 2 have no variance at all; then it is :math:`2 \alpha` at most.
+    of heavy tails, and tell it badly. With weights n is what the samples are worth, and the
+    kurtosis is weighted. Losses that are not bounded and whose `tail_index` :math:`\alpha` is less
+    than 2 have no variance at all; then it is :math:`2 \alpha` at most.
     """
-    squares = (losses - losses.mean()) ** 2
-    spread = float(squares.mean())
-    most = n / inflation - 1
+    losses, weight = tested.losses, tested.weight
+    squares = (losses - mean_loss(tested)) ** 2
+    spread, size = float(np.average(squares, weights=weight)), n * worth(tested) / len(losses)
+    most = size / inflation - 1
     if spread > 0:
-        excess = float(np.mean((squares / spread) ** 2)) - 1
-        most = min(most, 2 * n / (inflation * excess)) if excess > 0 else most
+        excess = float(np.average((squares / spread) ** 2, weights=weight)) - 1
+        most = min(most, 2 * size / (inflation * excess)) if excess > 0 else most
         index = np.inf if bounded else tail_index(losses, n)
         most = min(most, 2 * max(1.0, index)) if index < 2 else most
     return max(1.0, most)

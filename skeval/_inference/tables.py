@@ -454,7 +454,10 @@ def best_table(share: Floats, slope: Floats, radius: float) -> Floats:
 
     margin = 0.0
     if depth.any():
-        margin = float(np.exp(brentq(excess, -60.0, np.log1p(1 / np.sqrt(radius)), xtol=1e-14)))
+        # Where the best cells were hardly seen the root is near 0: it is no smaller than this.
+        least = 2 * np.log(q[depth == 0].sum() * np.sum(q * np.sqrt(depth)) / (1 + radius))
+        ends = min(-60.0, float(least)), np.log1p(1 / np.sqrt(radius))
+        margin = float(np.exp(brentq(excess, *ends, xtol=1e-14)))
     elif gain <= 0:
         return share
     p = np.zeros_like(share)

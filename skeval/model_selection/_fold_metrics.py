@@ -24,7 +24,7 @@ from sklearn import metrics as sk
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval._inference import intervals
-from skeval._inference.areas import within_fold_area
+from skeval._inference.areas import independent_size, within_fold_area
 from skeval._inference.errors import Tested, degrees_of_mean, mean_loss, spread_of_mean, worth
 from skeval._inference.estimate import Estimate, Limits, Results
 from skeval._inference.intervals import Spread
@@ -202,7 +202,8 @@ def measure_loss(
     """Return the mean of non-negative losses, or its root."""
     estimate, error, degrees = summarize_losses(found, losses)
     if found.cases.n_groups is None:
-        degrees = degrees_of_mean(losses, len(found.target), found.inflation, bounded=bounded)
+        tested, n = Tested(losses, found.look_up(found.weight)), len(found.target)
+        degrees = degrees_of_mean(tested, n, found.inflation, bounded=bounded)
     limits: Callable[[float], Limits] = partial(
         intervals.log_interval, estimate, error, degrees_of_freedom=degrees
     )
@@ -230,7 +231,7 @@ def summarize_losses(
     variance = float(np.mean([spread.variance for spread in spreads]))
     degrees = min(spread.degrees_of_freedom for spread in spreads)
     if group is None:
-        degrees = max(1.0, len(found.target) / found.inflation - 1)
+        degrees = max(1.0, independent_size(found.weight) / found.inflation - 1)
     mean = mean_loss(Tested(losses, weight))
     return mean, float(np.sqrt(variance * inflate(found, variance, values))), degrees
 
@@ -243,7 +244,11 @@ def measure_ranking(
     is_positive = np.zeros(len(found.target), dtype=bool)
     is_positive[found.row[positive]] = True
     unit = found.cases.unit
-    sizes = len(np.unique(unit[is_positive])), len(np.unique(unit[~is_positive]))
+    sides = is_positive, ~is_positive
+    counts = [len(np.unique(unit[own])) for own in sides]
+    sizes = [
+        min(n, independent_size(found.weight[own])) for n, own in zip(counts, sides, strict=True)
+    ]
     known = Spread(np.array([[np.sum(influence**2)]]))
     if found.cases.n_groups is not None:
         known = intervals.spread_between(influence, unit, found.weight, is_positive.astype(np.intp))
@@ -272,7 +277,7 @@ def measure_ranking(
     larger = inflate(found, variance, precisions)
     n, spread = sizes[0] / larger, float(np.sqrt(larger * variance))
     form = "wilson", partial(intervals.wilson_interval, precision * n, n), spread
-    yield Measured("average_precision", precision, form, sizes[0], label=label)
+    yield Measured("average_precision", precision, form, counts[0], label=label)
 
 
 def measure_given_scores(found: OutOfFold, code: int, label: str | None) -> Iterator[Measured]:

@@ -14,7 +14,7 @@ from reference.intervals import shared_variance as slow_shared_variance
 from sklearn.datasets import load_iris
 from sklearn.neighbors import NearestCentroid
 
-from skeval._inference import errors as _bootstrap_variance
+from skeval._inference import errors
 from skeval._inference.errors import (
     METHODS,
     Dealt,
@@ -184,7 +184,7 @@ def test_no_information_is_the_mean_over_pairs_and_moves_as_said(name, monkeypat
     expected = reference.numerical_influence(gamma, [np.arange(9)])
     np.testing.assert_allclose(sampling_influence(values, units), expected, atol=1e-9)
     whole = pairwise_means(truth, predicted, loss, np.ones(len(truth)))
-    monkeypatch.setattr(_bootstrap_variance, "PAIR_ELEMENTS", 20)
+    monkeypatch.setattr(errors, "PAIR_ELEMENTS", 20)
     np.testing.assert_allclose(
         pairwise_means(truth, predicted, loss, np.ones(len(truth))), whole, atol=1e-15
     )
@@ -226,9 +226,7 @@ def test_standard_error_by_hand():
     units = DrawingUnits(np.arange(3), (np.arange(3),))
     apparent = sampling_influence(np.array([0.0, 1.0, 0.0]), units)
     gamma = sampling_influence(np.array([0.2, 0.4, 0.9]), units)
-    oob = _bootstrap_variance.Influence(
-        np.array([0.1, -0.2, 0.1]), np.array([0.3, 0.0, -0.1]), 0.01
-    )
+    oob = errors.Influence(np.array([0.1, -0.2, 0.1]), np.array([0.3, 0.0, -0.1]), 0.01)
     gradient = np.array([0.4, 0.6, 0.2])
     total = 0.0
     for i in range(3):
@@ -236,7 +234,7 @@ def test_standard_error_by_hand():
         total += moved**2
     expected = (total - 0.6**2 * 0.01) ** 0.5
     assert standard_error(gradient, apparent, oob, gamma) == pytest.approx(expected)
-    noisy = _bootstrap_variance.Influence(oob.sampling, oob.training, 9.0)
+    noisy = errors.Influence(oob.sampling, oob.training, 9.0)
     sampled = 0.6 * oob.sampling + 0.4 * apparent + 0.2 * gamma
     assert standard_error(gradient, apparent, noisy, gamma) == pytest.approx(
         np.sum(sampled**2) ** 0.5
@@ -339,10 +337,20 @@ TAILS = {
 def test_degrees_of_the_mean_are_those_by_definition(kind, n):
     losses = np.repeat(TAILS[kind](np.random.default_rng(n), n), 3)
     expected = slow_degrees_of_mean(losses.tolist(), n, 1.3)
-    np.testing.assert_allclose(degrees_of_mean(losses, n, 1.3, bounded=False), expected, rtol=1e-9)
-    # Neither the unit of the losses nor their order matters.
-    again = degrees_of_mean(1e6 * losses[::-1], n, 1.3, bounded=False)
+    found = degrees_of_mean(errors.Tested(losses), n, 1.3, bounded=False)
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+    # Neither the unit of the losses nor their order matters, nor that of weights.
+    again = degrees_of_mean(
+        errors.Tested(1e6 * losses[::-1], np.full(len(losses), 7.0)), n, 1.3, bounded=False
+    )
     np.testing.assert_allclose(again, expected, rtol=1e-9)
+
+
+def test_samples_that_hardly_count_tell_no_degrees_of_freedom():
+    losses = np.random.default_rng(0).normal(size=40) ** 2
+    alone = degrees_of_mean(errors.Tested(losses), 40, 1.3, bounded=True)
+    more = errors.Tested(np.r_[losses, np.full(400, 3.0)], np.r_[np.ones(40), np.full(400, 1e-12)])
+    assert degrees_of_mean(more, 440, 1.3, bounded=True) == pytest.approx(alone)
 
 
 def test_index_of_a_tail_is_that_of_the_distribution():
@@ -356,5 +364,7 @@ def test_index_of_a_tail_is_that_of_the_distribution():
 def test_bounded_losses_have_no_tails():
     losses = np.r_[np.full(60, 1e-4), np.geomspace(1e-3, 1, 40)]
     assert tail_index(losses, 100) < 2
-    bounded, unbounded = (degrees_of_mean(losses, 100, 1.25, bounded=b) for b in (True, False))
+    bounded, unbounded = (
+        degrees_of_mean(errors.Tested(losses), 100, 1.25, bounded=b) for b in (True, False)
+    )
     assert bounded > unbounded == 2 * tail_index(losses, 100)

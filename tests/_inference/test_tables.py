@@ -8,7 +8,7 @@ from reference import metric_intervals as reference
 from scipy.stats import binom, norm
 from sklearn.metrics import confusion_matrix, fbeta_score
 
-from skeval._inference.tables import FScore, delta_variance, f_score_gradient
+from skeval._inference.tables import FScore, best_table, delta_variance, f_score_gradient
 from skeval.metrics import macro_fbeta_score, weighted_fbeta_score
 from skeval.model_selection._metric_interval import metric_interval
 
@@ -142,3 +142,11 @@ def test_public_interval_is_the_delta_interval():
         interval = metric_interval(macro_fbeta_score, *pair, method="delta")
         hits += truth in interval.interval
     assert consistent_with(hits, 120)
+
+
+@pytest.mark.parametrize("rare", [1e-3, 1e-12, 1e-60])
+@pytest.mark.parametrize("radius", [0.01, 500.0])
+def test_best_table_lies_at_the_edge_however_rarely_its_best_cell_was_seen(rare, radius):
+    share = np.array([rare, 0.4, 0.6 - rare])
+    best = best_table(share, np.array([1.0, 0.3, 0.0]), radius)
+    assert_allclose([best.sum(), np.sum(share**2 / best)], [1, 1 + radius], rtol=1e-9)

@@ -207,6 +207,21 @@ def test_default_scores():
     assert_allclose(result.replicates, expected, rtol=1e-10)
 
 
+def test_samples_that_hardly_count_make_no_interval_shorter():
+    weight = np.where(np.arange(80) % 8 == 0, 1.0, 1e-9)
+    options = {"n_folds": 4, "n_repeats": 1, "random_state": 0}
+    found = score_interval(
+        BAYES, X, Y, scoring="average_precision", sample_weight=weight, **options
+    )
+    p, n_positive = found.value, np.sum(weight[Y == 1] == 1)
+    assert found.standard_error > np.sqrt(p * (1 - p) / n_positive) > 0
+    found = score_interval(
+        Ridge(), X_NUMBERS, NUMBERS, scoring="r2", sample_weight=weight[:60], **options
+    )
+    (limits,) = found.limits.values()
+    assert 1 <= limits.args[1].keywords["degrees_of_freedom"] < 7
+
+
 def test_repeated_cross_validation_scores_all_samples_together():
     options = {"n_folds": 4, "n_repeats": 3, "random_state": 5}
     scoring = ["roc_auc", "f1", "f1_macro", "precision", "recall", "balanced_accuracy"]
