@@ -544,20 +544,21 @@ def compare_predictions(
         accuracy. Of `bleu_score`, also with options fixed by `functools.partial`, the counts of
         words are resampled, and no text is read twice.
     method : str, default="auto"
-        "auto" is "permutation" of two and "max_t" of more, of two with `seeds` or without `y_true`,
-        and of groups of several columns.
+        "auto" is "permutation" of two and "max_t" of more, and of two with `groups` or `seeds` or
+        without `y_true`.
         "max_t": the difference of each pair over its standard error is held against the largest
         of all pairs, so that intervals, P-values and the intervals of the `ranks` hold together
         [8]_ [9]_; of any number of systems at once, and in a second. "permutation": the predictions
         of each sample are exchanged or not, at random; the P-value is exact for the hypothesis that
         it does not matter which is which, and the interval is that of the bootstrap. "bootstrap":
-        the samples are resampled. "mcnemar" counts the samples that one alone predicts right;
-        "cochran_q" does so after the test that all are right equally often. "delong" compares areas
-        under ROC curves, of two classes, the second in sorted order the positive one. Of samples in
-        the order of time, where neighbours err together, the three others compare the accuracy, or
-        a `metric` that is a mean of losses of samples, as `sklearn.metrics.mean_absolute_error`:
-        "time_blocks" by blocks of consecutive samples, as long as neighbours are alike;
-        "diebold_mariano" for forecasts `horizon` steps ahead [6]_ with the correction of [7]_;
+        the samples are resampled; of few groups the interval is too short (see below). "mcnemar"
+        counts the samples that one alone predicts right; "cochran_q" does so after the test that
+        all are right equally often. "delong" compares areas under ROC curves, of two classes, the
+        second in sorted order the positive one. Of samples in the order of time, where neighbours
+        err together, the three others compare the accuracy, or a `metric` that is a mean of losses
+        of samples, as `sklearn.metrics.mean_absolute_error`: "time_blocks" by blocks of consecutive
+        samples, as long as neighbours are alike; "diebold_mariano" for forecasts `horizon` steps
+        ahead [6]_ with the correction of [7]_;
         "giacomini_white" [10]_, of two forecasts one step ahead, asks something else: whether the
         last difference foretells which of them scores better next. The next difference that is
         foretold stands in the details as ``foretold``; the interval is that of "time_blocks".
@@ -627,6 +628,9 @@ def compare_predictions(
     10 (200 sets)      .045        .035         .065              .080
     30 (400 sets)      .053        .045         .048              .078
     =================  ==========  ===========  ================  ================
+
+    Of two equal systems in 2, 5 and 10 groups of 10 samples, whose shares differ, the interval of
+    the bootstrap held 0 in .60, .91 and .92 of 200 sets, that of "max_t" in 1.00, .98 and .97.
 
     The P-value of "permutation" is :math:`(1 + \#\{|d^*| \ge |d|\}) / (1 + B)`.
 
@@ -703,8 +707,7 @@ def compare_predictions(
     systems, runs = read_seeds(seeds, named)
     if method == "auto":
         alone = len(systems) == 2 == len(named) and y_true is not None
-        several = groups is not None and np.ndim(groups) > 1
-        method = "permutation" if alone and not several else "max_t"
+        method = "permutation" if alone and groups is None else "max_t"
     _comparison_methods.check_method(method, alternative, len(systems))
     if METHODS[method].needs != "joint" and (seeds is not None or y_true is None):
         what = "y_true must not be None" if seeds is None else "seeds must be None"

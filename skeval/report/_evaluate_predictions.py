@@ -695,7 +695,8 @@ def _warn_of_scores(given: Given, found: OutOfFold, metrics: Results) -> Iterato
         yield Caution(
             "reversed",
             f"The area under the ROC curve is below 0.5: high scores go with the other class than "
-            f"{given.positive}. If they are meant for that one, give pos_label=.",
+            f"{given.positive}. If they are meant for that one, give pos_label=, or turn "
+            "them round.",
         )
 
 
@@ -722,8 +723,8 @@ def _warn_of_classes(given: Given, found: OutOfFold) -> Iterator[Caution]:
     if absent := list(map(str, target.classes[sizes == 0])):
         yield Caution(
             "undefined",
-            f"Predicted but never true: {list_few(absent, 5)}. Recall is not defined there: means over classes "
-            "leave it out, but count the F1 of the class as 0.",
+            f"Predicted but never true: {list_few(absent, 5)}. Recall is not defined there: means "
+            "over classes leave it out, but count the F1 of the class as 0.",
         )
     few = [
         f"{label} ({size})"

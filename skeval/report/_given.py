@@ -356,7 +356,7 @@ def _read_numbers(y: np.ndarray, given: np.ndarray) -> Given:
     return Given("numbers", Target(y, None, y), given, None, None, None, given)
 
 
-EXACT_BELOW = 2**53
+EXACT_BELOW = np.float64(2**53)
 """Integers that are numbers of 64 bits without rounding."""
 
 

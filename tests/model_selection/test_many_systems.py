@@ -47,14 +47,27 @@ def test_copies_of_a_system_do_not_differ_by_rounding(n_systems, weighted):
         assert {(each.value, each.pvalue) for each in alike} == {(0.0, 1.0)}
 
 
-@pytest.mark.parametrize("n", [4, 10, 40])
+def test_two_groups_prove_nothing():
+    """A resample of two groups is one of three, between which no difference ends."""
+    groups = np.repeat([0, 1], N // 2)
+    two = {name: SYSTEMS[name] for name in ("s0", "s3")}
+    found, drawn = (
+        compare(Y, two, groups=groups, method=method, n_resamples=99).difference
+        for method in ("auto", "bootstrap")
+    )
+    assert found.interval.low < drawn.interval.low
+    assert found.interval.high > drawn.interval.high
+    assert found.method == "max_t"
+
+
+@pytest.mark.parametrize("n", [4, 40])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
 def test_what_does_not_vary_is_judged_by_exchanges_alone(n):
     """One is always right and one never: no resample tells more, but an exchange does."""
     y = np.tile([0, 1], n // 2)
     two, pvalues = {"a": y, "b": 1 - y}, {}
     for method in ("permutation", "bootstrap", "delong"):
-        found = compare(y, two, method=method).difference
+        found = compare(y, two, method=method, n_resamples=500).difference
         pvalues[method] = found.pvalue
         shown = found.pvalue <= found.level
         assert found.conclusion.startswith("a scores more" if shown else "Nothing may be")

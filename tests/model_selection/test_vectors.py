@@ -6,6 +6,7 @@ from functools import partial
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from sacrebleu import significance
@@ -504,6 +505,9 @@ def test_bad_input(call, message):
 TEXT = np.array(["0", "1"])
 
 
+MISSING = "must hold no missing values, got"
+
+
 @pytest.mark.parametrize("method", ["permutation", "bootstrap", "mcnemar"])
 @pytest.mark.parametrize(
     ("y_true", "a", "b", "message"),
@@ -512,13 +516,10 @@ TEXT = np.array(["0", "1"])
         (Y, A, TEXT[B], "predictions.1. must both hold .*, got . and '.'"),
         (Y.astype(object), TEXT.astype(object)[A], B, "predictions.0. must both hold"),
         (Y, np.where(A == 1, np.nan, 0), B, "predictions.0. must have no missing values, got nan"),
-        (
-            Y,
-            A,
-            np.where(A == 1, np.nan, 0).astype(object),
-            "predictions.1. must have no missing values",
+        *(
+            (Y, A, np.where(A == 1, missing, np.zeros(len(A), object)), f"predictions.1. {MISSING}")
+            for missing in (None, np.nan, pd.NA, pd.NaT)
         ),
-        (Y, A, np.where(A == 1, None, 0), "predictions.1. must hold no missing values, got"),
         (Y, A, SCORES_B, "predictions.1. must hold class labels, got the number 0"),
     ],
 )

@@ -253,6 +253,13 @@ def test_what_a_reader_should_know_is_said(data, report):
     assert "few-samples" in codes(rare, p)
 
 
+@pytest.mark.parametrize("dtype", ["int8", "float16", "float32", "float64", bool, object])
+def test_the_type_of_labels_says_nothing(dtype):
+    y, predicted = np.arange(40) % 2, np.arange(40) % 3 // 2
+    expected = evaluate(y, predicted, kind="labels")
+    assert str(evaluate(y, predicted.astype(dtype), kind="labels")) == str(expected)
+
+
 @pytest.mark.parametrize("classes", [1, 2])
 def test_a_class_that_is_only_predicted_is_not_rare(classes):
     """Nothing is measured of it, so it changes neither chance nor what counts."""
