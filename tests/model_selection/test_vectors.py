@@ -399,7 +399,7 @@ def test_weights_count_as_repeats_of_samples():
     """With the same exchanges of whole samples a weight of 3 is a sample given three times."""
     weight = np.random.default_rng(0).integers(1, 4, len(Y))
     repeated = np.repeat(np.arange(len(Y)), weight)
-    options = {"n_resamples": 60, "random_state": 0}
+    options = {"method": "permutation", "n_resamples": 60, "random_state": 0}
     for metric in (None, accuracy_score):
         found = compare_predictions(Y, [A, B], metric=metric, sample_weight=weight, **options)
         given = [each[repeated] for each in (A, B)]
