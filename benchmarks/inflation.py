@@ -32,6 +32,7 @@ from threadpoolctl import threadpool_limits
 from skeval._inference.errors import (
     INFLATION,
     Dealt,
+    Tested,
     degrees_of_mean,
     fixed_inflation,
     inflation_of,
@@ -300,10 +301,10 @@ def summarise_cell(population, learner, n, n_folds, loss, found):
                 pairs = zip(kept, inflation, strict=True)
                 bounded = loss in PROBABILITY_LOSSES
                 degrees = np.array(
-                    [degrees_of_mean(each, n, f, bounded=bounded) for each, f in pairs]
+                    [degrees_of_mean(Tested(each), n, f, bounded=bounded) for each, f in pairs]
                 )
             low, high = interval_of(loss, error, naive, n, inflation, degrees)
-            width = np.median(high - low) / np.median(baseline_width(loss, error, naive, n))
+            width = np.nanmedian(high - low) / np.median(baseline_width(loss, error, naive, n))
             yield {
                 "population": population,
                 "learner": learner,

@@ -227,12 +227,12 @@ def error_interval(
     what lies between; that of "nested_cv" and the design of "repeated_cv" for the first.
 
     Measured coverage of the risk by the default at level .95, 400 data sets a cell (standard error
-    .011), and 100 of 1,000 samples and more and of losses of probabilities (.022); two classes, 50
+    .011), and 100 (.022) of 1,000 samples and more but for losses of probabilities; two classes, 50
     to 10,000 samples: .90 to .99, .963 on average, in 59 cells of populations and learners that its
     rule was not chosen on (.51 to .99 with a fixed factor of 1.55), at 1.16 times the median width
     of Wilson's interval on one cross-validation; .93 to .99 in the 43 that it was chosen on. One
-    class in 31: .95 to .98 in 7 of these, of 200 to 1,000 samples. Brier score: .92 to .99 in 30
-    cells; log loss: .89 to 1.00 in 16 of rules without probabilities of 0, but .80 to 1.00 in 14 of
+    class in 31: .95 to .98 in 7 of these, of 200 to 1,000 samples. Brier score: .90 to .98 in 30
+    cells; log loss: .89 to 1.00 in 16 of rules without probabilities of 0, but .80 to .99 in 14 of
     nearest neighbours, which have some. Absolute loss: .90 to .99 in 25 cells; squared loss: .93 to
     .99 in 21, and .92 to .95 in four where errors have heavy tails. It failed for least squares of
     100 samples with 100 features (.24 and .01). Fewer repeats have a wider interval: .963 on
