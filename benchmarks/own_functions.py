@@ -76,7 +76,7 @@ TABLE = {
     ),
     "Fowlkes-Mallows": partitions(cluster.fowlkes_mallows_score, theirs.fowlkes_mallows_score),
     "pair counts": partitions(
-        lambda *y: 2 * cluster.pair_counts(*y).both,
+        lambda *y: 2 * cluster.pair_counts(*y)["both"],
         lambda *y: theirs.cluster.pair_confusion_matrix(*y)[1, 1],
     ),
     "error rate": partitions(metrics.error_rate, theirs.zero_one_loss),
