@@ -1,5 +1,6 @@
 """What stands beside the package says the same as the package."""
 
+import ast
 import csv
 import json
 import re
@@ -152,3 +153,11 @@ def test_the_table_of_methods_is_that_of_the_benchmark():
         part = [row for row in rows if row["method"] == method]
         assert len(part) == len(cells)
         assert {row["sets"] for row in part} == {"100"}
+
+
+def test_benchmarks_import_what_modules_have():
+    """They are run by hand, seldom, and would say so late."""
+    for path in sorted((ROOT / "benchmarks").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("skeval"):
+                exec(ast.unparse(node), {})

@@ -1,6 +1,7 @@
 """Our side of the scripts in the folder above, timed over the commits by airspeed velocity."""
 
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,6 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import bleu
 import bootstrap
 import external
-import internal_pass
 import permute_cv2
 import perturb
 from _harness import colon
@@ -63,8 +63,9 @@ class Clustering:
     """internal-pass, internal-memory, dunn-scale, external."""
 
     def setup(self):
-        self.X, self.y = internal_pass.data(internal_pass.N_SAMPLES)
-        self.large = make_blobs(10**5, 3, centers=8, cluster_std=3.0, random_state=0)
+        blobs = partial(make_blobs, centers=8, random_state=0)
+        self.X, self.y = blobs(20_000, 10, cluster_std=5.0)
+        self.large = blobs(10**5, 3, cluster_std=3.0)
         self.pair = external.labels(10**6)
 
     def time_internal(self):
