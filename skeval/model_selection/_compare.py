@@ -629,6 +629,9 @@ def compare_predictions(
     30 (400 sets)      .053        .045         .048              .078
     =================  ==========  ===========  ================  ================
 
+    Of 10 and 30 systems that differ, right on one half to three quarters of the same samples, the
+    rank of any was outside of its interval in 1 of 400 sets at most.
+
     Of two equal systems in 2, 5, 10 and 20 groups of 10 samples, whose shares differ, the interval
     of the bootstrap held 0 in .60, .91, .92 and .91 of 200 sets (600 of 20 groups), that of "max_t"
     in 1.00, .98, .97 and .93.
