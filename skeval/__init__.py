@@ -78,5 +78,5 @@ if not TYPE_CHECKING:
 
 
 def __dir__() -> list[str]:
-    """Return the public names, whether they were imported or not."""
-    return sorted({*globals(), *__all__, *_SUBPACKAGES})
+    """Return the public names, imported or not."""
+    return sorted({*__all__, *_SUBPACKAGES})

@@ -9,7 +9,5 @@ from __future__ import annotations
 from importlib import import_module
 from pkgutil import iter_modules
 
-__all__: list[str] = []
-
 for _module in iter_modules(__path__):
     import_module(f"{__name__}.{_module.name}")

@@ -38,28 +38,18 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from skeval._resampling.plan import (
+from skeval._resampling.fit_outputs import FitOutput, place_outputs
+from skeval._resampling.fit_params import weight_parameters
+from skeval._resampling.plans import (
     BLOCK_ELEMENTS,
     Fit,
-    FitOutput,
     PlanBlock,
     ResamplingPlan,
     concatenate_blocks,
-    place_outputs,
 )
-from skeval._resampling.task import Target, weight_parameters
+from skeval._resampling.target import Target
 from skeval._solvers.deletion import Parts
 from skeval.utils._compat import safe_split
-
-__all__ = [
-    "MARGIN",
-    "Deletion",
-    "LabelMap",
-    "Part",
-    "are_affine",
-    "distinct_rows",
-    "label_free_adapter",
-]
 
 FEWEST_REPETITIONS = 10
 """From so many label vectors on, one map for all of them takes less time than fits to each."""
@@ -118,7 +108,7 @@ class Part(NamedTuple):
     Attributes
     ----------
     train, test : {array-like, sparse matrix, dataframe}
-    n_repetitions : int
+    n_draws : int
         Number of label vectors of the whole plan.
     example : ndarray of shape (n_trained,)
         One label vector: codes or numbers.
@@ -128,7 +118,7 @@ class Part(NamedTuple):
 
     train: Any
     test: Any
-    n_repetitions: int
+    n_draws: int
     example: np.ndarray
     n_classes: int
 
@@ -170,7 +160,13 @@ behind some transformers, None where there is none."""
 
 
 def label_free_adapter(
-    learn: Learn | None, factor: Factor, estimator: Any, X: Any, target: Target, transformers: tuple
+    learn: Learn | None,
+    factor: Factor,
+    estimator: Any,
+    X: Any,
+    target: Target,
+    transformers: tuple,
+    min_fits: int = FEWEST_FITS,
 ) -> LabelFreeAdapter | None:
     """Return the adapter of an estimator whose maps `learn` finds, and whose deletion `factor`.
 
@@ -185,7 +181,7 @@ def label_free_adapter(
     ):
         return None
     X = np.asarray(X) if isinstance(X, list | tuple) else X
-    return LabelFreeAdapter(learn, factor, transformers, estimator, X, target)
+    return LabelFreeAdapter(learn, factor, transformers, estimator, X, target, min_fits)
 
 
 class LabelFreeAdapter:
@@ -199,7 +195,9 @@ class LabelFreeAdapter:
         estimator: Any,
         X: Any,
         target: Target,
+        min_fits: int = FEWEST_FITS,
     ) -> None:
+        self.min_fits = min_fits
         self.learn = learn
         self.factor = factor
         self.transformers = transformers
@@ -207,17 +205,17 @@ class LabelFreeAdapter:
         self.X = X
         self.target = target
         self.labels = compact(target)
-        self.n_repetitions = 0
+        self.n_draws = 0
         self.max_fits: int | None = None
         self._maps: dict[bytes, LabelMap | None] = {}
         self._n_kept = 0
 
     def prepare(self, plan: ResamplingPlan) -> LabelFreeAdapter | DeletionAdapter | None:
         """Return the adapter for a plan: by maps if it repeats the same training parts."""
-        if plan.n_fits < FEWEST_FITS:
+        if plan.n_fits < self.min_fits:
             return None
-        n_tried = max(2, TRIED_FITS // plan.fits_per_repetition)
-        some = range(max(0, plan.n_repetitions - n_tried), plan.n_repetitions)
+        n_tried = max(2, TRIED_FITS // plan.fits_per_draw)
+        some = range(max(0, plan.n_draws - n_tried), plan.n_draws)
         tried = [plan.draw(repetition) for repetition in reversed(some)]
         return self._prepare_maps(plan, tried) or self._prepare_deletion(plan, tried)
 
@@ -225,7 +223,7 @@ class LabelFreeAdapter:
         self, plan: ResamplingPlan, tried: list[PlanBlock]
     ) -> LabelFreeAdapter | None:
         """Return the adapter for a plan that repeats the same training parts with other labels."""
-        if self.learn is None or plan.n_repetitions < FEWEST_REPETITIONS:
+        if self.learn is None or plan.n_draws < FEWEST_REPETITIONS:
             return None
         last, before = tried[:2]
         same = np.array_equal(last.train, before.train) and np.array_equal(last.test, before.test)
@@ -237,8 +235,8 @@ class LabelFreeAdapter:
         prepared = LabelFreeAdapter(
             self.learn, self.factor, self.transformers, self.estimator, self.X, self.target
         )
-        prepared.n_repetitions = plan.n_repetitions
-        fewest = FEWEST_REPETITIONS * plan.fits_per_repetition
+        prepared.n_draws = plan.n_draws
+        fewest = FEWEST_REPETITIONS * plan.fits_per_draw
         if keeps:
             prepared.max_fits = max(fewest, CACHED_ELEMENTS // plan.n_samples)
         # Two maps are tried: where there are none, a loop does all of them.
@@ -338,7 +336,7 @@ class LabelFreeAdapter:
             before = clone(steps[:-1])
             train = before.fit_transform(train)
             test = before.transform(test)
-        return Part(train, test, self.n_repetitions, example, self.target.n_classes)
+        return Part(train, test, self.n_draws, example, self.target.n_classes)
 
 
 def costs_more(deletion: Deletion, plan: ResamplingPlan, one: PlanBlock) -> bool:
@@ -347,7 +345,7 @@ def costs_more(deletion: Deletion, plan: ResamplingPlan, one: PlanBlock) -> bool
     `one` is a repetition of it. Ten folds once look at as many as the lists of neighbours of all
     samples, which are sorted beside. Other factorisations look at no pairs.
     """
-    n_tested = plan.n_repetitions * np.count_nonzero(one.test)
+    n_tested = plan.n_draws * np.count_nonzero(one.test)
     by_fits = plan.n_fits * FIT_IN_PAIRS + n_tested * plan.n_samples
     return bool(getattr(deletion, "n_pairs", 0) > by_fits)
 
@@ -450,7 +448,7 @@ def maps_each_sample(step: Any) -> bool:
 def holds_repetitions(plan: ResamplingPlan) -> bool:
     """Whether each block holds so many repetitions that maps need not be kept."""
     fits = min(BLOCK_ELEMENTS // plan.n_samples, SMALL_BLOCK)
-    return fits // plan.fits_per_repetition >= FEWEST_REPETITIONS
+    return fits // plan.fits_per_draw >= FEWEST_REPETITIONS
 
 
 def compact(target: Target) -> np.ndarray:

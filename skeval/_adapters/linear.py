@@ -26,11 +26,13 @@ from sklearn.linear_model import (
     RidgeClassifierCV,
     RidgeCV,
 )
+from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestNeighbors
 from sklearn.preprocessing import StandardScaler
 
 from skeval._adapters.label_free import (
     MARGIN,
+    TRIED_FITS,
     Deletion,
     LabelMap,
     Part,
@@ -39,8 +41,9 @@ from skeval._adapters.label_free import (
     label_free_adapter,
 )
 from skeval._adapters.moments import classes_taken_off, factor_moments
-from skeval._resampling.plan import FitOutput
-from skeval._resampling.task import Adapter, Target, adapter_for
+from skeval._resampling.fit_outputs import FitOutput
+from skeval._resampling.solvers import Adapter, adapter_for
+from skeval._resampling.target import Target
 from skeval._solvers import deletion, label_free
 from skeval._solvers.deletion import (
     Parts,
@@ -50,9 +53,7 @@ from skeval._solvers.deletion import (
     SortedNeighbours,
 )
 from skeval._solvers.label_free import EPSILON, Discriminant, Neighbours, Smoother
-
-__all__: list[str] = []
-
+from skeval.utils._compat import read_parameter
 
 MOST_UNITS = 2048
 """No square matrix of training samples is made where they are more than this and the features."""
@@ -95,8 +96,8 @@ def searches(estimator: Any) -> bool:
 def solves_directly(estimator: Any) -> bool:
     """Whether the predictions of an estimator are a matrix times the labels, for one penalty."""
     if searches(estimator):
-        given = (estimator.cv, estimator.scoring, getattr(estimator, "class_weight", None))
-        one_for_all = not getattr(estimator, "alpha_per_target", False)
+        given = (estimator.cv, estimator.scoring, read_parameter(estimator, "class_weight", None))
+        one_for_all = not read_parameter(estimator, "alpha_per_target", False)
         return given == (None, None, None) and estimator.fit_intercept and one_for_all
     if type(estimator) is LinearRegression:
         return not estimator.positive
@@ -107,7 +108,7 @@ def solves_directly(estimator: Any) -> bool:
         and isinstance(estimator.alpha, Real)
         and not estimator.positive
         and estimator.solver in DIRECT_SOLVERS
-        and not getattr(estimator, "class_weight", None)
+        and not read_parameter(estimator, "class_weight", None)
     )
 
 
@@ -163,7 +164,7 @@ def factor_linear(
     if type(estimator) is KernelRidge:
         if transformers or n * n > MOST_ELEMENTS:
             return None
-        squares = deletion.factor_kernel(estimator._get_kernel(samples), alpha)
+        squares = deletion.factor_kernel(compute_kernel(estimator, samples), alpha)
     elif not transformers or (alpha == 0 and estimator.fit_intercept and are_affine(transformers)):
         squares = deletion.factor_columns(samples, alpha, with_intercept=estimator.fit_intercept)
     elif scales and estimator.fit_intercept and p < n:
@@ -171,6 +172,16 @@ def factor_linear(
     else:
         return None
     return None if squares is None else LinearDeletion(squares, target)
+
+
+def compute_kernel(estimator: KernelRidge, samples: np.ndarray) -> np.ndarray:
+    """Return the kernel of all pairs of samples, as KernelRidge computes it."""
+    if callable(estimator.kernel):
+        params = estimator.kernel_params or {}
+    else:
+        params = {name: getattr(estimator, name) for name in ("gamma", "degree", "coef0")}
+    kernel = pairwise_kernels(samples, metric=estimator.kernel, filter_params=True, **params)
+    return np.asarray(kernel)
 
 
 def as_floats(samples: Any) -> np.ndarray:
@@ -183,7 +194,7 @@ def find_smoother(estimator: Any, part: Part) -> Smoother | None:
     """Return the smoother of a training part, None where it is larger than its uses."""
     m, linear = len(part.example), type(estimator) is not KernelRidge
     basis = label_free.find_basis(part.train) if linear else None
-    if basis is None and m > min(part.n_repetitions, max(MOST_UNITS, part.train.shape[1])):
+    if basis is None and m > min(part.n_draws, max(MOST_UNITS, part.train.shape[1])):
         return None
     fit = ManyTargets(estimator, part)
     # Equation (3) of doc/derivations/smoothers.rst where there is a basis, elsewhere equation (1).
@@ -307,9 +318,9 @@ def neighbours_adapter(
     served = type(estimator) in (KNeighborsClassifier, KNeighborsRegressor)
     if not served or estimator.weights not in ("uniform", "distance"):
         return None
-    return label_free_adapter(
-        learn_neighbours, factor_neighbours, estimator, X, target, transformers
-    )
+    learn, factor = learn_neighbours, factor_neighbours
+    # Fits by the estimator are cheap: a plan that is tried as a whole would be solved twice.
+    return label_free_adapter(learn, factor, estimator, X, target, transformers, TRIED_FITS + 1)
 
 
 def learn_neighbours(estimator: Any, part: Part) -> LabelMap | None:

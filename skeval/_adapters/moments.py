@@ -19,8 +19,9 @@ from sklearn.neighbors import NearestCentroid
 from sklearn.preprocessing import StandardScaler
 
 from skeval._adapters.label_free import are_affine, distinct_rows, label_free_adapter
-from skeval._resampling.plan import FitOutput
-from skeval._resampling.task import Adapter, Target, adapter_for
+from skeval._resampling.fit_outputs import FitOutput
+from skeval._resampling.solvers import Adapter, adapter_for
+from skeval._resampling.target import Target
 from skeval._solvers.deletion import Parts
 from skeval._solvers.moments import (
     Centroids,
@@ -29,8 +30,6 @@ from skeval._solvers.moments import (
     NaiveGaussians,
     QuadraticGaussians,
 )
-
-__all__ = ["classes_taken_off", "factor_moments"]
 
 MOST_COLUMNS = 1024
 """More columns have no covariance here, which grows with their square."""

@@ -9,7 +9,7 @@ same on other machines; nothing is timed, so the choice depends on the data alon
 
 from __future__ import annotations
 
-import warnings
+from copy import copy
 from dataclasses import replace
 from itertools import combinations
 from numbers import Integral, Real
@@ -18,7 +18,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import csr_array, issparse
 from sklearn.base import clone
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectKBest, SelectPercentile, f_classif
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.svm import SVC
@@ -35,18 +34,17 @@ from skeval._adapters.svc_problems import (
     PairProblems,
     PairSolver,
 )
-from skeval._resampling.plan import FitOutput, PlanBlock
-from skeval._resampling.task import Adapter, Target, Unserved, adapter_for
+from skeval._resampling.fit_outputs import FitOutput
+from skeval._resampling.plans import PlanBlock
+from skeval._resampling.solvers import Adapter, Difference, NoSolver, adapter_for
+from skeval._resampling.target import Target
 from skeval._solvers.f_statistics import TwoClassF
 from skeval._solvers.kernel_svm import KernelForm, is_positive
 from skeval._solvers.linear_svm import solve_feature_svms, solve_training_svms
 from skeval._solvers.newton import uses_features
 from skeval._solvers.optimum import strictly_free
 from skeval.utils._checks import warn_user
-from skeval.utils._compat import safe_split
-
-__all__ = ["SELECTORS", "SelectedSVCAdapter", "serves_selection"]
-
+from skeval.utils._compat import read_parameter
 
 MOST_SAMPLES = 4096
 """Samples of which a Gram matrix is kept: 128 MB, and again as much for what it is made of."""
@@ -58,29 +56,31 @@ INDEFINITE = "the kernel is not positive semi-definite"
 @adapter_for.register
 def svc_adapter(
     estimator: SVC, X: Any, target: Target, transformers: tuple
-) -> Adapter | Unserved | None:
+) -> Adapter | NoSolver | None:
     """Return the adapter of an SVC and the transformers before it."""
     if type(estimator) is not SVC or target.classes is None:
         return None
     if estimator.max_iter != -1:
-        return Unserved("max_iter may end a fit before the optimum")
-    if estimator.probability is True:  # Newer versions have the default "deprecated".
-        return Unserved("probability=True cross-validates every fit")
+        return NoSolver("max_iter may end a fit before the optimum")
+    if (
+        read_parameter(estimator, "probability", False) is True
+    ):  # Newer versions have the default "deprecated".
+        return NoSolver("probability=True cross-validates every fit")
     boxes = svc_problems.make_boxes(estimator.C, estimator.class_weight, target)
     if boxes is None:
-        return Unserved("class_weight does not give every class a positive weight")
+        return NoSolver("class_weight does not give every class a positive weight")
     pipeline = make_pipeline(*transformers, estimator)
     if any(type(step) in SELECTORS for step in transformers):
         linear = estimator.kernel == "linear" and target.codes.max() == 1
         if not linear or not serves_selection(transformers, X):
-            return Unserved(
+            return NoSolver(
                 "features selected in each fit are served before a linear SVC of two classes, by "
                 "SelectKBest or SelectPercentile(f_classif) on an array, with a scaler beside it"
             )
         return SelectedSVCAdapter(pipeline, X, target, boxes)
     solver = make_pair_solver(estimator, X, transformers)
     if isinstance(solver, str):
-        return Unserved(solver)
+        return NoSolver(solver)
     return SVCAdapter(pipeline, X, target, boxes, solver)
 
 
@@ -173,18 +173,22 @@ class SVCAdapter:
     ) -> None:
         self.pipeline, self.X, self.target = pipeline, X, target
         self.boxes, self.solver = boxes, solver
+        self.classifier = pipeline[-1]
+        self.noise, self.tol = 0.0, float(pipeline[-1].tol)
         self._n_classes = int(target.codes.max()) + 1
 
-    def pays(self, n_fits: int, codes: np.ndarray, times: float = 1.0) -> bool:
-        """Whether so many fits, to labels like these, take less time here than in a loop."""
+    def pays(self, n_fits: int, model: Any, times: float = 1.0, *, shuffled: bool = False) -> bool:
+        """Return whether so many fits take less time here than in a loop."""
         n, p = len(self.target), shape_of(self.X)[-1]
         grams = not isinstance(self.solver, LinearPairSolver)
         scaled = len(self.pipeline) > 1
-        shuffled = not np.array_equal(codes, self.target.codes)
         kind = {"scaled": scaled, "grams": grams, "shuffled": shuffled}
         shape = FitShape(n, p, p, n_classes=self._n_classes, **kind)
-        labels = self.target.decode(codes)
-        return batch_pays(self.pipeline, self.X, labels, shape, n_fits, times)
+        return batch_pays(shape, n_fits, model, times)
+
+    def compare(self, block: PlanBlock, model: Any, samples: Any) -> Difference | None:
+        """Return how far decision values, of each pair of classes, are from those of a model."""
+        return compare_decisions(self, block, model, samples)
 
     def __call__(self, block: PlanBlock) -> FitOutput:
         """Return the decisions of two classes, or the votes of more."""
@@ -205,7 +209,7 @@ class SVCAdapter:
         """Return decision values of all samples, which fits they hold for, and their noise."""
         values, alpha = self.solver.solve(problems)
         settled = self.boxes.settles(problems.box, alpha)
-        certain = settled & svc_problems.are_certain(values, problems.block.test)
+        certain = settled & svc_problems.are_certain(values, problems.block.test, self.noise)
         return values, certain, find_noise(problems, values, alpha)
 
     def _vote(self, block: PlanBlock, box: np.ndarray) -> FitOutput:
@@ -226,8 +230,40 @@ class SVCAdapter:
             values.append(of_pair[block.test])
             noise += off
         answered = np.broadcast_to(solved[:, None], block.test.shape)[block.test]
-        predicted, decision = count_pair_votes(np.stack(values, 1)[answered], self.pipeline[-1])
+        predicted, decision = count_pair_votes(np.stack(values, 1)[answered], self.classifier)
         return FitOutput(block.test, ~solved, predicted, decision, noise=noise)
+
+
+def compare_decisions(
+    adapter: SVCAdapter | SelectedSVCAdapter, block: PlanBlock, model: Any, samples: Any
+) -> Difference | None:
+    """Return how far the decision values of one fit are from those of a model, pair by pair."""
+    pairs, svc = copy(adapter), copy(last_step(model))
+    # Votes hide the decision values that they are made of.
+    pairs.classifier, svc.decision_function_shape = copy(adapter.classifier), "ovo"
+    pairs.classifier.decision_function_shape = "ovo"
+    output = pairs(block)
+    if output.failed[0]:
+        return None
+    before = fitted_pipeline(model)[:-1]
+    samples = before.transform(samples) if len(before) else samples
+    expected = svc.decision_function(samples)
+    largest = np.max(np.abs(output.decision - expected) / (1 + np.abs(expected)))
+    svc.decision_function_shape = last_step(model).decision_function_shape
+    labels = adapter.target.encode(svc.predict(samples), len(expected))
+    return Difference(float(largest), float(np.mean(output.predicted != labels)))
+
+
+def fitted_pipeline(model: Any) -> Pipeline:
+    """Return a fitted model as a pipeline, also one that keeps its selector and classifier."""
+    if isinstance(model, Pipeline):
+        return model
+    return make_pipeline(*getattr(model, "fitted_steps", (model,)))
+
+
+def last_step(model: Any) -> Any:
+    """Return the last step of a fitted model."""
+    return fitted_pipeline(model)[-1]
 
 
 def find_noise(problems: PairProblems, values: np.ndarray, alpha: np.ndarray) -> np.ndarray:
@@ -340,6 +376,8 @@ class SelectedSVCAdapter:
     def __init__(self, pipeline: Pipeline, X: np.ndarray, target: Target, boxes: Boxes) -> None:
         steps = list(pipeline)[:-1]
         self.pipeline, self.X, self.target, self.boxes = pipeline, X, target, boxes
+        self.classifier = pipeline[-1]
+        self.noise, self.tol = 0.0, float(pipeline[-1].tol)
         self.selector = next(step for step in steps if type(step) in SELECTORS)
         self.k = count_selected(self.selector, X.shape[1])
         self._by_share = type(self.selector) is SelectPercentile
@@ -352,13 +390,16 @@ class SelectedSVCAdapter:
         self._statistics = TwoClassF(numbers, scaled=rounded)
         self._centred = np.ascontiguousarray((numbers - numbers.mean(axis=0)).T)
 
-    def pays(self, n_fits: int, codes: np.ndarray, times: float = 1.0) -> bool:
-        """Whether so many fits, to labels like these, take less time here than in a loop."""
+    def pays(self, n_fits: int, model: Any, times: float = 1.0, *, shuffled: bool = False) -> bool:
+        """Return whether so many fits take less time here than in a loop."""
         n, p = self.X.shape
         scaled = len(self.pipeline) > 2
         shape = FitShape(n, p, self.k, selects=True, scaled=scaled)
-        labels = self.target.decode(codes)
-        return batch_pays(self.pipeline, self.X, labels, shape, n_fits, times)
+        return batch_pays(shape, n_fits, model, times)
+
+    def compare(self, block: PlanBlock, model: Any, samples: Any) -> Difference | None:
+        """Return how far decision values are from those of a model."""
+        return compare_decisions(self, block, model, samples)
 
     def __call__(self, block: PlanBlock) -> FitOutput:
         """Return the decisions of a block."""
@@ -371,7 +412,7 @@ class SelectedSVCAdapter:
 
     def answer(self, block: PlanBlock, values: np.ndarray, solved: np.ndarray) -> FitOutput:
         """Return what fits answer whose decision values (n_fits, n_samples) are solved."""
-        solved = solved & svc_problems.are_certain(values, block.test)
+        solved = solved & svc_problems.are_certain(values, block.test, self.noise)
         return FitOutput.of_decisions(block, values, solved)
 
     def solve_columns(
@@ -434,9 +475,6 @@ _CALL = 2.5e-3
 _KERNEL, _CELL = 7e-10, 15
 # The seconds that libsvm takes for each sample in each step.
 _STEP = 3.5e-9
-# From half of the samples to all of them, support vectors and steps grow by about this factor,
-# which lies between 1, for classes that are separable, and 2.
-_GROWTH = 1.4
 # A batch must be faster by this factor.
 _MARGIN = 1.1
 
@@ -496,31 +534,15 @@ class FitShape(NamedTuple):
         return _CALL + 5e-9 * cells + transform + kernel + _STEP * n_steps * n_pair
 
 
-def batch_pays(
-    pipeline: Pipeline, X: Any, labels: np.ndarray, shape: FitShape, n_fits: int, times: float = 1.0
-) -> bool:
-    """Whether a batch of fits is faster by `times` than a loop of them.
+def batch_pays(shape: FitShape, n_fits: int, model: Any, times: float = 1.0) -> bool:
+    """Return whether a batch of fits is faster by `times` than a loop of them.
 
     What libsvm takes depends on the data: from ten steps where classes lie far apart to millions.
-    Unless its calls alone cost more than the batch, a fit to half of the samples tells, which is
-    stopped where a whole fit would have cost more than the batch.
+    A model shows how many; without one the answer is that for the slowest fits.
     """
-    batch = _MARGIN * times * shape.batch_seconds(n_fits)
-    if batch <= shape.loop_seconds(0, 0):
+    if model is None:
         return True
-    budget = int(batch / (_GROWTH * _STEP * shape.n_samples)) + 1
-    pilot = clone(pipeline)
-    pilot[-1].set_params(max_iter=budget, verbose=False)
-    half = np.concatenate([np.flatnonzero(labels == name)[::2] for name in np.unique(labels)])
-    samples, names = safe_split(pilot, X, labels, half)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        warnings.simplefilter("error", ConvergenceWarning)
-        try:
-            svc = pilot.fit(samples, names)[-1]
-        except ConvergenceWarning:
-            return True
-        except Exception:  # The loop meets the same, and raises or leaves the fit out.
-            return False
+    svc = last_step(model)
     n_support, n_steps = float(svc.n_support_.sum()), float(np.sum(svc.n_iter_))
-    return batch <= shape.loop_seconds(_GROWTH * n_support, _GROWTH * n_steps)
+    loop = shape.loop_seconds(n_support, n_steps)
+    return _MARGIN * times * shape.batch_seconds(n_fits) <= loop

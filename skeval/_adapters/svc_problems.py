@@ -17,8 +17,8 @@ from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.utils.class_weight import compute_class_weight
 
-from skeval._resampling.plan import PlanBlock, whole_plan
-from skeval._resampling.task import Target
+from skeval._resampling.plans import PlanBlock, whole_plan
+from skeval._resampling.target import Target
 from skeval._solvers.column_scales import ColumnScales
 from skeval._solvers.kernel_svm import (
     FixedKernels,
@@ -32,21 +32,6 @@ from skeval._solvers.kernel_svm import (
 )
 from skeval._solvers.linear_svm import LinearSVMBatch
 from skeval._solvers.optimum import strictly_free
-
-__all__ = [
-    "TIED",
-    "Boxes",
-    "ColumnSteps",
-    "GramPairSolver",
-    "KernelPairSolver",
-    "LinearPairSolver",
-    "PairProblems",
-    "PairSolver",
-    "are_certain",
-    "is_served_scaler",
-    "make_boxes",
-    "make_column_steps",
-]
 
 FITS_OF_KERNEL = 4
 """A Gram matrix of all samples is worth its time where so many fits share it on average."""
@@ -246,13 +231,13 @@ class Solutions(NamedTuple):
     alpha: np.ndarray
 
 
-def are_certain(values: np.ndarray, test: np.ndarray) -> np.ndarray:
-    """Return the fits (n_fits,) in which rounding decides on no tested sample.
+def are_certain(values: np.ndarray, test: np.ndarray, noise: float = 0.0) -> np.ndarray:
+    """Return the fits (n_fits,) in which rounding or `noise` changes no label of a tested sample.
 
-    Decision values (n_fits, n_samples) that are not known are nan. What is not certain is left to
-    SVC itself, so that a sample on the boundary is predicted as in a loop.
+    Decision values (n_fits, n_samples) that are not known are nan. Other fits are left to SVC
+    itself, so that a sample on the boundary is predicted as in a loop.
     """
-    doubtful = np.isnan(values) | ((np.abs(values) <= TIED) & test)
+    doubtful = np.isnan(values) | ((np.abs(values) <= max(TIED, noise)) & test)
     return np.asarray(~doubtful.any(axis=1))
 
 

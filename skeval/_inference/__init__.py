@@ -1,5 +1,3 @@
-"""What follows from the numbers: intervals, standard errors and tests. Numbers in, numbers out."""
+"""Intervals, standard errors and tests, computed from arrays of numbers."""
 
 from __future__ import annotations
-
-__all__: list[str] = []

@@ -1,18 +1,18 @@
-"""Areas under ROC curves, and bands of these curves: their variances and limits.
+"""Variances and intervals of areas under ROC curves, and confidence bands of the curves.
 
-Covariances of areas, whole or partial, are DeLong's; the area of cross-validation counts the
-pairs of samples that one model scored; weighted or grouped samples count as the independent ones
-that they are worth.
+Covariances of full or partial areas follow DeLong. The area from cross-validation counts the pairs
+of samples that were scored by the same model. Weighted or grouped samples enter with their
+effective sample size.
 
-The band of a curve: at a threshold whose true rates are (x, y), the observed rates of two classes
-of n and m samples deviate from them by about
+The band of a curve: at a threshold with true rates (x, y), the observed rates (x', y') of two
+classes of n and m samples deviate from the true ones by about
 
     a = (x' - x) / sqrt(x (1 - x) / n),   b = (y' - y) / sqrt(y (1 - y) / m),
 
-independent and standard normal. The band at x holds every y that a pair with a^2 + b^2 <= z^2
-reaches: with z the normal quantile it covers at one x, for only the deviation across the curve
-counts; for all x together z is the quantile of the largest distance of a true curve from the
-observed one (`curve_distances`).
+which are independent and standard normal. The band at x consists of all y that some pair with
+``a^2 + b^2 <= z^2`` reaches. With z the normal quantile it covers the curve at one x, because only
+the deviation perpendicular to the curve matters. To cover the curve at all x, z is the quantile of
+the largest distance between a true curve and the observed one (`curve_distances`).
 """
 
 from __future__ import annotations
@@ -29,21 +29,6 @@ from scipy.stats import rankdata
 from skeval._inference import intervals
 from skeval._inference.intervals import Codes, Spread, Totals
 
-__all__ = [
-    "Ranked",
-    "Steps",
-    "class_size",
-    "curve_distances",
-    "curve_limits",
-    "independent_size",
-    "rank_columns",
-    "rank_scores",
-    "rates_on_sphere",
-    "spread_of_area",
-    "spread_of_areas",
-    "within_fold_area",
-]
-
 Floats = NDArray[np.float64]
 
 
@@ -55,20 +40,21 @@ def spread_of_areas(
     max_fpr: float = 1.0,
     ranked: Ranked | None = None,
 ) -> Spread:
-    """Return how far the areas under the ROC curves of scores, shape (k, n), are known.
+    """Return the covariance of the areas under the ROC curves of scores, shape (k, n).
 
     The covariance is that of DeLong, DeLong and Clarke-Pearson (1988): each sample contributes the
-    share of the other class that it is ranked rightly against. With groups the deviations of these
-    contributions are added up first (Obuchowski 1997). Of a class of one sample, or of one that
-    counts, it is nan. Areas up to a false-positive rate `max_fpr` are standardised as by McClish.
-    `ranked` are the scores, where there is one row, if they were sorted before.
+    fraction of the other class against which it is ranked correctly. With groups, the deviations
+    of these contributions are first summed within each group (Obuchowski 1997). The result is nan
+    for a class with one sample, or with one sample of nonzero weight. Areas up to a false-positive
+    rate `max_fpr` are standardized as proposed by McClish. `ranked` are the sorted scores, for a
+    single row of scores that has been sorted already.
     """
     deviation = np.empty((len(positive), len(scores)))
     for row, score in enumerate(scores):
         if max_fpr == 1:
-            found = ranked or rank_scores(positive, score, weight)
-            rightly, others = _rank_rightly(positive, found)
-            placed = rightly / others
+            sorted_scores = ranked or rank_scores(positive, score, weight)
+            correct, others = _rank_rightly(positive, sorted_scores)
+            placed = correct / others
         else:
             placed = _place_below(positive, score, max_fpr)
         for own in (positive, ~positive):
@@ -79,52 +65,53 @@ def spread_of_areas(
     covariance = np.zeros((len(scores), len(scores)))
     for own in (positive, ~positive):
         n = independent_size(weight[own])
-        factor = n / (n - 1) if n >= 1.5 else np.nan
+        factor = n / (n - 1) if n >= 1.5 else np.nan  # undefined for a single sample
         covariance += factor * deviation[own].T @ deviation[own]
     return Spread(covariance)
 
 
 def spread_of_area(ranked: Ranked) -> Spread:
-    """Return that of `spread_of_areas` for one area without groups, score by score.
+    """Return the variance of one area without groups, computed per distinct score.
 
-    Samples of one class that have the same score deviate alike.
+    Samples of one class with the same score have the same deviation.
     """
     variance, pairs = 0.0, ranked.positives.sum() * ranked.negatives.sum()
     for side, n in enumerate(ranked.sizes):
-        own, rightly = ranked.positives, ranked.below
+        own, correct = ranked.positives, ranked.below
         if side:
-            own, rightly = ranked.negatives, ranked.above
-        rightly -= own @ rightly / own.sum()
+            own, correct = ranked.negatives, ranked.above
+        correct -= own @ correct / own.sum()
         factor = n / (n - 1) if n >= 1.5 else np.nan
-        variance += factor * float(ranked.squares[side] @ (rightly * rightly)) / pairs**2
+        variance += factor * float(ranked.squares[side] @ (correct * correct)) / pairs**2
     return Spread(np.array([[variance]]))
 
 
 def _rank_rightly(positive: NDArray[np.bool_], ranked: Ranked) -> tuple[Floats, Floats]:
-    """Return of the other class the weight that each sample is ranked rightly against, and all.
+    """Return the weight of the other class, correctly ranked against each sample and in total.
 
-    Ties count half.
+    Ties count one half.
     """
     below, above = map(ranked.spread_out, (ranked.below, ranked.above))
-    rightly = np.empty(len(positive))
-    rightly[ranked.order] = np.where(positive[ranked.order], below, above)
-    return rightly, np.where(positive, ranked.negatives.sum(), ranked.positives.sum())
+    correct = np.empty(len(positive))
+    correct[ranked.order] = np.where(positive[ranked.order], below, above)
+    return correct, np.where(positive, ranked.negatives.sum(), ranked.positives.sum())
 
 
 def _place_below(positive: NDArray[np.bool_], score: Floats, max_fpr: float) -> Floats:
-    """Return what each sample contributes to a standardised partial area.
+    """Return the contribution of each sample to a standardized partial area.
 
-    The area over false positive rates up to u is the mean over the negatives x of ``w(x) S(x)``:
+    The area over false positive rates up to u is the mean of ``w(x) S(x)`` over the negatives x.
     S(x) is the fraction of positives above x, and w(x) is 1 above the quantile c of the negatives
-    that u cuts off, a fraction of 1 where u falls within a step. That c is estimated takes
-    ``w(x) S(c)`` from the influence of a negative, which is ``w(x) (S(x) - S(c))``; that of a
-    positive is the mean of w over the negatives below it. At u = 1 it is the whole area.
+    that corresponds to u, or a fraction if u falls within a step. Because c is estimated, the
+    influence of a negative is ``w(x) (S(x) - S(c))``. The influence of a positive is the mean of w
+    over the negatives below it. At u = 1 this is the whole area.
     """
     above, below = score[positive], score[~positive]
-    higher = rankdata(-below) - 0.5  # the middle of the step of a negative, counted in negatives
+    higher = rankdata(-below) - 0.5  # midrank among the negatives
     place = np.unique(below, return_inverse=True)[1].reshape(-1)
     step = np.bincount(place)[place]
     weight = np.clip((max_fpr * len(below) - (higher - step / 2)) / step, 0.0, 1.0)
+    # fraction of positives above each negative, ties one half
     wins = (above[:, None] > below) + 0.5 * (above[:, None] == below)
     survival = wins.mean(axis=0)
     cut = survival[weight > 0].max()
@@ -135,12 +122,12 @@ def _place_below(positive: NDArray[np.bool_], score: Floats, max_fpr: float) -> 
 
 
 class FoldArea(NamedTuple):
-    """An area, and how much each sample moves it.
+    """Area under the ROC curve and the influence of each sample on it.
 
     Attributes
     ----------
     area : float
-        nan where no test set holds both classes.
+        nan if no test set contains both classes.
     influence : ndarray of shape (n_samples,)
     """
 
@@ -155,21 +142,22 @@ def within_fold_area(
     fold: NDArray[np.intp],
     weight: Floats,
 ) -> FoldArea:
-    r"""Return the share of pairs of a positive and a negative that the scores put in order.
+    r"""Return the fraction of correctly ordered pairs of a positive and a negative, within folds.
 
-    Scores of different models have no common scale, and need not be in the order of their
-    quality when they are put together (Parker, Gunter and Bedo 2007): a pair counts where one
-    model scored both. With :math:`s_{ij}` 1, 1/2 or 0,
+    Scores of different models have no common scale, so pooling them need not preserve the quality
+    of the ranking (Parker, Gunter and Bedo 2007). Only pairs scored by the same model count. With
+    :math:`s_{ij}` equal to 1, 1/2 (tie) or 0,
 
     .. math:: A = \sum_{ij} w_i w_j s_{ij} / \sum_{ij} w_i w_j .
 
-    The influence of a sample is the sum of :math:`w_i w_j (s_{ij} - A)` over its pairs, divided
-    by the sum of all weights, and scaled as variances of two samples are, by m / (m - 1).
+    The influence of a sample is the sum of :math:`w_i w_j (s_{ij} - A)` over its pairs, divided by
+    the sum of all weights, and multiplied by the square root of m / (m - 1), where m is the number
+    of samples of its class, as in an unbiased variance.
 
     Parameters
     ----------
-    positive, score, row, fold : ndarray of shape (n_answers,)
-        Whether the sample is positive, its score, its number, and the fit that scored it.
+    positive, score, row, fold : ndarray of shape (n_predictions,)
+        Whether the sample is positive, its score, its index, and the fit that scored it.
     weight : ndarray of shape (n_samples,)
     """
     wins, pairs = np.zeros(len(weight)), np.zeros(len(weight))
@@ -178,8 +166,8 @@ def within_fold_area(
     for part in np.split(order, starts[1:]):
         at = row[part]
         ranked = rank_scores(positive[part], score[part], weight[at])
-        rightly, others = _rank_rightly(positive[part], ranked)
-        wins[at] += weight[at] * rightly
+        correct, others = _rank_rightly(positive[part], ranked)
+        wins[at] += weight[at] * correct
         pairs[at] += weight[at] * others
     is_positive = np.zeros(len(weight), dtype=bool)
     is_positive[row[positive]] = True
@@ -195,20 +183,20 @@ def within_fold_area(
 
 
 class Ranked(NamedTuple):
-    """Samples in the order of their scores, sorted once for all that is made of ranks.
+    """Samples sorted by score, shared by all rank statistics.
 
     Attributes
     ----------
     order : ndarray of shape (n_samples,)
-        The samples, the lowest score first.
+        Sample indices by increasing score.
     begins : bool ndarray of shape (n_samples,)
-        Whether a distinct score begins at this place of the order.
+        Whether a distinct score starts at this position of `order`.
     score : ndarray of shape (n_scores,)
         The distinct scores.
     positives, negatives : ndarray of shape (n_scores,)
-        What the samples of either class weigh at each score.
+        Total weight of each class at each score.
     squares : tuple of two ndarray of shape (n_scores,)
-        The squares of these weights, added up; where all weights are 1 the same arrays.
+        Sums of the squared weights; the same arrays if all weights are 1.
     """
 
     order: NDArray[np.intp]
@@ -220,33 +208,32 @@ class Ranked(NamedTuple):
 
     @property
     def below(self) -> Floats:
-        """What the negatives below each score weigh; ties half."""
+        """Weight of the negatives below each score; ties count one half."""
         return np.cumsum(self.negatives) - self.negatives / 2
 
     @property
     def above(self) -> Floats:
-        """What the positives above each score weigh; ties half."""
+        """Weight of the positives above each score; ties count one half."""
         return self.positives.sum() - np.cumsum(self.positives) + self.positives / 2
 
     @property
     def sizes(self) -> tuple[float, float]:
-        """How many independent samples the positives and the negatives are worth."""
+        """Effective sample sizes of the positives and the negatives."""
         up, down = self.squares
         of_positives, of_negatives = self.positives.sum() ** 2, self.negatives.sum() ** 2
         return float(of_positives / up.sum()), float(of_negatives / down.sum())
 
     @property
     def counts(self) -> NDArray[np.intp]:
-        """How many samples have each score."""
+        """Number of samples with each score."""
         return np.diff(np.flatnonzero(self.begins), append=len(self.order))
 
     def spread_out(self, values: Floats) -> Floats:
-        """Return for each sample, in the order of their scores, the value of its score."""
+        """Return the value of each sample's score, with the samples sorted by score."""
         return values if len(values) == len(self.order) else np.repeat(values, self.counts)
 
 
 def rank_scores(positive: NDArray[np.bool_], score: Floats, weight: Floats) -> Ranked:
-    """Sort the scores of two classes."""
     order = np.argsort(score)
     values, own, weight = score[order], positive[order], weight[order]
     begins = np.ones(len(order), dtype=bool)
@@ -267,11 +254,12 @@ def rank_scores(positive: NDArray[np.bool_], score: Floats, weight: Floats) -> R
 def precision_influence(
     positive: NDArray[np.bool_], score: Floats, weight: Floats
 ) -> tuple[float, Floats]:
-    r"""Return the average precision, and how much each sample moves it, shape (n_samples,).
+    r"""Return the average precision and the influence of each sample on it, shape (n_samples,).
 
-    With :math:`a_k` the weight of the positives at the k-th highest score, :math:`B_k` that of all
-    samples down to it, :math:`p_k` the precision there and P the weight of all positives, the value
-    is :math:`A = \sum_k a_k p_k / P`. Its derivative by the weight of a sample i, at score k(i), is
+    With :math:`a_k` the weight of the positives at the k-th highest score, :math:`B_k` the weight
+    of all samples down to it, :math:`p_k` the precision there and P the weight of all positives,
+    the value is :math:`A = \sum_k a_k p_k / P`. Its derivative with respect to the weight of a
+    sample i, at score k(i), is
 
     .. math:: \{y_i (p_{k(i)} - A) + \sum_{k \ge k(i)} a_k (y_i - p_k) / B_k\} / P .
     """
@@ -286,13 +274,13 @@ def precision_influence(
 
 
 class Ranking(NamedTuple):
-    """A mean area, or average precision, of columns; nan where one of them holds one class.
+    """Mean area or mean average precision of several columns; nan if a column has only one class.
 
     Attributes
     ----------
     value, error : float
     sizes : tuple of two floats
-        Positives and negatives of which one column would be known as well.
+        Numbers of positives and negatives of a single column with the same standard error.
     degrees_of_freedom : float
     """
 
@@ -310,14 +298,15 @@ def rank_columns(
     *,
     of_area: bool,
 ) -> Ranking:
-    """Return the mean area, or average precision, of the columns, shape (n_rows, n_columns).
+    """Return the mean area or average precision of the columns, shape (n_rows, n_columns).
 
-    The variance of the mean is that of the influence of rows or groups; that of each column is at
-    least what the interval of this column alone would be made of. The degrees of freedom are those
-    of a sum of variances of as many samples as the smaller class of each column has.
+    The variance of the mean comes from the influence of rows or groups. The variance of each
+    column is at least the one used for the interval of this column alone. The degrees of freedom
+    are those of a sum of variances, each estimated from as many samples as the smaller class of
+    its column has.
     """
     n, k = positive.shape
-    factor = 1.0 if of_area else n / (n - 1)  # The influence on an area has such a factor already.
+    factor = 1.0 if of_area else n / (n - 1)  # the influence on an area includes it
 
     def judge(influence: Floats) -> Spread:
         if group is None:
@@ -334,6 +323,7 @@ def rank_columns(
             value, influence = within_fold_area(own, column, np.arange(n), fold, weight)
         else:
             value, influence = precision_influence(own, column, weight)
+        # the variance is at least the one of the interval for this column alone
         variance = judge(influence).variance
         least = value * (1 - value) / m[0]
         if of_area:
@@ -344,7 +334,7 @@ def rank_columns(
         spread += larger, larger**2 / max(1.0, min(m) - 1)
     whole = judge(moved)
     error = float(np.sqrt(whole.variance + short)) / k
-    # Where nothing varies the columns may all say the same.
+    # without variation the columns may all be equal, and then count once
     positives, negatives = ((k**2 if error > 0 else k) / sizes).tolist()
     degrees = whole.degrees_of_freedom
     if spread[1] > 0:
@@ -353,19 +343,19 @@ def rank_columns(
 
 
 _DIRECTIONS = 13
-"""Into how many directions of a quadrant the limits look."""
+"""Number of directions per quadrant that the limits are searched over."""
 _PLACES = 24
-"""At how many rates of each class the distance of two curves is taken."""
+"""Number of rates of each class at which the distance of two curves is evaluated."""
 _BLOCK = 8
-"""Simulated curves that are held against the true one at once."""
+"""Number of simulated curves compared with the true one at a time."""
 _ROUNDING = 1e-12
 
 
 class Steps(NamedTuple):
-    """The rates of two classes at every cut, none to all, and how many samples each is worth.
+    """Rates of two classes at every cutoff, from none to all, and effective sample sizes.
 
-    `x` and `y` have shape (n_cuts,), from 0 to 1. The size of a class is real where samples have
-    weights or belong to groups.
+    `x` and `y` have shape (n_cuts,), from 0 to 1. The sizes are real numbers for samples with
+    weights or in groups.
     """
 
     x: Floats
@@ -374,23 +364,23 @@ class Steps(NamedTuple):
     n_y: float
 
     def below(self, x: Floats) -> Floats:
-        """Return y where x is just not reached yet: the foot of a vertical step."""
+        """Return y just before x is reached: the foot of a vertical step."""
         return np.interp(x - _ROUNDING, self.x, self.y, left=0.0, right=1.0)
 
     def above(self, x: Floats) -> Floats:
-        """Return y where x is just not left yet: the top of a vertical step."""
+        """Return y just before x is left: the top of a vertical step."""
         return np.interp(x + _ROUNDING, self.x, self.y, left=0.0, right=1.0)
 
     def swap(self) -> Steps:
-        """Return the same cuts with the two classes exchanged."""
+        """Return the same cutoffs with the two classes exchanged."""
         return Steps(self.y, self.x, self.n_y, self.n_x)
 
 
 def rates_on_sphere(steps: Steps, x: Floats, across: Floats, along: Floats, exact: bool) -> Floats:
     """Return the ends of y at each x, shape (2, n_directions, n_x).
 
-    `across` says by how many deviations the threshold is off, `along` by how many the rate there;
-    both have shape (n_directions,).
+    `across` is the deviation of the threshold and `along` the deviation of the rate at it, in
+    standard deviations; both have shape (n_directions,).
     """
     off = across[:, None] * np.sqrt(x * (1 - x) / steps.n_x)
     z = along[:, None]
@@ -400,18 +390,18 @@ def rates_on_sphere(steps: Steps, x: Floats, across: Floats, along: Floats, exac
 
 
 def curve_limits(steps: Steps, x: Floats, z: float, exact: bool) -> tuple[Floats, Floats]:
-    """Return the smallest and the largest y at each x of all pairs of deviations of length z."""
+    """Return the smallest and largest y at each x over all pairs of deviations of length z."""
     angle = np.linspace(0, np.pi / 2, _DIRECTIONS)
     low, high = rates_on_sphere(steps, x, z * np.sin(angle), z * np.cos(angle), exact)
     return low.min(axis=0), high.max(axis=0)
 
 
 def curve_distances(steps: Steps, rngs: Iterable[Generator]) -> Floats:
-    """Return the largest distance of the true curve from one drawn from it, for each generator.
+    """Return the largest distance between the true curve and a drawn curve, for each generator.
 
     The true curve is taken to be the observed one with half a sample added on either side of every
-    cut, so that it leaves the corners. The distance of a point is that to the next point of the
-    drawn curve, in deviations.
+    cutoff, so that it does not start and end in the corners. The distance of a point is its
+    distance to the nearest point of the drawn curve, in standard deviations.
     """
     true = _smooth_curve(steps)
     inside = true[:, ((true > _ROUNDING) & (true < 1 - _ROUNDING)).all(axis=0)]
@@ -423,12 +413,13 @@ def curve_distances(steps: Steps, rngs: Iterable[Generator]) -> Floats:
 
 
 def _smooth_curve(steps: Steps) -> Floats:
-    """Return places on the smoothed curve, shape (2, n_places), even in the normal scale."""
+    """Return points on the smoothed curve, shape (2, n_places), evenly spaced in quantiles."""
     rates = [
         np.concatenate([[0.0], (rate * n + 0.5) / (n + 1), [1.0]])
         for rate, n in ((steps.x, steps.n_x), (steps.y, steps.n_y))
     ]
-    length = rates[0] + rates[1]  # It grows along the curve.
+    length = rates[0] + rates[1]  # increases along the curve
+    # points at equal steps of the normal quantile of each rate
     places = [np.array([0.0, 2.0])]
     for rate, n in zip(rates, (steps.n_x, steps.n_y), strict=True):
         ends = ndtri(0.25 / max(n, 1.0))
@@ -440,20 +431,22 @@ def _smooth_curve(steps: Steps) -> Floats:
 
 
 def _draw_curve(true: Floats, sizes: NDArray[np.intp], rng: Generator) -> Floats:
-    """Return the observed rates of both classes at the true ones, shape (2, n_places)."""
+    """Return simulated rates of both classes at the true ones, shape (2, n_places)."""
     drawn = np.zeros_like(true)
     for row, (rates, size) in enumerate(zip(true, sizes, strict=True)):
         share = np.maximum(np.diff(rates), 0.0)
+        # multinomial counts between the points of the curve
         drawn[row, 1:] = np.cumsum(rng.multinomial(size, share / share.sum())) / size
     return drawn
 
 
 def _largest_distance(drawn: Floats, inside: Floats, scale: Floats) -> Floats:
-    """Return how far the farthest of the true points lies from each drawn curve."""
-    # Each has shape (draw, true point, place on the drawn curve).
+    """Return the distance of the farthest true point from each drawn curve."""
+    # Shapes: (draw, true point, point of the drawn curve).
     a, b = ((drawn[:, row, None, :] - inside[row][:, None]) / scale[row][:, None] for row in (0, 1))
     da, db = np.diff(a, axis=-1), np.diff(b, axis=-1)
     a, b = a[..., :-1], b[..., :-1]
+    # position of the foot of the perpendicular on each segment
     along = -(a * da + b * db) / np.maximum(da**2 + db**2, _ROUNDING)
     np.clip(along, 0.0, 1.0, out=along)
     squared = (a + along * da) ** 2 + (b + along * db) ** 2
@@ -461,19 +454,19 @@ def _largest_distance(drawn: Floats, inside: Floats, scale: Floats) -> Floats:
 
 
 _CUTS = 50
-"""At how many cuts of a class the spread between groups is taken."""
+"""Number of cutoffs of a class at which the variance between groups is evaluated."""
 
 
 def independent_size(weight: Floats) -> float:
-    """Return ``(sum w)^2 / sum w^2``: how many samples of one weight have this spread."""
+    """Return the effective sample size ``(sum w)^2 / sum w^2``."""
     return float(weight.sum() ** 2 / np.sum(weight**2))
 
 
 def class_size(score: Floats, weight: Floats, group: Codes | None) -> float:
-    """Return how many independent samples have rates as exact as those of the samples of a class.
+    """Return the number of independent samples whose rates are as precise as those of a class.
 
-    With groups it is the mean of ``p (1 - p)`` over the cuts, over the mean of the variance between
-    groups; never more than the number without, nor less than 1.
+    With groups it is the mean of ``p (1 - p)`` over the cutoffs, divided by the mean variance
+    between groups. It is at most the effective size without groups, and at least 1.
     """
     largest = independent_size(weight)
     if group is None:
@@ -488,11 +481,13 @@ def class_size(score: Floats, weight: Floats, group: Codes | None) -> float:
     weight = weight / weight.sum()
 
     def admit(counts: Floats) -> Floats:
-        """Return what is above each cut, from what is between cuts; along the last axis."""
+        """Return totals above each cutoff from totals between cutoffs, along the last axis."""
         above: Floats = counts[..., ::-1].cumsum(axis=-1)[..., ::-1][..., 1:]
         return above
 
-    rate, above = (admit(intervals.add_up(place, each, n_places)) for each in (weight, weight**2))
+    rate, above = (
+        admit(intervals.add_up(place, values, n_places)) for values in (weight, weight**2)
+    )
     variances = rate * (1 - rate)
     whole = float(np.sum(weight**2))
     squares = (1 - 2 * rate) * above + rate**2 * whole
@@ -507,6 +502,7 @@ def class_size(score: Floats, weight: Floats, group: Codes | None) -> float:
         squared = intervals.add_up(code, weight**2, n)[:, None]
         return intervals.measure_sums(sums, own, squared, totals, own)
 
+    # mean variance between groups, and of independent samples
     between = float(np.trace(intervals.combine_ways(group, measure).covariance)) / len(cuts)
     alone = float(np.mean(variances))
     return float(np.clip(alone / between, 1.0, largest)) if between > 0 else largest

@@ -1,14 +1,14 @@
-"""How far predicted probabilities are from observed fractions: by bins, and by regression.
+"""Distance between predicted probabilities and observed fractions, by bins and by regression.
 
-The regression is logistic, of events on their log-odds, of which there may be very many: `condense`
-finds few that stand for all.
+The regression is a logistic regression of the events on their log-odds. Very many log-odds are
+replaced by a small set of equivalent ones (`condense`).
 
-In bins the mean distance of fraction and probability is sought. A fraction of `n` samples deviates
-from its probability by chance, so that the mean of absolute distances is too large; by how much
-depends on the true distances. All that is found of it is found by asking which true distances would
-make the observed mean likely.
+The bins estimate the mean distance between observed fraction and probability. The fraction in a
+bin of `n` samples deviates from its probability by chance, so the mean of the absolute distances
+is biased upward, by an amount that depends on the true distances. Estimate and interval therefore
+come from inverting tests: they are the true distances under which the observed mean is likely.
 
-The number of independent events that happen, or its weighted share, is Poisson-binomial.
+The number of independent events that happen, or its weighted fraction, is Poisson-binomial.
 """
 
 from __future__ import annotations
@@ -29,38 +29,22 @@ from skeval._inference.areas import Ranked
 from skeval._inference.estimate import Limits
 from skeval._inference.intervals import normal_quantile
 
-__all__ = [
-    "Bins",
-    "Design",
-    "Masses",
-    "condense",
-    "corrected_gap",
-    "gap_limits",
-    "gap_moments",
-    "make_line",
-    "make_spline",
-    "maximize",
-    "pass_over",
-    "share_limits",
-    "shrink_distances",
-]
-
 Floats = NDArray[np.float64]
 _GRID = np.concatenate([[0.0], np.geomspace(0.01, 1e3, 51), [1e9]])  # standard errors
 _STEPS = 40  # halvings of [0, 1]: 1e-12
 
 
 class Bins(NamedTuple):
-    """Bins of predicted probabilities, all of shape (n_bins,).
+    """Bins of predicted probabilities; all arrays have shape (n_bins,).
 
     Attributes
     ----------
     share : ndarray
-        Of the weight.
+        Fraction of the total weight.
     size : ndarray
-        Number of samples, effective where they have weights.
+        Number of samples; effective size if they have weights.
     predicted, observed : ndarray
-        Mean probability, and the fraction that happened.
+        Mean predicted probability, and observed fraction of events.
     """
 
     share: Floats
@@ -70,16 +54,16 @@ class Bins(NamedTuple):
 
 
 def _below(n: Floats, j: Floats, p: Floats) -> Floats:
-    """Return P(X <= j) of a binomial number of `n`, which may be no whole number."""
+    """Return P(X <= j) of a binomial variable with `n` trials; `n` need not be an integer."""
     inside = (j >= 0) & (j < n)
     safe_n, safe_j = np.where(inside, n, 1.0), np.where(inside, j, 0.0)
-    found: Floats = betainc(safe_n - safe_j, safe_j + 1, 1 - p)
-    return np.where(inside, found, np.where(j < 0, 0.0, 1.0))
+    cdf: Floats = betainc(safe_n - safe_j, safe_j + 1, 1 - p)
+    return np.where(inside, cdf, np.where(j < 0, 0.0, 1.0))
 
 
-def _distance_moments(n: Floats, p: Floats, centre: Floats) -> tuple[Floats, Floats]:
-    """Return mean and variance of ``|X / n - centre|`` for a binomial X."""
-    c = n * centre
+def _distance_moments(n: Floats, p: Floats, center: Floats) -> tuple[Floats, Floats]:
+    """Return mean and variance of ``|X / n - center|`` for a binomial X."""
+    c = n * center
     j = np.floor(c)
     short = c * _below(n, j, p) - n * p * _below(n - 1, j - 1, p)  # E max(c - X, 0)
     mean = n * p - c + 2 * short
@@ -88,9 +72,9 @@ def _distance_moments(n: Floats, p: Floats, centre: Floats) -> tuple[Floats, Flo
 
 
 def gap_moments(bins: Bins, truth: Floats) -> tuple[Floats, Floats]:
-    """Return mean and standard deviation of the observed mean distance, were `truth` true.
+    """Return mean and standard deviation of the observed mean distance if `truth` is true.
 
-    `truth` has shape (..., n_bins), what is returned (...).
+    `truth` has shape (..., n_bins); the results have shape (...).
     """
     means, variances = _distance_moments(bins.size, truth, bins.predicted)
     return means @ bins.share, np.sqrt(variances @ bins.share**2)
@@ -101,25 +85,25 @@ def _observed_gap(bins: Bins) -> float:
 
 
 def shrink_distances(bins: Bins) -> Floats:
-    """Return the true distance of each bin whose expected observed one is what was observed.
+    """Return the signed distance of each bin whose expected observed distance is the observed one.
 
-    With its sign; 0 where chance alone makes a larger one.
+    It is 0 if chance alone makes a larger distance.
     """
     side = np.sign(bins.observed - bins.predicted)
     low, high = np.zeros(len(side)), np.abs(bins.observed - bins.predicted)
-    seen = high.copy()
+    observed = high.copy()
     for _ in range(_STEPS):
         middle = (low + high) / 2
         truth = np.clip(bins.predicted + side * middle, 0.0, 1.0)
-        more = _distance_moments(bins.size, truth, bins.predicted)[0] < seen
+        more = _distance_moments(bins.size, truth, bins.predicted)[0] < observed
         low, high = np.where(more, middle, low), np.where(more, high, middle)
     return side * low
 
 
 def _smallest(bins: Bins, distances: Floats, z: float) -> float:
-    """Return the smallest mean distance that the observed one exceeds by no more than `z`.
+    """Return the smallest mean distance that the observed one exceeds by at most `z`.
 
-    In standard deviations; the distances of the bins are to each other as the shrunken ones.
+    `z` is in standard deviations. The distances of the bins keep the ratios of the shrunken ones.
     """
     observed = _observed_gap(bins)
 
@@ -135,28 +119,28 @@ def _smallest(bins: Bins, distances: Floats, z: float) -> float:
 
 
 def _largest(bins: Bins, z: float) -> float:
-    """Return the largest mean distance that the observed one falls short of by no more than `z`.
+    """Return the largest mean distance that exceeds the observed one by at most `z`.
 
-    In standard deviations; each bin is as many of its standard errors away as any other, toward
-    1/2, which of all ways makes the expected observed distance the least.
+    `z` is in standard deviations. All bins deviate by the same number of their standard errors,
+    toward 1/2. Among all ways to deviate, this one has the smallest expected observed distance.
     """
     p, n = bins.predicted, bins.size
     toward = np.where(p < 0.5, 1.0, -1.0)
 
     def truth(steps: float | Floats) -> Floats:  # Wilson's limits
         square = np.square(steps)[..., None]
-        centre = (p + square / (2 * n)) / (1 + square / n)
+        center = (p + square / (2 * n)) / (1 + square / n)
         half = np.sqrt(square * (p * (1 - p) / n + square / (4 * n**2))) / (1 + square / n)
-        return np.clip(centre + toward * half, 0.0, 1.0)
+        return np.clip(center + toward * half, 0.0, 1.0)
 
-    # A calibrated model has this distance on average: less of it is luck.
+    # A calibrated model has this distance on average; a smaller one is due to chance.
     observed = max(_observed_gap(bins), float(gap_moments(bins, p)[0]))
 
     def excess(steps: float | Floats) -> Floats:
         mean, spread = gap_moments(bins, truth(steps))
         return mean - z * spread - observed
 
-    # The last crossing, for that of few bins need not be the only one.
+    # the last crossing: with few bins there may be several
     last = int(np.flatnonzero(excess(_GRID) <= 0).max(initial=0))
     steps = _GRID[last]
     if last + 1 < len(_GRID):
@@ -167,7 +151,7 @@ def _largest(bins: Bins, z: float) -> float:
 def corrected_gap(bins: Bins, distances: Floats) -> float:
     """Return the mean distance whose expected observed value is the observed one, or 0.
 
-    `distances` are those of `shrink_distances`.
+    `distances` are the result of `shrink_distances`.
     """
     return _smallest(bins, distances, 0.0)
 
@@ -179,27 +163,28 @@ def gap_limits(bins: Bins, distances: Floats, confidence_level: float) -> Limits
 
 
 def count_probabilities(p: Floats) -> Floats:
-    """Return the probability that 0, 1, ..., n of independent events happen, shape (n + 1,).
+    """Return the probabilities that 0, 1, ..., n of independent events happen, shape (n + 1,).
 
-    The Poisson-binomial distribution. Those of two halves are convolved, down to single events.
+    This is the Poisson-binomial distribution, computed by convolving the distributions of two
+    halves recursively, down to single events.
     """
-    found = np.column_stack([1 - p, p])
-    while len(found) > 1:
-        if len(found) % 2:  # an event that never happens changes nothing
-            found = np.vstack([found, np.eye(1, found.shape[1])])
-        size = 2 * found.shape[1] - 1
-        waves = fft.rfft(found, fft.next_fast_len(size, real=True))
-        found = fft.irfft(waves[::2] * waves[1::2], fft.next_fast_len(size, real=True))[:, :size]
-    return np.maximum(found[0][: len(p) + 1], 0.0)
+    halves = np.column_stack([1 - p, p])
+    while len(halves) > 1:
+        if len(halves) % 2:  # an event that never happens changes nothing
+            halves = np.vstack([halves, np.eye(1, halves.shape[1])])
+        size = 2 * halves.shape[1] - 1
+        waves = fft.rfft(halves, fft.next_fast_len(size, real=True))
+        halves = fft.irfft(waves[::2] * waves[1::2], fft.next_fast_len(size, real=True))[:, :size]
+    return np.maximum(halves[0][: len(p) + 1], 0.0)
 
 
 def share_limits(p: Floats, weight: Floats, confidence_level: float, larger: float = 1.0) -> Limits:
-    """Return quantiles of the share that happens of events with these probabilities.
+    """Return quantiles of the fraction of events that happen, given their probabilities.
 
-    Of equal weights they are exact, and hold at least the level; of others those of the beta
-    distribution with the same mean and variance, but 0 or 1 where none or all of the events happen
-    more often than a tail: there the distribution has an atom. Events that happen together make
-    the variance so many times `larger`.
+    With equal weights they are exact, with at least the nominal coverage. With other weights they
+    are quantiles of the beta distribution with the same mean and variance, or 0 or 1 if the
+    probability that none or all of the events happen exceeds a tail, since the distribution has an
+    atom there. `larger` is the factor by which dependence between events inflates the variance.
     """
     tails = np.array([(1 - confidence_level) / 2, (1 + confidence_level) / 2])
     if weight.min() == weight.max() and larger == 1:
@@ -211,6 +196,7 @@ def share_limits(p: Floats, weight: Floats, confidence_level: float, larger: flo
     variance = min(larger * share**2 @ (p * (1 - p)), (1 - 1e-9) * mean * (1 - mean))
     if variance <= 0:
         return float(mean), float(mean)
+    # beta distribution with this mean and variance
     size = mean * (1 - mean) / variance - 1
     low, high = beta.ppf(tails, mean * size, (1 - mean) * size)
     if np.prod(1 - p) > tails[0]:
@@ -221,15 +207,15 @@ def share_limits(p: Floats, weight: Floats, confidence_level: float, larger: flo
 
 
 class Masses(NamedTuple):
-    """Log-odds in order, and what the events and the others at each of them weigh.
+    """Sorted log-odds, and the weights of events and non-events at each of them.
 
     Attributes
     ----------
     odds, events, others : ndarray of shape (n_odds,)
     squares : tuple of two ndarray of shape (n_odds,)
-        The squares of these weights, added up.
+        Sums of the squared weights.
     width : float
-        Largest width of the pieces that were condensed; 0 where no log-odds stand for others.
+        Largest width of the condensed intervals; 0 if nothing was condensed.
     """
 
     odds: Floats
@@ -240,7 +226,7 @@ class Masses(NamedTuple):
 
     @classmethod
     def weigh(cls, ranked: Ranked, odds: Floats, scale: float = 1.0) -> Masses:
-        """Return those of ranked samples, their weights times `scale`."""
+        """Return the masses of ranked samples, with their weights multiplied by `scale`."""
         up, down, squares = ranked.positives, ranked.negatives, ranked.squares
         if scale != 1:
             up, down = up * scale, down * scale
@@ -248,30 +234,32 @@ class Masses(NamedTuple):
         return cls(odds, up, down, squares)
 
     def suffice(self, line: Floats) -> bool:
-        """Whether a regression, `line` at these log-odds, moves by 1/2 at most within a piece.
+        """Return whether the regression changes by at most 1/2 within each condensed interval.
 
-        Then its sums over them are those over all but for rounding.
+        `line` is its value at these log-odds. The sums then equal those over all samples up to
+        rounding.
         """
         return bool(np.all(np.abs(np.diff(line)) * self.width <= np.diff(self.odds) / 2))
 
 
 NODES = 10
-"""Into so many log-odds those of a piece are condensed."""
+"""Number of log-odds that replace those of an interval."""
 MANY = 2**15
-"""More log-odds than this are condensed."""
+"""Number of log-odds above which they are condensed."""
 BLOCK = 2**14
-"""So many log-odds are read at a time: what is made of them stays in a fast memory."""
+"""Number of log-odds processed at a time, so that intermediate results fit into the cache."""
 FINE = 1 / 16, 1 / 32
-"""A piece is no wider than this: in log-odds, and as a share of the distance of their quartiles."""
+"""Maximum width of an interval, in log-odds and as a fraction of their interquartile range."""
 
 
 def condense(masses: Masses, edges: Floats) -> tuple[Masses, ...]:
-    """Return few log-odds that stand for many, where there are many, and then all.
+    """Return an equivalent smaller set of log-odds if there are many, followed by the full set.
 
-    Sums of smooth functions over both are the same: the weights of a piece go to Chebyshev's nodes
-    in it by Lagrange's polynomials, which is exact for all polynomials of a degree below `NODES`.
-    Of ``log(1 + exp(x))`` within a piece of width h the rest is about ``(4 pi / h) ** -NODES``. No
-    piece goes across an edge, where what is summed up may bend.
+    Sums of smooth functions over both sets agree: the weights of an interval are moved to its
+    Chebyshev nodes by Lagrange polynomials, which is exact for all polynomials of degree below
+    `NODES`. On an interval of width h, ``log(1 + exp(x))`` has an error of about
+    ``(4 pi / h) ** -NODES``. No interval crosses an edge, where the summed functions may have a
+    kink.
     """
     odds, n = masses.odds, len(masses.odds)
     if n <= MANY:
@@ -281,6 +269,7 @@ def condense(masses: Masses, edges: Floats) -> tuple[Masses, ...]:
         return (masses,)
     cuts = np.append(np.arange(odds[0], odds[-1], width), edges)
     starts = np.unique([*range(0, n, BLOCK), *np.searchsorted(odds, cuts), n])
+    # Chebyshev nodes, and the transform from moments to weights at them
     nodes = chebpts1(NODES)
     back = chebvander(nodes, NODES - 1).T * (2 / NODES)
     back[0] /= 2
@@ -289,24 +278,26 @@ def condense(masses: Masses, edges: Floats) -> tuple[Masses, ...]:
         sums += masses.squares
     places, weights = list[Floats](), list[Floats]()
     for start, stop in itertools.pairwise(starts.tolist()):
-        own, held = odds[start:stop], np.array([each[start:stop] for each in sums])
+        own, part = odds[start:stop], np.array([column[start:stop] for column in sums])
         if len(own) > NODES:
             middle, half = (own[-1] + own[0]) / 2, (own[-1] - own[0]) / 2 or 1.0
-            held = held @ chebvander((own - middle) / half, NODES - 1) @ back
+            part = part @ chebvander((own - middle) / half, NODES - 1) @ back
             own = middle + half * nodes
         places.append(own)
-        weights.append(held)
-    found = np.concatenate(weights, axis=1)
-    few = Masses(np.concatenate(places), found[0], found[1], (found[-2], found[-1]), width)
+        weights.append(part)
+    condensed = np.concatenate(weights, axis=1)
+    few = Masses(
+        np.concatenate(places), condensed[0], condensed[1], (condensed[-2], condensed[-1]), width
+    )
     return few, masses
 
 
 Design = Callable[[Floats], Floats]
-"""Makes the terms of a regression of the log-odds, so that they are never all there at once."""
+"""Function that computes the terms of a regression on log-odds, one block at a time."""
 
 
 SEPARATED = 1e-6
-"""Where the events are nearer to certain than this on average, no finite coefficient is best."""
+"""Negative mean log-likelihood below which the classes count as separated: no finite optimum."""
 
 
 def make_line(odds: Floats) -> Floats:
@@ -315,7 +306,7 @@ def make_line(odds: Floats) -> Floats:
 
 
 class Passed(NamedTuple):
-    """What one pass over the samples adds up: the log-likelihood and its derivatives."""
+    """Sums of one pass over the samples: the log-likelihood and its derivatives."""
 
     likelihood: float
     gradient: Floats
@@ -324,13 +315,14 @@ class Passed(NamedTuple):
 
 
 def pass_over(masses: Masses, design: Design, beta: Floats) -> Passed:
-    """Return the log-likelihood, its slope and curvature, and the squares of the slopes."""
+    """Return the log-likelihood, its gradient and curvature, and the squares of the scores."""
     k, likelihood = len(beta), 0.0
     gradient, information, squares = np.zeros(k), np.zeros((k, k)), np.zeros((k, k))
     for start in range(0, len(masses.odds), BLOCK):
         odds, events, others, *squared = (
-            each[start : start + BLOCK] for each in (*masses[:3], *masses.squares)
+            column[start : start + BLOCK] for column in (*masses[:3], *masses.squares)
         )
+        # logistic function from exp(-|x|), which cannot overflow
         terms = design(odds)
         line = beta @ terms
         less = np.exp(-np.abs(line))
@@ -347,9 +339,10 @@ def pass_over(masses: Masses, design: Design, beta: Floats) -> Passed:
 def maximize(
     masses: Masses, design: Design, start: Floats, free: list[int]
 ) -> tuple[Floats, Passed] | None:
-    """Return the best coefficients, of those that are free, by Newton's method; None without one.
+    """Return the maximum-likelihood coefficients by Newton's method, or None if there are none.
 
-    What a last full step misses is of the order of its square.
+    Only the coefficients `free` change. The error after the last full step is of the order of its
+    square.
     """
     beta, among, step = start.astype(np.float64), np.ix_(free, free), np.zeros(len(start))
     now, size = pass_over(masses, design, beta), float(masses.events.sum() + masses.others.sum())
@@ -360,10 +353,12 @@ def maximize(
         except np.linalg.LinAlgError:
             return None
         now = pass_over(masses, design, beta + step)
+        # halve the step until the likelihood does not decrease
         while now.likelihood < before - 1e-9 * abs(before) and np.abs(step).max() > 1e-12:
             step /= 2
             now = pass_over(masses, design, beta + step)
         beta = beta + step
+        # coefficients that diverge belong to separated classes
         largest = np.abs(beta[free]).max()
         if largest > 1e4 or now.likelihood > -SEPARATED * size:
             return None
@@ -375,7 +370,7 @@ def maximize(
 def make_spline(odds: Floats, knots: Floats) -> Floats:
     """Return an intercept and a restricted cubic spline, which is linear beyond the outer knots.
 
-    Its terms have shape (n_terms, n).
+    The result has shape (n_terms, n).
     """
     above = np.maximum(odds - knots[:, None], 0)
     cubes = above * above * above  # much faster than a power

@@ -1,58 +1,28 @@
-"""The error of a procedure from the losses of tested samples: estimates and their standard errors.
+"""Error estimates from the losses of tested samples, and their standard errors.
 
-Read from top to bottom: means of losses and what samples are worth; influence values of the
-bootstrap estimates; how resubstitution and out-of-bag error combine to .632 and .632+; and the
-published intervals, each from losses to an estimate and its error.
+In order: means of losses and effective sample sizes; influence values of the bootstrap estimates;
+the combination of resubstitution and out-of-bag error to .632 and .632+; and the published
+intervals, each as a function from losses to an estimate and its standard error.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import comb
 
-from skeval._inference.intervals import Codes, Spread, count_groups, spread_between
+from skeval._inference.intervals import Codes, Spread, count_groups, normal_quantile, spread_between
 from skeval._inference.paired import corrected_error
-
-__all__ = [
-    "METHODS",
-    "SINGLE_INFLATION",
-    "Dealt",
-    "NestedFold",
-    "Tested",
-    "combine",
-    "concatenate_tested",
-    "conservative_z",
-    "corrected_t",
-    "degrees_of_mean",
-    "five_by_two",
-    "fixed_inflation",
-    "inflation_of",
-    "mean_loss",
-    "n_units",
-    "nested_errors",
-    "nested_interval",
-    "no_information",
-    "out_of_bag_influence",
-    "replace_one",
-    "resampled_plus",
-    "sampling_influence",
-    "shared_variance",
-    "spread_of_mean",
-    "standard_error",
-    "variance_of_mean",
-    "weigh_values",
-    "within_fold_error",
-    "worth",
-]
 
 Floats = NDArray[np.float64]
 
 
-class Tested(NamedTuple):
+class TestLosses(NamedTuple):
     """Losses of tested samples.
 
     Attributes
@@ -69,35 +39,34 @@ class Tested(NamedTuple):
     unit: Codes | None = None
 
 
-def concatenate_tested(parts: Sequence[Tested]) -> Tested:
-    """Return the losses of several test sets as one."""
+def concatenate_tested(parts: Sequence[TestLosses]) -> TestLosses:
+    """Concatenate the losses of several test sets."""
     losses, weights, units = zip(*parts, strict=True)
     weight = None if weights[0] is None else np.concatenate(weights)
     unit = None if units[0] is None else np.concatenate(units)
-    return Tested(np.concatenate(losses), weight, unit)
+    return TestLosses(np.concatenate(losses), weight, unit)
 
 
-def mean_loss(tested: Tested) -> float:
-    """Return the weighted mean."""
+def mean_loss(tested: TestLosses) -> float:
     if tested.weight is None:
         return float(tested.losses.mean())
     return float(np.average(tested.losses, weights=tested.weight))
 
 
-def n_units(tested: Tested) -> int:
-    """Return the number of samples or groups, of crossed ones of the kind that has the fewest."""
+def n_units(tested: TestLosses) -> int:
+    """Return the number of samples or groups; for crossed groups, of the kind with the fewest."""
     return len(tested.losses) if tested.unit is None else count_groups(tested.unit)
 
 
-def worth(tested: Tested) -> float:
-    """Return how many samples of equal weight say as much, ``(sum w)^2 / sum w^2``."""
+def worth(tested: TestLosses) -> float:
+    """Return the effective sample size ``(sum w)^2 / sum w^2``."""
     if tested.weight is None:
         return float(len(tested.losses))
     return float(tested.weight.sum() ** 2 / np.sum(tested.weight**2))
 
 
-def spread_of_mean(tested: Tested) -> Spread:
-    """Return how far the mean is known, of samples or between groups; nan for one unit.
+def spread_of_mean(tested: TestLosses) -> Spread:
+    """Return the variance of the mean, of independent samples or between groups; nan for one unit.
 
     With `n` samples of equal weight the variance is ``var(e, ddof=1) / n``.
     """
@@ -109,30 +78,29 @@ def spread_of_mean(tested: Tested) -> Spread:
     return Spread(np.array([[n / (n - 1) * np.sum(residuals**2) if n > 1 else np.nan]]))
 
 
-def variance_of_mean(tested: Tested) -> float:
-    """Return the variance of the mean."""
+def variance_of_mean(tested: TestLosses) -> float:
     return spread_of_mean(tested).variance
 
 
-def design_effect(parts: Sequence[Tested]) -> float:
-    """Return how much larger groups and weights make the variance of means, on average.
+def design_effect(parts: Sequence[TestLosses]) -> float:
+    """Return the mean factor by which groups and weights inflate the variance of a mean.
 
-    It is 1 without both.
+    It is 1 without groups and weights.
     """
     if parts[0].weight is None and parts[0].unit is None:
         return 1.0
     real = np.nanmean([variance_of_mean(part) for part in parts])
-    plain = np.nanmean([variance_of_mean(Tested(part.losses)) for part in parts])
+    plain = np.nanmean([variance_of_mean(TestLosses(part.losses)) for part in parts])
     return float(real / plain) if plain > 0 else 1.0
 
 
 LossFn = Callable[[np.ndarray, np.ndarray], np.ndarray]
 PAIR_ELEMENTS = 2**22
-"""Pairs of a label and a prediction whose losses are computed at once: 32 MB of float64."""
+"""Maximum number of pairs of label and prediction processed at once: 32 MB of float64."""
 
 
 class Units(Protocol):
-    """What the bootstrap draws, as arrays; see `skeval._resampling.units.DrawingUnits`."""
+    """Units that the bootstrap draws, as arrays; see `skeval._resampling.units.DrawingUnits`."""
 
     @property
     def unit(self) -> np.ndarray:
@@ -153,16 +121,16 @@ class Units(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Influence:
-    """How much each drawing unit moves an estimate.
+    """Influence of each drawing unit on an estimate.
 
     Attributes
     ----------
     sampling : ndarray of shape (n_units,)
-        Through the samples that are averaged.
+        Influence through the averaged samples.
     training : ndarray of shape (n_units,)
-        Through the classifiers that are trained, a covariance over the resamples.
+        Influence through the trained classifiers, a covariance over the resamples.
     noise : float
-        What the finite number of resamples adds to ``sum(training**2)`` on average.
+        Mean contribution of the finite number of resamples to ``sum(training**2)``.
     """
 
     sampling: np.ndarray
@@ -197,22 +165,22 @@ def out_of_bag_influence(
     .. math:: D_i = (2 + \tfrac{1}{n-1}) (E_i - BI)/n
               + (1-1/n)^{-n} \tfrac1B \sum_b (N_i^b - \bar N_i) q^b .
 
-    Here :math:`Q_j^b` is centred at :math:`E_j` first. Over all resamples that turns the first
-    factor into 1 and changes nothing else; over a finite number it takes out the noise that the
-    out-of-bag sets themselves put into the covariance.
+    Here :math:`Q_j^b` is first centered at :math:`E_j`. Over all possible resamples this turns the
+    first factor into 1 and changes nothing else; over a finite number it removes the noise that
+    the out-of-bag sets add to the covariance.
 
     Parameters
     ----------
     sample_errors : ndarray of shape (n_samples,)
         Out-of-bag error of each sample, :math:`E_j`.
     scores : ndarray of shape (n_resamples,)
-        :math:`\sum_j I_j^b Q_j^b / \pi_j`, with :math:`\pi_j` the probability to be left out;
+        :math:`\sum_j I_j^b Q_j^b / \pi_j`, with :math:`\pi_j` the probability of being left out;
         nan for a resample whose fit failed.
     counts : iterable of int ndarray of shape (n, n_samples)
-        The resamples in blocks: how often each holds each sample.
+        Blocks of resamples: how often each sample was drawn in each resample.
     units : Units
     weights : ndarray of shape (n_samples,) or None
-        What each sample counts, with mean 1; the terms of the scores have them as factors.
+        Sample weights with mean 1; the terms of the scores are multiplied by them.
     """
     n = len(sample_errors)
     weighted = sample_errors if weights is None else weights * sample_errors
@@ -220,23 +188,24 @@ def out_of_bag_influence(
     _, first = np.unique(units.unit, return_index=True)
     used = np.isfinite(scores)
     covariance, totals, start = np.zeros(units.n_units), np.zeros(units.n_units), 0
-    centred = np.empty(len(scores))
+    centered = np.empty(len(scores))
     for block in counts:
         rows = slice(start, start + len(block))
         start += len(block)
-        centred[rows] = (scores[rows] - (block == 0) @ expected) / (n * used.sum())
+        centered[rows] = (scores[rows] - (block == 0) @ expected) / (n * used.sum())
+        # covariance of the number of draws with the score, second term of eq. 36
         drawn = block[used[rows]][:, first]
-        covariance += centred[rows][used[rows]] @ drawn
+        covariance += centered[rows][used[rows]] @ drawn
         totals += drawn.sum(axis=0)
-    centred = centred[used]
-    training = covariance - totals / used.sum() * centred.sum()
-    noise = units.n_units * float(np.sum((centred - centred.mean()) ** 2))
+    centered = centered[used]
+    training = covariance - totals / used.sum() * centered.sum()
+    noise = units.n_units * float(np.sum((centered - centered.mean()) ** 2))
     values = weigh_values(sample_errors, weights)
     return Influence(sampling_influence(values, units), training, noise)
 
 
 def weigh_values(values: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
-    """Return values whose plain mean is the weighted one, and moves with each sample as that does.
+    """Return pseudo-values with the mean and the influence of the weighted mean.
 
     `weights` have mean 1.
     """
@@ -252,12 +221,12 @@ def no_information(
     loss_fn: LossFn | None = None,
     weights: np.ndarray | None = None,
 ) -> tuple[float, np.ndarray]:
-    """Return the no-information error and the per-sample values that it is the mean of.
+    """Return the no-information error and pseudo-values with its mean and influence.
 
-    The error is the mean loss over all pairs of a label and a prediction. As a V-statistic it
-    moves with sample `i` like the mean of ``row_i + column_i - error``. Without a `loss_fn` it is
-    0-1 loss, for which the shares of the labels and of the predictions suffice. `weights`, with
-    mean 1, are those of the labels and of the predictions.
+    The error is the mean loss over all pairs of a label and a prediction. As a V-statistic, its
+    influence for sample `i` is that of the mean of ``row_i + column_i - error``. Without a
+    `loss_fn` the loss is 0-1, which only needs the frequencies of labels and predictions.
+    `weights`, with mean 1, apply to labels and predictions.
     """
     counted = np.ones(len(truth)) if weights is None else weights
     if loss_fn is None:
@@ -295,8 +264,8 @@ def standard_error(
 ) -> float:
     """Return the delta-method standard error of a function of (AE, BI, gamma).
 
-    The noise of the finite number of resamples is subtracted (Wager, Hastie and Efron 2014); what
-    is left is never less than the part due to the samples that are averaged.
+    The noise from the finite number of resamples is subtracted (Wager, Hastie and Efron 2014). The
+    result is at least the part due to the averaged samples.
     """
     sampled = gradient @ np.stack([apparent, oob.sampling, no_information])
     moved = sampled + gradient[1] * oob.training
@@ -308,18 +277,18 @@ METHODS = ("oob", ".632", ".632+")
 
 
 class Combination(NamedTuple):
-    """An estimate as a function of (AE, BI, gamma).
+    """Estimate as a function of (AE, BI, gamma).
 
     Attributes
     ----------
     error : float
-        Its value.
+        Value of the estimate.
     weight : float
         Weight `w` of the out-of-bag error.
     relative_overfitting : float
         `R`, between 0 and 1.
     gradient : ndarray of shape (3,)
-        Its derivatives in `AE`, `BI` and `gamma`.
+        Derivatives with respect to `AE`, `BI` and `gamma`.
     """
 
     error: float
@@ -329,7 +298,7 @@ class Combination(NamedTuple):
 
 
 def combine(method: str, apparent: float, oob: float, no_information: float) -> Combination:
-    """Return the estimate that `method` makes of `AE`, `BI` and `gamma`."""
+    """Return the estimate `method` computed from `AE`, `BI` and `gamma`."""
     capped = min(oob, no_information)
     overfits = capped > apparent and no_information > apparent
     gap = no_information - apparent
@@ -341,13 +310,13 @@ def combine(method: str, apparent: float, oob: float, no_information: float) -> 
     weight = 0.632 / (1 - 0.368 * overfitting)
     by_apparent, by_capped, by_gamma = 1 - weight, weight, 0.0
     if overfits:
-        # This is (d w / d R) (BI' - AE), over the gap that the derivatives of R have below. Since
-        # R is (BI' - AE) / gap, no power of a small gap is left.
+        # (dw/dR) (BI' - AE) divided by the gap, the denominator of the derivatives of R. Since
+        # R is (BI' - AE) / gap, powers of a small gap cancel.
         slope = 0.632 * 0.368 / (1 - 0.368 * overfitting) ** 2 * overfitting
         by_apparent += slope * (overfitting - 1)
         by_capped += slope
         by_gamma -= slope * overfitting
-    if oob > no_information:  # Here BI' is gamma.
+    if oob > no_information:  # BI' is gamma
         by_capped, by_gamma = 0.0, by_gamma + by_capped
     error = (1 - weight) * apparent + weight * capped
     return Combination(error, weight, overfitting, np.array([by_apparent, by_capped, by_gamma]))
@@ -358,81 +327,155 @@ Estimate = tuple[float, float]  # an error and its standard error
 INFLATION = 1.55
 """Mean squared deviation of repeated cross-validation from the risk, over its naive variance."""
 SINGLE_INFLATION = 2.0
-"""The same of one cross-validation, which is not repeated."""
-LEAST = 1.15
-"""The inflation of endless repeats of many samples is at least this."""
-OF_FEW = 8.0
-"""What few samples add to `LEAST` is this over their number."""
+"""The same ratio for a single cross-validation."""
+MIN_INFLATION = 1.15
+"""Smallest inflation, in the limit of many samples and repeats."""
+SMALL_SAMPLE_INFLATION = 8.0
+"""Numerator of the term that is added to the smallest inflation for small samples."""
 
 
 def fixed_inflation(n_repeats: float) -> float:
-    """Return the inflation where the losses do not tell it."""
+    """Return the inflation used if it cannot be estimated from the losses."""
     return INFLATION + (SINGLE_INFLATION - INFLATION) / n_repeats
 
 
 def inflation_of(shared: Shared, n_repeats: float) -> float:
     r"""Return the inflation for losses of `n` samples in `R` repeats; see `shared_variance`.
 
-    It is :math:`1.15 + 8 / n + 1 / (2 R)`, or :math:`1 + \delta` where that is more and
-    :math:`\delta` is more than its noise. Where it is not known, which is so without repeats, the
+    It is :math:`1.15 + 8 / n + 1 / (2 R)`, or :math:`1 + \delta` if that is larger and
+    :math:`\delta` exceeds its noise. If :math:`\delta` is unknown, as without repeats, the
     inflation is fixed.
     """
     if np.isnan(shared.value):
         return fixed_inflation(n_repeats)
-    least = LEAST + OF_FEW / shared.size + 0.5 / n_repeats
+    least = MIN_INFLATION + SMALL_SAMPLE_INFLATION / shared.size + 0.5 / n_repeats
     return max(1 + shared.value, least) if shared.value > shared.noise else least
 
 
-def degrees_of_mean(tested: Tested, n: int, inflation: float, *, bounded: bool) -> float:
+def degrees_of_mean(tested: TestLosses, n: int, inflation: float, *, bounded: bool) -> float:
     r"""Return Student's degrees of freedom of the mean of non-negative losses of `n` samples.
 
-    Those by Satterthwaite of a variance of losses with kurtosis :math:`\kappa`,
-    :math:`2 n / (f (\kappa - 1))`, and ``n / f - 1`` at most: few large losses carry the variance
-    of heavy tails, and tell it badly. With weights n is what the samples are worth, and the
-    kurtosis is weighted. Losses that are not bounded and whose `tail_index` :math:`\alpha` is less
-    than 2 have no variance at all; then it is :math:`2 \alpha` at most.
+    The result is the smallest of three numbers, and at least 1. With :math:`f` the inflation and
+    :math:`\kappa` the kurtosis of the losses,
+
+    .. math:: n / f - 1, \qquad 2 n / (\kappa - 1), \qquad 2 \max(1, \alpha)
+        \text{ if } \alpha < 2 .
+
+    The second is Satterthwaite's for the variance of the losses: if a few large losses dominate
+    the variance, it is poorly estimated. It is not divided by :math:`f`, because :math:`f`
+    multiplies this variance without making it less precise. Bounded losses are an exception, since
+    intervals of the log loss of few samples had lower coverage without the division. The third
+    applies to losses without an upper bound, whose variance is infinite for a `tail_index`
+    :math:`\alpha` below 2. With weights, `n` is the effective sample size and the kurtosis is
+    weighted.
     """
     losses, weight = tested.losses, tested.weight
     squares = (losses - mean_loss(tested)) ** 2
     spread, size = float(np.average(squares, weights=weight)), n * worth(tested) / len(losses)
-    most = size / inflation - 1
+    degrees = size / inflation - 1
     if spread > 0:
         excess = float(np.average((squares / spread) ** 2, weights=weight)) - 1
-        most = min(most, 2 * size / (inflation * excess)) if excess > 0 else most
+        effective = size / inflation if bounded else size
+        degrees = min(degrees, 2 * effective / excess) if excess > 0 else degrees
         index = np.inf if bounded else tail_index(losses, n)
-        most = min(most, 2 * max(1.0, index)) if index < 2 else most
-    return max(1.0, most)
+        degrees = min(degrees, 2 * max(1.0, index)) if index < 2 else degrees
+    return max(1.0, degrees)
 
 
-def tail_index(losses: Floats, n: float) -> float:
-    r"""Return :math:`\alpha` of a tail :math:`P(L > x) \sim x^{-\alpha}`: Hill (1975).
+def tail_index(losses: Floats, n: int) -> float:
+    r"""Return the exponent :math:`\alpha` of a tail :math:`P(L > x) \sim x^{-\alpha}`: Hill (1975).
 
-    .. math:: 1 / \alpha = \frac1k \sum_{i=1}^k \log (L_{(i)} / L_{(k + 1)})
+    .. math:: \frac1\alpha = \frac1k \sum_{i=1}^k s_i,
+        \qquad s_i = i \log (L_{(i)} / L_{(i + 1)})
 
-    over the largest losses of `n` samples, :math:`\sqrt n` or 10 of them. A mean of such losses has
-    a variance for :math:`\alpha > 2` only. It is infinite where the largest losses are alike, and
-    where they cannot tell: in fewer than 20 samples, or where most losses are 0.
+    over the `k` largest losses of `n` samples, with `k` the larger of :math:`\sqrt n` and 10. The
+    mean of such losses has a finite variance only for :math:`\alpha > 2`. The spacings :math:`s_i`
+    of a power law are independent exponential variables. If they are not, the index is infinite:
+    if one spacing is too large a part of their sum (`largest_share_pvalue` below
+    `MIN_TAIL_PVALUE`), as for two-valued losses, or if most are 0, as for discrete losses. It is
+    also infinite for up to 20 samples. With several losses per sample, `n` quantiles represent the
+    samples.
     """
-    k = round(max(10.0, np.sqrt(n)) * len(losses) / n)
-    if len(losses) <= 2 * k:
+    k = round(max(10.0, np.sqrt(n)))
+    if n <= 2 * k:
         return np.inf
-    largest = np.partition(losses, -k - 1)[-k - 1 :]
-    if not largest[0] > 0:
+    # the k + 1 largest of n quantiles of the losses
+    times = max(1, len(losses) // n)
+    largest = np.sort(losses)[::-1][times // 2 :: times][: k + 1]
+    if len(largest) <= k or not largest[-1] > 0:
         return np.inf
-    mean = float(np.mean(np.log(largest[1:] / largest[0])))
-    return 1 / mean if mean > 0 else np.inf
+    spacings = np.arange(1, k + 1) * np.log(largest[:-1] / largest[1:])
+    discrete = 2 * np.count_nonzero(spacings) <= k
+    if discrete or largest_share_pvalue(spacings) < MIN_TAIL_PVALUE:
+        return np.inf
+    return float(1 / spacings.mean())
+
+
+MIN_TAIL_PVALUE = 0.05
+"""P-value of the spacings of the largest losses below which a power law is rejected."""
+
+
+def largest_share_pvalue(values: Floats) -> float:
+    r"""Return the P-value of the largest of `k` exponential values, relative to their sum.
+
+    Fisher (1929): :math:`P(g > x) = \sum_{j \le 1/x} (-1)^{j-1} \binom kj (1 - j x)^{k-1}`.
+    """
+    k, share = len(values), float(values.max() / values.sum())
+    j = np.arange(1, min(k, int(1 / share)) + 1)
+    terms = comb(k, j) * np.maximum(0, 1 - j * share) ** (k - 1)
+    return float(np.clip(np.sum(np.where(j % 2, terms, -terms)), 0, 1))
+
+
+MAX_RATIO = 20.0
+"""Largest useful ratio of the upper 95 % limit of a mean loss to the mean."""
+NoInterval = Literal["few_large_losses", "few_groups", "unstable_models"]
+"""Reasons why a mean loss has no interval."""
+
+
+def is_too_wide(error: float, standard_error: float, degrees_of_freedom: float) -> bool:
+    """Return whether the 95 % interval of a mean loss is too wide to be useful."""
+    if not (error > 0 and np.isfinite(standard_error)):
+        return False
+    half = normal_quantile(0.95, degrees_of_freedom) * standard_error / error
+    return bool(half > np.log(MAX_RATIO))
+
+
+def explain_no_interval(tested: TestLosses, n: int, inflation: float) -> tuple[NoInterval, str]:
+    """Return the reason why the mean loss of `n` samples has no useful interval, and a message.
+
+    `tested` are the losses of all repeats.
+    """
+    if tested.unit is not None:
+        return "few_groups", (
+            f"No interval: {n_units(tested)} groups are too few to estimate how the error "
+            "varies between groups. Collect more groups."
+        )
+    weighted = tested.losses if tested.weight is None else tested.weight * tested.losses
+    shares = np.cumsum(np.sort(weighted)[::-1]) / weighted.sum()
+    half = math.ceil((1 + np.searchsorted(shares, 0.5)) * n / len(weighted))
+    plain = degrees_of_mean(tested, n, 1.0, bounded=False)
+    if plain < n / inflation - 1:
+        return "few_large_losses", (
+            f"No interval: half of the error comes from {half} of {n} samples, too few to estimate "
+            "the error on new samples. Look at these samples, collect more, or use "
+            "loss='absolute', which large errors affect less."
+        )
+    return "unstable_models", (
+        "No interval: models trained on different parts of the data have very different errors "
+        f"(variance inflated {inflation:.0f} times). Use a more stable model, or more samples."
+    )
 
 
 class Dealt(NamedTuple):
-    """Losses of tested samples over repeats of folds, an entry for each sample in each repeat.
+    """Losses over repeated folds, with one entry per sample and repeat.
 
     Attributes
     ----------
-    losses : ndarray of shape (n_answers,)
-    row, repeat, fold : int ndarray of shape (n_answers,)
-        Sample, repeat, and fold of the repeat; all count from 0.
-    weight : ndarray of shape (n_answers,) or None
-        None where all samples weigh the same.
+    losses : ndarray of shape (n_predictions,)
+    row, repeat, fold : int ndarray of shape (n_predictions,)
+        Sample, repeat, and fold within the repeat; all count from 0.
+    weight : ndarray of shape (n_predictions,) or None
+        None if all samples have equal weights.
     """
 
     losses: Floats
@@ -443,16 +486,16 @@ class Dealt(NamedTuple):
 
 
 class Shared(NamedTuple):
-    """What losses share because one model tests them.
+    """Extra covariance of losses that were tested by the same model.
 
     Attributes
     ----------
     value : float
         Covariance of two losses, times the number of samples, over the variance of single losses.
     noise : float
-        The standard deviation that `value` has where they share nothing.
+        Standard deviation of `value` if there is no such covariance.
     size : float
-        Number of samples, of equal weights.
+        Effective sample size.
     """
 
     value: float
@@ -461,29 +504,29 @@ class Shared(NamedTuple):
 
 
 UNKNOWN = Shared(np.nan, np.nan, np.nan)
-"""What is told by one repeat, or by losses that do not vary."""
+"""Result for a single repeat, or for losses that do not vary."""
 
 
 def shared_variance(dealt: Dealt) -> Shared:
-    r"""Return how much more losses vary together if one model tests them than if two models do.
+    r"""Return the extra covariance of losses tested by one model rather than by two.
 
-    Bengio and Grandvalet (2004) write the variance of a cross-validation as that of single losses,
-    the covariance :math:`\omega` of two losses in one test set, and the covariance
-    :math:`\gamma` of two in different ones. No cross-validation alone tells :math:`\omega -
-    \gamma`, since the two pairs are of different samples; repeats do, in which the same sample is
-    tested by other models beside other samples. With :math:`d_{ri}` the loss of sample `i` in
-    repeat `r` less its mean over the `R` repeats, it is
+    Bengio and Grandvalet (2004) decompose the variance of a cross-validation into the variance of
+    single losses, the covariance :math:`\omega` of two losses in one test set, and the covariance
+    :math:`\gamma` of two losses in different test sets. A single cross-validation does not
+    identify :math:`\omega - \gamma`, since the two kinds of pairs consist of different samples.
+    Repeats do, because there each sample is tested by other models together with other samples.
+    With :math:`d_{ri}` the loss of sample `i` in repeat `r` minus its mean over the `R` repeats,
 
     .. math:: \delta = \frac{n}{v (1 - 1/R)^2} \left(\overline{d_{ri} d_{rj}}^{same}
               - \overline{d_{ri} d_{rj}}^{apart}\right),
 
     over all pairs of samples in one fold, and in different folds, of a repeat; `v` is the variance
-    of all losses. The factor makes up for the means that were taken out: two samples are together
-    in one repeat more if they are in this one. With weights each loss has its own as a factor.
-    Products of losses that share nothing have the variance :math:`d_{ri}^2 d_{rj}^2`, whose sum
-    over the pairs of one fold tells the noise.
+    of all losses. The factor compensates for subtracting the means. With weights, each deviation
+    is multiplied by its weight. Without extra covariance the product of two losses has the
+    variance :math:`d_{ri}^2 d_{rj}^2`, and the sum of these over the pairs of one fold gives the
+    noise.
 
-    It is nan where there is one repeat, or where no loss varies.
+    The result is nan for a single repeat, or if no loss varies.
     """
     row, times = dealt.row, np.bincount(dealt.row)
     n, several = int(np.count_nonzero(times)), bool(np.ptp(dealt.repeat))
@@ -492,28 +535,31 @@ def shared_variance(dealt: Dealt) -> Shared:
     variance = float(np.cov(dealt.losses, aweights=weight, ddof=0))
     if not several or n < 2 or not variance > 0:
         return UNKNOWN
+    # weighted deviation of each loss from the mean of its sample over the repeats
     moved = weight * (dealt.losses - (np.bincount(row, dealt.losses) / np.maximum(times, 1))[row])
     fit = dealt.repeat * (dealt.fold.max() + 1) + dealt.fold
 
     def pairs(values: Floats, part: NDArray[np.intp]) -> float:
-        """Return the sum of products of two values of one part."""
+        """Return the sum over all pairs within one part of the products of their values."""
         return float(np.sum(np.bincount(part, values) ** 2) - np.sum(values**2))
 
+    # mean product of deviations in one fold, less the mean in different folds
     same, all_pairs = pairs(moved, fit), pairs(moved, dealt.repeat)
     n_same, n_all = pairs(weight, fit), pairs(weight, dealt.repeat)
     if not n_all > n_same > 0:
         return UNKNOWN
     shared = same / n_same - (all_pairs - same) / (n_all - n_same)
+    # effective sample size, from the first loss of each sample
     first = np.zeros(len(times), dtype=np.intp)
     first[row[::-1]] = np.arange(len(row))[::-1]
     first = first[times > 0]
-    size = worth(Tested(dealt.losses[first], weight[first]))
+    size = worth(TestLosses(dealt.losses[first], weight[first]))
     scale = size / variance / (1 - 1 / n_repeats) ** 2
     noise = np.sqrt(2 * max(0.0, pairs(moved**2, fit))) / n_same
     return Shared(float(scale * shared), float(scale * noise), float(size))
 
 
-def within_fold_error(folds: Sequence[Tested]) -> float:
+def within_fold_error(folds: Sequence[TestLosses]) -> float:
     """Return ``s / sqrt(n)``, ``s^2`` the mean over folds of the variance in the fold.
 
     The second variance of Bayle et al. (2020).
@@ -524,15 +570,15 @@ def within_fold_error(folds: Sequence[Tested]) -> float:
 
 
 def corrected_t(means: Floats, test_train_ratio: float) -> Estimate:
-    """Return the mean of subsamplings and ``sd sqrt(1/J + n2/n1)``: Nadeau & Bengio (2003)."""
+    """Return the mean over subsamples and ``sd sqrt(1/J + n2/n1)``: Nadeau & Bengio (2003)."""
     return float(means.mean()), corrected_error(means, test_train_ratio)
 
 
 def conservative_z(whole: Floats, halves: Floats) -> Estimate:
-    """Return the mean of subsamplings, and how far halves of the sample disagree about it.
+    """Return the mean over subsamples, and its variation between halves of the sample.
 
-    ``s^2 = sum_m (a_m - b_m)^2 / (2 M)``: Nadeau & Bengio (2003). `whole` has shape (J,),
-    `halves` (M, 2, J); what is nan is left out.
+    ``s^2 = sum_m (a_m - b_m)^2 / (2 M)``: Nadeau & Bengio (2003). `whole` has shape (J,), `halves`
+    (M, 2, J); nan entries are left out.
     """
     complete = halves[np.all(np.isfinite(halves).any(axis=2), axis=1)]
     means = np.nanmean(complete, axis=2)
@@ -541,7 +587,7 @@ def conservative_z(whole: Floats, halves: Floats) -> Estimate:
 
 
 def five_by_two(means: Floats) -> Estimate:
-    """Return the first of five times two folds, and ``s``: Dietterich (1998).
+    """Return the first error of 5 x 2 cross-validation, and ``s``: Dietterich (1998).
 
     ``s^2 = (1/5) sum_r sum_k (p_rk - mean p_r)^2``; `means` has shape (5, 2).
     """
@@ -550,9 +596,10 @@ def five_by_two(means: Floats) -> Estimate:
 
 
 def replace_one(error: float, base: float, replaced: Floats, n: int) -> Estimate:
-    """Return the cross-validated error of all, and ``s / sqrt(n)``: Austern & Zhou (2020).
+    """Return the cross-validated error and ``s / sqrt(n)``: Austern & Zhou (2020).
 
-    ``s^2 = (n/4) sum_i (m_0 - m_i)^2`` over the replacements; those that are nan are made up for.
+    ``s^2 = (n/4) sum_i (m_0 - m_i)^2`` over the replacements; the sum is scaled up for nan
+    entries.
     """
     done = np.isfinite(replaced)
     total = np.sum((base - replaced[done]) ** 2) * len(replaced) / done.sum()
@@ -560,31 +607,31 @@ def replace_one(error: float, base: float, replaced: Floats, n: int) -> Estimate
 
 
 class NestedFold(NamedTuple):
-    """A fold under nesting: its losses, and those within.
+    """Losses of an outer fold, and losses of the inner cross-validation without it.
 
     Attributes
     ----------
-    outer : Tested
-        Losses of the fold, by the rule trained without it.
-    inner : Tested
-        Losses of all other folds, each by the rule trained without it and without the fold.
+    outer : TestLosses
+        Losses on the fold, by the model trained without it.
+    inner : TestLosses
+        Losses on all other folds, each by the model trained without that fold and the outer one.
     """
 
-    outer: Tested
-    inner: Tested
+    outer: TestLosses
+    inner: TestLosses
 
 
 class NestedErrors(NamedTuple):
-    """What nested cross-validation finds.
+    """Results of nested cross-validation.
 
     Attributes
     ----------
     outer, inner : float
-        Mean losses: the cross-validated error, and that of rules trained on a fold less.
+        Mean losses: the cross-validated error, and the error of models trained on one fold less.
     mse : float
         Estimated mean squared deviation of the inner error from the risk; may be negative.
     naive : float
-        Variance that the inner error would have if losses were independent.
+        Variance of the inner error if losses were independent.
     """
 
     outer: float
@@ -603,23 +650,23 @@ def nested_errors(folds: Sequence[NestedFold], n_folds: int, n: int) -> NestedEr
         (mean_loss(fold.inner) - mean_loss(fold.outer)) ** 2 - variance_of_mean(fold.outer)
         for fold in folds
     ]
-    known = [gap for gap in gaps if np.isfinite(gap)]
-    mse = (n_folds - 1) / n_folds * float(np.mean(known)) if known else np.nan
+    finite = [gap for gap in gaps if np.isfinite(gap)]
+    mse = (n_folds - 1) / n_folds * float(np.mean(finite)) if finite else np.nan
     inner = concatenate_tested([fold.inner for fold in folds])
     naive = float(np.var(inner.losses, ddof=1)) / n * design_effect([f.inner for f in folds])
     outer = mean_loss(concatenate_tested([fold.outer for fold in folds]))
     return NestedErrors(outer, mean_loss(inner), mse, naive)
 
 
-def nested_interval(found: NestedErrors, n_folds: int) -> Estimate:
-    """Return the inner error less its bias, and the root of the mean squared error.
+def nested_interval(errors: NestedErrors, n_folds: int) -> Estimate:
+    """Return the inner error minus its bias, and the root of the mean squared error.
 
-    The bias of a rule trained on a fold less is ``(1 + (K-2)/K) (inner - outer)``. The standard
-    error is held between the naive one and sqrt(K) times that.
+    The bias of a model trained on one fold less is ``(1 + (K-2)/K) (inner - outer)``. The standard
+    error is clipped to the range from the naive one to sqrt(K) times the naive one.
     """
-    bias = (1 + (n_folds - 2) / n_folds) * (found.inner - found.outer)
-    mse = np.clip(np.nan_to_num(found.mse, nan=found.naive), found.naive, n_folds * found.naive)
-    return found.inner - bias, float(np.sqrt(mse))
+    bias = (1 + (n_folds - 2) / n_folds) * (errors.inner - errors.outer)
+    mse = np.clip(np.nan_to_num(errors.mse, nan=errors.naive), errors.naive, n_folds * errors.naive)
+    return errors.inner - bias, float(np.sqrt(mse))
 
 
 def resampled_plus(
@@ -629,16 +676,16 @@ def resampled_plus(
     oob: NDArray[np.bool_],
     loss_fn: PerSampleLoss | None,
 ) -> tuple[float, float]:
-    """Return .632+ and the resubstitution error of a sample.
+    """Return the .632+ estimate and the resubstitution error of a sample.
 
-    `predictions` are those of the rule fitted to all cases, for these; `losses` of shape
-    (1 + n_resamples, n_cases) those of this rule and of the rules of the resamples; `oob` of shape
-    (n_resamples, n_cases) says which cases a resample leaves out.
+    `predictions` are the predictions for all cases by the model fitted to them. `losses`, of shape
+    (1 + n_resamples, n_cases), are the losses of this model and of the models of the resamples.
+    `oob`, of shape (n_resamples, n_cases), marks the cases that a resample leaves out.
     """
     apparent = float(losses[0].mean())
-    known = np.isfinite(losses[1:])
-    counts = (oob & known).sum(axis=0)
-    sums = np.where(oob & known, losses[1:], 0).sum(axis=0)
+    defined = np.isfinite(losses[1:])
+    counts = (oob & defined).sum(axis=0)
+    sums = np.where(oob & defined, losses[1:], 0).sum(axis=0)
     tested = counts > 0
     out_of_bag = float(np.mean(sums[tested] / counts[tested]))
     gamma = no_information(truth, predictions, loss_fn)[0]

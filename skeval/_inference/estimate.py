@@ -1,12 +1,12 @@
-"""The forms of what is found: an estimate with its interval, and a test with its P-value.
+"""Result classes: an estimate with its interval, a test with its P-value, and a curve.
 
-Whatever estimates a number returns an `Estimate`: the number is `value`, whether it is an error, a
-score, a difference or an index, and what only some methods find stands in `details`.
+Every function that estimates a number returns an `Estimate`. The number is `value`, whether it is
+an error, a score, a difference or an index. Results of specific methods are in `details`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
@@ -18,27 +18,13 @@ from skeval.utils._checks import check_confidence_level, check_option, warn_unde
 from skeval.utils._plotting import draw_result
 from skeval.utils._text import DataFrame, ShownAsText
 
-__all__ = [
-    "ANSWER",
-    "Band",
-    "ConfidenceInterval",
-    "Curve",
-    "Details",
-    "Estimate",
-    "Limits",
-    "LimitsByMethod",
-    "Result",
-    "Results",
-    "Test",
-]
-
 Limits = tuple[float, float]
 LimitsByMethod = Mapping[str, Callable[[float], Limits]]
-_ROUNDING = 1e-12  # a relative width
-MOST_POINTS, FEW_POINTS = 12, 6
-"""A curve of more points than these is printed at these."""
-LONGEST_UNIT = 10
-"""An axis that goes further is printed without decimals that say nothing."""
+_ROUNDING = 1e-12  # relative width
+MAX_POINTS, N_POINTS_SHOWN = 12, 6
+"""Curves with more points than `MAX_POINTS` are printed at `N_POINTS_SHOWN` points."""
+MAX_X_WITH_DECIMALS = 10
+"""Largest x for which x values are printed with four decimals."""
 
 
 @dataclass(frozen=True)
@@ -48,11 +34,11 @@ class ConfidenceInterval(ShownAsText):
     Attributes
     ----------
     low, high : float
-        Its ends, in the unit of the estimate.
+        Limits, in the unit of the estimate.
     confidence_level : float
         Nominal coverage, between 0 and 1.
     method : str
-        How it was made.
+        Name of the interval method.
     """
 
     low: float
@@ -67,9 +53,13 @@ class ConfidenceInterval(ShownAsText):
     def __contains__(self, value: float) -> bool:
         return self.low <= value <= self.high
 
+    def __iter__(self) -> Iterator[float]:
+        """Yield both ends: ``low, high = estimate.interval``."""
+        return iter((self.low, self.high))
+
 
 class Result(ShownAsText):
-    """What every result does: it prints itself, and is a dict, a row of a frame and a picture."""
+    """Base class of results: printing, and conversion to a dict, a data frame, LaTeX and a plot."""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers without the replicates, ready for JSON.
@@ -78,7 +68,7 @@ class Result(ShownAsText):
         -------
         dict
         """
-        shown = {each.name: getattr(self, each.name) for each in fields(self) if each.repr}  # type: ignore[arg-type]
+        shown = {item.name: getattr(self, item.name) for item in fields(self) if item.repr}  # type: ignore[arg-type]
         return {
             name: value.tolist() if isinstance(value, np.ndarray) else value
             for name, value in shown.items()
@@ -94,39 +84,39 @@ class Result(ShownAsText):
         return _text.make_frame([self.to_dict()])
 
     def to_latex(self, **options: Any) -> str:
-        """Return `to_frame` as a LaTeX table; requires pandas and jinja2.
+        """Return names, estimates and intervals as a LaTeX table; requires pandas and jinja2.
 
         Parameters
         ----------
         **options : dict
-            Those of `pandas.DataFrame.to_latex`, as `columns`, `caption` or `float_format`.
+            Options of `pandas.DataFrame.to_latex`, such as `caption` or `float_format`; `columns`
+            selects columns of `to_frame`.
 
         Returns
         -------
         str
         """
-        text: str = self.to_frame().to_latex(**{"escape": True, "float_format": "%.4g"} | options)
-        return text
+        return _text.write_latex(self.to_frame(), **options)
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the result; requires matplotlib.
 
         Parameters
         ----------
-        ax : matplotlib Axes, or array-like of one for each panel, default=None
-            Where to draw; None makes a figure.
+        ax : matplotlib Axes, or array-like with one for each panel, default=None
+            Axes to draw on; None creates a new figure.
 
         Returns
         -------
         display
-            That which fits the result, with what was drawn in its attributes.
+            Display of the type of the result, with the drawn artists as attributes.
 
         Raises
         ------
         TypeError
-            If no display draws such a result.
+            If there is no display for this type of result.
         ValueError
-            If the results of a mapping have no axis in common.
+            If the results of a mapping cannot share an axis.
         """
         return draw_result(self, ax)
 
@@ -134,13 +124,21 @@ class Result(ShownAsText):
 Details = Mapping[str, Any]
 
 
+def clip_limits(limits: Limits, bounds: Limits) -> Limits:
+    """Return limits moved into `bounds`; nan stays nan."""
+    lowest, highest = map(float, bounds)
+    # numpy.clip takes 10 times as long for two numbers; nan and -0.0 stay correct in this order
+    low, high = (min(max(float(end) + 0.0, lowest), highest) for end in limits)
+    return low, high
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ResultWithLimits(Result):
-    """A result whose numbers make an interval at any confidence level, of `value` or of a P-value.
+    """Result with a confidence interval of `value` or of a P-value at any confidence level.
 
-    It is given the ends of its intervals by method, as functions of the level; without any, the
-    ends are nan. No interval ends beyond `bounds`, the smallest and the largest value that there
-    can be.
+    `limits` maps the name of each interval method to a function from the confidence level to two
+    ends. Without methods the ends are nan. Intervals are clipped to `bounds`, the smallest and
+    largest possible value.
     """
 
     limits: LimitsByMethod = field(default_factory=dict, repr=False)
@@ -150,22 +148,22 @@ class ResultWithLimits(Result):
 
     @property
     def interval_methods(self) -> tuple[str, ...]:
-        """The names that `confidence_interval` takes, the default first."""
+        """Names of the methods that `confidence_interval` supports, the default first."""
         return tuple(self.limits)
 
     def confidence_interval(
         self, confidence_level: float | None = None, method: str | None = None
     ) -> ConfidenceInterval:
-        """Read an interval off the numbers of the result, without computing them again.
+        """Return a confidence interval without computing the result again.
 
-        Where nothing varies and the interval would have no width, it is nan, with a warning.
+        If nothing varies and the interval would have no width, it is nan, with a warning.
 
         Parameters
         ----------
         confidence_level : float, default=None
-            Nominal coverage, between 0 and 1; None keeps that of the result.
+            Nominal coverage, between 0 and 1; None uses the level of the result.
         method : str, default=None
-            One of `interval_methods`; None takes the first. Where there is none the ends are nan.
+            One of `interval_methods`; None uses the first. If there are none, the ends are nan.
 
         Returns
         -------
@@ -177,7 +175,7 @@ class ResultWithLimits(Result):
         if not methods and method is None:
             return ConfidenceInterval(np.nan, np.nan, float(level), "none")
         method = check_option("method", methods[0] if method is None else method, methods)
-        low, high = np.clip(self.limits[method](level), *self.bounds).tolist()
+        low, high = clip_limits(self.limits[method](level), self.bounds)
         if not self.allow_point:
             low, high = require_width((low, high))
         return ConfidenceInterval(low, high, float(level), method)
@@ -185,37 +183,37 @@ class ResultWithLimits(Result):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Estimate(ResultWithLimits):
-    """A number that was estimated, and how far it is known.
+    """Point estimate with its standard error and confidence interval.
 
     Attributes
     ----------
     name : str
-        What was estimated, in words: "error rate", "area under the ROC curve".
+        Name of the estimated quantity: "error rate", "area under the ROC curve".
     value : float
-        The point estimate, in the unit of what was estimated.
+        Point estimate.
     standard_error : float
-        Its estimated standard error, in the same unit; nan where it is not known.
+        Estimated standard error; nan if unknown.
     method : str
-        How it was estimated: the string that the argument `method` takes.
+        Estimation method, as passed to the argument `method`.
     n_samples : int or None
-        Number of distinct samples that it rests on.
+        Number of distinct samples used.
     n_failed : int
         Number of fits that failed and were left out (``error_score=numpy.nan`` only).
     replicates : ndarray
-        What `value` was averaged from, or its bootstrap replicates; empty where there are none.
+        Numbers whose mean is `value`, or its bootstrap replicates; empty if there are none.
     details : mapping
-        What else the method found, by name.
+        Further results of the method, by name.
     interval : ConfidenceInterval
-        That of `value`, by the first of `interval_methods`.
+        Interval of `value` by the first of `interval_methods`.
     confidence_level : float
         Nominal coverage of `interval`.
     limits : mapping of str to callable
-        By the name of each interval method, the function from a confidence level to two ends;
-        empty where only the data at hand are described.
+        Function from a confidence level to two ends, for each interval method; empty for purely
+        descriptive values.
     bounds : tuple of two floats
         The smallest and the largest value that there can be; no interval ends beyond them.
     allow_point : bool
-        Whether an interval may hold one value alone, as those of ranks and order statistics may.
+        Whether an interval may have zero width, which is possible for ranks and order statistics.
     """
 
     name: str
@@ -253,7 +251,7 @@ class Estimate(ResultWithLimits):
         }
 
     def _lines(self) -> list[tuple[str, str]]:
-        """Return the lines of the printed result below its title."""
+        """Return label and text of each line below the title."""
         ends = _text.write_ends(self.interval.low, self.interval.high)
         rows = [
             ("value", _text.write_number(self.value)),
@@ -276,32 +274,32 @@ class Estimate(ResultWithLimits):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Test(ResultWithLimits):
-    """A test of a hypothesis by what the statistic is where the hypothesis holds.
+    """Result of a hypothesis test.
 
     Attributes
     ----------
     name : str
-        The statistic: "accuracy", "silhouette_score".
+        Name of the statistic: "accuracy", "silhouette_score".
     statistic : float
-        Its value for the data.
+        Value of the statistic.
     pvalue : float
-        Probability, if the hypothesis holds, of a statistic at least as extreme.
+        Probability of a statistic at least as extreme under the null hypothesis.
     method : str
-        Which test it is.
+        Name of the test.
     pvalue_interval : ConfidenceInterval or None
-        Where the P-value of infinitely many resamples lies; None where `pvalue` is exact.
+        Interval of the P-value of infinitely many resamples; None if `pvalue` is exact.
     null_distribution : ndarray of shape (n_resamples,)
-        The statistics of the resamples.
+        Statistic of each resample.
     n_resamples : int
-        How many were made.
+        Number of resamples.
     details : mapping
-        What else was found, by name; a "caution" is a sentence to read before quoting the P-value.
+        Further results, by name; "caution" is a sentence to read before quoting the P-value.
     limits : mapping of str to callable
-        By the name of each method, the function from a confidence level to the ends of
-        `pvalue_interval`; empty where `pvalue` is exact.
+        Function from a confidence level to the ends of `pvalue_interval`, for each method; empty
+        if `pvalue` is exact.
     """
 
-    __test__: ClassVar[bool] = False  # pytest takes a class of this name for one of its own
+    __test__: ClassVar[bool] = False  # pytest would collect a class with this name
 
     name: str
     statistic: float
@@ -313,7 +311,7 @@ class Test(ResultWithLimits):
 
     @property
     def pvalue_interval(self) -> ConfidenceInterval | None:
-        """Where the P-value of infinitely many resamples lies; None where `pvalue` is exact."""
+        """Interval of the P-value of infinitely many resamples; None if `pvalue` is exact."""
         return self.confidence_interval() if self.limits else None
 
     def to_dict(self) -> dict[str, Any]:
@@ -323,10 +321,10 @@ class Test(ResultWithLimits):
         -------
         dict
         """
-        known: dict[str, Any] = {}
+        interval_ends: dict[str, Any] = {}
         if self.limits:
             interval = self.confidence_interval()
-            known = {
+            interval_ends = {
                 "pvalue_low": interval.low,
                 "pvalue_high": interval.high,
                 "confidence_level": interval.confidence_level,
@@ -336,26 +334,26 @@ class Test(ResultWithLimits):
             "method": self.method,
             "statistic": self.statistic,
             "pvalue": self.pvalue,
-            **known,
+            **interval_ends,
             "n_resamples": self.n_resamples,
             **_keep_plain(self.details),
         }
 
     def _lines(self) -> list[tuple[str, str]]:
-        """Return the lines of the printed result below its title."""
+        """Return label and text of each line below the title."""
         rows = [("statistic", _text.write_number(self.statistic))]
         if len(self.null_distribution):
             null = self.null_distribution[~np.isnan(self.null_distribution)]
             spread = "undefined"
             if null.size:
                 spread = f"{_text.write_number(null.mean())} (sd {_text.write_spread(null.std())})"
-            rows.append(("under the hypothesis", spread))
+            rows.append(("under the null hypothesis", spread))
         rows.append(("P-value", _text.write_pvalue(self.pvalue, 4)))
         if self.limits:
             interval = self.confidence_interval()
             ends = f"[{interval.low:.4g}, {interval.high:.4g}]"
             level = f"{100 * self.confidence_level:g} %"
-            rows.append(("its Monte-Carlo interval", f"{ends} ({level})"))
+            rows.append(("Monte Carlo interval", f"{ends} ({level})"))
         if self.n_resamples:
             rows.append(("resamples", f"{self.n_resamples}"))
         return [*rows, *_list_details(self.details)]
@@ -365,18 +363,18 @@ class Test(ResultWithLimits):
 
 
 class Results(dict[Any, Any], Result):
-    """Results or numbers by name: those of several metrics, or all that one call computes.
+    """Mapping from names to results or numbers, such as one result per metric.
 
     Attributes
     ----------
     largest_difference : Estimate or None
-        Of a metric in subgroups of the samples: the largest difference between two of them. Its
-        `details` name the `first`, which has the larger value, the `second`, and the number of
-        pairs, `n_pairs`; its interval holds its level for all pairs at once. None where no two
-        have an interval, and of all else.
+        For a metric in subgroups: the largest difference between two subgroups. Its `details`
+        contain the `first` subgroup, which has the larger value, the `second`, and the number of
+        pairs, `n_pairs`. Its interval has simultaneous coverage over all pairs. None if no two
+        subgroups have an interval, and for other results.
     less_the_rest : dict of Estimate
-        Of a metric in subgroups that are held against all other samples: the differences; else
-        empty.
+        For a metric in subgroups that are compared with all other samples: the differences;
+        otherwise empty.
     """
 
     __repr__ = dict.__repr__
@@ -387,7 +385,7 @@ class Results(dict[Any, Any], Result):
         raise KeyError(f"no {name!r}; there are {', '.join(map(repr, self))}")
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what each result is as a dict, and the numbers as they are, without arrays.
+        """Return the results as dicts and the numbers unchanged, without arrays.
 
         Returns
         -------
@@ -414,9 +412,10 @@ class Results(dict[Any, Any], Result):
         lines, blocks = [], []
         for key, value in self.items():
             if isinstance(value, Estimate):
-                known, error = _text.write_number(value.value), value.standard_error
-                told = f"{known} +/- {_text.write_spread(error)} ({value.method})"
-                lines.append((str(key), told))
+                number, interval = _text.write_number(value.value), value.interval
+                ends = "" if np.isnan(interval.low) else f" {interval}"
+                method = "" if value.method in ("", interval.method) else f", {value.method}"
+                lines.append((str(key), f"{number}{ends}{method}"))
             elif isinstance(value, Result):
                 blocks.append(str(value))
             elif not isinstance(value, np.ndarray):
@@ -427,7 +426,7 @@ class Results(dict[Any, Any], Result):
 
 
 CAUTION, ANSWER = "caution", "answer"
-"""The names of details that are sentences of their own, below the numbers and above them."""
+"""Names of details printed as sentences, below the numbers and above them."""
 
 
 def _write_result(title: str, lines: list[tuple[str, str]], details: Details) -> str:
@@ -437,7 +436,7 @@ def _write_result(title: str, lines: list[tuple[str, str]], details: Details) ->
 
 
 class Band(NamedTuple):
-    """The ends of a band that is meant to hold a whole curve, shape (n_points,) each."""
+    """Ends of a simultaneous band for the whole curve, each of shape (n_points,)."""
 
     low: np.ndarray
     high: np.ndarray
@@ -445,32 +444,32 @@ class Band(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Curve(Result):
-    """A curve that was estimated, and how far it is known.
+    """Estimated curve with pointwise intervals and a simultaneous band.
 
     Attributes
     ----------
     name : str
-        What it is, in words: "ROC curve".
+        Name of the curve: "ROC curve".
     axes : tuple of two str
-        What `x` and `y` are.
+        Names of `x` and `y`.
     x, y : ndarray of shape (n_points,)
-        The curve, by increasing `x`.
+        Points of the curve, with `x` increasing.
     low, high : ndarray of shape (n_points,), or None
-        Ends of the interval at each `x` by itself; None where there is none.
+        Ends of the pointwise interval at each `x`; None if there is none.
     band : Band or None
-        ``band.low`` and ``band.high`` are meant to hold the whole curve at once.
+        ``band.low`` and ``band.high`` are the ends of a simultaneous band for the whole curve.
     thresholds : ndarray or None
-        Thresholds of a score; the function says of what.
+        Threshold of the score at each point, as documented by the function.
     area : Estimate or None
         The area under the curve.
     confidence_level : float
         Nominal coverage of the interval at each point, of the band and of the area's interval.
     method : str
-        How intervals were made.
+        Name of the interval method.
     columns : mapping of str to ndarray of shape (n_points,)
-        What else there is at each point, by name.
+        Further values at each point, by name.
     details : mapping
-        What else was found, by name.
+        Further results, by name.
     """
 
     name: str
@@ -488,7 +487,7 @@ class Curve(Result):
     details: Details = field(default_factory=dict, repr=False)
 
     def at(self, x: Any) -> np.ndarray:
-        """Return the height of the curve at each of some `x`, on straight lines between points."""
+        """Return the height of the curve at each `x`, by linear interpolation."""
         places = np.asarray(x, dtype=float)
         first, last = self.x[[0, -1]]
         if not ((places >= first) & (places <= last)).all():
@@ -535,12 +534,12 @@ class Curve(Result):
         if self.details.get(ANSWER):
             lines.append(_text.fill_text(self.details[ANSWER]))
         if self.area is not None:
-            known = f", {self.area.interval}" if np.isfinite(self.area.interval.low) else ""
-            lines.append(f"area {_text.write_number(self.area.value)}{known}")
-        told = {k: each for k, each in self.details.items() if not isinstance(each, bool)}
-        lines += [f"{key} {text}" for key, text in _list_details(told)]
+            suffix = f", {self.area.interval}" if np.isfinite(self.area.interval.low) else ""
+            lines.append(f"area {_text.write_number(self.area.value)}{suffix}")
+        values = {k: value for k, value in self.details.items() if not isinstance(value, bool)}
+        lines += [f"{key} {text}" for key, text in _list_details(values)]
         head = [axis.replace("_", " ") for axis in self.axes]
-        across = "{:.6g}" if np.abs(self.x).max() > LONGEST_UNIT else "{:.4f}"
+        across = "{:.6g}" if np.abs(self.x).max() > MAX_X_WITH_DECIMALS else "{:.4f}"
         parts: list[Iterable[str]] = [map(across.format, self.x), map("{:.4f}".format, self.y)]
         level = f"{100 * self.confidence_level:g} % interval"
         if self.low is not None and self.high is not None:
@@ -553,7 +552,7 @@ class Curve(Result):
             head.append(name.replace("_", " "))
             write = "{:.4f}".format if column.dtype.kind == "f" else str
             parts.append(map(write, column))
-        n_shown = len(self.x) if len(self.x) <= MOST_POINTS else FEW_POINTS
+        n_shown = len(self.x) if len(self.x) <= MAX_POINTS else N_POINTS_SHOWN
         shown = np.linspace(0, len(self.x) - 1, n_shown).astype(int)
         rows = list(zip(*parts, strict=True))
         left = {at for at, name in enumerate(head) if name in (level, "whole curve")}
@@ -563,7 +562,7 @@ class Curve(Result):
 
 
 def _keep_plain(details: Details) -> dict[str, Any]:
-    """Return the details that are numbers, words or nothing."""
+    """Return the details that are numbers, strings or None."""
     plain = (str, int, float, bool, np.number, np.bool_, type(None))
     return {
         key: value.item() if isinstance(value, np.generic) else value
@@ -573,7 +572,7 @@ def _keep_plain(details: Details) -> dict[str, Any]:
 
 
 def _list_details(details: Details) -> list[tuple[str, str]]:
-    """Return the details that are numbers or words as lines: `n_groups` is "groups"."""
+    """Return the details as label and text; `n_groups` becomes "groups"."""
     return [
         (
             " ".join(part for part in key.split("_") if part != "n"),
@@ -585,12 +584,9 @@ def _list_details(details: Details) -> list[tuple[str, str]]:
 
 
 def require_width(limits: Limits) -> Limits:
-    """Return the limits; nan with a warning where they coincide."""
+    """Return the limits; nan with a warning if they coincide."""
     low, high = limits
     if low != high and not high - low <= _ROUNDING * max(abs(low), abs(high)) < np.inf:
         return limits
-    warn_undefined(
-        f"The interval is undefined, nan: nothing varies around {low:.6g}, so that the data do not "
-        "say how the estimate would."
-    )
+    warn_undefined(f"The interval is undefined (nan): the values do not vary around {low:.6g}.")
     return np.nan, np.nan

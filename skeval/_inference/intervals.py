@@ -1,28 +1,29 @@
-r"""How far an estimate is known, and the intervals that follow: numbers in, (low, high) out.
+r"""Confidence intervals and cluster-robust variances: arrays in, (low, high) out.
 
-First means with their standard errors and normal intervals, then proportions, then what is found of
-an estimate: its standard error and the intervals that can be read off it. Then intervals made of
-draws, of replicates of a statistic or of its deviation. At the end stand samples that belong
-together: how a sum varies between groups, nested or crossed.
+The order is: means with standard errors and normal intervals; proportions; the result of an
+estimation method with the intervals that follow from it; intervals from bootstrap replicates or
+other draws; and the variance of sums of grouped samples, with nested or crossed groups.
 
-**Groups.** An estimate deviates from what it estimates by about a sum of influence values,
-:math:`\hat\theta - \theta \approx \sum_i \psi_i`. Those of a group are added up first, since its
-samples err together:
+**Groups.** The deviation of an estimate from its target is approximately a sum of influence values,
+:math:`\hat\theta - \theta \approx \sum_i \psi_i`. They are first summed within each group, because
+the errors of its samples are correlated:
 
 .. math:: V = \sum_g a_g u_g^2, \qquad u_g = \sum_{i \in g} \psi_i .
 
-**Few or unequal groups.** A group moves the estimate that its sum is held against, by its share
-:math:`s_g` of the weight. The factor :math:`a_g` (:math:`1 / (1 - s_g)` where samples weigh the
-same) makes the sum unbiased where samples are independent: CR2 of Bell and McCaffrey (2002). V is
-known as well as its degrees of freedom say, Satterthwaite's :math:`(E V)^2 / (var V / 2)`,
-where the samples of a group have the correlation that is found here (Imbens and Kolesar 2016). Of
-groups of one size they are G - 1. Where the estimate has several parts that do not share their
-weight, as the two classes of an area under a curve, each part is a stratum. What a group moves the
-two coefficients of a logistic regression by is no share: there each group is left out, CR3.
+**Few or unequal groups.** A group also moves the estimate from which its own deviation is measured,
+in proportion to its fraction :math:`s_g` of the weight. The factor :math:`a_g`
+(:math:`1 / (1 - s_g)` for equal weights) makes V unbiased if samples are independent: CR2 of Bell
+and McCaffrey (2002). The degrees of freedom of V are Satterthwaite's,
+:math:`(E V)^2 / (var V / 2)`, computed with the estimated correlation of samples in a group (Imbens
+and Kolesar 2016). For groups of equal size they are G - 1. If the estimate has several parts with
+separate weights, such as the two classes of an area under a curve, each part is a stratum. The
+influence of a group on the two coefficients of a logistic regression is not a fraction; there each
+group is left out in turn, CR3.
 
-**Crossed groups**, as raters and items: the variance between the groups of one kind, plus that of
-the other, less that of the groups of both, which is in each (Cameron, Gelbach and Miller 2011).
-What the second adds to the largest is 0 at least, and the fewest degrees of freedom count.
+**Crossed groups**, such as raters and items: the variance between the groups of one kind, plus that
+of the other kind, minus that of their intersections, which both include (Cameron, Gelbach and
+Miller 2011). The amount added to the largest variance is at least 0, and the smallest degrees of
+freedom are used.
 
 References
 ----------
@@ -50,64 +51,14 @@ from scipy.optimize import brentq
 from scipy.special import betainccinv, betaincinv, expit, logit, ndtr, ndtri, stdtrit
 from scipy.stats import norm, t
 
-from skeval._inference.estimate import Details, Limits, LimitsByMethod
+from skeval._inference.estimate import Details, Limits, LimitsByMethod, clip_limits
 from skeval.utils._checks import warn_undefined
-
-__all__ = [
-    "DRAWN",
-    "PROPORTION_INTERVALS",
-    "Codes",
-    "Design",
-    "Finding",
-    "Spread",
-    "Totals",
-    "add_up",
-    "area_interval",
-    "bca_correction",
-    "binomial_limits",
-    "bootstrap_limits",
-    "bounds_of",
-    "check_enough_draws",
-    "close_proportion",
-    "combine_ways",
-    "count_groups",
-    "covariance_left_out",
-    "describe_groups",
-    "effective_number",
-    "effective_size",
-    "exact_interval",
-    "expand_level",
-    "give_no_limits",
-    "limits_of_draws",
-    "list_forms",
-    "log_interval",
-    "log_odds_interval",
-    "make_design",
-    "make_limits",
-    "mean_interval",
-    "measure_sums",
-    "mirrored",
-    "normal_interval",
-    "normal_quantile",
-    "read_design",
-    "row_means",
-    "shrink_area_variance",
-    "spread_between",
-    "spread_of_ratio",
-    "spreads_of_cells",
-    "stratified_wilson_interval",
-    "take_root",
-    "warn_of_one_group",
-    "wilson_interval",
-    "wilson_limits",
-]
-
 
 _ROUNDING = 1e-12
 
 
 def normal_quantile(confidence_level: float, degrees_of_freedom: float = np.inf) -> float:
-    """Return the two-sided quantile ``z_{1-a/2}``, or Student's of a spread among few units."""
+    """Return the two-sided quantile of the normal distribution, or of Student's t."""
     if np.isinf(degrees_of_freedom):
         return float(ndtri((1 + confidence_level) / 2))
     return -float(stdtrit(degrees_of_freedom, (1 - confidence_level) / 2))
@@ -120,53 +71,51 @@ def normal_interval(
     bounds: Limits = (-np.inf, np.inf),
     degrees_of_freedom: float = np.inf,
 ) -> Limits:
-    """Return ``estimate -/+ z se``, clipped to the range of the quantity."""
+    """Return ``estimate -/+ z se``, clipped to `bounds`."""
     half = normal_quantile(confidence_level, degrees_of_freedom) * standard_error
-    low, high = np.clip([estimate - half, estimate + half], *bounds)
-    return float(low), float(high)
+    return clip_limits((estimate - half, estimate + half), bounds)
 
 
 def mirrored(best: float, limits: Callable[[float], Limits], confidence_level: float) -> Limits:
-    """Return the ends of the interval of `best` less a quantity, from those of the quantity."""
+    """Return the interval of `best` minus a quantity, from the interval of the quantity."""
     low, high = limits(confidence_level)
     return best - high, best - low
 
 
 def take_root(limits: Callable[[float], Limits], confidence_level: float) -> Limits:
-    """Return the ends of the interval of the root of a quantity, from those of the quantity."""
+    """Return the interval of the square root of a quantity, from the interval of the quantity."""
     low, high = limits(confidence_level)
     return float(np.sqrt(low)), float(np.sqrt(high))
 
 
 def give_no_limits(confidence_level: float) -> Limits:
-    """Return the ends of an interval that has none."""
     return np.nan, np.nan
 
 
 def row_means(losses: np.ndarray, weights: np.ndarray | None = None) -> np.ndarray:
-    """Return the (weighted) mean of the tested entries of each row, nan where there is none."""
+    """Return the (weighted) mean of the tested entries of each row; nan if there are none."""
     tested = ~np.isnan(losses)
-    known = np.where(tested, losses, 0)
+    values = np.where(tested, losses, 0)
     with np.errstate(invalid="ignore"):
         if weights is not None:
-            return (known @ weights) / (tested @ weights)
-        return known.sum(axis=1) / tested.sum(axis=1)
+            return (values @ weights) / (tested @ weights)
+        return values.sum(axis=1) / tested.sum(axis=1)
 
 
 def spread_of_ratio(sums: np.ndarray, counts: np.ndarray, groups: Codes | None = None) -> Spread:
-    """Return how far ``sums.sum() / counts.sum()`` is known, of one value for each sample."""
+    """Return the variance of ``sums.sum() / counts.sum()``, with one value per sample."""
     total = counts.sum()
     residuals = (sums - sums.sum() / total * counts) / total
     if groups is None:
         return Spread(np.array([[np.sum(residuals**2)]]))
     if counts.min() == 0:
-        seen = counts > 0
-        residuals, groups, counts = residuals[seen], groups[seen], counts[seen]
+        used = counts > 0
+        residuals, groups, counts = residuals[used], groups[used], counts[used]
     return warn_of_one_group(spread_between(residuals, groups, counts))
 
 
 def warn_of_one_group(spread: Spread) -> Spread:
-    """Return a spread; warn where a single group does not tell it."""
+    """Return the spread unchanged; warn if a single group leaves it undefined."""
     if spread.n_groups == 1:
         warn_undefined("The standard error of one group is undefined and set to nan.")
     return spread
@@ -175,7 +124,8 @@ def warn_of_one_group(spread: Spread) -> Spread:
 def mean_interval(losses: np.ndarray, method: str, confidence_level: float) -> Limits:
     """Return the interval of the mean of non-negative losses.
 
-    "t" is Student's; "hall" corrects it for skewness by the cubic transformation of Hall (1992).
+    "t" is Student's interval; "hall" corrects it for skewness by the cubic transformation of Hall
+    (1992).
     """
     n, mean, error = len(losses), float(losses.mean()), float(stats.sem(losses))
     ends = stats.t.ppf((1 + confidence_level) / 2, n - 1) * np.array([1.0, -1.0])
@@ -198,7 +148,7 @@ def log_interval(
 ) -> Limits:
     """Return the normal interval of the logarithm, ``estimate exp(-/+ z se / estimate)``.
 
-    It holds no negative number, whatever the standard error of a mean of non-negative losses.
+    It contains no negative number, whatever the standard error.
     """
     if estimate == 0:
         return 0.0, 0.0
@@ -208,7 +158,7 @@ def log_interval(
 
 
 def log_odds_interval(estimate: float, standard_error: float, confidence_level: float) -> Limits:
-    """Return the normal interval of the log-odds of a rate; nan where it is 0 or 1."""
+    """Return the normal interval of the log-odds of a rate; nan for rates of 0 and 1."""
     scale = estimate * (1 - estimate)
     if not (scale > 0 and standard_error > _NEGLIGIBLE):
         return np.nan, np.nan
@@ -218,17 +168,18 @@ def log_odds_interval(estimate: float, standard_error: float, confidence_level: 
 
 
 _EVENTS = 0.25
-"""The weight, in samples that count most, of the number of groups in the effective number."""
+"""Prior weight of the number of groups in the effective size, as a number of rare samples."""
 
 
 def effective_size(
     proportion: float, standard_error: float, n_samples: float, n_groups: int | None = None
 ) -> float:
-    """Return how many independent samples would give a proportion its standard error.
+    """Return the number of independent samples whose proportion has this standard error.
 
-    That is ``p (1 - p) / se^2``, but never more than `n_samples`, nor less than 1: nothing between
-    0 and 1 has a larger variance than ``p (1 - p)``. A proportion of 0 or 1 has no spread to tell
-    it by: there it is the number of groups, the samples unless groups are given.
+    It is ``p (1 - p) / se^2``, limited to the range from 1 to `n_samples`, since no variable
+    between 0 and 1 has a larger variance than ``p (1 - p)``. A proportion of 0 or 1 has no
+    variance to estimate it from; the result is then the number of groups, or of samples without
+    groups.
     """
     rest = 1 - proportion
     if n_groups is None:
@@ -240,11 +191,12 @@ def effective_size(
 def effective_number(
     variance: float, standard_error: float, most: float, unvaried: float, rarity: float = np.inf
 ) -> float:
-    """Return ``variance / se^2``: how many values of a variance have a mean with a standard error.
+    """Return ``variance / se^2``: the number of values whose mean has this standard error.
 
-    It is never more than `most` nor less than 1, and `unvaried` where the variance is 0. Of groups,
-    whose number `unvaried` is, it is drawn to that: it is known as well as the samples tell it that
-    count most, ``n rarity`` of them. Where a single sample errs, groups look alike.
+    The result is limited to the range from 1 to `most`, and is `unvaried` if the variance is 0.
+    For groups, whose number is `unvaried`, it is shrunk toward that number. The weight of the data
+    in this shrinkage is the number of rare samples, ``n rarity``: if a single sample is
+    misclassified, groups appear homogeneous.
     """
     if variance <= 0:
         return unvaried
@@ -257,14 +209,14 @@ def effective_number(
     return min(n, (events + _EVENTS) / (events / n + _EVENTS / unvaried))
 
 
-# The functions below take a real-valued number of errors, which weighted samples and repeated
-# cross-validation produce; for whole numbers they equal scipy.stats.binomtest.proportion_ci.
+# The functions below accept a non-integer number of errors, as from weighted samples and repeated
+# cross-validation; for integers they equal scipy.stats.binomtest.proportion_ci.
 
 
 def wilson_interval(
     errors: float, n: float, confidence_level: float, degrees_of_freedom: float = np.inf
 ) -> Limits:
-    """Return the score interval of Wilson (1927), of groups with Student's quantile."""
+    """Return the score interval of Wilson (1927), with Student's quantile for groups."""
     z = normal_quantile(confidence_level, degrees_of_freedom)
     low, high = wilson_limits(errors / n, n, z)
     return float(low), float(high)
@@ -272,21 +224,21 @@ def wilson_interval(
 
 def wilson_limits(rate: Any, n: Any, z: float) -> tuple[Any, Any]:
     """Return the ends of Wilson's interval of each rate."""
-    centre = (rate + z**2 / (2 * n)) / (1 + z**2 / n)
+    center = (rate + z**2 / (2 * n)) / (1 + z**2 / n)
     half = z / (1 + z**2 / n) * np.sqrt(rate * (1 - rate) / n + z**2 / (4 * n**2))
-    # Only rounding puts the rate outside.
-    return np.clip(centre - half, 0.0, rate), np.clip(centre + half, rate, 1.0)
+    # rounding may put the rate outside
+    return np.clip(center - half, 0.0, rate), np.clip(center + half, rate, 1.0)
 
 
 def binomial_limits(rate: Floats, size: float, z: Floats, *, exact: bool) -> tuple[Floats, Floats]:
-    """Return the limits of rates of so many samples, at one-sided normal quantiles z.
+    """Return the limits of rates of `size` samples, at one-sided normal quantiles z.
 
-    Those of Clopper and Pearson if `exact`, otherwise those of Jeffreys; 0 or 1 where no error or
-    nothing but errors was seen.
+    They are those of Clopper and Pearson if `exact`, otherwise those of Jeffreys; the limits are 0
+    or 1 for rates of 0 or 1.
     """
     hits, misses, tail = rate * size, (1 - rate) * size, ndtr(-z)
     own, other = (0.0, 1.0) if exact else (0.5, 0.5)
-    # Exact limits of no error, or of nothing else, are nan here.
+    # exact limits at rates of 0 and 1 are nan here and replaced below
     with np.errstate(invalid="ignore"):
         low = betaincinv(hits + own, misses + other, tail)
         high = betainccinv(hits + other, misses + own, tail)
@@ -298,7 +250,7 @@ def binomial_limits(rate: Floats, size: float, z: Floats, *, exact: bool) -> tup
 def exact_interval(
     errors: float, n: float, confidence_level: float, degrees_of_freedom: float = np.inf
 ) -> Limits:
-    """Return the interval of Clopper and Pearson (1934), of groups with Student's quantile."""
+    """Return the interval of Clopper and Pearson (1934), with Student's quantile for groups."""
     z = np.asarray(normal_quantile(confidence_level, degrees_of_freedom))
     low, high = binomial_limits(np.asarray(errors / n), n, z, exact=True)
     return float(low), float(high)
@@ -307,8 +259,7 @@ def exact_interval(
 def jeffreys_interval(errors: float, n: float, confidence_level: float) -> Limits:
     """Return the equal-tailed posterior interval under Jeffreys' prior: Brown et al. (2001).
 
-    The quantiles of Beta(errors + 1/2, n - errors + 1/2), and 0 or 1 where no error or nothing but
-    errors was seen.
+    The ends are quantiles of Beta(errors + 1/2, n - errors + 1/2), and 0 or 1 for rates of 0 or 1.
     """
     z = np.asarray(normal_quantile(confidence_level))
     low, high = binomial_limits(np.asarray(errors / n), n, z, exact=False)
@@ -322,7 +273,7 @@ def wald_interval(errors: float, n: float, confidence_level: float) -> Limits:
 
 
 def agresti_coull_interval(errors: float, n: float, confidence_level: float) -> Limits:
-    """Return the interval of Wald about the centre of Wilson's, after Agresti and Coull (1998)."""
+    """Return Wald's interval around the center of Wilson's, after Agresti and Coull (1998)."""
     added = normal_quantile(confidence_level) ** 2
     return wald_interval(errors + added / 2, n + added, confidence_level)
 
@@ -341,15 +292,15 @@ def stratified_wilson_interval(
 ) -> Limits:
     """Return the stratified Wilson interval of Yan and Su (2010) with the priors as weights.
 
-    Each stratum's Wilson limits are taken at the quantile
-    ``z sqrt(sum P_c^2 V_c) / sum P_c sqrt(V_c)`` and averaged with weights ``P_c``.
+    The Wilson limits of each stratum use the quantile
+    ``z sqrt(sum P_c^2 V_c) / sum P_c sqrt(V_c)`` and are averaged with weights ``P_c``.
     """
     rates = errors / sizes
     variances = rates * (1 - rates) / sizes
     z = normal_quantile(confidence_level)
-    if not np.any(priors * variances):  # It would be 0/0: take those at Wilson's centres.
-        centres = (errors + z**2 / 2) / (sizes + z**2)
-        variances = centres * (1 - centres) / (sizes + z**2)
+    if not np.any(priors * variances):  # avoids 0/0: variances at Wilson's centers
+        centers = (errors + z**2 / 2) / (sizes + z**2)
+        variances = centers * (1 - centers) / (sizes + z**2)
     z *= np.sqrt(np.sum(priors**2 * variances)) / np.sum(priors * np.sqrt(variances))
     low, high = (priors @ ends for ends in wilson_limits(rates, sizes, z))
     return float(low), float(high)
@@ -364,10 +315,10 @@ def area_interval(
 ) -> Limits:
     """Return the score interval of an area under the ROC curve: ``(A - t)^2 <= z^2 r V(t)``.
 
-    V(t) is the variance of Hanley and McNeil as Newcombe (2006) takes it, and r is DeLong's
-    variance over V(A): a ratio that, where it is below 1, is shrunk toward 1 with the weight of 4
-    samples of the smaller class, of which it would be known too badly. `sizes` are the numbers of
-    positives and negatives. A standard error between groups takes Student's quantile.
+    V(t) is the variance of Hanley and McNeil in the form of Newcombe (2006), and r is DeLong's
+    variance over V(A). A ratio below 1 is shrunk toward 1 with the weight of 4 samples of the
+    smaller class, since it is poorly estimated from few samples. `sizes` are the numbers of
+    positives and negatives. A standard error between groups uses Student's quantile.
     """
     quantile = normal_quantile(confidence_level)
     standard_error *= normal_quantile(confidence_level, degrees_of_freedom) / quantile
@@ -380,7 +331,7 @@ def area_interval(
     def excess(t: float) -> float:
         return (area - t) ** 2 - z2 * _area_variance(t, sizes)
 
-    # The area itself is a root where V(A) = 0, and not the one that is wanted.
+    # If V(A) = 0 the area itself is a root, but not the required one.
     low = brentq(excess, 0.0, area * (1 - _BESIDE)) if area > 0 else 0.0
     high = brentq(excess, area + (1 - area) * _BESIDE, 1.0) if area < 1 else 1.0
     return float(low), float(high)
@@ -390,7 +341,7 @@ _BESIDE = 1e-12
 
 
 def shrink_area_variance(area: float, variance: float, sizes: tuple[float, float]) -> float:
-    """Return DeLong's variance of an area, drawn toward that of the model where it is below."""
+    """Return DeLong's variance of an area, shrunk toward the model variance if it is smaller."""
     model, n = _area_variance(area, sizes), min(sizes)
     return max(variance, (n * variance + 4 * model) / (n + 4))
 
@@ -401,11 +352,11 @@ def _area_variance(t: float, sizes: tuple[float, float]) -> float:
 
 
 NON_NEGATIVE = ("squared", "absolute", "log_loss", "brier")
-"""Losses whose mean has an interval on the logarithmic scale."""
+"""Losses whose mean has an interval on the log scale."""
 
 
 def bounds_of(loss: str) -> Limits:
-    """Return the smallest and the largest mean that a loss of this name can have."""
+    """Return the smallest and largest possible mean of the loss with this name."""
     if loss == "zero_one":
         return (0.0, 1.0)
     return (0.0 if loss in NON_NEGATIVE else -np.inf, np.inf)
@@ -415,21 +366,21 @@ NOTHING: Details = {}
 
 
 class Finding(NamedTuple):
-    """What a method finds of a mean loss, or of a score.
+    """Estimated mean loss or score.
 
     Attributes
     ----------
     value, standard_error : float
     replicates : ndarray
-        What was averaged, or whose quantiles are the interval.
+        Numbers whose mean is `value`, or whose quantiles are the interval.
     degrees_of_freedom : float
-        Of Student's quantile; infinity for the normal one.
+        Degrees of freedom of Student's quantile; infinity for the normal quantile.
     n_effective : float or None
-        Number of independent samples whose mean would have the standard error; None if unknown.
+        Number of independent samples whose mean has this standard error; None if unknown.
     forms : mapping
-        Intervals beside those that these numbers make, by form.
+        Further intervals that do not follow from these numbers, by form.
     details : mapping
-        What else the method found, by name.
+        Further results of the method, by name. With a "no_interval", a reason, all limits are nan.
     """
 
     value: float
@@ -441,19 +392,19 @@ class Finding(NamedTuple):
     details: Details = NOTHING
 
     def inflate(self, factor: float) -> Finding:
-        """Return what would have been found if the variance were so many times as large."""
+        """Return the result with the variance multiplied by `factor`."""
         n = None if self.n_effective is None else self.n_effective / factor
         wider = float(np.sqrt(factor)) * self.standard_error
         return self._replace(standard_error=wider, n_effective=n)
 
     def limits(self, confidence_level: float, form: str, bounds: Limits) -> Limits:
-        """Return the limits of one form, within the range of the quantity."""
+        """Return the limits of one form, clipped to `bounds`."""
         df, n = self.degrees_of_freedom, self.n_effective
-        if df == 0:  # a single group does not say how groups vary
+        if df == 0:  # undefined for a single group
             return bounds
         quantile = normal_quantile(confidence_level, df)
         if form in PROPORTION_INTERVALS and n is not None:
-            # Student's quantile of groups, as Korn and Graubard (1998) take it
+            # Student's quantile for groups, as in Korn and Graubard (1998)
             n *= (normal_quantile(confidence_level) / quantile) ** 2
             return PROPORTION_INTERVALS[form](self.value * n, n, confidence_level)
         if form == "log":
@@ -468,42 +419,44 @@ class Finding(NamedTuple):
 
 
 def list_forms(loss: str) -> tuple[str, ...]:
-    """Return the forms of an interval of a mean loss, that which suits it best first."""
+    """Return the forms of an interval of a mean loss, the most suitable first."""
     if loss == "zero_one":
         return (*PROPORTION_INTERVALS, "normal")
     return ("log", "normal") if loss in NON_NEGATIVE else ("normal",)
 
 
 def make_limits(
-    found: Finding, loss: str, first: str = "", bounds: Limits | None = None
+    result: Finding, loss: str, first: str = "", bounds: Limits | None = None
 ) -> LimitsByMethod:
-    """Return the intervals that can be read off what was found, by form, the default first.
+    """Return the intervals available for a result, by form, the default first.
 
-    That is the form `first`, where it exists, or else the first of `list_forms`: quantiles make an
-    interval if the replicates vary, and a mean of 0 has no logarithm. Forms of the method itself
-    follow. `bounds` are by default those of the loss.
+    The default is the form `first` if available, otherwise the first of `list_forms`. Quantiles
+    require replicates that vary, and the logarithm requires a positive mean. Forms of the method
+    itself follow. `bounds` default to those of the loss.
     """
     forms = list(list_forms(loss))
-    if found.n_effective is None:
+    if result.n_effective is None:
         forms = [form for form in forms if form not in PROPORTION_INTERVALS]
-    if forms[0] == "log" and found.value <= 0:
+    if forms[0] == "log" and result.value <= 0:
         forms.reverse()
-    if np.isfinite(found.degrees_of_freedom):
+    if np.isfinite(result.degrees_of_freedom):
         forms[forms.index("normal")] = "t"
-    if first == "quantile" and np.nanmin(found.replicates) < np.nanmax(found.replicates):
+    if first == "quantile" and np.nanmin(result.replicates) < np.nanmax(result.replicates):
         forms.append("quantile")
     ends = bounds_of(loss) if bounds is None else bounds
-    read = {form: partial(found.limits, form=form, bounds=ends) for form in forms}
-    limits: LimitsByMethod = {**read, **found.forms}
+    read = {form: partial(result.limits, form=form, bounds=ends) for form in forms}
+    limits: LimitsByMethod = {**read, **result.forms}
+    if "no_interval" in result.details:
+        limits = dict.fromkeys(limits, give_no_limits)
     return {form: limits[form] for form in sorted(limits, key=lambda form: form != first)}
 
 
 DRAWN = ("pivotal", "symmetric", "quantile")
-"""Forms of interval that are quantiles of draws; all others take their standard deviation."""
+"""Forms of interval based on quantiles of draws; all others use their standard deviation."""
 
 
 def check_enough_draws(n_draws: int, confidence_level: float, form: str) -> None:
-    """Raise where a form of interval takes more draws for this confidence level."""
+    """Raise if a form of interval requires more draws at this confidence level."""
     tail = (1 - confidence_level) / 2
     needed = int(np.ceil(1 / tail - 1e-9)) if form in DRAWN else 2
     if n_draws < needed:
@@ -514,18 +467,18 @@ def check_enough_draws(n_draws: int, confidence_level: float, form: str) -> None
 
 
 def limits_of_draws(
-    centre: float, deviations: np.ndarray, confidence_level: float, form: str
+    center: float, deviations: np.ndarray, confidence_level: float, form: str
 ) -> Limits:
-    """Return the interval around `centre` that draws of its deviation make, one of `DRAWN`."""
+    """Return the interval around `center` from draws of its deviation; `form` is one of `DRAWN`."""
     check_enough_draws(len(deviations), confidence_level, form)
     tail = (1 - confidence_level) / 2
     lower, upper = np.quantile(deviations, [tail, 1 - tail])
     if form == "pivotal":
-        return float(centre - upper), float(centre - lower)
+        return float(center - upper), float(center - lower)
     half = abs(upper)
     if form == "symmetric":
         half = np.quantile(np.abs(deviations), confidence_level)
-    return float(centre - half), float(centre + half)
+    return float(center - half), float(center + half)
 
 
 def bootstrap_limits(
@@ -535,28 +488,28 @@ def bootstrap_limits(
     correction: Correction | None,
     confidence_level: float,
 ) -> Limits:
-    """Return the limits that finite replicates make: percentile, or BCa with its correction."""
+    """Return the limits from finite replicates: percentile, or BCa if there is a correction."""
     level = expand_level(confidence_level, n_units)
     levels = (1 - level) / 2, (1 + level) / 2
     if correction is not None:
         levels = corrected_levels(correction, level)
     low, high = np.quantile(replicates, levels)
-    # A quantile at a level that BCa moved far may lie on the other side of the estimate.
+    # A large BCa correction may move a limit to the other side of the estimate.
     return min(float(low), estimate), max(float(high), estimate)
 
 
 def expand_level(confidence_level: float, n: int) -> float:
     """Return the level whose normal quantile is ``sqrt(n / (n-1)) t_{n-1}`` (Hesterberg 2015).
 
-    The spread of `n` units on a bootstrap lacks the factor n / (n - 1), as the plug-in variance
-    does, and the normal quantile takes that spread for known.
+    The bootstrap variance of `n` units lacks the factor n / (n - 1), like the plug-in variance,
+    and the normal quantile ignores that the variance is estimated.
     """
     wider = np.sqrt(n / (n - 1)) * t.isf((1 - confidence_level) / 2, n - 1)
     return float(1 - 2 * norm.sf(wider))
 
 
-FARTHEST = 38.0
-"""Below minus this the normal distribution function is 0."""
+MAX_DEVIATE = 38.0
+"""Largest absolute normal deviate; the distribution function is 0 below its negative."""
 
 
 class Correction(NamedTuple):
@@ -569,8 +522,8 @@ class Correction(NamedTuple):
 def bca_correction(replicates: Floats, estimate: float, jackknife: list[Floats]) -> Correction:
     """Return the correction by equations (6.4) and (6.6) of Efron (1987).
 
-    `jackknife` holds, for each stratum, the statistic without each of its units. The bias is
-    infinite where all replicates lie on one side of the estimate.
+    `jackknife` contains, for each stratum, the statistic without each of its units. The bias is
+    infinite if all replicates lie on one side of the estimate.
     """
     bias = ndtri((np.mean(replicates < estimate) + np.mean(replicates <= estimate)) / 2)
     return Correction(float(bias), _acceleration(jackknife))
@@ -580,13 +533,13 @@ def corrected_levels(correction: Correction, confidence_level: float) -> tuple[f
     """Return the quantile levels of the BCa interval, equation (6.5) of Efron (1987)."""
     bias, acceleration = correction
     z = ndtri(np.array([1 - confidence_level, 1 + confidence_level]) / 2)
-    z = z.clip(-FARTHEST, FARTHEST)  # The level of two samples is 1, whose quantile is infinite.
+    z = z.clip(-MAX_DEVIATE, MAX_DEVIATE)  # the expanded level of two samples is 1
     low, high = ndtr(bias + (bias + z) / (1 - acceleration * (bias + z)))
     return float(low), float(high)
 
 
 def _acceleration(jackknife: list[Floats]) -> float:
-    """Return sum U^3 / (6 (sum U^2)^1.5) over the strata, U the empirical influence values."""
+    """Return ``sum U^3 / (6 (sum U^2)^1.5)`` over the strata, U the empirical influence values."""
     cubes = squares = 0.0
     for values in jackknife:
         n = len(values)
@@ -597,23 +550,23 @@ def _acceleration(jackknife: list[Floats]) -> float:
 
 
 Codes = NDArray[np.intp]
-"""The group of each sample, numbered from 0, shape (n,); of crossed groups (n, n_kinds)."""
+"""Group of each sample, numbered from 0, shape (n,); for crossed groups shape (n, n_kinds)."""
 Labels = NDArray[np.bool_] | NDArray[np.signedinteger[Any]]
-"""Small numbers, from 0."""
+"""Small non-negative integers or booleans."""
 
 
 class Spread(NamedTuple):
-    """How far an estimate is known.
+    """Covariance of an estimate and its degrees of freedom.
 
     Attributes
     ----------
     covariance : ndarray of shape (k, k)
     degrees_of_freedom : float
-        Infinity where samples are independent, 0 where a single group does not tell.
+        Infinity for independent samples, 0 if undefined because there is a single group.
     n_groups : int or None
-        Of the kind that has the fewest; None where samples are independent.
+        Number of groups of the kind with the fewest; None for independent samples.
     correlation : tuple of float
-        That of two samples of a group, in [0, 1]: one for each kind of groups.
+        Intraclass correlation in [0, 1], one for each kind of groups.
     """
 
     covariance: Floats
@@ -623,17 +576,17 @@ class Spread(NamedTuple):
 
     @property
     def variance(self) -> float:
-        """That of the first part of the estimate."""
+        """Variance of the first part of the estimate."""
         return float(self.covariance[0, 0])
 
     @property
     def error(self) -> float:
-        """The standard error of the first part of the estimate."""
+        """Standard error of the first part of the estimate."""
         return float(np.sqrt(self.variance))
 
     @property
     def details(self) -> dict[str, Any]:
-        """What a result tells of groups, nothing where there are none."""
+        """Details about groups for a result; empty without groups."""
         if self.n_groups is None:
             return {}
         together = self.correlation if len(self.correlation) > 1 else self.correlation[0]
@@ -641,13 +594,13 @@ class Spread(NamedTuple):
 
 
 def count_groups(group: Codes) -> int:
-    """Return the number of groups that have samples: of the kind with the fewest."""
+    """Return the number of nonempty groups; for crossed groups, of the kind with the fewest."""
     kinds = group.reshape(len(group), -1).T
     return min(int(np.count_nonzero(np.bincount(kind))) for kind in kinds)
 
 
 def list_ways(group: Codes) -> Iterator[tuple[int, Codes]]:
-    """Yield each kind of groups, and the groups of several kinds, with the sign of their variance.
+    """Yield each kind of groups and each intersection of kinds, with the sign of its variance.
 
     The kinds themselves come first.
     """
@@ -659,21 +612,22 @@ def list_ways(group: Codes) -> Iterator[tuple[int, Codes]]:
             code = group[:, kinds[0]]
             for kind in kinds[1:]:
                 code = code * (int(group[:, kind].max()) + 1) + group[:, kind]
-                if code.max() > 4 * len(code):  # else empty groups cost less than a sort
+                if code.max() > 4 * len(code):  # otherwise empty groups are cheaper than a sort
                     code = np.unique(code, return_inverse=True)[1].reshape(-1)
             yield (-1) ** (n_kinds + 1), code
 
 
 def combine_ways(group: Codes, measure: Callable[[Codes], Spread]) -> Spread:
-    """Return the spread over all kinds of groups, from that over each: ``measure(codes)``."""
-    found = [(sign, measure(code)) for sign, code in list_ways(group)]
-    if len(found) == 1:
-        return found[0][1]
-    kinds = [spread for _, spread in found[: group.shape[1]]]
-    total = sum(sign * spread.covariance for sign, spread in found)
+    """Return the spread over all kinds of groups, from the spread over each: ``measure(codes)``."""
+    signed = [(sign, measure(code)) for sign, code in list_ways(group)]
+    if len(signed) == 1:
+        return signed[0][1]
+    kinds = [spread for _, spread in signed[: group.shape[1]]]
+    total = sum(sign * spread.covariance for sign, spread in signed)
+    # the largest covariance, plus the positive part of the rest
     first = max((spread.covariance for spread in kinds), key=np.trace)
     more = total - first
-    if np.isfinite(more).all():  # what the other kinds add has no negative variance
+    if np.isfinite(more).all():  # the additional variance is not negative
         values, vectors = np.linalg.eigh(more)
         more = (vectors * values.clip(0.0)) @ vectors.T
     return Spread(
@@ -696,14 +650,15 @@ def spread_between(
     Parameters
     ----------
     influence : ndarray of shape (n,) or (n, k)
-        What each sample moves the estimate by; they add up to 0 in each stratum.
+        Influence of each sample on the estimate; the values sum to 0 in each stratum.
     group : ndarray of shape (n,) or (n, n_kinds)
     weight : ndarray of shape (n,), default=None
-        What each sample counts: its influence is about so large. None counts all alike.
+        Weight of each sample, to which its influence is about proportional. None: equal weights.
     stratum : ndarray of shape (n,), default=None
-        The part of the estimate that each sample belongs to, numbered from 0.
+        The part of the estimate to which each sample belongs, numbered from 0.
     leverage : ndarray of shape (n,), default=None
-        To what share each sample moves what its own influence is held against; None is the weight.
+        Fraction of the estimate determined by each sample, from which its deviation is measured;
+        None uses the weight.
     """
     moved = influence.reshape(len(influence), -1)
     squares = counted = np.einsum("ij,ij->i", moved, moved)
@@ -741,10 +696,11 @@ def spreads_of_cells(
     weight: Floats | None = None,
     part: NDArray[np.intp] | None = None,
 ) -> list[Spread]:
-    """Return, for each part of the samples, how far the weighted mean of a value is known.
+    """Return the spread of the weighted mean of a value, for each part of the samples.
 
-    A sample in cell c has the value ``values[c]``. The spread is that of `spread_between`, from a
-    table of groups and cells where this is small. A part without samples has none.
+    A sample in cell c has the value ``values[c]``. The result is that of `spread_between`,
+    computed from a table of groups and cells if this table is small. Parts without samples are
+    left out.
     """
     if weight is not None:
         weight = None if weight.min() == weight.max() else weight / weight.max()
@@ -755,7 +711,7 @@ def spreads_of_cells(
         weights = np.ones(len(cell)) if weight is None else weight
         inside = [slice(None)]
         if part is not None:
-            inside = [part == one for one in np.flatnonzero(np.bincount(part))]
+            inside = [part == number for number in np.flatnonzero(np.bincount(part))]
         return [_spread_of_many(values, cell[at], group[at], weights[at]) for at in inside]
     place = (group if part is None else part * n_groups + group) * n_cells + cell
     tables = squares = add_up(place, weight, size).reshape(shape)
@@ -765,49 +721,51 @@ def spreads_of_cells(
     return [_spread_of_table(values, *pair) for pair in pairs if pair[0].any()]
 
 
-def _centre(values: Floats, whole: Floats) -> Floats:
-    """Return what a sample of each cell moves the mean by, from the weights of the cells."""
+def _mean_influence(values: Floats, whole: Floats) -> Floats:
+    """Return the influence of a sample of each cell on the mean, given the weights of the cells."""
     return (values - whole @ values / whole.sum()) / whole.sum()
 
 
 def _spread_of_many(values: Floats, cell: Labels, group: Codes, weight: Floats) -> Spread:
-    """Return how far a mean is known where groups and cells would make a large table."""
-    moved = np.take(_centre(values, add_up(cell, weight, len(values))), cell)  # cells may be bool
+    """Return the spread of a mean if the table of groups and cells would be large."""
+    moved = np.take(
+        _mean_influence(values, add_up(cell, weight, len(values))), cell
+    )  # np.take, since cells may be bool
     return spread_between(weight * moved, group, weight)
 
 
 def _spread_of_table(values: Floats, table: Floats, squares: Floats) -> Spread:
-    """Return the same from the weights and from their squares, added up by group and cell."""
+    """Return the spread of a mean from sums of weights and squared weights by group and cell."""
     whole = table.sum(axis=0)
-    influence = _centre(values, whole)
+    influence = _mean_influence(values, whole)
     squared, counted = squares.sum(axis=0) @ influence**2, whole @ influence**2
     totals = Totals(np.array([squared]), np.array([counted]))
-    size, squares = (each @ np.ones((len(values), 1)) for each in (table, squares))
+    size, squares = (sums @ np.ones((len(values), 1)) for sums in (table, squares))
     return measure_sums((table @ influence)[None, :, None], size, squares, totals, size)
 
 
 _LARGE = 4
-"""Tables of more entries than so many times the samples cost more than the samples do."""
+"""Number of table entries per sample above which the table is slower than the samples."""
 
 
 def covariance_left_out(influence: Floats, own: Floats, group: Codes) -> Floats:
-    r"""Return the covariance of k coefficients, each group left out in turn: CR3, in one step.
+    r"""Return the covariance of k coefficients, leaving out each group in turn: CR3, in one step.
 
     .. math:: V = \sum_g d_g d_g', \qquad d_g = (I - H_g)^{-1} \sum_{i \in g} \psi_i
 
-    `influence` :math:`\psi` has shape (n, k); `own` of shape (n, k, k) adds up to :math:`H_g`, by
-    how much a group moves the coefficients that its own influence is held against, to I in all.
+    `influence` :math:`\psi` has shape (n, k). `own`, of shape (n, k, k), sums to :math:`H_g` in
+    each group, the leverage of the group on the coefficients; over all samples it sums to I.
     """
     k = influence.shape[1]
 
     def measure(code: Codes) -> Spread:
         n_groups = int(code.max()) + 1
         sums, moved = (
-            np.stack([add_up(code, column, n_groups) for column in each.reshape(-1, size).T], 1)
-            for each, size in ((influence, k), (own, k * k))
+            np.stack([add_up(code, column, n_groups) for column in values.reshape(-1, size).T], 1)
+            for values, size in ((influence, k), (own, k * k))
         )
         rest = np.eye(k) - moved.reshape(-1, k, k)
-        rest[np.linalg.det(rest) < _LEAST] = np.nan  # without the group there is no estimate
+        rest[np.linalg.det(rest) < _LEAST] = np.nan  # no estimate without the group
         left_out = np.linalg.solve(rest, sums[:, :, None])[:, :, 0]
         return Spread(left_out.T @ left_out, np.inf, n_groups, (0.0,))
 
@@ -815,12 +773,12 @@ def covariance_left_out(influence: Floats, own: Floats, group: Codes) -> Floats:
 
 
 def add_up(code: Labels, values: Floats | None, size: int) -> Floats:
-    """Return the sum of the values of each code, or how many it has."""
+    """Return the sum of the values of each code, or the number of its samples."""
     return np.bincount(code, values, size).astype(np.float64, copy=False)
 
 
 class Totals(NamedTuple):
-    """Of each part the sum of squared influence values, and of these over the weights."""
+    """Sums over each part of squared influence values, plain and divided by the weights."""
 
     squares: Floats
     counted: Floats
@@ -831,31 +789,35 @@ def measure_sums(
 ) -> Spread:
     r"""Return the spread of one kind of groups.
 
-    `sums` of influence values have shape (k, n_groups, n_parts), the sums of weights, of squared
-    weights and of leverages (n_groups, n_parts). With :math:`D_{gc}` the variance of the sum of a
-    group, in a part whose scale is :math:`v_c`, and :math:`\rho` the correlation in it,
+    `sums` of influence values have shape (k, n_groups, n_parts); the sums of weights, of squared
+    weights and of leverages have shape (n_groups, n_parts). With :math:`D_{gc}` the variance of
+    the sum of a group in part c, which has the scale :math:`v_c`, and :math:`\rho` the intraclass
+    correlation,
 
     .. math:: D_{gc} = v_c \sum_{i, j \in g} w_i w_j \rho^{[i \ne j]}, \qquad
               C = diag(\sum_c D_c) + \sum_c (s_c s_c' T_c - s_c D_c' - D_c s_c'),
 
-    C is the covariance of the sums less their shares of the whole, :math:`T_c = \sum_g D_{gc}`.
+    C is the covariance of the sums minus their fractions of the total,
+    :math:`T_c = \sum_g D_{gc}`.
     """
-    with np.errstate(invalid="ignore"):  # a part that weighs nothing has no shares, and no scale
+    with np.errstate(invalid="ignore"):  # a part of weight 0 has neither shares nor a scale
         share = np.nan_to_num(leverage / leverage.sum(axis=0))
         scale = np.nan_to_num(totals.squares / squares.sum(axis=0))
-    if not scale.any():  # nothing varies, and the degrees of freedom are those of any scale
+    if not scale.any():  # nothing varies, and the degrees of freedom do not depend on the scale
         scale = np.ones(len(scale))
     correlation = find_correlation(sums, weight, squares, totals)
     factor = _expected(scale * squares, share)
     of_group = sums.sum(axis=2)
+    # cluster-robust covariance with the factors of CR2
     covariance = (of_group * factor) @ of_group.T
     d = scale * (squares + correlation * (weight**2 - squares))
-    # C is diag(d) + U K U' with the columns share and d of each part.
-    columns = np.concatenate([share.T, d.T])  # as rows of memory, which are added up much faster
+    # C = diag(d) + U K U', where U has the columns share and d of each part.
+    columns = np.concatenate([share.T, d.T])  # stored as rows, which is much faster to sum
     inner = -np.roll(np.eye(len(columns)), weight.shape[1], axis=0)
     np.fill_diagonal(inner[: weight.shape[1]], d.sum(axis=0))
     own, lost = d.sum(axis=1), np.sum((inner @ columns) * columns, axis=0)
     gram = inner @ ((factor * columns) @ columns.T)
+    # Satterthwaite: mean and half the variance of V
     mean = float(factor @ (own + lost))
     square = float(factor**2 @ (own**2 + 2 * own * lost) + np.trace(gram @ gram))
     degrees = mean**2 / square if square > 0 else 0.0
@@ -864,7 +826,10 @@ def measure_sums(
 
 
 def _expected(d: Floats, share: Floats) -> Floats:
-    """Return the variance of the sum of each group over what is left of it; 0 without samples."""
+    """Return the ratio of the variance of the sum of each group before and after centering.
+
+    It is 0 for groups without samples.
+    """
     own = d.sum(axis=1)
     left = (d * (1 - 2 * share) + share**2 * d.sum(axis=0)).sum(axis=1)
     return np.divide(own, left, out=np.where(own > 0, np.nan, 0.0), where=left > _LEAST * own)
@@ -874,23 +839,24 @@ _LEAST = 1e-12
 
 
 def find_correlation(sums: Floats, weight: Floats, squares: Floats, totals: Totals) -> float:
-    """Return the correlation of two samples of a group, in [0, 1], by the analysis of variance."""
+    """Return the intraclass correlation, in [0, 1], from a one-way analysis of variance."""
     whole = weight.sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
         between = np.nansum(sums**2 / weight, axis=(0, 1)) / totals.counted
         alone = np.nansum(squares / weight, axis=0)
         means, pairs = squares.sum(axis=0) / whole, np.sum(weight**2, axis=0) / whole
-    known = np.isfinite(between)
+    defined = np.isfinite(between)
+    # solve the expected mean squares for the correlation
     top = between * (whole - means) - (alone - means)
     bottom = whole - pairs - alone + means - between * (means - pairs)
-    top, bottom = top[known].sum(), bottom[known].sum()
+    top, bottom = top[defined].sum(), bottom[defined].sum()
     return float(np.clip(top / bottom, 0.0, 1.0)) if bottom > 0 else 0.0
 
 
 class Design(NamedTuple):
-    """Groups of a study that is planned: their size, and how alike two samples of one are.
+    """Group size and intraclass correlation of a planned study.
 
-    Of unequal sizes m the size is that of the group of an average sample, ``sum m^2 / sum m``.
+    For unequal sizes m, the size is that of the group of an average sample, ``sum m^2 / sum m``.
     """
 
     size: float = 1.0
@@ -898,33 +864,34 @@ class Design(NamedTuple):
 
     @property
     def effect(self) -> float:
-        """How many times as many samples as independent ones it takes, of many groups."""
+        """Design effect: factor on the number of independent samples, for many groups."""
         return 1 + (self.size - 1) * self.correlation
 
     def needed(self, n_independent: float, confidence_level: float) -> int:
-        """Return how many samples have an interval as long as so many independent ones.
+        """Return the number of samples whose interval is as long as that of independent samples.
 
-        It is the normal one of these and Student's of the groups.
+        The interval of the `n_independent` samples is normal, that of groups uses Student's
+        quantile.
         """
         tail = (1 - confidence_level) / 2
 
-        def tells(n: int) -> float:
+        def independent_size(n: int) -> float:
             quantile = stdtrit(n / self.size - 1, tail) / ndtri(tail)
             return float(n / self.effect / quantile**2)
 
         low, high = 0, int(np.ceil(2 * self.size))
-        while tells(high) < n_independent:
+        while independent_size(high) < n_independent:
             low, high = high, 2 * high
         while high - low > 1:
             middle = (low + high) // 2
-            if middle >= 2 * self.size and tells(middle) >= n_independent:
+            if middle >= 2 * self.size and independent_size(middle) >= n_independent:
                 high = middle
             else:
                 low = middle
         return high
 
     def describe(self, n_samples: int) -> str:
-        """Say how many groups that are, and what they cost."""
+        """Describe the number of groups and the design effect."""
         return (
             f"{np.ceil(n_samples / self.size):.0f} groups of {self.size:.3g} samples "
             f"(intraclass correlation {self.correlation:.2g}, design effect {self.effect:.3g})"
@@ -932,7 +899,7 @@ class Design(NamedTuple):
 
 
 def read_design(group_size: float | None, intraclass_correlation: float | None) -> Design | None:
-    """Return the groups that are planned, None for none; raise where half of them is missing."""
+    """Return the planned groups, None without groups; raise if one of the two values is missing."""
     if group_size is None and intraclass_correlation is None:
         return None
     if group_size is None or intraclass_correlation is None:
@@ -944,7 +911,7 @@ def read_design(group_size: float | None, intraclass_correlation: float | None) 
 
 
 def make_design(group_size: float, intraclass_correlation: float) -> Design:
-    """Return the groups that are planned; raise where they cannot be."""
+    """Return the planned groups; raise if the values are invalid."""
     if not isinstance(group_size, Real) or not 1 <= group_size < np.inf:
         raise ValueError(f"group_size must be a finite number >= 1, got {group_size!r}.")
     if not isinstance(intraclass_correlation, Real) or not 0 <= intraclass_correlation <= 1:
@@ -955,21 +922,22 @@ def make_design(group_size: float, intraclass_correlation: float) -> Design:
 
 
 def describe_groups(n_samples: int, details: Mapping[str, Any]) -> str:
-    """Say how alike the samples of a group are, and how many independent ones they are worth.
+    """Describe the intraclass correlation and the effective sample size.
 
-    `details` are those of a result; the text is empty where they tell nothing of groups.
+    `details` are the details of a result; the text is empty if they do not mention groups.
     """
-    known = details.get("intraclass_correlation")
-    if known is None:
+    correlation = details.get("intraclass_correlation")
+    if correlation is None:
         return ""
-    together = " and ".join(f"{each:.2f}" for each in np.atleast_1d(known))
-    kinds = "crossed groups" if np.ndim(known) else "groups"
-    text = f"Two samples of a group are alike with a correlation of {together}"
+    together = " and ".join(f"{value:.2f}" for value in np.atleast_1d(correlation))
+    kinds = "crossed groups" if np.ndim(correlation) else "groups"
+    text = f"The within-group correlation is {together}"
     effective = details.get("effective_n_samples")
     if effective is None or not np.isfinite(effective):
-        return f"{text}: intervals count {kinds}."
+        return f"{text}. Intervals account for the {kinds}."
     return (
-        f"{text}: {n_samples} samples in {kinds} tell as much as {effective:.3g} independent ones."
+        f"{text}: the {n_samples} samples in {kinds} have an effective sample size of "
+        f"{effective:.3g}."
     )
 
 

@@ -1,12 +1,14 @@
-"""Tests of paired differences: of two classifiers on the same samples or splits, and of several.
+"""Tests of paired differences of two or more classifiers on the same samples or splits.
 
-Scores that are equal but for rounding tie; P-values and levels hold for all of many tests together;
-a region of practical equivalence (ROPE) turns a posterior into three probabilities.
+Scores that are equal up to rounding are ties. Corrections control the family-wise error rate of
+several tests. A region of practical equivalence (ROPE) summarizes a posterior by three
+probabilities.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, NamedTuple
@@ -20,49 +22,15 @@ from skeval._inference import intervals
 from skeval._inference.estimate import Limits
 from skeval._inference.intervals import Codes, Spread
 
-__all__ = [
-    "ALTERNATIVES",
-    "CORRECTIONS",
-    "EQUAL",
-    "LARGEST_LEVEL",
-    "PairedTest",
-    "RegionProbabilities",
-    "Right",
-    "adjust_pvalues",
-    "cochran_q_statistic",
-    "corrected_error",
-    "corrected_t",
-    "correlated_t_probabilities",
-    "differences_of",
-    "draw_contrasts",
-    "exceedances",
-    "exchange_pvalue",
-    "five_by_two_f",
-    "five_by_two_t",
-    "grouped_cochran",
-    "grouped_mcnemar",
-    "mcnemar",
-    "paired_bootstrap",
-    "paired_delong",
-    "percentile_limits",
-    "significance_level",
-    "simultaneous_level",
-    "step_down",
-    "student_test",
-    "tail_probability",
-    "variance_of_pairs",
-]
-
 _TIE_TOLERANCE = 1e-12
 
 
 def at_least(value: float, others: np.ndarray) -> np.ndarray:
-    """Whether each of other scores is as large as a score, up to rounding.
+    """Return whether each of other scores is as large as a score, up to rounding.
 
-    A score rounds at the scale of the numbers that it is the difference of, which its own size
-    does not tell: kappa, MCC and R2 are differences of numbers near 1, and may end up near 0. So
-    the tolerance is relative to the largest score of all; one that is out of all proportion (an
-    error that exploded) is not taken for the scale of the others.
+    The rounding error of a score depends on the numbers that were subtracted, not on its own size:
+    kappa, MCC and R2 are differences of numbers near 1 and may be near 0. So the tolerance is
+    relative to the largest score, unless that one is an outlier (an error that exploded).
     """
     if not np.isfinite(value):
         return others >= value
@@ -72,9 +40,9 @@ def at_least(value: float, others: np.ndarray) -> np.ndarray:
 
 
 def exceedances(statistic: float, null: np.ndarray) -> np.ndarray:
-    """Whether each null score is at least as good, ties up to rounding included.
+    """Return whether each null score is at least as good, including ties up to rounding.
 
-    An undefined null score counts as at least as good, which errs on the safe side.
+    An undefined null score counts as at least as good, which is conservative.
     """
     return np.isnan(null) | at_least(statistic, null)
 
@@ -85,22 +53,21 @@ Floats = NDArray[np.float64]
 
 
 def holm(pvalues: Floats) -> Floats:
-    """Holm (1979): the i-th smallest of m times m - i + 1, none below one before it; nan counts."""
+    """Adjust P-values by Holm (1979): a step-down factor m - i + 1; nan counts as a test."""
     order = np.argsort(pvalues)
     factors = np.arange(len(pvalues), 0, -1)
     adjusted = np.empty(len(pvalues))
-    # `maximum` hands a nan on to what comes after it, and nan is sorted last
+    # `maximum.accumulate` propagates nan, which is sorted last
     adjusted[order] = np.maximum.accumulate(np.asarray(pvalues)[order] * factors)
     return np.minimum(adjusted, 1.0)
 
 
 def bonferroni(pvalues: Floats) -> Floats:
-    """Each P-value times their number."""
+    """Multiply each P-value by their number."""
     return np.minimum(np.asarray(pvalues) * len(pvalues), 1.0)
 
 
 def no_correction(pvalues: Floats) -> Floats:
-    """The P-values as they are."""
     return np.asarray(pvalues, dtype=float)
 
 
@@ -108,25 +75,25 @@ CORRECTIONS = {"holm": holm, "bonferroni": bonferroni, "none": no_correction}
 
 
 def adjust_pvalues(pvalues: Floats, correction: str) -> Floats:
-    """Return P-values that are adjusted for their number by a named correction."""
+    """Return P-values adjusted for multiple testing."""
     return CORRECTIONS[correction](pvalues)
 
 
 def simultaneous_level(confidence_level: float, n_intervals: int) -> float:
-    """Return the level at which so many intervals hold together, by Bonferroni's inequality."""
+    """Return the level of single intervals for simultaneous coverage, after Bonferroni."""
     return 1 - (1 - confidence_level) / n_intervals
 
 
 def significance_level(confidence_level: float) -> float:
-    """Return the level of the tests beside intervals: one minus theirs, and 5 % at most.
+    """Return the significance level that belongs to a confidence level, at most 5 %.
 
-    Who asks for shorter intervals does not ask for more to be called more than chance.
+    A lower confidence level requests shorter intervals, not more significant results.
     """
     return min(round(1 - confidence_level, 12), LARGEST_LEVEL)  # 1 - 0.9 is below 0.1
 
 
 class RegionProbabilities(NamedTuple):
-    """Where a difference "a minus b" lies: above the ROPE, within it, or below."""
+    """Probabilities that a difference "a minus b" lies above the ROPE, within it, or below it."""
 
     a_better: float
     equivalent: float
@@ -136,10 +103,11 @@ class RegionProbabilities(NamedTuple):
 def correlated_t_probabilities(
     difference: float, standard_error: float, n_splits: int, rope: float
 ) -> RegionProbabilities:
-    """Bayesian correlated t test of Corani & Benavoli (2015), with the reference prior.
+    """Return the probabilities of the Bayesian correlated t test of Corani & Benavoli (2015).
 
-    The posterior of the difference is Student's t on ``n_splits - 1`` degrees of freedom, around
-    the mean, with the standard error of Nadeau & Bengio for its scale.
+    With the reference prior, the posterior of the difference is Student's t with ``n_splits - 1``
+    degrees of freedom, centered at the mean, with the standard error of Nadeau & Bengio as its
+    scale.
     """
     if not standard_error > 0:
         return RegionProbabilities(np.nan, np.nan, np.nan)
@@ -149,15 +117,15 @@ def correlated_t_probabilities(
 
 
 ALTERNATIVES = ("two-sided", "greater", "less")
-"""What a test is to show of the difference: that it is not 0, above it, or below it."""
+"""Alternative hypotheses: the difference is not 0, above 0, or below 0."""
 N_CONTRASTS = 10_000
 EXACT_BELOW = 25  # discordant pairs
-BOUNDS = (-1.0, 1.0)  # of a difference of two rates
+BOUNDS = (-1.0, 1.0)  # range of a difference of two rates
 EQUAL = 1e-12  # up to rounding, relative to the size of scores
 
 
 class PairedTest(NamedTuple):
-    """A test of a difference; `limits` are the ends of its interval by confidence level."""
+    """Test of a difference; `limits` returns the ends of its interval at a confidence level."""
 
     standard_error: float
     statistic: float
@@ -168,7 +136,7 @@ class PairedTest(NamedTuple):
 def tail_probability(
     statistic: float, alternative: str, degrees_of_freedom: float = np.inf
 ) -> float:
-    """Return the P-value of a statistic of Student's law, or of the normal one."""
+    """Return the P-value of a statistic under Student's t or the normal distribution."""
     least = {"two-sided": abs(statistic), "greater": statistic}.get(alternative, -statistic)
     tail = ndtr(-least) if np.isinf(degrees_of_freedom) else stdtr(degrees_of_freedom, -least)
     return float(tail * (2 if alternative == "two-sided" else 1))
@@ -177,16 +145,19 @@ def tail_probability(
 def corrected_t(
     differences: Floats, test_train_ratio: float, alternative: str = "two-sided"
 ) -> PairedTest:
-    """Nadeau & Bengio (2003): variance (1/J + n_test/n_train) s^2 on J - 1 degrees of freedom."""
+    """Return the test of Nadeau & Bengio (2003).
+
+    The variance is ``(1/J + n_test/n_train) s^2``, with J - 1 degrees of freedom.
+    """
     mean, error = float(differences.mean()), corrected_error(differences, test_train_ratio)
     return student_test(mean, error, len(differences), alternative)
 
 
 def student_test(mean: float, error: float, n_units: int, alternative: str) -> PairedTest:
-    """Return the test of a mean with its standard error, on ``n_units - 1`` degrees of freedom.
+    """Return the test of a mean given its standard error, with ``n_units - 1`` degrees of freedom.
 
-    Where nothing varies but by rounding, nothing but the mean is known: the interval is nan, and so
-    are statistic and P-value unless the mean is 0.
+    Without variation beyond rounding the interval is nan, and so are the statistic and the P-value
+    unless the mean is 0.
     """
     if error <= EQUAL * abs(mean):
         statistic, pvalue = (0.0, 1.0) if mean == 0 else (np.nan, np.nan)
@@ -203,7 +174,7 @@ def corrected_error(differences: Floats, test_train_ratio: float) -> float:
 
 
 def differences_of(scores: Floats) -> Floats:
-    """Return the differences of two columns of scores, 0 where rounding alone makes one."""
+    """Return the differences of two columns of scores, 0 if they are due to rounding alone."""
     differences: Floats = scores[:, 0] - scores[:, 1]
     differences[np.abs(differences) <= EQUAL * np.abs(scores).max()] = 0.0
     return differences
@@ -212,10 +183,11 @@ def differences_of(scores: Floats) -> Floats:
 def mcnemar(
     only_a: int, only_b: int, n: int, alternative: str = "two-sided"
 ) -> tuple[PairedTest, str]:
-    """McNemar (1947) on the pairs that one classifier alone gets right; exact below 25 of them.
+    """Return the test of McNemar (1947); exact below 25 discordant pairs.
 
-    The second value says which form it was: "exact" or "chi-squared".
-    The interval is that of Agresti & Min (2005): Wald with half a pair added to each of the cells.
+    `only_a` and `only_b` are the numbers of pairs that one classifier alone has right. The second
+    value is the form used: "exact" or "chi-squared". The interval is that of Agresti & Min (2005):
+    Wald's with half a pair added to each cell.
     """
     discordant = only_a + only_b
     if discordant < EXACT_BELOW:
@@ -223,7 +195,7 @@ def mcnemar(
         if discordant:
             pvalue = float(stats.binomtest(only_a, discordant, alternative=alternative).pvalue)
     else:
-        # the correction by 1 goes no further than 0, where the two counts are equal
+        # the continuity correction is at most the difference
         form, surplus = "chi-squared", max(abs(only_a - only_b) - 1, 0)
         statistic = surplus**2 / discordant
         if alternative == "two-sided":
@@ -232,19 +204,37 @@ def mcnemar(
             lead = only_a - only_b if alternative == "greater" else only_b - only_a
             pvalue = float(stats.norm.sf((lead - 1) / np.sqrt(discordant)))
     more, less, total = only_a + 0.5, only_b + 0.5, n + 2
-    centre = (more - less) / total
+    center = (more - less) / total
     error = float(np.sqrt((more + less) - (more - less) ** 2 / total) / total)
-    limits = partial(intervals.normal_interval, centre, error, bounds=BOUNDS)
+    limits = partial(intervals.normal_interval, center, error, bounds=BOUNDS)
     return PairedTest(error, statistic, pvalue, limits), form
 
 
+def exact_of_few(
+    n: int, differences: Floats, variances: Floats, alternative: str = "two-sided"
+) -> Floats:
+    """Return McNemar's exact P-values of pairs with few discordant samples, 0 for other pairs.
+
+    A difference `d` with variance `v` corresponds to ``n (n v + d^2)`` discordant samples among
+    `n`.
+    """
+    pvalues = np.zeros(len(differences))
+    discordant = np.rint(n * (n * variances + differences**2)).astype(int)
+    surplus = np.rint(n * differences).astype(int)
+    for at in np.flatnonzero(discordant < EXACT_BELOW):
+        only_a = int(discordant[at] + surplus[at]) // 2
+        only_b = int(discordant[at]) - only_a
+        pvalues[at] = mcnemar(only_a, only_b, n, alternative)[0].pvalue
+    return pvalues
+
+
 CELLS_OF_THREE = (np.arange(8)[:, None] >> np.arange(3) & 1).astype(float)
-"""Which of three classifiers is right in each of the cells."""
+"""Indicators of the three classifiers that are right in each of the 8 cells."""
 
 
 @dataclass(frozen=True, eq=False)
 class Right:
-    """Which of k classifiers are right on which of n samples, counted once for all tests.
+    """Correct answers of k classifiers on n samples, counted once for all tests.
 
     Attributes
     ----------
@@ -257,24 +247,24 @@ class Right:
 
     @cached_property
     def both(self) -> Floats:
-        """How many samples each pair of classifiers has right."""
+        """Number of samples that each pair of classifiers has right."""
         return np.array([[np.count_nonzero(a & b) for b in self.right] for a in self.right], float)
 
     @property
     def rates(self) -> Floats:
-        """The share of the samples that each has right."""
+        """Fraction of samples that each classifier has right."""
         return np.diag(self.both) / self.right.shape[1]
 
     @cached_property
     def counts(self) -> tuple[Floats, Floats]:
-        """How many samples each group has, and how many each classifier has right there."""
+        """Number of samples in each group, and number of right answers by classifier and group."""
         assert self.group is not None
         return self.count(self.group)
 
     def count(self, code: Codes) -> tuple[Floats, Floats]:
-        """Return the same of groups of one kind.
+        """Return the counts of `counts` for groups of one kind.
 
-        Three classifiers have 8 cells, by which of them are right, and one pass counts these.
+        Three classifiers form 8 cells of right and wrong answers, which are counted in one pass.
         """
         n_groups, hits = int(code.max()) + 1, list[Floats]()
         for first in range(0, len(self.right), 3):
@@ -286,10 +276,10 @@ class Right:
         return table.sum(axis=1), np.concatenate(hits)[: len(self.right)]
 
     def spread(self, contrasts: Floats) -> tuple[Floats, Spread]:
-        """Return linear combinations of the rates, of shape (n_contrasts, k), and their spread."""
+        """Return linear combinations of the rates, shape (n_contrasts, k), and their spread."""
         assert self.group is not None
         n = self.right.shape[1]
-        values = contrasts @ np.diag(self.both) / n  # 0, not nearly so, where all are right equally
+        values = contrasts @ np.diag(self.both) / n  # exactly 0 for equal rates
         squares = np.sum((contrasts @ self.both) * contrasts, axis=1) / n - values**2
         whole = squares.sum(keepdims=True) / n
         totals = intervals.Totals(whole, whole)
@@ -305,10 +295,10 @@ class Right:
 def grouped_mcnemar(
     counted: Right, a: int, b: int, alternative: str = "two-sided"
 ) -> tuple[PairedTest, Spread]:
-    """Return the test of McNemar by the differences of groups (Durkalski et al. 2003).
+    """Return McNemar's test from the differences of groups (Durkalski et al. 2003).
 
-    As without groups the interval, and here the test too, adds half a sample to each of the cells
-    that differ.
+    As in the interval without groups, half a sample is added to each discordant cell; here this
+    also applies to the test.
     """
     n, eye = counted.right.shape[1], np.eye(len(counted.right))
     (value,), spread = counted.spread(eye[[a]] - eye[[b]])
@@ -318,7 +308,7 @@ def grouped_mcnemar(
 
 
 def _student(value: float, variance: float, spread: Spread, alternative: str) -> PairedTest:
-    """Return the test of a difference of so much variance; of no variance it is undefined."""
+    """Return the test of a difference with this variance; undefined for variance 0."""
     degrees, error = spread.degrees_of_freedom, float(np.sqrt(max(variance, 0.0)))
     if error == 0:
         return _of_no_variance(np.array([value]))
@@ -335,9 +325,9 @@ def _within_bounds(limits: Callable[[float], Limits], confidence_level: float) -
 def paired_bootstrap(
     difference: float, replicates: Floats, alternative: str = "two-sided"
 ) -> PairedTest:
-    """Percentile interval; P-value by the distance of the replicates from the difference.
+    """Return the percentile interval and the P-value from the deviations of the replicates.
 
-    It is nan where replicates do not vary around a difference, which then says nothing of it.
+    The P-value is nan if the replicates do not vary around a nonzero difference.
     """
     error = float(np.std(replicates, ddof=1))
     sign = -1 if alternative == "less" else 1
@@ -354,13 +344,13 @@ def paired_bootstrap(
 
 
 def percentile_limits(replicates: Floats, confidence_level: float) -> Limits:
-    """Return quantiles of replicates."""
+    """Return the percentile interval of replicates."""
     low, high = np.quantile(replicates, [(1 - confidence_level) / 2, (1 + confidence_level) / 2])
     return float(low), float(high)
 
 
 def exchange_pvalue(difference: float, replicates: Floats, alternative: str) -> float:
-    """Return the fraction of exchanges that differ as much; one that is undefined counts."""
+    """Return the fraction of exchanges at least as extreme; undefined ones count."""
     least, reached = abs(difference), np.abs(replicates)
     if alternative != "two-sided":
         sign = 1 if alternative == "greater" else -1
@@ -368,42 +358,82 @@ def exchange_pvalue(difference: float, replicates: Floats, alternative: str) -> 
     return float((1 + exceedances(least, reached).sum()) / (1 + len(replicates)))
 
 
-def draw_contrasts(covariance: Floats, pairs: NDArray[np.intp], rng: np.random.Generator) -> Floats:
-    """Draw the differences of pairs where nothing differs, each over its error, without sign.
+class Contrasts(NamedTuple):
+    """Draws of the standardized differences of pairs under the null hypothesis.
 
-    Shape (N_CONTRASTS, n_pairs), of normal values of this covariance (Hothorn, Bretz and Westfall
-    2008); 0 of a pair whose difference does not vary.
+    Draws of one pair are computed when they are needed: those of all pairs of 332 systems would
+    take 4 GB.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_names, N_CONTRASTS)
+        Draws of normal scores with the covariance of the systems (Hothorn, Bretz and Westfall
+        2008).
+    pairs : int ndarray of shape (n_pairs, 2)
+    errors : ndarray of shape (n_pairs,)
+        Standard errors; infinite for a pair whose difference does not vary.
     """
+
+    values: Floats
+    pairs: NDArray[np.intp]
+    errors: Floats
+
+    def accumulate(self, order: NDArray[np.intp]) -> Iterator[Floats]:
+        """Yield the largest absolute differences of the pairs in an order, up to each pair.
+
+        The array is reused.
+        """
+        largest, drawn = np.zeros(self.values.shape[1]), np.empty(self.values.shape[1])
+        errors = self.errors[order].tolist()
+        for (a, b), error in zip(self.pairs[order].tolist(), errors, strict=True):
+            np.subtract(self.values[a], self.values[b], out=drawn)
+            np.divide(drawn, error, out=drawn)
+            np.abs(drawn, out=drawn)
+            np.maximum(largest, drawn, out=largest)
+            yield largest
+
+    @property
+    def largest(self) -> Floats:
+        """The largest absolute difference of all pairs in each draw."""
+        return deque(self.accumulate(np.arange(len(self.pairs))), maxlen=1).pop()
+
+
+def draw_contrasts(
+    covariance: Floats, pairs: NDArray[np.intp], rng: np.random.Generator
+) -> Contrasts:
+    """Draw standardized differences of pairs from normal scores with this covariance."""
+    # normal values with this covariance, from its eigenvectors
     variances, vectors = np.linalg.eigh(covariance)
     root = vectors * np.sqrt(variances.clip(0.0))
     values = rng.standard_normal((N_CONTRASTS, len(covariance))) @ root.T
-    first, second = pairs.T
     errors = np.sqrt(variance_of_pairs(covariance, pairs))
     errors[errors <= EQUAL * np.sqrt(np.abs(covariance).max())] = np.inf
-    drawn: Floats = np.abs(values[:, first] - values[:, second]) / errors
-    return drawn
+    return Contrasts(np.ascontiguousarray(values.T), pairs, errors)
 
 
 def variance_of_pairs(covariance: Floats, pairs: NDArray[np.intp]) -> Floats:
-    """Return the variance of the difference of each of some pairs."""
+    """Return the variance of the difference of each pair."""
     first, second = pairs.T
     own = np.diag(covariance)
     variance: Floats = own[first] + own[second] - 2 * covariance[first, second]
     return variance.clip(0.0)
 
 
-def step_down(statistics: Floats, drawn: Floats) -> Floats:
-    """Return P-values for all pairs together: the largest of those that are not larger (Westfall).
+def step_down(statistics: Floats, drawn: Contrasts) -> tuple[Floats, Floats]:
+    """Return step-down P-values adjusted for all pairs (Westfall), and the largest of each draw.
 
-    A pair is held against the largest of the draws of those pairs alone whose statistic is not
-    above its own, and is not more than chance where one before it is not.
+    The statistic of a pair is compared with the maximum of the draws over the pairs whose
+    statistics are not larger. P-values are monotone in the order of the statistics.
     """
-    order = np.argsort(-statistics, kind="stable")
-    largest = np.maximum.accumulate(drawn[:, order[::-1]], axis=1)[:, ::-1]
-    exceeding = (largest >= statistics[order]).sum(axis=0)
+    order = np.argsort(-statistics, kind="stable")[::-1]
+    # largest draw among the pairs with no larger statistic
+    exceeding, largest = np.empty(len(order)), np.empty(0)
+    sizes = statistics[order].tolist()
+    for place, (size, largest) in enumerate(zip(sizes, drawn.accumulate(order), strict=True)):
+        exceeding[place] = np.count_nonzero(largest >= size)
     pvalues = np.empty(len(order))
-    pvalues[order] = np.maximum.accumulate((1 + exceeding) / (1 + len(drawn)))
-    return pvalues
+    pvalues[order[::-1]] = np.maximum.accumulate((1 + exceeding[::-1]) / (1 + len(largest)))
+    return pvalues, largest
 
 
 def paired_delong(
@@ -412,7 +442,7 @@ def paired_delong(
     alternative: str = "two-sided",
     degrees_of_freedom: float = np.inf,
 ) -> PairedTest:
-    """DeLong, DeLong & Clarke-Pearson (1988) for two correlated areas."""
+    """Return the test of DeLong, DeLong & Clarke-Pearson (1988) for two correlated areas."""
     difference = float(areas[0] - areas[1])
     variance = covariance[0, 0] + covariance[1, 1] - 2 * covariance[0, 1]
     error = float(np.sqrt(max(variance, 0.0)))
@@ -425,7 +455,10 @@ def paired_delong(
 
 
 def five_by_two_t(differences: Floats, alternative: str) -> PairedTest:
-    """Dietterich (1998): the first of 5 x 2 differences over its error, on 5 degrees of freedom."""
+    """Return the test of Dietterich (1998): the first of 5 x 2 differences over its error.
+
+    It has 5 degrees of freedom.
+    """
     error = float(np.sqrt(_variances(differences).mean()))
     first = float(differences[0, 0])
     if error == 0:
@@ -436,7 +469,10 @@ def five_by_two_t(differences: Floats, alternative: str) -> PairedTest:
 
 
 def five_by_two_f(differences: Floats) -> PairedTest:
-    """Alpaydin (1999): ``sum d^2 / (2 sum s^2)`` of 5 x 2 differences, F on 10 and 5 degrees."""
+    """Return the test of Alpaydin (1999): F with 10 and 5 degrees of freedom.
+
+    The statistic is ``sum d^2 / (2 sum s^2)`` over the 5 x 2 differences.
+    """
     total = float(_variances(differences).sum())
     error = float(np.sqrt(total / 5))
     if total == 0:
@@ -447,13 +483,13 @@ def five_by_two_f(differences: Floats) -> PairedTest:
 
 
 def _variances(differences: Floats) -> Floats:
-    """Return ``(d_1 - mean)^2 + (d_2 - mean)^2`` of each of five repeats."""
+    """Return ``(d_1 - mean)^2 + (d_2 - mean)^2`` of each of the five repeats."""
     variances: Floats = (differences[:, 0] - differences[:, 1]) ** 2 / 2
     return variances
 
 
 def _of_no_variance(differences: Floats) -> PairedTest:
-    """Return the test where the two differences of each repeat are equal."""
+    """Return the test if the two differences of each repeat are equal."""
     statistic, pvalue = (np.nan, np.nan) if differences.any() else (0.0, 1.0)
     return PairedTest(0.0, statistic, pvalue, partial(_nothing))
 
@@ -468,10 +504,10 @@ def _t_limits(first: float, error: float, confidence_level: float) -> Limits:
 
 
 def _f_limits(differences: Floats, total: float, confidence_level: float) -> Limits:
-    """Return the differences that the test of their distance would not reject.
+    """Return the interval of differences that the test does not reject.
 
-    They solve ``sum (d - x)^2 = 2 F total``; none does where the ten differ by too much among
-    themselves.
+    They solve ``sum (d - x)^2 = 2 F total``; there is no solution if the ten differences vary too
+    much.
     """
     most = 2 * float(stats.f.isf(1 - confidence_level, 10, 5)) * total
     mean = float(differences.mean())
@@ -482,16 +518,17 @@ def _f_limits(differences: Floats, total: float, confidence_level: float) -> Lim
 
 
 def grouped_cochran(counted: Right) -> tuple[float, float]:
-    """Return Hotelling's F of the rates that are right, and its P-value.
+    """Return Hotelling's F of the accuracies, and its P-value.
 
-    It is that of the covariance between groups, on ``k - 1`` and ``df - k + 2`` degrees of freedom.
+    It uses the covariance between groups, with ``k - 1`` and ``df - k + 2`` degrees of freedom.
     """
     k = len(counted.right)
-    # Each less all: if one stood out it would depend on their order what groups have in common.
+    # Contrasts of each classifier with all: symmetric, so their order does not matter.
     means, spread = counted.spread(k * np.eye(k) - 1)
     left = spread.degrees_of_freedom - k + 2
     if left <= 0:
         return np.nan, np.nan
+    # Hotelling's T^2, scaled to F
     inverse = np.linalg.pinv(spread.covariance, EQUAL, hermitian=True)
     squared = float(means @ inverse @ means)
     statistic = squared * left / ((k - 1) * spread.degrees_of_freedom)
@@ -499,7 +536,7 @@ def grouped_cochran(counted: Right) -> tuple[float, float]:
 
 
 def cochran_q_statistic(right: NDArray[np.bool_]) -> float:
-    """Cochran (1950), of (k, n): which of k classifiers is right on which of n samples."""
+    """Return the statistic of Cochran (1950) for correct answers, shape (k, n)."""
     k = len(right)
     of_classifier, of_sample = right.sum(axis=1), right.sum(axis=0)
     spread = float(np.sum(of_sample * (k - of_sample)))

@@ -1,6 +1,6 @@
-"""Posterior of "better, practically equivalent, worse" on a next data set, from the data sets seen.
+"""Posterior of "better, practically equivalent, worse" on a future data set.
 
-Every draw is a triple of probabilities: that the difference on a next data set lies above the
+Each draw is a triple of probabilities: that the difference on a future data set lies above the
 region of practical equivalence (ROPE), within it, and below it.
 """
 
@@ -16,23 +16,15 @@ from scipy import special
 from skeval._inference.paired import RegionProbabilities
 from skeval._inference.ranks import settle
 
-__all__ = [
-    "N_DRAWS",
-    "dirichlet_weights",
-    "hierarchical_draws",
-    "largest_fractions",
-    "signed_rank_draws",
-]
-
 Floats = NDArray[np.float64]
 N_DRAWS = 10_000
-"""From the posterior of the signed-rank test: a probability is known to 0.01."""
+"""Number of draws of the signed-rank test; probabilities have a Monte Carlo error of about 0.01."""
 
 PRIOR_STRENGTH = 0.5
-"""Of the pseudo-observation 0 of the signed-rank test."""
+"""Weight of the pseudo-observation 0 of the signed-rank test."""
 
 N_CHAINS, N_WARMUP, N_KEPT = 100, 200, 200
-WIDEST = 1000.0
+MAX_PRIOR_SCALE = 1000.0
 """Largest standard deviation of the priors, relative to that of the data."""
 
 ALPHA, BETA = (1.0, 2.0), (0.01, 0.1)
@@ -51,10 +43,10 @@ def dirichlet_weights(n: int, n_draws: int, rng: Generator) -> Floats:
 
 
 def signed_rank_draws(differences: Floats, rope: float, weights: Floats) -> Floats:
-    """Benavoli et al. (2014; 2017, section 4.2): a Dirichlet process with a pseudo-observation 0.
+    """Return draws of Benavoli et al. (2014; 2017, section 4.2): a Dirichlet process prior.
 
-    A draw has weight w_i w_j for the mean of the differences i and j; a mean at the very end of
-    the ROPE counts half on either side.
+    The prior has a pseudo-observation 0. A draw has weight w_i w_j for the mean of the differences
+    i and j. A mean exactly at an end of the ROPE counts half on either side.
     """
     z = np.concatenate([[0.0], differences])
     sums, end = settle(np.append((z[:, None] + z).ravel(), 2 * rope)), len(z)
@@ -69,28 +61,28 @@ def signed_rank_draws(differences: Floats, rope: float, weights: Floats) -> Floa
 def hierarchical_draws(
     differences: list[Floats], rope: float, test_fraction: float, rng: Generator
 ) -> Floats:
-    """Corani et al. (2017): cross-validated differences on several data sets.
+    """Return draws of Corani et al. (2017): cross-validated differences on several data sets.
 
-    On data set i they are normal around d_i with standard deviation s_i and correlation
-    ``rho = test_fraction``; d_i is Student's t around d_0 with scale s_0. Each draw gives the
-    probabilities of the regions under that t. The priors are those of baycomp.
+    On data set i the differences are normal with mean d_i, standard deviation s_i and correlation
+    ``rho = test_fraction``; d_i is Student's t with center d_0 and scale s_0. Each draw contains
+    the probabilities of the regions under that t distribution. The priors are those of baycomp.
     """
-    scale = float(np.mean([np.std(each) for each in differences])) or 1.0
-    data = _summarise([each / scale for each in differences], rope / scale, test_fraction)
+    scale = float(np.mean([np.std(values) for values in differences])) or 1.0
+    data = _summarize([values / scale for values in differences], rope / scale, test_fraction)
     chains = _Chains(data, rng)
     for _ in range(N_WARMUP):
         chains.advance()
     draws = []
     for _ in range(N_KEPT):
         chains.advance()
-        ends = [-rope / scale - chains.centre, chains.centre - rope / scale]
+        ends = [-rope / scale - chains.center, chains.center - rope / scale]
         below, above = (special.stdtr(chains.freedom, end / chains.spread) for end in ends)
         draws.append(np.column_stack([above, np.maximum(1 - above - below, 0.0), below]))
     return np.concatenate(draws)
 
 
 class _Summary(NamedTuple):
-    """What the likelihood needs of q data sets, each an array (q,), and the ends of priors."""
+    """Sufficient statistics of q data sets, arrays of shape (q,), and bounds of the priors."""
 
     sizes: Floats
     means: Floats
@@ -101,11 +93,11 @@ class _Summary(NamedTuple):
     widest_outer: float
 
 
-def _summarise(differences: list[Floats], rope: float, rho: float) -> _Summary:
-    sizes = np.array([len(each) for each in differences], dtype=float)
-    means = np.array([each.mean() for each in differences])
-    variances = np.array([each.var() for each in differences])
-    # Equal differences leave no variance: that of a uniform law within the ROPE stands for it.
+def _summarize(differences: list[Floats], rope: float, rho: float) -> _Summary:
+    sizes = np.array([len(values) for values in differences], dtype=float)
+    means = np.array([values.mean() for values in differences])
+    variances = np.array([values.var() for values in differences])
+    # Without variance, use that of a uniform distribution on the ROPE.
     variances = np.where(variances > 1e-24 * np.max(variances), variances, rope**2 / 3)
     outer = float(np.std(means)) or float(np.mean(np.sqrt(variances)))
     return _Summary(
@@ -113,14 +105,14 @@ def _summarise(differences: list[Floats], rope: float, rho: float) -> _Summary:
         means,
         sizes * variances / (1 - rho),
         sizes / (1 + (sizes - 1) * rho),
-        max(float(np.abs(each).max()) for each in differences) or 1.0,
-        float(np.mean(np.sqrt(variances))) * WIDEST,
-        outer * WIDEST,
+        max(float(np.abs(values).max()) for values in differences) or 1.0,
+        float(np.mean(np.sqrt(variances))) * MAX_PRIOR_SCALE,
+        outer * MAX_PRIOR_SCALE,
     )
 
 
 def _draw_precision(shape: Floats | float, rate: Floats, least: float, rng: Generator) -> Floats:
-    """Return draws of a gamma law that is cut off below."""
+    """Return draws of a gamma distribution truncated below at `least`."""
     draws: Floats = rng.gamma(shape, 1 / rate)
     below = draws < least
     if below.any():
@@ -133,31 +125,31 @@ def _draw_precision(shape: Floats | float, rate: Floats, least: float, rng: Gene
 
 
 class _Chains:
-    """Gibbs sampler of many independent chains at once; arrays are (chains, q) or (chains,)."""
+    """Gibbs sampler of independent chains; arrays have shape (chains, q) or (chains,)."""
 
     def __init__(self, data: _Summary, rng: Generator) -> None:
         self.data, self.rng = data, rng
         shape = N_CHAINS, len(data.means)
         self.inner_variance = np.tile(data.inner / data.sizes, (N_CHAINS, 1))
         noise = np.sqrt(self.inner_variance / data.shares)
-        self.centres = data.means + noise * rng.normal(size=shape)  # d_i
-        self.centre = self.centres.mean(axis=1)  # d_0
-        self.spread = self.centres.std(axis=1) + 1e-3  # s_0
+        self.centers = data.means + noise * rng.normal(size=shape)  # d_i
+        self.center = self.centers.mean(axis=1)  # d_0
+        self.spread = self.centers.std(axis=1) + 1e-3  # s_0
         self.freedom = 1 + rng.gamma(1.5, 1 / 0.05, N_CHAINS)
         self.alpha, self.beta = rng.uniform(*ALPHA, N_CHAINS), rng.uniform(*BETA, N_CHAINS)
         self.mixing = np.ones(shape)  # d_i is normal with variance s_0^2 / mixing_i
 
     def advance(self) -> None:
-        """Draw every parameter once, given all others."""
+        """Draw each parameter once from its conditional distribution."""
         self._draw_freedom()
         self._draw_mixing()
-        self._draw_centre_and_spread()
+        self._draw_center_and_spread()
         self._draw_data_sets()
         self._draw_prior_of_freedom()
 
     def _draw_freedom(self) -> None:
-        """Metropolis step on log(nu - 1), with the mixing integrated out."""
-        scaled = (self.centres - self.centre[:, None]) / self.spread[:, None]
+        """Take a Metropolis step on log(nu - 1), with the mixing integrated out."""
+        scaled = (self.centers - self.center[:, None]) / self.spread[:, None]
 
         def log_density(freedom: Floats) -> Floats:
             prior = self.alpha * np.log(freedom - 1) - self.beta * (freedom - 1)
@@ -167,45 +159,49 @@ class _Chains:
             return prior + scaled.shape[1] * norms - terms
 
         steps = np.exp(self.rng.normal(0, 1.0, N_CHAINS))
-        # With so many degrees of freedom the t law is normal, and more of them change nothing.
+        # Beyond 1e6 degrees of freedom the t distribution is normal.
         proposed = 1 + np.clip((self.freedom - 1) * steps, 1e-9, 1e6)
         gain = log_density(proposed) - log_density(self.freedom)
         taken = np.log(self.rng.random(N_CHAINS)) < gain
         self.freedom = np.where(taken, proposed, self.freedom)
 
     def _draw_mixing(self) -> None:
-        scaled = (self.centres - self.centre[:, None]) / self.spread[:, None]
+        scaled = (self.centers - self.center[:, None]) / self.spread[:, None]
         freedom = self.freedom[:, None]
         self.mixing = self.rng.gamma((freedom + 1) / 2, 2 / (freedom + scaled**2))
 
-    def _draw_centre_and_spread(self) -> None:
+    def _draw_center_and_spread(self) -> None:
+        # d_0: normal, truncated to the range of the data
         total = self.mixing.sum(axis=1)
-        mean = (self.mixing * self.centres).sum(axis=1) / total
+        mean = (self.mixing * self.centers).sum(axis=1) / total
         error = self.spread / np.sqrt(total)
         low, high = special.ndtr((np.array([[-1.0], [1.0]]) * self.data.furthest - mean) / error)
         level = low + (high - low) * self.rng.random(N_CHAINS)
-        self.centre = np.clip(
+        self.center = np.clip(
             mean + error * special.ndtri(level), -self.data.furthest, self.data.furthest
         )
-        squares = (self.mixing * (self.centres - self.centre[:, None]) ** 2).sum(axis=1)
+        # s_0: its precision is gamma, truncated below
+        squares = (self.mixing * (self.centers - self.center[:, None]) ** 2).sum(axis=1)
         least = self.data.widest_outer**-2.0
-        shape = (self.centres.shape[1] - 1) / 2
+        shape = (self.centers.shape[1] - 1) / 2
         self.spread = _draw_precision(shape, squares / 2, least, self.rng) ** -0.5
 
     def _draw_data_sets(self) -> None:
         data = self.data
+        # d_i: normal, from its own data and from d_0
         outside = self.mixing / self.spread[:, None] ** 2
         inside = data.shares / self.inner_variance
-        mean = (outside * self.centre[:, None] + inside * data.means) / (outside + inside)
+        mean = (outside * self.center[:, None] + inside * data.means) / (outside + inside)
         noise = self.rng.normal(size=mean.shape)
-        self.centres = mean + noise / np.sqrt(outside + inside)
-        squares = data.inner + data.shares * (data.means - self.centres) ** 2
+        self.centers = mean + noise / np.sqrt(outside + inside)
+        # s_i: its precision is gamma, truncated below
+        squares = data.inner + data.shares * (data.means - self.centers) ** 2
         least = data.widest_inner**-2.0
         precision = _draw_precision((data.sizes - 1) / 2, squares / 2, least, self.rng)
         self.inner_variance = 1 / precision
 
     def _draw_prior_of_freedom(self) -> None:
-        """Metropolis step that proposes from the priors of alpha and beta."""
+        """Take a Metropolis step with proposals from the priors of alpha and beta."""
         alpha, beta = self.rng.uniform(*ALPHA, N_CHAINS), self.rng.uniform(*BETA, N_CHAINS)
         new = log_gamma_density(self.freedom - 1, alpha, beta)
         old = log_gamma_density(self.freedom - 1, self.alpha, self.beta)
@@ -215,6 +211,6 @@ class _Chains:
 
 
 def log_gamma_density(x: Floats, shape: Floats, rate: Floats) -> Floats:
-    """Return the logarithm of the density of a gamma law, but for what depends on x alone."""
+    """Return the log density of a gamma distribution, up to terms in x alone."""
     density: Floats = shape * np.log(rate * x) - rate * x - special.gammaln(shape)
     return density

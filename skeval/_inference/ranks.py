@@ -1,37 +1,27 @@
-"""Tests of several classifiers by their ranks on data sets."""
+"""Tests of several classifiers based on their ranks on data sets."""
 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import NamedTuple
+from itertools import permutations
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
+from scipy.special import gammaln
 
 from skeval._inference.estimate import Limits
 
-__all__ = [
-    "critical_difference",
-    "find_equal",
-    "find_groups",
-    "friedman",
-    "mean_rank_pvalues",
-    "nemenyi_pvalues",
-    "rank_rows",
-    "settle",
-    "signed_rank_pvalue",
-    "signed_rank_test",
-    "smallest_pvalue",
-]
-
 Floats = NDArray[np.float64]
 EXACT_UP_TO = 50  # differences
-ROUNDING_DIGITS = 12  # of the largest value
+MAX_EXACT_ROWS, MAX_EXACT_COLUMNS, MAX_EXACT_STATES = 10, 8, 200_000
+"""Largest tables with an exact distribution of Friedman's statistic, which takes at most 0.3 s."""
+ROUNDING_DIGITS = 12  # relative to the largest value
 
 
 def settle(values: Floats) -> Floats:
-    """Return values that are equal but for rounding as equal: 0.8 - 0.7 and 0.7 - 0.6."""
+    """Round values so that those equal up to rounding become equal: 0.8 - 0.7 and 0.7 - 0.6."""
     scale = float(np.abs(values).max()) or 1.0
     settled: Floats = np.round(values / scale, ROUNDING_DIGITS) * scale
     return settled
@@ -44,7 +34,7 @@ def rank_rows(scores: Floats) -> Floats:
 
 
 class FriedmanTest(NamedTuple):
-    """Whether any classifier differs from the others.
+    """Test of the null hypothesis that all classifiers are equal.
 
     Attributes
     ----------
@@ -52,40 +42,74 @@ class FriedmanTest(NamedTuple):
         Friedman's statistic, corrected for ties as `scipy.stats.friedmanchisquare` does, and its
         P-value by the chi-squared distribution.
     f_statistic, f_pvalue : float
-        Iman & Davenport's F made of it, which is less conservative, and its P-value.
+        Iman & Davenport's F computed from it, which is less conservative, and its P-value.
+    exact_pvalue : float
+        Probability of a statistic at least as large if all orders of the ranks of a row are equally
+        probable; nan for larger tables, see `exact_friedman_pvalue`.
     chi_squared_without_ties, f_without_ties : float
-        The same without the correction, as printed by Demsar (2006); equal where there are no ties.
+        The statistics without the correction, as in Demsar (2006); equal to them without ties.
     kendall_w : float
-        Kendall's coefficient of concordance, the effect size: 0 if the ranks have nothing in
-        common from one data set to the next, 1 if they are the same on all.
+        Kendall's coefficient of concordance, the effect size: 0 if the ranks on different data
+        sets are unrelated, 1 if they are the same on all.
     """
 
     chi_squared: float
     pvalue: float
     f_statistic: float
     f_pvalue: float
+    exact_pvalue: float
     chi_squared_without_ties: float
     f_without_ties: float
     kendall_w: float
 
 
 def friedman(ranks: Floats) -> FriedmanTest:
-    """Friedman (1937, 1940) with the F of Iman & Davenport (1980), of ranks (N, k)."""
+    """Return the test of Friedman (1937, 1940) with the F of Iman & Davenport (1980), of ranks (N,
+    k).
+    """
     n, k = ranks.shape
     plain = 12 * n / (k * (k + 1)) * float(np.sum((ranks.mean(axis=0) - (k + 1) / 2) ** 2))
-    # This is the mean variance of the ranks of a row, relative to that of ranks without ties.
+    # mean variance of the ranks of a row, relative to ranks without ties
     untied = float(np.mean(np.var(ranks, axis=1))) * 12 / (k**2 - 1)
     chi_squared = plain / untied if untied > 0 else 0.0
     most = n * (k - 1)
     pvalue = float(stats.chi2.sf(chi_squared, k - 1))
     f = f_of(chi_squared, n, k)
-    f_pvalue = float(stats.f.sf(f, k - 1, (k - 1) * (n - 1)))
-    share = chi_squared / most
-    return FriedmanTest(chi_squared, pvalue, f, f_pvalue, plain, f_of(plain, n, k), share)
+    # without ties all rows agree with this probability, the smallest P-value of any exact test
+    smallest = float(np.exp((1 - n) * gammaln(k + 1)))
+    f_pvalue = max(float(stats.f.sf(f, k - 1, (k - 1) * (n - 1))), smallest)
+    exact, share = exact_friedman_pvalue(ranks), chi_squared / most
+    return FriedmanTest(chi_squared, pvalue, f, f_pvalue, exact, plain, f_of(plain, n, k), share)
+
+
+def exact_friedman_pvalue(ranks: Floats) -> float:
+    """Return the exact P-value of Friedman's statistic; nan if the table is too large.
+
+    The null distribution gives all orders of the observed ranks of a row, ties included, the same
+    probability. Rows are added one by one. Each state is the sorted rank sums, because the
+    statistic does not depend on the order of the columns; for the same reason the order of the
+    first row is fixed.
+    """
+    n, k = ranks.shape
+    if n > MAX_EXACT_ROWS or k > MAX_EXACT_COLUMNS:
+        return np.nan
+    doubled = np.rint(2 * ranks).astype(np.intp)  # mean ranks of ties become integers
+    sums = np.sort(doubled[:1], axis=1)
+    chances: NDArray[Any] = np.ones(1)
+    for row in doubled[1:].tolist():
+        orders = np.array(sorted(set(permutations(row))))
+        if len(sums) * len(orders) > MAX_EXACT_STATES:
+            return np.nan
+        added = np.sort((sums[:, None, :] + orders).reshape(-1, k), axis=1)
+        sums, place = np.unique(added, axis=0, return_inverse=True)
+        chances = np.bincount(place.reshape(-1), np.repeat(chances / len(orders), len(orders)))
+    # with a fixed total the statistic increases with the sum of squares
+    observed = np.sum(doubled.sum(axis=0) ** 2)
+    return min(float(chances[np.sum(sums**2, axis=1) >= observed].sum()), 1.0)
 
 
 def f_of(chi_squared: float, n: int, k: int) -> float:
-    """Return ``(N - 1) chi2 / (N (k - 1) - chi2)``; infinite where all rows rank alike."""
+    """Return ``(N - 1) chi2 / (N (k - 1) - chi2)``; infinite if all rows have the same ranks."""
     rest = n * (k - 1) - chi_squared
     if rest <= 1e-12 * n * k:
         return np.inf
@@ -98,31 +122,34 @@ def rank_error(n: int, k: int) -> float:
 
 
 def critical_difference(n: int, k: int, confidence_level: float) -> float:
-    """Return the difference of mean ranks from which Nemenyi's test rejects."""
+    """Return the smallest difference of mean ranks that Nemenyi's test rejects."""
     quantile = float(stats.studentized_range.ppf(confidence_level, k, np.inf))
     return quantile / np.sqrt(2) * rank_error(n, k)
 
 
 def nemenyi_pvalues(distances: Floats, n: int, k: int) -> Floats:
-    """Nemenyi (1963): P-values of distances of mean ranks, for all pairs together."""
+    """Return P-values of distances of mean ranks, adjusted for all pairs, by Nemenyi (1963)."""
     sizes, places = np.unique(settle(distances), return_inverse=True)
     pvalues = stats.studentized_range.sf(sizes * np.sqrt(2) / rank_error(n, k), k, np.inf)
     return np.clip(pvalues, 0.0, 1.0)[places.reshape(-1)]
 
 
 def mean_rank_pvalues(distances: Floats, n: int, k: int) -> Floats:
-    """Demsar (2006, section 3.2.2): normal P-values of distances of mean ranks, not corrected."""
+    """Return unadjusted normal P-values of distances of mean ranks.
+
+    See Demsar (2006, section 3.2.2).
+    """
     pvalues: Floats = 2 * stats.norm.sf(distances / rank_error(n, k))
     return pvalues
 
 
 def find_equal(values: np.ndarray, value: float) -> np.ndarray:
-    """Return the places of the numbers that differ from one by rounding at most."""
+    """Return the indices of numbers equal to `value` up to rounding."""
     return np.flatnonzero(np.isclose(values, value, rtol=1e-12, atol=1e-12))
 
 
 def find_groups(order: NDArray[np.intp], pvalues: Floats, alpha: float) -> list[tuple[int, ...]]:
-    """Return the longest runs in an order, of two at least, no two members of which differ."""
+    """Return the longest runs in an order, of two or more, without significant differences."""
     groups: list[tuple[int, ...]] = []
     end_before = 0
     for start in range(len(order)):
@@ -136,7 +163,7 @@ def find_groups(order: NDArray[np.intp], pvalues: Floats, alpha: float) -> list[
 
 
 class SignedRankTest(NamedTuple):
-    """Wilcoxon's test of some differences.
+    """Result of Wilcoxon's signed-rank test.
 
     Attributes
     ----------
@@ -147,8 +174,12 @@ class SignedRankTest(NamedTuple):
     effect_size : float
         Matched-pairs rank-biserial correlation, (W+ - W-) / (W+ + W-), in [-1, 1].
     averages : ndarray
-        The Walsh averages, sorted.
+        The Walsh averages, sorted, those of differences of 0 included.
     n_differences : int
+        Number of all differences.
+    n_equal : int
+        Number of differences of 0, which the test leaves out and the interval keeps: the interval
+        may contain 0 where the test rejects.
     """
 
     pvalue: float
@@ -156,9 +187,10 @@ class SignedRankTest(NamedTuple):
     effect_size: float
     averages: Floats
     n_differences: int
+    n_equal: int
 
     def limits(self, confidence_level: float) -> Limits:
-        """Return the distribution-free interval; infinite where no other has the level."""
+        """Return the distribution-free interval; infinite if no finite one has the level."""
         tail, most = (1 - confidence_level) / 2, len(self.averages)
         below = cumulated_signed_ranks(self.n_differences)
         count = int(np.searchsorted(below, tail * (1 + 1e-12), side="right"))
@@ -168,16 +200,17 @@ class SignedRankTest(NamedTuple):
 
 
 def signed_rank_test(differences: Floats) -> SignedRankTest:
-    """Wilcoxon (1945), zeros left out; exact with ties up to 50 differences, above that normal.
+    """Return the test of Wilcoxon (1945) without zeros.
 
-    The exact distribution is that of the observed, possibly tied, ranks under random signs.
+    The distribution is exact for up to 50 differences, otherwise normal. The exact one is that of
+    the observed, possibly tied, ranks under random signs.
     """
     differences = settle(differences)
     n = len(differences)
     averages = np.sort((differences[:, None] + differences)[np.triu_indices(n)]) / 2
     estimate = float(np.median(averages))
     pvalue, effect = signed_rank_pvalue(differences)
-    return SignedRankTest(pvalue, estimate, effect, averages, n)
+    return SignedRankTest(pvalue, estimate, effect, averages, n, int(np.sum(differences == 0)))
 
 
 def signed_rank_pvalue(differences: Floats) -> tuple[float, float]:
@@ -190,8 +223,8 @@ def signed_rank_pvalue(differences: Floats) -> tuple[float, float]:
     total, positive = float(ranks.sum()), float(ranks[used > 0].sum())
     smaller = min(positive, total - positive)
     if len(used) <= EXACT_UP_TO:
-        law = distribute_signed_ranks(tuple(np.rint(2 * ranks).astype(int).tolist()))
-        pvalue = 2 * float(law[: int(np.rint(2 * smaller)) + 1].sum())
+        probabilities = distribute_signed_ranks(tuple(np.rint(2 * ranks).astype(int).tolist()))
+        pvalue = 2 * float(probabilities[: int(np.rint(2 * smaller)) + 1].sum())
     else:
         z = (total / 2 - smaller) / np.sqrt(np.sum(ranks**2) / 4)
         pvalue = 2 * float(stats.norm.sf(z))
@@ -200,26 +233,29 @@ def signed_rank_pvalue(differences: Floats) -> tuple[float, float]:
 
 @lru_cache(maxsize=64)
 def distribute_signed_ranks(doubled_ranks: tuple[int, ...]) -> Floats:
-    """Return the probability of each sum of twice the ranks whose random signs are positive."""
-    law = np.zeros(sum(doubled_ranks) + 1)
-    law[0] = 1.0
+    """Return the probability of each sum of the doubled ranks with positive random signs."""
+    probabilities = np.zeros(sum(doubled_ranks) + 1)
+    probabilities[0] = 1.0
     for rank in doubled_ranks:
-        law[rank:] += law[: len(law) - rank].copy()
-        law /= 2
-    return law
+        probabilities[rank:] += probabilities[: len(probabilities) - rank].copy()
+        probabilities /= 2
+    return probabilities
 
 
 @lru_cache(maxsize=64)
 def cumulated_signed_ranks(n: int) -> Floats:
-    """Return ``P(W <= 0), P(W <= 1) ...`` of the ranks 1 ... n, as far as it is below one half."""
+    """Return ``P(W <= 0), P(W <= 1) ...`` for the ranks 1 ... n.
+
+    Only the values below one half are used.
+    """
     most = n * (n + 1) // 2
     if n <= EXACT_UP_TO:
         return np.cumsum(distribute_signed_ranks(tuple(range(2, 2 * n + 1, 2)))[::2])
     error = np.sqrt(n * (n + 1) * (2 * n + 1) / 24)
-    law: Floats = stats.norm.cdf((np.arange(most + 1) - most / 2) / error)
-    return law
+    probabilities: Floats = stats.norm.cdf((np.arange(most + 1) - most / 2) / error)
+    return probabilities
 
 
 def smallest_pvalue(n: int) -> float:
-    """Return the smallest two-sided P-value that Wilcoxon's test has of n differences."""
+    """Return the smallest possible two-sided P-value of Wilcoxon's test of n differences."""
     return min(2.0 ** (1 - n), 1.0)

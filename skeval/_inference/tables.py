@@ -1,12 +1,12 @@
-"""Intervals of metrics of a confusion table: by the delta method, and score intervals.
+"""Intervals of metrics of a confusion matrix: delta method and score intervals.
 
 The cells of a confusion matrix are multinomial, cov(p_ij, p_kl) = (1[ij = kl] p_ij - p_ij p_kl)/n,
-so that a smooth g(p) has var g = (sum p G^2 - (sum p G)^2) / n with G its gradient.
+so a smooth g(p) has var g = (sum p G^2 - (sum p G)^2) / n with G its gradient.
 
-A score interval, Wilson's carried over to any metric, is the range of the metric over the tables
-that Pearson's chi-square does not reject, ``{p : sum (n_i - n p_i)^2 / (n p_i) <= z^2}``. For a
-proportion it is Wilson's (1927). An empty cell costs n p_i, so that no cell counts as impossible
-because it has not been seen.
+The score interval generalizes Wilson's interval to any metric: it is the range of the metric over
+the tables that Pearson's chi-square does not reject,
+``{p : sum (n_i - n p_i)^2 / (n p_i) <= z^2}``. For a proportion it is Wilson's (1927). An empty
+cell contributes n p_i, so cells without samples are not treated as impossible.
 """
 
 from __future__ import annotations
@@ -26,32 +26,16 @@ from skeval._inference import intervals
 from skeval._inference.estimate import Limits
 from skeval._inference.intervals import Codes, Spread
 
-__all__ = [
-    "Cells",
-    "ConfusionTable",
-    "CountedClasses",
-    "FScore",
-    "ValueAndGradient",
-    "count_cells",
-    "delta_variance",
-    "f_score_gradient",
-    "kappa",
-    "mean_cost",
-    "mean_of_labels",
-    "phi",
-    "score_form",
-]
-
 Floats = NDArray[np.float64]
 _ROUNDING = 1e-24
-"""Of squared influence values, each of a relative error of about 1e-16."""
+"""Tolerance for squared influence values with relative errors of about 1e-16."""
 
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """The cell of each sample, counted once for all metrics of a table.
+    """Cell of each sample, counted once for all metrics of a table.
 
-    Where several tables of the same samples are added up, `repeat` numbers them.
+    If several tables of the same samples are summed, `repeat` numbers them.
     """
 
     cell: NDArray[np.intp]
@@ -70,82 +54,82 @@ class Cells:
 
     @cached_property
     def largest(self) -> float:
-        """The largest weight, whose square may overflow."""
+        """Largest weight; squares are relative to it because they may overflow."""
         return 1.0 if self.weight is None else float(self.weight.max())
 
     @cached_property
     def counts(self) -> Floats:
-        """The weight in each cell of each repeat."""
+        """Weight in each cell of each repeat."""
         return self.count(self.weight)
 
     @cached_property
     def squares(self) -> Floats:
-        """The squared weights in each cell of each repeat, those relative to the largest."""
+        """Squared weights in each cell of each repeat, relative to the largest weight."""
         return self.count(None if self.weight is None else (self.weight / self.largest) ** 2)
 
     def spread(self, slope: Floats, groups: Codes | None) -> list[Spread]:
-        """Return how far the mean slope of the cells is known, by each repeat."""
+        """Return the spread of the mean slope over the cells, for each repeat."""
         if groups is None:
             totals = self.counts.sum(axis=1, keepdims=True)
-            centred = slope - self.counts @ slope[:, None] / totals
-            variances = np.sum(self.squares * (centred * (self.largest / totals)) ** 2, axis=1)
+            centered = slope - self.counts @ slope[:, None] / totals
+            variances = np.sum(self.squares * (centered * (self.largest / totals)) ** 2, axis=1)
             return [Spread(np.array([[variance]])) for variance in variances.tolist()]
-        found = intervals.spreads_of_cells(slope, self.cell, groups, self.weight, self.repeat)
-        return [intervals.warn_of_one_group(each) for each in found]
+        spreads = intervals.spreads_of_cells(slope, self.cell, groups, self.weight, self.repeat)
+        return [intervals.warn_of_one_group(spread) for spread in spreads]
 
 
 class ConfusionTable(NamedTuple):
-    """A table of counts (rows true), the cells of the samples, and the metric of such tables.
+    """Table of counts (rows true), the cells of its samples, and a metric of such tables.
 
-    `place` says which cell of the table each of the `cells` is, which other tables may count too.
+    `place` is the cell of the table for each of the `cells`, which other tables may share.
     """
 
     counts: Floats
     cells: Cells
     place: NDArray[np.intp]
     metric: ValueAndGradient
-    score: FScore | None = None  # The delta method needs it.
+    score: FScore | None = None  # used by the delta method
 
     @property
     def share(self) -> Floats:
-        """Share of each cell."""
+        """Fraction of samples in each cell."""
         return self.counts / self.counts.sum()
 
     def shares(self) -> Iterator[Floats]:
-        """Yield the share of each cell in each of the repeats."""
+        """Yield the fraction of samples in each cell of each repeat."""
         for counts in self.cells.counts:
             table = np.bincount(self.place, counts, self.counts.size)
             yield (table / table.sum()).reshape(self.counts.shape)
 
 
-MOST_COUNTED = 1000
-"""Whole numbers below it are counted, and not sorted."""
+MAX_COUNTED = 1000
+"""Integer labels below this value are counted instead of sorted."""
 
 
 def list_classes(y_true: NDArray[Any], y_pred: NDArray[Any]) -> NDArray[Any]:
-    """Return the sorted classes of both; small whole numbers are counted, and not sorted."""
+    """Return the sorted classes of both arrays; small integers are counted instead of sorted."""
     both = np.asarray(y_true), np.asarray(y_pred)
     if all(y.dtype.kind == "b" for y in both):
         return np.array([False, True])[[not all(map(np.all, both)), any(map(np.any, both))]]
-    if all(y.dtype.kind in "iu" and y.min() >= 0 and y.max() < MOST_COUNTED for y in both):
-        seen = [np.bincount(y, minlength=MOST_COUNTED) for y in both]
-        return np.flatnonzero(seen[0] + seen[1])
+    if all(y.dtype.kind in "iu" and y.min() >= 0 and y.max() < MAX_COUNTED for y in both):
+        counts = [np.bincount(y, minlength=MAX_COUNTED) for y in both]
+        return np.flatnonzero(counts[0] + counts[1])
     return np.asarray(unique_labels(y_true, y_pred))
 
 
 class CountedClasses(NamedTuple):
-    """The classes of the samples, true and predicted, sorted, and the cell of each sample."""
+    """Sorted classes of true and predicted labels, and the cell of each sample."""
 
     classes: NDArray[Any]
     cells: Cells
 
     def choose(self, label: Any) -> CountedClasses:
-        """Return the same of one class against all others: whether a sample is of it."""
+        """Return the counts of one class against all others."""
         return self._replace(classes=self.classes == label)
 
     def order_by(self, order: NDArray[Any]) -> ConfusionTable:
-        """Return the table of the classes in this order, which has them all."""
-        size = max(len(order), 2)  # Beside a single class there may be another one, not yet seen.
+        """Return the table with the classes in this order, which must include all of them."""
+        size = max(len(order), 2)  # a single observed class implies a second one
         at = np.argmax(self.classes[:, None] == order, axis=1)
         place = (at[:, None] * size + at).ravel()
         counts = np.bincount(place, self.cells.counts.sum(axis=0), size**2).astype(np.float64)
@@ -158,7 +142,7 @@ def count_cells(
     weight: Floats | None,
     repeat: NDArray[np.intp] | None = None,
 ) -> CountedClasses:
-    """Return the cells of the confusion table of all classes."""
+    """Return the cells of the confusion matrix of all classes."""
     classes = list_classes(y_true, y_pred)
     k = len(classes)
     true, pred = (np.searchsorted(classes, np.asarray(y)) for y in (y_true, y_pred))
@@ -174,31 +158,31 @@ def score_form(
 ) -> tuple[Callable[[float], Limits], float]:
     """Return the score interval by confidence level, and the standard error of the estimate.
 
-    The size of the sample is the number of independent samples, each of weight 1, whose metric
-    would have this variance; see `effective_number`. Groups take Student's quantile, as Korn and
-    Graubard (1998) do.
-    Where the table adds up several tables of the same samples, the variance is the mean of theirs.
-    `widen` says of it how many times as large that of the estimate is.
+    The effective sample size is the number of independent samples, each of weight 1, whose metric
+    would have this variance; see `effective_number`. Groups use Student's quantile, as in Korn and
+    Graubard (1998). If the table is the sum of several tables of the same samples, the variance is
+    the mean of their variances. `widen` returns the factor from this variance to that of the
+    estimate.
     """
     share = table.share
     gradient = table.metric(share)[1]
     slope = gradient - np.sum(share * gradient)
     cells = table.cells
     largest = (cells.counts.sum() / cells.largest) ** 2 / cells.squares.sum() / len(cells.counts)
-    found = cells.spread(slope.ravel()[table.place], groups)
-    error = float(np.sqrt(np.mean([one.variance for one in found])))
-    alone, most = float(np.sum(share * slope**2)), float(np.max(slope**2, initial=0.0))
-    if alone <= _ROUNDING * most or not error > 0:
+    spreads = cells.spread(slope.ravel()[table.place], groups)
+    error = float(np.sqrt(np.mean([spread.variance for spread in spreads])))
+    alone, largest_squared = float(np.sum(share * slope**2)), float(np.max(slope**2, initial=0.0))
+    if alone <= _ROUNDING * largest_squared or not error > 0:
         alone = 0.0
-    n_groups, rarity = found[0].n_groups, np.inf
+    n_groups, rarity = spreads[0].n_groups, np.inf
     if n_groups is not None and alone:
         rarity = alone / float(np.max(slope[share > 0] ** 2))
     unvaried = largest if n_groups is None else float(n_groups)
     size = intervals.effective_number(alone, error, largest, unvaried, rarity)
     larger = 1.0 if widen is None else widen(error**2)
-    degrees = min(one.degrees_of_freedom for one in found)
-    made_of = table.metric, share, estimate, size / larger, degrees
-    return partial(_score_interval, *made_of), error * float(np.sqrt(larger))
+    degrees = min(spread.degrees_of_freedom for spread in spreads)
+    args = table.metric, share, estimate, size / larger, degrees
+    return partial(_score_interval, *args), error * float(np.sqrt(larger))
 
 
 def _score_interval(
@@ -216,10 +200,10 @@ def _score_interval(
 
 @dataclass(frozen=True)
 class FScore:
-    """Which of the averages: `value` precision, recall, F, Jaccard of each class, F of averages.
+    """Average of class rates: precision, recall, F, Jaccard, or F of averages, as `value`.
 
     `average` is "macro", "micro", "weighted" (by support), "log_inverse" or class weights;
-    `chosen` are the classes averaged over.
+    `chosen` marks the averaged classes.
     """
 
     value: str  # "precision" | "recall" | "f" (mean of the F of classes) | "jaccard" | "f_of_means"
@@ -251,7 +235,7 @@ def f_score_gradient(p: Floats, score: FScore, n: float) -> tuple[float, Floats]
 
 
 class _Rate(NamedTuple):
-    """A rate ``top p_cc / (by_row row_c + by_column column_c - by_diagonal p_cc)`` of a class."""
+    """Rate ``top p_cc / (by_row row_c + by_column column_c - by_diagonal p_cc)`` of a class."""
 
     top: float
     by_row: float
@@ -259,7 +243,7 @@ class _Rate(NamedTuple):
     by_diagonal: float = 0.0
 
     def find(self, part: Floats, row: Floats, column: Floats) -> tuple[Floats, ...]:
-        """Return the rates, 0 for 0/0, and their slopes in the part, the row and the column."""
+        """Return the rates, 0 for 0/0, and their derivatives in cell, row and column."""
         whole = self.by_row * row + self.by_column * column - self.by_diagonal * part
         scale = np.divide(1.0, whole, out=np.zeros_like(whole), where=whole > 0)
         rate = self.top * part * scale
@@ -272,7 +256,6 @@ _JACCARD = _Rate(1.0, 1.0, 1.0, 1.0)
 
 
 def _list_rates(score: FScore) -> list[_Rate]:
-    """Return the rates to average."""
     b2 = score.beta**2
     f = _RECALL if np.isinf(b2) else _Rate(1 + b2, b2, 1.0)
     return {
@@ -284,7 +267,7 @@ def _list_rates(score: FScore) -> list[_Rate]:
 
 
 def _micro(p: Floats, chosen: NDArray[np.bool_], rate: _Rate) -> tuple[float, Floats]:
-    """Return the rate of the classes added up, and its gradient."""
+    """Return the rate of the pooled classes, and its gradient."""
     sums = (v[chosen].sum(keepdims=True) for v in (np.diag(p), p.sum(axis=1), p.sum(axis=0)))
     value, by_part, by_row, by_column = rate.find(*sums)
     one = chosen.astype(np.float64)
@@ -292,7 +275,10 @@ def _micro(p: Floats, chosen: NDArray[np.bool_], rate: _Rate) -> tuple[float, Fl
 
 
 def _mean_of_classes(p: Floats, weight: Floats, slope: Floats, rate: _Rate) -> tuple[float, Floats]:
-    """Return sum_c w_c m_c and its gradient; `slope` is d(unnormalised w_c)/d(row c) / sum."""
+    """Return ``sum_c w_c m_c`` and its gradient.
+
+    `slope` is the derivative of the unnormalized w_c by row c, over the sum of the weights.
+    """
     values, by_part, by_row, by_column = rate.find(np.diag(p), p.sum(axis=1), p.sum(axis=0))
     mean = float(weight @ values)
     of_row = weight * by_row + slope * (values - mean)
@@ -300,7 +286,7 @@ def _mean_of_classes(p: Floats, weight: Floats, slope: Floats, rate: _Rate) -> t
 
 
 def _weights(row: Floats, score: FScore, n: float) -> tuple[Floats, Floats]:
-    """Return class weights that sum to 1, and their slopes in the class frequencies."""
+    """Return class weights that sum to 1, and their derivatives in the class frequencies."""
     weight, slope = np.zeros_like(row), np.zeros_like(row)
     support = row[score.chosen]
     if not isinstance(score.average, str):
@@ -309,7 +295,7 @@ def _weights(row: Floats, score: FScore, n: float) -> tuple[Floats, Floats]:
         weight[score.chosen] = 1.0
     elif score.average == "weighted":
         weight[score.chosen], slope[score.chosen] = support, 1.0
-    else:  # The weights are 1 / log n_c.
+    else:  # weights 1 / log n_c
         weight[score.chosen] = 1 / np.log(n * support)
         slope[score.chosen] = -1 / (support * np.log(n * support) ** 2)
     total = weight.sum()
@@ -331,19 +317,19 @@ def _f_of_means(
 
 ValueAndGradient = Callable[[Floats], tuple[float, Floats]]
 _TOLERANCE = 1e-6
-"""Up to which an end of the interval is found, in the unit of the metric."""
+"""Tolerance of the ends of the interval, in the unit of the metric."""
 _LEAST = 1e-12
-"""The weight that the table of full cells keeps."""
+"""Minimum weight of the initial table, in which every cell has mass."""
 _PAIRWISE, _MAX_STEPS = 15, 50
 _TIE = 1e-12
-"""Slopes that differ by less, relative to their range, are equal but for rounding."""
+"""Relative difference below which slopes are equal up to rounding."""
 
 
 def score_limits(metric: ValueAndGradient, share: Floats, radius: float) -> tuple[float, float]:
     """Return the smallest and largest metric of the tables p with ``sum share^2/p <= 1 + radius``.
 
-    `share` are the observed shares of the cells, `radius` is z^2/n, and `metric` returns its value
-    and gradient for cell probabilities.
+    `share` are the observed fractions of the cells, `radius` is z^2/n, and `metric` returns its
+    value and gradient for cell probabilities.
     """
 
     def negative(p: Floats) -> tuple[float, Floats]:
@@ -354,13 +340,14 @@ def score_limits(metric: ValueAndGradient, share: Floats, radius: float) -> tupl
 
 
 def _largest(metric: ValueAndGradient, share: Floats, radius: float) -> float:
-    """Climb by Frank-Wolfe steps: pairwise ones, then fully corrective ones.
+    """Maximize the metric by Frank-Wolfe steps: pairwise at first, then fully corrective.
 
-    The point is a mean of tables of the convex region; each step adds the table that is best by
-    the gradient. A pairwise step (Lacoste-Julien and Jaggi 2015) gives it weight of the worst table
-    and costs little. Such steps go to and fro where empty or nearly empty cells are equally good;
-    what they do not settle soon is settled by weighting all tables anew (Jaggi 2013, algorithm 4).
-    It starts inside, where each cell has mass, for the gradient may be infinite at an empty cell.
+    The point is a mean of tables of the convex region; each step adds the table that maximizes the
+    linearized metric. A pairwise step (Lacoste-Julien and Jaggi 2015) moves weight from the worst
+    table to the new one and is cheap. Pairwise steps zigzag if several empty or nearly empty cells
+    are equally good; after `_PAIRWISE` steps the weights of all tables are optimized instead
+    (Jaggi 2013, algorithm 4). The start is in the interior, where each cell has mass, because the
+    gradient may be infinite at an empty cell.
     """
     mixed = radius / (1 + radius) / 2
     p = (1 - mixed) * share + mixed / share.size
@@ -374,11 +361,13 @@ def _largest(metric: ValueAndGradient, share: Floats, radius: float) -> float:
         tables, weights = np.concatenate([tables, best[None]]), np.append(weights, 0.0)
         if n_steps < _PAIRWISE:
             worst = np.argmin(np.tensordot(tables, gradient, gradient.ndim))
+            # pairwise step: move weight from the worst table to the best
             direction = best - tables[worst]
             step = _step(metric, p, direction, weights[worst])
             weights[worst], weights[-1] = weights[worst] - step, step
             p = p + step * direction
         else:
+            # fully corrective step
             weights = _weigh(metric, tables, weights)
             p = np.tensordot(weights, tables, 1)
         tables, weights = tables[weights > 0], weights[weights > 0]
@@ -386,10 +375,10 @@ def _largest(metric: ValueAndGradient, share: Floats, radius: float) -> float:
 
 
 def _step(metric: ValueAndGradient, p: Floats, direction: Floats, longest: float) -> float:
-    """Return the step in (0, longest] at which the metric stops rising along a direction.
+    """Return the step in (0, longest] at which the metric stops increasing along a direction.
 
-    The whole step empties cells, where a rate may become 0/0 and the metric jump: it is taken only
-    where it loses nothing.
+    The full step empties cells, where a rate may become 0/0 and the metric may jump. It is only
+    taken if the metric does not decrease.
     """
 
     def rise(step: float) -> float:
@@ -405,17 +394,17 @@ def _step(metric: ValueAndGradient, p: Floats, direction: Floats, longest: float
 def _weigh(metric: ValueAndGradient, tables: Floats, start: Floats) -> Floats:
     """Return the weights of the mean of tables with the largest metric.
 
-    Without the first table, where it is that of full cells, a rate may become 0/0 and the metric
-    jump: it keeps a tiny weight unless the metric is no smaller without it.
+    Without the first table, which has mass in every cell, a rate may become 0/0 and the metric may
+    jump. It therefore keeps a tiny weight unless the metric is at least as large without it.
     """
 
     def negative(weights: Floats) -> tuple[float, Floats]:
         value, gradient = metric(np.tensordot(weights, tables, 1))
         return -value, -np.tensordot(tables, gradient, gradient.ndim)
 
-    with warnings.catch_warnings():  # Older versions of SciPy warn that they clip x to its bounds.
+    with warnings.catch_warnings():  # older SciPy warns about clipping x
         warnings.filterwarnings("ignore", "Values in x were outside bounds", RuntimeWarning)
-        found = minimize(
+        optimum = minimize(
             negative,
             0.9 * start + 0.1 * (np.arange(len(start)) == len(start) - 1),
             jac=True,
@@ -424,29 +413,30 @@ def _weigh(metric: ValueAndGradient, tables: Floats, start: Floats) -> Floats:
             constraints=LinearConstraint(np.ones((1, len(start))), 1.0, 1.0),
             options={"ftol": 1e-12},
         ).x
-    found = np.maximum(found, 0.0) / np.maximum(found, 0.0).sum()
-    if found[0] > 0.5:
-        return found
-    without = np.append(0.0, found[1:]) / found[1:].sum()
-    with np.errstate(invalid="ignore"):  # The mean over no class is 0/0.
-        return without if negative(without)[0] <= negative(found)[0] else found
+    optimum = np.maximum(optimum, 0.0) / np.maximum(optimum, 0.0).sum()
+    if optimum[0] > 0.5:
+        return optimum
+    without = np.append(0.0, optimum[1:]) / optimum[1:].sum()
+    with np.errstate(invalid="ignore"):  # the mean over no class is 0/0
+        return without if negative(without)[0] <= negative(optimum)[0] else optimum
 
 
 def best_table(share: Floats, slope: Floats, radius: float) -> Floats:
     """Return the table p of the region with the largest ``sum slope p``.
 
-    With a Lagrange multiplier, ``p_i = c share_i / sqrt(m - slope_i)`` in the cells seen. Where m
-    would fall below the slope of an empty cell, it is that slope, and that cell takes what is left.
+    With a Lagrange multiplier m, ``p_i = c share_i / sqrt(m - slope_i)`` in the nonempty cells. If
+    m would be below the slope of an empty cell, m is set to that slope and the cell gets the
+    remaining mass.
     """
-    seen = share > 0
+    nonempty = share > 0
     spread = np.ptp(slope)
     if spread == 0:
         return share
-    depth = (slope[seen].max() - slope[seen]) / spread  # It is 0 at the best of the cells seen.
+    depth = (slope[nonempty].max() - slope[nonempty]) / spread  # 0 at the best nonempty cell
     depth[depth < _TIE] = 0.0
-    # This is what the best of the empty cells would gain.
-    gain = (slope[~seen].max(initial=-np.inf) - slope[seen].max()) / spread
-    q = share[seen]
+    # gain of the best empty cell over the best nonempty one
+    gain = (slope[~nonempty].max(initial=-np.inf) - slope[nonempty].max()) / spread
+    q = share[nonempty]
 
     def excess(log_margin: float) -> float:
         root = np.sqrt(np.exp(log_margin) + depth)
@@ -454,7 +444,7 @@ def best_table(share: Floats, slope: Floats, radius: float) -> Floats:
 
     margin = 0.0
     if depth.any():
-        # Where the best cells were hardly seen the root is near 0: it is no smaller than this.
+        # lower bound of the root, which is near 0 if the best cells are nearly empty
         least = 2 * np.log(q[depth == 0].sum() * np.sum(q * np.sqrt(depth)) / (1 + radius))
         ends = min(-60.0, float(least)), np.log1p(1 / np.sqrt(radius))
         margin = float(np.exp(brentq(excess, *ends, xtol=1e-14)))
@@ -462,12 +452,12 @@ def best_table(share: Floats, slope: Floats, radius: float) -> Floats:
         return share
     p = np.zeros_like(share)
     root = np.sqrt(max(margin, gain) + depth)
-    p[seen] = q / root * (np.sum(q * root) / (1 + radius))
+    p[nonempty] = q / root * (np.sum(q * root) / (1 + radius))
     if gain <= margin:
-        p[seen] /= p[seen].sum()
+        p[nonempty] /= p[nonempty].sum()
     else:
-        top = ~seen & (slope >= slope[~seen].max() - _TIE * spread)
-        p[top] = max(0.0, 1 - p[seen].sum()) / top.sum()
+        top = ~nonempty & (slope >= slope[~nonempty].max() - _TIE * spread)
+        p[top] = max(0.0, 1 - p[nonempty].sum()) / top.sum()
     return p
 
 
@@ -477,9 +467,9 @@ def mean_cost(p: Floats, costs: Floats) -> tuple[float, Floats]:
 
 
 def mean_of_labels(p: Floats, score: FScore) -> tuple[float, Floats]:
-    """Return the mean of a rate over labels, and its gradient by the cells of their tables.
+    """Return the mean of a rate over labels, and its gradient in the cells of their tables.
 
-    `p` has shape (n_labels, 2, 2): truth and prediction of each label; "weighted" is by support.
+    `p` has shape (n_labels, 2, 2): truth and prediction of each label. "weighted" is by support.
     """
     row, column = p[:, 1, :].sum(axis=1), p[:, :, 1].sum(axis=1)
     values, by_part, by_row, by_column = _list_rates(score)[0].find(p[:, 1, 1], row, column)
@@ -496,15 +486,15 @@ def mean_of_labels(p: Floats, score: FScore) -> tuple[float, Floats]:
 def kappa(p: Floats, disagreement: Floats) -> tuple[float, Floats]:
     """Return Cohen's kappa, ``1 - sum w_ij p_ij / sum w_ij row_i column_j``."""
     row, column = p.sum(axis=1), p.sum(axis=0)
-    seen, expected = np.sum(disagreement * p), row @ disagreement @ column
+    observed, expected = np.sum(disagreement * p), row @ disagreement @ column
     if expected <= 0:
         return np.nan, np.zeros_like(p)
     slope = (disagreement @ column)[:, None] + (row @ disagreement)[None, :]
-    return float(1 - seen / expected), (seen / expected * slope - disagreement) / expected
+    return float(1 - observed / expected), (observed / expected * slope - disagreement) / expected
 
 
 def phi(p: Floats) -> tuple[float, Floats]:
-    """Return Matthews' correlation, 0 where all are of one class or predicted to be."""
+    """Return Matthews' correlation, 0 if all true or all predicted labels are of one class."""
     row, column = p.sum(axis=1), p.sum(axis=0)
     of_true, of_predicted = 1 - row @ row, 1 - column @ column
     scale = np.sqrt(max(of_true, 0.0) * max(of_predicted, 0.0))

@@ -1,5 +1,3 @@
 """How it is repeated: plans, the one loop over fits, jobs and what is kept of them."""
 
 from __future__ import annotations
-
-__all__: list[str] = []

@@ -39,11 +39,8 @@ from joblib import Parallel, delayed, effective_n_jobs, parallel_config
 from joblib.parallel import get_active_backend
 from sklearn.utils.validation import check_memory
 
-from skeval._resampling.progress import follow_jobs
+from skeval._resampling.progress import follow_jobs, tell
 from skeval.utils._checks import check_jobs, warn_user
-
-__all__ = ["Jobs", "open_jobs", "tallied_warnings"]
-
 
 JOBS_PER_RESULT = 4
 """Jobs that are kept as one result: writing takes 2 ms, so 0.5 ms a job."""
@@ -79,14 +76,18 @@ def open_jobs(
     results = None if memory is None else Results(memory, function)
     with follow_jobs(total, verbose if total > 1 else 0) as (listeners, lines):
         workers = Workers(n_jobs, lines, 1 if blocks else "auto")
-        yield Jobs(function, workers, results, listeners, blocks)
+        jobs = Jobs(function, workers, results, listeners, blocks)
+        yield jobs
+    if verbose and jobs.n_reused:
+        tell(f"skeval reused {jobs.n_reused} of {total} fits that were kept by memory=")
 
 
 @dataclass(eq=False, repr=False)
 class Jobs:
     """Runs jobs; `results` keeps what is finished, unless it is None.
 
-    `listeners` are told how many more fits are done.
+    `listeners` are told how many more fits are done. `n_reused` counts the fits that `results` held
+    before.
     """
 
     function: Callable[[Any], Any]
@@ -94,6 +95,7 @@ class Jobs:
     results: Results | None
     listeners: Sequence[Callable[[int], object]]
     blocks: bool
+    n_reused: int = 0
 
     def __call__(self, jobs: Iterable[Any]) -> list[Any]:
         """Return ``function(job)`` of each job, in the order given."""
@@ -109,12 +111,14 @@ class Jobs:
         """Return ``function(fits)``, which does many fits at once in this process."""
         if self.results is None:
             return function(fits)
-        return self.results.get(self.results.key(("here", fits)), partial(function, fits))
+        key = self.results.key(("here", fits))
+        self.n_reused += len(fits) if key in self.results else 0
+        return self.results.get(key, partial(function, fits))
 
     def advance(self, n_fits: int) -> None:
         """Tell that more fits are done."""
-        for tell in self.listeners:
-            tell(n_fits)
+        for advance in self.listeners:
+            advance(n_fits)
 
     def stream(self, batches: Iterable[JobList]) -> Iterator[tuple[Any, list[Any]]]:
         """Yield each batch with the results of its jobs, in the order given.
@@ -148,7 +152,7 @@ class Jobs:
         for (number, at), value in self.workers.run(self.function, list_jobs()):
             batch = waiting[number - n_closed]
             batch.put(at, value)
-            self._advance(batch, [at])
+            self.advance(self._count_fits(batch, [at]))
             while waiting and not waiting[0].n_left:
                 n_closed += 1
                 yield self._close(waiting.popleft())
@@ -163,11 +167,12 @@ class Jobs:
         return batch
 
     def _close(self, batch: Batch) -> tuple[Any, list[Any]]:
-        self._advance(batch, batch.kept)
+        self.n_reused += self._count_fits(batch, batch.kept)
+        self.advance(self._count_fits(batch, batch.kept))
         return batch.given, batch.found
 
-    def _advance(self, batch: Batch, numbers: list[int]) -> None:
-        self.advance(sum(len(batch.jobs[at]) for at in numbers) if self.blocks else len(numbers))
+    def _count_fits(self, batch: Batch, numbers: list[int]) -> int:
+        return sum(len(batch.jobs[at]) for at in numbers) if self.blocks else len(numbers)
 
 
 @dataclass(eq=False, repr=False)
@@ -461,10 +466,10 @@ class Results:
     and of the part. What the code of the task was is in the key, too: see `CodeOf`.
     """
 
-    def __init__(self, memory: Any, *task: Any) -> None:
+    def __init__(self, memory: Any, *inputs: Any) -> None:
         memory = os.fspath(memory) if isinstance(memory, os.PathLike) else memory
         self._memory = check_memory(memory).cache(compute_result, ignore=["compute"])
-        self._task = hash_parts((CodeOf(task).found, task))
+        self._task = hash_parts((CodeOf(inputs).found, inputs))
         self._lock = Lock()  # workers' threads read what the main thread writes
 
     def key(self, part: Any) -> str:
@@ -496,11 +501,11 @@ class CodeOf(pickle.Pickler):
     attributes of classes.
     """
 
-    def __init__(self, task: Any) -> None:
+    def __init__(self, inputs: Any) -> None:
         super().__init__(io.BytesIO())
         self._found: set[tuple[str, ...]] = set()
         try:
-            self.dump(task)
+            self.dump(inputs)
         except (pickle.PicklingError, AttributeError, TypeError) as error:
             raise TypeError(
                 "memory needs an estimator, scoring and data that can be pickled, which a lambda "

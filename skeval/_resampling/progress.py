@@ -17,18 +17,6 @@ from shutil import get_terminal_size
 from time import monotonic
 from typing import Any
 
-__all__ = [
-    "Progress",
-    "begin_step",
-    "fit_task",
-    "follow_jobs",
-    "show_estimate",
-    "show_progress",
-    "tell",
-    "write_seconds",
-]
-
-
 SECONDS_A_FRAME = 0.1
 
 

@@ -1,5 +1,3 @@
 """Many problems at once: arrays in, arrays out. No estimator, no validation, no randomness."""
 
 from __future__ import annotations
-
-__all__: list[str] = []

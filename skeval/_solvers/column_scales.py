@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["ColumnScales"]
-
 _EPS = np.finfo(np.float64).eps
 # Products of rows are kept up to so many numbers, 128 MB.
 _MAX_PRODUCTS = 2**24

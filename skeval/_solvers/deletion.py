@@ -15,20 +15,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = [
-    "Parts",
-    "PenalisedSquares",
-    "Products",
-    "ScaledNeighbours",
-    "SearchedSquares",
-    "SortedNeighbours",
-    "factor_columns",
-    "factor_kernel",
-    "standardise_all",
-    "standardise_columns",
-    "take_samples",
-]
-
 EPSILON = float(np.finfo(float).eps)
 
 # Squared singular values below this share of the largest are rounding errors.

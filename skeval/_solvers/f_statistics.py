@@ -13,8 +13,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = ["TwoClassF"]
-
 # Numbers in one (problems, features) array, of which a few should stay in the cache.
 _BLOCK = 2**16
 # All integers up to this one are float64 numbers.

@@ -18,17 +18,6 @@ from skeval._solvers import optimum
 from skeval._solvers.newton import Duals, GramSystem
 from skeval._solvers.optimum import ActiveSets, BatchSolution, SetSolution, Splitting
 
-__all__ = [
-    "FixedKernels",
-    "KernelForm",
-    "KernelSVMBatch",
-    "Kernels",
-    "ScaledKernels",
-    "SharedKernels",
-    "is_positive",
-    "squared_distances",
-]
-
 # Numbers in one (problems, samples) array, and in one stack of Gram matrices: what is touched in
 # one round should stay in the cache.
 _BLOCK = 2**15

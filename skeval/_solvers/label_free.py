@@ -11,20 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-__all__ = [
-    "EPSILON",
-    "Discriminant",
-    "Neighbours",
-    "Smoother",
-    "average",
-    "class_signs",
-    "count_votes",
-    "decide",
-    "discriminate",
-    "find_basis",
-    "weigh_votes",
-]
-
 EPSILON = float(np.finfo(float).eps)
 
 # Numbers in one stack of votes of all neighbours.

@@ -27,8 +27,6 @@ from skeval._solvers.newton import (
 )
 from skeval._solvers.optimum import ActiveSets, BatchSolution, SetSolution, Splitting, Start
 
-__all__ = ["LinearSVMBatch", "solve_feature_svms", "solve_training_svms"]
-
 # Numbers in one (problems, samples) array, and in one stack of Gram matrices, of a block of
 # problems: what the solvers touch in one round should stay in the cache.
 _BLOCK = 2**15

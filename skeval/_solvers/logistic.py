@@ -26,8 +26,6 @@ from skeval._solvers.newton import (
     SelectedFeatures,
 )
 
-__all__ = ["LogisticBatch", "solve_selected_logistic"]
-
 # Numbers in one (problems, samples) array, and in one stack of matrices, of a block of problems.
 _BLOCK, _MATRIX_BLOCK, _GRAM_BLOCK = 2**16, 2**18, 2**20
 # A problem takes so many Newton steps at most, and a step is halved so many times.

@@ -17,8 +17,6 @@ import numpy as np
 
 from skeval._solvers.deletion import Parts, Products, take_samples
 
-__all__ = ["Centroids", "Columns", "LinearGaussians", "NaiveGaussians", "QuadraticGaussians"]
-
 EPSILON = float(np.finfo(float).eps)
 
 # Rounding errors of a sum, in units of the last place of its largest part.

@@ -17,21 +17,6 @@ from typing import NamedTuple, Protocol, Self
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs
 
-__all__ = [
-    "Duals",
-    "FeatureDuals",
-    "FeatureSystem",
-    "GramSystem",
-    "NewtonSystem",
-    "ProblemRows",
-    "SelectedFeatures",
-    "divide",
-    "factor_each",
-    "stores_products",
-    "take_each",
-    "uses_features",
-]
-
 # Above this many numbers the products of columns are not stored but formed problem by problem.
 _MAX_PRODUCTS = 2**23
 # This share of the diagonal of a matrix is added to it.

@@ -15,23 +15,6 @@ import numpy as np
 
 from skeval._solvers.newton import Duals, ProblemRows
 
-__all__ = [
-    "ActiveSets",
-    "BatchSolution",
-    "SetSolution",
-    "Splitting",
-    "Start",
-    "active_set",
-    "find_solvable",
-    "optimal",
-    "solve_by_splitting",
-    "solve_from_sets",
-    "solve_from_values",
-    "strictly_free",
-    "unit_of",
-]
-
-
 # Steps after which a problem that is not solved is given up.
 MAX_ITER = 120
 # Relative duality gaps at which the active sets are tried; most problems are done early on.

@@ -1,7 +1,7 @@
-"""Checks of arguments that scikit-learn does not have; each names argument, rule and value.
+"""Argument checks that scikit-learn lacks; each error names argument, rule and value.
 
-Those of labels, predictions and scores of two classes follow; at the end stands what a
-`random_state` becomes: one entropy per call, one independent stream per repetition.
+The checks of labels, predictions and binary scores come next. Last are the functions that turn a
+`random_state` into one root seed per call and one independent stream per repetition.
 """
 
 from __future__ import annotations
@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 import sys
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import wraps
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from numpy.random import Generator, RandomState, SeedSequence
@@ -20,55 +21,23 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.base import is_classifier, is_regressor
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.utils import assert_all_finite, check_array, check_consistent_length, column_or_1d
-from sklearn.utils.multiclass import unique_labels
+from sklearn.utils import (
+    assert_all_finite,
+    check_array,
+    check_consistent_length,
+    column_or_1d,
+    get_tags,
+)
+from sklearn.utils.multiclass import check_classification_targets, unique_labels
 
 from skeval.utils._compat import num_samples
 
-__all__ = [
-    "RandomStateLike",
-    "check_binary_scores",
-    "check_comparable",
-    "check_complete",
-    "check_confidence_level",
-    "check_count",
-    "check_data",
-    "check_flag",
-    "check_groups",
-    "check_jobs",
-    "check_labels",
-    "check_methods",
-    "check_option",
-    "check_predictions",
-    "check_probabilities",
-    "check_rope",
-    "check_same_length",
-    "check_square",
-    "check_targets",
-    "check_weights",
-    "check_y",
-    "child_seed",
-    "classes_of",
-    "give_nan",
-    "is_missing",
-    "naming",
-    "native_labels",
-    "number_groups",
-    "positive_label",
-    "repetition_rng",
-    "root_seed",
-    "scale_weights",
-    "share_dtype",
-    "small_seed",
-    "warn_undefined",
-    "warn_user",
-]
-
+FunctionT = TypeVar("FunctionT", bound=Callable[..., Any])
 RandomStateLike = int | RandomState | Generator | SeedSequence | None
 
 
 def check_confidence_level(confidence_level: float) -> None:
-    """Raise unless a nominal level lies strictly between 0 and 1."""
+    """Raise unless a confidence level lies strictly between 0 and 1."""
     if not isinstance(confidence_level, Real) or not 0 < confidence_level < 1:
         raise ValueError(
             f"confidence_level must fulfil 0 < confidence_level < 1, got {confidence_level!r}."
@@ -76,7 +45,7 @@ def check_confidence_level(confidence_level: float) -> None:
 
 
 def check_jobs(n_jobs: Any, verbose: Any) -> None:
-    """Raise unless `n_jobs` is None or an integer, and `verbose` a number or a flag."""
+    """Raise unless `n_jobs` is None or an integer, and `verbose` a number or boolean."""
     if n_jobs is not None and not isinstance(n_jobs, Integral):
         raise ValueError(f"n_jobs must be None or an integer, got {n_jobs!r}.")
     if not isinstance(verbose, Real):
@@ -96,7 +65,7 @@ ONLY_PREDICTS = (
 
 
 def check_methods(name: str, value: Any, *methods: str) -> None:
-    """Raise unless `value` is an object, and no class, with the methods."""
+    """Raise unless `value` is an instance with the methods."""
     if isinstance(value, type):
         raise TypeError(f"{name} must be an instance, got the class {value.__name__}.")
     if not all(_has_method(value, method) for method in methods):
@@ -107,10 +76,61 @@ def check_methods(name: str, value: Any, *methods: str) -> None:
         raise TypeError(text)
 
 
+def check_predicts_target(estimator: Any) -> None:
+    """Raise if an estimator predicts no target: a clusterer or an outlier detector."""
+    name = type(estimator).__name__
+    kind = get_tags(estimator).estimator_type
+    if kind == "clusterer":
+        raise TypeError(
+            f"estimator must be a classifier or regressor, got the clusterer {name}; "
+            "skeval.evaluate_clusterer(clusterer, X) evaluates it."
+        )
+    if kind == "outlier_detector":
+        raise TypeError(
+            f"estimator must be a classifier or regressor, got the outlier detector {name}; give "
+            "its scores to skeval.evaluate_predictions(y_true, scores)."
+        )
+
+
+MAX_SMALL_CLASSES, MIN_CLASS_SIZE = 10, 5
+"""Up to MAX_SMALL_CLASSES classes may be small; more need MIN_CLASS_SIZE members on average."""
+
+
+def check_classes(name: str, y: np.ndarray) -> None:
+    """Raise unless a target has at least two classes, and far fewer classes than samples."""
+    if y.dtype.kind == "f" and np.any(y % 1):
+        raise ValueError(
+            f"{name} must hold classes for a classifier, got the number {y[y % 1 != 0][0]:g}; use "
+            "a regressor, or make classes of the numbers."
+        )
+    classes, sizes = np.unique(y, return_counts=True)
+    if len(classes) < 2:
+        raise ValueError(
+            f"{name} must hold at least two classes, got one: {classes.tolist()[0]!r}."
+        )
+    single = len(classes) > MAX_SMALL_CLASSES and np.median(sizes) == 1
+    many = single or len(classes) > max(MAX_SMALL_CLASSES, len(y) / MIN_CLASS_SIZE)
+    if many or (len(classes) > 2 and sizes.max() == 1):
+        numbers = y.dtype.kind in "iuf"
+        remedy = "use a regressor if they are numbers, leave out classes with few members if not"
+        if not numbers and any(char.isdigit() for char in str(classes[0])):
+            remedy = (
+                f"texts such as {str(classes[0])!r} may be numbers: make them so; else leave out "
+            )
+            remedy += "classes with few members"
+        raise ValueError(
+            f"{name} must hold at least {MIN_CLASS_SIZE} samples of each class on average for a "
+            f"classifier, got {len(classes)} classes among {len(y)} samples, "
+            f"{int(np.sum(sizes == 1))} of them with one member; {remedy}."
+        )
+    with naming(name):
+        check_classification_targets(y)
+
+
 def _has_method(value: Any, method: str) -> bool:
     if hasattr(value, method):
         return True
-    # A stacking predicts as its final estimator does, so it has no predict before it is fitted.
+    # Stacking estimators delegate predict to the final estimator, so they lack it before fit.
     will_predict = method == "predict" and hasattr(type(value), method)
     tagged = will_predict and hasattr(value, "__sklearn_tags__")
     return tagged and (is_classifier(value) or is_regressor(value))
@@ -121,6 +141,45 @@ def check_count(name: str, value: Any, minimum: int = 1) -> int:
     if not isinstance(value, Integral) or isinstance(value, bool) or value < minimum:
         raise ValueError(f"{name} must be an integer >= {minimum}, got {value!r}.")
     return int(value)
+
+
+def in_order(**kinds: Callable[[Any], bool] | None) -> Callable[[FunctionT], FunctionT]:
+    """Raise with the correct order if a function is called with its first arguments swapped.
+
+    Each keyword is an argument. Its value is a function that returns whether an object is valid
+    for it; None accepts any object.
+    """
+
+    def decorate(function: FunctionT) -> FunctionT:
+        call = f"{function.__name__}({', '.join(kinds)})"
+
+        @wraps(function)
+        def checked(*args: Any, **kwargs: Any) -> Any:
+            pairs = list(zip(kinds.items(), args, strict=False))
+            twice = any(name in kwargs for (name, _), _ in pairs)
+            missing = any(name not in kwargs for name in list(kinds)[len(args) :])
+            wrong = any(not (fits is None or fits(value)) for (_, fits), value in pairs)
+            if twice or missing or wrong:
+                got = [type(value).__name__ for value in args]
+                got += [f"{name}={type(kwargs[name]).__name__}" for name in kinds if name in kwargs]
+                raise TypeError(f"the order of arguments is {call}, got ({', '.join(got)}).")
+            return function(*args, **kwargs)
+
+        return cast(FunctionT, checked)
+
+    return decorate
+
+
+def is_table(value: Any) -> bool:
+    """Return whether a value can be data: neither a mapping nor an estimator."""
+    return not isinstance(value, Mapping) and not hasattr(value, "fit")
+
+
+def is_no_table(value: Any) -> bool:
+    """Return whether a value can be an estimator, a name or a mapping, but not data."""
+    if isinstance(value, list | tuple):
+        return all(isinstance(item, str) or callable(item) for item in value)
+    return not hasattr(value, "__array__") and not hasattr(value, "__dataframe__")
 
 
 def check_rope(rope: Any) -> float:
@@ -140,7 +199,7 @@ def check_option(name: str, value: str, options: Iterable[str]) -> str:
 
 @contextmanager
 def naming(*arguments: str) -> Iterator[None]:
-    """Let an error of the checks within, which are not ours, say which argument it means."""
+    """Prefix third-party validation errors with the argument name."""
     try:
         yield
     except (TypeError, ValueError) as error:
@@ -151,14 +210,14 @@ def naming(*arguments: str) -> Iterator[None]:
 
 
 def check_data(name: str, data: Any, **options: Any) -> Any:
-    """Return what `sklearn.utils.check_array` returns; every error names the argument."""
-    # scikit-learn adds the numbers to see whether they are finite, and inf - inf warns
+    """Return the result of `sklearn.utils.check_array`; every error names the argument."""
+    # scikit-learn sums the values to check that they are finite, and inf - inf warns
     with naming(name), np.errstate(invalid="ignore"):
         return check_array(data, input_name=name, **options)
 
 
 def check_square(X: Any) -> Any:
-    """Return the kernels or distances between all samples as an array that splits can index."""
+    """Return a kernel or distance matrix of all samples as an array that can be indexed."""
     X = check_data("X", X, accept_sparse="csr")
     if X.shape[0] != X.shape[1]:
         raise ValueError(
@@ -171,7 +230,7 @@ def check_square(X: Any) -> Any:
 def check_weights(name: str, weights: Any, *shape: int | str) -> np.ndarray:
     """Return weights as floats, ones for None; raise unless finite, >= 0 and no row all 0.
 
-    `shape` holds a name where any size will do: ``"n_resamples", 100`` are rows of 100.
+    A name in `shape` allows any size: ``"n_resamples", 100`` are rows of 100 weights.
     """
     if weights is None:
         return np.ones(int(shape[-1]))
@@ -189,10 +248,10 @@ def check_weights(name: str, weights: Any, *shape: int | str) -> np.ndarray:
 
 
 def check_same_length(**arrays: Any) -> None:
-    """Raise unless the arrays that are given (not None) have the same number of samples."""
-    given = {name: array for name, array in arrays.items() if array is not None}
-    with naming(*given):
-        sizes = {name: num_samples(array) for name, array in given.items()}
+    """Raise unless all arrays that are not None have the same number of samples."""
+    provided = {name: array for name, array in arrays.items() if array is not None}
+    with naming(*provided):
+        sizes = {name: num_samples(array) for name, array in provided.items()}
     if len(set(sizes.values())) > 1:
         raise ValueError(
             f"{' and '.join(sizes)} must have the same length, "
@@ -203,18 +262,22 @@ def check_same_length(**arrays: Any) -> None:
 def check_y(name: str, y: Any) -> np.ndarray:
     """Return `y` as a non-empty 1-D array without missing or infinite values."""
     check_complete(name, y)
+    exact = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
+    if isinstance(exact, np.dtype) and exact.kind in "biuf":  # scikit-learn converts Int64 to float
+        y = y.to_numpy(exact)
     y = check_data(name, y, ensure_2d=False, dtype=None, estimator="skeval")
     with naming(name):
         return native_labels(name, column_or_1d(y))
 
 
 def check_groups(groups: Any, n_samples: int, *, crossed: bool = False) -> np.ndarray | None:
-    """Return the groups of samples as a 1-D array, None for none; raise where one is missing.
+    """Return the groups of samples as a 1-D array, None without groups; raise if one is missing.
 
-    Samples whose group is not known are not one group. Of several columns those are left out whose
-    groups lie within those of another, as patients in sites: the coarsest counts. What is left of
-    crossed ones, as raters and items, is an array of numbers with a column for each kind where
-    `crossed` says that they can be dealt with; elsewhere it is refused.
+    Missing groups are an error, since such samples do not form one group. With several columns,
+    kinds of groups nested in another kind, such as patients in sites, are dropped: the coarsest
+    counts. If several kinds are left, they are crossed, such as raters and items. The result is
+    then an array of integers with one column per kind if `crossed` is True; otherwise crossed
+    groups raise an error.
     """
     if groups is None:
         return None
@@ -256,22 +319,26 @@ def check_groups(groups: Any, n_samples: int, *, crossed: bool = False) -> np.nd
 
 
 def _find_coarsest(codes: list[np.ndarray]) -> list[int]:
-    """Return which of several kinds of groups lie within no other; the first of those alike."""
+    """Return the kinds of groups that are not nested in another; the first of equal ones."""
     kept = list(range(len(codes)))
-    for one in range(len(codes)):
-        first = np.unique(codes[one], return_index=True)[1]
+    for kind in range(len(codes)):
+        first = np.unique(codes[kind], return_index=True)[1]
         for other in kept:
-            held = bool(np.all(codes[other] == codes[other][first][codes[one]]))
-            if held and other != one and (other < one or codes[other].max() < codes[one].max()):
-                kept.remove(one)
+            nested = bool(np.all(codes[other] == codes[other][first][codes[kind]]))
+            if (
+                nested
+                and other != kind
+                and (other < kind or codes[other].max() < codes[kind].max())
+            ):
+                kept.remove(kind)
                 break
     return kept
 
 
 def number_groups(groups: Any, n_samples: int, seen: np.ndarray | None = None) -> np.ndarray | None:
-    """Return the numbers of the groups of the samples that are seen, from 0; two at least.
+    """Return the group numbers, from 0, of the samples in `seen`; at least two groups.
 
-    Crossed groups have a column for each kind.
+    Crossed groups have one column per kind.
     """
     groups = check_groups(groups, n_samples, crossed=True)
     if groups is None:
@@ -289,27 +356,30 @@ def number_groups(groups: Any, n_samples: int, seen: np.ndarray | None = None) -
 
 
 def _number(names: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the sorted names, and the number of each; whole numbers near 0 are not sorted."""
+    """Return the sorted group names, and the number of each sample's group.
+
+    Integers near 0 are counted instead of sorted.
+    """
     if (
         names.dtype.kind in "iu"
         and len(names)
         and names.min() >= 0
         and names.max() < 4 * len(names)
     ):
-        known = np.bincount(names) > 0
+        present = np.bincount(names) > 0
         codes = names.astype(np.intp, copy=False)
-        return np.flatnonzero(known), codes if known.all() else (np.cumsum(known) - 1)[codes]
-    found, codes = np.unique(names, return_inverse=True)
-    return found, codes.reshape(-1)
+        return np.flatnonzero(present), codes if present.all() else (np.cumsum(present) - 1)[codes]
+    unique_names, codes = np.unique(names, return_inverse=True)
+    return unique_names, codes.reshape(-1)
 
 
 def _check_group_names(groups: Any, n_samples: int) -> np.ndarray:
-    """Return the group of each sample; raise where one is missing."""
+    """Return the group of each sample; raise if one is missing."""
     values = np.asarray(groups)
     if values.ndim != 1:
         raise ValueError(f"groups must have shape ({n_samples},), got {values.shape}.")
     if type(groups) is np.ndarray and values.dtype.kind in "iu" and n_samples:
-        return values  # of whole numbers none is missing
+        return values  # integers cannot be missing
     missing = find_missing(values)
     if isinstance(groups, np.ma.MaskedArray):
         missing |= np.ma.getmaskarray(groups).reshape(-1)
@@ -323,7 +393,7 @@ def _check_group_names(groups: Any, n_samples: int) -> np.ndarray:
 
 
 def find_missing(values: np.ndarray) -> np.ndarray:
-    """Return which values of a vector are missing: nan, NaT, None or pandas.NA."""
+    """Return a mask of the missing values of a vector: nan, NaT, None or pandas.NA."""
     if values.dtype.kind != "O":
         unequal: np.ndarray = values != values
         return unequal
@@ -331,15 +401,15 @@ def find_missing(values: np.ndarray) -> np.ndarray:
 
 
 def is_missing(value: Any) -> bool:
-    """Whether a value is None, nan, or what pandas has in their place."""
+    """Return whether a value is None, nan, or a missing value of pandas."""
     if value is None:
         return True
-    same = value == value  # pandas.NA compares as itself, which is no boolean
+    same = value == value  # pandas.NA == pandas.NA is pandas.NA, not a boolean
     return not isinstance(same, bool | np.bool_) or not bool(same)
 
 
 def check_complete(name: str, y: Any) -> None:
-    """Raise where objects, or a column of a data frame, hold a missing value in any form."""
+    """Raise if objects, or a column of a data frame, have a missing value in any form."""
     if getattr(y, "dtype", None) != np.dtype(object) and not hasattr(y, "iloc"):
         return  # numbers, which scikit-learn checks
     missing = find_missing(np.asarray(y).reshape(-1))
@@ -351,13 +421,16 @@ def check_complete(name: str, y: Any) -> None:
 
 
 def check_comparable(y_true: np.ndarray, name: str, labels: np.ndarray) -> None:
-    """Raise where labels cannot be equal, rather than count every prediction as wrong."""
+    """Raise if labels can never be equal, instead of counting every prediction as wrong."""
     for argument, y in (("y_true", y_true), (name, labels)):
         if y.dtype.kind == "f" and np.any(y != np.floor(y)):
             raise ValueError(
                 f"{argument} must hold class labels, got the number {y[y != np.floor(y)][0]:g}; "
-                "scores and regression targets have no error rate."
+                "scores and regression targets have no error rate; a threshold makes labels of "
+                "probabilities (y_proba >= 0.5)."
             )
+    if not (len(y_true) and len(labels)):
+        return
     true, label = y_true[:1].tolist()[0], labels[:1].tolist()[0]
     if isinstance(true, str) != isinstance(label, str):
         raise ValueError(
@@ -366,11 +439,25 @@ def check_comparable(y_true: np.ndarray, name: str, labels: np.ndarray) -> None:
         )
 
 
-def native_labels(name: str, y: Any) -> Any:
-    """Return numbers and booleans that are held as objects in the dtype of their own.
+def refuse_swapped(name: str, y_true: np.ndarray, y_pred: np.ndarray) -> None:
+    """Raise if `y_true` contains probabilities and the predictions contain two class labels."""
+    if y_true.ndim != 1 or y_pred.ndim != 1 or not len(y_true):
+        return
+    if y_true.dtype.kind != "f" or y_pred.dtype.kind not in "biuf":
+        return
+    fractions = y_true.min() >= 0 and y_true.max() <= 1 and bool(np.any(y_true % 1))
+    if fractions and set(np.unique(y_pred).tolist()) in ({0, 1}, {-1, 1}):
+        raise ValueError(
+            f"y_true and {name} look swapped: y_true holds fractions between 0 and 1, {name} two "
+            f"classes; the order is (y_true, {name})."
+        )
 
-    scikit-learn takes no labels but strings from an array of objects; a column of a data frame
-    often holds others. Whatever is no array of objects is returned as it is.
+
+def native_labels(name: str, y: Any) -> Any:
+    """Convert numbers and booleans in an object array to their native dtype.
+
+    scikit-learn only accepts strings in object arrays, but columns of data frames often contain
+    other labels. Anything else is returned unchanged.
     """
     if getattr(y, "dtype", None) != np.dtype(object):
         return y
@@ -386,26 +473,26 @@ def native_labels(name: str, y: Any) -> Any:
 
 
 def share_dtype(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return two vectors in one dtype that holds the values of either."""
-    text = [each.dtype.kind in "SU" for each in (a, b)]
+    """Return two vectors in a common dtype that can represent the values of both."""
+    text = [vector.dtype.kind in "SU" for vector in (a, b)]
     shared = np.result_type(a, b) if text[0] == text[1] else np.dtype(object)
     return a.astype(shared), b.astype(shared)
 
 
 def check_targets(y_true: Any, y_pred: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return both label vectors as 1-D arrays of the same, positive, length."""
+    """Return both label vectors as 1-D arrays of equal, positive length."""
     check_same_length(y_true=y_true, y_pred=y_pred)
     return check_y("y_true", y_true), check_y("y_pred", y_pred)
 
 
 def give_nan(reason: str) -> float:
-    """Warn that a metric has no value on these data, and return nan in its place."""
+    """Warn that a metric is undefined on these data, and return nan."""
     warn_undefined(f"{reason} The metric is nan.")
     return float("nan")
 
 
 def warn_undefined(message: str) -> None:
-    """Warn of a 0/0 at the line that called the public function."""
+    """Warn about an undefined value at the line that called the public function."""
     warn_user(message, UndefinedMetricWarning)
 
 
@@ -423,9 +510,10 @@ _LIBRARIES = ("skeval", "sklearn", "joblib")
 def scale_weights(
     sample_weight: ArrayLike | None, n_samples: int
 ) -> tuple[NDArray[np.float64], float]:
-    """Return weights of at most 1, and the power of 2 by which `check_weights` has them larger.
+    """Return weights of at most 1, and the power of 2 that scales them back.
 
-    For metrics in which only the ratios of weights count: no sum or product of them overflows.
+    This is for metrics that depend only on ratios of weights; no sum or product of the scaled
+    weights overflows.
     """
     weight = check_weights("sample_weight", sample_weight, n_samples)
     exponent = int(np.frexp(weight.max())[1])
@@ -435,7 +523,7 @@ def scale_weights(
 
 
 def check_predictions(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[ArrayLike, ArrayLike]:
-    """Return labels as 1-D arrays of numbers or text, or indicator matrices as they are."""
+    """Return labels as 1-D arrays of numbers or text; indicator matrices are returned unchanged."""
     with naming("y_true", "y_pred"):
         check_consistent_length(y_true, y_pred)
         if num_samples(y_true) == 0:  # scikit-learn before 1.7 would compute 0/0
@@ -446,12 +534,12 @@ def check_predictions(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[ArrayLike, 
         assert_all_finite(y_true, input_name="y_true")
         assert_all_finite(y_pred, input_name="y_pred")
         y_true, y_pred = native_labels("y_true", y_true), native_labels("y_pred", y_pred)
-        unique_labels(y_true, y_pred)  # raises unless both are of one kind
+        unique_labels(y_true, y_pred)  # raises for mixed kinds of labels
         return _flatten_labels("y_true", y_true), _flatten_labels("y_pred", y_pred)
 
 
 def _read_plain_labels(y: Any) -> NDArray[np.generic] | None:
-    """Return whole numbers, booleans or text in one dimension as an array, None for all else."""
+    """Return 1-D integers, booleans or text as an array, None for anything else."""
     if isinstance(y, list) and len({isinstance(label, str) for label in y}) == 1:
         try:
             y = np.array(y)
@@ -473,7 +561,7 @@ def _is_text(labels: NDArray[np.generic]) -> bool:
 
 
 def _flatten_labels(name: str, y: Any) -> Any:
-    """Return labels as an array of numbers or text; an indicator matrix as it is."""
+    """Return labels as an array of numbers or text; an indicator matrix is returned unchanged."""
     if issparse(y):
         return y
     labels = native_labels(name, np.asarray(y))
@@ -485,16 +573,16 @@ def _flatten_labels(name: str, y: Any) -> Any:
 def check_labels(
     y_true: ArrayLike, y_pred: ArrayLike, labels: ArrayLike | None
 ) -> tuple[ArrayLike, ArrayLike, NDArray[np.generic]]:
-    """Return what `check_predictions` does, and the classes in order.
+    """Return the result of `check_predictions`, and the classes in order.
 
-    Those given, without repeats, or all that occur, sorted.
+    The classes are `labels` if given, which must not repeat, otherwise all that occur, sorted.
     """
     y_true, y_pred = check_predictions(y_true, y_pred)
     return y_true, y_pred, classes_of(y_true, y_pred) if labels is None else _check_classes(labels)
 
 
 def classes_of(y_true: ArrayLike, y_pred: ArrayLike) -> NDArray[np.generic]:
-    """Return the classes that occur, sorted; of indicator matrices the columns."""
+    """Return the sorted classes that occur; for indicator matrices the column indices."""
     if np.ndim(y_true) == 1 and np.ndim(y_pred) == 1:
         return np.union1d(np.unique(y_true), np.unique(y_pred))
     return np.arange(np.shape(y_true)[1])
@@ -502,12 +590,12 @@ def classes_of(y_true: ArrayLike, y_pred: ArrayLike) -> NDArray[np.generic]:
 
 def _check_classes(labels: ArrayLike) -> NDArray[np.generic]:
     with naming("labels"):
-        given = column_or_1d(labels)
-    if len(given) == 0:
+        classes = column_or_1d(labels)
+    if len(classes) == 0:
         raise ValueError("labels must name at least one class, got an empty list.")
-    if len(set(given.tolist())) < len(given):
-        raise ValueError(f"labels must not repeat a class, got {given.tolist()}.")
-    return given
+    if len(set(classes.tolist())) < len(classes):
+        raise ValueError(f"labels must not repeat a class, got {classes.tolist()}.")
+    return classes
 
 
 def check_binary_scores(
@@ -519,7 +607,7 @@ def check_binary_scores(
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64], NDArray[np.float64]]:
     """Return (is positive, score, weight relative to the largest), each of shape (n_samples,).
 
-    `name` is the argument that holds the scores.
+    `name` is the name of the argument with the scores.
     """
     with naming("y_true", name):
         check_consistent_length(y_true, y_score, sample_weight)
@@ -535,14 +623,14 @@ def check_binary_scores(
 
 
 def check_probabilities(name: str, probabilities: NDArray[np.float64]) -> None:
-    """Raise unless all lie between 0 and 1."""
+    """Raise unless all probabilities lie between 0 and 1."""
     outside = probabilities[(probabilities < 0) | (probabilities > 1)]
     if len(outside):
         raise ValueError(f"{name} must lie between 0 and 1, got {outside[0]:g}.")
 
 
 def positive_label(classes: list[object], pos_label: object) -> object:
-    """Return the class that counts as positive; raise where it is not said and not clear."""
+    """Return the positive class; raise if it is neither given nor obvious."""
     if pos_label is None:
         if set(classes) <= {0, 1} or set(classes) <= {-1, 1}:
             return 1
@@ -556,14 +644,14 @@ def positive_label(classes: list[object], pos_label: object) -> object:
 
 
 def root_seed(random_state: RandomStateLike) -> SeedSequence:
-    """Turn any scikit-learn `random_state` into the root seed of a call.
+    """Convert a `random_state` to the root seed of a call.
 
-    None gives fresh entropy from the operating system, an int is that entropy, and a generator
-    is advanced once, so that two calls with the same generator differ.
+    None uses fresh entropy from the operating system, an int is the entropy itself, and a
+    generator is advanced once, so that two calls with the same generator differ.
     """
     if random_state is None:
         return SeedSequence()
-    if isinstance(random_state, SeedSequence):  # only passed on inside the package
+    if isinstance(random_state, SeedSequence):  # passed on within the package
         return random_state
     if isinstance(random_state, Integral):
         if random_state < 0:
@@ -580,9 +668,9 @@ def root_seed(random_state: RandomStateLike) -> SeedSequence:
 
 
 def small_seed(random_state: RandomStateLike) -> int:
-    """Turn any scikit-learn `random_state` into an int that any of its splitters takes.
+    """Convert a `random_state` to an int that any scikit-learn splitter accepts.
 
-    An int below 2**32 stands for itself, so the result can be given back for the same numbers.
+    An int below 2**32 is returned unchanged, so passing the result again gives the same numbers.
     """
     root = root_seed(random_state)
     if isinstance(random_state, Integral) and random_state < 2**32:
@@ -591,14 +679,14 @@ def small_seed(random_state: RandomStateLike) -> int:
 
 
 def child_seed(root: SeedSequence, use: int) -> SeedSequence:
-    """Return the root of one of several uses of a root."""
+    """Return the seed of one of several uses of a root seed."""
     return SeedSequence(root.entropy, spawn_key=(*root.spawn_key, use))
 
 
 def repetition_rng(root: SeedSequence, repetition: int) -> Generator:
-    """Return the stream of one repetition: child `repetition` of ``root.spawn``.
+    """Return the random stream of one repetition: child `repetition` of ``root.spawn``.
 
-    The child is addressed directly, so any block of repetitions can be drawn on its own and the
-    first 100 of 200 repetitions are the 100.
+    The child is addressed directly, so any block of repetitions can be drawn separately, and the
+    first 100 of 200 repetitions equal those of a run with 100.
     """
     return np.random.default_rng(child_seed(root, repetition))

@@ -1,16 +1,20 @@
-"""The only importer of private scikit-learn names; a test checks that they are still there.
+"""All imports of private scikit-learn names; a test checks that they exist.
 
-Here is, too, what routes metadata to scorers that are not made by scikit-learn.
+Also routes metadata to our scorers.
 """
 
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any, Self, TypeVar
 
+import numpy as np
 import sklearn
+from sklearn.metrics import accuracy_score, make_scorer
 from sklearn.metrics.pairwise import _VALID_METRICS as PAIRWISE_METRICS
+from sklearn.model_selection._validation import _fit_and_score
 from sklearn.utils import _safe_indexing as safe_indexing
 from sklearn.utils._array_api import _max_precision_float_dtype as widest_float_dtype
 from sklearn.utils._metadata_requests import _MetadataRequester as MetadataRequester
@@ -34,19 +38,23 @@ __all__ = [
     "CallbackSupportMixin",
     "HasMethods",
     "Interval",
-    "InvalidParameterError",
     "MetadataRequester",
     "Options",
     "RoutedScorer",
     "StrOptions",
     "array_namespace",
     "device",
+    "has_valid_params",
+    "is_plain_scorer",
     "limit_threads",
     "metric_of_scorer",
     "num_samples",
     "params_of_rows",
+    "read_parameter",
+    "responses_of_scorer",
     "safe_indexing",
     "safe_split",
+    "scored_split",
     "threadpool_controller",
     "validate_params",
     "widest_float_dtype",
@@ -61,17 +69,19 @@ except ImportError:  # scikit-learn before 1.9 has no callbacks
         """Stand in for the support of callbacks."""
 
     def with_callbacks(method: Any) -> Any:
-        """Return the method as it is."""
+        """Return the method unchanged."""
         return method
 
 
 try:
     from sklearn.externals.array_api_compat import array_namespace, device
-except ImportError:  # scikit-learn 1.6 lacks it; SciPy has it in one of two places
+except ImportError:  # scikit-learn 1.6 lacks it; its place in SciPy depends on the version
     try:
         from scipy._lib.array_api_compat import array_namespace, device
     except ImportError:
         from scipy._lib.array_api_compat.array_api_compat import array_namespace, device
+
+Scorer = type(make_scorer(accuracy_score))
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -79,7 +89,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 def validate_params(
     constraints: Mapping[str, Any], *, prefer_skip_nested_validation: bool = True
 ) -> Callable[[Function], Function]:
-    """Return scikit-learn's check of parameters as a decorator that keeps the types."""
+    """Return scikit-learn's parameter validation as a decorator that preserves types."""
     check: Callable[[Function], Function] = validate_all_params(
         constraints, prefer_skip_nested_validation=prefer_skip_nested_validation
     )
@@ -87,18 +97,62 @@ def validate_params(
 
 
 def metric_of_scorer(scorer: Any) -> tuple[Any, dict[str, Any], bool]:
-    """Return the function behind a scorer, what it fixes of it, and whether more is better."""
+    """Return the metric of a scorer, its fixed arguments, and whether larger is better."""
     return scorer._score_func, dict(scorer._kwargs), scorer._sign > 0
 
 
+def scored_split(X: Any) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return the train and test rows of the fold on which scikit-learn is scoring `X`.
+
+    The result is None outside of its folds. A scorer gets no other information on the training
+    samples: `cross_validate` and searches call it from `_fit_and_score`, whose local variables
+    include them.
+    """
+    frame = sys._getframe(1)
+    while frame is not None:
+        local_variables = frame.f_locals if frame.f_code is _fit_and_score.__code__ else {}
+        if any(local_variables.get(name) is X for name in ("X_test", "X_train")):
+            rows = np.arange(num_samples(local_variables["X"]))
+            return rows[local_variables["train"]], rows[local_variables["test"]]
+        frame = frame.f_back  # type: ignore[assignment]
+    return None
+
+
+def is_plain_scorer(scorer: Any) -> bool:
+    """Return whether a scorer is from `make_scorer` and readable by `metric_of_scorer`."""
+    parts = ("_score_func", "_kwargs", "_sign", "_response_method")
+    return type(scorer) is Scorer and all(hasattr(scorer, part) for part in parts)
+
+
+def responses_of_scorer(scorer: Any) -> Any:
+    """Return the response method, or methods, that a scorer uses."""
+    return getattr(scorer, "_response_method", None)
+
+
+def read_parameter(estimator: Any, name: str, default: Any) -> Any:
+    """Return a parameter, or its default in versions of scikit-learn that lack it."""
+    return getattr(estimator, name, default)
+
+
+def has_valid_params(estimator: Any) -> bool:
+    """Return whether the parameters of an estimator pass its own validation, if any."""
+    if not hasattr(estimator, "_parameter_constraints"):
+        return True
+    try:
+        getattr(estimator, "_validate_params", lambda: None)()
+    except InvalidParameterError:
+        return False
+    return True
+
+
 class RoutedScorer:
-    """A scorer that hands metadata, such as `sample_weight`, on to a function if asked to."""
+    """Scorer that passes requested metadata, such as `sample_weight`, to a function."""
 
     _requests: MetadataRequest | None = None
 
     @property
     def _scored_by(self) -> Callable[..., float]:
-        """The function that gets the metadata."""
+        """Function that receives the metadata."""
         raise NotImplementedError
 
     def set_score_request(self, **requests: bool | str | None) -> Self:
@@ -107,9 +161,9 @@ class RoutedScorer:
         Parameters
         ----------
         **requests : bool, str or None
-            By the name of an argument of the metric: True passes it on where it is given, False
-            does not, None makes it an error to give it, and a string is the name under which it
-            is given. See scikit-learn's user guide on metadata routing.
+            Requests by argument of the metric: True passes it on if provided, False does not, None
+            makes it an error to provide it, and a string is the name under which it is provided.
+            See scikit-learn's user guide on metadata routing.
 
         Returns
         -------
@@ -132,7 +186,7 @@ class RoutedScorer:
         return self
 
     def get_metadata_routing(self) -> MetadataRequest:
-        """Return what is requested: by default nothing, and sample weights are refused.
+        """Return the requests; by default there are none, and sample weights raise an error.
 
         Returns
         -------

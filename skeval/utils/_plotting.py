@@ -1,4 +1,7 @@
-"""What the displays share: axes to draw on, and the import of matplotlib at the last moment."""
+"""Base classes of displays, and helpers for axes, legends and labels.
+
+matplotlib is imported only when something is drawn.
+"""
 
 from __future__ import annotations
 
@@ -11,27 +14,15 @@ import numpy as np
 
 from skeval.utils._text import count, say_pvalue, write_ends, write_number
 
-__all__ = [
-    "CurveDisplay",
-    "Display",
-    "EstimatesDisplay",
-    "NullDistributionDisplay",
-    "draw_result",
-    "mark_integers",
-    "place_names",
-    "put_legend_above",
-    "shorten_name",
-]
-
-LONGEST_NAME = 32
-DISTANCES = (5, 16, 28, 42)  # points between a point and its name: the nearest that is free
+MAX_NAME_LENGTH = 32
+DISTANCES = (5, 16, 28, 42)  # candidate distances of a label, in points
 DIRECTIONS = ((1, 1), (-1, 1), (1, -1), (-1, -1), (1, 0), (-1, 0), (0, 1), (0, -1))
 HORIZONTAL, VERTICAL = ("center", "left", "right"), ("center", "bottom", "top")  # at 0, 1, -1
 POINT_SIZE = 8  # pixels
 
 
 def import_pyplot() -> Any:
-    """Return `matplotlib.pyplot`, or say how to get it."""
+    """Return `matplotlib.pyplot`; raise with the installation command if it is missing."""
     try:
         import matplotlib.pyplot as plt
     except ImportError as error:
@@ -40,7 +31,10 @@ def import_pyplot() -> Any:
 
 
 def make_axes(ax: Any, panels: Sequence[str], **options: Any) -> np.ndarray:
-    """Return one axes for each panel, those given or those of a new figure made with `options`."""
+    """Return one axes per panel, the ones in `ax` or those of a new figure.
+
+    `options` are passed on to `matplotlib.pyplot.subplots`.
+    """
     if ax is None:
         n_panels = len(panels)
         _, ax = import_pyplot().subplots(n_panels, squeeze=False, layout="constrained", **options)
@@ -51,20 +45,20 @@ def make_axes(ax: Any, panels: Sequence[str], **options: Any) -> np.ndarray:
 
 
 def read_field(result: Any, name: str) -> Any:
-    """Return a detail of a result, or else a field."""
+    """Return a detail of a result, or its attribute of this name."""
     details = getattr(result, "details", {})
     return details[name] if name in details else getattr(result, name)
 
 
 DISPLAYS: list[type[Display]] = []
-"""Those that can draw a result, in the order in which they were defined."""
+"""Displays for results, in order of definition."""
 
 
 def draw_result(result: Any, ax: Any = None) -> Any:
-    """Draw a result with the display that fits it.
+    """Draw a result with a suitable display.
 
-    Where several fit it is the one defined last, since those of any estimate, curve or test, which
-    are defined here, come first.
+    If several are suitable, the one defined last is used: the general displays for estimates,
+    curves and tests are defined here, and therefore first.
     """
     for display in reversed(DISPLAYS):
         if display.fits(result):
@@ -74,7 +68,7 @@ def draw_result(result: Any, ax: Any = None) -> Any:
 
 @dataclass(eq=False, repr=False)
 class Display:
-    """A picture of the numbers in its fields; a subclass, a dataclass, says how to draw them."""
+    """Base class of displays: a dataclass of numbers that subclasses draw."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -82,14 +76,14 @@ class Display:
 
     @classmethod
     def fits(cls, result: Any) -> bool:
-        """Say whether `from_result` can draw a result: whether it has what the fields hold."""
+        """Return whether `from_result` can draw a result: whether it has the required fields."""
         details = getattr(result, "details", {})
         needed = [field.name for field in fields(cls) if field.default is MISSING]
         return all(name in details or hasattr(result, name) for name in needed)
 
     @classmethod
     def from_result(cls, result: Any, *, ax: Any = None) -> Self:
-        """Draw a result: the fields of that name.
+        """Draw the fields of a result.
 
         Parameters
         ----------
@@ -105,14 +99,14 @@ class Display:
         return cls(**{field.name: read_field(result, field.name) for field in fields(cls)}).plot(ax)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Self:
-        """Draw on the given axes, or on those of a new figure.
+        """Draw on axes, or on a new figure.
 
         Parameters
         ----------
         ax : matplotlib Axes, or array-like of one for each panel, default=None
             Where to draw; None makes a new figure.
         **kwargs : dict
-            Options of the display, and of the matplotlib function that draws what it is about.
+            Options of the display and of the main matplotlib function it calls.
 
         Returns
         -------
@@ -125,39 +119,39 @@ class Display:
         return self
 
     _share_x: ClassVar[bool] = False
-    """Whether all panels of a new figure have one horizontal axis."""
+    """Whether all panels of a new figure share the horizontal axis."""
 
     @property
     def _panels(self) -> Sequence[str]:
-        """What each panel shows; most displays have one."""
+        """Name of each panel; most displays have one."""
         return [type(self).__name__]
 
     def _find_size(self, **options: Any) -> tuple[float, float] | None:
-        """Return width and height of a new figure in inches; None leaves them to matplotlib."""
+        """Return width and height of a new figure in inches; None uses matplotlib's default."""
         return None
 
     _draw: ClassVar[Callable[..., None]]
-    """Draws the fields on the first of the axes, with the options of `plot`."""
+    """Method that draws the fields on the first axes, with the options of `plot`."""
 
 
 @dataclass(eq=False, repr=False)
 class CurveDisplay(Display):
-    """A curve with its interval at each point and the band of the whole, as far as it has them."""
+    """Display of a curve with its pointwise interval and simultaneous band, if available."""
 
     curve: Any
     _: KW_ONLY
     name: str | None = None
 
     _names: ClassVar[tuple[str, ...] | None] = None
-    """The curves that it draws, by name; None for any."""
+    """Names of the curves it draws; None for any."""
     _area: ClassVar[str] = "area"
-    """What the legend calls the area under the curve."""
+    """Name of the area under the curve in the legend."""
     _style: ClassVar[dict[str, Any]] = {}
     _corner: ClassVar[str] = "best"
 
     @classmethod
     def fits(cls, result: Any) -> bool:
-        """Say whether a result is a curve of one of the names."""
+        """Return whether a result is a curve with one of the names."""
         return hasattr(result, "axes") and (cls._names is None or result.name in cls._names)
 
     @classmethod
@@ -194,10 +188,10 @@ class CurveDisplay(Display):
         ax.legend(loc=self._corner, fontsize="small")
 
     def _draw_reference(self, ax: Any, **style: Any) -> None:
-        """Draw the curve of a score without information."""
+        """Draw the reference curve of an uninformative score."""
 
     def _find_points(self) -> Any:
-        """Return the points to join, x and y."""
+        """Return x and y of the line."""
         return self.curve.x, self.curve.y
 
     def _write_label(self) -> str:
@@ -205,8 +199,8 @@ class CurveDisplay(Display):
         if area is None:
             return name
         ends = f", {area.interval.low:.3f} to {area.interval.high:.3f}"
-        known = np.isfinite(area.interval.low)
-        return f"{name} ({self._area} {area.value:.3f}{ends if known else ''})"
+        has_interval = np.isfinite(area.interval.low)
+        return f"{name} ({self._area} {area.value:.3f}{ends if has_interval else ''})"
 
     def _describe_axes(self) -> dict[str, Any]:
         """Return the settings of the axes."""
@@ -216,7 +210,7 @@ class CurveDisplay(Display):
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class EstimatesDisplay(Display):
-    """Forest plot: each estimate with its confidence interval, a row for each.
+    """Forest plot of estimates with confidence intervals, one per row.
 
     It is recommended to use `from_result` to create a display, or `plot` of a result.
 
@@ -227,13 +221,13 @@ class EstimatesDisplay(Display):
     values : sequence of float
         The estimates.
     lows, highs : sequence of float
-        Ends of their intervals.
+        Ends of the intervals.
     xlabel : str
-        What is estimated.
+        Name of the estimated quantity.
     quoted : int, default=None
-        Number of the row that holds the answer, which is drawn bold; None draws all alike.
+        Index of the main row, which is drawn bold; None draws all rows alike.
     guess : float, default=None
-        Error of the best answer that is always the same, a line and a last row; None draws none.
+        Error of the best constant prediction, drawn as a line and a last row; None draws none.
 
     Attributes
     ----------
@@ -244,12 +238,12 @@ class EstimatesDisplay(Display):
     points_ : matplotlib Line2D
         The estimates.
     guess_ : matplotlib Line2D or None
-        The error of that answer.
+        The error of the constant prediction.
 
     See Also
     --------
-    error_interval : Computes what is drawn.
-    score_interval : Computes what is drawn.
+    error_interval : Interval of the error rate or mean loss.
+    score_interval : Interval of a score.
 
     Examples
     --------
@@ -275,7 +269,7 @@ class EstimatesDisplay(Display):
 
     @classmethod
     def fits(cls, result: Any) -> bool:
-        """Say whether a result is an estimate, or estimates by name."""
+        """Return whether a result is an estimate, or a mapping of estimates."""
         return is_estimate(result) or (
             isinstance(result, Mapping) and bool(result) and all(map(is_estimate, result.values()))
         )
@@ -295,9 +289,9 @@ class EstimatesDisplay(Display):
         Parameters
         ----------
         result : Estimate, or sequence or mapping of them
-            Several must be of one quantity, or all of quantities between -1 and 1.
+            Several must estimate one quantity, or quantities that all lie between -1 and 1.
         confidence_level : float, default=None
-            Nominal coverage of the intervals; None takes that of the first estimate.
+            Nominal coverage of the intervals; None uses that of the first estimate.
         quoted : int, default=None
             As in the class.
         guess : float, default=None
@@ -309,29 +303,29 @@ class EstimatesDisplay(Display):
         -------
         EstimatesDisplay
         """
-        if is_estimate(result):  # of sites, each of them has a row
+        if is_estimate(result):  # one row per site
             sites = result.details.get("sites")
             result = [result] if sites is None else {**sites, "mean of sites": result}
         listed = list(result.values() if isinstance(result, Mapping) else result)
         if not listed or not all(map(is_estimate, listed)):
             raise TypeError(f"result must be an Estimate, or hold some and no else; got {result}.")
-        quantities = list(dict.fromkeys(each.name for each in listed))
-        low, high = zip(*(each.bounds for each in listed), strict=True)
+        quantities = list(dict.fromkeys(estimate.name for estimate in listed))
+        low, high = zip(*(estimate.bounds for estimate in listed), strict=True)
         if len(quantities) > 1 and not -1 <= min(low) <= max(high) <= 1:
             raise ValueError(
                 "estimates on one axis must be of one quantity, or of such as lie between -1 and "
                 f"1 by definition; got {', '.join(quantities)}: draw them one by one."
             )
         level = listed[0].confidence_level if confidence_level is None else confidence_level
-        intervals = [each.confidence_interval(level) for each in listed]
-        said = f"{100 * level:g} % intervals"
-        names = [each.method if len(quantities) == 1 else each.name for each in listed]
+        intervals = [estimate.confidence_interval(level) for estimate in listed]
+        interval_label = f"{100 * level:g} % intervals"
+        names = [estimate.method if len(quantities) == 1 else estimate.name for estimate in listed]
         return cls(
             names=list(map(str, result)) if isinstance(result, Mapping) else names,
-            values=[each.value for each in listed],
+            values=[estimate.value for estimate in listed],
             lows=[interval.low for interval in intervals],
             highs=[interval.high for interval in intervals],
-            xlabel=f"{quantities[0]}, {said}" if len(quantities) == 1 else said,
+            xlabel=f"{quantities[0]}, {interval_label}" if len(quantities) == 1 else interval_label,
             quoted=quoted,
             guess=guess,
         ).plot(ax)
@@ -342,16 +336,18 @@ class EstimatesDisplay(Display):
     def _draw(self, ax: Any, **kwargs: Any) -> None:
         """Draw one row for each estimate, the first on top."""
         rows = np.arange(len(self.names))
-        # Lines, since error bars would have to contain the estimate, and an interval need not.
+        # Lines, since error bars must contain the estimate, and intervals need not.
         widths = np.where(rows == self.quoted, 3.5, 1.5)
         self.intervals_ = ax.hlines(rows, self.lows, self.highs, colors="C0", linewidths=widths)
         drawn = {"marker": "o", "linestyle": "", "color": "C0"}
         (self.points_,) = ax.plot(self.values, rows, **(drawn | kwargs))
         ends = zip(self.lows, self.highs, strict=True)
-        said = ["no interval" if np.isnan(low) else write_ends(low, high) for low, high in ends]
+        interval_labels = [
+            "no interval" if np.isnan(low) else write_ends(low, high) for low, high in ends
+        ]
         labels = [
             f"{shorten_name(name)}\n{write_number(value)} {text}"
-            for name, value, text in zip(self.names, self.values, said, strict=True)
+            for name, value, text in zip(self.names, self.values, interval_labels, strict=True)
         ]
         self.guess_ = None
         if self.guess is not None:
@@ -367,7 +363,7 @@ class EstimatesDisplay(Display):
 
 
 def is_estimate(result: Any) -> bool:
-    """Say whether a result is an `Estimate`."""
+    """Return whether a result is an `Estimate`."""
     return hasattr(result, "standard_error") and hasattr(result, "confidence_interval")
 
 
@@ -375,21 +371,21 @@ NULLS = {
     "permutation test": ("shuffled labels", "true labels", " (larger is better)"),
     "structure test": ("data without structure", "data", ""),
 }
-"""Of each test, what the null distribution is of, what the statistic is of, and its direction."""
+"""Labels of the null distribution, the statistic and its direction, by test."""
 N_BINS = 40
 ROUNDING = 1e-9  # relative to the range
 
 
 def choose_edges(values: np.ndarray) -> np.ndarray:
-    """Return the edges of bins that hold equally many of the values that a score can have.
+    """Return bin edges such that each bin has the same number of possible values of a score.
 
-    The accuracy of n samples is a multiple of 1/n: bins of another width would hold now one of
-    these values, now two, and the histogram would have teeth.
+    The accuracy of n samples is a multiple of 1/n. Bins of another width would include sometimes
+    one and sometimes two of these values, and the histogram would be jagged.
     """
     low, high = values.min(), values.max()
     steps = np.diff(np.unique(values))
     steps = steps[steps > ROUNDING * (high - low)]
-    if len(steps) < 2:  # two values tell no step
+    if len(steps) < 2:  # two values do not define a step
         return np.histogram_bin_edges(values, bins=N_BINS)
     step = steps.min()
     counts = (values - low) / step
@@ -402,7 +398,7 @@ def choose_edges(values: np.ndarray) -> np.ndarray:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class NullDistributionDisplay(Display):
-    """The statistic of a test among those of data for which the hypothesis holds.
+    """Histogram of the null distribution of a test with the observed statistic.
 
     It is recommended to use `from_result` to create a display, or `plot` of a result.
 
@@ -424,8 +420,8 @@ class NullDistributionDisplay(Display):
 
     See Also
     --------
-    permutation_test : Computes what is drawn.
-    skeval.cluster.structure_test : Computes what is drawn.
+    permutation_test : Permutation test of a score.
+    skeval.cluster.structure_test : Test for cluster structure.
 
     Examples
     --------
@@ -444,7 +440,7 @@ class NullDistributionDisplay(Display):
 
     @classmethod
     def fits(cls, result: Any) -> bool:
-        """Say whether a result is a test with a null distribution, or such tests by name."""
+        """Return whether a result has a null distribution, or is a mapping of such tests."""
         tests = list(result.values()) if isinstance(result, Mapping) else [result]
         return bool(tests) and all(len(getattr(test, "null_distribution", ())) for test in tests)
 
@@ -455,7 +451,7 @@ class NullDistributionDisplay(Display):
         Parameters
         ----------
         result : Test or mapping of them
-            What `permutation_test` or `structure_test` returns.
+            Result of `permutation_test` or `structure_test`.
         ax : matplotlib Axes, or array-like of one for each test, default=None
             Where to draw; None makes a figure.
 
@@ -486,7 +482,7 @@ class NullDistributionDisplay(Display):
             label = f"{resampled}, {count(len(null), 'time')}"
             if len(defined) < len(null):
                 label += f", {len(null) - len(defined)} undefined"
-            # The range takes in the data, so that null values that are all but equal are seen.
+            # The range includes the statistic, so nearly equal null values stay visible.
             bins = choose_edges(np.append(defined, test.statistic))
             drawn = {"bins": bins, "color": "C0", "alpha": 0.6, "label": label}
             self.histograms_.append(ax.hist(defined, **(drawn | kwargs))[2])
@@ -494,21 +490,21 @@ class NullDistributionDisplay(Display):
             self.lines_.append(ax.axvline(test.statistic, color="C1", label=label))
             ax.set(xlabel=test.name.replace("_", " ") + direction, ylabel="times")
             mark_integers(ax)
-            ax.xaxis.set_major_locator(MaxNLocator(6))  # more of large numbers would run together
+            ax.xaxis.set_major_locator(MaxNLocator(6))  # more ticks would overlap
             put_legend_above(ax, 0.3)
 
 
 def mark_integers(ax: Any) -> None:
-    """Put ticks of the vertical axis at whole numbers, whatever ticks the axes had before."""
+    """Put ticks of the vertical axis at integers."""
     from matplotlib.ticker import MaxNLocator
 
     ax.yaxis.set_major_locator(MaxNLocator("auto", integer=True))
 
 
 def put_legend_above(ax: Any, share: float, **options: Any) -> None:
-    """Draw the legend within the axes, in a share of their height that nothing else takes.
+    """Draw the legend within the axes, in a fraction of their height reserved for it.
 
-    Beyond the axes it would stand where a title may stand.
+    Above the axes it could cover a title.
     """
     low, high = ax.get_ylim()
     ticks = [tick for tick in ax.get_yticks() if low <= tick <= high]
@@ -518,32 +514,34 @@ def put_legend_above(ax: Any, share: float, **options: Any) -> None:
 
 
 def place_names(ax: Any, names: Sequence[str], points: np.ndarray) -> list[Any]:
-    """Write a name beside each point so that it covers no other name, no point and no legend.
+    """Label each point without covering other labels, points or the legend.
 
-    A name that finds no room at its point stands further away, at the end of a line. To be called
-    when all else is drawn, for where there is room depends on the limits of the axes.
+    A label without space next to its point is placed further away, with a line to the point. Call
+    this last, because the free space depends on the limits of the axes.
     """
-    ax.figure.draw_without_rendering()  # the layout decides where points are
-    centres = ax.transData.transform(np.asarray(points, dtype=float))
-    taken = [(*(centre - POINT_SIZE / 2), *(centre + POINT_SIZE / 2)) for centre in centres]
+    ax.figure.draw_without_rendering()  # positions depend on the layout
+    centers = ax.transData.transform(np.asarray(points, dtype=float))
+    occupied = [(*(center - POINT_SIZE / 2), *(center + POINT_SIZE / 2)) for center in centers]
     if ax.get_legend() is not None:
-        taken.append(tuple(ax.get_legend().get_window_extent().extents))
+        occupied.append(tuple(ax.get_legend().get_window_extent().extents))
     frame = ax.get_window_extent().extents
     written = []
     for name, point in zip(names, points, strict=True):
-        text = _find_room(ax, name, point, np.array(taken), frame)
-        taken.append(tuple(text.get_window_extent().extents))
+        text = _find_room(ax, name, point, np.array(occupied), frame)
+        occupied.append(tuple(text.get_window_extent().extents))
         written.append(text)
     return written
 
 
-def _find_room(ax: Any, name: str, point: np.ndarray, taken: np.ndarray, frame: np.ndarray) -> Any:
-    """Return a name written where it covers least of what is taken, and leaves the frame least."""
+def _find_room(
+    ax: Any, name: str, point: np.ndarray, occupied: np.ndarray, frame: np.ndarray
+) -> Any:
+    """Return a label with minimal overlap with occupied areas and the outside of the frame."""
     best, least = (DIRECTIONS[0], DISTANCES[0]), np.inf
     for distance, direction in product(DISTANCES, DIRECTIONS):
         text = _write_beside(ax, name, point, direction, distance)
         box = text.get_window_extent().extents
-        covered = _measure_overlap(box, taken).sum() + _measure_outside(box, frame)
+        covered = _measure_overlap(box, occupied).sum() + _measure_outside(box, frame)
         text.remove()
         if covered < least:
             best, least = (direction, distance), covered
@@ -553,7 +551,7 @@ def _find_room(ax: Any, name: str, point: np.ndarray, taken: np.ndarray, frame: 
 
 
 def _write_beside(ax: Any, name: str, point: Any, direction: tuple[int, int], distance: int) -> Any:
-    """Write a name in a direction from a point, with a line to it from further away."""
+    """Write a label in a direction from a point, with a line to it from far away."""
     line = {"arrowstyle": "-", "color": "grey", "linewidth": 0.6, "shrinkA": 0, "shrinkB": 3}
     across, up = direction
     return ax.annotate(
@@ -581,6 +579,6 @@ def _measure_outside(box: np.ndarray, frame: np.ndarray) -> float:
 
 
 def shorten_name(name: object) -> str:
-    """Return a name that fits beside an axis."""
+    """Return a name shortened to fit beside an axis."""
     text = " ".join(str(name).split())
-    return text if len(text) <= LONGEST_NAME else text[: LONGEST_NAME - 1] + "…"
+    return text if len(text) <= MAX_NAME_LENGTH else text[: MAX_NAME_LENGTH - 1] + "…"

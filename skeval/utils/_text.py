@@ -1,6 +1,6 @@
-"""Results as text, aligned for people, and as data frames.
+"""Results as aligned text and as data frames.
 
-pandas is optional, and imported where a frame is made.
+pandas is optional, and imported only to make a frame.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ __all__ = [
     "say_pvalue",
     "write_ends",
     "write_estimate",
+    "write_latex",
     "write_number",
     "write_probability",
     "write_pvalue",
@@ -44,13 +45,28 @@ else:
 
 
 def make_frame(data: Any, index: Any = None, name: str | None = None) -> DataFrame:
-    """Return columns by name, or rows as dicts, with an index of that name if one is given."""
+    """Return a data frame of columns by name, or of rows as dicts, with an optional index."""
     import pandas as pd
 
     return pd.DataFrame(data, index=None if index is None else pd.Index(index, name=name))
 
 
-LONGEST_VALUE, LONGEST_REPR = 60, 400
+def write_latex(frame: DataFrame, **options: Any) -> str:
+    """Return a frame as a LaTeX table; for estimates: names, values and intervals.
+
+    An option `columns` selects columns of the frame instead.
+    """
+    if "columns" not in options and {"value", "low", "high"} <= {*frame.columns}:
+        named = type(frame.index).__name__ != "RangeIndex"
+        names = [] if named else [name for name in ("name", "a", "b") if name in frame.columns]
+        ends = map(write_ends, frame["low"], frame["high"])
+        table = frame[names].assign(estimate=frame["value"], interval=list(ends))
+        frame, options = table, {"index": named} | options
+    text: str = frame.to_latex(**{"escape": True, "float_format": "%.4g"} | options)
+    return text
+
+
+MAX_VALUE_LENGTH, MAX_REPR_LENGTH = 60, 400
 MEAN_LOSSES = {
     "zero_one": "error rate",
     "squared": "mean squared error",
@@ -61,11 +77,11 @@ MEAN_LOSSES = {
 
 
 class ShownAsText:
-    """A dataclass that a notebook shows as it is printed, and whose `repr` stays short."""
+    """Dataclass that notebooks show as printed text, with a short `repr`."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        if "__repr__" not in vars(cls):  # else `dataclass` would write one that spells arrays out
+        if "__repr__" not in vars(cls):  # the one of `dataclass` would print whole arrays
             setattr(cls, "__repr__", write_fields)  # noqa: B010
 
     def _repr_html_(self) -> str:
@@ -73,27 +89,27 @@ class ShownAsText:
 
 
 def write_fields(result: Any) -> str:
-    """Return the name of a dataclass and its fields, the long ones by type and size alone."""
+    """Return the name of a dataclass and its fields; long values by type and size."""
     shown = [(field.name, getattr(result, field.name)) for field in fields(result) if field.repr]
     texts = ", ".join(f"{name}={_write_short(value)}" for name, value in shown)
-    return f"{type(result).__name__}({shorten(texts, LONGEST_REPR, placeholder=' ...')})"
+    return f"{type(result).__name__}({shorten(texts, MAX_REPR_LENGTH, placeholder=' ...')})"
 
 
 def _write_short(value: Any) -> str:
-    """Return a value as source text where that is short."""
+    """Return a short text for a value: its repr, or its type and size."""
     if isinstance(value, float):
         return f"{value:.6g}"
     text = str(value) if isinstance(value, ShownAsText) else repr(value)
-    if len(text) <= LONGEST_VALUE and "\n" not in text:
+    if len(text) <= MAX_VALUE_LENGTH and "\n" not in text:
         return text
     if isinstance(value, str):
-        return f"{text[: LONGEST_VALUE - 4]}...{text[0]}"
+        return f"{text[: MAX_VALUE_LENGTH - 4]}...{text[0]}"
     size = getattr(value, "shape", None) or (len(value) if hasattr(value, "__len__") else "")
     return f"<{type(value).__name__}{f' of {size}' if size != '' else ''}>"
 
 
 def align_text(title: str, rows: Iterable[tuple[str, str]]) -> str:
-    """Return a title and indented rows whose values start in one column."""
+    """Return a title and indented rows with aligned values."""
     rows = list(rows)
     width = max(len(name) for name, _ in rows)
     return "\n".join([title, *(f"  {name:<{width}}  {value}" for name, value in rows)])
@@ -105,26 +121,27 @@ def fill_text(sentences: str) -> str:
 
 
 def count(n: int, noun: str) -> str:
-    """Return a number of things in words that agree: 1 sample, 2 samples, 3 classes."""
+    """Return a number with its noun in singular or plural: 1 sample, 2 samples, 3 classes."""
     plural = "es" if noun.endswith("s") else "s"
     return f"{n} {noun}{'' if n == 1 else plural}"
 
 
 def name_label(label: Any) -> str:
-    """Return a label as it stands in a sentence: in quotes where its end could not be seen."""
+    """Return a label for use in a sentence, in quotes if it has spaces at its ends."""
     text = str(label)
     return text if text and text.isprintable() and text == text.strip() else repr(text)
 
 
 def write_number(value: float) -> str:
-    """Return a number as text: with four decimals, or four figures where these say more or less."""
+    """Return a number as text, with four decimals in mid range, else four significant figures."""
     if np.isnan(value):
         return "undefined"
+    value = value + 0.0  # no sign for a negative zero
     return f"{value:.4f}" if value == 0 or 0.001 <= abs(value) < 10 else f"{value:.4g}"
 
 
 def write_ends(low: float, high: float) -> str:
-    """Return the ends of an interval as text; where there is none, it is undefined."""
+    """Return the ends of an interval as text; "undefined" if there is none."""
     if np.isnan(low) and np.isnan(high):
         return "undefined"
     if np.isinf(low) and np.isinf(high):
@@ -133,7 +150,7 @@ def write_ends(low: float, high: float) -> str:
 
 
 def write_range(low: float, high: float) -> str:
-    """Return the ends of an interval as words; where there is none, it is undefined."""
+    """Return the ends of an interval in words; "undefined" if there is none."""
     if not (np.isfinite(low) or np.isfinite(high)):
         return write_ends(low, high)
     return f"{write_number(low)} to {write_number(high)}"
@@ -142,16 +159,17 @@ def write_range(low: float, high: float) -> str:
 def write_spread(standard_error: float) -> str:
     """Return a standard error as text.
 
-    One of 0 is unknown: it means that nothing varied in the data, and not that nothing would.
+    A value of 0 is unknown: nothing varied in this sample, which does not mean that nothing
+    varies.
     """
     return write_number(standard_error) if standard_error > 0 else "unknown"
 
 
 def write_estimate(value: float, spread: float) -> str:
-    """Return a number without the decimals that its standard error, or its interval, leaves open.
+    """Return a number rounded to the precision of its standard error or interval.
 
-    What is shown ends with the second figure of the spread, and with the fourth of the number where
-    the spread is unknown.
+    The last digit shown is the second significant digit of the spread, or the fourth of the number
+    if the spread is unknown.
     """
     if not np.isfinite(value) or not (np.isfinite(spread) and spread > 0):
         return write_number(value)
@@ -162,14 +180,17 @@ def write_estimate(value: float, spread: float) -> str:
 
 
 def write_probability(value: float) -> str:
-    """Return a probability with three decimals; none of them is said to be 0 or 1."""
+    """Return a probability with three decimals, never exactly 0 or 1."""
     if value < 0.0005:
         return "below 0.001"
     return "above 0.999" if value > 0.9995 else f"{value:.3f}"
 
 
 def write_pvalue(pvalue: float, figures: int = 3) -> str:
-    """Return a P-value as text; how far it is below 0.0001, the assumptions of no test tell."""
+    """Return a P-value as text, "< 0.0001" below that value.
+
+    Smaller values exceed the accuracy of the assumptions of any test.
+    """
     if np.isnan(pvalue):
         return "undefined"
     return "< 0.0001" if pvalue < 1e-4 else f"{pvalue:.{figures}g}"
@@ -182,7 +203,7 @@ def say_pvalue(pvalue: float, figures: int = 2) -> str:
 
 
 def write_with_spread(value: float, standard_error: float) -> str:
-    """Return a number between 0 and 1, or about as large, and its standard error."""
+    """Return a number of about 0 to 1, and its standard error."""
     spread = write_spread(standard_error)
     if standard_error >= 0.0005:
         spread = f"{standard_error:.3f}"
@@ -190,21 +211,21 @@ def write_with_spread(value: float, standard_error: float) -> str:
 
 
 def name_scoring(scoring: Any) -> str:
-    """Return what a score is called: its name, or that of the function, its options aside."""
+    """Return the name of a score, or of its function, without options."""
     scoring = scoring.func if isinstance(scoring, partial) else scoring
     return scoring if isinstance(scoring, str) else getattr(scoring, "__name__", str(scoring))
 
 
 def mean_loss_name(loss: str) -> str:
-    """Return what the mean of a loss is called."""
+    """Return the name of the mean of a loss."""
     return MEAN_LOSSES.get(loss, f"mean {loss.replace('_', ' ')}")
 
 
 def name_estimators(*estimators: Any) -> list[str]:
-    """Return the names of some estimators: a pipeline goes by its last step.
+    """Return distinct names of estimators; a pipeline is named after its last step.
 
-    Where two would have one name, pipelines go by all their steps, and what still has the same name
-    is numbered.
+    If two names are equal, pipelines are named after all their steps, and remaining duplicates are
+    numbered.
     """
     names = [_name_steps(estimator)[-1] for estimator in estimators]
     if len(set(names)) < len(names):
@@ -215,7 +236,7 @@ def name_estimators(*estimators: Any) -> list[str]:
 
 
 def _name_steps(estimator: Any) -> list[str]:
-    """Return the class names of an estimator's steps, or its own."""
+    """Return the class names of the steps of a pipeline, or of an estimator."""
     steps = getattr(estimator, "steps", None)
     if not isinstance(steps, list) or not steps:
         return [type(estimator).__name__]
@@ -224,7 +245,7 @@ def _name_steps(estimator: Any) -> list[str]:
 
 
 def align_rows(rows: Sequence[Sequence[str]], left: Container[int] = ()) -> list[str]:
-    """Return rows as lines in which each column is aligned to the right, those of `left` not."""
+    """Return rows as lines with right-aligned columns, except the columns in `left`."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  ".join(

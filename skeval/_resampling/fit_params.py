@@ -1,0 +1,201 @@
+"""Arguments of `fit`: sample weights, groups and parameters, routed to the steps that take them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from sklearn import get_config
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.ensemble import (
+    StackingClassifier,
+    StackingRegressor,
+    VotingClassifier,
+    VotingRegressor,
+)
+from sklearn.feature_selection import RFE, RFECV, SelectFromModel
+from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import Pipeline
+from sklearn.utils.metadata_routing import MetadataRouter, get_routing_for_object
+from sklearn.utils.validation import has_fit_parameter
+
+from skeval.utils import _checks
+from skeval.utils._compat import num_samples, params_of_rows
+
+
+def read_weight(estimator: Any, sample_weight: Any, params: Params, n_samples: int) -> np.ndarray:
+    """Return the weights of the samples; raise where no fit takes them, or takes others."""
+    check_takes_weights(estimator)
+    weights = _checks.check_weights("sample_weight", sample_weight, n_samples)
+    twice = sorted(weight_parameters(estimator, weights).keys() & (params or {}).keys())
+    if twice:
+        raise ValueError(f"sample_weight and params[{twice[0]!r}] must not both be given.")
+    return weights
+
+
+Params = Mapping[str, Any] | None
+"""Arguments of `fit` by name, as `sklearn.model_selection.cross_validate` takes them."""
+
+ENSEMBLES = (StackingClassifier, StackingRegressor, VotingClassifier, VotingRegressor)
+"""What takes weights, from scikit-learn 1.7 on, among other arguments of `fit`."""
+
+
+def forwards(estimator: Any) -> Any:
+    """Return what an estimator hands the arguments of its `fit` on to, None if it does not.
+
+    They are the searches of scikit-learn and the like, whose base class says so by `_run_search`,
+    and the selectors and regressors around another estimator. `RFECV` refuses all but groups.
+    """
+    if hasattr(estimator, "_run_search") or isinstance(estimator, SelectFromModel):
+        return estimator.estimator
+    if isinstance(estimator, RFE) and not isinstance(estimator, RFECV):
+        return estimator.estimator
+    if isinstance(estimator, TransformedTargetRegressor):
+        return LinearRegression() if estimator.regressor is None else estimator.regressor
+    return None
+
+
+def list_receivers(estimator: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield all that the arguments of `fit` reach, each behind the prefix that leads to it."""
+    yield prefix, estimator
+    if isinstance(estimator, Pipeline):
+        for name, step in estimator.steps:
+            yield from list_receivers(step, f"{prefix}{name}__")
+    elif (inner := forwards(estimator)) is not None:
+        yield from list_receivers(inner, prefix)
+
+
+def takes_weights(estimator: Any) -> bool:
+    """Whether `fit` has `sample_weight`; some ensembles have it among other arguments."""
+    return has_fit_parameter(estimator, "sample_weight") or isinstance(estimator, ENSEMBLES)
+
+
+def splits_by_groups(estimator: Any) -> bool:
+    """Whether `fit` takes groups, and a splitter among the parameters asks for them."""
+    if hasattr(estimator, "_run_search") or isinstance(estimator, RFECV):
+        splitters = [estimator.cv]
+    elif has_fit_parameter(estimator, "groups"):
+        splitters = [value for value in estimator.get_params().values() if hasattr(value, "split")]
+    else:
+        return False
+    return any(get_routing_for_object(cv).consumes("split", ["groups"]) for cv in splitters)
+
+
+def is_routed(estimator: Any) -> bool:
+    """Whether scikit-learn's metadata routing decides which part of an estimator is given what."""
+    if not get_config()["enable_metadata_routing"]:
+        return False
+    return isinstance(get_routing_for_object(estimator), MetadataRouter)
+
+
+def consumes(estimator: Any, name: str) -> bool:
+    """Whether some part of a routed estimator asks for an argument of `fit`."""
+    return bool(get_routing_for_object(estimator).consumes("fit", [name]))
+
+
+def check_takes_weights(estimator: Any) -> None:
+    """Raise unless the estimator, or what its arguments of `fit` reach last, takes weights."""
+    if is_routed(estimator):
+        if not consumes(estimator, "sample_weight"):
+            raise TypeError(
+                "estimator must ask for sample_weight by set_fit_request where metadata routing is "
+                f"enabled; no part of {type(estimator).__name__} does."
+            )
+        return
+    final, where = estimator, type(estimator).__name__
+    while True:
+        if isinstance(final, Pipeline):
+            name, final = final.steps[-1]
+            where = f"the last step {name!r} of the pipeline ({type(final).__name__})"
+        elif (inner := forwards(final)) is not None:
+            final, where = inner, f"the {type(inner).__name__} in {type(final).__name__}"
+        else:
+            break
+    if not takes_weights(final):
+        raise TypeError(f"estimator must take sample_weight in fit; {where} does not.")
+
+
+def weight_parameters(estimator: Any, weights: np.ndarray | None) -> dict[str, np.ndarray]:
+    """Return the keyword arguments that hand weights to all of `fit` that takes them.
+
+    A scaler in front of a classifier is part of the procedure that is perturbed, so it is
+    weighted too. Under metadata routing it is given what it asks for.
+    """
+    return {} if weights is None else _hand_on(estimator, "sample_weight", weights, takes_weights)
+
+
+def group_parameters(estimator: Any, groups: np.ndarray | None) -> dict[str, np.ndarray]:
+    """Return the keyword arguments that hand groups to what splits by them, such as a search."""
+    return {} if groups is None else _hand_on(estimator, "groups", groups, splits_by_groups)
+
+
+def _hand_on(
+    estimator: Any, name: str, values: np.ndarray, takes: Callable[[Any], bool]
+) -> dict[str, np.ndarray]:
+    """Return the keyword arguments that hand values to all parts that take them."""
+    if is_routed(estimator):
+        return {name: values} if consumes(estimator, name) else {}
+    return {f"{prefix}{name}": values for prefix, part in list_receivers(estimator) if takes(part)}
+
+
+def check_params(params: Params, n_samples: int) -> None:
+    """Raise unless `params` are arguments of `fit` by name, its weights one for each sample."""
+    if params is None:
+        return
+    if not isinstance(params, Mapping) or not all(isinstance(name, str) for name in params):
+        raise TypeError(f"params must be None or a dict of arguments of fit, got {params!r}.")
+    for name, value in params.items():
+        if name.rpartition("__")[2] == "sample_weight" and value is not None:
+            with _checks.naming("params"):
+                found = num_samples(value)
+            if found != n_samples:
+                raise ValueError(
+                    f"params[{name!r}] must hold one weight for each of the {n_samples} samples, "
+                    f"got {found}."
+                )
+
+
+def params_of_part(part: Any, params: Params) -> dict[str, Any]:
+    """Return those arguments of the `fit` of an estimator that are of some of its steps.
+
+    Weights and groups that are of no step are of all that takes them.
+    """
+    found: dict[str, Any] = {}
+    for name, value in (params or {}).items():
+        step, is_of_step, _ = name.partition("__")
+        if is_routed(part):
+            found |= {name: value} if consumes(part, name) else {}
+        elif is_of_step:
+            found |= {name: value} if step in part.named_steps else {}
+        elif name == "sample_weight":
+            found |= weight_parameters(part, value)
+        elif name == "groups":
+            found |= group_parameters(part, value)
+    return found
+
+
+def count_effective(weights: np.ndarray) -> float:
+    """Return how many samples of equal weight are worth as much; raise where none weighs."""
+    if not weights.any():
+        raise ValueError(
+            "sample_weight must be positive for a sample that is tested, it is 0 for all of them."
+        )
+    relative = weights / weights.max()  # the square of a weight may overflow
+    return float(relative.sum() ** 2 / np.sum(relative**2))
+
+
+def fit_arguments(
+    estimator: Any,
+    X: Any,
+    params: Params,
+    weights: np.ndarray | None,
+    groups: np.ndarray | None,
+    rows: np.ndarray,
+) -> dict[str, Any]:
+    """Return the keyword arguments of a fit to some rows of `X`, of these weights.
+
+    `groups` and `params` are of all samples; what the user gives by name goes first.
+    """
+    given = {**group_parameters(estimator, groups), **(params or {})}
+    return {**weight_parameters(estimator, weights), **params_of_rows(X, given, rows)}

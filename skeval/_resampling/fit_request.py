@@ -1,0 +1,308 @@
+"""Outputs requested from each fit: predictions, scores of classes, a scorer, a note.
+
+A scorer that needs only the predictions of the tested samples works on the fits of a solver, too.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.metrics import get_scorer
+from sklearn.utils import get_tags
+from sklearn.utils.metaestimators import available_if
+
+from skeval._resampling.batch_scores import BatchPredictions, find_scores
+from skeval._resampling.fit_outputs import FitOutput, tie_values
+from skeval._resampling.inputs import Inputs
+from skeval._resampling.plans import PlanBlock
+from skeval._resampling.target import Target
+from skeval.metrics._scorers import read_scoring
+from skeval.utils._compat import is_plain_scorer, limit_threads
+
+SCORING_METHODS = ("predict_proba", "decision_function")
+
+
+@dataclass(frozen=True, eq=False)
+class FitRequest:
+    """What is read off each fitted model; a `FitOutput` holds the answers.
+
+    Attributes
+    ----------
+    methods : tuple of str
+        The methods of the model that answer to its tested samples, some of `RESPONSES`.
+    scorer : callable or None
+        ``scorer(model, X, y)`` returns a number or a dict of numbers.
+    scoring : str, callable, list, tuple, set, dict or None
+        What `scorer` was made of: it tells whether answers are enough for it.
+    note : callable or None
+        ``note(model, X, y)`` returns what else is worth keeping of a model and the samples that
+        it is tested on; the models are then fitted one by one.
+    """
+
+    methods: tuple[str, ...] = ("predict",)
+    scorer: Callable[[Any, Any, Any], Any] | None = None
+    scoring: Any = None
+    note: Callable[[Any, Any, Any], Any] | None = None
+
+    def and_scores_of_classes(self, estimator: Any, target: Target) -> FitRequest:
+        """Return what is asked, and predictions with the scores of classes that there are."""
+        method = find_response_method(estimator, target)
+        return replace(self, methods=("predict", *([] if method is None else [method])))
+
+    def need_no_model(self, inputs: Inputs) -> bool:
+        """Whether a solver, which finds answers to samples but makes no model, can answer."""
+        if self.note is not None:
+            return False
+        return self.scorer is None or takes_answers(inputs, self.scorer, self.scoring)
+
+    def score_by(self, names: tuple[str, ...], target: Target) -> Callable[[Any, Any, Any], Any]:
+        """Return what scores by some of the scorers; one without a name is the only one."""
+        if self.scoring is None:
+            return get_scorer("r2" if target.classes is None else "accuracy")
+        if not is_several(self.scoring):
+            assert self.scorer is not None
+            return self.scorer
+        if isinstance(self.scorer, EachScorer):
+            return EachScorer({name: self.scorer.scorers[name] for name in names})
+        parts = name_parts(self.scoring)
+        return read_scoring(None, {name: parts[name] for name in names})
+
+    def read(self, model: Any, X: Any, y: Any, target: Target) -> dict[str, Any]:
+        """Return what a fitted model answers, by the names of columns; labels are not encoded."""
+        found: dict[str, Any] = {}
+        if "decision_function" in self.methods:
+            decision = read_response("decision_function", model, X, target)
+            found["decision"] = None if decision is None else tie_values(decision)
+        if "predict_proba" in self.methods:
+            found["probability"] = read_response("predict_proba", model, X, target)
+        if self.scorer is not None:
+            found["scores"] = [self.scorer(model, X, y)]
+        if self.note is not None:
+            found["notes"] = [self.note(model, X, y)]
+        if "predict" in self.methods:
+            found["predicted"] = np.asarray(model.predict(X))
+        return found
+
+    def keep(
+        self, output: FitOutput, block: PlanBlock, estimator: Any, target: Target
+    ) -> FitOutput:
+        """Return of a solver's output, in the worker, what is asked for."""
+        scores = None
+        if self.scorer is not None:
+            scores = score_answers(output, block, self, get_tags(estimator), target)
+        decision = None
+        if "decision_function" in self.methods and output.decision is not None:
+            decision = output.tie_decision()
+        return FitOutput(
+            output.test,
+            output.failed,
+            output.predicted if "predict" in self.methods else None,
+            decision,
+            output.probability if "predict_proba" in self.methods else None,
+            scores,
+        )
+
+
+@dataclass(frozen=True)
+class EachScorer:
+    """Scorers by name as one, which gives a dict of numbers: nan where a scorer refuses."""
+
+    scorers: dict[str, Any]
+
+    def __call__(self, model: Any, X: Any, y: Any) -> dict[str, float]:
+        scores = {}
+        with warnings.catch_warnings():  # whoever asks counts what is undefined
+            warnings.simplefilter("ignore", UndefinedMetricWarning)
+            for name, scorer in self.scorers.items():
+                try:
+                    score = scorer(model, X, y)
+                except ValueError:  # as for a test set of one class
+                    score = np.nan
+                if isinstance(score, dict):
+                    raise TypeError(
+                        f"scoring must give one number by each scorer, {name!r} gave a dict with "
+                        f"{', '.join(map(repr, score))}; give a dict of scorers instead."
+                    )
+                scores[name] = float(score)
+        return scores
+
+
+def find_response_method(estimator: Any, target: Target) -> str | None:
+    """Return the method that scores classes: probabilities where there are some.
+
+    Decision values of pairs of classes are no scores of classes, not even where three classes
+    have as many pairs.
+    """
+    if target.classes is None or decides_by_pairs(estimator, target):
+        return None
+    return next((name for name in SCORING_METHODS if hasattr(estimator, name)), None)
+
+
+def decides_by_pairs(estimator: Any, target: Target) -> bool:
+    """Whether an estimator has decision values of pairs of classes, and nothing else."""
+    if target.classes is None or len(target.classes) < 3 or hasattr(estimator, "predict_proba"):
+        return False
+    shapes = [
+        value
+        for name, value in estimator.get_params(deep=True).items()
+        if name.endswith("decision_function_shape")
+    ]
+    return "ovo" in shapes and hasattr(estimator, "decision_function")
+
+
+def read_response(method: str, model: Any, X: Any, target: Target) -> np.ndarray | None:
+    """Return scores with a column for each class of the target, or decision values of the second.
+
+    A class that the model has not seen has probability 0. Decision values say nothing of it, nor
+    have those of a model of other classes a meaning for all: None. So is what the model cannot
+    say; whoever needs it tells that it is missing.
+    """
+    if not hasattr(model, method):
+        return None
+    try:
+        response = np.asarray(getattr(model, method)(X))
+    except Exception:
+        return None
+    classes = target.classes
+    seen = np.asarray(getattr(model, "classes_", classes))
+    if response.ndim == 2 and response.shape[1] == 1:
+        response = response[:, 0]
+    if classes is None or np.array_equal(seen, classes):
+        return response if response.ndim in (1, 2) else None
+    if method != "predict_proba" or response.shape[1:] != (len(seen),):
+        return None
+    aligned = np.zeros((len(response), len(classes)))
+    aligned[:, np.searchsorted(classes, seen)] = response
+    return aligned
+
+
+def takes_answers(inputs: Inputs, scorer: Any, scoring: Any) -> bool:
+    """Whether a scorer needs no more than the answers of an estimator to the tested samples.
+
+    A scorer that scikit-learn made uses its samples only through the methods of the
+    estimator; which methods it needs is tried on two samples of each class.
+    """
+    target = inputs.target
+    parts = name_parts(scoring).values()
+    if None in parts:  # the score of an estimator, that of all that a solver serves
+        return True
+    if not all(isinstance(part, str) or is_plain_scorer(part) for part in parts):
+        return False
+    codes = np.repeat(np.arange(2 if target.classes is None else len(target.classes)), 2)
+    found = {method: make_response(method, codes, target) for method in inputs.responses}
+    replayed = ReplayedEstimator(found, inputs.tags, target.classes)
+    try:
+        scorer(replayed, np.arange(len(codes)), make_response("predict", codes, target))
+    except AttributeError:
+        return False
+    except ValueError:  # the scorer refuses these labels, and will raise for the real ones too
+        return True
+    return True
+
+
+def make_response(method: str, codes: np.ndarray, target: Target) -> np.ndarray:
+    """Return what a method might answer to samples of these classes."""
+    if target.classes is None:
+        return codes + 1.0
+    if method == "predict":
+        return target.decode(codes)
+    if method == "decision_function" and len(target.classes) == 2:
+        return np.array([-2.0, -1, 1, 2])
+    # Rows that add up to 1 with the largest value at the class, no two of them equal.
+    n_classes, n_samples = len(target.classes), len(codes)
+    share = 0.6 + 0.3 * np.arange(n_samples) / n_samples
+    rest = np.broadcast_to((1 - share[:, None]) / (n_classes - 1), (n_samples, n_classes)).copy()
+    rest[np.arange(n_samples), codes] = share
+    return rest
+
+
+@limit_threads(limits=1, user_api="blas")
+def score_answers(
+    output: FitOutput, block: PlanBlock, request: FitRequest, tags: Any, target: Target
+) -> list[Any]:
+    """Return the score of each fit that a solver did, None for the others.
+
+    The usual metrics are computed for all fits at once, and what is left of them one by one.
+    """
+    done, parts = np.flatnonzero(~output.failed), name_parts(request.scoring)
+    found = np.full((len(output), len(parts)), np.nan)
+    answers = BatchPredictions(block.tested_labels(target.codes, ~output.failed), output, target)
+    for column, part in zip(found.T, parts.values(), strict=True):
+        score_fits = find_scores(part, target)
+        if score_fits is not None and len(done):
+            column[done] = score_fits(answers)
+    names, several = np.array([*parts, ""])[:-1], is_several(request.scoring)
+    scores: list[Any] = [None] * len(output)
+    for fit in done.tolist():
+        scores[fit] = dict(zip(parts, found[fit].tolist(), strict=True))
+    for fit, part in enumerate(output if np.isnan(found[done]).any() else ()):
+        left = tuple(names[np.isnan(found[fit])].tolist())
+        if left and scores[fit] is not None:
+            scorer = request.score_by(left, target)
+            rows = part.rows
+            codes = target.codes[rows if block.order is None else block.order[fit, rows]]
+            responses: dict[str, Any] = part.responses
+            responses["predict"] = target.decode(responses["predict"])
+            if part.decision is not None:
+                responses["decision_function"] = part.tie_decision()
+            replayed = ReplayedEstimator(responses, tags, target.classes)
+            scored = scorer(replayed, np.arange(len(rows)), target.decode(codes))
+            scores[fit] |= scored if several else {"": scored}
+    return scores if several else [each and each[""] for each in scores]
+
+
+def is_several(scoring: Any) -> bool:
+    """Whether an argument `scoring` names several scorers."""
+    return isinstance(scoring, list | tuple | set | dict)
+
+
+def name_parts(scoring: Any) -> dict[str, Any]:
+    """Return the scorers that an argument `scoring` names; a single one has no name."""
+    if isinstance(scoring, dict):
+        return scoring
+    return {part: part for part in scoring} if is_several(scoring) else {"": scoring}
+
+
+class ReplayedEstimator:
+    """A fitted estimator whose samples are row numbers of responses found before.
+
+    Any scorer that uses its samples only through the methods of the estimator can judge it:
+    ``scorer(replayed, rows, y[rows])``.
+    """
+
+    def __init__(self, responses: dict[str, np.ndarray], tags: Any, classes: Any) -> None:
+        self.responses = responses
+        self._tags = tags
+        if classes is not None:
+            self.classes_ = classes
+
+    @available_if(lambda self: "predict" in self.responses)
+    def predict(self, rows: np.ndarray) -> np.ndarray:
+        return self.responses["predict"][rows]
+
+    @available_if(lambda self: "decision_function" in self.responses)
+    def decision_function(self, rows: np.ndarray) -> np.ndarray:
+        return self.responses["decision_function"][rows]
+
+    @available_if(lambda self: "predict_proba" in self.responses)
+    def predict_proba(self, rows: np.ndarray) -> np.ndarray:
+        return self.responses["predict_proba"][rows]
+
+    def positive_score(self) -> np.ndarray:
+        """Return the score of the second class for every sample."""
+        if "decision_function" in self.responses:
+            return self.responses["decision_function"]
+        if "predict_proba" in self.responses:
+            return self.responses["predict_proba"][:, 1]
+        raise ValueError("the estimators must have decision_function or predict_proba.")
+
+    def __sklearn_tags__(self) -> Any:
+        return self._tags
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True

@@ -1,0 +1,256 @@
+"""Plans of folds, subsamples, halves, replacements and bootstraps; errors name their fits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
+from itertools import combinations
+
+import numpy as np
+from numpy.random import Generator, SeedSequence
+
+from skeval._resampling.plans import MAX_TRIES, PlanBlock, ResamplingPlan, explain_no_draw
+from skeval._resampling.sampling_units import SamplingUnits
+from skeval._resampling.splitters import fold_plan
+from skeval._resampling.target import Target
+from skeval.utils import _checks
+
+Parts = tuple[np.ndarray, np.ndarray]
+
+
+def unit_plan(
+    units: SamplingUnits,
+    n_fits: int,
+    parts: Callable[[int], Parts],
+    describe: Callable[[int], str],
+    n_folds: int = 1,
+) -> ResamplingPlan:
+    """Train on some units, test on others: ``parts(fit)`` names both."""
+
+    def draw(fit: int) -> PlanBlock:
+        train, test = parts(fit)
+        return PlanBlock(units.mask(train).astype(np.intp)[None], units.mask(test)[None])
+
+    return ResamplingPlan(len(units.unit), n_fits, draw, describe=describe, n_folds=n_folds)
+
+
+def deal_folds(
+    units: SamplingUnits, n_folds: int, n_repeats: int, root: SeedSequence
+) -> np.ndarray:
+    """Return the fold of each unit in each repeat, shape (n_repeats, n_units)."""
+    everything = np.arange(units.n_units)
+    rngs = (_checks.repetition_rng(root, repeat) for repeat in range(n_repeats))
+    return np.stack([units.deal(everything, n_folds, rng) for rng in rngs])
+
+
+def list_left_out(n_folds: int, *, nested: bool) -> list[tuple[int, ...]]:
+    """Return the folds that each fit of a repeat leaves out: one, and then two where nested."""
+    left_out: list[tuple[int, ...]] = [(k,) for k in range(n_folds)]
+    return left_out + list(combinations(range(n_folds), 2)) if nested else left_out
+
+
+def repeated_folds(
+    units: SamplingUnits, n_folds: int, n_repeats: int, root: SeedSequence, *, nested: bool = False
+) -> ResamplingPlan:
+    """Leave out each fold of each repeat; each two folds as well where they are nested.
+
+    A fit without the folds k and l serves both orders of nesting, l within k and k within l.
+    """
+    folds = deal_folds(units, n_folds, n_repeats, root)
+    left_out = list_left_out(n_folds, nested=nested)
+
+    def parts(fit: int) -> Parts:
+        repeat, at = divmod(fit, len(left_out))
+        tested = np.isin(folds[repeat], left_out[at])
+        return np.flatnonzero(~tested), np.flatnonzero(tested)
+
+    def describe(fit: int) -> str:
+        repeat, at = divmod(fit, len(left_out))
+        names = " and ".join(str(k + 1) for k in left_out[at])
+        return f"without fold{'s' * (len(left_out[at]) - 1)} {names} of repeat {repeat + 1}"
+
+    return unit_plan(units, n_repeats * len(left_out), parts, describe, len(left_out))
+
+
+def given_folds(n_samples: int, folds: Sequence[Parts], n_repeats: int) -> ResamplingPlan:
+    """Fit on the training part of each given fold, repeat after repeat."""
+    n_folds = len(folds) // n_repeats
+
+    def describe(fit: int) -> str:
+        repeat, fold = divmod(fit, n_folds)
+        return f"of fold {fold + 1}" + (f" of repeat {repeat + 1}" if n_repeats > 1 else "")
+
+    return replace(fold_plan(n_samples, folds), describe=describe, n_folds=n_folds)
+
+
+def subsamples(
+    units: SamplingUnits, n_test: int, n_repeats: int, root: SeedSequence
+) -> ResamplingPlan:
+    """Test on a random part, train on the rest."""
+    everything = np.arange(units.n_units)
+
+    def parts(fit: int) -> Parts:
+        order = units.spread(everything, _checks.repetition_rng(root, fit))
+        return order[n_test:], order[:n_test]
+
+    return unit_plan(units, n_repeats, parts, lambda fit: f"in subsampling {fit + 1}")
+
+
+def subsamples_of_halves(
+    units: SamplingUnits, n_test: int, n_repeats: int, n_pairs: int, root: SeedSequence
+) -> ResamplingPlan:
+    """Draw subsamplings of all units, then of both halves in each of several random divisions.
+
+    The fits are (n_repeats,) of all units, and (n_pairs, 2, n_repeats) of the halves. Test sets
+    are of the same size in all of them.
+    """
+    whole = subsamples(units, n_test, n_repeats, _checks.child_seed(root, 0))
+    everything, h = np.arange(units.n_units), units.n_units // 2
+    halving, within = _checks.child_seed(root, 1), _checks.child_seed(root, 2)
+    halves = []
+    for pair in range(n_pairs):
+        order = units.spread(everything, _checks.repetition_rng(halving, pair))
+        halves += [order[:h], order[h : 2 * h]]
+
+    def draw(fit: int) -> PlanBlock:
+        if fit < n_repeats:
+            return whole.draw(fit)
+        return of_halves.draw(fit - n_repeats)
+
+    def parts(fit: int) -> Parts:
+        order = units.spread(halves[fit // n_repeats], _checks.repetition_rng(within, fit))
+        return order[n_test:], order[:n_test]
+
+    def describe(fit: int) -> str:
+        half, repeat = divmod(fit - n_repeats, n_repeats)
+        if half < 0:
+            return whole.describe(fit) if whole.describe else str(fit)
+        return f"in subsampling {repeat + 1} of half {half % 2 + 1} of division {half // 2 + 1}"
+
+    of_halves = unit_plan(units, len(halves) * n_repeats, parts, describe)
+    n_fits = n_repeats * (1 + len(halves))
+    return ResamplingPlan(len(units.unit), n_fits, draw, describe=describe)
+
+
+def replacements(units: SamplingUnits, n_folds: int, root: SeedSequence) -> ResamplingPlan:
+    """Fold all units; fold one half, and again with its i-th unit replaced by one of the other."""
+    whole = repeated_folds(units, n_folds, 1, _checks.child_seed(root, 0))
+    rng, h = _checks.repetition_rng(root, 1), units.n_units // 2
+    order = units.spread(np.arange(units.n_units), rng)
+    half, others = order[:h], rng.permutation(order[h : 2 * h])
+    fold = units.deal(half, n_folds, rng)
+
+    def draw(fit: int) -> PlanBlock:
+        return whole.draw(fit) if fit < n_folds else of_half.draw(fit - n_folds)
+
+    def parts(fit: int) -> Parts:
+        replaced, k = divmod(fit, n_folds)
+        units = half.copy()
+        if replaced:
+            units[replaced - 1] = others[replaced - 1]
+        return units[fold != k], units[fold == k]
+
+    def describe(fit: int) -> str:
+        replaced, k = divmod(fit - n_folds, n_folds)
+        if replaced < 0:
+            return f"without fold {fit + 1}"
+        exchanged = f" with {units.kind.label[:-1]} {replaced} replaced" if replaced else ""
+        return f"without fold {k + 1} of one half{exchanged}"
+
+    of_half = unit_plan(units, (h + 1) * n_folds, parts, describe)
+    n_fits = (h + 2) * n_folds
+    return ResamplingPlan(len(units.unit), n_fits, draw, describe=describe, n_folds=n_folds)
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnSample:
+    """A sample to resample: the data, or a resample of them whose repeats are units of their own.
+
+    Attributes
+    ----------
+    rows : int ndarray of shape (n_cases,)
+        Row of the data that each case repeats.
+    unit : int ndarray of shape (n_cases,)
+        Unit that each case is drawn with.
+    n_units : int
+    """
+
+    rows: np.ndarray
+    unit: np.ndarray
+    n_units: int
+
+
+@dataclass(frozen=True, eq=False)
+class Resampler:
+    """Draws samples, and resamples of them; degenerate ones are drawn again."""
+
+    units: SamplingUnits
+    target: Target
+    root: SeedSequence
+
+    @cached_property
+    def members(self) -> list[np.ndarray]:
+        """The rows of each unit."""
+        order = np.argsort(self.units.unit, kind="stable")
+        return np.split(order, np.cumsum(np.bincount(self.units.unit))[:-1])
+
+    def sample(self, number: int) -> DrawnSample:
+        """Return the data themselves (number 0), or a resample of them."""
+        n, members = self.units.n_units, self.members
+        rng = _checks.repetition_rng(_checks.child_seed(self.root, number), 0)
+        for _ in range(MAX_TRIES):
+            units = rng.integers(0, n, n) if number else np.arange(n)
+            rows = np.concatenate([members[u] for u in units])
+            if not number or self.has_classes(rows):
+                sizes = [len(members[u]) for u in units]
+                return DrawnSample(rows, np.repeat(np.arange(n), sizes), n)
+        raise ValueError(explain_no_draw(self.target.classes, self.target.codes))
+
+    def counts(self, number: int, resample: int, sample: DrawnSample) -> np.ndarray:
+        """Return how often a resample holds each case of a sample, shape (n_cases,)."""
+        rng = _checks.repetition_rng(_checks.child_seed(self.root, number), 1 + resample)
+        for _ in range(MAX_TRIES):
+            counts = draw_counts(rng, sample.n_units)[sample.unit]
+            if not counts.all() and self.has_classes(sample.rows[counts > 0]):
+                return counts
+        raise ValueError(explain_no_draw(self.target.classes, self.target.codes))
+
+    def has_classes(self, rows: np.ndarray) -> bool:
+        """Whether some rows hold two classes, where there are classes."""
+        codes = self.target.codes[rows]
+        return self.target.classes is None or bool(np.any(codes != codes[0]))
+
+
+def draw_counts(rng: Generator, n_units: int) -> np.ndarray:
+    """Return how often a resample holds each unit."""
+    return np.bincount(rng.integers(0, n_units, n_units), minlength=n_units)
+
+
+def double_bootstrap(resampler: Resampler, n_resamples: list[int]) -> ResamplingPlan:
+    """Fit each sample, the data first, and its number of resamples; test on the whole sample."""
+    n = len(resampler.target)
+    last_sample = lru_cache(1)(resampler.sample)  # its fits are drawn one after another
+    starts = np.cumsum([0] + [1 + b for b in n_resamples])
+
+    def locate(fit: int) -> tuple[int, int]:
+        number = int(np.searchsorted(starts, fit, side="right")) - 1
+        return number, int(fit - starts[number]) - 1
+
+    def draw(fit: int) -> PlanBlock:
+        number, resample = locate(fit)
+        sample = last_sample(number)
+        counts = np.ones(len(sample.rows), dtype=np.intp)
+        if resample >= 0:
+            counts = resampler.counts(number, resample, sample)
+        train, test = np.zeros(n, dtype=np.intp), np.zeros(n, dtype=bool)
+        np.add.at(train, sample.rows, counts)
+        test[sample.rows] = True
+        return PlanBlock(train[None], test[None])
+
+    def describe(fit: int) -> str:
+        number, resample = locate(fit)
+        name = f"of resample {number}" if number else "of the data"
+        return f"in resample {resample + 1} {name}" if resample >= 0 else f"in the fit {name}"
+
+    return ResamplingPlan(n, int(starts[-1]), draw, describe=describe)

@@ -1,0 +1,213 @@
+"""Validated inputs of a public function."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from sklearn import get_config
+from sklearn.base import BaseEstimator
+from sklearn.utils import get_tags
+
+from skeval._inference.errors import TestLosses
+from skeval._resampling.fit_outputs import RESPONSES, FitOutput
+from skeval._resampling.fit_params import Params, check_params, read_weight, weight_parameters
+from skeval._resampling.losses import Loss, LossLike, resolve_loss
+from skeval._resampling.plans import ResamplingPlan
+from skeval._resampling.sampling_units import SamplingUnits, UnitKind, units_of
+from skeval._resampling.solvers import Adapter, NoSolver, ask_steps
+from skeval._resampling.target import Target, validate_data
+from skeval.utils import _checks
+from skeval.utils._compat import has_valid_params
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """An estimator on data, and how it is fitted and judged.
+
+    Attributes
+    ----------
+    estimator : estimator
+    X : indexable
+    target : Target
+        Labels or numbers, and the groups of the samples.
+    losses : tuple of Loss
+        Those that predictions are judged by; empty where nothing asks for losses.
+    weight : ndarray of shape (n_samples,) or None
+        Weights of the samples as they were given: those of fits and of means of losses.
+    params : dict or None
+        Other arguments of `fit` by name.
+    n_jobs, verbose, memory, error_score
+        As in scikit-learn.
+    method : str
+        Name of the method that repeats the fits, for results and errors.
+    counted : SamplingUnits or None
+        The units that losses are counted by, where these are not the groups or the samples.
+    """
+
+    estimator: Any
+    X: Any
+    target: Target
+    losses: tuple[Loss, ...] = ()
+    weight: np.ndarray | None = None
+    params: Params = None
+    n_jobs: int | None = None
+    verbose: int = 0
+    memory: Any = None
+    error_score: float | str = "raise"
+    method: str = ""
+    counted: SamplingUnits | None = None
+    _found: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def groups(self) -> np.ndarray | None:
+        """The group of each sample, None where samples are independent."""
+        return self.target.groups
+
+    @property
+    def loss(self) -> Loss:
+        """The first of the losses."""
+        return self.losses[0]
+
+    @cached_property
+    def units(self) -> SamplingUnits:
+        """The units that are held out together and counted: by default the groups, or samples."""
+        return self.counted or units_of(self.target, self.groups)
+
+    @property
+    def kept_together(self) -> np.ndarray | None:
+        """The unit of each sample; None where its losses count by themselves."""
+        if self.counted is not None and self.counted.kind is UnitKind.FOLD:
+            return self.counted.unit
+        return None if self.groups is None else units_of(self.target, self.groups).unit
+
+    def loss_values(self, loss: Loss, output: FitOutput) -> np.ndarray:
+        """Return the losses of all answers of some fits."""
+        return loss(*loss.pair(self.target, self.target.codes[output.rows], output))
+
+    def tested(self, loss: Loss, output: FitOutput) -> TestLosses:
+        """Return the losses of all answers, with the weights and units of their samples."""
+        return self.count(output.rows, self.loss_values(loss, output))
+
+    def count(self, rows: np.ndarray, losses: np.ndarray) -> TestLosses:
+        """Return losses of some samples, with the weights and units of these."""
+        unit = None if self.units.n_groups is None else self.units.unit[rows]
+        return TestLosses(losses, None if self.weight is None else self.weight[rows], unit)
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The methods of the models whose answers the losses judge; predictions always."""
+        others = {loss.response for loss in self.losses} - {"predict"}
+        return ("predict", *sorted(others))
+
+    @cached_property
+    def relative_weight(self) -> np.ndarray | None:
+        """The weights with mean 1, for means of losses."""
+        if self.weight is None:
+            return None
+        relative = self.weight / self.weight.max()  # their sum may overflow otherwise
+        return relative / relative.mean()
+
+    def params_under(self, plan: ResamplingPlan) -> dict[str, Any]:
+        """Return the arguments of every fit of a plan: what the user gave, and weights.
+
+        All that takes weights is given them, unless they are in the plan.
+        """
+        given = dict(self.params or {})
+        if plan.weighted or self.weight is None:
+            return given
+        return {**weight_parameters(self.estimator, self.weight), **given}
+
+    @property
+    def adapter(self) -> Adapter | NoSolver:
+        """What hands fits of the estimator to a solver, or why there is none.
+
+        Parameters that the estimator itself would refuse are left to it: it raises.
+        """
+        if "adapter" not in self._found:
+            found: Adapter | NoSolver | None = NoSolver("its parameters are not valid")
+            if self._is_valid:
+                found = ask_steps(self.estimator, self.X, self.target)
+            self._found["adapter"] = found or NoSolver("no solver serves this estimator")
+        adapter: Adapter | NoSolver = self._found["adapter"]
+        return adapter
+
+    @property
+    def trial_models(self) -> dict[bytes, Any]:
+        """The models of trial fits to X and y, which need not be fitted again."""
+        models: dict[bytes, Any] = self._found.setdefault("trial_models", {})
+        return models
+
+    @property
+    def _is_valid(self) -> bool:
+        """Whether the estimator and all that its parameters hold pass their own validation."""
+        if get_config()["skip_parameter_validation"]:
+            return True
+        for part in (self.estimator, *self.estimator.get_params().values()):
+            if isinstance(part, BaseEstimator) and not has_valid_params(part):
+                return False
+        return True
+
+    @property
+    def run_options(self) -> dict[str, Any]:
+        """How jobs are done: workers, progress and cache."""
+        return {"n_jobs": self.n_jobs, "verbose": self.verbose, "memory": self.memory}
+
+    @property
+    def tags(self) -> Any:
+        """What scikit-learn knows of the estimator."""
+        return get_tags(self.estimator)
+
+    @property
+    def responses(self) -> list[str]:
+        """The methods by which a fit of the estimator may answer, some of `RESPONSES`."""
+        return [method for method in RESPONSES if hasattr(self.estimator, method)]
+
+    def with_estimator(self, estimator: Any, X: Any = None) -> Inputs:
+        """Return the inputs with another estimator, perhaps on other features."""
+        return replace(self, estimator=estimator, X=self.X if X is None else X, _found={})
+
+    def with_options(self, **settings: Any) -> Inputs:
+        """Return the inputs with other losses, weights or run options."""
+        return replace(self, **settings)
+
+
+def validate_inputs(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    groups: Any = None,
+    *,
+    loss: LossLike = None,
+    with_loss: bool = True,
+    sample_weight: Any = None,
+    params: Params = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    memory: Any = None,
+    error_score: float | str = "raise",
+    method: str = "",
+) -> Inputs:
+    """Return the validated inputs of a public function.
+
+    Without a loss (`with_loss`) the target may be anything that the estimator takes.
+    """
+    X, target, _ = validate_data(estimator, X, y, groups)
+    n = len(target)
+    _checks.check_jobs(n_jobs, verbose)
+    check_params(params, n)
+    return Inputs(
+        estimator,
+        X,
+        target,
+        (resolve_loss(loss, target, estimator),) if with_loss else (),
+        None if sample_weight is None else read_weight(estimator, sample_weight, params, n),
+        params,
+        n_jobs,
+        verbose,
+        memory,
+        error_score,
+        method,
+    )

@@ -1,0 +1,186 @@
+"""Out-of-fold predictions of repeated folds, or predictions that were given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from skeval._resampling.fit_outputs import FitOutput, join_outputs
+from skeval._resampling.inputs import Inputs
+from skeval._resampling.plans import ResamplingPlan
+from skeval._resampling.sampling_units import SamplingUnits
+from skeval._resampling.target import Target
+from skeval.metrics._curves import CurveSample
+from skeval.utils._checks import scale_weights
+
+
+@dataclass(frozen=True, eq=False)
+class Predictions:
+    """What models answered to the samples that they were not trained on, over repeated folds.
+
+    An answer is that of one model to one sample; answers stand fit after fit.
+
+    Attributes
+    ----------
+    target : Target
+    cases : SamplingUnits
+        The units that were held out together.
+    weight : ndarray of shape (n_samples,)
+        Weights of the samples.
+    row, repeat, fold : int ndarray of shape (n_answers,)
+        Sample, repeat, and fold of the repeat; all count from 0.
+    predicted : ndarray of shape (n_answers,)
+        Class codes, or numbers; nan where there are scores alone.
+    loss : ndarray of shape (n_answers,)
+        Loss of each answer.
+    response : ndarray of shape (n_answers, n_classes) or (n_answers,), or None
+        Probabilities of the classes, or decision values; None where there are none.
+    scores : dict of str to ndarray of shape (n_fits,)
+        What the scorers that were asked for found of each fit.
+    noted : list
+        What was read off the models.
+    n_folds : int
+        Number of folds of a repeat.
+    test_train_ratio : float
+        Size of the test sets over that of the training sets, on average.
+    inflation : float
+        Mean squared deviation of the mean of such folds from the risk, over the variance that it
+        would have if losses were independent.
+    n_fits : int
+        Number of fits, those that failed included; 0 where predictions are given, and the rule that
+        made them is taken as it is.
+    """
+
+    target: Target
+    cases: SamplingUnits
+    weight: np.ndarray
+    row: np.ndarray
+    repeat: np.ndarray
+    fold: np.ndarray
+    predicted: np.ndarray
+    loss: np.ndarray
+    response: np.ndarray | None
+    scores: dict[str, np.ndarray]
+    noted: list[Any]
+    n_folds: int
+    test_train_ratio: float
+    inflation: float
+    n_fits: int
+
+    @property
+    def fit(self) -> np.ndarray:
+        """The fit that gave each answer."""
+        fit: np.ndarray = self.repeat * self.n_folds + self.fold
+        return fit
+
+    @cached_property
+    def repeats(self) -> list[Any]:
+        """For each repeat, which answers are of it."""
+        if self.n_fits == 0:
+            return [slice(None)]
+        return [self.repeat == one for one in np.flatnonzero(np.bincount(self.repeat))]
+
+    def look_up(self, values: np.ndarray) -> np.ndarray:
+        """Return for each answer the value of its sample; given predictions are one a sample."""
+        return values[self.row] if self.n_fits else values
+
+    @cached_property
+    def n_tested(self) -> int:
+        """Number of samples that were tested at all."""
+        return int(np.count_nonzero(np.bincount(self.row)))
+
+    @cached_property
+    def answers(self) -> bool:
+        """Whether there are predictions, and not scores alone."""
+        return self.predicted.dtype.kind != "f" or not bool(np.isnan(self.predicted).any())
+
+    @cached_property
+    def group(self) -> np.ndarray | None:
+        """The group of the sample of each answer; None where samples are independent."""
+        cases = self.cases
+        if cases.n_groups is None:
+            return None
+        return self.look_up(cases.unit if cases.crossed is None else cases.crossed)
+
+    @cached_property
+    def probabilities(self) -> np.ndarray | None:
+        """Probabilities of the classes, shape (n_answers, n_classes); None where there are none."""
+        found, classes = self.response, self.target.classes
+        if found is None or classes is None or found.ndim != 2 or found.shape[1] != len(classes):
+            return None
+        in_range = np.all((found >= 0) & (found <= 1))
+        return found if in_range and np.allclose(found.sum(axis=1), 1, atol=1e-6) else None
+
+    @cached_property
+    def class_scores(self) -> np.ndarray | None:
+        """A score for each class, shape (n_answers, n_classes), larger where it is more likely."""
+        found, classes = self.response, self.target.classes
+        if found is None or classes is None or not np.all(np.isfinite(found)):
+            return None
+        if found.ndim == 1:
+            return np.column_stack([-found, found]) if len(classes) == 2 else None
+        return found if found.shape[1] == len(classes) else None
+
+    @cached_property
+    def ranks_nothing(self) -> np.ndarray:
+        """Whether each fit, of those that answered, gave all of several samples the same scores."""
+        scores, fit = self.class_scores, self.fit
+        if self.n_fits == 0 and scores is not None:
+            return np.array([len(scores) > 1 and bool(np.all(scores == scores[0]))])
+        sizes = np.bincount(fit)
+        answered = sizes > 0
+        if scores is None:
+            return np.zeros(np.count_nonzero(answered), dtype=bool)
+        one = np.zeros(len(sizes), dtype=np.intp)
+        one[fit] = np.arange(len(fit))  # any answer of the fit stands for it
+        varied = np.any(scores != scores[one[fit]], axis=1)
+        return ((np.bincount(fit, varied) == 0) & (sizes > 1))[answered]
+
+    def rank(self, code: int) -> CurveSample | None:
+        """Return the scores of a class against all others; None where one of these is empty."""
+        scores, positive = self.class_scores, self.look_up(self.target.codes) == code
+        if scores is None or positive.all() or not positive.any():
+            return None
+        score = np.ascontiguousarray(scores[:, code], dtype=np.float64)
+        weight, _ = scale_weights(self.look_up(self.weight), len(score))
+        return CurveSample(positive, score, weight, self.group, 0.95)
+
+    @cached_property
+    def ranked(self) -> CurveSample | None:
+        """The same of the second of two classes, sorted once for all that is made of it."""
+        return self.rank(1)
+
+
+def collect_predictions(
+    inputs: Inputs, answers: Sequence[FitOutput | None], plan: ResamplingPlan, inflation: float
+) -> Predictions:
+    """Return the answers of repeated folds as columns; fits that failed have none."""
+    blocks, n_folds = map(plan.draw, range(plan.n_folds)), plan.n_folds
+    sizes = np.array([[block.test.sum(), np.sum(block.train)] for block in blocks])
+    done = [(fit, answer) for fit, answer in enumerate(answers) if answer is not None]
+    joined = join_outputs([answer for _, answer in done])
+    fit = np.repeat([fit for fit, _ in done], joined.sizes)
+    response = joined.decision if joined.probability is None else joined.probability
+    scores = [{} if answer is None else (answer.scores or [{}])[0] for answer in answers]
+    names = list(scores[done[0][0]])
+    return Predictions(
+        target=inputs.target,
+        cases=inputs.units,
+        weight=np.ones(len(inputs.target)) if inputs.weight is None else inputs.weight,
+        row=joined.rows,
+        repeat=fit // n_folds,
+        fold=fit % n_folds,
+        predicted=joined.predicted,
+        loss=inputs.loss_values(inputs.loss, joined),
+        response=None if response is None else np.asarray(response, dtype=float),
+        scores={name: np.array([each.get(name, np.nan) for each in scores]) for name in names},
+        noted=joined.notes or [],
+        n_folds=n_folds,
+        test_train_ratio=float(np.mean(sizes[:, 0] / sizes[:, 1])),
+        inflation=inflation,
+        n_fits=len(answers),
+    )

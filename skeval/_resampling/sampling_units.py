@@ -1,0 +1,225 @@
+"""Sampling units: samples, groups or blocks of time that are resampled and counted whole."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import Enum, auto
+from typing import Any
+
+import numpy as np
+
+from skeval._inference.intervals import Codes
+from skeval._resampling.target import Target
+from skeval.utils._checks import check_groups, number_groups
+
+
+class UnitKind(Enum):
+    """Kinds of sampling units."""
+
+    SAMPLE = auto()
+    GROUP = auto()
+    FOLD = auto()
+    TIME_BLOCK = auto()
+
+    @property
+    def label(self) -> str:
+        """The plural in a sentence; nothing depends on it."""
+        return LABELS[self]
+
+
+LABELS = {
+    UnitKind.SAMPLE: "samples",
+    UnitKind.GROUP: "groups",
+    UnitKind.FOLD: "folds",
+    UnitKind.TIME_BLOCK: "blocks of time",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class SamplingUnits:
+    """The units that are folded, halved and drawn whole.
+
+    Attributes
+    ----------
+    unit : int ndarray of shape (n_samples,)
+        Unit of each sample, numbered from 0 in the order of their first samples.
+    stratum : int ndarray of shape (n_units,)
+        Class of each unit (of a group, its most frequent one), numbered like units; 0 for numbers.
+    n_groups : int or None
+        Number of groups; None where each sample is a unit.
+    kind : UnitKind
+        What keeps the samples of a unit together: groups, given folds that never part them, or
+        blocks of time. A unit of kind SAMPLE is a sample, or its predictions by several models.
+    crossed : int ndarray of shape (n_samples, n_kinds) or None
+        The groups of all kinds, where they cross; the units are those of the kind with the fewest.
+    """
+
+    unit: np.ndarray
+    stratum: np.ndarray
+    n_groups: int | None = None
+    kind: UnitKind = UnitKind.GROUP
+    crossed: np.ndarray | None = None
+
+    @property
+    def n_units(self) -> int:
+        """Number of units."""
+        return len(self.stratum)
+
+    def __post_init__(self) -> None:
+        if self.n_groups is None:
+            object.__setattr__(self, "kind", UnitKind.SAMPLE)
+
+    def mask(self, units: np.ndarray) -> np.ndarray:
+        """Return which samples belong to some units, shape (n_samples,)."""
+        chosen = np.zeros(self.n_units, dtype=bool)
+        chosen[units] = True
+        return chosen[self.unit]
+
+    def deal(self, units: np.ndarray, n_folds: int, rng: np.random.Generator) -> np.ndarray:
+        """Return a fold for each of some units: like cards, class after class."""
+        order = np.lexsort([rng.random(len(units)), self.stratum[units]])
+        fold = np.empty(len(units), dtype=np.intp)
+        fold[order] = np.arange(len(units)) % n_folds
+        return fold
+
+    def spread(self, units: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Return some units in a random order of which every stretch has its share of classes.
+
+        The units of a class are shuffled and set at equal distances from a random start.
+        """
+        stratum, place = self.stratum[units], np.empty(len(units))
+        for s in np.unique(stratum):
+            members = np.flatnonzero(stratum == s)
+            place[members] = (rng.permutation(len(members)) + rng.random()) / len(members)
+        return units[np.argsort(place, kind="stable")]
+
+
+def units_of(target: Target, groups: np.ndarray | None = None) -> SamplingUnits:
+    """Return the samples of a target, or their groups, as units."""
+    classes = np.zeros(len(target), dtype=np.intp)
+    if target.classes is not None:
+        classes = number_by_appearance(target.codes)
+    if groups is None:
+        return SamplingUnits(np.arange(len(target)), classes)
+    crossed = None
+    if groups.ndim == 2:
+        crossed, groups = groups, groups[:, groups.max(axis=0).argmin()]
+    unit = number_by_appearance(groups)
+    n_groups = int(unit.max()) + 1
+    if n_groups < 2:
+        raise ValueError(f"groups must hold at least two groups, got one: {groups.tolist()[0]!r}.")
+    members = np.zeros((n_groups, int(classes.max()) + 1), dtype=np.intp)
+    np.add.at(members, (unit, classes), 1)
+    return SamplingUnits(unit, members.argmax(axis=1), n_groups, crossed=crossed)
+
+
+def number_by_appearance(values: np.ndarray) -> np.ndarray:
+    """Return the number of each value in the order in which they first appear.
+
+    So what is drawn does not depend on how classes and groups are called.
+    """
+    if values.dtype.kind not in "iu" or values.min() < 0 or values.max() > len(values):
+        values = np.unique(values, return_inverse=True)[1].reshape(-1)
+    n = len(values)
+    first = np.full(int(values.max()) + 1, n)
+    first[values[::-1]] = np.arange(n)[::-1]  # of several places the last one stays
+    return np.argsort(np.argsort(first))[values]
+
+
+@dataclass(frozen=True, eq=False)
+class DrawingUnits:
+    """What a bootstrap draws: samples, or groups of them, from the whole or within strata.
+
+    Attributes
+    ----------
+    unit : int ndarray of shape (n_samples,)
+        The unit that each sample belongs to, numbered from 0.
+    strata : tuple of int ndarray
+        The units of each stratum.
+    n_groups : int or None
+        Number of groups where units are groups of samples, None where they are samples.
+    crossed : tuple of DrawingUnits
+        Groups of other kinds, of which there are more.
+    """
+
+    unit: np.ndarray
+    strata: tuple[np.ndarray, ...]
+    n_groups: int | None = None
+    crossed: tuple[DrawingUnits, ...] = ()
+
+    @property
+    def codes(self) -> Codes:
+        """The group of each sample, of crossed ones a column for each kind."""
+        if not self.crossed:
+            return self.unit
+        return np.column_stack([self.unit, *(units.unit for units in self.crossed)])
+
+    @property
+    def n_units(self) -> int:
+        """Number of units."""
+        return sum(len(units) for units in self.strata)
+
+    @property
+    def stratum(self) -> np.ndarray:
+        """Stratum of each unit, shape (n_units,)."""
+        stratum = np.empty(self.n_units, dtype=np.intp)
+        for number, units in enumerate(self.strata):
+            stratum[units] = number
+        return stratum
+
+    @property
+    def left_out_probability(self) -> np.ndarray:
+        """Probability ``(1 - 1/n)^n`` that a resample leaves each sample out."""
+        sizes = np.array([len(units) for units in self.strata])
+        return ((1 - 1 / sizes) ** sizes)[self.stratum][self.unit]
+
+    def draw(self, rng: np.random.Generator) -> np.ndarray:
+        """Return how often one resample holds each sample, shape (n_samples,).
+
+        Crossed groups are drawn each by themselves, and a sample is held as often as all of its
+        groups together (the pigeonhole bootstrap of Owen 2007).
+        """
+        counts = np.zeros(self.n_units, dtype=np.intp)
+        for units in self.strata:
+            drawn = rng.integers(0, len(units), size=len(units))
+            counts[units] = np.bincount(drawn, minlength=len(units))
+        held: np.ndarray = counts[self.unit]
+        for units_of_kind in self.crossed:
+            held = held * units_of_kind.draw(rng)
+        return held
+
+
+class ExchangedUnits(DrawingUnits):
+    """Draws each unit once or not at all: whether its predictions are exchanged."""
+
+    def draw(self, rng: np.random.Generator) -> np.ndarray:
+        """Return whether each sample is exchanged."""
+        exchanged: np.ndarray = rng.integers(0, 2, self.n_units)[self.unit]
+        return exchanged
+
+
+def drawing_units(
+    n_samples: int, codes: np.ndarray | None, groups: Any, *, crossed: bool = False
+) -> DrawingUnits:
+    """Return the units for samples, for classes as strata (`codes` given) or for groups.
+
+    They may be `crossed` where nothing is trained on what is drawn.
+    """
+    if groups is not None and codes is not None:
+        raise ValueError("stratify=True cannot be combined with groups: a group may hold classes.")
+    if not crossed:
+        groups = check_groups(groups, n_samples)
+    numbered = number_groups(groups, n_samples)
+    if numbered is not None:
+        kinds = [
+            DrawingUnits(unit, (np.arange(unit.max() + 1),), int(unit.max()) + 1)
+            for unit in numbered.reshape(n_samples, -1).T
+        ]
+        first, *others = sorted(kinds, key=lambda units: units.n_units)
+        return replace(first, crossed=tuple(others))
+    if n_samples < 2:
+        raise ValueError(f"X must hold at least 2 samples for a bootstrap, got {n_samples}.")
+    if codes is None:
+        return DrawingUnits(np.arange(n_samples), (np.arange(n_samples),))
+    strata = tuple(np.flatnonzero(codes == code) for code in np.unique(codes))
+    return DrawingUnits(np.arange(n_samples), strata)

@@ -1,0 +1,160 @@
+"""Trial fits: whether a solver may do the fits of a plan in place of the estimator.
+
+The procedure under evaluation is the user's, which may stop before its optimum, or suffer from
+columns of very different scales. Some fits of the plan are therefore done by the estimator itself
+and compared with the solver's. They are results of the plan, so a loop does not repeat them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from skeval._resampling.fit_outputs import FitOutput
+from skeval._resampling.plans import Fit, PlanBlock, ResamplingPlan, concatenate_blocks
+from skeval._resampling.solvers import Adapter, CostedAdapter, Difference, NoSolver, PlannedAdapter
+from skeval._resampling.target import Target
+from skeval.utils._checks import warn_user
+from skeval.utils._compat import limit_threads
+
+MAX_TRIALS, FITS_PER_TRIAL, SAMPLES_OF_TRIALS = 3, 5, 6000
+"""Maximum number of trial fits; fits of a plan, and samples to compare, that call for one more."""
+
+MAX_DIFFERENCE = 1e-2
+"""Largest difference of a probability, or of a decision value in units of 1 + its size."""
+
+NOISE_MARGIN = 2.0
+"""A fit is the estimator's if a tested sample is within this many differences of the boundary."""
+
+N_PILOTS, FEWEST_TRIED, MOST_LEFT = 8, 4, 0.3
+"""The solver tries so many fits of a plan that has so many times as many, and is not used if it
+leaves more than this share of them to the estimator."""
+
+SLOWER = NoSolver("a loop is as fast as a solver for these data and this number of fits")
+
+
+class TrialFitter(Protocol):
+    """Does fits by the estimator itself, and keeps the models of trial fits."""
+
+    estimator: Any
+    target: Target
+
+    def keep_model(self, fit: Fit) -> Any:
+        """Return the fitted model of a fit, which is kept."""
+
+    def read_samples(self, fit: Fit) -> Any:
+        """Return all samples as the model of a fit takes them."""
+
+
+class TrialResult(NamedTuple):
+    """The largest difference of trial fits, and the share of labels that differ under true y."""
+
+    difference: float
+    share: float
+
+
+def choose_solver(
+    adapter: Adapter, fitter: TrialFitter, plan: ResamplingPlan, times: float = 1.0
+) -> Adapter | NoSolver:
+    """Return the adapter for a plan, or why a loop does the fits.
+
+    An adapter with a cost must be `times` as fast as a loop, and its fits must be the estimator's.
+    """
+    if isinstance(adapter, PlannedAdapter):
+        return adapter.prepare(plan) or SLOWER
+    if not isinstance(adapter, CostedAdapter):
+        return adapter
+    adapter.noise = 0.0
+    trials = draw_trials(plan)
+    shuffled = trials.order is not None
+    # No fit is made where even the slowest loop is as fast.
+    if not adapter.pays(plan.n_fits, None, times, shuffled=shuffled):
+        return SLOWER
+    try:
+        # The last fit first: the first one of a permutation test has the true labels.
+        model = fitter.keep_model(trials[len(trials) - 1])
+        if not adapter.pays(plan.n_fits, model, times, shuffled=shuffled):
+            return SLOWER
+        result = compare_fits(adapter, fitter, trials)
+    except Exception:  # The loop meets the same error, and raises it or leaves the fit out.
+        return NoSolver("a trial fit failed")
+    if result is None:
+        return NoSolver("the solver can complete only few of these fits")
+    if not result.difference <= MAX_DIFFERENCE:
+        if result.share > 0:
+            warn_user(explain_difference(fitter.estimator, result), ConvergenceWarning)
+        return NoSolver("the estimator stops before its optimum, which a solver reaches")
+    # A trial may be luckier than the others, which stop anywhere below the tolerance.
+    adapter.noise = NOISE_MARGIN * max(result.difference, adapter.tol)
+    if not settles(adapter, plan):
+        return NoSolver("the solver can complete only few of these fits")
+    return adapter
+
+
+def draw_trials(plan: ResamplingPlan) -> PlanBlock:
+    """Return the trial fits of a plan, spread over repetitions and folds, tested on all samples."""
+    n_trials = min(MAX_TRIALS, plan.n_fits // FITS_PER_TRIAL, SAMPLES_OF_TRIALS // plan.n_samples)
+    chosen = np.linspace(plan.n_fits - 1, 0, max(1, n_trials)).astype(int)[::-1]
+    repetitions, at = np.divmod(chosen, plan.fits_per_draw)
+    pairs = zip(repetitions.tolist(), at.tolist(), strict=True)
+    trials = concatenate_blocks([plan.draw(r).take(np.array([fit])) for r, fit in pairs])
+    return PlanBlock(trials.train, np.ones(trials.test.shape, dtype=bool), trials.order)
+
+
+def compare_fits(
+    adapter: CostedAdapter, fitter: TrialFitter, trials: PlanBlock
+) -> TrialResult | None:
+    """Return how far a solver's fits are from the estimator's; None if it solves none of them."""
+    differences: list[Difference] = []
+    shares: list[float] = []
+    for number in range(len(trials)):
+        fit, block = trials[number], trials.take(np.array([number]))
+        model, samples = fitter.keep_model(fit), fitter.read_samples(fit)
+        difference = measure(adapter, block, model, samples)
+        if difference is not None:
+            differences.append(difference)
+            # Shuffled labels have no optimum that matters to the user.
+            if fit.order is None or np.array_equal(fit.order, np.arange(len(fit.order))):
+                shares.append(difference.share)
+    if not differences:
+        return None
+    # np.max keeps nan, which no comparison passes.
+    largest = float(np.max([difference.largest for difference in differences]))
+    return TrialResult(largest, max(shares, default=0.0))
+
+
+def explain_difference(estimator: Any, result: TrialResult) -> str:
+    """Return the warning about a model that does not reach its optimum."""
+    return (
+        f"{type(estimator).__name__} does not reach its optimum on these samples: at the optimum, "
+        f"{100 * result.share:.1f} % of its predictions would differ. The fits are those of the "
+        "estimator itself. Scale the features (StandardScaler), or change tol or max_iter."
+    )
+
+
+def settles(adapter: Adapter, plan: ResamplingPlan) -> bool:
+    """Whether an adapter settles most of some fits of a plan, all of which it would try first."""
+    if plan.n_fits < FEWEST_TRIED * N_PILOTS:
+        return True
+    some = np.linspace(0, plan.n_draws - 1, min(N_PILOTS, plan.n_draws)).astype(int)
+    block = concatenate_blocks([plan.draw(repetition) for repetition in some.tolist()])
+    pilots = np.linspace(0, len(block) - 1, N_PILOTS).astype(int)
+    failed = solve_block(adapter, block.take(pilots)).failed
+    return bool(np.mean(failed) <= MOST_LEFT)
+
+
+@limit_threads(limits=1, user_api="blas")
+def measure(
+    adapter: CostedAdapter, block: PlanBlock, model: Any, samples: Any
+) -> Difference | None:
+    """Return how far a solver's fit is from a model."""
+    return adapter.compare(block, model, samples)
+
+
+# The many matrix products of a block are too small to gain from several threads.
+@limit_threads(limits=1, user_api="blas")
+def solve_block(adapter: Adapter, block: PlanBlock) -> FitOutput:
+    """Return what an adapter answers."""
+    return adapter(block)
