@@ -1,7 +1,7 @@
-"""The number of clusters: by stability of halves, by their silhouette, or by the gap statistic.
+"""Choice of the number of clusters by stability, silhouette or the gap statistic.
 
-Every method gives each candidate a value and a limit that the value has to reach; both are held
-against the same clusterer on data without structure.
+Each method computes a value and a limit for each candidate, and compares them with the results of
+the same clusterer on reference data without structure.
 """
 
 from __future__ import annotations
@@ -36,34 +36,26 @@ from skeval.metrics.cluster import compactness_score, within_cluster_distances
 from skeval.metrics.cluster._kernels.distances import to_centroids
 from skeval.metrics.cluster._samples import partition_rows
 from skeval.utils import _text
-from skeval.utils._checks import check_option, root_seed, warn_user
+from skeval.utils._checks import check_option, in_order, is_no_table, root_seed, warn_user
 from skeval.utils._compat import Interval, StrOptions, validate_params
 from skeval.utils._text import DataFrame
 
-__all__ = [
-    "NClustersChoice",
-    "check_candidates",
-    "choose_n_clusters",
-    "gap_statistic",
-    "resolve_parameter",
-]
-
-
 GAP = "gap"
 SHARE = 2 / 3
-"""Least share of the way from the reference to 1; by simulation, see `choose_n_clusters`."""
+"""Required fraction of the distance from the reference to 1; see `choose_n_clusters`."""
 
 ERROR = 0.05
-"""Share of data without structure in which the silhouette of some candidate reaches its limit."""
+"""Probability that, without structure, the silhouette of any candidate reaches its limit."""
 
 SQUARED = "sqeuclidean"
 Array = np.ndarray
 
 
 class Measured(NamedTuple):
-    """The (K,) means of the candidates, their standard errors, and what they are held against.
+    """Means and standard errors of the candidates, both (K,), and the reference.
 
-    That is the (K, B) values of the reference, and the least strength of real clusters.
+    `reference` contains the (K, B) values on reference data; `threshold` is the smallest prediction
+    strength of real clusters.
     """
 
     values: Array
@@ -73,61 +65,61 @@ class Measured(NamedTuple):
 
     @property
     def share_of_the_way(self) -> Array:
-        """What lies `SHARE` of the way from the reference to 1."""
+        """Values at the fraction `SHARE` of the distance from the reference to 1."""
         base = self.reference.mean(axis=1)
         return base + SHARE * (1 - base)
 
     def near_the_best(self, limits: Array) -> Array:
-        """Raise limits to one standard error below the best of the sufficient candidates."""
+        """Raise limits to one standard error below the best sufficient candidate."""
         base = self.reference.mean(axis=1)
-        found = np.flatnonzero((self.values >= limits) & (self.values > base))
-        if not found.size:
+        sufficient = np.flatnonzero((self.values >= limits) & (self.values > base))
+        if not sufficient.size:
             return limits
-        best = found[np.argmax(self.values[found])]
+        best = sufficient[np.argmax(self.values[sufficient])]
         return np.maximum(limits, self.values[best] - self.errors[best])
 
 
-def limit_strength(found: Measured) -> Array:
-    """Return the strength that each candidate must reach."""
-    return np.maximum(found.share_of_the_way, found.threshold)
+def limit_strength(measured: Measured) -> Array:
+    """Return the required prediction strength of each candidate."""
+    return np.maximum(measured.share_of_the_way, measured.threshold)
 
 
-def limit_agreement(found: Measured) -> Array:
-    """Return the agreement of halves that each candidate must reach, near the best of them."""
-    return found.near_the_best(found.share_of_the_way)
+def limit_agreement(measured: Measured) -> Array:
+    """Return the required agreement of halves of each candidate, near the best."""
+    return measured.near_the_best(measured.share_of_the_way)
 
 
-def limit_silhouette(found: Measured) -> Array:
-    """Return what the silhouette of each candidate must reach, near the best of them.
+def limit_silhouette(measured: Measured) -> Array:
+    """Return the required silhouette of each candidate, near the best.
 
-    It is the upper prediction limit of one more draw of the reference, for all candidates together.
+    It is the simultaneous upper prediction limit for one more draw of the reference.
     """
-    n_candidates, n_draws = found.reference.shape
+    n_candidates, n_draws = measured.reference.shape
     quantile = t.isf(ERROR / n_candidates, n_draws - 1)
-    spread = found.reference.std(axis=1, ddof=1) * np.sqrt(1 + 1 / n_draws)
-    return found.near_the_best(found.reference.mean(axis=1) + quantile * spread)
+    spread = measured.reference.std(axis=1, ddof=1) * np.sqrt(1 + 1 / n_draws)
+    return measured.near_the_best(measured.reference.mean(axis=1) + quantile * spread)
 
 
-def limit_gap(found: Measured) -> Array:
-    """Return the gap of the next candidate less its standard error; the last one has no limit."""
-    return np.append((found.values - found.errors)[1:], -np.inf)
+def limit_gap(measured: Measured) -> Array:
+    """Return the gap of the next candidate minus its standard error; -inf for the last."""
+    return np.append((measured.values - measured.errors)[1:], -np.inf)
 
 
 class Method(NamedTuple):
-    """How the number of clusters is chosen.
+    """Method that chooses the number of clusters.
 
     Attributes
     ----------
     measure : callable or None
-        What is measured of two halves; None of the gap, which is of all samples.
+        Measure of two halves; None for the gap, which uses all samples.
     limits : callable
-        ``(measured) -> limits``: what each candidate must reach.
+        ``(measured) -> limits``: required value of each candidate.
     rule : str
-        Which candidate is chosen, in words.
+        Rule of the choice, in words.
     takes_one : bool
-        Whether one cluster has a value, too.
+        Whether a single cluster has a value.
     takes_largest : bool
-        Whether the largest of the candidates that reach their limits is chosen, or the smallest.
+        Whether the largest candidate that reaches its limit is chosen, or the smallest.
     """
 
     measure: Measure | None
@@ -169,7 +161,7 @@ METHODS = {
 
 
 class Trial(NamedTuple):
-    """What every method needs to try candidates."""
+    """Inputs shared by all methods."""
 
     X: Any
     clusterer: Any
@@ -192,13 +184,14 @@ def read_trial(
     random_state: Seed,
     **options: Any,
 ) -> Trial:
-    """Return what is tried, or raise where parameter or reference are not to be had."""
+    """Return the validated inputs; raise if parameter or reference cannot be resolved."""
     parameter = resolve_parameter(clusterer, param_name)
     kind, draws = _stability.resolve_reference(X, reference)
     root = root_seed(random_state)
     return Trial(X, clusterer, parameter, kind, draws, n_repeats, threshold, root, options)
 
 
+@in_order(clusterer=is_no_table, X=None)
 @validate_params(
     STABILITY
     | {
@@ -223,67 +216,68 @@ def choose_n_clusters(
     verbose: int = 0,
     memory: Any = None,
 ) -> NClustersChoice | Results:
-    r"""Choose the number of clusters that one half of the data predicts in the other.
+    r"""Choose the number of clusters by stability, silhouette or the gap statistic.
 
-    K-means cuts a long cloud in the middle in both halves alike, and uniform noise hardly less.
-    So every candidate is measured on the same random halves of the data, and on halves of draws of
-    data without structure. With :math:`s_k` the mean stability and :math:`r_k` its mean in
-    the reference, a candidate is sufficient if
+    Stability alone can mislead: K-means splits an elongated cloud in the middle, the same way in
+    both halves, and uniform noise almost as consistently. Therefore each candidate is evaluated on
+    the same random halves of the data, and on halves of simulated reference data without structure.
+    With the mean stability :math:`s_k` and its mean in the reference :math:`r_k`, a candidate is
+    sufficient if
 
     .. math:: \frac{s_k - r_k}{1 - r_k} \ge \frac23 ,
 
-    where 1 is full agreement of the halves, and 0 that of the halves of noise. With
+    where 1 means full agreement of the halves and 0 the agreement of halves of noise. With
     ``"prediction_strength"`` it must also reach `threshold`, and the choice is the largest
     sufficient k; with ``"adjusted_rand"`` or ``"matched_accuracy"`` the largest whose mean
     `predictive_power` lies within one standard error of the best sufficient one. It is 1 if no
     candidate is sufficient.
 
-    With ``"silhouette"`` the mean silhouette of the halves, each clustered by itself, must exceed
-    the prediction limit of one more draw of the reference, of 95 % for all candidates together; the
-    choice is the smallest k within one standard error of the best of these, else 1. ``"gap"`` is
-    the gap statistic of all samples by its own rule, see `gap_statistic`. A list sets several
-    methods side by side.
+    With ``"silhouette"`` the mean silhouette of the separately clustered halves must exceed the
+    prediction limit of one more draw of the reference, 95 % simultaneously for all candidates. The
+    choice is the smallest k within one standard error of the best of these, or 1 if there is none.
+    ``"gap"`` is the gap statistic of all samples with its own rule, see `gap_statistic`. A list
+    compares several methods.
 
     Parameters
     ----------
     clusterer : estimator
-        Any clusterer, or pipeline, with `fit_predict` and a parameter for the number of clusters.
+        Clusterer or pipeline with `fit_predict` and a parameter for the number of clusters.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        The data. Nearest neighbours are Euclidean in X as given, so scale X beforehand.
+        The data. Nearest neighbors are computed with Euclidean distance on X as passed, so scale X
+        beforehand.
     n_clusters : iterable of int, default=range(1, 11)
-        The candidates, at least 1, and at least 2 unless the method is prediction strength or the
-        gap, which always takes 1 as well. In a list, methods that cannot take 1 leave it out.
+        Candidates, at least 2, or at least 1 for prediction strength and the gap; the gap always
+        includes 1. In a list, methods that do not support 1 omit it.
     method : str or list of str, default="prediction_strength"
         "prediction_strength", "adjusted_rand", "matched_accuracy", "silhouette" or "gap"; a list
-        sets several side by side, on the same clusterings of the same halves.
+        compares several, on the same clusterings of the same halves.
     threshold : float, default=0.8
-        Smallest strength of real clusters; only prediction strength reads it.
+        Smallest strength of real clusters; only used by prediction strength.
     reference : {"auto", "uniform", "box", "permuted"}, default="auto"
-        The data without structure: points drawn uniformly in the box along the principal axes that
-        holds the data ("uniform") or in that of the ranges of the features ("box"), or the data
-        with every column shuffled by itself ("permuted"), which keeps the values of a column and so
-        takes from it no groups that it shows alone. "auto" is "uniform", or "permuted" for sparse
-        X.
+        Reference data without structure: points drawn uniformly in the bounding box of the data
+        along the principal axes ("uniform") or along the features ("box"), or the data with each
+        column permuted separately ("permuted"), which preserves groups that a single column shows.
+        "auto" is "uniform", or "permuted" for sparse X.
     n_repeats : int, default=20
-        Number of random halvings, at least 2, and of draws of data without structure.
+        Number of random halvings and of draws of reference data, at least 2.
     param_name : str, default=None
-        The clusterer's parameter for the number of clusters. None finds `n_clusters` or
-        `n_components`, in a pipeline too if it is unique there.
+        The clusterer's parameter for the number of clusters. None uses `n_clusters` or
+        `n_components`, also in a pipeline if unique.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the halvings and of the clusterer's own `random_state` where that is None.
+        Seed of the halvings and of the clusterer's own `random_state` if that is None.
     n_jobs : int, default=None
-        Number of halvings computed at a time, through joblib; the numbers do not depend on it.
+        Number of halvings computed in parallel through joblib; results do not depend on it.
     verbose : int, default=0
-        1 shows a progress bar; more adds joblib's own lines.
+        1 shows a progress bar; larger values add joblib's messages.
     memory : str, path-like or joblib.Memory, default=None
-        Where finished fits are kept. A run that was interrupted and starts again with the same
-        arguments, `random_state` an int, does only the rest; see :doc:`/user_guide/scale`.
+        Cache for finished fits. An interrupted run that restarts with the same arguments and an int
+        `random_state` only computes the remaining fits; see :doc:`/user_guide/scale`.
 
     Returns
     -------
     NClustersChoice or dict of str to NClustersChoice
-        The choice, its rule, and the curve of values with standard errors; of a list of methods
-        their choices by name.
+        The choice, its rule, and the curve of values with standard errors; for a list of methods,
+        the choices by name.
 
     Raises
     ------
@@ -294,30 +288,30 @@ def choose_n_clusters(
 
     See Also
     --------
-    predictive_power : The measures of halves.
-    gap_statistic : The gap alone, with its dispersions.
+    predictive_power : Computes the agreement of halves.
+    gap_statistic : Computes the gap alone, with its dispersions.
     StabilityDisplay : Draws the curve.
 
     Notes
     -----
-    A halving carries no evidence of k clusters, and counts 0, where either half lacks k clusters
-    of 3 samples or more: a cluster of one sample has no pair that could be separated, and what
-    halves cannot hold (k above n/6) or an algorithm does not find is not there. The paper [1]_
-    compares the strength itself with 0.8 to 0.9, as does R's fpc; that takes the cut through the
-    middle of a long cloud for two clusters. The two thirds were found by simulation; the
-    reference is that of the gap statistic [2]_.
+    A halving counts 0 for k clusters if either half lacks k clusters of 3 samples or more: a
+    cluster of one sample has no pair that could be separated, and k above n/6 clusters cannot occur
+    in a half. The paper [1]_ and R's fpc compare the strength itself with 0.8 to 0.9, which reports
+    two clusters for an elongated cloud split in the middle. The limit of two thirds was determined
+    by simulation; the reference is that of the gap statistic [2]_.
 
-    The choice presumes clusters of the kind that the algorithm looks for: K-means, Ward's method
-    and spherical mixtures look for round ones, and cut others. Without structure (Gaussian and
+    The choice assumes clusters of the kind that the algorithm detects: K-means, Ward's method and
+    spherical mixtures detect round clusters and split others. Without structure (Gaussian and
     uniform noise, n from 8 to 200, 200 points with 8 outliers; K-means, Ward and single linkage)
-    the tests require of prediction strength 1 in at least 95 % of data sets. In 25 Gaussian data
-    sets of 50 samples the silhouette chose 1 in 24, the gap in 25. Skewed and heavy-tailed data are
-    not uniform either. Of 30 data sets of 80 samples each in the plane (exponential, chi-squared
-    with 4 and Student's t with 3 degrees of freedom, log-normal; K-means, k to 5, 10 halvings) all
-    methods but the silhouette chose 1 in all; the silhouette chose more in 2 exponential and 3
-    log-normal ones. So where k > 1 is chosen against a box and the columns are not correlated, the
-    choice is held against columns shuffled by themselves as well, and its `caution` says if it
-    fails there; its `edge` says how near the limit it is.
+    the tests require that prediction strength chooses 1 in at least 95 % of data sets. In 25
+    Gaussian data sets of 50 samples the silhouette chose 1 in 24, the gap in 25. Skewed and
+    heavy-tailed data are not uniform either. In 30 two-dimensional data sets of 80 samples for each
+    of four distributions (exponential, chi-squared with 4 and Student's t with 3 degrees of
+    freedom, log-normal; K-means, k up to 5, 10 halvings), all methods but the silhouette always
+    chose 1; the silhouette chose more in 2 exponential and 3 log-normal data sets. Therefore, if k
+    > 1 is chosen against a box and the columns are uncorrelated, the choice is also compared with
+    separately permuted columns. Its `caution` reports a failure of this test, and its `edge` a
+    narrow decision.
 
     References
     ----------
@@ -357,7 +351,7 @@ def choose_n_clusters(
 
 
 def _check_methods(methods: Sequence[str]) -> list[str]:
-    """Return the names of distinct methods, or raise."""
+    """Return the validated names of distinct methods."""
     if not methods:
         raise ValueError("method must hold at least one name, got none.")
     return list(dict.fromkeys(check_option("method", name, METHODS) for name in methods))
@@ -374,8 +368,8 @@ def _choose_all(trial: Trial, candidates: dict[str, np.ndarray]) -> dict[str, NC
 def _explain_choices(
     trial: Trial, choices: dict[str, NClustersChoice]
 ) -> dict[str, NClustersChoice]:
-    """Add a caution to choices that columns shuffled by themselves do not allow."""
-    chosen = {name: found.n_clusters for name, found in choices.items() if found.n_clusters > 1}
+    """Add a caution to choices that are not confirmed against permuted columns."""
+    chosen = {name: c.n_clusters for name, c in choices.items() if c.n_clusters > 1}
     shuffle = _stability.shuffle_when_uncorrelated(trial.X, trial.kind) if chosen else None
     if shuffle is None:
         return choices
@@ -392,7 +386,7 @@ def _explain_choices(
 
 
 def _candidates_of(method: str, n_clusters: Iterable[int], n_methods: int) -> np.ndarray:
-    """Return the candidates of a method; beside others, a method leaves out what it cannot take."""
+    """Return the candidates of a method; among several, a method omits an unsupported 1."""
     takes_one = METHODS[method].takes_one
     if not takes_one and n_methods > 1:
         n_clusters = [k for k in check_candidates(n_clusters, 1, method).tolist() if k > 1]
@@ -403,7 +397,7 @@ def _candidates_of(method: str, n_clusters: Iterable[int], n_methods: int) -> np
 def _choose_by_halves(
     trial: Trial, candidates: dict[str, np.ndarray]
 ) -> dict[str, NClustersChoice]:
-    """Return the choice of each method that measures halves; all see the same halves."""
+    """Return the choice of each method that measures halves; all use the same halves."""
     if not candidates:
         return {}
     union = np.unique(np.concatenate(list(candidates.values())))
@@ -423,7 +417,7 @@ def _choose_by_halves(
 def _read_choice(
     trial: Trial, method: str, candidates: np.ndarray, both: np.ndarray
 ) -> NClustersChoice:
-    """Return the choice that the (2, K, n_repeats) values of data and reference make."""
+    """Return the choice from the (2, K, n_repeats) values of data and reference."""
     (values, base), (errors, base_errors) = both.mean(axis=-1), sem(both, axis=-1)
     limits = METHODS[method].limits(Measured(values, errors, both[1], trial.threshold))
     return NClustersChoice(
@@ -444,7 +438,7 @@ def _read_choice(
 
 
 def _choose_by_gap(trial: Trial, candidates: np.ndarray, metric: str = SQUARED) -> NClustersChoice:
-    """Return the choice of the gap statistic, whose reference has a gap of 0."""
+    """Return the choice of the gap statistic; the gap of the reference is 0."""
     logs, reference_logs = compute_dispersions(trial, candidates, metric)
     gap, errors = read_gap(logs, reference_logs)
     limits = limit_gap(Measured(gap, errors, reference_logs, trial.threshold))
@@ -469,7 +463,7 @@ def _choose_by_gap(trial: Trial, candidates: np.ndarray, metric: str = SQUARED) 
 def pick_candidate(
     method: str, candidates: Array, values: Array, limits: Array, base: Array | float
 ) -> int:
-    """Return the chosen number of clusters: 1 where no candidate reaches its limit."""
+    """Return the chosen number of clusters; 1 if no candidate reaches its limit."""
     reached = candidates[(values >= limits) & (values > base)]
     if not reached.size:
         return 1
@@ -477,7 +471,7 @@ def pick_candidate(
 
 
 def check_candidates(n_clusters: Iterable[int], smallest: int, method: str) -> np.ndarray:
-    """Return the distinct candidates in ascending order, or raise."""
+    """Return the validated, distinct candidates in ascending order."""
     if not isinstance(n_clusters, Iterable):
         raise TypeError(f"n_clusters must be an iterable of integers, got {n_clusters!r}.")
     candidates = list(n_clusters)
@@ -496,7 +490,7 @@ def with_n_clusters(clusterer: Any, name: str, candidates: np.ndarray) -> dict[i
 
 
 def resolve_parameter(clusterer: Any, param_name: str | None) -> str:
-    """Return the parameter for the number of clusters, given or found."""
+    """Return the validated or detected parameter for the number of clusters."""
     if param_name is None:
         return find_parameter(clusterer)
     if not isinstance(param_name, str) or param_name not in clusterer.get_params(deep=True):
@@ -510,11 +504,11 @@ def find_parameter(clusterer: Any) -> str:
     """Return the name of the one parameter that sets the number of clusters."""
     names = sorted(clusterer.get_params(deep=True))
     for ending in ("n_clusters", "n_components"):
-        found = [name for name in names if name.split("__")[-1] == ending]
-        if len(found) == 1:
-            return found[0]
-        if found:
-            raise ValueError(f"param_name must say which of {', '.join(found)} to set.")
+        matches = [name for name in names if name.split("__")[-1] == ending]
+        if len(matches) == 1:
+            return matches[0]
+        if matches:
+            raise ValueError(f"param_name must say which of {', '.join(matches)} to set.")
     raise ValueError(
         "param_name must name the parameter for the number of clusters: "
         f"{type(clusterer).__name__} has neither n_clusters nor n_components."
@@ -523,41 +517,40 @@ def find_parameter(clusterer: Any) -> str:
 
 @dataclass(frozen=True, eq=False)
 class NClustersChoice(Result):
-    """A chosen number of clusters and the value of every candidate.
+    """Chosen number of clusters, and the values of all candidates.
 
-    The values are stabilities, silhouettes or gaps, as the method says. The gap of a candidate is
-    held against that of the next one, and the reference has a gap of 0.
+    The values are stabilities, silhouettes or gaps, depending on `method`. The gap of a candidate
+    is compared with the gap of the next candidate; the reference has a gap of 0.
 
     Attributes
     ----------
     n_clusters : int
-        The choice.
+        The chosen number of clusters.
     candidates : ndarray of shape (n_candidates,)
-        The numbers of clusters that were asked for, ascending.
+        Candidate numbers of clusters, ascending.
     values, standard_errors : ndarray of shape (n_candidates,)
-        Mean of each candidate and its standard error over the halvings; of the gap s_k.
+        Mean of each candidate and its standard error over the halvings; s_k for the gap.
     replicates : ndarray of shape (n_candidates, n_repeats)
-        Value of each halving; a column holds the same halves, or the same draw of the reference of
-        the gap, for every candidate.
+        Value of each halving. A column refers to the same halves, or for the gap to the same draw
+        of the reference, for every candidate.
     reference_values, reference_standard_errors : ndarray of shape (n_candidates,)
-        The same of data without structure: the mean over as many draws, each halved once.
+        The same for data without structure: mean over `n_repeats` draws, each halved once.
     reference_replicates : ndarray of shape (n_candidates, n_repeats)
-        Value of each draw.
+        Value of each draw of the reference.
     limits : ndarray of shape (n_candidates,)
-        What the value of each candidate had to reach.
+        Required value of each candidate.
     method : str
-        What was measured.
+        Measure of the choice.
     reference : {"uniform", "box", "permuted"}
-        The data without structure.
+        Reference data without structure.
     threshold : float
-        Smallest strength of real clusters, whatever the reference; only prediction strength
-        reads it.
+        Smallest strength of real clusters for any reference; only used by prediction strength.
     rule : str
-        The rule of the choice, in words.
+        Rule of the choice, in words.
     caution : str
-        That the shapes of single columns explain the clusters, where that is so; else empty.
+        Warning that shapes of single columns explain the clusters, or an empty string.
     details : mapping
-        Of the gap, the arrays "log_dispersions" of shape (n_candidates,) and
+        For the gap, the arrays "log_dispersions" of shape (n_candidates,) and
         "reference_log_dispersions" of shape (n_candidates, n_repeats).
     """
 
@@ -579,19 +572,20 @@ class NClustersChoice(Result):
 
     @property
     def margins(self) -> np.ndarray:
-        """How far each value lies above what it had to reach; below 0 where it did not."""
+        """Distance of each value above its limit; negative if below."""
         return self.values - self.limits
 
     @property
     def edge(self) -> str:
-        """How near the choice is to another one, in a sentence; empty where it is not near.
+        """Sentence about a narrow decision; empty if the decision is clear.
 
-        Near is less than two standard errors, those of the values over the halvings, or of the gap
-        over draws of the reference: others may choose otherwise.
+        A decision is narrow if a value is within two standard errors of its limit. The standard
+        errors are over halvings or, for the gap, over draws of the reference; other draws may lead
+        to another choice.
         """
         ours = self.candidates == self.n_clusters
         missed = (self.margins < 0) & (self.candidates != 1)
-        # where the smallest sufficient k is chosen, a larger one has no say, and the reverse
+        # if the smallest sufficient k is chosen, larger candidates are irrelevant, and vice versa
         if not METHODS[self.method].takes_largest:
             missed &= ~np.any(ours) | (self.candidates < self.n_clusters)
         else:
@@ -605,9 +599,10 @@ class NClustersChoice(Result):
         verb = "reaches" if margin >= 0 else "misses"
         others = "draws of the reference" if self.method == GAP else "halvings"
         return (
-            f"Near the edge: k = {k} {verb} the limit of {self.limits[row]:.3f} by "
-            f"{abs(margin):.3f} ({_text.write_with_spread(value, self.standard_errors[row])}), so "
-            f"other {others} may choose otherwise."
+            f"Narrow decision: k = {k} {verb} the limit of {self.limits[row]:.3f} by "
+            f"{abs(margin):.3f} "
+            f"({_text.write_with_spread(value, self.standard_errors[row])}), so other "
+            f"{others} may choose differently."
         )
 
     def to_frame(self) -> DataFrame:
@@ -635,15 +630,16 @@ class NClustersChoice(Result):
             self.limits,
             strict=True,
         ):
-            limit = "none" if np.isneginf(least) else _text.write_number(least)  # of the last gap
+            limit = "none" if np.isneginf(least) else _text.write_number(least)
             mark = "  <- chosen" if k == self.n_clusters else ""
             text = f"{_text.write_number(value)} +/- {_text.write_spread(error)}, "
             text += f"reference {_text.write_number(reference)}, limit {limit}{mark}"
             rows.append((f"k = {k}", text))
         text = _text.align_text(f"{_text.count(self.n_clusters, 'cluster')} by {self.method}", rows)
-        return "\n".join([text, *(f"! {each}" for each in (self.edge, self.caution) if each)])
+        return "\n".join([text, *(f"! {note}" for note in (self.edge, self.caution) if note)])
 
 
+@in_order(clusterer=is_no_table, X=None)
 @validate_params(
     STABILITY
     | {
@@ -667,87 +663,88 @@ def gap_statistic(
     verbose: int = 0,
     memory: Any = None,
 ) -> NClustersChoice:
-    r"""Compute the gap statistic of several numbers of clusters.
+    r"""Compute the gap statistic for several numbers of clusters.
 
     The dispersion of k clusters :math:`C_r` of :math:`n_r` samples is
 
     .. math:: W_k = \sum_{r=1}^k \frac{1}{2 n_r} \sum_{i, j \in C_r} d_{ij} ,
 
-    which for squared distances is the sum of squares around the centroids. It falls as clusters
-    are added, in data without structure too; the gap is how much further it fell,
+    which for squared distances is the sum of squares around the centroids. It decreases as clusters
+    are added, also in data without structure. The gap is the additional decrease,
 
     .. math:: gap(k) = \frac1B \sum_{b=1}^B \log W^*_{kb} - \log W_k , \qquad
         s_k = \sqrt{1 + 1/B}\; sd_b(\log W^*_{kb}) ,
 
-    with :math:`W^*_{kb}` the dispersion of the clusters of the b-th draw of data without
-    structure. The choice is the smallest k with :math:`gap(k) \ge gap(k+1) - s_{k+1}`, which may
-    be 1.
+    where :math:`W^*_{kb}` is the dispersion of the clusters in the b-th draw of data without
+    structure. The choice is the smallest k with :math:`gap(k) \ge gap(k+1) - s_{k+1}`, which may be
+    1.
 
     Parameters
     ----------
     clusterer : estimator
-        Any clusterer, or pipeline, with `fit_predict` and a parameter for the number of clusters.
-        One cluster is all samples, without a fit.
+        Clusterer or pipeline with `fit_predict` and a parameter for the number of clusters. A
+        single cluster contains all samples and needs no fit.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        The data. Distances are those of X as given, so scale X beforehand.
+        The data. Distances are computed on X as passed, so scale X beforehand.
     n_clusters : iterable of int, default=range(1, 11)
-        The candidates, at least 1 and fewer than the samples. The rule compares each with the
+        Candidates, at least 1 and fewer than the samples. The rule compares each candidate with the
         next.
     reference : {"auto", "uniform", "box", "permuted"}, default="auto"
-        The data without structure: points drawn uniformly in the box along the principal axes that
-        holds the data ("uniform"), or in the box of the ranges of the features ("box"), or the data
-        with every column shuffled by itself ("permuted"). "auto" is "uniform", or "permuted" for
-        sparse X.
+        Reference data without structure: points drawn uniformly in the bounding box of the data
+        along the principal axes ("uniform"), or along the features ("box"), or the data with each
+        column permuted separately ("permuted"). "auto" is "uniform", or "permuted" for sparse X.
     metric : {"sqeuclidean", "euclidean"}, default="sqeuclidean"
         The distance :math:`d` of the dispersion.
     n_references : int, default=100
-        Number of draws :math:`B` of data without structure, at least 2.
+        Number of draws :math:`B` of reference data, at least 2.
     param_name : str, default=None
-        The clusterer's parameter for the number of clusters. None finds `n_clusters` or
-        `n_components`, in a pipeline too if it is unique there.
+        The clusterer's parameter for the number of clusters. None uses `n_clusters` or
+        `n_components`, also in a pipeline if unique.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the draws and of the clusterer's own `random_state` where that is None.
+        Seed of the draws and of the clusterer's own `random_state` if that is None.
     n_jobs : int, default=None
-        Number of clusterings computed at a time, through joblib; the numbers do not depend on it.
+        Number of clusterings computed in parallel through joblib; results do not depend on it.
     verbose : int, default=0
-        1 shows a progress bar; more adds joblib's own lines.
+        1 shows a progress bar; larger values add joblib's messages.
     memory : str, path-like or joblib.Memory, default=None
-        Where finished fits are kept. A run that was interrupted and starts again with the same
-        arguments, `random_state` an int, does only the rest; see :doc:`/user_guide/scale`.
+        Cache for finished fits. An interrupted run that restarts with the same arguments and an int
+        `random_state` only computes the remaining fits; see :doc:`/user_guide/scale`.
 
     Returns
     -------
     NClustersChoice
-        The choice, the gap of each candidate as `values` and s_k as `standard_errors`; the
-        logarithms of the dispersions are `details` of it.
+        The choice, with the gaps as `values`, s_k as `standard_errors`, and the logarithms of the
+        dispersions in `details`.
 
     Raises
     ------
     ValueError
         If a candidate is out of range, if the parameter for the number of clusters is not found or
         not unique, if the clusterer takes precomputed distances, or if X has fewer than 4 samples
-        or only equal ones, is not finite or of a size whose squares are not, or if draws without
-        structure have no more different points than clusters.
+        or only equal ones, is not finite or of a size whose squares are not, or if the reference
+        data have no more distinct points than clusters.
 
     Warns
     -----
     UserWarning
-        If no candidate fulfils the rule: the gap still grows at the largest, which is given.
+        If no candidate satisfies the rule: the gap still increases at the largest candidate, which
+        is returned.
 
     See Also
     --------
-    choose_n_clusters : The gap beside prediction strength and the silhouette.
+    choose_n_clusters : Compares the gap with prediction strength and the silhouette.
     StabilityDisplay : Draws the curve.
 
     Notes
     -----
-    ``clusGap`` of the R package cluster sums plain distances, unless ``d.power = 2``: the paper's
-    example and this function's default square them (``metric="euclidean"`` gives the former). It
-    divides the variance by B - 1, the paper and this function by B. Its default rule is not that of
-    the paper, which it calls "Tibs2001SEmax". Label -1, noise, counts as one cluster.
+    ``clusGap`` of the R package cluster sums plain distances, unless ``d.power = 2``: the example
+    in the paper and the default of this function use squared distances (``metric="euclidean"``
+    gives plain distances). It divides the variance by B - 1, the paper and this function by B. Its
+    default rule differs from the rule of the paper, which it calls "Tibs2001SEmax". Label -1,
+    noise, counts as one cluster.
 
-    The rule errs where clusters are nested: the gap may fall and rise again. And it presumes
-    clusters that W sees, compact ones.
+    The rule may fail for nested clusters, where the gap may decrease and increase again. It also
+    assumes compact clusters, which W describes well.
 
     References
     ----------
@@ -780,9 +777,9 @@ def gap_statistic(
 def compute_dispersions(
     trial: Trial, candidates: np.ndarray, metric: str
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the (K,) logarithms of dispersions of the data, and the (K, B) of the references.
+    """Return log dispersions of the data, (K,), and of the reference, (K, B).
 
-    All numbers of clusters meet the same draws.
+    All numbers of clusters use the same draws.
     """
     root = SeedSequence(trial.root.entropy, spawn_key=trial.root.spawn_key)  # without children
     of_reference = root.spawn(1)[0]
@@ -796,7 +793,7 @@ def compute_dispersions(
 def measure_draw(
     X: Any, reference: Draws, clusterers: dict[int, Any], metric: str, job: Draw
 ) -> list[float]:
-    """Cluster the data or a draw of the reference, and return the logarithms of the dispersions."""
+    """Cluster the data or a draw of the reference, and return the log dispersions."""
     data, logs = reference(job.rng) if job.of_reference else X, []
     for k, clusterer in _stability.seed_alike(clusterers, job.rng).items():
         labels = np.zeros(data.shape[0], dtype=int) if k == 1 else clusterer.fit_predict(data)
@@ -811,8 +808,8 @@ def log_dispersion(X: Any, labels: np.ndarray, metric: str) -> float:
         partition = partition_rows(labels)
         total = to_centroids(points[partition.order], partition, SQUARED).sum()
     else:
-        found = within_cluster_distances(X, labels, metric=metric, noise="cluster")
-        total = np.sum(found["mean"] * (found["size"] - 1) / 2)
+        distances = within_cluster_distances(X, labels, metric=metric, noise="cluster")
+        total = np.sum(distances["mean"] * (distances["size"] - 1) / 2)
     return float(np.log(total)) if total > 0 else -np.inf
 
 
@@ -829,18 +826,18 @@ def read_gap(logs: np.ndarray, reference_logs: np.ndarray) -> tuple[np.ndarray, 
 
 
 def choose_by_gap(candidates: np.ndarray, gap: np.ndarray, limits: np.ndarray) -> int:
-    """Return the chosen number of clusters; warn where it is that without a limit."""
+    """Return the chosen number of clusters; warn if it is the last, which has no limit."""
     chosen = pick_candidate(GAP, candidates, gap, limits, -np.inf)
     if chosen == candidates[-1] > candidates[0]:
         warn_user(
-            f"The gap still grows at {chosen} clusters, the largest candidate, which is given as "
-            "the choice; try more."
+            f"The gap still increases at {chosen} clusters, the largest candidate, which is "
+            "chosen; try more clusters."
         )
     return chosen
 
 
 def check_sizes(X: Any, candidates: np.ndarray) -> None:
-    """Raise unless there are more samples than clusters, and two that differ."""
+    """Raise unless there are more samples than clusters and two distinct samples."""
     if candidates.max() >= X.shape[0]:
         raise ValueError(
             f"n_clusters must be less than the {X.shape[0]} samples of X, got {candidates.max()}."

@@ -1,4 +1,4 @@
-"""Pareto comparison: one clustering beats another only if it is at least as good on every index."""
+"""Pareto comparison of clusterings on several indices."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval._inference.estimate import Result
 from skeval.metrics.cluster import internal_indices
+from skeval.metrics.cluster._extent import BY_NAME
 from skeval.metrics.cluster._indices import INTERNAL
-from skeval.utils._checks import check_data
+from skeval.utils._checks import check_data, in_order, is_table
 from skeval.utils._compat import validate_params
 from skeval.utils._text import DataFrame, align_text, make_frame
 
-__all__ = ["ClusteringComparison", "compare_clusterings", "pareto_dominance"]
-
 Index = tuple[Callable[[Any, Any], float], bool]
 
-GREATER_IS_BETTER = {row.name: row.greater_is_better for row in INTERNAL if row.compute}
-# Values closer than this, relative to their size, are equal: the same partition under other
-# names or in another order of rows must not beat itself by a rounding error.
+SHARED = {row.name for row in INTERNAL if row.compute}  # from one pass over the distances
+GREATER_IS_BETTER = {name: BY_NAME[name][1] for name in sorted(BY_NAME)}
+# relative tolerance of equal values: a partition with renamed labels or reordered rows must not
+# dominate itself by rounding
 TIE = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
 class ClusteringComparison(Result):
-    """Several clusterings of the same data on several indices.
+    """Comparison of clusterings of the same data on several indices.
 
     Attributes
     ----------
     names : tuple of str
-        The clusterings.
+        Names of the clusterings.
     indices : tuple of str
         The indices.
     greater_is_better : tuple of bool
@@ -46,9 +46,9 @@ class ClusteringComparison(Result):
     n_clusters : ndarray of shape (n_clusterings,)
         Number of distinct labels of each clustering, -1 included.
     dominates : ndarray of shape (n_clusterings, n_clusterings), dtype bool
-        Whether the clustering of the row beats that of the column.
+        Whether the clustering of the row dominates the clustering of the column.
     front : ndarray of shape (n_clusterings,), dtype bool
-        Whether no other clustering beats it.
+        Whether the clustering is on the Pareto front.
     """
 
     names: tuple[str, ...]
@@ -61,7 +61,7 @@ class ClusteringComparison(Result):
 
     @property
     def front_names(self) -> tuple[str, ...]:
-        """The clusterings that no other beats."""
+        """Names of the clusterings on the Pareto front."""
         return tuple(name for name, kept in zip(self.names, self.front, strict=True) if kept)
 
     def to_frame(self) -> DataFrame:
@@ -91,24 +91,24 @@ class ClusteringComparison(Result):
 def pareto_dominance(
     values: ArrayLike, *, greater_is_better: bool | Sequence[bool] | np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Find which candidates beat which, and the Pareto front that nothing beats.
+    """Compute the dominance relation of candidates and the Pareto front.
 
-    Candidate i dominates j if it is at least as good on every criterion and better on at least
-    one. Values within a relative 1e-12 of each other are equal.
+    Candidate i dominates j if it is at least as good on every criterion and better on at least one.
+    Values with a relative difference of up to 1e-12 are equal.
 
     Parameters
     ----------
     values : array-like of shape (n_candidates, n_criteria)
-        The criteria of each candidate; infinite values are allowed, nan is not.
+        Criteria of each candidate; infinite values are allowed, nan is not.
     greater_is_better : bool or array-like of bool of shape (n_criteria,)
         Direction of each criterion, or of all.
 
     Returns
     -------
     dominates : ndarray of shape (n_candidates, n_candidates), dtype bool
-        ``dominates[i, j]`` is whether i beats j.
+        ``dominates[i, j]`` is True if i dominates j.
     front : ndarray of shape (n_candidates,), dtype bool
-        The candidates that no other beats; equal ones are all in it.
+        Candidates that no other candidate dominates; equal candidates are all included.
 
     Raises
     ------
@@ -146,14 +146,14 @@ def pareto_dominance(
 
 
 def is_less(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Whether `a` lies below `b` by more than rounding."""
+    """Return whether `a` is smaller than `b` by more than rounding."""
     finite = np.isfinite(a) & np.isfinite(b)
     scale = np.where(finite, np.maximum(np.abs(a), np.abs(b)), 0.0)
     return a < b - TIE * scale
 
 
 def check_directions(greater_is_better: Any, n_criteria: int) -> np.ndarray:
-    """Return one direction per criterion, or raise."""
+    """Return the validated direction of each criterion."""
     directions = np.asarray(greater_is_better)
     if directions.dtype != bool:
         raise TypeError(f"greater_is_better must be boolean, got {greater_is_better!r}.")
@@ -165,6 +165,7 @@ def check_directions(greater_is_better: Any, n_criteria: int) -> np.ndarray:
     return np.broadcast_to(directions, n_criteria)
 
 
+@in_order(X=is_table, partitions=None)
 @validate_params(
     {"partitions": [Mapping], "indices": ["array-like", Mapping], "n_jobs": [Integral, None]},
     prefer_skip_nested_validation=False,  # internal_indices checks the options passed on to it
@@ -179,27 +180,30 @@ def compare_clusterings(
     noise: str | None = None,
     n_jobs: int | None = None,
 ) -> ClusteringComparison:
-    """Compare several clusterings of the same data, index by index.
+    """Compare several clusterings of the same data by Pareto dominance.
 
-    A clustering beats another only if it is at least as good on every index and better on one;
-    those that none beats are the Pareto front. Indices that disagree make the front larger: it
-    is what the indices leave open, not a ranking.
+    A clustering dominates another if it is at least as good on every index and better on at least
+    one. The clusterings that are not dominated form the Pareto front. The more the indices
+    disagree, the larger is the front; it is not a ranking.
 
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
         The data, or their distances if ``metric="precomputed"``.
     partitions : dict of str to array-like of shape (n_samples,)
-        The labels of each clustering by its name.
+        Labels of each clustering, by name.
     indices : sequence of str, or dict, default=("silhouette", "dunn", "connectivity")
         Names of indices of `internal_indices`, each with its own direction: "silhouette", "dunn"
         and "calinski_harabasz" (larger is better), "davies_bouldin_pairwise",
-        "davies_bouldin_centroid", "connectivity", "compactness" and "sse" (smaller is better). Or a
-        dict of other indices: name to ``(function(X, labels) -> float, greater_is_better)``.
+        "davies_bouldin_centroid", "connectivity", "compactness" and "sse" (smaller is better). Also
+        "dbcv", "mean_separation" and "min_separation" (mean and smallest distance between clusters;
+        larger is better), "diameter" (the largest), "mst_compactness" (mean edge of the spanning
+        trees) and "within_cluster_variance" (smaller is better). Or a dict of other indices: name
+        to ``(function(X, labels) -> float, greater_is_better)``.
     metric, n_neighbors, noise : str or callable, int, str or None
-        As in `internal_indices`; a dict of indices does not use them.
+        See `internal_indices`; not used if `indices` is a dict.
     n_jobs : int, default=None
-        Number of threads of `internal_indices`; the numbers do not depend on it.
+        Number of threads of `internal_indices`; results do not depend on it.
 
     Returns
     -------
@@ -210,17 +214,17 @@ def compare_clusterings(
     ------
     ValueError
         If there is no partition or index, an index is unknown or undefined (nan) for a
-        partition, or a partition does not fit X or has a single cluster. The message names it.
+        partition, or a partition does not match X or has a single cluster.
 
     See Also
     --------
-    pareto_dominance : The comparison alone.
+    pareto_dominance : Computes the dominance relation alone.
     ParetoDisplay : Draws two of the indices with the front.
 
     Notes
     -----
     The compactness and the sum of squared errors always improve with more clusters, so compare
-    them between clusterings with as many clusters, or together with an index that does not.
+    clusterings with equal numbers of clusters, or add an index without this property.
 
     References
     ----------
@@ -258,15 +262,15 @@ def compare_clusterings(
 
 
 def resolve_directions(indices: Any) -> dict[str, bool]:
-    """Return whether larger is better by index name, or raise."""
+    """Return whether larger is better for each index name."""
     if isinstance(indices, Mapping):
         directions = {str(name): bool(up) for name, (_, up) in indices.items()}
     else:
         names = [name if isinstance(name, str) else repr(name) for name in indices]
         unknown = [name for name in names if name not in GREATER_IS_BETTER]
         if unknown:
-            known = ", ".join(GREATER_IS_BETTER)
-            raise ValueError(f"indices must be among {known}; got {unknown[0]!r}.")
+            names_text = ", ".join(GREATER_IS_BETTER)
+            raise ValueError(f"indices must be among {names_text}; got {unknown[0]!r}.")
         directions = {name: GREATER_IS_BETTER[name] for name in names}
     if not directions:
         raise ValueError("indices must name at least one index, got none.")
@@ -276,20 +280,39 @@ def resolve_directions(indices: Any) -> dict[str, bool]:
 def compute_internal(
     X: Any, partitions: Mapping[str, Any], names: list[str], options: dict[str, Any]
 ) -> np.ndarray:
-    """Return the internal indices of every partition, no more than are asked for."""
+    """Return the requested internal indices of every partition."""
     rows = []
+    shared = [name for name in names if name in SHARED]
     for partition, labels in partitions.items():
-        with warnings.catch_warnings():  # check_defined raises for undefined ones
+        result: dict[str, Any] = {}
+        with warnings.catch_warnings():  # check_defined raises for undefined indices
             warnings.simplefilter("ignore", UndefinedMetricWarning)
-            result = call_index(partition, internal_indices, X, labels, indices=names, **options)
+            if shared:
+                result |= call_index(
+                    partition, internal_indices, X, labels, indices=shared, **options
+                )
+            for name in set(names) - SHARED:
+                result[name] = call_alone(name, partition, X, labels, options)
         rows.append([result[name] for name in names])
     return np.array(rows, dtype=np.float64)
+
+
+def call_alone(name: str, partition: str, X: Any, labels: Any, options: dict[str, Any]) -> float:
+    """Return an index that shares no pass with the others."""
+    keywords = {key: value for key, value in options.items() if key not in ("n_neighbors", "noise")}
+    if options["noise"] is not None:  # the density-based index has a default of its own
+        keywords["noise"] = options["noise"]
+    if name == "within_cluster_variance":
+        del keywords["n_jobs"]
+        if keywords["metric"] == "euclidean":
+            keywords["metric"] = "sqeuclidean"
+    return float(call_index(partition, BY_NAME[name][0], X, labels, **keywords))
 
 
 def compute_custom(
     X: Any, partitions: Mapping[str, Any], indices: Mapping[str, Index]
 ) -> np.ndarray:
-    """Return the given indices of every partition."""
+    """Return the custom indices of every partition."""
     return np.array(
         [
             [call_index(partition, function, X, labels) for function, _ in indices.values()]
@@ -300,7 +323,7 @@ def compute_custom(
 
 
 def call_index(partition: str, function: Callable, X: Any, labels: Any, **options: Any) -> Any:
-    """Call an index; an error says which partition it met."""
+    """Call an index and prefix errors with the name of the partition."""
     try:
         return function(X, labels, **options)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""Displays of stability and of the comparison of clusterings."""
+"""Displays of cluster stability and of clustering comparisons."""
 
 from __future__ import annotations
 
@@ -12,12 +12,10 @@ from skeval.cluster._pareto import ClusteringComparison, pareto_dominance
 from skeval.cluster._stability import DISSOLVED, VERDICTS
 from skeval.utils._plotting import Display, place_names, put_legend_above, shorten_name
 
-__all__ = ["ClusterStabilityDisplay", "IndicesDisplay", "ParetoDisplay", "StabilityDisplay"]
-
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class StabilityDisplay(Display):
-    """Stability, silhouette or gap against the number of clusters, the reference and the choice.
+    """Stability, silhouette or gap against the number of clusters, with reference and choice.
 
     It is recommended to use `from_result` to create a display.
 
@@ -26,20 +24,20 @@ class StabilityDisplay(Display):
     candidates : ndarray of shape (n_candidates,)
         Numbers of clusters.
     values, standard_errors : ndarray of shape (n_candidates,)
-        Mean of each candidate and its standard error; of the gap s_k.
+        Mean of each candidate and its standard error; s_k for the gap.
     n_clusters : int
-        The choice.
+        The chosen number of clusters.
     reference_values, reference_standard_errors : ndarray of shape (n_candidates,)
-        The same of data without structure.
+        The same for reference data without structure.
     limits : ndarray of shape (n_candidates,)
-        The value that each candidate had to reach.
+        Required value of each candidate.
     method : str
-        What was measured.
+        Measure of the choice.
 
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
-        What `plot` drew on.
+        Axes used by `plot`.
     errorbar_, reference_ : matplotlib ErrorbarContainer
         The curves of the data and of the reference with their error bars.
     limits_ : matplotlib Line2D
@@ -47,7 +45,7 @@ class StabilityDisplay(Display):
 
     See Also
     --------
-    choose_n_clusters, gap_statistic : Compute what is drawn.
+    choose_n_clusters, gap_statistic : Compute the displayed result.
 
     Examples
     --------
@@ -77,8 +75,8 @@ class StabilityDisplay(Display):
         errors = {"yerr": self.standard_errors, "label": "data"}
         self.errorbar_ = ax.errorbar(k, self.values, **errors, **style)
         errors = {"yerr": self.reference_standard_errors, "label": "data without structure"}
-        self.reference_ = ax.errorbar(k, self.reference_values, color="grey", **errors, **style)
-        dashed = {"color": "grey", "linestyle": "--", "label": "limit of the rule"}
+        self.reference_ = ax.errorbar(k, self.reference_values, color="gray", **errors, **style)
+        dashed = {"color": "gray", "linestyle": "--", "label": "limit of the rule"}
         (self.limits_,) = ax.plot(k, self.limits, **dashed)
         ax.axvline(self.n_clusters, color="C1", linestyle=":", label=f"chosen: {self.n_clusters}")
         ax.set_xticks(self.candidates)
@@ -89,25 +87,25 @@ class StabilityDisplay(Display):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class ClusterStabilityDisplay(Display):
-    """The stability of each cluster as a bar, with every resample as a point.
+    """Stability of each cluster as a bar, with a point for each resample.
 
     It is recommended to use `from_result` to create a display.
 
     Parameters
     ----------
     labels, sizes : ndarray of shape (n_clusters,)
-        The clusters and their numbers of samples.
+        Clusters and their numbers of samples.
     values : ndarray of shape (n_clusters,)
         Mean Jaccard coefficient of each cluster.
     replicates : ndarray of shape (n_clusters, n_resamples)
-        The coefficient in each resample.
+        Coefficient in each resample.
     verdicts : tuple of str
-        What the mean says of each cluster.
+        Verdict on each cluster.
 
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
-        What `plot` drew on.
+        Axes used by `plot`.
     bars_ : matplotlib BarContainer
         The mean coefficients.
     points_ : matplotlib Line2D
@@ -115,7 +113,7 @@ class ClusterStabilityDisplay(Display):
 
     See Also
     --------
-    cluster_stability : Computes what is drawn.
+    cluster_stability : Computes the displayed result.
 
     Examples
     --------
@@ -142,7 +140,7 @@ class ClusterStabilityDisplay(Display):
         heights = np.repeat(place, n_resamples) + spread
         (self.points_,) = ax.plot(self.replicates.ravel(), heights, ".", color="C0", markersize=3)
         for least in VERDICTS:
-            ax.axvline(least, color="grey", linestyle="--" if least > DISSOLVED else "-", lw=0.8)
+            ax.axvline(least, color="gray", linestyle="--" if least > DISSOLVED else "-", lw=0.8)
         rows = zip(self.labels, self.sizes, self.verdicts, strict=True)
         names = [f"{shorten_name(label)} ({n})\n{verdict}" for label, n, verdict in rows]
         ax.set_yticks(place, names)
@@ -153,12 +151,12 @@ class ClusterStabilityDisplay(Display):
 
 
 def label_axis(index: str, greater_is_better: bool) -> str:
-    """Return an axis label that says which way is better."""
+    """Return an axis label with the direction of the index."""
     return f"{index.replace('_', ' ')} ({'larger' if greater_is_better else 'smaller'} is better)"
 
 
 def scatter(ax: Any, x: np.ndarray, y: np.ndarray, front: np.ndarray) -> None:
-    """Draw points, filled where they are on the front."""
+    """Draw points; points on the front are filled."""
     if not front.all():
         ax.scatter(x[~front], y[~front], facecolors="white", edgecolors="C0", label="beaten")
     ax.scatter(x[front], y[front], color="C1", label="Pareto front")
@@ -173,8 +171,8 @@ class IndicesDisplay(Display):
     Parameters
     ----------
     names : sequence of str
-        The clusterings; those that no more than their number of clusters tells apart are named by
-        the ticks of the axis, any others at their points.
+        Names of the clusterings. Names that only state the number of clusters are shown as axis
+        ticks, others next to the points.
     n_clusters : ndarray of shape (n_clusterings,)
         Number of clusters of each clustering.
     values : ndarray of shape (n_clusterings, n_indices)
@@ -182,18 +180,18 @@ class IndicesDisplay(Display):
     indices : sequence of str
         Names of the indices.
     greater_is_better : sequence of bool
-        Their directions.
+        Whether larger values of each index are better.
     front : ndarray of shape (n_clusterings,), dtype bool
-        The clusterings to mark: the Pareto front.
+        Clusterings on the Pareto front, which are marked.
 
     Attributes
     ----------
     axes_, figure_ : ndarray of matplotlib Axes of shape (n_indices,), and Figure
-        What `plot` drew on, one panel for each index.
+        Axes used by `plot`, one panel per index.
 
     See Also
     --------
-    compare_clusterings : Computes what is drawn.
+    compare_clusterings : Computes the displayed result.
 
     Examples
     --------
@@ -223,13 +221,13 @@ class IndicesDisplay(Display):
         return 6, 2.2 * len(self.indices)
 
     def _draw(self, _: Any) -> None:
-        """Draw one panel for each index; the clusterings of the front are filled."""
+        """Draw one panel per index; clusterings on the front are filled."""
         for panel, (ax, name) in enumerate(zip(self.axes_, self.indices, strict=True)):
             self._draw_index(ax, self.values[:, panel])
             ax.set_title(label_axis(name, self.greater_is_better[panel]), fontsize="medium")
         self.axes_[-1].set_xlabel("number of clusters")
-        told = zip(self.names, self.n_clusters, strict=True)
-        if not all(name.replace(" ", "") in (f"k={k}", f"{k}") for name, k in told):
+        pairs = zip(self.names, self.n_clusters, strict=True)
+        if not all(name.replace(" ", "") in (f"k={k}", f"{k}") for name, k in pairs):
             for ax, values in zip(self.axes_, self.values.T, strict=True):
                 ax.margins(0.15)  # room for the names
                 place_names(ax, self.names, np.column_stack([self.n_clusters, values]))
@@ -237,7 +235,7 @@ class IndicesDisplay(Display):
 
     def _draw_index(self, ax: Any, values: np.ndarray) -> None:
         k, front = self.n_clusters, self.front
-        if len(np.unique(k)) == len(k):  # else a line would join clusterings of one k
+        if len(np.unique(k)) == len(k):  # no line between clusterings with equal k
             order = np.argsort(k)
             ax.plot(k[order], values[order], color="C0", linewidth=1, zorder=1)
         scatter(ax, k, values, front)
@@ -259,18 +257,18 @@ class ParetoDisplay(Display):
     indices : sequence of two str
         Their names.
     greater_is_better : sequence of two bool
-        Their directions.
+        Whether larger values of each index are better.
 
     Attributes
     ----------
     front : ndarray of shape (n_clusterings,), dtype bool
-        The clusterings that no other beats on these two indices.
+        Clusterings on the Pareto front of these two indices.
     ax_, figure_ : matplotlib Axes and Figure
-        What `plot` drew on.
+        Axes used by `plot`.
 
     See Also
     --------
-    compare_clusterings : Computes what is drawn.
+    compare_clusterings : Computes the displayed result.
 
     Examples
     --------
@@ -295,7 +293,7 @@ class ParetoDisplay(Display):
 
     @classmethod
     def fits(cls, result: Any) -> bool:
-        """Say that two indices must be chosen; `IndicesDisplay` draws all."""
+        """Return False, because two indices must be chosen; `IndicesDisplay` draws all."""
         return False
 
     @classmethod
@@ -314,9 +312,9 @@ class ParetoDisplay(Display):
         result : ClusteringComparison
             The result.
         x, y : str, default=None
-            The indices on the two axes; None takes the first and the second.
+            Indices on the two axes. None uses the first and the second.
         ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
+            Axes to draw on. None creates a new figure.
 
         Returns
         -------
@@ -332,8 +330,8 @@ class ParetoDisplay(Display):
         chosen = [name or result.indices[i] for i, name in enumerate((x, y))]
         for axis, name in zip("xy", chosen, strict=True):
             if name not in result.indices:
-                known = ", ".join(result.indices)
-                raise ValueError(f"{axis} must be one of {known}; got {name!r}.")
+                names = ", ".join(result.indices)
+                raise ValueError(f"{axis} must be one of {names}; got {name!r}.")
         columns = [result.indices.index(name) for name in chosen]
         return cls(
             names=result.names,
@@ -343,7 +341,7 @@ class ParetoDisplay(Display):
         ).plot(ax=ax)
 
     def _draw(self, ax: Any) -> None:
-        """Draw the clusterings by name, those of the front filled and joined."""
+        """Draw the named clusterings; points on the front are filled and joined."""
         (x, y), front = self.values.T, self.front
         order = np.flatnonzero(front)[np.argsort(x[front], kind="stable")]
         ax.plot(x[order], y[order], color="C1", linestyle="--", zorder=1)

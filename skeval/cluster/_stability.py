@@ -1,8 +1,8 @@
-"""Stability of clusterings: are the clusters of one part of the data found in another?
+"""Stability of clusterings under halving, resampling and perturbation.
 
-The data are halved, resampled or disturbed, or drawn anew without structure, and clustered again.
-The clusters of both runs are compared: as partitions, or by the weakest cluster
-(`predictive_power`), or cluster by cluster (`cluster_stability`).
+The data are halved, resampled or perturbed, or simulated without structure, and clustered again.
+The two clusterings are compared as partitions or by the weakest cluster (`predictive_power`), or
+cluster by cluster (`cluster_stability`).
 """
 
 from __future__ import annotations
@@ -26,40 +26,16 @@ from skeval._resampling.jobs import open_jobs
 from skeval.metrics.cluster import silhouette_score
 from skeval.metrics.cluster._pairs import adjusted_rand, contingency, count_pairs, margin
 from skeval.metrics.cluster._samples import check_magnitude
-from skeval.utils._checks import check_data, check_methods, repetition_rng, root_seed
+from skeval.utils._checks import (
+    check_data,
+    check_methods,
+    in_order,
+    is_no_table,
+    repetition_rng,
+    root_seed,
+)
 from skeval.utils._compat import HasMethods, Interval, StrOptions, safe_indexing, validate_params
 from skeval.utils._text import DataFrame, align_text, make_frame, write_with_spread
-
-__all__ = [
-    "AGREEMENTS",
-    "DISSOLVED",
-    "PREDICTION_STRENGTH",
-    "REFERENCES",
-    "REFERENCE_WORDS",
-    "SMALLEST",
-    "STABILITY",
-    "VERDICTS",
-    "ClusterStability",
-    "Draw",
-    "Draws",
-    "Measure",
-    "Seed",
-    "agree_both_ways",
-    "check_points",
-    "cluster_stability",
-    "explain_by_columns",
-    "half_of",
-    "mean_silhouette",
-    "name_function",
-    "predictive_power",
-    "resolve_reference",
-    "run_draws",
-    "run_halvings",
-    "seed_alike",
-    "seed_clusterer",
-    "shuffle_when_uncorrelated",
-]
-
 
 Draws = Callable[[Generator], Any]
 Box = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
@@ -71,22 +47,22 @@ REFERENCE_WORDS = {
 }
 LEVEL = 0.05
 Resample = tuple[Any, np.ndarray, np.ndarray]
-"""Data to cluster, rows of the original that they hold, and where these are in the data."""
+"""Data to cluster, the original rows that they contain, and the positions of these rows."""
 
 Resamples = Callable[[Generator], Resample]
 RESAMPLES = ("bootstrap", "subset", "noise", "jitter")
-NOISE_SHARE, NOISE_REACH = 0.05, 4.0  # of the samples; in standard deviations
+NOISE_SHARE, NOISE_REACH = 0.05, 4.0  # share of the samples; in standard deviations
 JITTER_QUANTILE = 0.05
 PREDICTION_STRENGTH = "prediction_strength"
 Agreement = Callable[[np.ndarray, np.ndarray], float]
 NOISE = -1
 SMALLEST = 3
-"""Fewest samples of a cluster in a half: one sample has no pair, and the one pair of two
-samples is together or apart by chance."""
+"""Minimum size of a cluster in a half: one sample has no pair, and the single pair of two
+samples may be together by chance."""
 
 Seed = int | RandomState | Generator | None
 Measure = Callable[["Halves", list[np.ndarray]], float]
-"""Of the two halves and the labels of each."""
+"""Function of two halves and the labels of each."""
 
 STABILITY = {
     "clusterer": [HasMethods(["fit_predict", "get_params", "set_params"])],
@@ -94,14 +70,14 @@ STABILITY = {
     "n_jobs": [Integral, None],
     "verbose": [Integral, "boolean"],
 }
-"""Rules of arguments; of those that a function does not have `validate_params` makes nothing."""
+"""Argument constraints; `validate_params` ignores entries that a function lacks."""
 DISSOLVED, RECOVERED = 0.5, 0.75
 VERDICTS = {0.85: "highly stable", RECOVERED: "stable", 0.6: "pattern", DISSOLVED: "doubtful"}
-"""Least mean Jaccard coefficient of each verdict; at the last and below it is "dissolved"."""
+"""Smallest mean Jaccard coefficient of each verdict; up to the last, "dissolved"."""
 
 
 def number_noise_apart(labels: np.ndarray) -> np.ndarray:
-    """Return labels as integers; every sample of noise is alone."""
+    """Return integer labels where each noise sample is a separate cluster."""
     noise = labels == NOISE
     values, numbers = np.unique(labels, return_inverse=True)
     numbers[noise] = len(values) + np.arange(noise.sum())
@@ -109,7 +85,7 @@ def number_noise_apart(labels: np.ndarray) -> np.ndarray:
 
 
 def adjusted_rand_agreement(labels: np.ndarray, predicted: np.ndarray) -> float:
-    """Return the adjusted Rand index of the samples that are not noise on both sides."""
+    """Return the adjusted Rand index without samples that are noise on both sides."""
     clustered = (labels != NOISE) | (predicted != NOISE)
     parts = labels[clustered], predicted[clustered]
     table = contingency(*map(number_noise_apart, parts))
@@ -121,7 +97,7 @@ def adjusted_rand_agreement(labels: np.ndarray, predicted: np.ndarray) -> float:
 def matched_accuracy(labels: np.ndarray, predicted: np.ndarray) -> float:
     """Return the share of equal labels after the best one-to-one renaming of clusters.
 
-    Noise is equal to nothing; samples that are noise on both sides do not count.
+    Noise never matches; samples that are noise on both sides are ignored.
     """
     clustered, other = labels != NOISE, predicted != NOISE
     sizes = np.unique(labels[clustered], return_counts=True)[1]
@@ -135,13 +111,13 @@ def matched_accuracy(labels: np.ndarray, predicted: np.ndarray) -> float:
 
 
 def worst_cluster_strength(labels: np.ndarray, predicted: np.ndarray) -> float:
-    """Return the smallest share, over clusters, of pairs that the prediction keeps together.
+    """Return the smallest share over clusters of pairs that stay together in the prediction.
 
-    A cluster of fewer than `SMALLEST` samples counts 0, and so does noise alone.
+    The result is 0 if a cluster has fewer than `SMALLEST` samples or all samples are noise.
     """
     clustered = labels != NOISE
     table = contingency(labels[clustered], number_noise_apart(predicted[clustered]))
-    there = table.row_sums > 0  # numbers between two labels need not belong to a cluster
+    there = table.row_sums > 0  # label numbers may have gaps
     sizes = table.row_sums[there]
     if np.min(sizes, initial=SMALLEST) < SMALLEST or not clustered.any():
         return 0.0
@@ -149,13 +125,13 @@ def worst_cluster_strength(labels: np.ndarray, predicted: np.ndarray) -> float:
     return float(np.min(kept / (sizes * (sizes - 1))))
 
 
-def holds(labels: np.ndarray, n_clusters: int) -> bool:
-    """Whether there are as many clusters of at least `SMALLEST` samples."""
+def has_clusters(labels: np.ndarray, n_clusters: int) -> bool:
+    """Return whether there are `n_clusters` clusters of at least `SMALLEST` samples."""
     sizes = np.unique(labels[labels != NOISE], return_counts=True)[1]
     return int(np.sum(sizes >= SMALLEST)) >= n_clusters
 
 
-# Each compares the labels found in a half with those transferred from the other half.
+# compare the labels of a half with the labels transferred from the other half
 AGREEMENTS: dict[str, Agreement] = {
     "adjusted_rand": adjusted_rand_agreement,
     "matched_accuracy": matched_accuracy,
@@ -163,6 +139,7 @@ AGREEMENTS: dict[str, Agreement] = {
 }
 
 
+@in_order(clusterer=is_no_table, X=None)
 @validate_params(STABILITY | {"agreement": [StrOptions(set(AGREEMENTS)), callable]})
 def predictive_power(
     clusterer: Any,
@@ -175,45 +152,49 @@ def predictive_power(
     verbose: int = 0,
     memory: Any = None,
 ) -> Estimate:
-    """Measure how well the clusters of one half of the data predict those of the other.
+    """Measure how well clusters of one half of the data predict clusters of the other half.
 
-    The samples are split at random into two halves and each is clustered by itself. Every sample
-    of the second half takes the cluster of its nearest neighbour in the first; the agreement of
-    these with the second half's own clusters is averaged with that of the other direction, and
-    over `n_repeats` splits. 1 is best; 0 is expected by chance with ``"adjusted_rand"``.
+    The samples are split at random into two halves and each half is clustered separately. Each
+    sample of the second half is assigned to the cluster of its nearest neighbor in the first half,
+    and these labels are compared with the second half's own clusters. The agreement is averaged
+    over both directions and `n_repeats` splits. 1 is best; 0 is expected by chance with
+    ``"adjusted_rand"``.
 
-    With ``"prediction_strength"`` (Tibshirani and Walther) it is, of each cluster of a half, the
-    share of its pairs of samples that the transferred clusters keep together, and of these shares
-    the smallest. In [0, 1]; values above 0.8 to 0.9 are held to show real clusters [2]_.
+    With ``"prediction_strength"`` (Tibshirani and Walther) the agreement is the share of pairs of
+    samples of a cluster that are also together in the transferred clusters, for the cluster with
+    the smallest share. It lies in [0, 1]; values above 0.8 to 0.9 are considered evidence of real
+    clusters [2]_.
 
     Parameters
     ----------
     clusterer : estimator
-        Any clusterer, or pipeline, with `fit_predict`; it is cloned. It needs no `predict`.
+        Clusterer or pipeline with `fit_predict`; it is cloned. `predict` is not needed.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        The data. Nearest neighbours are Euclidean in X as given, so scale X beforehand.
+        The data. Nearest neighbors are computed with Euclidean distance on X as passed, so scale X
+        beforehand.
     n_repeats : int, default=20
         Number of random halvings, at least 2.
     agreement : {"adjusted_rand", "matched_accuracy", "prediction_strength"} or callable, \
             default="adjusted_rand"
         The adjusted Rand index; the share of equal labels under the best one-to-one matching of
-        clusters (the Hungarian algorithm); the prediction strength; or a function
-        ``(labels, predicted) -> float`` of a half's own and of its transferred labels.
+        clusters (the Hungarian algorithm); the prediction strength; or a function ``(labels,
+        predicted) -> float`` of the own and the transferred labels of a half.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the halvings and of the clusterer's own `random_state` where that is None.
+        Seed of the halvings and of the clusterer's own `random_state` if that is None.
     n_jobs : int, default=None
-        Number of halvings computed at a time, through joblib; the numbers do not depend on it.
+        Number of halvings computed in parallel through joblib; results do not depend on it.
     verbose : int, default=0
-        1 shows a progress bar; more adds joblib's own lines.
+        1 shows a progress bar; larger values add joblib's messages.
     memory : str, path-like or joblib.Memory, default=None
-        Where finished fits are kept. A run that was interrupted and starts again with the same
-        arguments, `random_state` an int, does only the rest; see :doc:`/user_guide/scale`.
+        Cache for finished fits. An interrupted run that restarts with the same arguments and an int
+        `random_state` only computes the remaining fits; see :doc:`/user_guide/scale`.
 
     Returns
     -------
     Estimate
-        The mean as `value`, its `standard_error`, and the agreement of every halving, the mean of
-        its two directions, as `replicates`; `method` is the agreement. It has no interval.
+        Estimate with the mean as `value`, its `standard_error`, and the agreement of each halving,
+        averaged over both directions, as `replicates`; `method` is the agreement. There is no
+        interval.
 
     Raises
     ------
@@ -223,26 +204,26 @@ def predictive_power(
 
     See Also
     --------
-    choose_n_clusters : The number of clusters that is predicted best.
+    choose_n_clusters : Chooses the number of clusters by agreement of halves.
 
     Notes
     -----
-    One cluster always agrees with itself: values for a single cluster are 1 whatever the data.
-    The standard error is that of the mean over random halvings of these data; it says how exact
-    `n_repeats` makes the value, not how the value would vary with new data.
+    A single cluster always agrees with itself, so its value is 1 for any data. The standard error
+    refers to random halvings of the same data; it measures the precision due to `n_repeats`, not
+    the variation with new data.
 
-    Label -1, the noise of DBSCAN, is no cluster. A sample that is noise on both sides (of its own
-    half and by its neighbour) does not count; one that is noise on one side is alone there, and
-    has no equal in the matched accuracy. Where no two samples of a half are in one cluster, there
-    is no evidence of clusters, and the agreement is 0. A function gets the labels as they are.
+    Label -1, the noise of DBSCAN, is not a cluster. Samples that are noise on both sides (in their
+    own half and by transfer) are ignored. A sample that is noise on one side is a singleton there,
+    and never matches in the matched accuracy. If no two samples of a half are in the same cluster,
+    the agreement is 0. A function receives the labels unchanged.
 
     The paper on prediction strength transfers clusters to the nearest centroid, which suits
-    K-means; the nearest neighbour serves any clusterer. A cluster of fewer than 3 samples in a half
-    carries no evidence and counts 0 (in R's fpc one of a single sample counts 1). Samples of noise
-    have no strength of their own, and are kept together with nothing; the strength of noise alone
-    is 0. K-means cuts a long cloud in the middle, the same way in both halves, and so does it
-    uniform noise: a large strength by itself is no evidence of groups. `choose_n_clusters` compares
-    it with that of data without structure.
+    K-means; the nearest neighbor is suitable for any clusterer. A cluster of fewer than 3 samples
+    in a half counts 0 (in R's fpc, a singleton counts 1). Noise samples are not a cluster and are
+    never together with other samples; if all samples are noise, the strength is 0. K-means splits
+    an elongated cloud or uniform noise in the middle, the same way in both halves, so a large
+    strength alone is not evidence of clusters. `choose_n_clusters` compares it with data without
+    structure.
 
     References
     ----------
@@ -282,14 +263,14 @@ def predictive_power(
 
 
 def name_function(function: Callable[..., Any]) -> str:
-    """Return the name of a function, also of one with arguments bound."""
+    """Return the name of a function, also if arguments are bound."""
     while isinstance(function, partial):
         function = function.func
     return getattr(function, "__name__", type(function).__name__)
 
 
 def check_points(clusterer: Any, X: Any) -> Any:
-    """Return numeric data with enough samples to halve; a data frame stays one."""
+    """Return validated numeric data; data frames are returned unchanged."""
     check_methods("clusterer", clusterer, "fit_predict", "get_params", "set_params")
     if any(isinstance(v, str) and "precomputed" in v for v in clusterer.get_params().values()):
         raise ValueError(
@@ -302,16 +283,16 @@ def check_points(clusterer: Any, X: Any) -> Any:
 
 
 def seed_clusterer(clusterer: Any, rng: Generator) -> Any:
-    """Return a clone whose open `random_state` parameters are drawn, nested ones too."""
+    """Return a clone with drawn seeds for all `random_state` parameters that are None."""
     copy = clone(clusterer)
-    known = copy.get_params(deep=True)
-    names = sorted(name for name in known if name.split("__")[-1] == "random_state")
+    params = copy.get_params(deep=True)
+    names = sorted(name for name in params if name.split("__")[-1] == "random_state")
     seeds = {name: int(rng.integers(2**31)) for name in names}
-    return copy.set_params(**{name: seeds[name] for name in names if known[name] is None})
+    return copy.set_params(**{name: seeds[name] for name in names if params[name] is None})
 
 
 def seed_alike(clusterers: dict[int, Any], rng: Generator) -> dict[int, Any]:
-    """Return clones of clusterers as `seed_clusterer` does, all with the seeds of the first."""
+    """Return seeded clones of clusterers, all with the same seeds."""
     state, seeded = rng.bit_generator.state, {}
     for n_clusters, clusterer in clusterers.items():
         rng.bit_generator.state = state
@@ -320,7 +301,7 @@ def seed_alike(clusterers: dict[int, Any], rng: Generator) -> dict[int, Any]:
 
 
 class Draw(NamedTuple):
-    """One random draw: a resample or a halving of the data, or data without structure."""
+    """Random draw: a resample or halving of the data, or reference data."""
 
     rng: Generator
     of_reference: bool
@@ -329,7 +310,7 @@ class Draw(NamedTuple):
 def run_draws(
     function: Callable[[Draw], Any], roots: Sequence[tuple[SeedSequence, int]], **options: Any
 ) -> list[Any]:
-    """Return ``function(draw)`` of so many draws from each root; the second is of references."""
+    """Return ``function(draw)`` for the draws of each root; the second root is the reference."""
     with open_jobs(function, total=sum(n_draws for _, n_draws in roots), **options) as run:
         return run(
             Draw(repetition_rng(root, draw), place > 0)
@@ -340,13 +321,13 @@ def run_draws(
 
 @dataclass
 class Halves:
-    """Two halves of the samples, and where the nearest samples of the other half are."""
+    """Two halves of the samples, with nearest neighbors in the other half."""
 
     parts: Sequence[Any]
 
     @cached_property
     def nearest(self) -> list[np.ndarray]:
-        """The place in the other half of the nearest neighbour of each sample of a half."""
+        """Position in the other half of the nearest neighbor of each sample."""
         return [
             NearestNeighbors(n_neighbors=1).fit(there).kneighbors(here, return_distance=False)[:, 0]
             for here, there in (self.parts, self.parts[::-1])
@@ -362,15 +343,15 @@ def run_halvings(
     root: SeedSequence,
     options: dict[str, Any],
 ) -> np.ndarray:
-    """Return the (n_measures, 2, n_clusterers, n_repeats) values: of the data and the reference.
+    """Return (n_measures, 2, n_clusterers, n_repeats) values of the data and the reference.
 
-    The clusterers go by the number of clusters that halves must hold, 0 for any; all meet the same
-    halves, of the data and of the same draws of the reference. Without a reference there is 1 row,
-    not 2.
+    The keys of `clusterers` are the required numbers of clusters per half, 0 for any. All
+    clusterers use the same halves of the data and of the reference. Without a reference, the second
+    axis has length 1.
     """
     roots = [root] if reference is None else [root, root.spawn(1)[0]]
     halve = partial(run_halving, X, reference, measures, clusterers)
-    values = run_draws(halve, [(each, n_repeats) for each in roots], **options)
+    values = run_draws(halve, [(seed, n_repeats) for seed in roots], **options)
     table = np.reshape(values, (len(roots), n_repeats, len(clusterers), len(measures)))
     return table.transpose(3, 0, 2, 1)
 
@@ -382,7 +363,7 @@ def run_halving(
     clusterers: dict[int, Any],
     draw: Draw,
 ) -> list[list[float]]:
-    """Return what the measures say of one random halving, a row for each clusterer."""
+    """Return the measures of one random halving, a row per clusterer."""
     if reference is None or not draw.of_reference:
         return compare_halves(X, measures, clusterers, draw.rng)
     data = reference(draw.rng)
@@ -391,23 +372,23 @@ def run_halving(
     except ValueError as error:
         raise ValueError(
             "reference: the clusterer must take data without structure, too; 'permuted' keeps the "
-            f"values of each column. It said: {error}"
+            f"values of each column. Error: {error}"
         ) from error
 
 
 def compare_halves(
     X: Any, measures: Sequence[Measure], clusterers: dict[int, Any], rng: Generator
 ) -> list[list[float]]:
-    """Cluster both halves by each clusterer and measure them; 0 where they hold too few."""
+    """Cluster both halves with each clusterer and measure them; 0 if clusters are missing."""
     order = rng.permutation(X.shape[0])
     halves = Halves([safe_indexing(X, part) for part in np.array_split(order, 2)])
-    seeded, found = [seed_alike(clusterers, rng) for _ in halves.parts], []
+    seeded, values = [seed_alike(clusterers, rng) for _ in halves.parts], []
     for n_clusters in clusterers:
         pairs = zip(seeded, halves.parts, strict=True)
-        labels = [np.asarray(each.pop(n_clusters).fit_predict(half)) for each, half in pairs]
-        held = all(holds(own, n_clusters) for own in labels)
-        found.append([measure(halves, labels) if held else 0.0 for measure in measures])
-    return found
+        labels = [np.asarray(models.pop(n_clusters).fit_predict(half)) for models, half in pairs]
+        is_complete = all(has_clusters(own, n_clusters) for own in labels)
+        values.append([measure(halves, labels) if is_complete else 0.0 for measure in measures])
+    return values
 
 
 def agree_both_ways(agreement: Agreement, halves: Halves, labels: list[np.ndarray]) -> float:
@@ -419,7 +400,7 @@ def agree_both_ways(agreement: Agreement, halves: Halves, labels: list[np.ndarra
 
 
 def mean_silhouette(halves: Halves, labels: list[np.ndarray]) -> float:
-    """Return the mean silhouette of both halves; that of noise is 0, as is that of one cluster."""
+    """Return the mean silhouette of both halves; it is 0 for noise and a single cluster."""
     if any(len(np.unique(own)) < 2 for own in labels):
         return 0.0
     pairs = zip(halves.parts, labels, strict=True)
@@ -428,23 +409,23 @@ def mean_silhouette(halves: Halves, labels: list[np.ndarray]) -> float:
 
 @dataclass(frozen=True, eq=False)
 class ClusterStability(Result):
-    """How well each cluster is found again in resamples of the data.
+    """Stability of each cluster in resamples of the data.
 
     Attributes
     ----------
     labels : ndarray of shape (n_clusters,)
-        The clusters of all samples, without noise.
+        Labels of the clusters of all samples, without noise.
     sizes : ndarray of shape (n_clusters,)
-        Their numbers of samples.
+        Number of samples of each cluster.
     values, standard_errors : ndarray of shape (n_clusters,)
         Mean Jaccard coefficient with the most similar cluster of a resample, and its standard
         error over the resamples.
     replicates : ndarray of shape (n_clusters, n_resamples)
-        The coefficient in each resample.
+        Coefficient in each resample.
     partition : ndarray of shape (n_samples,)
-        The cluster of each sample; -1 is noise.
+        Cluster of each sample; -1 is noise.
     method : {"bootstrap", "subset", "noise", "jitter"}
-        The resamples.
+        Type of resamples.
     """
 
     labels: np.ndarray
@@ -457,17 +438,17 @@ class ClusterStability(Result):
 
     @property
     def n_dissolved(self) -> np.ndarray:
-        """How often each cluster was dissolved: a Jaccard coefficient of at most 0.5."""
+        """Number of resamples that dissolve each cluster (Jaccard coefficient at most 0.5)."""
         return np.sum(self.replicates <= DISSOLVED, axis=1)
 
     @property
     def n_recovered(self) -> np.ndarray:
-        """How often each cluster was found again: a Jaccard coefficient above 0.75."""
+        """Number of resamples that recover each cluster (Jaccard coefficient above 0.75)."""
         return np.sum(self.replicates > RECOVERED, axis=1)
 
     @property
     def verdicts(self) -> tuple[str, ...]:
-        """What the mean coefficient says of each cluster."""
+        """Verdict on each cluster, from its mean coefficient."""
         return tuple(map(_judge, self.values.tolist()))
 
     def to_frame(self) -> DataFrame:
@@ -505,6 +486,7 @@ def _judge(mean: float) -> str:
     return "dissolved"
 
 
+@in_order(clusterer=is_no_table, X=None)
 @validate_params(
     STABILITY
     | {
@@ -523,41 +505,41 @@ def cluster_stability(
     verbose: int = 0,
     memory: Any = None,
 ) -> ClusterStability:
-    r"""Measure how well each cluster is found again in resamples of the data.
+    r"""Measure how well each cluster is recovered in resamples of the data.
 
-    All samples are clustered, and then each resample is by itself. Of a cluster C, with S the
-    samples of the data that the resample holds, the Jaccard coefficient
+    All samples are clustered, and then each resample separately. For a cluster C, where S are the
+    samples that the resample contains, the Jaccard coefficient
 
     .. math:: \gamma(C) = \max_D \frac{|C \cap S \cap D|}{|(C \cap S) \cup (D \cap S)|}
 
-    is that with the most similar cluster D of the resample. Its mean over the resamples is the
-    stability of the cluster (Hennig): in [0, 1], larger is better.
+    refers to the most similar cluster D of the resample. Its mean over the resamples is the
+    stability of the cluster (Hennig [1]_), in [0, 1]; larger is better.
 
     Parameters
     ----------
     clusterer : estimator
-        Any clusterer, or pipeline, with `fit_predict`; it is cloned. It may find another number of
-        clusters in each resample.
+        Clusterer or pipeline with `fit_predict`; it is cloned. The number of clusters may differ
+        between resamples.
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         The data.
     method : {"bootstrap", "subset", "noise", "jitter"}, default="bootstrap"
         The resamples: the distinct samples of a bootstrap ("bootstrap"), half of the samples
-        ("subset"), all samples of which each is replaced with probability 0.05 by a point uniform
-        in the box of 4 standard deviations on either side of the mean along the principal axes
-        ("noise"), or all samples with normal noise added, whose standard deviation along each
-        principal axis is the 0.05 quantile of the distances between neighbours there ("jitter").
-        The last two need dense X.
+        ("subset"), all samples, each replaced with probability 0.05 by a uniform point in the box
+        of 4 standard deviations on either side of the mean along the principal axes ("noise"), or
+        all samples with added normal noise, whose standard deviation along each principal axis is
+        the 0.05 quantile of the distances between adjacent projections ("jitter"). The last two
+        need dense X.
     n_resamples : int, default=100
         Number of resamples, at least 2.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the resamples and of the clusterer's own `random_state` where that is None.
+        Seed of the resamples and of the clusterer's own `random_state` if that is None.
     n_jobs : int, default=None
-        Number of resamples computed at a time, through joblib; the numbers do not depend on it.
+        Number of resamples computed in parallel through joblib; results do not depend on it.
     verbose : int, default=0
-        1 shows a progress bar; more adds joblib's own lines.
+        1 shows a progress bar; larger values add joblib's messages.
     memory : str, path-like or joblib.Memory, default=None
-        Where finished fits are kept. A run that was interrupted and starts again with the same
-        arguments, `random_state` an int, does only the rest; see :doc:`/user_guide/scale`.
+        Cache for finished fits. An interrupted run that restarts with the same arguments and an int
+        `random_state` only computes the remaining fits; see :doc:`/user_guide/scale`.
 
     Returns
     -------
@@ -568,8 +550,8 @@ def cluster_stability(
     ------
     ValueError
         If X has fewer than 4 samples, is not finite or of a size whose squares are not, is sparse
-        where that cannot be, or holds noise alone for the clusterer; if the clusterer takes
-        precomputed distances, or a parameter is out of range.
+        with "noise" or "jitter", or if the clusterer labels all samples as noise; if the clusterer
+        takes precomputed distances, or a parameter is out of range.
 
     See Also
     --------
@@ -579,17 +561,17 @@ def cluster_stability(
     Notes
     -----
     The verdicts are those of Hennig's function ``clusterboot`` in the R package fpc: a mean of 0.85
-    or more is "highly stable", 0.75 "stable"; from 0.6 a cluster is a "pattern" of which it is
-    doubtful which samples belong to it; up to 0.5 it is "dissolved", and "doubtful" between. They
-    were found for the bootstrap. Coefficients of at most 0.5 and above 0.75 are counted, too.
+    or more is "highly stable", 0.75 "stable"; from 0.6 a cluster is a "pattern" with uncertain
+    members; up to 0.5 it is "dissolved", and "doubtful" in between. These limits were developed for
+    the bootstrap. Coefficients of at most 0.5 and above 0.75 are also counted.
 
-    The resamples are those of fpc with its default settings, where a sample that is drawn twice
-    enters once: duplicates look like dense clusters. Label -1, the noise of DBSCAN, is no cluster
-    on either side. A resample without any sample of a cluster counts 0 for it.
+    The resamples are those of fpc with its default settings, where a sample that is drawn twice is
+    used once, because duplicates look like dense clusters. Label -1, the noise of DBSCAN, is not a
+    cluster. A resample without any sample of a cluster counts 0 for that cluster.
 
-    Stable is not valid: an algorithm that always cuts in the same place, as K-means cuts a long
-    cloud in the middle, has stable clusters. `choose_n_clusters` and `structure_test` compare with
-    data without structure.
+    Stable clusters need not be real: an algorithm that always splits at the same place, as K-means
+    splits an elongated cloud in the middle, has stable clusters. `choose_n_clusters` and
+    `structure_test` compare with data without structure.
 
     References
     ----------
@@ -620,8 +602,8 @@ def cluster_stability(
         raise ValueError("clusterer must find a cluster in X, got noise (-1) alone.")
     compare = partial(compare_resample, clusterer, make_resamples(X, method), partition, labels)
     options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
-    found = run_draws(compare, [(root.spawn(1)[0], n_resamples)], **options)
-    replicates = np.stack(found, axis=1)
+    coefficients = run_draws(compare, [(root.spawn(1)[0], n_resamples)], **options)
+    replicates = np.stack(coefficients, axis=1)
     return ClusterStability(
         labels=labels,
         sizes=sizes,
@@ -638,19 +620,19 @@ def compare_resample(
 ) -> np.ndarray:
     """Cluster a resample, and return the (K,) Jaccard coefficients of the clusters."""
     data, rows, own = resamples(draw.rng)
-    found = np.asarray(seed_clusterer(clusterer, draw.rng).fit_predict(data))
-    return cluster_jaccards(labels, partition[rows], found[own])
+    predicted = np.asarray(seed_clusterer(clusterer, draw.rng).fit_predict(data))
+    return cluster_jaccards(labels, partition[rows], predicted[own])
 
 
-def cluster_jaccards(names: np.ndarray, labels: np.ndarray, found: np.ndarray) -> np.ndarray:
-    """Return for each named cluster of `labels` the largest coefficient with one of `found`.
+def cluster_jaccards(names: np.ndarray, labels: np.ndarray, predicted: np.ndarray) -> np.ndarray:
+    """Return the largest coefficient of each named cluster with a cluster of `predicted`.
 
-    Both label the same samples; -1 is no cluster. It is 0 without any cluster to compare with.
+    Both label the same samples; -1 is not a cluster. Without predicted clusters, all are 0.
     """
-    others = np.unique(found[found != NOISE])
+    others = np.unique(predicted[predicted != NOISE])
     if not others.size:
         return np.zeros(len(names))
-    ours, theirs = labels[:, None] == names, found[:, None] == others  # (n, K) and (n, L)
+    ours, theirs = labels[:, None] == names, predicted[:, None] == others  # (n, K) and (n, L)
     common = ours.T.astype(float) @ theirs.astype(float)
     either = ours.sum(axis=0)[:, None] + theirs.sum(axis=0) - common
     return (common / either).max(axis=1)
@@ -661,12 +643,12 @@ def make_resamples(X: Any, method: str) -> Resamples:
     if method in ("bootstrap", "subset"):
         return partial(draw_rows, X, method)
     points = np.asarray(X, dtype=np.float64)
-    centre = points.mean(axis=0)
-    axes = np.linalg.svd(points - centre, full_matrices=False)[2]
-    scores = (points - centre) @ axes.T
+    center = points.mean(axis=0)
+    axes = np.linalg.svd(points - center, full_matrices=False)[2]
+    scores = (points - center) @ axes.T
     if method == "noise":
         reach = NOISE_REACH * scores.std(axis=0, ddof=1)
-        return partial(replace_rows, X, points, centre, axes, reach)
+        return partial(replace_rows, X, points, center, axes, reach)
     return partial(move_rows, X, points, axes, np.array([smallest_steps(s) for s in scores.T]))
 
 
@@ -683,12 +665,12 @@ def draw_rows(X: Any, method: str, rng: Generator) -> Resample:
 
 
 def replace_rows(
-    X: Any, points: np.ndarray, centre: np.ndarray, axes: np.ndarray, reach: np.ndarray,
+    X: Any, points: np.ndarray, center: np.ndarray, axes: np.ndarray, reach: np.ndarray,
     rng: Generator,
 ) -> Resample:  # fmt: skip
     """Replace some rows by points uniform in a box along the axes."""
     replaced = rng.random(len(points)) < NOISE_SHARE
-    noise = centre + rng.uniform(-reach, reach, size=(replaced.sum(), len(reach))) @ axes
+    noise = center + rng.uniform(-reach, reach, size=(replaced.sum(), len(reach))) @ axes
     data = points.copy()
     data[replaced] = noise
     rows = np.flatnonzero(~replaced)
@@ -705,7 +687,7 @@ def move_rows(
 
 
 def smallest_steps(scores: np.ndarray) -> float:
-    """Return the low quantile of the positive distances between neighbours on an axis."""
+    """Return the low quantile of the positive distances between neighbors on an axis."""
     steps = np.diff(np.sort(scores))
     steps = steps[steps > 0]
     return float(np.quantile(steps, JITTER_QUANTILE)) if steps.size else 0.0
@@ -730,18 +712,18 @@ def find_box(X: np.ndarray) -> Box:
 
 
 def find_principal_box(X: np.ndarray) -> Box:
-    """Return the centre, the principal axes as rows, and the range of the scores on each."""
-    centre = X.mean(axis=0)
-    left, sizes, axes = np.linalg.svd(X - centre, full_matrices=False)
+    """Return the center, the principal axes as rows, and the range of the scores on each."""
+    center = X.mean(axis=0)
+    left, sizes, axes = np.linalg.svd(X - center, full_matrices=False)
     scores = left * sizes
-    return centre, axes, scores.min(axis=0), scores.max(axis=0)
+    return center, axes, scores.min(axis=0), scores.max(axis=0)
 
 
 def draw_uniform(
-    X: Any, centre: np.ndarray, axes: np.ndarray, low: np.ndarray, high: np.ndarray, rng: Generator
+    X: Any, center: np.ndarray, axes: np.ndarray, low: np.ndarray, high: np.ndarray, rng: Generator
 ) -> Any:
     """Draw points uniformly in a box of these axes and ranges."""
-    return rebuild(X, centre + rng.uniform(low, high, size=(X.shape[0], len(low))) @ axes)
+    return rebuild(X, center + rng.uniform(low, high, size=(X.shape[0], len(low))) @ axes)
 
 
 def rebuild(X: Any, points: np.ndarray) -> Any:
@@ -796,17 +778,17 @@ def _are_correlated(points: np.ndarray) -> bool:
 
 
 def explain_by_columns(X: Any, what: str) -> str:
-    """Say that the shapes of single columns explain what was found, and what these shapes are."""
+    """Return the sentence that shapes of single columns explain the clusters."""
     names = X.columns if hasattr(X, "iloc") else range(X.shape[1])
     points = np.asarray(X, dtype=np.float64)
     shapes = [
         text for name, values in zip(names, points.T, strict=True) if (text := _shape(name, values))
     ]
-    found = f"The columns shuffled, each by itself, show {what}, and they are not correlated: "
+    text = f"The columns shuffled, each by itself, show {what}, and they are not correlated: "
     if not shapes:
-        return found + "what single columns show, such as groups along one, explains it."
+        return text + "what single columns show, such as groups along one, explains it."
     more = f" and {len(shapes) - 1} more" if len(shapes) > 1 else ""
-    return found + (
+    return text + (
         f"single columns explain it ({shapes[0]}{more}). Their histograms tell whether that is "
         "skewness or heavy tails, or groups along one column."
     )

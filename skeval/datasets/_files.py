@@ -1,4 +1,4 @@
-"""What a file, or a bundled set, holds: named columns of texts or numbers, before any is judged.
+"""Readers of files and bundled data sets: named columns of texts or numbers.
 
 Text files are read by Python's `csv` module, which knows the line of every value; Parquet,
 Feather and Excel files by pandas; NPZ files by NumPy, without executing anything in them. Behind
@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import csv
 import re
-from codecs import BOM_UTF16_BE, BOM_UTF16_LE
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE, lookup
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import datetime
 from itertools import islice
@@ -26,25 +26,6 @@ import sklearn.datasets
 from skeval.utils._checks import check_same_length
 from skeval.utils._sources import BUNDLED, check_source
 
-__all__ = [
-    "BOOLEANS",
-    "DASHES",
-    "DECIMAL_COMMA",
-    "DEFAULT_TARGET",
-    "LARGEST_EXACT",
-    "MISSING",
-    "Columns",
-    "find_missing",
-    "has_decimal_commas",
-    "is_unnamed",
-    "name_spellings",
-    "parse_number",
-    "parse_numbers",
-    "parse_plain_numbers",
-    "read_file",
-    "read_times",
-]
-
 DEFAULT_TARGET = "target"
 SEPARATORS = ",;\t"
 TEXT_FILES = (".csv", ".tsv", ".txt")
@@ -55,7 +36,10 @@ STORED_FILES = {
     ".xlsx": "read_excel",
     ".xls": "read_excel",
 }
-"""What pandas reads, and by which of its functions."""
+"""File types read by pandas, with its functions."""
+UTF_8, WINDOWS = "utf-8-sig", "cp1252"
+MAX_TITLES = 20
+"""Number of first records searched for the column names."""
 LARGEST_EXACT = 2**53  # up to here different whole numbers are different floats
 UNNAMED = re.compile(r"\s*|Unnamed: \d+(\.\d+)*")  # pandas names empty columns "Unnamed: 0"
 DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*")
@@ -65,12 +49,13 @@ DATE = re.compile(
     re.ASCII,
 )
 BOOLEANS = {"true", "false"}
+ABBREVIATED = ("yes", "no", "true", "false", "positive", "negative", "male", "female")
 MISSING = {"na", "n/a", "nan", "none", "null", "<na>", "?"}  # other ways to write a missing value
 DASHES = {"-", "--", "\u2013", "\u2014"}  # in a column of numbers a missing value, too
 
 
 class Columns(NamedTuple):
-    """The columns of a source by name.
+    """Named columns of a source.
 
     Attributes
     ----------
@@ -100,11 +85,11 @@ class Columns(NamedTuple):
 
     @property
     def n_rows(self) -> int:
-        """How many rows there are."""
+        """Number of rows."""
         return len(self.values[0]) if self.values else 0
 
     def name_record(self, row: int) -> str:
-        """Return the place of a row in the file."""
+        """Return the position of a row in the file."""
         return f"row {row + 1}" if self.lines is None else f"line {self.lines[row]}"
 
 
@@ -114,8 +99,9 @@ def read_file(
     needs_target: bool,
     header: bool | None,
     only: Sequence[str] | None = None,
+    encoding: str | None = None,
 ) -> Columns:
-    """Return the columns of a bundled set or a file; raise where it cannot be read as a table.
+    """Return the columns of a bundled data set or a file; raise if it is not a table.
 
     `only` some of them are taken from a file that is stored by columns.
     """
@@ -124,6 +110,8 @@ def read_file(
     bundled = str(source) in BUNDLED
     if header is not None and (bundled or ending not in TEXT_FILES):
         raise ValueError(f"header={header} is for a CSV file, got {str(source)!r}.")
+    if encoding is not None:
+        _check_encoding(encoding, ending, source)
     check_source(source)
     if bundled:
         _refuse_target(target, f"the bundled set {source} has its own labels")
@@ -131,7 +119,7 @@ def read_file(
         names = [*map(str, data.feature_names), DEFAULT_TARGET]
         return Columns(str(source), names, [*data.data.T, data.target])
     if ending in TEXT_FILES:
-        return _read_text(path, target, header)
+        return _read_text(path, target, header, encoding)
     if ending == ".npz":
         _refuse_target(target, f"the labels of {path.name} are its array y")
         return _read_arrays(path, needs_target)
@@ -143,21 +131,50 @@ def read_file(
 
 
 def _refuse_target(target: str | None, reason: str) -> None:
-    """Raise when a target column is asked of a source that has none."""
+    """Raise if a target column is requested from a source without named columns."""
     if target is not None:
         raise ValueError(f"target={target!r} names a column, but {reason}.")
 
 
-def _read_text(path: Path, target: str | None, header: bool | None) -> Columns:
-    """Return the columns of a text file; a blank line is no row."""
+def _check_encoding(encoding: str, ending: str, source: str | PathLike) -> None:
+    """Raise if an encoding is unknown, or the file is not a text file."""
+    if ending not in TEXT_FILES:
+        raise ValueError(f"encoding={encoding!r} is for a CSV file, got {str(source)!r}.")
+    try:
+        lookup(encoding)
+    except LookupError as error:
+        raise ValueError(
+            f"encoding must be one that Python knows, such as cp1252, got {encoding!r}."
+        ) from error
+
+
+def _read_text(
+    path: Path, target: str | None, header: bool | None, encoding: str | None
+) -> Columns:
+    """Return the columns of a text file; blank lines are skipped.
+
+    A file that is not UTF-8 is read as Windows writes it in Western Europe and America.
+    """
     named = DEFAULT_TARGET if target is None else target
-    with path.open("rb") as start:
-        wide = start.read(2) in (BOM_UTF16_LE, BOM_UTF16_BE)
-    with path.open(encoding="utf-16" if wide else "utf-8-sig", newline="") as file:
-        delimiter = _find_separator(file, named, path.name)
-        records = list(_read_records(file, delimiter, path.name))
+    notes = []
+    first = encoding or _guess_encoding(path)
+    choices = [first, WINDOWS] if first == UTF_8 and encoding is None else [first]
+    for choice in choices:
+        try:
+            delimiter, records = _split_text(path, named, choice)
+            break
+        except UnicodeDecodeError as error:
+            if choice == choices[-1]:
+                raise ValueError(f"{path.name}: {_explain_undecodable(path, choice)}.") from error
+    if choice != first:
+        notes.append(_note_encoding(path.name, records))
     if not records:
         raise ValueError(f"{path.name} is empty.")
+    if header is not False:
+        n_titles = _find_header([fields for _, fields in records[:MAX_TITLES]], named)
+        records = records[n_titles:]
+        if n_titles:
+            notes.append(_note_titles(path.name, f"line {records[0][0]}"))
     line, names = records[0]
     if header is None:
         _check_header(names, target, f"{path.name}: line {line}")
@@ -172,11 +189,51 @@ def _read_text(path: Path, target: str | None, header: bool | None) -> Columns:
             )
     values: list[Any] = [list(column) for column in zip(*(row for _, row in records), strict=True)]
     lines = [line for line, _ in records]
-    return Columns(path.name, names, values or [[] for _ in names], named, lines, delimiter != ",")
+    columns = values or [[] for _ in names]
+    return Columns(path.name, names, columns, named, lines, delimiter != ",", tuple(notes))
+
+
+def _guess_encoding(path: Path) -> str:
+    """Return UTF-16 if a file has its byte-order mark, else UTF-8."""
+    with path.open("rb") as start:
+        return "utf-16" if start.read(2) in (BOM_UTF16_LE, BOM_UTF16_BE) else UTF_8
+
+
+def _split_text(path: Path, target: str, encoding: str) -> tuple[str, list[tuple[int, list[str]]]]:
+    """Return the field separator of a text file, and its records with line numbers."""
+    with path.open(encoding=encoding, newline="") as file:
+        delimiter = _find_separator(file, target, path.name)
+        return delimiter, list(_read_records(file, delimiter, path.name))
+
+
+def _note_encoding(source: str, records: Sequence[tuple[int, list[str]]]) -> str:
+    """Return a note that a file is not UTF-8, with its first decoded non-ASCII text."""
+    line, text = next(
+        (line, field) for line, fields in records for field in fields if not field.isascii()
+    )
+    return (
+        f"{source} is not UTF-8 and is read as {WINDOWS}, so line {line} has {text!r}; --encoding "
+        "(encoding=) names another one."
+    )
+
+
+def _note_titles(source: str, header: str) -> str:
+    return f"{source}: the names of the columns are in {header}; what is above is left out."
+
+
+def _find_header(rows: Sequence[Sequence[str]], target: str) -> int:
+    """Return the first row that is not a title; a title or comment fills one cell."""
+    for place, row in enumerate(rows[:-1]):
+        n_filled = sum(bool(cell.strip()) for cell in row)
+        is_title = n_filled <= 1 and len(row) != 2
+        is_comment = bool(row) and row[0].startswith("#") and len(row) != len(rows[place + 1])
+        if target in row or not (is_title or is_comment):
+            return place
+    return 0
 
 
 def _read_records(file: TextIO, delimiter: str, source: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the line on which each record starts, and its fields."""
+    """Yield the first line number and the fields of each record."""
     file.seek(0)
     reader = csv.reader(file, delimiter=delimiter, strict=True)
     line = 1
@@ -187,25 +244,24 @@ def _read_records(file: TextIO, delimiter: str, source: str) -> Iterator[tuple[i
             line = reader.line_num + 1
     except csv.Error as error:
         raise ValueError(f"{source}: line {line} is not CSV: {error}.") from error
-    except UnicodeDecodeError as error:
-        raise ValueError(f"{source}: {_explain_undecodable(Path(file.name))}.") from error
 
 
-def _explain_undecodable(path: Path) -> str:
-    """Say which line of a file is not UTF-8, or that one which begins as UTF-16 is not that."""
-    if path.read_bytes()[:2] in (BOM_UTF16_LE, BOM_UTF16_BE):
-        return "the file begins as UTF-16 text and holds something else; save it as UTF-8"
+def _explain_undecodable(path: Path, encoding: str) -> str:
+    """Return a message with the line that is not in the encoding."""
+    remedy = "name the encoding (--encoding, encoding=) or save it as UTF-8"
+    if encoding.startswith("utf-16"):
+        return f"the file begins as UTF-16 text and holds something else; {remedy}"
     for line, content in enumerate(path.read_bytes().splitlines(), start=1):
         try:
-            content.decode("utf-8-sig")
+            content.decode(encoding)
         except UnicodeDecodeError as error:
             byte = content[error.start]
-            return f"line {line} must be UTF-8 text, it has the byte 0x{byte:02x}; save it as UTF-8"
-    raise AssertionError
+            return f"line {line} must be {encoding} text, it has the byte 0x{byte:02x}; {remedy}"
+    return f"the file is not {encoding} text; {remedy}"
 
 
 def _find_separator(file: TextIO, target: str, source: str) -> str:
-    """Return what separates the fields of a file.
+    """Return the field separator of a file.
 
     That is what finds the target in the first record, splits the first two records into equally
     many fields, and into the most: names and labels may have other separators within.
@@ -213,9 +269,9 @@ def _find_separator(file: TextIO, target: str, source: str) -> str:
 
     def rank(delimiter: str) -> tuple[bool, bool, int]:
         try:
-            names, *others = [
-                fields for _, fields in islice(_read_records(file, delimiter, source), 2)
-            ]
+            start = islice(_read_records(file, delimiter, source), MAX_TITLES)
+            rows = [fields for _, fields in start]
+            names, *others = rows[_find_header(rows, target) :][:2]
         except ValueError:  # the file is empty, or this separator does not split it
             return False, False, 0
         alike = len(names) > 1 and all(len(fields) == len(names) for fields in others)
@@ -225,7 +281,7 @@ def _find_separator(file: TextIO, target: str, source: str) -> str:
 
 
 def _check_header(names: Sequence[str], target: str | None, record: str) -> None:
-    """Raise when the first line of a file could be its first sample."""
+    """Raise if the first line of a file could be its first sample."""
     named = DEFAULT_TARGET if target is None else target
     values = [name for name in names if looks_like_value(name)]
     if values and (named not in names or looks_like_value(named)):
@@ -269,7 +325,7 @@ def _read_arrays(path: Path, needs_target: bool) -> Columns:
 def _read_stored(
     path: Path, reader: str, target: str | None, only: Sequence[str] | None
 ) -> Columns:
-    """Return the columns of a file that pandas reads, without what it calls the index."""
+    """Return the columns of a file read by pandas, without its index."""
     try:
         import pandas
     except ImportError as error:
@@ -277,10 +333,15 @@ def _read_stored(
             f'{path.name} needs pandas: pip install "skeval[table]", or save it as CSV.'
         ) from error
     chosen: dict[str, Any] = {}
+    n_titles, wanted = 0, DEFAULT_TARGET if target is None else target
     if only is not None and reader != "read_excel":
         chosen["columns"] = list(only)
     try:
         frame = getattr(pandas, reader)(path, **chosen)
+        if reader == "read_excel":
+            start = pandas.read_excel(path, header=None, nrows=MAX_TITLES, dtype=str)
+            n_titles = _find_header(start.fillna("").to_numpy().tolist(), wanted)
+            frame = pandas.read_excel(path, skiprows=n_titles) if n_titles else frame
     except ImportError as error:
         raise ValueError(
             f'{path.name} needs more than pandas: pip install "skeval[table]", or save it as CSV.'
@@ -294,18 +355,18 @@ def _read_stored(
     frame = frame.reset_index(drop=not index)
     dropped = [str(name) for name in index if name != target]
     frame = frame.drop(columns=[name for name in index if name != target])
-    notes = [f"{path.name}: {name!r}, an index of pandas, is left out." for name in dropped]
+    notes = [_note_titles(path.name, f"row {n_titles + 1}")] if n_titles else []
+    notes += [f"{path.name}: {name!r}, an index of pandas, is left out." for name in dropped]
     names = [str(name) for name in frame.columns]
     values = [
         _read_column(frame.iloc[:, position], name, path.name)
         for position, name in enumerate(names)
     ]
-    named = DEFAULT_TARGET if target is None else target
-    return Columns(path.name, names, values, named, notes=tuple(notes))
+    return Columns(path.name, names, values, wanted, notes=tuple(notes))
 
 
 def _read_column(column: Any, name: str, source: str) -> Any:
-    """Return a column of a data frame as numbers or truth values, or as texts."""
+    """Return a column of a data frame as numbers, Booleans or texts."""
     if str(column.dtype) == "category":
         column = column.astype(column.cat.categories.dtype)
     missing = column.isna().to_numpy()
@@ -321,7 +382,7 @@ def _read_column(column: Any, name: str, source: str) -> Any:
 
 
 def parse_number(text: str) -> float:
-    """Return the number that a text holds, nan where it holds none.
+    """Return the number in a text, nan if there is none.
 
     Python reads "1_000" and the digits of any script as numbers; in a table they are text.
     """
@@ -332,13 +393,13 @@ def parse_number(text: str) -> float:
 
 
 def parse_numbers(texts: Sequence[str]) -> np.ndarray:
-    """Return texts as numbers, with nan for every text that is none."""
+    """Return texts as numbers, nan for other texts."""
     plain = parse_plain_numbers(texts)
     return np.fromiter(map(parse_number, texts), float, len(texts)) if plain is None else plain
 
 
 def parse_plain_numbers(texts: Sequence[str]) -> np.ndarray | None:
-    """Return texts as numbers, None where one of them is none."""
+    """Return texts as numbers, or None if one of them is not a number."""
     joined = "".join(texts)
     if joined.isascii() and "_" not in joined:
         with suppress(ValueError):
@@ -346,16 +407,8 @@ def parse_plain_numbers(texts: Sequence[str]) -> np.ndarray | None:
     return None
 
 
-def has_decimal_commas(texts: Collection[str]) -> bool:
-    """Whether the commas in a column stand before decimals, and not between thousands."""
-    commas = [text.strip() for text in texts if "," in text]
-    if not all(map(DECIMAL_COMMA.fullmatch, commas)):
-        return False
-    return any(len(text.partition(",")[2]) != 3 for text in commas)
-
-
 def find_missing(values: Any, *, words: bool) -> np.ndarray:
-    """Return which values of a column are missing; words that say so count as well, if asked."""
+    """Return which values of a column are missing; optionally, also words such as "NA"."""
     if isinstance(values, np.ndarray):
         return np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), dtype=bool)
     known = {"", *(MISSING | DASHES if words else ())}
@@ -364,30 +417,38 @@ def find_missing(values: Any, *, words: bool) -> np.ndarray:
 
 
 def name_spellings(texts: Iterable[str]) -> dict[str, str]:
-    """Return texts that differ from others by case or spaces alone, and the most frequent of them.
+    """Return texts that differ only in case or spaces, and the most frequent spelling.
 
-    That has no blanks around it.
+    That has no blanks around it. "y" is another spelling of "yes" where both occur, and so on.
     """
+    counts = Counter(texts)
+    folded = {text: " ".join(text.split()).casefold() for text in counts}
+    full = [word for word in ABBREVIATED if word in folded.values()]
+    short = Counter(part for word in full for part in {word[0], word[:3]} - {word})
+    longer = {part: word for word in full for part in {word[0], word[:3]} if short[part] == 1}
     alike: dict[str, list[str]] = {}
-    for text, _ in Counter(texts).most_common():
-        alike.setdefault(" ".join(text.split()).casefold(), []).append(text)
-    several = [found for found in alike.values() if len(found) > 1]
-    return {text: found[0].strip() for found in several for text in found}
+    for text, _ in counts.most_common():
+        alike.setdefault(longer.get(folded[text], folded[text]), []).append(text)
+    several = [group for group in alike.values() if len(group) > 1]
+    names = [next((one for one in group if folded[one] in full), group[0]) for group in several]
+    return {
+        text: name.strip() for group, name in zip(several, names, strict=True) for text in group
+    }
 
 
 def looks_like_value(text: str) -> bool:
-    """Whether a text in the place of a column's name could be a value instead."""
+    """Return whether a column name could be a value instead."""
     word = text.strip().lower()
     return word in BOOLEANS | MISSING or not np.isnan(parse_number(word.replace(",", ".", 1)))
 
 
 def is_unnamed(name: str) -> bool:
-    """Whether a column has no name of its own."""
+    """Return whether a column has no name."""
     return UNNAMED.fullmatch(name) is not None
 
 
 def read_times(column: Any) -> list[np.ndarray]:
-    """Return a column of dates, with or without hours, as seconds; nan where one is missing.
+    """Return a column of dates, with or without times, as seconds; nan if missing.
 
     There are two readings of dates such as 3/4/2024 throughout, the day first in the first of
     them, one of others, and none of a column that holds anything else.
@@ -415,7 +476,7 @@ def read_times(column: Any) -> list[np.ndarray]:
 
 
 def _count_seconds(match: re.Match[str] | None, day_first: bool) -> float:
-    """Return the seconds since 1970 of a date, nan of none."""
+    """Return the seconds since 1970 of a date; nan if it is not a date."""
     if match is None:
         return np.nan
     year, month, day, first, second, last, hour, minute, seconds, fraction, zone = match.groups()

@@ -1,4 +1,4 @@
-"""Two Gaussian classes, on which the error of a linear classifier is known exactly."""
+"""Two Gaussian classes with a known exact error of linear classifiers."""
 
 from __future__ import annotations
 
@@ -11,12 +11,10 @@ from scipy.stats import norm
 
 from skeval.utils._checks import RandomStateLike, check_count, check_data, root_seed
 
-__all__ = ["GaussianClasses", "make_gaussian_classes"]
-
 
 @dataclass(frozen=True, eq=False)
 class GaussianClasses:
-    """A sample of two Gaussian classes and what is known of them.
+    """Sample of two Gaussian classes with the population parameters.
 
     Attributes
     ----------
@@ -25,7 +23,7 @@ class GaussianClasses:
     y : int ndarray of shape (n_samples,)
         Labels 0 and 1.
     mean : ndarray of shape (n_features,)
-        Mean of class 1; that of class 0 is its negative. Both covariances are the identity.
+        Mean of class 1; class 0 has the negative mean. Both covariances are the identity.
     prior : float
         Probability of class 1.
     """
@@ -45,17 +43,17 @@ class GaussianClasses:
         coef : array-like of shape (n_features,) or (1, n_features)
             Normal vector `w`, as in the `coef_` of a linear classifier.
         intercept : float or array-like of one element
-            Offset `b`, as in its `intercept_`.
+            Offset `b`, as in the `intercept_` of a linear classifier.
 
         Returns
         -------
         float
-            Between `bayes_error` and 1.
+            Error, between `bayes_error` and 1.
 
         Raises
         ------
         ValueError
-            If `coef` does not have one value for each feature, `intercept` not one in all, or a
+            If `coef` does not have one value per feature, `intercept` is not a single value, or a
             value is not finite.
         """
         w = check_data("coef", np.ravel(coef), ensure_2d=False, dtype=np.float64)
@@ -65,11 +63,11 @@ class GaussianClasses:
         if offset.shape != (1,):
             raise ValueError(f"intercept must be one value, got {offset.size}.")
         b, largest = float(offset[0]), float(np.abs(w).max())
-        if largest == 0:  # every point has the same side
+        if largest == 0:  # all points are on the same side
             return 1 - self.prior if b > 0 else self.prior
-        # Only the ratio of w and b counts; the squares of a scaled w neither vanish nor overflow.
+        # only the ratio of w and b matters; squares of the scaled w neither overflow nor underflow
         w = w / largest
-        with np.errstate(over="ignore"):  # where the quotient overflows, the offset alone decides
+        with np.errstate(over="ignore"):  # if the quotient overflows, the offset alone decides
             b = float(np.divide(b, largest))
         norm_of_w = np.linalg.norm(w)
         shift = w @ self.mean
@@ -79,7 +77,7 @@ class GaussianClasses:
 
     @property
     def bayes_error(self) -> float:
-        """Smallest error that any classifier can have."""
+        """Smallest error of any classifier."""
         if not self.mean.any() or self.prior in (0, 1):
             return min(self.prior, 1 - self.prior)
         return self.true_error(2 * self.mean, np.log(self.prior / (1 - self.prior)))
@@ -96,19 +94,19 @@ def make_gaussian_classes(
 ) -> GaussianClasses:
     r"""Draw independent samples of two Gaussian classes with a known best error.
 
-    With probability `prior` a sample is of class 1, :math:`x \sim N(\mu, I)`, else of class 0,
-    :math:`x \sim N(-\mu, I)`. The distance of the means, `separation`, is spread evenly over the
-    first `n_informative` features; for equal priors the best error is
+    With probability `prior` a sample belongs to class 1, :math:`x \sim N(\mu, I)`, and otherwise to
+    class 0, :math:`x \sim N(-\mu, I)`. The distance of the means, `separation`, is spread evenly
+    over the first `n_informative` features; for equal priors the best error is
     :math:`\Phi(-separation/2)`.
 
     Parameters
     ----------
     n_samples : int, default=100
-        Number of samples; the class sizes are random, but each class has two members at least.
+        Number of samples; class sizes are random, but each class has at least two samples.
     n_features : int, default=20
         Number of features.
     n_informative : int, default=None
-        Number of features whose mean differs; None means all.
+        Number of features with different class means. None uses all.
     separation : float, default=2.0
         Euclidean distance between the class means, >= 0.
     prior : float, default=0.5
@@ -119,12 +117,12 @@ def make_gaussian_classes(
     Returns
     -------
     GaussianClasses
-        With `X`, `y`, `bayes_error` and the method `true_error` of a linear classifier.
+        Object with `X`, `y`, `bayes_error` and the method `true_error` for linear classifiers.
 
     Raises
     ------
     ValueError
-        If an argument lies outside its range.
+        If an argument is outside its range.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What every item scored under a language model: the logs of two harnesses, as rows of scores."""
+"""Loader for per-item scores of language models from the logs of two harnesses."""
 
 from __future__ import annotations
 
@@ -11,17 +11,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["load_item_scores"]
-
 FIELDS = ["doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"]
 FIELDS += ["doc_hash", "prompt_hash", "target_hash"]
-"""What a line of lm-evaluation-harness holds beside its metrics."""
+"""Fields of a line of lm-evaluation-harness that are not metrics."""
 WORDS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0, "yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
-"""What inspect counts for the words that its scorers write."""
+"""Values that inspect assigns to the words of its scorers."""
 
 
 class Row(NamedTuple):
-    """An item's scores by their names, made in one way: a filter of answers, or ""."""
+    """Scores of an item by name, from one filter of answers or without a filter ("")."""
 
     place: str
     item: Any
@@ -30,57 +28,58 @@ class Row(NamedTuple):
     scores: Mapping[str, Any]
 
     def name(self, score: str) -> str:
-        """Return a score's name with the filter, as lm-evaluation-harness writes it."""
+        """Return the name of a score with its filter, as in lm-evaluation-harness."""
         return f"{score},{self.way}" if self.way else score
 
 
 def load_item_scores(paths: Any, *, score: str | None = None) -> dict[str, np.ndarray]:
-    """Load what each item scored under each language model, from the logs of a harness.
+    """Load the score of each item under each language model from the logs of a harness.
 
     Parameters
     ----------
     paths : str, path-like, list of them, or dict of str to any of these
-        Logs of one task: files ``samples_*.jsonl``, which lm-evaluation-harness writes with
-        ``--log_samples``, or logs of inspect in JSON (``inspect log convert --to json`` makes them
-        of others). A dict names the systems; several files of one system are its runs. Without a
-        dict a system is called as the model in a log of inspect, or the folder of a file of
-        lm-evaluation-harness.
+        Logs of one task: files ``samples_*.jsonl``, written by lm-evaluation-harness with
+        ``--log_samples``, or JSON logs of inspect (converted with ``inspect log convert --to
+        json``). The keys of a dict name the systems; several files of one system are its runs.
+        Without a dict, the name of a system is the model in an inspect log, or the folder of a file
+        of lm-evaluation-harness.
     score : str, default=None
-        The score to read: a metric ("acc"), with the filter of the answers where there are several
-        ("exact_match,strict-match"), or a scorer of inspect ("match"), with the entry where it
-        gives several ("grader/style"). None takes the only one there is.
+        Score to read: a metric ("acc"), with the filter of the answers if there are several
+        ("exact_match,strict-match"), or a scorer of inspect ("match"), with the entry if it returns
+        several ("grader/style"). None uses the only score.
 
     Returns
     -------
     rows : dict of str to ndarray of shape (n_rows,)
-        A row for each item, system and run: "item" (whole numbers where all items are such, else
-        text), "system", "score" and "seed", which counts the runs of a system: its files, and the
-        epochs of each. `compare_predictions` takes it, and so do constructors of data frames.
+        A row for each item, system and run: "item" (integers if all items are, else text),
+        "system", "score" and "seed", which numbers the runs of a system over files and epochs. The
+        result can be passed to `compare_items` and to constructors of data frames.
 
     Raises
     ------
     FileNotFoundError
         If there is no such file.
     TypeError
-        If `paths` are none of the above, or `score` is no text.
+        If `paths` has another type, or `score` is not a string.
     ValueError
-        If a file is no such log, it has no score of this name or several without one, an item has
-        no score, a score that is no finite number, or two in one run, two files without names are
-        of one system, or two files have different scores. The message names the file, and the line
-        or the place in the log.
+        If a file is not such a log, has no score of this name, or has several scores and `score` is
+        None; if an item has no score, a score that is not finite, or two scores in one run; if two
+        files without a dict belong to one system, or two files have different scores. The message
+        names the file and the line or position in the log.
 
     See Also
     --------
-    skeval.model_selection.compare_predictions : Compare the systems.
+    skeval.model_selection.compare_items : Compares the systems.
 
     Notes
     -----
-    As inspect does, "C", "yes" and "true" count as 1, "P" (partial) as 0.5, "I", "N" (no answer),
-    "no" and "false" as 0, and a text that is a number as that number. Unlike inspect, nothing else
-    counts as 0: an item that a scorer left out, or that failed, is refused, for a mean over the
-    other items is that of easier ones. Items are matched by ``doc_id`` or ``id`` alone: logs of
-    other versions of a task, or of another order of its items, look the same. Where a smaller score
-    is the better one, as a perplexity, change its sign before systems are compared.
+    As in inspect, "C", "yes" and "true" count as 1, "P" (partial) as 0.5, "I", "N" (no answer),
+    "no" and "false" as 0, and numeric text as its number. Unlike in inspect, nothing else counts as
+    0: an item that a scorer omitted or that failed raises an error, because the mean over the
+    remaining items would be biased toward easier items. Items are matched by ``doc_id`` or ``id``
+    alone, so logs of other versions of a task, or with another order of its items, cannot be
+    detected. If a smaller score is better, as for perplexity, change its sign before comparing
+    systems.
 
     Examples
     --------
@@ -100,8 +99,8 @@ def load_item_scores(paths: Any, *, score: str | None = None) -> dict[str, np.nd
         raise TypeError(f"score must be the name of a score, got {score!r}.")
     files = list(_list_files(paths))
     chosen: dict[str, str] = {}
-    found: list[tuple[Any, str, float, int]] = []
-    for system, own in groupby(files, key=lambda each: each[0]):
+    rows_read: list[tuple[Any, str, float, int]] = []
+    for system, own in groupby(files, key=lambda pair: pair[0]):
         seen: dict[tuple[str, int], str] = {}
         n_runs = 0
         for _, rows in own:
@@ -114,12 +113,12 @@ def load_item_scores(paths: Any, *, score: str | None = None) -> dict[str, np.nd
                     before = seen[str(row.item), run]
                     raise ValueError(f"{row.place}: item {row.item!r} has its score in {before}.")
                 seen[str(row.item), run] = row.place
-                found.append((row.item, system, _read_score(row, metric), run))
+                rows_read.append((row.item, system, _read_score(row, metric), run))
             n_runs += max(row.epoch for row in kept)
     if len(chosen) > 1:
         places = " and ".join(f"{name!r} ({place})" for name, place in chosen.items())
         raise ValueError(f"score must be the same in all files, got {places}.")
-    items, systems, scores, runs = zip(*found, strict=True)
+    items, systems, scores, runs = zip(*rows_read, strict=True)
     whole = all(isinstance(item, int) for item in items)
     return {
         "item": np.array(items if whole else list(map(str, items))),
@@ -133,16 +132,16 @@ def _list_files(paths: Any) -> Iterator[tuple[str, list[Row]]]:
     """Yield the system of each file and its rows."""
     names: list[str] = []
     named = isinstance(paths, Mapping)
-    for system, given in paths.items() if named else [(None, paths)]:
-        listed = [given] if isinstance(given, str | PathLike) else given
+    for system, entry in paths.items() if named else [(None, paths)]:
+        listed = [entry] if isinstance(entry, str | PathLike) else entry
         if not isinstance(listed, list | tuple) or not listed:
-            raise TypeError(f"paths must hold paths, or a list of them, got {given!r}.")
-        for each in listed:
-            if not isinstance(each, str | PathLike):
-                raise TypeError(f"paths must hold paths, got {each!r}.")
-            path = Path(each)
+            raise TypeError(f"paths must hold paths, or a list of them, got {entry!r}.")
+        for item in listed:
+            if not isinstance(item, str | PathLike):
+                raise TypeError(f"paths must hold paths, got {item!r}.")
+            path = Path(item)
             if not path.is_file():
-                raise FileNotFoundError(f"no file {str(each)!r}.")
+                raise FileNotFoundError(f"no file {str(item)!r}.")
             name, rows = _read_log(path)
             name = str(system) if named else name
             if not named and name in names:
@@ -176,14 +175,14 @@ def _read_log(path: Path) -> tuple[str, list[Row]]:
             )
         name = str((log.get("eval") or {}).get("model", path.stem))
         start = f"{path.name}: samples"
-        rows = [_read_sample(f"{start}[{at}]", each) for at, each in enumerate(samples)]
+        rows = [_read_sample(f"{start}[{at}]", sample) for at, sample in enumerate(samples)]
     if not rows:
         raise ValueError(f"{path.name} holds no samples.")
     return name, rows
 
 
 def _parse(place: str, text: str) -> dict[str, Any]:
-    """Return the object that a text holds."""
+    """Return the JSON object in a text."""
     try:
         read = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -194,7 +193,7 @@ def _parse(place: str, text: str) -> dict[str, Any]:
 
 
 def _make_row(place: str, item: Any, epoch: Any, way: str, scores: Any) -> Row:
-    """Return the row of an item, or raise where what it is made of is not there."""
+    """Return the validated row of an item."""
     if not isinstance(item, int | str):
         raise ValueError(f"{place} must have doc_id or id, a number or a text, got {item!r}.")
     if not isinstance(epoch, int) or not 1 <= epoch <= 10**6:
@@ -205,7 +204,7 @@ def _make_row(place: str, item: Any, epoch: Any, way: str, scores: Any) -> Row:
 
 
 def _read_line(place: str, line: str) -> Row:
-    """Return the scores in a line of lm-evaluation-harness; older ones do not list the metrics."""
+    """Return the scores in a line of lm-evaluation-harness; old logs do not list the metrics."""
     read = _parse(place, line)
     names = read.get("metrics", [name for name in read if name not in FIELDS])
     scores = {name: read[name] for name in names if name in read}
@@ -213,13 +212,13 @@ def _read_line(place: str, line: str) -> Row:
 
 
 def _read_sample(place: str, sample: Any) -> Row:
-    """Return the scores of a sample of inspect; older logs have one, which has no name."""
+    """Return the scores of a sample of inspect; old logs have a single unnamed score."""
     if not isinstance(sample, dict):
         raise ValueError(f"{place} must be an object of JSON, got {sample!r}.")
-    given = sample.get("scores") or ({"score": sample["score"]} if sample.get("score") else {})
+    entry = sample.get("scores") or ({"score": sample["score"]} if sample.get("score") else {})
     scores: dict[str, Any] = {}
-    for scorer, each in given.items() if isinstance(given, dict) else ():
-        value = each.get("value") if isinstance(each, dict) else each
+    for scorer, result in entry.items() if isinstance(entry, dict) else ():
+        value = result.get("value") if isinstance(result, dict) else result
         entries = value if isinstance(value, dict) else {None: value}
         scores |= {
             scorer if key is None else f"{scorer}/{key}": entry for key, entry in entries.items()
@@ -228,8 +227,8 @@ def _read_sample(place: str, sample: Any) -> Row:
 
 
 def _choose_score(rows: list[Row], score: str | None) -> tuple[str, str, str]:
-    """Return the score to read, that asked for or the only one: its name, and the parts of it."""
-    names = {row.name(each): (each, row.way) for row in rows for each in row.scores}
+    """Return the full name, the metric and the filter of the requested or the only score."""
+    names = {row.name(metric): (metric, row.way) for row in rows for metric in row.scores}
     fitting = [name for name, parts in names.items() if score in (None, name, parts[0])]
     if len(fitting) != 1:
         file = rows[0].place.split(": ")[0]

@@ -1,4 +1,4 @@
-"""Tables: which columns are features, which one holds the labels, and what is left out, by name."""
+"""Tables: assignment of columns to features, labels and other roles."""
 
 from __future__ import annotations
 
@@ -23,17 +23,18 @@ from skeval.datasets._files import (
     MISSING,
     Columns,
 )
+from skeval.datasets._numbers import WrittenNumbers, have_decimal_commas, read_written_numbers
 from skeval.utils._checks import check_flag, warn_user
-
-__all__ = ["ColumnTable", "load_columns", "load_table"]
 
 FEW, FEW_RECORDS = 8, 5
 WHOLE = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
 NAN = re.compile(r"\s*[+-]?nan\s*", re.IGNORECASE)
 USUAL_TARGETS = {"label", "labels", "class", "y", "outcome", "response", "diagnosis", "species"}
-"""What people call the column that they want to predict."""
+"""Common names of a target column."""
+SOME_NUMBERS = 0.2
+"""Minimum share of numbers for a note that a text column contains numbers."""
 MANY = 20
-"""Distinct texts of which a column may have any number; of more, half of the rows at most."""
+"""Distinct texts always allowed in a text feature; above, at most half of the rows."""
 
 
 class Table(NamedTuple):
@@ -42,8 +43,7 @@ class Table(NamedTuple):
     Attributes
     ----------
     X : float ndarray of shape (n_samples, n_features)
-    y : ndarray of shape (n_samples,), or None where a file has no labels
-    feature_names : list of str
+    y : ndarray of shape (n_samples,), or None if a file has no labels feature_names : list of str
     """
 
     X: np.ndarray
@@ -52,23 +52,22 @@ class Table(NamedTuple):
 
 
 class ColumnTable(NamedTuple):
-    """Features of two kinds, labels and groups.
+    """Numeric and text features, labels and groups.
 
     Attributes
     ----------
     X : ndarray of shape (n_samples, n_features)
-        Floats, or objects where `texts` is not empty; a number that is missing is nan.
-    y : ndarray of shape (n_samples,), or None where a file has no labels
-    feature_names : list of str
+        Floats, or objects if `texts` is not empty; missing numbers are nan.
+    y : ndarray of shape (n_samples,), or None if a file has no labels feature_names : list of str
     texts : list of int
-        The columns of X that hold texts.
+        Columns of X that contain text.
     missing : list of int
-        The columns of X that lack numbers.
+        Columns of X with missing numbers.
     groups : ndarray of shape (n_samples,), or None
     notes : list of str
-        What was left out, and why.
+        Notes on omitted columns and rows, with reasons.
     left_out : dict of str to ndarray of shape (n_samples,)
-        The columns that are no features, as numbers or texts.
+        Columns that are not features, as numbers or texts.
     """
 
     X: np.ndarray
@@ -87,28 +86,32 @@ def load_table(
     target: str | None = None,
     needs_target: bool = True,
     header: bool | None = None,
+    encoding: str | None = None,
 ) -> Table:
     """Load numeric features and labels.
 
     Parameters
     ----------
     source : str or path-like
-        The name of a bundled scikit-learn set (breast_cancer, iris, wine, digits), or a file:
-        CSV (UTF-8, separated by comma, semicolon or tab), NPZ with the arrays `X` and `y`, or
-        Parquet, Feather or Excel (which need pandas: ``pip install "skeval[table]"``). A first
-        column that has no name and counts the rows (from 0 or 1), such as pandas and R write
-        unless told otherwise, is no feature: it is left out, with a warning, and so is the index
-        that pandas stores in a Parquet file. "Unnamed: 0", as pandas reads such a column, is no
-        name either.
+        Name of a bundled scikit-learn data set (breast_cancer, iris, wine, digits), or a file: CSV
+        (separated by comma, semicolon or tab), NPZ with the arrays `X` and `y`, or Parquet, Feather
+        or Excel (which need pandas: ``pip install "skeval[table]"``). A first column without a name
+        that counts the rows (from 0 or 1), as written by pandas and R by default, is omitted with a
+        warning, and so is the index that pandas stores in a Parquet file. "Unnamed: 0", the name
+        that pandas assigns when reading such a column, counts as no name.
     target : str, default=None
-        The column that holds the labels, in any file but NPZ; None means "target".
+        Column of the labels, for all files but NPZ. None means "target".
     needs_target : bool, default=True
-        If False, a file may do without labels, unless `target` names their column: `y` is None
-        where there is no column "target" or no array `y`. Clusterings need none.
+        If False, labels are optional unless `target` is passed: `y` is None if there is no column
+        "target" or no array `y`. Clustering does not need labels.
     header : bool, default=None
-        Whether the first line of a CSV file holds the names of the columns. Without them they are
-        x0, x1, ... None means that it does, and refuses a first line that has a value among its
-        names, such as "5.1", unless it has the name of the target, too.
+        Whether the first line of a CSV file contains the column names. If False, columns are named
+        x0, x1, ... None assumes names and raises an error if the first line contains a value, such
+        as "5.1", and not the name of the target. Titles above the names that fill one cell of a
+        line are skipped with a warning, also in Excel files.
+    encoding : str, default=None
+        Encoding of a CSV file, such as "cp1252". None means UTF-8 or UTF-16, or else cp1252, with a
+        warning.
 
     Returns
     -------
@@ -119,28 +122,27 @@ def load_table(
     Raises
     ------
     FileNotFoundError
-        If there is no such set or file.
+        If there is no such data set or file.
     ValueError
-        If the file is empty, has fewer than two rows, lacks the target column, or holds a feature
-        that is not a finite number or (other than one that counts the rows) has no name; if a
-        feature or label is missing. The message names file, column, value and place: the line
-        of a CSV file, else the row, counted from 1.
+        If the file is empty, has fewer than two rows, lacks the target column, or has a feature
+        that is not a finite number or has no name (other than one that counts the rows); if a
+        feature or label is missing. The message names file, column, value and position: the line of
+        a CSV file, otherwise the row, counted from 1.
 
     Warns
     -----
     UserWarning
-        If a column is left out, a whole number beyond 2**53 is rounded, or a class is called as
-        others call a missing value, such as "NA".
+        If a column is omitted, an integer above 2**53 is rounded, or a class has a name that often
+        marks missing values, such as "NA".
 
     Notes
     -----
-    A number is what Python's `float` reads, in ASCII and without underscores: decimals have a
-    point. Labels in a CSV file are numbers where one way of writing numbers gives all of their
-    texts back (whole numbers up to 2**53, shortest decimals, a fixed number of decimals with or
-    without an exponent); otherwise each text is a class, so that "01" and "1" are two. Other files
-    say themselves what is text and what a number; whole numbers beyond 2**53 become text. Truth
-    values are labels anywhere, and features 0 and 1 where they were stored as such; in CSV they
-    are refused as features.
+    Numbers follow the syntax of Python's `float`, in ASCII and without underscores, with a decimal
+    point. Labels in a CSV file are numbers if one number format reproduces all of their texts
+    (integers up to 2**53, shortest decimals, a fixed number of decimals with or without an
+    exponent); otherwise each distinct text is a class, so "01" and "1" are different. Other files
+    store the types; integers above 2**53 become text. Boolean values are always valid labels. As
+    features they become 0 and 1 if stored as Booleans, and raise an error in CSV files.
 
     Examples
     --------
@@ -156,16 +158,18 @@ def load_table(
     check_flag("needs_target", needs_target)
     if header is not None:
         check_flag("header", header)
-    found = _files.read_file(source, target, needs_target, header)
-    notes = list(found.notes)
-    label, features = _place_columns(found, target, needs_target, notes, strict=True)
-    columns = [_read_exact_numbers(found, position) for position in features]
+    if encoding is not None and not isinstance(encoding, str):
+        raise TypeError(f"encoding must be the name of an encoding, got {encoding!r}.")
+    sheet = _files.read_file(source, target, needs_target, header, encoding=encoding)
+    notes = list(sheet.notes)
+    label, features = _place_columns(sheet, target, needs_target, notes, strict=True)
+    columns = [_read_exact_numbers(sheet, position) for position in features]
     for position, column in zip(features, columns, strict=True):
-        notes += _note_rounding(found, position, column)
-    y = None if label is None else _read_labels(found, label, notes, strict=True)
+        notes += _note_rounding(sheet, position, column)
+    y = None if label is None else _read_labels(sheet, label, notes, strict=True)
     for note in notes:
         warn_user(note)
-    return Table(np.column_stack(columns), y, [found.names[position] for position in features])
+    return Table(np.column_stack(columns), y, [sheet.names[position] for position in features])
 
 
 def load_columns(
@@ -181,52 +185,63 @@ def load_columns(
     merge_labels: bool = False,
     date_features: bool = False,
     only: Iterable[str] | None = None,
+    encoding: str | None = None,
+    numeric: Iterable[str] = (),
+    texts: Iterable[str] = (),
 ) -> ColumnTable:
-    """Load a table as people have it.
+    """Load a table with text features, missing numbers and other columns.
 
-    Texts stay texts, missing numbers are nan, decimal commas are read where they separate nothing;
-    `drop`, `groups` and `time` name columns that are no features. By the last the rows are sorted.
-    Rows without a label may be dropped, labels that differ by case or spaces alone be one, and
-    dates be split into numbers. Where `only` some columns are features the others need not be read.
+    Texts stay texts, missing numbers are nan, and decimal commas are recognized if they do not
+    separate thousands. `drop`, `groups` and `time` name columns that are not features; rows are
+    sorted by `time`. Optionally, rows without a label are dropped, labels that differ only in case
+    or spaces are merged, and dates are split into numbers. With `only`, other columns are not read.
+    Columns in `numeric` are converted to numbers, with other texts as missing values; columns in
+    `texts` stay text; the type of all others follows from their values.
     """
+    kinds = dict.fromkeys(numeric, "numeric") | dict.fromkeys(texts, "texts")
     dropped = list(drop)
     named = [*dropped, *(name for name in (groups, time) if name is not None)]
     wanted = None if only is None else [*dict.fromkeys([*only, *named])]
-    found = _files.read_file(source, target, needs_target, header, wanted)
-    _check_names(named, found, "--drop, --id, --groups and --time")
-    if target is not None:
-        _check_names([target], found, "--target")
-    notes = list(found.notes)
-    label, features = _place_columns(found, target, needs_target, notes, strict=False)
-    if label is not None and drop_missing_target:
-        found = _drop_unlabelled(found, label, notes)
+    sheet = _files.read_file(source, target, needs_target, header, wanted, encoding)
+    roles = dict.fromkeys(named, "--drop, --id, --groups and --time")
+    roles |= dict.fromkeys(kinds, "--numeric and --text")
+    _check_names(roles | ({} if target is None else {target: "--target"}), sheet)
+    notes = list(sheet.notes)
+    label, features = _place_columns(sheet, target, needs_target, notes, strict=False)
+    y, spellings = None, ""
     if label is not None:
-        found = _merge_spellings(found, label, notes, merges=merge_labels)
-    y = None if label is None else _read_labels(found, label, notes, strict=False)
-    left_out = {name: np.array(found.values[found.names.index(name)]) for name in dropped}
+        if sheet.names[label] in dropped:
+            raise ValueError(f"the target {sheet.names[label]!r} must not be dropped.")
+        sheet = _read_numeric_target(sheet, label, notes, kinds.get(sheet.names[label]))
+        if drop_missing_target:
+            sheet = _drop_unlabelled(sheet, label, notes)
+        sheet, spellings = _merge_spellings(sheet, label, merges=merge_labels)
+        y = _read_labels(sheet, label, notes, strict=False, more=spellings)
+    notes += [spellings] if spellings else []
+    left_out = {name: np.array(sheet.values[sheet.names.index(name)]) for name in dropped}
     columns: dict[str, np.ndarray] = {}
     for position in features:
-        name = found.names[position]
+        name = sheet.names[position]
         if name in named:
             continue
-        column, reason = _read_feature(found, position, notes)
-        times = _files.read_times(found.values[position]) if reason and date_features else []
+        column, reason = _read_feature(sheet, position, notes, kinds.get(name))
+        times = _files.read_times(sheet.values[position]) if reason and date_features else []
         if len(times) == 1:
             parts = _split_dates(name, times[0])
             notes.append(
-                f"{found.source}: the dates in {name!r} make {', '.join(map(repr, parts))}."
+                f"{sheet.source}: the dates in {name!r} make {', '.join(map(repr, parts))}."
             )
             columns |= parts
         elif reason:
-            notes.append(f"{found.source}: column {name!r} {reason} and is left out.")
-            left_out[name] = np.array(found.values[position])
+            notes.append(f"{sheet.source}: column {name!r} {reason} and is left out.")
+            left_out[name] = np.array(sheet.values[position])
         else:
             columns[name] = column
     if not columns:
-        raise ValueError(f"{found.source} has no feature left.")
-    group_of = None if groups is None else _read_groups(found, groups)
+        raise ValueError(f"{sheet.source} has no feature left. {' '.join(notes)}".rstrip())
+    group_of = None if groups is None else _read_groups(sheet, groups)
     table = _join_columns(columns, y, group_of, notes, left_out)
-    return table if time is None else _sort_rows(table, _find_order(found, time))
+    return table if time is None else _sort_rows(table, _find_order(sheet, time))
 
 
 def _join_columns(
@@ -236,7 +251,7 @@ def _join_columns(
     notes: list[str],
     left_out: dict[str, np.ndarray],
 ) -> ColumnTable:
-    """Return columns side by side, and which of them hold texts or lack numbers."""
+    """Return the columns as one table, with the positions of text and missing values."""
     names = list(columns)
     texts = [place for place, name in enumerate(names) if columns[name].dtype == object]
     numbers = [place for place in range(len(names)) if place not in texts]
@@ -247,17 +262,17 @@ def _join_columns(
     return ColumnTable(X, y, names, texts, missing, groups, notes, left_out)
 
 
-def _find_order(found: Columns, time: str) -> np.ndarray:
-    """Return the rows in the order of a column of numbers or of dates; each must have one."""
-    position = found.names.index(time)
-    numbers = _read_numbers(found, position)
-    readings = _files.read_times(found.values[position]) if numbers is None else [numbers]
+def _find_order(sheet: Columns, time: str) -> np.ndarray:
+    """Return the row order by a column of numbers or dates without missing values."""
+    position = sheet.names.index(time)
+    numbers = _read_numbers(sheet, position)
+    readings = _files.read_times(sheet.values[position]) if numbers is None else [numbers]
     orders = [np.argsort(reading, kind="stable") for reading in readings]
-    start = f"{found.source}: the column of times {time!r}"
+    start = f"{sheet.source}: the column of times {time!r}"
     if not orders:
         raise ValueError(f"{start} must hold numbers, or dates such as 2024-01-31 10:30.")
     if np.isnan(readings[0]).any():
-        record = found.name_record(int(np.argmax(np.isnan(readings[0]))))
+        record = sheet.name_record(int(np.argmax(np.isnan(readings[0]))))
         raise ValueError(f"{start} has no value in {record}.")
     if any(not np.array_equal(order, orders[0]) for order in orders):
         raise ValueError(
@@ -267,7 +282,7 @@ def _find_order(found: Columns, time: str) -> np.ndarray:
 
 
 def _sort_rows(table: ColumnTable, order: np.ndarray) -> ColumnTable:
-    """Return a table with its rows in another order."""
+    """Return a table with reordered rows."""
     return table._replace(
         X=table.X[order],
         y=None if table.y is None else table.y[order],
@@ -277,14 +292,14 @@ def _sort_rows(table: ColumnTable, order: np.ndarray) -> ColumnTable:
 
 
 def _place_columns(
-    found: Columns, target: str | None, needs_target: bool, notes: list[str], *, strict: bool
+    sheet: Columns, target: str | None, needs_target: bool, notes: list[str], *, strict: bool
 ) -> tuple[int | None, list[int]]:
-    """Return the column of labels and those of features.
+    """Return the positions of the label column and of the feature columns.
 
-    Raise when a column has no name or the target is not one of them. First columns without a name
-    may count the rows; then they are no features.
+    Raise if a column has no name or the target is missing. First columns without a name that count
+    the rows are not features.
     """
-    names, source = found.names, found.source
+    names, source = sheet.names, sheet.source
     has_name = [name == target or not _files.is_unnamed(name) for name in names]
     nameless = (has_name + [True]).index(True)
     for position in range(nameless, len(names)):
@@ -297,11 +312,11 @@ def _place_columns(
             else ValueError(f"{source} is empty.")
         )
     label, features = None, list(range(nameless, len(names)))
-    name = found.target if target is None else target
+    name = sheet.target if target is None else target
     if target is not None or needs_target or name in names:
         if names.count(name) != 1:
             many = "no column" if name not in names else "two columns"
-            meant = "." if name in names else _guess_target(found)
+            meant = "." if name in names else _guess_target(sheet)
             raise ValueError(
                 f"{source} has {many} {name!r} for the target; its columns are "
                 f"{_shorten_list(names[nameless:])}. Name one with --target (target=){meant}"
@@ -310,10 +325,10 @@ def _place_columns(
             raise ValueError(f"{source} has no column beside the target {name!r}.")
         label = names.index(name)
         features.remove(label)
-    if found.n_rows < 2:
-        raise ValueError(f"{source} must hold at least two rows of data, it holds {found.n_rows}.")
+    if sheet.n_rows < 2:
+        raise ValueError(f"{source} must hold at least two rows of data, it holds {sheet.n_rows}.")
     for position in range(nameless):
-        if not _counts_rows(found.values[position]):
+        if not _counts_rows(sheet.values[position]):
             raise make_name_error(source, position, names[position])
         kept = (
             " Name it to keep it as a feature; pandas writes none with to_csv(index=False)."
@@ -328,98 +343,141 @@ def _place_columns(
 
 
 def _counts_rows(values: Any) -> bool:
-    """Whether a column counts the rows from 0 or from 1."""
+    """Return whether a column counts the rows from 0 or from 1."""
     numbers = values if isinstance(values, np.ndarray) else _files.parse_numbers(values)
     return any(np.array_equal(numbers, np.arange(len(values)) + start) for start in (0, 1))
 
 
-def _check_names(wanted: Sequence[str], found: Columns, option: str) -> None:
-    """Raise where a table lacks a column, with the names that may be meant."""
-    for name in wanted:
-        if name in found.names:
+def _check_names(wanted: Mapping[str, str], sheet: Columns) -> None:
+    """Raise if columns are missing, with their options and similar names."""
+    missing = []
+    for name, option in wanted.items():
+        if name in sheet.names:
             continue
-        folded = {one.strip().lower(): one for one in found.names}
+        folded = {one.strip().lower(): one for one in sheet.names}
         close = get_close_matches(name.strip().lower(), folded, n=3, cutoff=0.6)
         near = [folded[one] for one in close]
         if option == "--target":
-            near = [one for one in near if _is_plausible(found, one)][:1] or near
+            near = [one for one in near if _is_plausible(sheet, one)][:1] or near
         meant = " or ".join(map(repr, near))
-        hint = f"; did you mean {meant}?" if near else "."
+        hint = f" (did you mean {meant}?)" if near else ""
+        missing.append(f"no column {name!r} for {option}{hint}")
+    if missing:
         raise ValueError(
-            f"{found.source} has no column {name!r} for {option}; its columns are "
-            f"{_shorten_list(found.names)}{hint}"
+            f"{sheet.source} has {' and '.join(missing)}; its columns are "
+            f"{_shorten_list(sheet.names)}."
         )
 
 
-def _is_plausible(found: Columns, name: str) -> bool:
-    """Whether a column may hold what is to be predicted: it is not constant, and names no rows."""
-    values = found.values[found.names.index(name)]
+def _is_plausible(sheet: Columns, name: str) -> bool:
+    """Return whether a column may be a target: not constant and not a row identifier."""
+    values = sheet.values[sheet.names.index(name)]
     n_distinct = len(set(values.tolist() if isinstance(values, np.ndarray) else values))
-    is_text = _read_numbers(found, found.names.index(name)) is None
+    is_text = _read_numbers(sheet, sheet.names.index(name)) is None
     return n_distinct > 1 and (n_distinct <= MANY or not is_text)
 
 
-def _guess_target(found: Columns) -> str:
-    """Propose a column for the target, by its name or since it is the last and holds few values."""
+def _guess_target(sheet: Columns) -> str:
+    """Suggest a target column, by name or because the last column has few values."""
     by_name = [
         name
-        for name in found.names
+        for name in sheet.names
         if name.strip().lower() in USUAL_TARGETS
         or get_close_matches(name.strip().lower(), [DEFAULT_TARGET], cutoff=0.75)
     ]
-    plausible = [name for name in by_name if _is_plausible(found, name)]
-    last = found.values[-1]
+    plausible = [name for name in by_name if _is_plausible(sheet, name)]
+    last = sheet.values[-1]
     few = len(set(last.tolist() if isinstance(last, np.ndarray) else last)) <= MANY
-    if not plausible and few and _is_plausible(found, found.names[-1]):
-        plausible = found.names[-1:]
+    if not plausible and few and _is_plausible(sheet, sheet.names[-1]):
+        plausible = sheet.names[-1:]
     return f"; did you mean --target {shlex.quote(plausible[0])}?" if plausible else "."
 
 
-def _drop_unlabelled(found: Columns, label: int, notes: list[str]) -> Columns:
+def _drop_unlabelled(sheet: Columns, label: int, notes: list[str]) -> Columns:
     """Return a table without the rows that have no label."""
-    missing = _files.find_missing(found.values[label], words=True)
+    missing = _files.find_missing(sheet.values[label], words=True)
     if not missing.any():
-        return found
-    records = [found.name_record(row) for row in np.flatnonzero(missing).tolist()]
+        return sheet
+    records = [sheet.name_record(row) for row in np.flatnonzero(missing).tolist()]
     notes.append(
-        f"{found.source}: {list_records(records)} without a value of {found.names[label]!r} are "
+        f"{sheet.source}: {list_records(records)} without a value of {sheet.names[label]!r} are "
         "left out."
     )
     kept = np.flatnonzero(~missing).tolist()
     values = [
         column[kept] if isinstance(column, np.ndarray) else [column[row] for row in kept]
-        for column in found.values
+        for column in sheet.values
     ]
-    lines = None if found.lines is None else [found.lines[row] for row in kept]
-    return found._replace(values=values, lines=lines)
+    lines = None if sheet.lines is None else [sheet.lines[row] for row in kept]
+    return sheet._replace(values=values, lines=lines)
 
 
-def _merge_spellings(found: Columns, label: int, notes: list[str], *, merges: bool) -> Columns:
-    """Return a table whose labels do not differ by case or spaces alone, or note that some do."""
-    texts, name = found.values[label], found.names[label]
+def _read_numeric_target(sheet: Columns, label: int, notes: list[str], kind: str | None) -> Columns:
+    """Return a table with a numeric target if its texts are numbers.
+
+    Raise where most of its texts are numbers, and some are limits or none.
+    """
+    values, name = sheet.values[label], sheet.names[label]
+    if kind == "texts" or isinstance(values, np.ndarray):
+        return sheet
+    if kind is None and _read_numbers(sheet, label) is not None:
+        return sheet
+    written = read_written_numbers(values, decimal_comma=sheet.decimal_comma)
+    if kind is None:
+        if not written.holds_numbers or len(set(values)) <= MANY:
+            return sheet
+        if written.others or written.limits:
+            what = written.describe_others() if written.others else "limits: "
+            what += "" if written.others else written.describe_limits()
+            raise ValueError(
+                f"{sheet.source}: the target column {name!r} must hold numbers or names of "
+                f"classes; {what}. --numeric {shlex.quote(name)} counts a limit as its number and "
+                "other texts as missing."
+            )
+    notes += _note_written(sheet, name, written)
+    columns = list(sheet.values)
+    columns[label] = written.values
+    return sheet._replace(values=columns)
+
+
+def _note_written(sheet: Columns, name: str, written: WrittenNumbers) -> list[str]:
+    """Return notes on texts read as numbers or as missing values."""
+    start = f"{sheet.source}: column {name!r}"
+    notes = []
+    if written.example is not None:
+        text, number = written.example
+        notes.append(f"{start}: {text!r} is read as {number:.15g}.")
+    if written.limits:
+        limits = written.describe_limits()
+        notes.append(f"{start}: limits are read as their numbers ({limits}).")
+    if written.others:
+        keep = f"--text {shlex.quote(name)} keeps texts"
+        notes.append(f"{start}: {written.describe_others()}, read as missing; {keep}.")
+    return notes
+
+
+def _merge_spellings(sheet: Columns, label: int, *, merges: bool) -> tuple[Columns, str]:
+    """Return a table, with spellings of labels merged on demand, and a note on them."""
+    texts, name = sheet.values[label], sheet.names[label]
     if isinstance(texts, np.ndarray):
-        return found
+        return sheet, ""
     spelled = _files.name_spellings(texts)
     if not spelled:
-        return found
+        return sheet, ""
     pairs = [f"{text!r}" for text in spelled][: 2 * FEW]
-    listed = f"{found.source}: in the target column {name!r} {', '.join(pairs)} differ by case or"
+    listed = f"{sheet.source}: in the target column {name!r} {', '.join(pairs)} differ by spelling"
     if not merges:
-        notes.append(
-            f"{listed} spaces alone and are classes of their own; --merge-labels joins them."
-        )
-        return found
+        return (sheet, f"{listed} alone and are separate classes; --merge-labels merges them.")
     into = ", ".join(repr(text) for text in dict.fromkeys(spelled.values()))
-    notes.append(f"{listed} spaces alone and are read as {into}.")
-    values = list(found.values)
+    values = list(sheet.values)
     values[label] = [spelled.get(text, text) for text in texts]
-    return found._replace(values=values)
+    return sheet._replace(values=values), f"{listed} alone and are read as {into}."
 
 
 def _split_dates(name: str, seconds: np.ndarray) -> dict[str, np.ndarray]:
-    """Return the parts of dates that vary as numbers, by name, nan where a date is missing."""
-    known = ~np.isnan(seconds)
-    moments = np.where(known, seconds, 0).astype(np.int64).astype("datetime64[s]")
+    """Return the varying parts of dates as numbers by name, nan for missing dates."""
+    is_date = ~np.isnan(seconds)
+    moments = np.where(is_date, seconds, 0).astype(np.int64).astype("datetime64[s]")
     days, months = moments.astype("datetime64[D]"), moments.astype("datetime64[M]")
     parts = {
         "days since 1970": seconds / 86400,
@@ -429,9 +487,9 @@ def _split_dates(name: str, seconds: np.ndarray) -> dict[str, np.ndarray]:
         "weekday": (days.astype(int) + 3) % 7,
         "hour": (moments - days).astype(int) // 3600,
     }
-    parts = {f"{name}: {part}": np.where(known, values, np.nan) for part, values in parts.items()}
+    parts = {f"{name}: {part}": np.where(is_date, values, np.nan) for part, values in parts.items()}
     first, *others = parts
-    varying = [part for part in others if len(np.unique(parts[part][known])) > 1]
+    varying = [part for part in others if len(np.unique(parts[part][is_date])) > 1]
     return {part: parts[part] for part in (first, *varying)}
 
 
@@ -441,116 +499,135 @@ def _shorten_list(names: Sequence[str]) -> str:
     return ", ".join(repr(name) for name in names[:FEW]) + more
 
 
-def _read_exact_numbers(found: Columns, position: int) -> np.ndarray:
-    """Return a column as finite numbers; raise at the first value that is none."""
-    values = found.values[position]
+def _read_exact_numbers(sheet: Columns, position: int) -> np.ndarray:
+    """Return a column as finite numbers; raise at the first invalid value."""
+    values = sheet.values[position]
     stored = isinstance(values, np.ndarray)
     numbers = values.astype(float) if stored else _files.parse_numbers(values)
     bad = np.flatnonzero(~np.isfinite(numbers))
     if bad.size:
-        raise make_value_error(found, position, int(bad[0]))
+        raise make_value_error(sheet, position, int(bad[0]))
     return numbers
 
 
-def _note_rounding(found: Columns, position: int, numbers: np.ndarray) -> list[str]:
-    """Say of the first whole number that no float equals that it was rounded."""
-    values, name = found.values[position], found.names[position]
+def _note_rounding(sheet: Columns, position: int, numbers: np.ndarray) -> list[str]:
+    """Return a note on the first integer that is rounded to a float."""
+    values, name = sheet.values[position], sheet.names[position]
     with np.errstate(invalid="ignore"):
         large = np.flatnonzero(np.abs(numbers) >= LARGEST_EXACT)
     for row in large.tolist():
         text = str(values[row])
         if WHOLE.fullmatch(text) and Decimal(text) != Decimal(float(text)):
             return [
-                f"{found.source}: column {name!r} holds whole numbers beyond 2**53, which are "
-                f"rounded: {found.name_record(row)} has {text.strip()}, read as {int(float(text))}."
+                f"{sheet.source}: column {name!r} holds whole numbers beyond 2**53, which are "
+                f"rounded: {sheet.name_record(row)} has {text.strip()}, read as {int(float(text))}."
             ]
     return []
 
 
-def _read_numbers(found: Columns, position: int) -> np.ndarray | None:
-    """Return a column as numbers, nan where one is missing; None if it holds anything else."""
-    values = found.values[position]
+def _read_numbers(sheet: Columns, position: int) -> np.ndarray | None:
+    """Return a column as numbers, nan if missing; None if it has other values."""
+    values = sheet.values[position]
     if isinstance(values, np.ndarray):
         return values.astype(float)
     plain = _files.parse_plain_numbers(values)
     if plain is not None:
         return plain
     distinct = set(values)
-    commas = found.decimal_comma or _files.has_decimal_commas(distinct)
-    known: dict[str, float] = {}
+    commas = sheet.decimal_comma or have_decimal_commas([text.strip() for text in distinct])
+    numbers: dict[str, float] = {}
     for text in distinct:
         word = text.strip()
         if not word or word.lower() in MISSING | DASHES:
-            known[text] = np.nan
+            numbers[text] = np.nan
             continue
         comma = commas and DECIMAL_COMMA.fullmatch(word)
-        known[text] = _files.parse_number(word.replace(",", ".") if comma else word)
-        if np.isnan(known[text]):
+        numbers[text] = _files.parse_number(word.replace(",", ".") if comma else word)
+        if np.isnan(numbers[text]):
             return None
-    return np.array([known[text] for text in values])
+    return np.array([numbers[text] for text in values])
 
 
-def _read_feature(found: Columns, position: int, notes: list[str]) -> tuple[np.ndarray, str | None]:
-    """Return a column of numbers, or of texts as objects, and why it is no feature, or None."""
-    name, values = found.names[position], found.values[position]
-    numbers = _read_numbers(found, position)
+def _read_feature(
+    sheet: Columns, position: int, notes: list[str], kind: str | None
+) -> tuple[np.ndarray, str | None]:
+    """Return a column of numbers or text objects, and the reason if it is not a feature."""
+    name, values = sheet.names[position], sheet.values[position]
+    if kind == "texts" and isinstance(values, np.ndarray):
+        values = [str(value) for value in values.tolist()]
+    numbers = None if kind == "texts" else _read_numbers(sheet, position)
+    some_numbers = ""
+    if numbers is None and kind != "texts":
+        written = read_written_numbers(values, decimal_comma=sheet.decimal_comma)
+        clear = not written.others or len(set(values)) > MANY
+        if kind == "numeric" or (written.holds_numbers and clear):
+            notes += _note_written(sheet, name, written)
+            values = numbers = written.values
+        elif written.others and written.share >= SOME_NUMBERS:
+            some_numbers = f"{written.describe_others()}; --numeric {shlex.quote(name)}"
+            some_numbers += " reads the others as missing"
     if numbers is None:
         different = {text.strip() for text in values if text.strip().lower() not in {"", *MISSING}}
         n_distinct = len(different)
         texts = np.array([text.strip() or "missing" for text in values], dtype=object)
         if _files.read_times(values):
-            many = f"holds dates or times, {n_distinct} different ones in {found.n_rows} rows"
+            many = f"holds dates or times, {n_distinct} different ones in {sheet.n_rows} rows"
             ways = f"--time {name} goes by them, --date-features makes numbers of them"
             return texts, f"{many} ({ways}),"
-        if n_distinct <= MANY or n_distinct <= found.n_rows / 2:
+        if n_distinct <= MANY or n_distinct <= sheet.n_rows / 2:
+            if some_numbers:
+                notes.append(f"{sheet.source}: column {name!r} is read as texts: {some_numbers}.")
             return texts, None
-        many = f"holds {n_distinct} different texts in {found.n_rows} rows"
-        return texts, f"{many}, as names and free texts do,"
+        many = f"holds {n_distinct} different texts in {sheet.n_rows} rows"
+        return texts, f"{many} ({some_numbers or 'as names and free texts do'})"
     if np.isinf(numbers).any():
-        record = found.name_record(int(np.argmax(np.isinf(numbers))))
-        raise ValueError(f"{found.source}: column {name!r} must be finite, {record} is not.")
+        record = sheet.name_record(int(np.argmax(np.isinf(numbers))))
+        raise ValueError(f"{sheet.source}: column {name!r} must be finite, {record} is not.")
     if np.isnan(numbers).all():
         return numbers, "has no value"
     if not isinstance(values, np.ndarray) and np.isnan(numbers).any():
         dashes = sorted({text.strip() for text in values} & DASHES)
         notes += [
-            f"{found.source}: {dash!r} in column {name!r} is read as a missing number."
+            f"{sheet.source}: {dash!r} in column {name!r} is read as a missing number."
             for dash in dashes
         ]
-    if not isinstance(values, np.ndarray) and not found.decimal_comma:
+    if not isinstance(values, np.ndarray) and not sheet.decimal_comma:
         example = next((text.strip() for text in values if "," in text), "")
         if example:
             number = example.replace(",", ".")
-            notes.append(f"{found.source}: column {name!r}: {example!r} is read as {number}.")
-    notes += _note_rounding(found, position, numbers)
+            notes.append(f"{sheet.source}: column {name!r}: {example!r} is read as {number}.")
+    notes += _note_rounding(sheet, position, numbers)
     return numbers, None
 
 
-def _read_labels(found: Columns, label: int, notes: list[str], *, strict: bool) -> np.ndarray:
-    """Return the labels: as they were stored, or one for each text."""
-    values, name = found.values[label], found.names[label]
-    start = f"{found.source}: the target column {name!r}"
-    remedy = "" if strict else "; --drop-missing-target leaves such rows out"
-    _check_labelled(found, start, _files.find_missing(values, words=False), remedy)
+def _read_labels(
+    sheet: Columns, label: int, notes: list[str], *, strict: bool, more: str = ""
+) -> np.ndarray:
+    """Return the labels as stored, or one per text."""
+    values, name = sheet.values[label], sheet.names[label]
+    start = f"{sheet.source}: the target column {name!r}"
+    remedy = "." if strict else "; --drop-missing-target leaves such rows out."
+    remedy += f" In{more.partition(': in')[2]}" if more else ""
+    _check_labelled(sheet, start, _files.find_missing(values, words=False), remedy)
     if isinstance(values, np.ndarray):
         return check_stored_labels(values, start)
-    numbers = None if strict else _read_numbers(found, label)
+    numbers = None if strict else _read_numbers(sheet, label)
     if numbers is not None and not np.isinf(numbers).any():
         missing = np.isnan(numbers)
         if (numbers[~missing] % 1 != 0).any():  # no names of classes, so what is no number is none
-            _check_labelled(found, start, missing, remedy)
+            _check_labelled(sheet, start, missing, remedy)
             return numbers
         if any("," in text for text in values):
             values = [text.replace(",", ".") for text in values]
     first: dict[str, int] = {}
     for row, text in enumerate(values):
         first.setdefault(text, row)
-    records = {text: found.name_record(row) for text, row in first.items()}
-    stored = found.lines is None  # there a text is a text, even one of digits
+    records = {text: sheet.name_record(row) for text, row in first.items()}
+    stored = sheet.lines is None  # there a text is a text, even one of digits
     labels = read_class_labels(records, start, as_text=stored)
     if labels.dtype.kind == "U":
         notes += [
-            f"{found.source}: {text!r} in the target column {name!r} is read as the name of a "
+            f"{sheet.source}: {text!r} in the target column {name!r} is read as the name of a "
             "class; delete its rows (--drop-missing-target) if it marks missing labels."
             for text in first
             if text.strip().lower() in MISSING
@@ -559,37 +636,37 @@ def _read_labels(found: Columns, label: int, notes: list[str], *, strict: bool) 
     return labels[[code[text] for text in values]]
 
 
-def _check_labelled(found: Columns, start: str, missing: np.ndarray, remedy: str) -> None:
-    """Raise where labels are missing; count them, and name the first few rows."""
-    records = [found.name_record(row) for row in np.flatnonzero(missing).tolist()]
+def _check_labelled(sheet: Columns, start: str, missing: np.ndarray, remedy: str) -> None:
+    """Raise if labels are missing, with their number and the first rows."""
+    records = [sheet.name_record(row) for row in np.flatnonzero(missing).tolist()]
     if records:
-        raise ValueError(f"{start} has no value in {list_records(records)}{remedy}.")
+        raise ValueError(f"{start} has no value in {list_records(records)}{remedy}")
 
 
-def _read_groups(found: Columns, name: str) -> np.ndarray:
-    """Return the group of each row, as text without blanks around it; each must have one."""
-    texts = [str(value).strip() for value in found.values[found.names.index(name)]]
+def _read_groups(sheet: Columns, name: str) -> np.ndarray:
+    """Return the group of each row as stripped text; raise if one is missing."""
+    texts = [str(value).strip() for value in sheet.values[sheet.names.index(name)]]
     for row, text in enumerate(texts):
         if not text or text.lower() in MISSING:
             raise ValueError(
-                f"{found.source}: the column of groups {name!r} has no value in "
-                f"{found.name_record(row)}; rows without a group would be one group."
+                f"{sheet.source}: the column of groups {name!r} has no value in "
+                f"{sheet.name_record(row)}; rows without a group would be one group."
             )
     return np.array(texts)
 
 
 def make_name_error(source: str, position: int, name: str) -> ValueError:
-    """Return the error of a column that has no name."""
+    """Return the error for a column without a name."""
     return ValueError(
         f"{source}: column {position + 1} has no name in the header, but {name!r}; name it if it "
         "is a feature, delete it if it is a row number or label."
     )
 
 
-def make_value_error(found: Columns, position: int, row: int) -> ValueError:
-    """Return the error of a feature's value that is no finite number."""
-    source, name, record = found.source, found.names[position], found.name_record(row)
-    value = found.values[position][row]
+def make_value_error(sheet: Columns, position: int, row: int) -> ValueError:
+    """Return the error for a feature value that is not a finite number."""
+    source, name, record = (sheet.source, sheet.names[position], sheet.name_record(row))
+    value = sheet.values[position][row]
     if _files.is_unnamed(name):  # such a column most likely holds row names
         return make_name_error(source, position, name)
     text = str(value)
@@ -601,7 +678,7 @@ def make_value_error(found: Columns, position: int, row: int) -> ValueError:
     elif word in BOOLEANS:
         advice = "write 1 and 0"
     elif DECIMAL_COMMA.fullmatch(text):
-        advice = "write decimals with a point"
+        advice = "write decimals with a point, and thousands without a separator"
     elif np.isinf(_files.parse_number(text)):
         advice = "they must be finite"
     else:
@@ -613,7 +690,7 @@ def make_value_error(found: Columns, position: int, row: int) -> ValueError:
 
 
 def read_class_labels(records: Mapping[str, str], start: str, *, as_text: bool) -> np.ndarray:
-    """Return the labels that distinct texts stand for, one for each, by the records they are in.
+    """Return the label of each distinct text, by the records that contain it.
 
     They are numbers where one way of writing numbers gives all texts back, unless `as_text`.
     """
@@ -630,7 +707,7 @@ def read_class_labels(records: Mapping[str, str], start: str, *, as_text: bool) 
 
 
 def check_finite_labels(records: Mapping[str, str], start: str) -> None:
-    """Raise where all labels are numbers and one of them is infinite or nan."""
+    """Raise if all labels are numbers and one of them is infinite or nan."""
     values = {text: _files.parse_number(text) for text in records}
     if all(value == value or NAN.fullmatch(text) for text, value in values.items()):
         for text, value in values.items():
@@ -639,26 +716,28 @@ def check_finite_labels(records: Mapping[str, str], start: str) -> None:
 
 
 def check_measurements(records: Mapping[str, str], start: str) -> None:
-    """Raise where numbers with fractions are mistaken for the names of classes.
+    """Raise if fractional numbers would be treated as class names.
 
     They are if one is missing, or if they have a decimal comma.
     """
     absent = [text for text in records if text.strip().lower() in MISSING | DASHES]
-    known = [text for text in records if text not in absent]
-    commas = [text for text in known if DECIMAL_COMMA.fullmatch(text)]
-    texts = [text.replace(",", ".") if text in commas else text for text in known]
+    present = [text for text in records if text not in absent]
+    commas = [text for text in present if DECIMAL_COMMA.fullmatch(text)]
+    texts = [text.replace(",", ".") if text in commas else text for text in present]
     values = list(map(_files.parse_number, texts))
-    if not known or not np.isfinite(values).all():
+    if not present or not np.isfinite(values).all():
         return
     if commas:
         place = f"{commas[0]!r} in {records[commas[0]]}"
-        raise ValueError(f"{start} has {place}; write decimals with a point.")
+        raise ValueError(
+            f"{start} has {place}; write decimals with a point, and thousands without a separator."
+        )
     if absent and any(value % 1 for value in values):
         raise ValueError(f"{start} has no value in {records[absent[0]]}.")
 
 
 def parse_labels(texts: list[str]) -> np.ndarray | None:
-    """Return the numbers from which one way of writing makes all the texts, or None.
+    """Return the numbers if one number format reproduces all texts, or None.
 
     The ways are whole numbers, shortest decimals, and a fixed number of decimals with or without
     an exponent. So "01" and "1" stay two classes, and "1.50" and "2.00" are numbers.
@@ -682,7 +761,7 @@ def parse_labels(texts: list[str]) -> np.ndarray | None:
 
 
 def check_stored_labels(y: np.ndarray, start: str) -> np.ndarray:
-    """Return labels that are stored with a type; raise where one is not finite."""
+    """Return labels stored with a type; raise if one is not finite."""
     if y.dtype.kind == "f" and np.isinf(y).any():
         row = int(np.argmax(np.isinf(y)))
         raise ValueError(f"{start} must be finite, row {row + 1} has {str(y[row])!r}.")
@@ -692,7 +771,7 @@ def check_stored_labels(y: np.ndarray, start: str) -> np.ndarray:
 
 
 def list_records(records: Sequence[str]) -> str:
-    """Name a few rows of a table, and count the others."""
+    """Return the names of a few rows and the number of the others."""
     if len(records) == 1:
         return records[0]
     more = f" and {len(records) - FEW_RECORDS} more" if len(records) > FEW_RECORDS else ""

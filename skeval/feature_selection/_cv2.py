@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from numbers import Integral, Real
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
-from scipy.stats import rankdata
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.feature_selection import SelectKBest, SelectorMixin
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -26,49 +25,46 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from skeval._inference.estimate import Estimate
 from skeval._inference.intervals import normal_interval, row_means
 from skeval._inference.paired import corrected_error
-from skeval._resampling.fits import fit_plan
-from skeval._resampling.folds import (
+from skeval._resampling.fit_loop import run_plan
+from skeval._resampling.fit_params import (
+    Params,
+    check_takes_weights,
+    fit_arguments,
+    group_parameters,
+    params_of_part,
+    read_weight,
+    weight_parameters,
+)
+from skeval._resampling.fit_request import FitRequest
+from skeval._resampling.inputs import Inputs, validate_inputs
+from skeval._resampling.losses import mean_of_tested, resolve_loss
+from skeval._resampling.plans import ResamplingPlan
+from skeval._resampling.progress import fit_task
+from skeval._resampling.solvers import Adapter, NoSolver, adapter_for
+from skeval._resampling.splitters import (
     check_repeats,
     fold_plan,
     limit_folds,
     make_repeated_plan,
     resolve_folds,
 )
-from skeval._resampling.plan import ResamplingPlan
-from skeval._resampling.progress import fit_task
-from skeval._resampling.questions import Questions
-from skeval._resampling.task import (
-    Adapter,
-    Params,
-    Target,
-    Task,
-    Unserved,
-    adapter_for,
-    check_takes_weights,
-    fit_arguments,
-    group_parameters,
-    mean_of_tested,
-    params_of_part,
-    read_task,
-    read_weight,
-    resolve_loss,
-    weight_parameters,
+from skeval._resampling.target import Target
+from skeval.feature_selection._columns import (
+    Selection,
+    check_selects,
+    list_steps,
+    prepare_selector,
+    read_selection,
+    without_selection,
 )
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
-from skeval.utils._compat import CallbackSupportMixin, with_callbacks
-
-__all__ = [
-    "CV2FeatureSelectionPipeline",
-    "check_supports",
-    "compare_selections",
-    "selection_bias",
-    "selection_stability",
-    "split_at_selector",
-]
-
+from skeval.utils._compat import CallbackSupportMixin, safe_indexing, with_callbacks
 
 DEFAULT_N_FEATURES = 20
+
+OF_SELECTION = ("support_", "stability_", "selection_frequency_", "fold_supports_")
+"""Attributes of a selection of columns; extracted features have none of them."""
 
 
 def classifier_has(method: str) -> Callable[[Any], bool]:
@@ -92,11 +88,13 @@ class CV2FeatureSelectionPipeline(
 
     Parameters
     ----------
-    selector : transformer with `get_support`, default=None
-        Any scikit-learn selector. None means ``SelectKBest(f_classif, k=20)``, or all features
-        where there are fewer than 20.
+    selector : transformer, default=None
+        A selector, an extraction (`PCA`, `PLSRegression`, `LinearDiscriminantAnalysis`), or a
+        pipeline of transformers such as ``make_pipeline(StandardScaler(), SelectKBest())``: all its
+        steps are refitted in every round. PLS is fitted to indicators of the classes. None means
+        ``SelectKBest(f_classif, k=20)``, or all features where there are fewer than 20.
     classifier : classifier, default=None
-        What is fitted on the selected features. None means ``SVC(kernel="linear")``.
+        What is fitted on the selected or extracted features. None means ``SVC(kernel="linear")``.
     cv : int, splitter, iterable of (train, test) or None, default=10
         The inner rounds; repeated splitters are welcome. A number of folds is shuffled with
         `random_state` and stratified; where a class has fewer members, as many folds are made as
@@ -105,6 +103,8 @@ class CV2FeatureSelectionPipeline(
     final : {"refit", "consensus"}, default="refit"
         Select once more on all samples, or keep the features that the rounds selected most often
         (as many as they select on average, ties by mean rank over the rounds, then by index).
+        The consensus needs a selector that keeps columns of `X`; its other steps, such as scaling,
+        are fitted on all samples.
     consensus_threshold : float, default=None
         With ``final="consensus"``: keep the features selected in at least this fraction of the
         rounds instead, in (0, 1].
@@ -124,15 +124,19 @@ class CV2FeatureSelectionPipeline(
     cv2_error_ : float
         Error rate over all held-out predictions of the rounds, 0 is best; not with ``cv=None``.
     fold_supports_ : bool ndarray of shape (n_rounds, n_features)
-        Features selected in each round; not with ``cv=None``.
+        Features selected in each round; not with ``cv=None``, nor with extraction, which makes new
+        features and keeps no columns of `X`.
     selection_frequency_ : ndarray of shape (n_features,)
-        Fraction of the rounds that selected each feature; not with ``cv=None``.
+        Fraction of the rounds that selected each feature; not with ``cv=None`` or extraction.
     stability_ : Estimate
-        Nogueira's measure over the rounds; not with ``cv=None``.
+        Nogueira's measure over the rounds; not with ``cv=None`` or extraction.
     support_ : bool ndarray of shape (n_features,)
-        Features of the final classifier, also `get_support`.
+        Features of the final classifier, also `get_support`; not with extraction.
     selector_ : transformer
         The selector fitted on all samples; only with ``final="refit"``.
+    preprocessor_ : Pipeline
+        The steps of `selector` that do not select, fitted on all samples; only with
+        ``final="consensus"``.
     classifier_ : classifier
         The classifier fitted on the final features of all samples.
     classes_ : ndarray of shape (n_classes,)
@@ -222,6 +226,8 @@ class CV2FeatureSelectionPipeline(
             The fitted estimator.
         """
         self._check_parameters()
+        for name in OF_SELECTION:
+            self.__dict__.pop(name, None)
         X, y = validate_data(
             self, X, y, ensure_min_samples=2, accept_sparse="csr", ensure_all_finite=self._finite
         )
@@ -258,7 +264,7 @@ class CV2FeatureSelectionPipeline(
 
     def _check_parameters(self) -> None:
         if self.selector is not None:
-            _checks.check_methods("selector", self.selector, "transform", "get_support")
+            _checks.check_methods("selector", self.selector, "fit", "transform")
         _checks.check_methods("classifier", self._classifier(), "fit", "predict")
         _checks.check_option("final", self.final, ("refit", "consensus"))
         if self.final == "consensus" and self.cv is None:
@@ -278,7 +284,9 @@ class CV2FeatureSelectionPipeline(
         return not get_tags(self).input_tags.allow_nan
 
     def _selector(self, n_features: int) -> Any:
-        return default_selector(n_features) if self.selector is None else self.selector
+        if self.selector is None:
+            return default_selector(n_features)
+        return prepare_selector(self.selector)
 
     def _classifier(self) -> Any:
         return SVC(kernel="linear") if self.classifier is None else self.classifier
@@ -292,7 +300,7 @@ class CV2FeatureSelectionPipeline(
         cv = limit_inner_folds(self.cv, target)
         folds = list(resolve_folds(cv, X, target, groups, self.random_state))
         plan = fold_plan(len(target), folds)
-        task = Task(
+        inputs = Inputs(
             CV2FeatureSelectionPipeline(self.selector, self.classifier, cv=None),
             X,
             target,
@@ -301,7 +309,7 @@ class CV2FeatureSelectionPipeline(
             verbose=self.verbose,
             memory=self.memory,
         )
-        fits = fit_plan(task, plan, Questions((), note=read_round))
+        fits = run_plan(inputs, plan, FitRequest((), note=read_round))
         rounds = [found for _, output in fits for found in output.notes or ()]
         return [(np.sort(test), result) for (_, test), result in zip(folds, rounds, strict=True)]
 
@@ -312,9 +320,16 @@ class CV2FeatureSelectionPipeline(
         wrong = np.concatenate([done.predicted for _, done in rounds]) != target.y[tested]
         given = None if weights is None else weights[tested]
         self.cv2_error_ = mean_of_tested(wrong, given)
-        self.fold_supports_ = np.array([done.support for _, done in rounds])
-        self.selection_frequency_ = self.fold_supports_.mean(axis=0)
-        self._fold_ranks = np.array([done.ranks for _, done in rounds])
+        selections = [done.selection for _, done in rounds if done.selection is not None]
+        if len(selections) == len(rounds):
+            self.fold_supports_ = np.array([selection.support for selection in selections])
+            self.selection_frequency_ = self.fold_supports_.mean(axis=0)
+            self._fold_ranks = np.array([selection.ranks for selection in selections])
+        elif self.final == "consensus":
+            raise ValueError(
+                "final='consensus' needs a selector that keeps columns of X; "
+                f"{type(self.selector).__name__} makes new features. Use final='refit'."
+            )
 
     def _fit_final(
         self,
@@ -325,21 +340,31 @@ class CV2FeatureSelectionPipeline(
         groups: np.ndarray | None,
     ) -> None:
         if self.final == "consensus":
-            self.support_ = consensus_support(
+            chosen = consensus_support(
                 self.fold_supports_, self._fold_ranks, self.consensus_threshold
             )
-            if not self.support_.any():
+            if not chosen.any():
                 raise ValueError(
                     f"consensus_threshold={self.consensus_threshold} leaves no feature: the most "
                     f"frequent one has frequency {self.selection_frequency_.max():.3g}."
                 )
+            preprocessor = Pipeline([("preprocessing", without_selection(selector))])
+            self.preprocessor_ = fit_part(preprocessor, X, y, weights, groups)
+            kept = cast("Selection", read_selection(self.preprocessor_, X.shape[1])).support
+            self.support_ = chosen & kept
+            self._columns = self.support_[kept]
         else:
             self.selector_ = fit_part(selector, X, y, weights, groups)
-            self.support_ = check_support(self.selector_)
+            selection = read_selection(self.selector_, X.shape[1])
+            if selection is not None:
+                self.support_ = selection.support
         self.classifier_ = fit_part(self._classifier(), self._select(X), y, weights, groups)
+        withhold_estimates(self.classifier_)
 
     def _select(self, X: Any) -> Any:
-        return X[:, self.support_] if self.final == "consensus" else self.selector_.transform(X)
+        if self.final == "refit":
+            return self.selector_.transform(X)
+        return safe_indexing(self.preprocessor_.transform(X), self._columns, axis=1)
 
     def _check_and_select(self, X: Any) -> Any:
         check_is_fitted(self)
@@ -349,12 +374,41 @@ class CV2FeatureSelectionPipeline(
     @property
     def stability_(self) -> Estimate:
         """Nogueira's measure of the stability of the selection over the rounds."""
-        check_is_fitted(self, "fold_supports_")
         return selection_stability(self.fold_supports_)
+
+    def __getattr__(self, name: str) -> Any:
+        """Say why an attribute of the selection is missing."""
+        if name not in OF_SELECTION:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        check_is_fitted(self)
+        if self.cv is None and name != "support_":
+            raise AttributeError(f"{name} needs the inner rounds, got cv=None.")
+        raise AttributeError(
+            f"{name} needs a selector that keeps columns of X; {type(self.selector).__name__} "
+            "makes new features."
+        )
 
     def _get_support_mask(self) -> np.ndarray:
         check_is_fitted(self)
         return self.support_
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Return the names of the selected or extracted features.
+
+        Parameters
+        ----------
+        input_features : array-like of str, default=None
+            Names of the columns of `X`; None means `feature_names_in_`, or x0, x1 and so on.
+
+        Returns
+        -------
+        ndarray of str
+            One name for each column of `transform`.
+        """
+        check_is_fitted(self)
+        if hasattr(self, "support_"):
+            return super().get_feature_names_out(input_features)
+        return self.selector_.get_feature_names_out()
 
     def transform(self, X: Any) -> Any:
         """Reduce X to the final features.
@@ -370,6 +424,11 @@ class CV2FeatureSelectionPipeline(
             What the classifier sees.
         """
         return self._check_and_select(X)
+
+    @property
+    def fitted_steps(self) -> tuple[Any, Any]:
+        """The selector and the classifier of a refit, to compare with those of a solver."""
+        return self.selector_, self.classifier_
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict the class of each sample.
@@ -433,7 +492,7 @@ class CV2FeatureSelectionPipeline(
 @adapter_for.register(CV2FeatureSelectionPipeline)
 def adapter_of_refit(
     pipeline: CV2FeatureSelectionPipeline, X: Any, target: Target, transformers: tuple
-) -> Adapter | Unserved | None:
+) -> Adapter | NoSolver | None:
     """Return the adapter of selector and classifier: the rounds do not change the refit.
 
     So all fits of the estimator are those of a pipeline of the two, where nothing else is final.
@@ -448,31 +507,42 @@ def adapter_of_refit(
     return adapter_for(pipeline._classifier(), X, target, (selector,))
 
 
+def withhold_estimates(classifier: Any) -> None:
+    """Make a classifier raise where its own error is read, which does not count the selection."""
+    final = getattr(classifier, "best_estimator_", classifier)
+    while isinstance(final, Pipeline):
+        final = final.steps[-1][1]
+    if hasattr(final, "_withhold_estimates"):
+        final._withhold_estimates(
+            "The error of the classifier does not count the selection, which has seen all labels. "
+            "Read cv2_error_ of the CV2FeatureSelectionPipeline, or use PerturbationResamplingSVC("
+            "estimator=make_pipeline(selector, SVC()))."
+        )
+
+
 def default_selector(n_features: int) -> SelectKBest:
     """Return the selector that None stands for."""
     return SelectKBest(k=min(DEFAULT_N_FEATURES, n_features))
 
 
 def check_selector(selector: Any, n_features: int) -> None:
-    """Raise unless `selector` has `get_support` and asks for no more features than there are."""
-    _checks.check_methods("selector", selector, "transform", "get_support")
+    """Raise unless `selector` transforms and asks for no more features than there are."""
+    _checks.check_methods("selector", selector, "fit", "transform")
     k = getattr(selector, "k", None)
     if isinstance(k, Integral) and int(k) > n_features:
         raise ValueError(f"selector must select at most the {n_features} features of X, got k={k}.")
 
 
 class Round(NamedTuple):
-    """The features that one inner round selected, their ranks, and its predictions."""
+    """The columns that one inner round selected (None for extraction), and its predictions."""
 
-    support: np.ndarray
-    ranks: np.ndarray
+    selection: Selection | None
     predicted: np.ndarray
 
 
 def read_round(model: Any, X: Any, y: Any) -> Round:
     """Return the result of a round from its pipeline, which was fitted without inner rounds."""
-    ranks = feature_ranks(model.selector_, X.shape[1])
-    return Round(model.support_, ranks, model.predict(X))
+    return Round(read_selection(model.selector_, X.shape[1]), model.predict(X))
 
 
 def fit_part(
@@ -491,16 +561,6 @@ def limit_inner_folds(cv: Any, target: Target) -> Any:
             "cv=None does without them."
         )
     return limit_folds(cv, target.codes)
-
-
-def check_support(selector: Any) -> np.ndarray:
-    """Return the support of a fitted selector; raise if it is empty."""
-    support = selector.get_support()
-    if not support.any():
-        raise ValueError(
-            f"selector must select at least one of the {len(support)} features, it selected none."
-        )
-    return support
 
 
 def consensus_support(
@@ -526,21 +586,6 @@ def consensus_support(
     return mask
 
 
-def feature_ranks(selector: Any, n_features: int) -> np.ndarray:
-    """Return the rank that a fitted selector gives each feature, 1 is best; equal if it has none.
-
-    Taken from `ranking_` (recursive elimination) or `scores_` (univariate selection); an undefined
-    score ranks last.
-    """
-    if hasattr(selector, "ranking_"):
-        return np.asarray(selector.ranking_, dtype=float)
-    if hasattr(selector, "scores_"):
-        scores = np.where(np.isnan(selector.scores_), -np.inf, selector.scores_)
-        _, places = np.unique(-scores, return_inverse=True)  # older rankdata fails for infinities
-        return rankdata(places)
-    return np.ones(n_features)
-
-
 def selection_bias(
     selector: Any,
     classifier: Any,
@@ -559,7 +604,7 @@ def selection_bias(
     memory: Any = None,
     error_score: float | str = "raise",
 ) -> Estimate:
-    r"""Measure the bias of selecting features outside the cross-validation.
+    r"""Measure the bias of selecting or extracting features outside the cross-validation.
 
     CV1 selects on all samples and cross-validates the classifier only; CV2 selects anew in every
     training part. With :math:`e^1_{ir}` and :math:`e^2_{ir}` the 0-1 losses of sample `i` in
@@ -572,8 +617,9 @@ def selection_bias(
 
     Parameters
     ----------
-    selector : transformer with `get_support`
-        Any scikit-learn selector.
+    selector : transformer
+        A selector, an extraction (`PCA`, `PLSRegression`, `LinearDiscriminantAnalysis`), or a
+        pipeline of transformers. PLS is fitted to indicators of the classes.
     classifier : classifier
         Any scikit-learn classifier.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
@@ -660,25 +706,29 @@ def selection_bias(
     _checks.check_confidence_level(confidence_level)
     repeats = check_repeats(cv, n_repeats)
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
-    task = read_task(classifier, X, y, groups, loss="zero_one", params=params, **run)
-    X, target = task.X if hasattr(task.X, "shape") else np.asarray(task.X), task.target
+    inputs = validate_inputs(classifier, X, y, groups, loss="zero_one", params=params, **run)
+    X, target = inputs.X if hasattr(inputs.X, "shape") else np.asarray(inputs.X), inputs.target
     if len(X.shape) != 2:
         raise ValueError(f"X must have the shape (n_samples, n_features), got {X.shape}.")
     check_selector(selector, X.shape[1])
+    selector = prepare_selector(selector)
     if target.classes is None:
         raise TypeError(f"classifier must be a classifier, got {type(classifier).__name__}.")
-    plan, repeat_of = make_repeated_plan(cv, repeats, X, target, task.groups, random_state)
+    plan, repeat_of = make_repeated_plan(cv, repeats, X, target, inputs.groups, random_state)
     inside = Pipeline([("selector", selector), ("classifier", classifier)])
     if sample_weight is not None:
-        task = task.under(weight=read_weight(inside, sample_weight, params, len(target)))
+        inputs = inputs.with_options(weight=read_weight(inside, sample_weight, params, len(target)))
     parts = inside[:1], inside[1:]
-    result = compare_selections(task.of(inside, X), parts, plan, repeat_of, confidence_level)
-    warn_of_bias(result)
+    result = compare_selections(
+        inputs.with_estimator(inside, X), parts, plan, repeat_of, confidence_level
+    )
+    selects = any(hasattr(step, "get_support") for step in list_steps(selector))
+    warn_of_bias(result, "selecting" if selects else "extracting")
     return result
 
 
 def compare_selections(
-    task: Task,
+    inputs: Inputs,
     parts: tuple[Pipeline, Pipeline],
     plan: ResamplingPlan,
     repeat_of: np.ndarray,
@@ -689,23 +739,23 @@ def compare_selections(
     The other part is fitted to what the first one selects, on the folds of a plan.
     """
     head, tail = parts
-    X, everything = task.X, np.arange(len(task.target))
-    given = params_of_part(head, task.params)
-    arguments = fit_arguments(head, X, given, task.weight, task.groups, everything)
-    selected = clone(head).fit(X, task.target.given, **arguments)
-    check_support(selected[-1])
-    outside = task.of(tail, selected.transform(X)).under(params=params_of_part(tail, task.params))
-    cv1, cv2 = fold_errors(outside, plan), fold_errors(task, plan)
+    X, everything = inputs.X, np.arange(len(inputs.target))
+    given = params_of_part(head, inputs.params)
+    arguments = fit_arguments(head, X, given, inputs.weight, inputs.groups, everything)
+    selected = clone(head).fit(X, inputs.target.given, **arguments)
+    check_selects(selected)
+    outside = inputs.with_estimator(tail, selected.transform(X)).with_options(
+        params=params_of_part(tail, inputs.params)
+    )
+    cv1, cv2 = fold_errors(outside, plan), fold_errors(inputs, plan)
     return compute_bias(cv1, cv2, repeat_of, confidence_level)
 
 
 def split_at_selector(estimator: Any, X: Any) -> tuple[Pipeline, Pipeline] | None:
     """Return the steps up to the last selector and those behind it; None if there is none."""
     if isinstance(estimator, CV2FeatureSelectionPipeline):
-        selector, classifier = estimator.selector, estimator.classifier
-        selector = default_selector(np.shape(X)[1]) if selector is None else selector
-        classifier = SVC(kernel="linear") if classifier is None else classifier
-        return make_pipeline(selector), make_pipeline(classifier)
+        steps = list_steps(estimator._selector(np.shape(X)[1]))
+        estimator = make_pipeline(*steps, estimator._classifier())
     if not isinstance(estimator, Pipeline):
         return None
     for last in reversed(range(len(estimator) - 1)):
@@ -731,12 +781,12 @@ class FoldErrors(NamedTuple):
         return wrong / np.bincount(repeat_of, weights=self.n_test)
 
 
-def fold_errors(task: Task, plan: ResamplingPlan) -> FoldErrors:
+def fold_errors(inputs: Inputs, plan: ResamplingPlan) -> FoldErrors:
     """Return the 0-1 error of each fold of a plan."""
-    loss = resolve_loss("zero_one", task.target)
+    loss = resolve_loss("zero_one", inputs.target)
     parts = [
-        (row_means(loss.of_output(task.target, block, output)), block.train, block.test)
-        for block, output in fit_plan(task, plan)
+        (row_means(loss.of_output(inputs.target, block, output)), block.train, block.test)
+        for block, output in run_plan(inputs, plan)
     ]
     errors, train, test = (np.concatenate(column) for column in zip(*parts, strict=True))
     return FoldErrors(errors, np.count_nonzero(train, axis=1), np.count_nonzero(test, axis=1))
@@ -776,11 +826,11 @@ def compute_bias(
     )
 
 
-def warn_of_bias(result: Estimate) -> None:
+def warn_of_bias(result: Estimate, what: str) -> None:
     """Say in plain words that CV1 must not be reported, if it is off by two standard errors."""
     if result.value > 2 * result.standard_error:
         _checks.warn_user(
-            "selecting features on all samples before cross-validating (CV1) makes the error look "
+            f"{what} features on all samples before cross-validating (CV1) makes the error look "
             f"like {result.details['cv1_error']:.3f}; with the selection inside the loop (CV2) it "
             f"is {result.details['cv2_error']:.3f}. Report the latter."
         )

@@ -13,9 +13,6 @@ from skeval.feature_selection._cv2 import CV2FeatureSelectionPipeline, check_sup
 from skeval.utils._checks import check_count
 from skeval.utils._plotting import Display, shorten_name
 
-__all__ = ["SelectionBiasDisplay", "SelectionFrequencyDisplay"]
-
-
 ROWS = ("selected outside\nthe loop (CV1)", "selected inside\nthe loop (CV2)", "bias\n(CV2 - CV1)")
 
 
@@ -209,8 +206,8 @@ def read_supports(pipeline: CV2FeatureSelectionPipeline) -> np.ndarray:
     """Return the supports of the inner rounds."""
     if not hasattr(pipeline, "fold_supports_"):
         raise ValueError(
-            "result must be fitted with its inner rounds (cv is not None) to have selection "
-            f"frequencies, got {pipeline!r}."
+            "result must be fitted with its inner rounds (cv is not None), and its selector must "
+            f"keep columns of X, to have selection frequencies, got {pipeline!r}."
         )
     return pipeline.fold_supports_
 

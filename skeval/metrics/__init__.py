@@ -1,7 +1,8 @@
-"""Metrics of classifiers, regressors, rankings and translations, ready for make_scorer.
+"""Metrics for classifiers, regressors, rankings and translations.
 
-What scikit-learn computes by our definition is re-exported, so that one import gives the whole
-set; `tests/metrics/test_reexports.py` lists those names.
+All of them work with `make_scorer`. Metrics that scikit-learn defines in the same way are
+re-exported, so that one import gives the whole set; `tests/metrics/test_reexports.py` lists the
+re-exported names.
 """
 
 from sklearn.metrics import (

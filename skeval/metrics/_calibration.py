@@ -1,8 +1,8 @@
-"""Are predicted probabilities those with which events happen? Curves, errors, decompositions.
+"""Calibration of predicted probabilities: curves, errors and score decompositions.
 
-Read from top to bottom: probabilities of two classes, or of one among several, and their bins;
-reliability curves; the expected calibration error; a proper score as miscalibration, discrimination
-and uncertainty.
+The module contains, in this order, the validation of binary events and their bins, the calibration
+curve, the expected calibration error, and the decomposition of a proper score into miscalibration,
+discrimination and uncertainty.
 """
 
 from __future__ import annotations
@@ -24,13 +24,6 @@ from skeval.metrics._regression import PROBABILITY_LOSSES
 from skeval.utils import _checks
 from skeval.utils._compat import Interval, StrOptions, validate_params
 
-__all__ = [
-    "PROBABILITY_CONSTRAINTS",
-    "calibration_curve",
-    "expected_calibration_error",
-    "score_decomposition",
-]
-
 Floats = NDArray[np.float64]
 PROBABILITY_CONSTRAINTS: dict[str, list[object]] = {
     "y_true": ["array-like"],
@@ -49,18 +42,18 @@ BIN_CONSTRAINTS: dict[str, list[object]] = {
 
 
 class Events(NamedTuple):
-    """What was predicted with which probability, and whether it happened.
+    """Binary events with their predicted probabilities.
 
     Attributes
     ----------
     happened : bool ndarray of shape (n_samples,)
     probability : ndarray of shape (n_samples,)
     weight : ndarray of shape (n_samples,)
-        All > 0, relative to the largest.
+        Positive weights, divided by the largest.
     pos_label : object
-        The class whose probabilities these are; None for the class that is predicted.
+        Class of the probabilities; None for the predicted class.
     group : int ndarray of shape (n_samples,) or (n_samples, n_kinds), or None
-        What the samples belong to.
+        Group codes of the samples.
     """
 
     happened: NDArray[np.bool_]
@@ -78,23 +71,23 @@ def check_events(
     sample_weight: ArrayLike | None,
     groups: Any = None,
 ) -> Events:
-    """Return the event that the probabilities are of; samples of weight 0 are left out."""
-    given = _checks.check_data("y_proba", y_proba, ensure_2d=False, dtype=np.float64)
-    if given.ndim == 2 and given.shape[1] > 1:
-        found = _check_columns(y_true, given, pos_label, labels, sample_weight)
+    """Return validated events and probabilities, without samples of weight 0."""
+    proba = _checks.check_data("y_proba", y_proba, ensure_2d=False, dtype=np.float64)
+    if proba.ndim == 2 and proba.shape[1] > 1:
+        events = _check_columns(y_true, proba, pos_label, labels, sample_weight)
     else:
         if labels is not None:
             raise ValueError("labels must be None where y_proba has one column, got some.")
         happened, probability, weight = _checks.check_binary_scores(
-            y_true, given, pos_label, sample_weight, "y_proba"
+            y_true, proba, pos_label, sample_weight, "y_proba"
         )
         classes = np.unique(_checks.check_y("y_true", y_true)).tolist()
-        found = Events(happened, probability, weight, _checks.positive_label(classes, pos_label))
-    _checks.check_probabilities("y_proba", found.probability)
-    seen = found.weight > 0
-    probability, weight = found.probability[seen], found.weight[seen]
+        events = Events(happened, probability, weight, _checks.positive_label(classes, pos_label))
+    _checks.check_probabilities("y_proba", events.probability)
+    seen = events.weight > 0
+    probability, weight = events.probability[seen], events.weight[seen]
     group = _checks.number_groups(groups, len(seen), seen)
-    return Events(found.happened[seen], probability, weight, found.pos_label, group)
+    return Events(events.happened[seen], probability, weight, events.pos_label, group)
 
 
 def _check_columns(
@@ -104,7 +97,7 @@ def _check_columns(
     labels: ArrayLike | None,
     sample_weight: ArrayLike | None,
 ) -> Events:
-    """Return one class against the rest, or whether the likeliest class is the true one."""
+    """Return one class against the rest or, without `pos_label`, top-label correctness."""
     with _checks.naming("y_true", "y_proba"):
         check_consistent_length(y_true, columns, sample_weight)
     y = _checks.check_y("y_true", y_true)
@@ -124,26 +117,26 @@ def _check_columns(
     return Events(y == pos_label, columns[:, classes.tolist().index(pos_label)], weight, pos_label)
 
 
-class Known(NamedTuple):
-    """How well the fraction of each bin is known, both of shape (n_bins,).
+class BinSizes(NamedTuple):
+    """Effective size of each bin; both arrays have shape (n_bins,).
 
     Attributes
     ----------
     size : ndarray
-        Number of independent samples that would tell it as well.
-    wider : ndarray
-        How much longer the quantile is than the normal one: Student's of groups.
+        Effective sample size of the bin.
+    widening : ndarray
+        Ratio of the quantile, Student's t with groups, to the normal quantile.
     """
 
     size: Floats
-    wider: Floats
+    widening: Floats
 
 
-def find_known(events: Events, bins: Binned, confidence_level: float) -> Known:
-    """Return how well the fraction of each bin is known; a single group tells as one sample."""
-    size, wider = bins.effective.copy(), np.ones(len(bins.counts))
+def find_bin_sizes(events: Events, bins: Binned, confidence_level: float) -> BinSizes:
+    """Return the effective size of each bin; a bin with one group counts as one sample."""
+    size, widening = bins.effective.copy(), np.ones(len(bins.counts))
     if events.group is None:
-        return Known(size, wider)
+        return BinSizes(size, widening)
     data = events.happened, events.group, events.weight, bins.place
     spreads = intervals.spreads_of_cells(np.array([0.0, 1.0]), *data)
     for k, (observed, spread) in enumerate(zip(bins.observed.tolist(), spreads, strict=True)):
@@ -152,26 +145,27 @@ def find_known(events: Events, bins: Binned, confidence_level: float) -> Known:
             continue
         size[k] = intervals.effective_size(observed, spread.error, size[k], spread.n_groups)
         quantile = intervals.normal_quantile(confidence_level, spread.degrees_of_freedom)
-        wider[k] = quantile / intervals.normal_quantile(confidence_level)
-    return Known(size, wider)
+        widening[k] = quantile / intervals.normal_quantile(confidence_level)
+    return BinSizes(size, widening)
 
 
 class Binned(NamedTuple):
-    """Events in bins of their probability, of which none is empty.
+    """Events in non-empty bins of their probability.
 
     Attributes
     ----------
     place : int ndarray of shape (n_samples,)
         Bin of each event.
     edges : ndarray of shape (n_bins, 2)
-        A bin holds what lies above its first edge, up to its second; the first one both.
+        A bin contains values above its first edge, up to and including its second. The first bin
+        also includes its first edge.
     counts : int ndarray of shape (n_bins,)
     share : ndarray of shape (n_bins,)
-        Of the weight.
+        X
     effective : ndarray of shape (n_bins,)
-        Number of samples of equal weight whose mean would have this variance.
+        Effective sample size, (sum w)^2 / sum w^2.
     predicted, observed : ndarray of shape (n_bins,)
-        Mean probability, and the fraction that happened.
+        Mean probability and observed event fraction.
     """
 
     place: NDArray[np.intp]
@@ -188,9 +182,9 @@ def bin_events(events: Events, n_bins: int, strategy: str) -> Binned:
     p, weight = events.probability, events.weight
     edges = _find_edges(p, weight, n_bins, strategy)
     place = np.searchsorted(edges[1:-1], p)
-    known = np.bincount(place) > 0
-    filled = np.flatnonzero(known)
-    place = place if known.all() else (np.cumsum(known) - 1)[place]
+    is_filled = np.bincount(place) > 0
+    filled = np.flatnonzero(is_filled)
+    place = place if is_filled.all() else (np.cumsum(is_filled) - 1)[place]
     total = np.bincount(place, weight)
     return Binned(
         place,
@@ -233,72 +227,73 @@ def calibration_curve(
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
 ) -> Curve:
-    r"""Observed fraction of an event in bins of its predicted probability, with intervals.
+    r"""Return observed event fractions in bins of the predicted probability, with intervals.
 
     In bin `b` of the samples, of weights `w`,
 
     .. math:: \bar p_b = \frac{\sum_{i \in b} w_i p_i}{\sum_{i \in b} w_i}, \qquad
               \bar y_b = \frac{\sum_{i \in b} w_i y_i}{\sum_{i \in b} w_i},
 
-    with :math:`y_i` 1 where the event happened. A model is calibrated where the event happens as
-    often as it says: then :math:`\bar y_b` estimates :math:`\bar p_b`.
+    where :math:`y_i` is 1 if the event happened. A model is calibrated if events happen as often as
+    predicted; then the expected value of :math:`\bar y_b` is :math:`\bar p_b`.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
         True classes.
     y_proba : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Predicted probability of the positive class, or of each class.
+        Predicted probabilities of the positive class, or of each class.
     n_bins : int, default=10
-        Number of bins; those without samples are left out.
+        Number of bins; empty bins are omitted.
     strategy : {"quantile", "uniform"}, default="quantile"
-        Bins of equally many samples, or of equal width. Edges are those of scikit-learn's
-        `calibration_curve`; where weights differ, a quantile is the smallest probability that has
-        the share of the weight at or below it.
+        Bins with equal numbers of samples, or of equal width. The edges are those of scikit-learn's
+        `calibration_curve`. With unequal weights, a quantile is the smallest probability with at
+        least the required share of the weight at or below it.
     method : {"clopper_pearson", "wilson"}, default="clopper_pearson"
-        The interval of each bin.
+        Interval method for each bin.
     confidence_level : float, default=0.95
-        Nominal coverage in each bin by itself, of the interval and of the band.
+        Nominal coverage in each bin separately, for the interval and the band.
     pos_label : int, float, bool or str, default=None
-        The positive class. None is 1 where `y_proba` has one column and `y_true` takes values in
-        {0, 1} or {-1, 1}; where it has several, the event is that the class of the largest
-        probability is the true one (top label).
+        The positive class. If `y_proba` has one column, None uses 1 if `y_true` takes values in {0,
+        1} or {-1, 1}. If it has several, None defines the event as a correct top label: the class
+        with the largest probability is the true class.
     labels : array-like of shape (n_classes,), default=None
-        The class of each column of `y_proba`; None is the sorted classes of `y_true`.
+        Class of each column of `y_proba`. None uses the sorted classes of `y_true`.
     sample_weight : array-like of shape (n_samples,), default=None
-        Each sample counts as often as its weight says. A bin counts as
-        :math:`(\sum w)^2 / \sum w^2` samples, so that only the ratios of weights matter.
+        Sample weights. The effective size of a bin is :math:`(\sum w)^2 / \sum w^2`, so only the
+        ratios of weights matter.
     groups : array-like of shape (n_samples,) or (n_samples, n_kinds), default=None
-        For samples that belong together, nested or crossed (:doc:`/user_guide/dependence`): a bin
-        counts as the number of independent samples that would tell its fraction as well, with
-        Student's quantile, in its interval and in the band; a bin of one group counts as one.
+        Group labels of dependent samples, nested or crossed (:doc:`/user_guide/dependence`). The
+        interval and the band use the effective sample size of each bin and Student's t quantile; a
+        bin with one group counts as one sample.
 
     Returns
     -------
     curve : Curve
-        With the mean predicted probability `x` and the observed fraction `y` of each bin that
-        holds samples, `low` and `high`. `columns` hold the ends of the bins, ``above`` and
-        ``up_to``, the number of samples ``count``, where the observed fraction of a calibrated
-        model would lie, ``calibrated_low`` to ``calibrated_high``, and whether it lies ``inside``.
-        `details` hold ``strategy``, ``pos_label`` (None where the event is that the class of the
-        largest probability is the true one), the probabilities of the event ``y_proba`` and their
-        ``sample_weight``, without samples of weight 0 and relative to the largest.
+        Curve with the mean predicted probability `x` and the observed fraction `y` of each
+        non-empty bin, and its limits `low` and `high`. `columns` contain the bin edges ``above``
+        and ``up_to``, the number of samples ``count``, the band for the observed fraction of a
+        calibrated model, ``calibrated_low`` to ``calibrated_high``, and whether the fraction lies
+        ``inside`` it. `details` contain ``strategy``, ``pos_label`` (None for top-label events),
+        the event probabilities ``y_proba`` and their ``sample_weight``, divided by the largest and
+        without samples of weight 0.
 
     Raises
     ------
     ValueError
-        If a probability lies outside [0, 1], or classes and columns do not agree.
+        If a probability is outside [0, 1], or classes and columns do not match.
 
     See Also
     --------
-    CalibrationDisplay : The drawing.
-    expected_calibration_error : The mean distance of the curve from the diagonal.
+    CalibrationDisplay : Draws the curve.
+    expected_calibration_error : Mean distance of the curve from the diagonal.
 
     Notes
     -----
-    *The interval* is of the mean of the true probabilities of the samples in the bin. Its coverage,
-    nominal 0.95, summed over all outcomes where all samples of the bin have one true probability
-    (where they differ it covers more often); mean width in parentheses:
+    *The interval* is for the mean true probability of the samples in the bin. The table gives its
+    exact coverage at a nominal level of 0.95 if all samples of the bin have the same true
+    probability (0.5, 0.1 or 0.02), and the mean width in parentheses. If the true probabilities
+    differ, the coverage is higher.
 
     ===========  ===========  ===========  ===========  ===========  ===========  ===========
     samples of   Clopper-Pearson                        Wilson
@@ -311,17 +306,17 @@ def calibration_curve(
     40           0.96 (0.32)  0.97 (0.20)  0.99 (0.12)  0.96 (0.29)  0.94 (0.19)  0.95 (0.11)
     ===========  ===========  ===========  ===========  ===========  ===========  ===========
 
-    Fifty samples in ten bins are 5 in each: Wilson's interval is not for them, and at some rates in
-    between covers less than 0.90.
+    Fifty samples in ten bins are 5 per bin. Wilson's interval is not suitable there: at some rates
+    in between, its coverage is below 0.90.
 
-    *The band* holds the observed fraction of a calibrated model in a share `confidence_level` of
-    data sets at least, bin by bin: the number of events is then a sum of independent ones with the
-    probabilities :math:`p_i`, whose distribution (Poisson-binomial) is computed. It says what the
-    bars of [1]_ say by simulation. Weights that differ take the beta distribution of the same mean
-    and variance, which is about right: with random weights (uniform, exponential, Pareto) of 5, 20
-    and 100 samples a nominal 0.95 held 0.94 to 0.99 on average, but where one weight exceeds all
-    others as little as 0.80. Of ten bins of a calibrated model one or more lie outside in up to two
-    data sets of five.
+    *The band* covers the observed fraction of a calibrated model with probability at least
+    `confidence_level`, separately in each bin. It uses the exact distribution of the number of
+    events, which is Poisson-binomial with the probabilities :math:`p_i`; the bars of [1]_ simulate
+    this distribution. With unequal weights, a beta distribution with the same mean and variance is
+    used as an approximation. With random weights (uniform, exponential, Pareto) of 5, 20 and 100
+    samples, nominal 0.95 bands had a mean coverage of 0.94 to 0.99, but as little as 0.80 if one
+    weight dominates. With ten bins, one or more bins of a calibrated model lie outside the band in
+    up to two of five data sets.
 
     References
     ----------
@@ -345,18 +340,18 @@ def calibration_curve(
     """
     events = check_events(y_true, y_proba, pos_label, labels, sample_weight, groups)
     bins = bin_events(events, n_bins, strategy)
-    known = find_known(events, bins, confidence_level)
-    counted = known.size / known.wider**2
+    bin_sizes = find_bin_sizes(events, bins, confidence_level)
+    sizes = bin_sizes.size / bin_sizes.widening**2
     limits = [
         INTERVALS[method](share * size, size, confidence_level)
-        for share, size in zip(bins.observed, counted, strict=True)
+        for share, size in zip(bins.observed, sizes, strict=True)
     ]
     band = [
         calibration.share_limits(
             events.probability[inside], events.weight[inside], confidence_level, larger
         )
         for inside, larger in (
-            (bins.place == k, bins.effective[k] / counted[k]) for k in range(len(counted))
+            (bins.place == k, bins.effective[k] / sizes[k]) for k in range(len(sizes))
         )
     ]
     (low, high), (band_low, band_high) = np.array(limits).T, np.array(band).T
@@ -400,75 +395,77 @@ def expected_calibration_error(
     sample_weight: ArrayLike | None = None,
     groups: ArrayLike | None = None,
 ) -> Estimate:
-    r"""Mean distance between predicted probability and observed fraction, over bins.
+    r"""Return the mean distance between predicted probability and observed fraction over bins.
 
-    With the bins of `calibration_curve`, of which `b` holds a share :math:`s_b` of the weight,
+    With the bins of `calibration_curve`, where bin `b` has a share :math:`s_b` of the weight,
 
     .. math:: ECE = \sum_b s_b\, |\bar y_b - \bar p_b| .
 
-    In [0, 1]; 0 is best. It estimates the same of the true probabilities, :math:`\theta =
-    \sum_b s_b |\bar\pi_b - \bar p_b|`, and is too large, for chance makes a distance where there
-    is none: `by_chance` says how large a one.
+    The result lies in [0, 1]; 0 is best. It estimates the same quantity for the true probabilities,
+    :math:`\theta = \sum_b s_b |\bar\pi_b - \bar p_b|`. It is biased upward, because random
+    variation produces distances even for a calibrated model: `by_chance` is the expected error of a
+    calibrated model.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
         True classes.
     y_proba : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Predicted probability of the positive class, or of each class.
+        Predicted probabilities of the positive class, or of each class.
     n_bins : int, default=10
         Number of bins.
     strategy : {"quantile", "uniform"}, default="quantile"
-        Bins of equally many samples, or of equal width.
+        Bins with equal numbers of samples, or of equal width.
     confidence_level : float, default=0.95
         Nominal coverage of the interval.
     pos_label : int, float, bool or str, default=None
-        The positive class. None is 1 where `y_proba` has one column and `y_true` takes values in
-        {0, 1} or {-1, 1}; where it has several, the event is that the class of the largest
-        probability is the true one (top label).
+        The positive class. If `y_proba` has one column, None uses 1 if `y_true` takes values in {0,
+        1} or {-1, 1}. If it has several, None defines the event as a correct top label: the class
+        with the largest probability is the true class.
     labels : array-like of shape (n_classes,), default=None
-        The class of each column of `y_proba`; None is the sorted classes of `y_true`.
+        Class of each column of `y_proba`. None uses the sorted classes of `y_true`.
     sample_weight : array-like of shape (n_samples,), default=None
-        Each sample counts as often as its weight says; only the ratios of weights matter.
+        Sample weights; only their ratios matter.
     groups : array-like of shape (n_samples,) or (n_samples, n_kinds), default=None
-        For samples that belong together, nested or crossed (:doc:`/user_guide/dependence`): a bin
-        counts as the number of independent samples that would tell its fraction as well.
+        Group labels of dependent samples, nested or crossed (:doc:`/user_guide/dependence`). Each
+        bin is counted with its effective sample size.
 
     Returns
     -------
     Estimate
-        With the error as its `value`, and the `interval` of the true distance; the standard error
-        is nan. `details` hold the distance that has this error as its expected value, ``corrected``
-        (0 where chance makes a larger error), what the error would be on average if the model were
-        calibrated, ``by_chance``, the number of bins that hold samples, ``n_bins``, and
-        ``pos_label``.
+        Estimate with the error as `value` and the `interval` of the true distance; the standard
+        error is nan. `details` contain the bias-corrected distance ``corrected`` (0 if the error is
+        smaller than expected by chance), the expected error of a calibrated model ``by_chance``,
+        the number of non-empty bins ``n_bins``, and ``pos_label``.
 
     Raises
     ------
     ValueError
-        If a probability lies outside [0, 1], or classes and columns do not agree.
+        If a probability is outside [0, 1], or classes and columns do not match.
 
     See Also
     --------
-    score_decomposition : Miscalibration without bins.
+    score_decomposition : Computes miscalibration without bins.
 
     Notes
     -----
     *Bias.* In a bin of :math:`n_b` samples the fraction is :math:`X_b / n_b` with a binomial
-    :math:`X_b`, so that the expected error, given the true distances, is known. `corrected` is the
-    mean of true distances whose expected error is the one observed. It, too, may be off: where
-    chance makes most of the error it falls short of the truth, and it is not 0 in every data set
-    that a calibrated model makes.
+    :math:`X_b`, so the expected error can be computed from the true distances. `corrected` is the
+    mean true distance whose expected error equals the observed error. It may still be inaccurate:
+    if most of the error is due to chance it is too small, and for a calibrated model it is not 0 in
+    every data set.
 
-    *Interval.* Its ends are the largest and the smallest mean of true distances under which the
-    error lies no further from its expected value than the normal quantile of standard deviations.
-    The upper end shares the distance among the bins so that chance adds least, and takes no error
-    for smaller than `by_chance`; the lower end shares it as it was observed. It is meant to hold
-    :math:`\theta` of the samples that were drawn. Measured at a nominal 0.95 on 250 data sets a
-    cell, with five models (calibrated; overconfident, twice the log-odds; half the probability; one
-    and a half times it; nearly constant) and three kinds of bins (10 and 5 of equal size, 10 of
-    equal width): the lowest and the mean coverage, the error and the corrected one of the
-    calibrated model in 10 bins of equal size, and what the overconfident one has there:
+    *Interval.* The limits are the largest and the smallest mean true distance for which the
+    observed error deviates from its expected value by at most the normal quantile times the
+    standard deviation. The upper limit distributes the distance over the bins such that chance adds
+    least, and treats errors below `by_chance` as equal to it; the lower limit distributes it as
+    observed. The interval is for :math:`\theta` of the drawn samples. Coverage was simulated at a
+    nominal level of 0.95 on 250 data sets per cell, with five models (calibrated; overconfident,
+    with twice the log-odds; half the probability; one and a half times the probability; nearly
+    constant) and three types of bins (10 and 5 of equal size, 10 of equal width). The table gives
+    the lowest and the mean coverage. It also gives, for 10 bins of equal size, the error and the
+    corrected error of the calibrated model, and the true distance, error, corrected error and
+    interval width of the overconfident model:
 
     ====  ===  ======  =====  =====  =========  =====  =====  =========  =====
     rate  n    lowest  mean   error  corrected  truth  error  corrected  width
@@ -481,8 +478,8 @@ def expected_calibration_error(
     0.02  200  0.944   0.975  0.011  0.004      0.038  0.039  0.037      0.06
     ====  ===  ======  =====  =====  =========  =====  =====  =========  =====
 
-    Of unlimited scores in the same bins it held the distance in 0.920 of the data sets at least.
-    Where weights differ a bin counts as :math:`(\sum w)^2 / \sum w^2` samples.
+    The interval covered the distance on unlimited scores in the same bins in at least 0.920 of the
+    data sets. With unequal weights, the effective size of a bin is :math:`(\sum w)^2 / \sum w^2`.
 
     References
     ----------
@@ -510,9 +507,10 @@ def expected_calibration_error(
       pos label       1
     """
     events = check_events(y_true, y_proba, pos_label, labels, sample_weight, groups)
-    found = bin_events(events, n_bins, strategy)
-    known = find_known(events, found, confidence_level)
-    bins = Bins(found.share, known.size / known.wider**2, found.predicted, found.observed)
+    binned = bin_events(events, n_bins, strategy)
+    bin_sizes = find_bin_sizes(events, binned, confidence_level)
+    sizes = bin_sizes.size / bin_sizes.widening**2
+    bins = Bins(binned.share, sizes, binned.predicted, binned.observed)
     distances = calibration.shrink_distances(bins)
     return Estimate(
         name="expected calibration error",
@@ -524,7 +522,7 @@ def expected_calibration_error(
         details={
             "corrected": calibration.corrected_gap(bins, distances),
             "by_chance": float(calibration.gap_moments(bins, bins.predicted)[0]),
-            "n_bins": len(found.counts),
+            "n_bins": len(binned.counts),
             "pos_label": events.pos_label,
         },
         confidence_level=confidence_level,
@@ -550,10 +548,11 @@ def score_decomposition(
     labels: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> Results:
-    r"""Split the Brier score or the log loss into miscalibration, discrimination, uncertainty.
+    r"""Split the Brier score or log loss into miscalibration, discrimination and uncertainty.
 
-    With :math:`\bar S(q)` the mean score of probabilities `q`, :math:`c` recalibrated ones,
-    :math:`g` the given ones, averaged in each bin, and :math:`\bar y` the frequency of the event,
+    Let :math:`\bar S(q)` be the mean score of probabilities `q`, :math:`c` the recalibrated
+    probabilities, :math:`g` the predicted probabilities averaged in each bin, and :math:`\bar y`
+    the frequency of the event. Then
 
     .. math:: \bar S(p) = \underbrace{\bar S(g) - \bar S(c)}_{miscalibration}
               - \underbrace{\bar S(\bar y) - \bar S(c)}_{discrimination}
@@ -565,53 +564,55 @@ def score_decomposition(
     y_true : array-like of shape (n_samples,)
         True classes.
     y_proba : array-like of shape (n_samples,) or (n_samples, n_classes)
-        Predicted probability of the positive class, or of each class.
+        Predicted probabilities of the positive class, or of each class.
     loss : {"brier", "log_loss"}, default="brier"
-        The score: :math:`(p - y)^2`, or :math:`-\log` of the probability of what happened, of
-        probabilities no nearer to 0 and 1 than 2.2e-16, as scikit-learn has it.
+        The score: :math:`(p - y)^2`, or :math:`-\log` of the probability of the observed outcome,
+        with probabilities clipped to a distance of 2.2e-16 from 0 and 1, as in scikit-learn.
     method : {"corp", "murphy"}, default="corp"
-        Recalibrate by isotonic regression [1]_, without bins (:math:`g = p`); or by the observed
-        fraction of each bin [2]_.
+        "corp" recalibrates by isotonic regression [1]_, without bins (:math:`g = p`); "murphy" by
+        the observed fraction of each bin [2]_.
     n_bins : int, default=10
-        Number of bins of "murphy".
+        Number of bins for "murphy".
     strategy : {"quantile", "uniform"}, default="quantile"
-        Its bins: of equally many samples, or of equal width.
+        Bins for "murphy", with equal numbers of samples or of equal width.
     pos_label : int, float, bool or str, default=None
-        The positive class. None is 1 where `y_proba` has one column and `y_true` takes values in
-        {0, 1} or {-1, 1}; where it has several, the event is that the class of the largest
-        probability is the true one (top label).
+        The positive class. If `y_proba` has one column, None uses 1 if `y_true` takes values in {0,
+        1} or {-1, 1}. If it has several, None defines the event as a correct top label: the class
+        with the largest probability is the true class.
     labels : array-like of shape (n_classes,), default=None
-        The class of each column of `y_proba`; None is the sorted classes of `y_true`.
+        Class of each column of `y_proba`. None uses the sorted classes of `y_true`.
     sample_weight : array-like of shape (n_samples,), default=None
-        Each sample counts as often as its weight says; only the ratios of weights matter.
+        Sample weights; only their ratios matter.
 
     Returns
     -------
     dict
-        The ``score``, which is smaller where it is better, and its parts: ``miscalibration``, what
-        recalibrated probabilities would gain (Murphy's reliability); ``discrimination``, what they
-        gain over the frequency of the event (resolution); ``uncertainty``, the score of that
-        frequency; ``within_bins``, what bins hide, 0 without bins and where a bin holds one
-        probability; and ``n_bins``, the number of groups of equal recalibrated probability.
+        The ``score``, where smaller is better, and its components: ``miscalibration``, the gain
+        from recalibration (Murphy's reliability); ``discrimination``, the gain of the recalibrated
+        probabilities over the event frequency (resolution); ``uncertainty``, the score of the event
+        frequency; ``within_bins``, the variation within bins, which is 0 without bins or if each
+        bin has a single probability. ``n_bins`` is the number of groups of equal recalibrated
+        probability.
 
     Raises
     ------
     ValueError
-        If a probability lies outside [0, 1], or classes and columns do not agree.
+        If a probability is outside [0, 1], or classes and columns do not match.
 
     See Also
     --------
-    calibration_curve : Where the probabilities are off.
+    calibration_curve : Shows which probabilities are miscalibrated.
 
     Notes
     -----
-    The parts of "corp" are never negative, and need no choice of bins. Both methods recalibrate
-    on the samples that they judge, so that miscalibration and discrimination are too large by the
-    same amount, the more so the smaller the sample: a calibrated model has no miscalibration of 0.
+    The components of "corp" are never negative and do not depend on bins. Both methods recalibrate
+    and evaluate on the same samples, so miscalibration and discrimination are biased upward by the
+    same amount. The bias grows as the sample shrinks, and even a calibrated model has a
+    miscalibration above 0.
 
-    For the Brier score `within_bins` is the variance less the covariance within bins of
-    Stephenson, Coelho and Jolliffe [3]_, without which Murphy's three terms do not add up where a
-    bin holds different probabilities.
+    For the Brier score, `within_bins` is the within-bin variance minus the within-bin covariance of
+    Stephenson, Coelho and Jolliffe [3]_. Without it, Murphy's three terms do not add up if a bin
+    contains different probabilities.
 
     References
     ----------
@@ -639,37 +640,42 @@ def score_decomposition(
     n_bins          3
     """
     events = check_events(y_true, y_proba, pos_label, labels, sample_weight)
-    given = recalibrated = events.probability
+    predicted = recalibrated = events.probability
     if method == "corp":
         recalibrated = _isotonic(events)
         n_groups = len(np.unique(recalibrated))
     else:
         bins = bin_events(events, n_bins, strategy)
-        given, recalibrated = bins.predicted[bins.place], bins.observed[bins.place]
+        predicted, recalibrated = bins.predicted[bins.place], bins.observed[bins.place]
         n_groups = len(bins.counts)
     frequency = np.average(events.happened, weights=events.weight)
     scores = [
         _mean_score(events, probability, loss)
-        for probability in (events.probability, given, recalibrated, np.full_like(given, frequency))
+        for probability in (
+            events.probability,
+            predicted,
+            recalibrated,
+            np.full_like(predicted, frequency),
+        )
     ]
-    score, of_given, of_recalibrated, uncertainty = scores
+    score, binned_score, best_score, uncertainty = scores
     return Results(
         score=score,
-        miscalibration=of_given - of_recalibrated,
-        discrimination=uncertainty - of_recalibrated,
+        miscalibration=binned_score - best_score,
+        discrimination=uncertainty - best_score,
         uncertainty=uncertainty,
-        within_bins=score - of_given,
+        within_bins=score - binned_score,
         n_bins=n_groups,
     )
 
 
 def _isotonic(events: Events) -> Floats:
-    """Return the fraction that happened, made increasing in the probability."""
+    """Return the event fraction as an isotonic function of the predicted probability."""
     place = np.unique(events.probability, return_inverse=True)[1].reshape(-1)
     total = np.bincount(place, events.weight)
     fraction = np.bincount(place, events.weight * events.happened) / total
-    found: Floats = isotonic_regression(fraction, sample_weight=total, y_min=0.0, y_max=1.0)
-    return found[place]
+    fitted: Floats = isotonic_regression(fraction, sample_weight=total, y_min=0.0, y_max=1.0)
+    return fitted[place]
 
 
 def _mean_score(events: Events, probability: Floats, loss: str) -> float:

@@ -1,7 +1,7 @@
-"""Error rate, and precision, recall and F averaged over classes before F is taken.
+"""Error rate, predictive values, and F of class-averaged precision and recall.
 
-All are read from the counts of each class: how its predictions, as labels or as an indicator
-matrix, are right or wrong.
+All metrics are computed from the true positives, false positives and false negatives of each class.
+Predictions are labels or an indicator matrix.
 """
 
 from __future__ import annotations
@@ -18,19 +18,6 @@ from sklearn.metrics import multilabel_confusion_matrix
 from skeval.utils import _checks
 from skeval.utils._compat import Interval, Options, StrOptions, num_samples, validate_params
 
-__all__ = [
-    "averaged_precision_recall_fscore",
-    "class_weights",
-    "error_rate",
-    "macro_fbeta_score",
-    "micro_fbeta_score",
-    "npv_score",
-    "ppv_score",
-    "sensitivity_score",
-    "specificity_score",
-    "weighted_fbeta_score",
-]
-
 ZeroDivision = float | str
 ClassWeight = str | ArrayLike | Mapping[Any, float]
 
@@ -42,38 +29,37 @@ _FBETA: dict[str, list[object]] = {
     "sample_weight": ["array-like", None],
     "zero_division": [Options(Real, {0.0, 1.0}), "nan", StrOptions({"warn"})],
 }
-"""Rules of arguments; of those that a function does not have `validate_params` makes nothing."""
+"""Argument constraints; `validate_params` ignores entries that a function lacks."""
 
 
 @validate_params(_FBETA)
 def error_rate(
     y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
-    r"""Fraction of samples that are classified wrongly.
+    r"""Return the fraction of misclassified samples.
 
     .. math:: \frac{1}{n} \sum_i 1[y_i \ne \hat y_i]
 
-    In [0, 1]; 0 is best, 1 worst. It is ``1 - accuracy_score``, counted rather than subtracted:
-    one error in ten is exactly 0.1.
+    The result lies in [0, 1]; 0 is best, 1 worst. It equals ``1 - accuracy_score``, but errors are
+    counted rather than subtracted, so one error in ten is exactly 0.1.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or indicator matrix
-        True classes. Of an indicator matrix the whole row must agree.
+        True classes. For an indicator matrix, a prediction is correct if its whole row agrees.
     y_pred : array-like of shape (n_samples,) or indicator matrix
         Predicted classes.
     sample_weight : array-like of shape (n_samples,), default=None
-        Each sample counts as often as its weight says.
+        Sample weights.
 
     Returns
     -------
-    error : float
-        A fraction.
+    X
 
     Raises
     ------
     ValueError
-        If lengths or kinds of labels differ, or weights are negative or all zero.
+        If lengths or label types differ, or weights are negative or all zero.
 
     Examples
     --------
@@ -101,32 +87,33 @@ def sensitivity_score(
     pos_label: object = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    r"""Share of the positive samples that are predicted positive.
+    r"""Return the fraction of positive samples that are predicted as positive.
 
     .. math:: TP / (TP + FN)
 
-    In [0, 1]; 1 is best. It is the recall of the positive class.
+    The result lies in [0, 1]; 1 is best. Also known as the recall of the positive class or the
+    true-positive rate.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        True classes; of more than two, all but `pos_label` are the negative one.
+        True classes. With more than two, all classes but `pos_label` are negative.
     y_pred : array-like of shape (n_samples,)
         Predicted classes.
     pos_label : int, float, bool or str, default=None
-        The positive class; None is 1 where classes are in {0, 1} or {-1, 1}.
+        The positive class. None uses 1 if the classes are in {0, 1} or {-1, 1}.
     sample_weight : array-like of shape (n_samples,), default=None
-        Each sample counts as often as its weight says.
+        Sample weights.
 
     Returns
     -------
     sensitivity : float
-        A fraction; nan, with a warning, where no sample is positive.
+        A fraction; nan, with a warning, if no sample is positive.
 
     Raises
     ------
     ValueError
-        If lengths or kinds of labels differ, or it is not clear which class is positive.
+        If lengths or label types differ, or the positive class is ambiguous.
 
     Examples
     --------
@@ -145,32 +132,33 @@ def specificity_score(
     pos_label: object = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    r"""Share of the negative samples that are predicted negative.
+    r"""Return the fraction of negative samples that are predicted as negative.
 
     .. math:: TN / (TN + FP)
 
-    In [0, 1]; 1 is best. It is the recall of the negative class, 1 less the false positive rate.
+    The result lies in [0, 1]; 1 is best. It is the recall of the negative class, that is, 1 minus
+    the false-positive rate.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        True classes; of more than two, all but `pos_label` are the negative one.
+        True classes. With more than two, all classes but `pos_label` are negative.
     y_pred : array-like of shape (n_samples,)
         Predicted classes.
     pos_label : int, float, bool or str, default=None
-        The positive class; None is 1 where classes are in {0, 1} or {-1, 1}.
+        The positive class. None uses 1 if the classes are in {0, 1} or {-1, 1}.
     sample_weight : array-like of shape (n_samples,), default=None
-        Each sample counts as often as its weight says.
+        Sample weights.
 
     Returns
     -------
     specificity : float
-        A fraction; nan, with a warning, where no sample is negative.
+        A fraction; nan, with a warning, if no sample is negative.
 
     Raises
     ------
     ValueError
-        If lengths or kinds of labels differ, or it is not clear which class is positive.
+        If lengths or label types differ, or the positive class is ambiguous.
 
     Examples
     --------
@@ -189,33 +177,33 @@ def ppv_score(
     pos_label: object = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    r"""Positive predictive value: share of the samples predicted positive that are.
+    r"""Return the fraction of samples predicted as positive that are positive.
 
     .. math:: TP / (TP + FP)
 
-    In [0, 1]; 1 is best. It is the precision of the positive class, and depends on how
-    common that is.
+    The positive predictive value lies in [0, 1]; 1 is best. It is the precision of the positive
+    class and depends on the prevalence of that class.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        True classes; of more than two, all but `pos_label` are the negative one.
+        True classes. With more than two, all classes but `pos_label` are negative.
     y_pred : array-like of shape (n_samples,)
         Predicted classes.
     pos_label : int, float, bool or str, default=None
-        The positive class; None is 1 where classes are in {0, 1} or {-1, 1}.
+        The positive class. None uses 1 if the classes are in {0, 1} or {-1, 1}.
     sample_weight : array-like of shape (n_samples,), default=None
-        Each sample counts as often as its weight says.
+        Sample weights.
 
     Returns
     -------
     ppv : float
-        A fraction; nan, with a warning, where no sample is predicted positive.
+        A fraction; nan, with a warning, if no sample is predicted as positive.
 
     Raises
     ------
     ValueError
-        If lengths or kinds of labels differ, or it is not clear which class is positive.
+        If lengths or label types differ, or the positive class is ambiguous.
 
     Examples
     --------
@@ -234,33 +222,33 @@ def npv_score(
     pos_label: object = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    r"""Negative predictive value: share of the samples predicted negative that are.
+    r"""Return the fraction of samples predicted as negative that are negative.
 
     .. math:: TN / (TN + FN)
 
-    In [0, 1]; 1 is best. It is the precision of the negative class, and depends on how
-    common that is.
+    The negative predictive value lies in [0, 1]; 1 is best. It is the precision of the negative
+    class and depends on the prevalence of that class.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        True classes; of more than two, all but `pos_label` are the negative one.
+        True classes. With more than two, all classes but `pos_label` are negative.
     y_pred : array-like of shape (n_samples,)
         Predicted classes.
     pos_label : int, float, bool or str, default=None
-        The positive class; None is 1 where classes are in {0, 1} or {-1, 1}.
+        The positive class. None uses 1 if the classes are in {0, 1} or {-1, 1}.
     sample_weight : array-like of shape (n_samples,), default=None
-        Each sample counts as often as its weight says.
+        Sample weights.
 
     Returns
     -------
     npv : float
-        A fraction; nan, with a warning, where no sample is predicted negative.
+        A fraction; nan, with a warning, if no sample is predicted as negative.
 
     Raises
     ------
     ValueError
-        If lengths or kinds of labels differ, or it is not clear which class is positive.
+        If lengths or label types differ, or the positive class is ambiguous.
 
     Examples
     --------
@@ -280,18 +268,18 @@ def _measure_side(
     positive: bool,
     predicted: bool = False,
 ) -> float:
-    """Return the share of right ones of the positive, or negative, or of those predicted so."""
+    """Return the recall of the positive or negative class, or its precision if `predicted`."""
     pair = [np.asarray(labels) for labels in _checks.check_predictions(y_true, y_pred)]
     if pair[0].ndim > 1:
         raise ValueError(f"y_true must have shape (n_samples,), got {pair[0].shape}.")
     label = _checks.positive_label(_checks.classes_of(*pair).tolist(), pos_label)
-    is_so, said_so = ((labels == label) == positive for labels in pair)
-    weight = _checks.scale_weights(sample_weight, len(is_so))[0]
-    total = float(weight[said_so if predicted else is_so].sum())
+    is_member, is_predicted = ((labels == label) == positive for labels in pair)
+    weight = _checks.scale_weights(sample_weight, len(is_member))[0]
+    total = float(weight[is_predicted if predicted else is_member].sum())
     if not total:
-        what = f"{'predicted ' * predicted}{'positive' if positive else 'negative'}"
-        return _checks.give_nan(f"The share is 0/0, nan: no sample is {what}.")
-    return float(weight[is_so & said_so].sum() / total)
+        side = f"{'predicted ' * predicted}{'positive' if positive else 'negative'}"
+        return _checks.give_nan(f"The share is 0/0, nan: no sample is {side}.")
+    return float(weight[is_member & is_predicted].sum() / total)
 
 
 @validate_params(
@@ -307,14 +295,14 @@ def averaged_precision_recall_fscore(
     sample_weight: ArrayLike | None = None,
     zero_division: ZeroDivision = "warn",
 ) -> tuple[float, float, float]:
-    r"""Precision and recall averaged over classes, and the F of the two averages.
+    r"""Return class-averaged precision and recall, and the F of these two averages.
 
     With :math:`P_c`, :math:`R_c` the precision and recall of class `c` and weights that sum to 1,
 
     .. math:: P = \sum_c w_c P_c, \quad R = \sum_c w_c R_c, \quad
               F_\beta = \frac{(1 + \beta^2) P R}{\beta^2 P + R}.
 
-    All in [0, 1]; 1 is best, 0 worst.
+    All values lie in [0, 1]; 1 is best, 0 worst.
 
     Parameters
     ----------
@@ -323,38 +311,38 @@ def averaged_precision_recall_fscore(
     y_pred : array-like of shape (n_samples,) or indicator matrix
         Predicted classes.
     beta : float in [0, inf], default=1.0
-        Recall counts `beta` times as much as precision; 0 gives P, infinity gives R.
+        Weight of recall relative to precision; 0 gives P, infinity gives R.
     average : {"macro", "micro", "log_inverse"}, array-like or dict, default="macro"
-        "macro" weighs classes equally. "micro" averages (which is to say pools) the true
-        positives, false positives and false negatives over classes first. "log_inverse" weighs a
-        class of `n_c` samples by `1 / log2(n_c)`, which lifts rare classes. An array holds a
-        weight for each class in the order of `labels`, a dict maps each class to its weight;
-        weights are divided by their sum.
+        "macro" weights classes equally. "micro" first pools the true positives, false positives and
+        false negatives over classes. "log_inverse" weights a class of `n_c` samples by `1 /
+        log2(n_c)`, which gives rare classes more weight. An array contains a weight for each class
+        in the order of `labels`; a dict maps each class to its weight. Weights are divided by their
+        sum.
     labels : array-like, default=None
-        The classes to average over, by default all that occur, sorted.
+        Classes to average over. None uses all classes that occur, sorted.
     sample_weight : array-like of shape (n_samples,), default=None
-        Each sample counts as often as its weight says.
+        Sample weights.
     zero_division : "warn", 0.0, 1.0 or nan, default="warn"
-        The precision of a class that is never predicted and the recall of one that never occurs,
-        as in scikit-learn: "warn" is 0 with a warning, nan leaves the class out of that mean.
+        Precision of a class that is never predicted, and recall of a class that never occurs, as in
+        scikit-learn: "warn" uses 0 with a warning, nan omits the class from that mean.
 
     Returns
     -------
     precision, recall, fscore : float
-        The averages, and F of them; F is 0 where one of both is 0.
+        The averages, and the F computed from them; F is 0 if either average is 0.
 
     Raises
     ------
     ValueError
-        If `beta` is negative, `zero_division` another number, `labels` repeat, class weights do
-        not match the classes, or "log_inverse" meets a class with `n_c <= 1`, whose weight would
-        not be finite.
+        If `beta` is negative, `zero_division` is another number, `labels` has duplicates, class
+        weights do not match the classes, or "log_inverse" is used with a class of `n_c <= 1`
+        samples, whose weight would not be finite.
 
     Notes
     -----
-    The macro F of scikit-learn (``average="macro"``) is another number: the mean of the
-    :math:`F_c` of the classes. It is at most the macro F given here (Opitz & Burst). The micro
-    averages of the two packages are equal.
+    The macro F of scikit-learn (``average="macro"``) is a different number, the mean of the
+    :math:`F_c` over classes. It is never larger than the macro F returned here (Opitz and Burst
+    [1]_). The micro averages of the two packages are equal.
 
     References
     ----------
@@ -380,7 +368,7 @@ def averaged_precision_recall_fscore(
 
 
 def _f_beta_score(counted: Counted, beta: float, zero_division: ZeroDivision) -> float:
-    """Return F alone, with a warning only where it depends on what 0/0 is taken for."""
+    """Return F, and warn only if it depends on the value substituted for 0/0."""
     classes, counts, weight = counted
 
     def score(filling: float) -> float:
@@ -403,12 +391,12 @@ def macro_fbeta_score(
     sample_weight: ArrayLike | None = None,
     zero_division: ZeroDivision = "warn",
 ) -> float:
-    r"""F of the macro-averaged precision and recall.
+    r"""Return the F of macro-averaged precision and recall.
 
     .. math:: F_\beta\Bigl(\tfrac1K \sum_c P_c,\ \tfrac1K \sum_c R_c\Bigr), \quad
               F_\beta(P, R) = \frac{(1 + \beta^2) P R}{\beta^2 P + R}
 
-    In [0, 1]; 1 is best, 0 worst.
+    The result lies in [0, 1]; 1 is best, 0 worst.
 
     Parameters
     ----------
@@ -417,14 +405,14 @@ def macro_fbeta_score(
     y_pred : array-like of shape (n_samples,) or indicator matrix
         Predicted classes.
     beta : float in [0, inf], default=1.0
-        Recall counts `beta` times as much as precision; 0 gives P, infinity gives R.
+        Weight of recall relative to precision; 0 gives P, infinity gives R.
     labels : array-like, default=None
-        The classes to average over, by default all that occur.
+        Classes to average over. None uses all classes that occur.
     sample_weight : array-like of shape (n_samples,), default=None
-        Each sample counts as often as its weight says.
+        Sample weights.
     zero_division : "warn", 0.0, 1.0 or nan, default="warn"
-        The value of a precision or recall that is 0/0, as in scikit-learn: "warn" is 0, with a
-        warning where F depends on it, nan leaves the class out.
+        Value of a precision or recall that is 0/0, as in scikit-learn: "warn" uses 0, with a
+        warning if F depends on it; nan omits the class.
 
     Returns
     -------
@@ -434,13 +422,13 @@ def macro_fbeta_score(
     Raises
     ------
     ValueError
-        If `beta` is negative, `zero_division` another number, or `labels` repeat.
+        If `beta` is negative, `zero_division` is another number, or `labels` has duplicates.
 
     Notes
     -----
-    ``sklearn.metrics.fbeta_score(average="macro")`` is the mean of the F of each class: another
-    number. In the example the classes have P = (1, 2/3) and R = (3/4, 1): the mean of
-    F = (6/7, 4/5) is 0.8286, and F of the means (5/6, 7/8) is 0.8537.
+    ``sklearn.metrics.fbeta_score(average="macro")`` is a different number, the mean of the F of
+    each class. In the example the classes have P = (1, 2/3) and R = (3/4, 1). The mean of F = (6/7,
+    4/5) is 0.8286, whereas the F of the means (5/6, 7/8) is 0.8537.
 
     References
     ----------
@@ -470,12 +458,13 @@ def micro_fbeta_score(
     sample_weight: ArrayLike | None = None,
     zero_division: ZeroDivision = "warn",
 ) -> float:
-    r"""F of the counts averaged over classes.
+    r"""Return the F of counts pooled over classes.
 
     .. math:: F_\beta\Bigl(\frac{\sum_c TP_c}{\sum_c TP_c + FP_c},\
               \frac{\sum_c TP_c}{\sum_c TP_c + FN_c}\Bigr)
 
-    In [0, 1]; 1 is best, 0 worst. Over all classes of a single-label problem it is the accuracy.
+    The result lies in [0, 1]; 1 is best, 0 worst. Over all classes of a single-label problem, it
+    equals the accuracy.
 
     Parameters
     ----------
@@ -484,14 +473,14 @@ def micro_fbeta_score(
     y_pred : array-like of shape (n_samples,) or indicator matrix
         Predicted classes.
     beta : float in [0, inf], default=1.0
-        Recall counts `beta` times as much as precision; 0 gives P, infinity gives R.
+        Weight of recall relative to precision; 0 gives P, infinity gives R.
     labels : array-like, default=None
-        The classes to pool, by default all that occur.
+        Classes to pool. None uses all classes that occur.
     sample_weight : array-like of shape (n_samples,), default=None
-        Each sample counts as often as its weight says.
+        Sample weights.
     zero_division : "warn", 0.0, 1.0 or nan, default="warn"
-        The value of a precision or recall that is 0/0, as in scikit-learn: "warn" is 0, with a
-        warning where F depends on it, nan leaves the class out.
+        Value of a precision or recall that is 0/0, as in scikit-learn: "warn" uses 0, with a
+        warning if F depends on it; nan omits the class.
 
     Returns
     -------
@@ -501,12 +490,12 @@ def micro_fbeta_score(
     Raises
     ------
     ValueError
-        If `beta` is negative, `zero_division` another number, or `labels` repeat.
+        If `beta` is negative, `zero_division` is another number, or `labels` has duplicates.
 
     Notes
     -----
-    Averaging the counts equals pooling them, so this agrees with
-    ``sklearn.metrics.fbeta_score(average="micro")``.
+    The result equals ``sklearn.metrics.fbeta_score(average="micro")``, because averaging and
+    pooling counts give the same ratios.
 
     Examples
     --------
@@ -529,11 +518,11 @@ def weighted_fbeta_score(
     sample_weight: ArrayLike | None = None,
     zero_division: ZeroDivision = "warn",
 ) -> float:
-    r"""F of the precision and recall averaged with class weights.
+    r"""Return the F of precision and recall averaged with class weights.
 
     .. math:: F_\beta\Bigl(\sum_c w_c P_c,\ \sum_c w_c R_c\Bigr), \quad \sum_c w_c = 1
 
-    In [0, 1]; 1 is best, 0 worst.
+    The result lies in [0, 1]; 1 is best, 0 worst.
 
     Parameters
     ----------
@@ -542,18 +531,18 @@ def weighted_fbeta_score(
     y_pred : array-like of shape (n_samples,) or indicator matrix
         Predicted classes.
     beta : float in [0, inf], default=1.0
-        Recall counts `beta` times as much as precision; 0 gives P, infinity gives R.
+        Weight of recall relative to precision; 0 gives P, infinity gives R.
     class_weight : "log_inverse", array-like or dict, default="log_inverse"
-        "log_inverse" weighs a class of `n_c` samples by `1 / log2(n_c)`, which lifts rare
-        classes. An array holds a weight for each class in the order of `labels`, a dict maps each
-        class to its weight. Weights are divided by their sum.
+        "log_inverse" weights a class of `n_c` samples by `1 / log2(n_c)`, which gives rare
+        classes more weight. An array contains a weight for each class in the order of `labels`;
+        a dict maps each class to its weight. Weights are divided by their sum.
     labels : array-like, default=None
-        The classes to average over, by default all that occur, sorted.
+        Classes to average over. None uses all classes that occur, sorted.
     sample_weight : array-like of shape (n_samples,), default=None
-        Each sample counts as often as its weight says.
+        Sample weights.
     zero_division : "warn", 0.0, 1.0 or nan, default="warn"
-        The value of a precision or recall that is 0/0, as in scikit-learn: "warn" is 0, with a
-        warning where F depends on it, nan leaves the class out.
+        Value of a precision or recall that is 0/0, as in scikit-learn: "warn" uses 0, with a
+        warning if F depends on it; nan omits the class.
 
     Returns
     -------
@@ -563,12 +552,13 @@ def weighted_fbeta_score(
     Raises
     ------
     ValueError
-        If weights do not match the classes, or "log_inverse" meets a class of at most one sample.
+        If weights do not match the classes, or "log_inverse" is used with a class of at most one
+        sample.
 
     Notes
     -----
-    ``sklearn.metrics.fbeta_score(average="weighted")`` weighs the F of each class by the size of
-    the class, which lifts frequent classes.
+    ``sklearn.metrics.fbeta_score(average="weighted")`` instead weights the F of each class by the
+    class size, which favors frequent classes.
 
     Examples
     --------
@@ -587,7 +577,8 @@ _WEIGHTS = "class weights (average= or class_weight=)"
 def f_beta(precision: float, recall: float, beta: float) -> float:
     """Return 1 / ((1 - a) / P + a / R) with a = b^2 / (1 + b^2), which is between P and R.
 
-    P for b = 0 and R for infinite b; else 0 where one of both is 0, even if the other is nan.
+    The result is P for b = 0 and R for infinite b. Otherwise it is 0 if P or R is 0, even if the
+    other is nan.
     """
     if beta in (0, np.inf):
         return precision if beta == 0 else recall
@@ -603,9 +594,9 @@ def f_beta(precision: float, recall: float, beta: float) -> float:
 
 
 def mean_precision_recall(counts: Counts, weight: Floats, filling: float) -> tuple[float, float]:
-    """Return the means over classes, with `filling` for 0/0.
+    """Return mean precision and recall over classes, with `filling` in place of 0/0.
 
-    `counts` are the true positives, false positives and false negatives of each class.
+    `counts` contains the true positives, false positives and false negatives of each class.
     """
     tp, fp, fn = counts
     precision, recall = _divide(tp, tp + fp, filling), _divide(tp, tp + fn, filling)
@@ -617,7 +608,7 @@ def _divide(part: Floats, whole: Floats, filling: float) -> Floats:
 
 
 def weighted_mean(values: Floats, weight: Floats) -> float:
-    """Return the weighted mean over the values that are defined; nan if none is."""
+    """Return the weighted mean of the values that are not nan; nan if all are."""
     defined = ~np.isnan(values)
     if not weight[defined].any():
         return float("nan")
@@ -631,15 +622,15 @@ def class_weights(
     if isinstance(average, str):
         weight = np.ones(len(classes)) if average == "macro" else _log_inverse(classes, support)
     else:
-        given = average
-        if isinstance(given, Mapping):
-            if set(given) != set(classes.tolist()):
+        weights = average
+        if isinstance(weights, Mapping):
+            if set(weights) != set(classes.tolist()):
                 raise ValueError(
                     f"{_WEIGHTS} must name exactly the classes {classes.tolist()}, got "
-                    f"{list(given)}."
+                    f"{list(weights)}."
                 )
-            given = [given[label] for label in classes.tolist()]
-        weight = _checks.check_data(_WEIGHTS, given, ensure_2d=False, dtype=np.float64)
+            weights = [weights[label] for label in classes.tolist()]
+        weight = _checks.check_data(_WEIGHTS, weights, ensure_2d=False, dtype=np.float64)
     if weight.shape != (len(classes),):
         raise ValueError(
             f"{_WEIGHTS} must be one per class, {len(classes)}, got shape {weight.shape}."
@@ -663,14 +654,14 @@ def _log_inverse(classes: NDArray[np.generic], support: Floats) -> Floats:
 
 def warn_of_empty(classes: list[object], counts: Counts) -> None:
     tp, fp, fn = counts
-    for what, empty in (
+    for metric, empty in (
         ("Precision (never predicted)", tp + fp == 0),
         ("Recall (never true)", tp + fn == 0),
     ):
         if empty.any():
-            concerned = [classes[i] for i in np.flatnonzero(empty)[:10]]
+            affected = [classes[i] for i in np.flatnonzero(empty)[:10]]
             _checks.warn_undefined(
-                f"{what} is 0/0 for {concerned} and set to 0; zero_division= says otherwise."
+                f"{metric} is 0/0 for {affected} and set to 0; zero_division= changes this value."
             )
 
 
@@ -681,9 +672,9 @@ def count_and_weigh(
     labels: ArrayLike | None,
     sample_weight: ArrayLike | None,
 ) -> Counted:
-    """Return the classes, their weighted counts and their weights; micro makes one class of all.
+    """Return the classes, their counts and their weights; "micro" merges all classes into one.
 
-    Counts are true positives, false positives and false negatives, relative to some scale.
+    Counts are true positives, false positives and false negatives, up to a common factor.
     """
     y_true, y_pred, classes = _checks.check_labels(y_true, y_pred, labels)
     relative, scale = _checks.scale_weights(sample_weight, num_samples(y_true))
@@ -702,7 +693,7 @@ def count_and_weigh(
 Floats = NDArray[np.float64]
 Counts = tuple[Floats, Floats, Floats]
 Counted = tuple[list[object], Counts, Floats]
-"""Classes, their counts and their weights."""
+"""Classes with their counts and class weights."""
 
 
 def class_counts(
@@ -715,19 +706,19 @@ def class_counts(
     """Return the true positives, false positives and false negatives of each class."""
     if np.ndim(y_true) == 1:
         true, pred = np.asarray(y_true), np.asarray(y_pred)
-        found = classes if labels is None else _checks.classes_of(true, pred)
-        true_code, pred_code = np.searchsorted(found, true), np.searchsorted(found, pred)
+        present = classes if labels is None else _checks.classes_of(true, pred)
+        true_code, pred_code = np.searchsorted(present, true), np.searchsorted(present, pred)
         right = true_code == pred_code
         parts = ((true_code, right), (pred_code, ~right), (true_code, ~right))
-        weights = [None if weight is None else weight[of] for _, of in parts]
-        each = [
-            np.bincount(code[of], own, minlength=len(found)).astype(np.float64)
-            for (code, of), own in zip(parts, weights, strict=True)
+        weights = [None if weight is None else weight[members] for _, members in parts]
+        counts = [
+            np.bincount(code[members], own, minlength=len(present)).astype(np.float64)
+            for (code, members), own in zip(parts, weights, strict=True)
         ]
         if labels is not None:
-            place = np.minimum(np.searchsorted(found, classes), len(found) - 1)
-            each = [np.where(found[place] == classes, sums[place], 0.0) for sums in each]
-        return each[0], each[1], each[2]
+            place = np.minimum(np.searchsorted(present, classes), len(present) - 1)
+            counts = [np.where(present[place] == classes, sums[place], 0.0) for sums in counts]
+        return counts[0], counts[1], counts[2]
     tables = multilabel_confusion_matrix(
         y_true, y_pred, labels=None if labels is None else classes, sample_weight=weight
     ).astype(np.float64)

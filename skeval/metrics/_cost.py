@@ -1,7 +1,7 @@
-"""Costs of errors: the cost-sensitive error, and the cost curve of a score with its band.
+"""Cost-sensitive error, and cost curves with pointwise bands.
 
-A cost curve is the lower envelope of the lines of cost of a ROC curve's points, and so of those of
-its convex hull.
+Each point of a ROC curve gives a line in cost space. The cost curve is the lower envelope of these
+lines; the points on the convex hull of the ROC curve suffice to compute it.
 """
 
 from __future__ import annotations
@@ -28,23 +28,21 @@ from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
 from skeval.utils._compat import Interval, num_samples, validate_params
 
-__all__ = [
-    "cost_curve",
-    "cost_curve_band",
-    "cost_sensitive_error",
-    "expected_cost",
-    "probability_cost",
-]
-
 Floats = NDArray[np.float64]
 AXES = "probability_cost", "normalized_expected_cost"
+
+
+COST = Interval(Real, 0, None, closed="left")
 
 
 @validate_params(
     {
         "y_true": ["array-like"],
         "y_pred": ["array-like"],
-        "cost_matrix": ["array-like"],
+        "cost_matrix": ["array-like", None],
+        "false_positive_cost": [COST, None],
+        "false_negative_cost": [COST, None],
+        "pos_label": [Real, str, "boolean", None],
         "labels": ["array-like", None],
         "sample_weight": ["array-like", None],
     }
@@ -53,7 +51,10 @@ def cost_sensitive_error(
     y_true: ArrayLike,
     y_pred: ArrayLike,
     *,
-    cost_matrix: ArrayLike,
+    cost_matrix: ArrayLike | None = None,
+    false_positive_cost: float | None = None,
+    false_negative_cost: float | None = None,
+    pos_label: object = None,
     labels: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
@@ -69,9 +70,15 @@ def cost_sensitive_error(
         True classes.
     y_pred : array-like of shape (n_samples,)
         Predicted classes.
-    cost_matrix : array-like of shape (n_classes, n_classes)
-        ``cost_matrix[i, j]`` is the cost of calling class `i` class `j`: rows true, columns
-        predicted, in the order of `labels`. Not negative, with a zero diagonal.
+    cost_matrix : array-like of shape (n_classes, n_classes), default=None
+        ``cost_matrix[i, j]`` is the cost of predicting class `i` as class `j`: rows true, columns
+        predicted, as in `sklearn.metrics.confusion_matrix`, in the order of `labels`. Not negative,
+        with a zero diagonal.
+    false_positive_cost, false_negative_cost : float, default=None
+        For two classes, both in place of `cost_matrix`: the cost of predicting a negative as
+        positive, and of predicting a positive as negative.
+    pos_label : int, float, bool or str, default=None
+        The positive class of these two; None is 1 where the classes are in {0, 1} or {-1, 1}.
     labels : array-like of shape (n_classes,), default=None
         The classes in the order of `cost_matrix`; None is all that occur, sorted. Give them
         wherever some class may be absent, as in the folds of a cross-validation.
@@ -81,13 +88,24 @@ def cost_sensitive_error(
     Returns
     -------
     error : float
-        In the unit of `cost_matrix`.
+        In the unit of the costs.
 
     Raises
     ------
     ValueError
-        If `cost_matrix` is not square with a row per class, has a negative or infinite cost or a
-        non-zero diagonal, or a class that occurs is not in `labels`.
+        If neither or both of `cost_matrix` and the named costs are given, `cost_matrix` is not
+        square with a row per class, has a negative or infinite cost or a non-zero diagonal, the
+        named costs are given for more than two classes, or a class that occurs is not in `labels`.
+
+    See Also
+    --------
+    probability_cost : The same two costs and a prior as a place on a cost curve.
+
+    Notes
+    -----
+    Elkan [1]_ and several lecture notes write :math:`c_{FN}` for the cost of predicting 0 where the
+    truth is 1, which is rows *predicted*, columns true. A matrix in this convention must be
+    transposed; no check can notice it. The named costs avoid the question.
 
     References
     ----------
@@ -96,19 +114,52 @@ def cost_sensitive_error(
     Examples
     --------
     >>> from skeval.metrics import cost_sensitive_error
-    >>> costs = [[0, 1], [5, 0]]  # to miss class 1 costs five times a false alarm
-    >>> cost_sensitive_error([0, 0, 1, 1], [0, 1, 1, 0], cost_matrix=costs)
+    >>> y_true, y_pred = [0, 0, 1, 1], [0, 1, 1, 0]
+    >>> cost_sensitive_error(y_true, y_pred, false_positive_cost=1, false_negative_cost=5)
+    1.5
+    >>> cost_sensitive_error(y_true, y_pred, cost_matrix=[[0, 1], [5, 0]])
     1.5
     """
     y_true, y_pred, classes = _checks.check_labels(y_true, y_pred, labels)
     unknown = set(_checks.classes_of(y_true, y_pred).tolist()) - set(classes.tolist())
     if unknown:
         raise ValueError(f"labels must name every class that occurs, got none of {unknown}.")
-    costs = _check_costs(cost_matrix, len(classes))
+    costs = costs_of_cells(
+        classes, cost_matrix, false_positive_cost, false_negative_cost, pos_label
+    )
     weight = _checks.scale_weights(sample_weight, num_samples(y_true))[0]
     with _checks.naming("y_true", "y_pred"):
         table = confusion_matrix(y_true, y_pred, labels=classes, sample_weight=weight)
     return float(np.sum(table / table.sum() * costs))
+
+
+def costs_of_cells(
+    classes: NDArray[np.generic],
+    cost_matrix: ArrayLike | None = None,
+    false_positive_cost: float | None = None,
+    false_negative_cost: float | None = None,
+    pos_label: object = None,
+) -> Floats:
+    """Return the costs of the cells of a confusion matrix, by true and predicted class."""
+    named = (false_positive_cost, false_negative_cost)
+    if (cost_matrix is None) == (named == (None, None)) or (named.count(None) == 1):
+        raise ValueError(
+            "cost_matrix, or both false_positive_cost and false_negative_cost, must be given, got "
+            f"cost_matrix={cost_matrix!r}, false_positive_cost={false_positive_cost}, "
+            f"false_negative_cost={false_negative_cost}."
+        )
+    if cost_matrix is not None:
+        return _check_costs(cost_matrix, len(classes))
+    if len(classes) > 2:
+        raise ValueError(
+            "false_positive_cost and false_negative_cost need at most two classes (cost_matrix "
+            f"takes more), got {len(classes)}: {classes[:10].tolist()}."
+        )
+    positive = classes == _checks.positive_label(classes.tolist(), pos_label)
+    costs = np.zeros((len(classes), len(classes)))
+    costs[np.ix_(~positive, positive)] = false_positive_cost
+    costs[np.ix_(positive, ~positive)] = false_negative_cost
+    return costs
 
 
 def _check_costs(cost_matrix: ArrayLike, n_classes: int) -> Floats:
@@ -128,41 +179,43 @@ def _check_costs(cost_matrix: ArrayLike, n_classes: int) -> Floats:
 @validate_params(
     {
         "prior": [Interval(Real, 0, 1, closed="both")],
-        "cost_false_negative": [Interval(Real, 0, None, closed="left")],
-        "cost_false_positive": [Interval(Real, 0, None, closed="left")],
+        "false_negative_cost": [COST],
+        "false_positive_cost": [COST],
     }
 )
 def probability_cost(
-    prior: float, *, cost_false_negative: float = 1.0, cost_false_positive: float = 1.0
+    prior: float, *, false_negative_cost: float = 1.0, false_positive_cost: float = 1.0
 ) -> float:
-    r"""Place of a prior and two costs on the x-axis of a cost curve.
+    r"""Return the position of a prior and two costs on the x-axis of a cost curve.
 
-    .. math:: P(+)cost = \frac{p\, c_{01}}{p\, c_{01} + (1 - p)\, c_{10}}
+    .. math:: P(+)cost = \frac{p\, c_{FN}}{p\, c_{FN} + (1 - p)\, c_{FP}}
 
-    In [0, 1]; with equal costs it is the prior.
+    The result lies in [0, 1]; with equal costs it is the prior.
 
     Parameters
     ----------
     prior : float in [0, 1]
-        Probability `p` of the positive class where the classifier will be used.
-    cost_false_negative : float, default=1.0
-        The cost :math:`c_{01}` of calling a positive negative.
-    cost_false_positive : float, default=1.0
-        The cost :math:`c_{10}` of calling a negative positive.
+        Probability `p` of the positive class in deployment.
+    false_negative_cost : float, default=1.0
+        Cost :math:`c_{FN}` of predicting a positive sample as negative.
+    false_positive_cost : float, default=1.0
+        Cost :math:`c_{FP}` of predicting a negative sample as positive.
 
     Returns
     -------
     x : float
-        A fraction.
+        Position on the x-axis, in [0, 1].
 
     Raises
     ------
     ValueError
-        If `prior` leaves [0, 1], a cost is negative, or no error has a cost.
+        If `prior` is outside [0, 1], a cost is negative, or both errors have cost 0 or probability
+        0.
 
     Notes
     -----
-    Several posts print a product in place of the sum; that does not stay in [0, 1].
+    Some publications print a product instead of the sum in the denominator; that formula can leave
+    [0, 1].
 
     References
     ----------
@@ -173,17 +226,17 @@ def probability_cost(
     Examples
     --------
     >>> from skeval.metrics import probability_cost
-    >>> probability_cost(0.2, cost_false_negative=4.0)
+    >>> probability_cost(0.2, false_negative_cost=4.0)
     0.5
     """
-    largest = max(cost_false_negative, cost_false_positive) or 1.0
-    positive = prior * (cost_false_negative / largest)
-    negative = (1 - prior) * (cost_false_positive / largest)
+    largest = max(false_negative_cost, false_positive_cost) or 1.0
+    positive = prior * (false_negative_cost / largest)
+    negative = (1 - prior) * (false_positive_cost / largest)
     if positive + negative == 0:
         raise ValueError(
             "probability_cost needs an error with a cost and a probability > 0, got "
-            f"prior={prior}, cost_false_negative={cost_false_negative}, "
-            f"cost_false_positive={cost_false_positive}."
+            f"prior={prior}, false_negative_cost={false_negative_cost}, "
+            f"false_positive_cost={false_positive_cost}."
         )
     return float(positive / (positive + negative))
 
@@ -196,51 +249,50 @@ def cost_curve(
     pos_label: object = None,
     sample_weight: ArrayLike | None = None,
 ) -> Curve:
-    r"""Lower envelope of the normalised expected cost over all thresholds.
+    r"""Return the lower envelope of the normalized expected cost over all thresholds.
 
-    With `p` the prior of the positive class, :math:`c_{01}` the cost of calling a positive
-    negative and :math:`c_{10}` that of calling a negative positive,
+    With `p` the prior of the positive class, :math:`c_{FN}` the cost of a false negative and
+    :math:`c_{FP}` the cost of a false positive,
 
-    .. math:: x = \frac{p\, c_{01}}{p\, c_{01} + (1 - p)\, c_{10}}, \quad
-              \frac{FNR\, p\, c_{01} + FPR\, (1 - p)\, c_{10}}{p\, c_{01} + (1 - p)\, c_{10}}
+    .. math:: x = \frac{p\, c_{FN}}{p\, c_{FN} + (1 - p)\, c_{FP}}, \quad
+              \frac{FNR\, p\, c_{FN} + FPR\, (1 - p)\, c_{FP}}{p\, c_{FN} + (1 - p)\, c_{FP}}
               = FNR\, x + FPR\, (1 - x).
 
-    Each ROC point is a line from (0, FPR) to (1, FNR); the curve is the lower envelope of them all
-    and of the two trivial lines. It lies in [0, min(x, 1 - x)]; lower is better, and the area, in
-    [0, 1/4], is the expected cost over a uniform x.
+    Each ROC point gives a line from (0, FPR) to (1, FNR); the curve is the lower envelope of these
+    lines and of the lines of the two constant classifiers. It lies in [0, min(x, 1 - x)]; lower is
+    better. The area, in [0, 1/4], is the expected cost if x is uniform.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        True classes, two at most.
+        True classes, at most two.
     y_score : array-like of shape (n_samples,)
-        Larger says more surely positive.
+        Target scores; higher values indicate the positive class.
     pos_label : int, float, bool or str, default=None
-        The positive class; None is 1 where `y_true` takes values in {0, 1} or {-1, 1}.
+        The positive class. None uses 1 if `y_true` takes values in {0, 1} or {-1, 1}.
     sample_weight : array-like of shape (n_samples,), default=None
-        Each sample counts as often as its weight says.
+        Sample weights.
 
     Returns
     -------
     curve : Curve
-        With the vertices of the envelope, `x` from 0 to 1, and the `area`, which has no interval
-        and no standard error (they are nan); `at` finds the height of the curve at any x. A score
-        of ``thresholds[i]`` or more is called positive between the vertices i and i + 1; inf calls
-        nothing positive. ``details["lines"]`` of shape (n_cuts, 2) holds the false-positive rate
-        (the cost at x = 0) and the false-negative rate (at x = 1) of every cut of the score, the
-        two trivial ones included.
+        Vertices of the envelope, with `x` from 0 to 1, and the `area`, whose interval and standard
+        error are nan; `at` interpolates the curve at any x. Between vertices i and i + 1, scores of
+        ``thresholds[i]`` or more are predicted positive; with inf, none is. ``details["lines"]`` of
+        shape (n_cuts, 2) contains the false-positive rate (the cost at x = 0) and the
+        false-negative rate (the cost at x = 1) at every cut of the score, including the two
+        constant classifiers.
 
     Raises
     ------
     ValueError
-        If a class is absent, there are more than two, `pos_label` is none of them, or a score is
+        If a class is absent, there are more than two, `pos_label` is not one of them, or a score is
         not finite.
 
     Notes
     -----
-    The denominator is a sum; the product that several posts print does not stay in [0, 1]. The
-    envelope takes the best threshold on the very samples it is drawn from: on the samples of
-    training it is optimistic.
+    The denominator is a sum; the product that some publications print can leave [0, 1]. The
+    envelope uses the best threshold for the same samples, so it is optimistic on training samples.
 
     References
     ----------
@@ -293,42 +345,41 @@ def expected_cost(
     pos_label: object = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    r"""Normalised expected cost of a score at its best threshold.
+    r"""Return the normalized expected cost of a score at its best threshold.
 
     .. math:: \min_t\ FNR(t)\, x + FPR(t)\, (1 - x)
 
-    at `x`, or its mean over a uniform `x`: the area under the cost curve. In
-    [0, min(x, 1 - x)], the area in [0, 1/4]; 0 is best.
+    at `x`, or the mean of this over a uniform `x`, which is the area under the cost curve. The cost
+    lies in [0, min(x, 1 - x)] and the area in [0, 1/4]; 0 is best.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        True classes, two at most.
+        True classes, at most two.
     y_score : array-like of shape (n_samples,)
-        Larger says more surely positive.
+        Target scores; higher values indicate the positive class.
     probability_cost : float in [0, 1], default=None
-        The `x` that belongs to the prior and the costs, see `probability_cost`. None averages over
-        all.
+        Position `x` of the prior and the costs, see `probability_cost`. None averages over all `x`.
     pos_label : int, float, bool or str, default=None
-        The positive class; None is 1 where `y_true` takes values in {0, 1} or {-1, 1}.
+        The positive class. None uses 1 if `y_true` takes values in {0, 1} or {-1, 1}.
     sample_weight : array-like of shape (n_samples,), default=None
-        Each sample counts as often as its weight says.
+        Sample weights.
 
     Returns
     -------
     cost : float
-        A fraction of the largest expected cost; nan with `UndefinedMetricWarning` where a class
-        is absent.
+        Cost as a fraction of the largest expected cost; nan with `UndefinedMetricWarning` if a
+        class is absent.
 
     Raises
     ------
     ValueError
-        If there are more than two classes, `pos_label` is none of them, a score is not finite, or
-        `probability_cost` leaves [0, 1].
+        If there are more than two classes, `pos_label` is not one of them, a score is not finite,
+        or `probability_cost` is outside [0, 1].
 
     Notes
     -----
-    The threshold is chosen on the samples given; see `cost_curve`.
+    The threshold is chosen on the same samples; see `cost_curve`.
 
     References
     ----------
@@ -366,43 +417,43 @@ def cost_curve_band(
     n_points: int = 101,
     random_state: RandomStateLike = None,
 ) -> Curve:
-    r"""Interval of the cost curve at each x, or of its difference from a second one.
+    r"""Return a cost curve, or the difference of two, with a confidence interval at each x.
 
-    It is meant to cover the curve of the population, :math:`\min_t FNR(t)\, x + FPR(t) (1 - x)`
-    with the rates of every threshold `t` on unlimited data. Lower cost is better: where the band
-    of a difference lies below 0, `y_score` beats `baseline` at those costs.
+    The interval is for the curve of the population, :math:`\min_t FNR(t)\, x + FPR(t) (1 - x)`,
+    where the rates at each threshold `t` refer to unlimited data. Lower cost is better: where the
+    band of a difference lies below 0, `y_score` beats `baseline` at those costs.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        True classes, two.
+        True classes, exactly two.
     y_score : array-like of shape (n_samples,)
-        Larger says more surely positive.
+        Target scores; higher values indicate the positive class.
     baseline : array-like of shape (n_samples,), default=None
-        A second score, whose curve is subtracted.
+        Second score; its curve is subtracted.
     pos_label : int, float, bool or str, default=None
-        The positive class; None is 1 where `y_true` takes values in {0, 1} or {-1, 1}.
+        The positive class. None uses 1 if `y_true` takes values in {0, 1} or {-1, 1}.
     sample_weight : array-like of shape (n_samples,), default=None
-        The share of each sample in the rates. A class counts as :math:`(\sum w)^2 / \sum w^2`
-        samples, so that only the ratios of weights matter.
+        Sample weights in the rates. The effective size of a class is :math:`(\sum w)^2 / \sum w^2`,
+        so only the ratios of weights matter.
     groups : array-like of shape (n_samples,) or (n_samples, n_kinds), default=None
-        For samples that belong together, nested or crossed (:doc:`/user_guide/dependence`): whole
-        groups are drawn, and the interval counts the samples that each class is worth.
+        Group labels of dependent samples, nested or crossed (:doc:`/user_guide/dependence`). Whole
+        groups are resampled, and the interval uses the effective sample size of each class.
     confidence_level : float, default=0.95
-        Nominal coverage at each x by itself, not of the whole curve.
+        Nominal pointwise coverage at each x, not of the whole curve.
     n_resamples : int, default=1000
         Number of bootstrap resamples.
     n_points : int, default=101
         Number of x values.
     random_state : int, RandomState, Generator or None, default=None
-        Draws the resamples.
+        Seed of the resamples.
 
     Returns
     -------
     curve : Curve
-        With `x`, evenly from 0 to 1, the cost or its difference `y`, `low` and `high`. `details`
-        hold the curves of the resamples, ``replicates`` of shape (n_resamples, n_points), and
-        whether a baseline was subtracted, ``is_difference``.
+        Curve with `x` evenly spaced from 0 to 1, the cost or its difference `y`, and the limits
+        `low` and `high`. `details` contain the curves of the resamples, ``replicates`` of shape
+        (n_resamples, n_points), and whether a baseline was subtracted, ``is_difference``.
 
     Raises
     ------
@@ -411,30 +462,31 @@ def cost_curve_band(
 
     Notes
     -----
-    Positive and negative samples are resampled separately, for the axis of the curve, not the
-    sample, says how frequent they are; two scores are resampled together.
+    Positive and negative samples are resampled separately, because the x-axis, not the sample,
+    defines the class frequencies. Two scores are resampled together.
 
-    *One curve.* The best threshold is chosen on the samples that judge it, so that the curve is
-    too low, and its resamples, which choose again, lower still: in the simulations below their
-    percentiles covered as little as 0.10 where 0.95 was meant. Instead, at each x:
+    *One curve.* The best threshold is chosen and evaluated on the same samples, so the curve is
+    biased downward. The resamples choose again and are biased further: in the simulations below,
+    nominal 0.95 percentile intervals had coverage as low as 0.10. Instead, at each x:
 
-    - the rates of the thresholds that the resamples choose are taken on the sample and averaged;
-      their Wilson limits, or those of the rates of the best threshold where these lie further off,
-      combine into the distances from the cost to its limits (Zou and Donner [2]_; no width is zero
-      where no error was made);
-    - the lower limit is the cost less that distance, for the curve is not too high; to the upper
-      one the optimism is added, :math:`(\hat c - \bar c^*) / (2^{2/3} - 1)` with
-      :math:`\bar c^*` the mean of the resamples. A minimum over thresholds is too low by an
-      amount that grows as the 2/3 power of the variance (Kim and Pollard [3]_), and a resample
-      has the variance twice;
-    - both stay in [0, min(x, 1 - x)], where every curve of a population lies.
+    - the rates at the thresholds chosen by the resamples are computed on the sample and averaged.
+      Their Wilson limits, or the Wilson limits at the best threshold if these lie farther away, are
+      combined into the distances from the cost to its limits (Zou and Donner [2]_). The width is
+      not zero even if no error was observed;
+    - the lower limit is the cost minus its distance, because the curve is not biased upward. The
+      upper limit also includes the optimism, :math:`(\hat c - \bar c^*) / (2^{2/3} - 1)`, where
+      :math:`\bar c^*` is the mean of the resamples. The downward bias of a minimum over thresholds
+      grows as the 2/3 power of the variance (Kim and Pollard [3]_), and a resample has twice the
+      variance;
+    - both limits are clipped to [0, min(x, 1 - x)], which contains every population curve.
 
-    Measured for a nominal 0.95, at 11 x from 0.05 to 0.95, on 300 to 1000 data sets of two normal
-    scores some standard deviations apart, and of such scores cut into five values. The lowest
-    coverage over x:
+    Coverage was simulated at 11 values of x from 0.05 to 0.95, for a nominal level of 0.95, on 300
+    to 1000 data sets. The scores of the two classes were normal, with means 0 to 3.5 standard
+    deviations apart, or such scores cut into five values. The table shows the lowest coverage over
+    x:
 
     ==================  ==========  ==========  ==========  ==========
-    samples of a class  0 apart     1           2           3.5
+    samples per class   0 apart     1           2           3.5
     ==================  ==========  ==========  ==========  ==========
     30 and 30           0.948       0.956       0.970       0.997
     100 and 100         0.952       0.965       0.960       0.982
@@ -445,12 +497,12 @@ def cost_curve_band(
     five values, 400                0.936       0.918
     ==================  ==========  ==========  ==========  ==========
 
-    In the mean over x it is 0.96 to 1.00. It falls short where a score has few values: at some x,
-    two cuts then compete.
+    The mean coverage over x is 0.96 to 1.00. Coverage is too low if a score has few distinct
+    values, because two cuts then compete at some x.
 
-    *A difference* has percentile limits: the optimism of two curves nearly cancels.
-    Where both order every sample rightly no resample differs and its width is 0, which does not
-    say that the curves are equal.
+    *A difference* has percentile limits, because the optimism of the two curves nearly cancels. If
+    both scores separate the classes perfectly, all resamples agree and the width is 0; this does
+    not imply that the curves are equal.
 
     References
     ----------
@@ -481,15 +533,15 @@ def cost_curve_band(
         scores.append(check_curve_sample(*data, name="baseline").score)
     curves = [_Curve(Cuts(positive, score), n_points) for score in scores]
     root = _checks.root_seed(random_state)
-    draws = (
+    resample_weights = (
         weight * _counts(positive, group, _checks.repetition_rng(root, b))
         for b in range(n_resamples)
     )
-    found = [[curve.best(draw) for curve in curves] for draw in draws]
-    costs = np.array([[cost for cost, _ in both] for both in found])  # (resample, curve, x)
+    results = [[curve.best(draw) for curve in curves] for draw in resample_weights]
+    costs = np.array([[cost for cost, _ in pair] for pair in results])  # (resample, curve, x)
     estimates = np.array([curve.best(weight)[0] for curve in curves])
     if baseline is None:
-        cuts = np.array([cut for ((_, cut),) in found])
+        cuts = np.array([cut for ((_, cut),) in results])
         estimate, replicates = estimates[0], costs[:, 0]
         low, high = _limits(curves[0], sample, cuts, replicates)
     else:
@@ -514,12 +566,12 @@ def cost_curve_band(
 
 
 def _counts(positive: NDArray[np.bool_], group: Codes | None, rng: Generator) -> Floats:
-    """Return how often each sample is drawn, each class with replacement to its own size.
+    """Return how often each sample is drawn, with replacement within each class.
 
-    Groups are drawn whole, those of each kind by themselves, until both classes are there.
+    Whole groups are drawn, separately for each grouping, until both classes occur.
     """
     counts = np.zeros(len(positive))
-    for _ in range(0 if group is None else _TRIES):
+    for _ in range(0 if group is None else _MAX_DRAWS):
         counts = np.ones(len(positive))
         for kind in np.asarray(group).reshape(len(counts), -1).T:
             size = int(kind.max()) + 1
@@ -534,11 +586,11 @@ def _counts(positive: NDArray[np.bool_], group: Codes | None, rng: Generator) ->
     return counts
 
 
-_TRIES = 100
+_MAX_DRAWS = 100
 
 
 class _Curve:
-    """The cost curve of one score on a grid, for any weights of its samples."""
+    """Cost curve of one score on a grid, for arbitrary sample weights."""
 
     def __init__(self, cuts: Cuts, n_points: int) -> None:
         self.cuts, self.grid = cuts, np.linspace(0, 1, n_points)
@@ -556,7 +608,7 @@ class _Curve:
 def _limits(
     curve: _Curve, sample: CurveSample, cuts: NDArray[np.intp], replicates: Floats
 ) -> tuple[Floats, Floats]:
-    """Return the ends of the interval of one curve; `cuts` are those the resamples choose."""
+    """Return the limits of one curve; `cuts` are the cuts chosen by the resamples."""
     weight, z = sample.weight, sample.z
     x, (cost, best) = curve.grid, curve.best(weight)
     down = up = np.zeros(len(x))
@@ -576,27 +628,27 @@ def _limits(
 def hull(tp: Floats, fp: Floats) -> NDArray[np.intp]:
     """Return the cuts on the convex hull of the ROC curve.
 
-    The hull of a cumulative diagram is its isotonic regression: cuts between samples of one
-    fitted positive rate lie below the hull. A cut that moves neither count is none.
+    The hull of a cumulative diagram is its isotonic regression: cuts within a block of equal fitted
+    positive rate lie below the hull. Cuts that change neither count are skipped.
     """
     step = np.diff(tp) + np.diff(fp)
     moved = np.flatnonzero(step > 0)
     rate = isotonic_regression(
         np.diff(tp)[moved] / step[moved], sample_weight=step[moved], increasing=False
     )
-    # These end a run of equal rates.
+    # the last cut of each run of equal rates
     last = np.append(np.flatnonzero(np.diff(rate)), len(rate) - 1)
     return np.append(0, moved[last] + 1)
 
 
 def lower_envelope(lines: Floats) -> tuple[Floats, Floats, NDArray[np.intp]]:
-    """Return vertices (x, y) of the envelope of the lines of a hull, and the line of each piece.
+    """Return the vertices (x, y) of the lower envelope of hull lines, and the line of each piece.
 
-    Neighbouring lines are the pieces of the envelope, in order: they meet where
-    FPR + (FNR - FPR) x agrees.
+    Consecutive lines form the pieces of the envelope, in order. They meet at the x where FPR + (FNR
+    - FPR) x is equal.
     """
     rise, fall = np.diff(lines[:, 0]), -np.diff(lines[:, 1])
-    turn = rise + fall  # It is 0 where rounding makes one line of two.
+    turn = rise + fall  # 0 if two lines coincide after rounding
     meet = np.divide(rise, turn, out=np.zeros_like(turn), where=turn > 0)
     x = np.maximum.accumulate(np.concatenate(([0.0], meet, [1.0])))
     pieces = np.flatnonzero(np.diff(x) > 0)

@@ -1,7 +1,7 @@
-"""Scores of two classes over all thresholds: what they rank wrongly, where two curves cross.
+"""Curves of binary scores over all thresholds: ranking loss, bands, dominance, net benefit.
 
-Bands of ROC and precision-recall curves, and the net benefit, begin with the same sample: which
-scores are those of positives, what each weighs, which belong together.
+ROC and precision-recall bands and the net benefit share `CurveSample`, which contains the
+validated labels, scores, weights and groups.
 """
 
 from __future__ import annotations
@@ -26,21 +26,6 @@ from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
 from skeval.utils._compat import Interval, StrOptions, validate_params
 
-__all__ = [
-    "BAND_CONSTRAINTS",
-    "SCORE_CONSTRAINTS",
-    "CurveSample",
-    "Cuts",
-    "break_even_point",
-    "check_curve_sample",
-    "cumulative_counts",
-    "curve_dominance",
-    "net_benefit",
-    "precision_recall_curve_band",
-    "ranking_loss",
-    "roc_curve_band",
-]
-
 Floats = NDArray[np.float64]
 Winner = Literal["a", "b", "equal", "cross"]
 _ROUNDING = 1e-12
@@ -54,10 +39,10 @@ SCORE_CONSTRAINTS: dict[str, list[object]] = {
 
 
 class Cuts:
-    """The cuts of a score, for any weights of its samples; thresholds have shape (n_cuts + 1,).
+    """Cuts of a score, for arbitrary sample weights; thresholds have shape (n_cuts + 1,).
 
-    The first cut, with threshold inf, predicts nothing positive; each further one admits the next
-    lower distinct score, down to all.
+    The first cut, with threshold inf, predicts no sample as positive. Each further cut adds the
+    samples with the next lower distinct score.
     """
 
     def __init__(self, positive: NDArray[np.bool_], score: Floats) -> None:
@@ -65,21 +50,21 @@ class Cuts:
         self.positive, self.thresholds = positive, np.concatenate(([np.inf], -values))
 
     def count(self, weight: Floats) -> tuple[Floats, Floats]:
-        """Return the weights of true and of false positives at each cut."""
+        """Return the total weights of true and false positives at each cut."""
         sums = (
             np.bincount(self.place, weight * own, minlength=len(self.thresholds) - 1)
             for own in (self.positive, ~self.positive)
         )
-        true, false = (np.concatenate(([0.0], np.cumsum(each))) for each in sums)
+        true, false = (np.concatenate(([0.0], np.cumsum(weights))) for weights in sums)
         return true, false
 
 
 def cumulative_counts(
     positive: NDArray[np.bool_], score: Floats, weight: Floats
 ) -> tuple[Floats, Floats, Floats]:
-    """Return the weights of true and false positives at each cut, and its threshold.
+    """Return the total weights of true and false positives and the threshold of each cut.
 
-    Samples of weight 0 make no cut.
+    Samples of weight 0 are ignored.
     """
     seen = weight > 0
     cuts = Cuts(positive[seen], score[seen])
@@ -94,40 +79,40 @@ def ranking_loss(
     pos_label: object = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    r"""Fraction of (positive, negative) pairs that the score ranks wrongly, ties counting half.
+    r"""Return the fraction of (positive, negative) pairs ranked wrongly; ties count half.
 
     .. math:: \ell_{rank} = \frac{1}{m^+ m^-} \sum_{+,-}
               \Bigl( 1[f^+ < f^-] + \tfrac12\, 1[f^+ = f^-] \Bigr)
 
-    In [0, 1]; 0 is best, 1 worst, 1/2 that of a score without information. Found in
-    :math:`O(n \log n)` time.
+    The result lies in [0, 1]; 0 is best, 1 worst, and an uninformative score has 1/2. The
+    computation takes :math:`O(n \log n)` time.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        True classes, two at most.
+        True classes, at most two.
     y_score : array-like of shape (n_samples,)
-        Larger says more surely positive.
+        Target scores; higher values indicate the positive class.
     pos_label : int, float, bool or str, default=None
-        The positive class; None is 1 where `y_true` takes values in {0, 1} or {-1, 1}.
+        The positive class. None uses 1 if `y_true` takes values in {0, 1} or {-1, 1}.
     sample_weight : array-like of shape (n_samples,), default=None
-        A pair counts with the product of the weights of its samples.
+        Sample weights; a pair has the product of the weights of its samples.
 
     Returns
     -------
     loss : float
-        A fraction; nan with `UndefinedMetricWarning` where a class is absent.
+        A fraction; nan with `UndefinedMetricWarning` if a class is absent.
 
     Raises
     ------
     ValueError
-        If there are more than two classes, `pos_label` is none of them, or a score is not finite.
+        If there are more than two classes, `pos_label` is not one of them, or a score is not
+        finite.
 
     Notes
     -----
-    ``ranking_loss == 1 - roc_auc_score``. Where a text writes
-    :math:`AUC = \frac12 \sum_i (x_{i+1} - x_i)(y_i + y_{i+1})`, the sum is over consecutive points
-    of the ROC curve, not over samples.
+    ``ranking_loss == 1 - roc_auc_score``. In the formula :math:`AUC = \frac12 \sum_i (x_{i+1} -
+    x_i)(y_i + y_{i+1})`, the sum is over consecutive points of the ROC curve, not over samples.
 
     References
     ----------
@@ -145,7 +130,7 @@ def ranking_loss(
     tp, fp, _ = cumulative_counts(positive, score, weight)
     if tp[-1] == 0 or fp[-1] == 0:
         return _checks.give_nan("ranking_loss needs both classes in y_true, got one.")
-    # Each positive ranks below the negatives admitted before it, and ties with those of its cut.
+    # each positive ranks below the negatives of earlier cuts and ties with those of its own cut
     misranked = np.diff(tp / tp[-1]) @ (fp[:-1] / fp[-1] + fp[1:] / fp[-1]) / 2
     return float(np.clip(misranked, 0.0, 1.0))
 
@@ -158,42 +143,44 @@ def break_even_point(
     pos_label: object = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    r"""Value at which precision equals recall.
+    r"""Return the value at which precision equals recall.
 
     .. math:: P = \frac{TP}{TP + FP} = \frac{TP}{m^+} = R
               \quad\text{where}\quad TP + FP = m^+
 
-    that is, where as many samples are predicted positive as are positive. In [0, 1]; 1 is best,
-    0 worst; a score without information has the prevalence, on average.
+    At this cut, the number of samples predicted as positive equals the number of positive samples.
+    The result lies in [0, 1]; 1 is best, 0 worst. On average, an uninformative score has the
+    prevalence.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        True classes, two at most.
+        True classes, at most two.
     y_score : array-like of shape (n_samples,)
-        Larger says more surely positive.
+        Target scores; higher values indicate the positive class.
     pos_label : int, float, bool or str, default=None
-        The positive class; None is 1 where `y_true` takes values in {0, 1} or {-1, 1}.
+        The positive class. None uses 1 if `y_true` takes values in {0, 1} or {-1, 1}.
     sample_weight : array-like of shape (n_samples,), default=None
-        Each sample counts as often as its weight says.
+        Sample weights.
 
     Returns
     -------
     value : float
-        A fraction; nan with `UndefinedMetricWarning` where there is no positive sample.
+        A fraction; nan with `UndefinedMetricWarning` if there is no positive sample.
 
     Raises
     ------
     ValueError
-        If there are more than two classes, `pos_label` is none of them, or a score is not finite.
+        If there are more than two classes, `pos_label` is not one of them, or a score is not
+        finite.
 
     Notes
     -----
-    Where tied scores hide that cut, the value is found on the straight line between the two
-    neighbouring (recall, precision) points. Where the first of them has no true positives, so that
-    precision is 0/0 or 0, the precision of the second is the value: a constant score has the
-    prevalence. (The point (0, 1) that `precision_recall_curve` adds there would give it
-    ``1 / (2 - prevalence)``.) Weights are compared but for rounding: their unit does not matter.
+    If no cut satisfies this because of tied scores, the value is interpolated linearly between the
+    two neighboring (recall, precision) points. If the first of them has no true positives, so that
+    its precision is 0/0 or 0, the precision of the second point is returned: a constant score has
+    the prevalence. (The point (0, 1) that `precision_recall_curve` adds there would give ``1 / (2 -
+    prevalence)``.) Weights are compared up to rounding, so their unit does not matter.
 
     References
     ----------
@@ -212,9 +199,9 @@ def break_even_point(
         return _checks.give_nan("break_even_point needs a positive sample in y_true, got none.")
     predicted = (tp + fp)[1:]
     recall, precision = tp[1:] / tp[-1], tp[1:] / predicted
-    # The first cut with P <= R. Sums of the same weights in another order differ by rounding.
+    # first cut with P <= R; the tolerance absorbs rounding from the order of summation
     after = int(np.argmax(predicted >= tp[-1] * (1 - _ROUNDING)))
-    # P = R = 0 of a cut without true positives says nothing: it is as if there were none.
+    # skip a first cut without true positives: P = R = 0 is not informative there
     start = (0.0, precision[after])
     if after and recall[after - 1] > 0:
         start = (recall[after - 1], precision[after - 1])
@@ -222,7 +209,7 @@ def break_even_point(
 
 
 def _diagonal_crossing(start: tuple[float, float], end: tuple[float, float]) -> float:
-    """Return where the line from `start` (above the diagonal P = R) to `end` meets it."""
+    """Return the crossing of the diagonal P = R by the line from `start`, above it, to `end`."""
     above, below = start[1] - start[0], end[0] - end[1]
     if below <= 0:
         return float(end[1])
@@ -238,43 +225,43 @@ def curve_dominance(
     *,
     kind: Literal["roc", "pr"] = "roc",
 ) -> tuple[Winner, Floats]:
-    """Tell whether one curve lies on or above another everywhere, or where they cross.
+    """Compare two curves: find the dominating one, or the points where they cross.
 
     Curve A dominates B if it is on or above B at every x in [0, 1] and above B at some x. A
-    classifier whose ROC curve dominates has the lower expected cost whatever the costs and priors;
-    where curves cross, no single number orders them.
+    classifier whose ROC curve dominates has the lower expected cost for all costs and priors. If
+    curves cross, the better classifier depends on the costs and priors.
 
     Parameters
     ----------
     curve_a : tuple of arrays
-        What `roc_curve` or `precision_recall_curve` returns: (FPR, TPR, ...) or
-        (precision, recall, ...). What follows the first two arrays is not used.
+        Result of `roc_curve` or `precision_recall_curve`: (FPR, TPR, ...) or (precision, recall,
+        ...). Only the first two arrays are used.
     curve_b : tuple of arrays
-        The other curve.
+        The other curve, in the same format.
     kind : {"roc", "pr"}, default="roc"
         "roc": TPR against FPR. "pr": precision against recall.
 
     Returns
     -------
     winner : {"a", "b", "equal", "cross"}
-        The curve on or above the other everywhere and above it somewhere, if there is one.
+        The dominating curve, or "equal" or "cross" if there is none.
     crossings : ndarray of shape (n_crossings, 2)
-        The points (x, y) where the curve that lies above changes, by increasing x.
+        Points (x, y) where the upper curve changes, sorted by x.
 
     Raises
     ------
     ValueError
-        If a curve has fewer than two points, leaves [0, 1], does not reach from x = 0 to x = 1, or
-        is not ordered by x.
+        If a curve has fewer than two points, leaves [0, 1], does not span x = 0 to x = 1, or is not
+        sorted by x.
 
     Notes
     -----
-    Points are joined by straight lines and differences below 1e-12, in x or y, are none. At a
-    vertical step the curves are compared just before and just after it. Where the two run together
-    before they change sides, the crossing is where they meet. In precision-recall space the
-    straight line is optimistic between distant points; with the right interpolation, one
-    classifier dominates there exactly if it dominates in ROC space on the same samples (Davis &
-    Goadrich, theorem 3.2).
+    Points are joined by straight lines, and differences below 1e-12, in x or y, are ignored. At a
+    vertical step the curves are compared just before and just after it. If the curves coincide over
+    an interval before they change sides, the crossing is the start of that interval. In
+    precision-recall space a straight line between distant points is optimistic. With the correct
+    interpolation, one classifier dominates in precision-recall space if and only if it dominates in
+    ROC space on the same samples (Davis and Goadrich [1]_, theorem 3.2).
 
     References
     ----------
@@ -305,7 +292,7 @@ def curve_dominance(
 
 
 def _curve(curve: Sequence[ArrayLike], name: str, kind: str) -> tuple[Floats, Floats]:
-    """Return x and y of a curve, by increasing x."""
+    """Return the validated x and y of a curve, sorted by x."""
     if len(curve) < 2:
         raise ValueError(f"{name} must hold two arrays at least, got {len(curve)}.")
     with _checks.naming(name):
@@ -324,18 +311,18 @@ def _curve(curve: Sequence[ArrayLike], name: str, kind: str) -> tuple[Floats, Fl
 
 
 def _merge_close(x: Floats) -> Floats:
-    """Return the sorted values, of those that differ in rounding only the smallest.
+    """Return sorted values; of values that differ only by rounding, keep the smallest.
 
-    Both curves step at the same x then, where one has it as 0.1 + 0.2 and the other as 0.3.
+    Two curves then step at the same x, even if one has 0.1 + 0.2 and the other 0.3.
     """
     x = np.unique(x)
     return x[np.diff(x, prepend=-np.inf) > 2 * _ROUNDING]
 
 
 def _one_sided_limits(x: Floats, y: Floats, at: Floats) -> Floats:
-    """Return y just after and just before each knot: `at` is x0 x1 x1 x2 x2 ... xm.
+    """Return y just after and just before each knot, for `at` = x0 x1 x1 x2 x2 ... xm.
 
-    Only the first and the last of the points that share an x are limits of the curve.
+    Of points that share an x, only the first and the last are limits of the curve.
     """
     knots, first = np.unique(x, return_index=True)
     before, after = y[first], y[np.append(first[1:], len(x)) - 1]
@@ -353,7 +340,7 @@ def _sign_changes(x: Floats, a: Floats, difference: Floats) -> Floats:
     away = np.flatnonzero(difference)
     change = np.flatnonzero(np.diff(np.sign(difference[away])))
     i = away[change]
-    # It is 1 where the curves meet at i + 1.
+    # 1 if the curves meet at i + 1
     step = difference[i] / (difference[i] - difference[i + 1])
     return np.column_stack([p[i] + step * (p[i + 1] - p[i]) for p in (x, a)])
 
@@ -367,16 +354,16 @@ BAND_CONSTRAINTS: dict[str, list[object]] = {
     "n_points": [Interval(Integral, 2, None, closed="left")],
     "random_state": ["random_state", Generator],
 }
-"""Rules of arguments; of those that a function does not have `validate_params` makes nothing."""
+"""Argument constraints; `validate_params` ignores entries that a function lacks."""
 
 
 CACHED = ("ranked", "spread", "sizes")
-"""What a sample of a curve keeps, since it takes long to find."""
+"""Cached properties of `CurveSample` that are expensive to compute."""
 
 
 @dataclass(frozen=True, eq=False)
 class CurveSample:
-    """Samples of two classes with their scores, weights and the numbers of their groups."""
+    """Binary labels with scores, weights and group codes."""
 
     positive: NDArray[np.bool_]
     score: Floats
@@ -386,12 +373,12 @@ class CurveSample:
 
     @cached_property
     def ranked(self) -> Ranked:
-        """The samples in the order of their scores."""
+        """Samples sorted by score."""
         return areas.rank_scores(self.positive, self.score, self.weight)
 
     @cached_property
     def spread(self) -> Spread:
-        """How far the area under the ROC curve is known, and with it the curve."""
+        """Standard error of the area under the ROC curve, and its degrees of freedom."""
         if self.group is None:
             return areas.spread_of_area(self.ranked)
         return areas.spread_of_areas(
@@ -399,7 +386,7 @@ class CurveSample:
         )
 
     def with_level(self, confidence_level: float) -> CurveSample:
-        """Return the same for intervals of another level, sorted once for both."""
+        """Return a copy with another confidence level that shares the cached results."""
         made = replace(self, confidence_level=confidence_level)
         vars(made).update({name: vars(self)[name] for name in CACHED if name in vars(self)})
         vars(made)["ranked"] = self.ranked
@@ -407,38 +394,38 @@ class CurveSample:
 
     @property
     def average_precision(self) -> float:
-        """The precisions at all cuts, each by the recall that it adds."""
+        """Average precision: the mean over cuts, weighted by the gain in recall."""
         up, down = self.ranked.positives[::-1], self.ranked.negatives[::-1]
         hits = np.cumsum(up)
         return float(up @ (hits / (hits + np.cumsum(down))) / hits[-1])
 
     @property
     def z(self) -> float:
-        """The two-sided quantile: normal, or Student's of groups."""
+        """Two-sided quantile: normal, or Student's t with groups."""
         return intervals.normal_quantile(self.confidence_level, self.spread.degrees_of_freedom)
 
     @property
     def widening(self) -> float:
-        """How much longer the quantile is for groups than for samples."""
+        """Ratio of the group-based quantile to the normal quantile."""
         return self.z / intervals.normal_quantile(self.confidence_level)
 
     def steps(self) -> tuple[Steps, Floats]:
-        """Return the ROC curve with the sizes of the classes, and its thresholds."""
+        """Return the ROC curve with the effective class sizes, and its thresholds."""
         sides = self.ranked.positives, self.ranked.negatives
         tp, fp = (np.concatenate(([0.0], np.cumsum(side[::-1]))) for side in sides)
         thresholds = np.concatenate(([np.inf], self.ranked.score[::-1]))
-        of_positives, of_negatives = self.sizes
-        return Steps(fp / fp[-1], tp / tp[-1], of_negatives, of_positives), thresholds
+        n_positives, n_negatives = self.sizes
+        return Steps(fp / fp[-1], tp / tp[-1], n_negatives, n_positives), thresholds
 
     @property
     def area(self) -> float:
-        """The area under the ROC curve: the negatives below each positive, half of the ties."""
+        """Area under the ROC curve, with ties counted as half."""
         up, down = self.ranked.positives, self.ranked.negatives
         return float(up @ self.ranked.below / up.sum() / down.sum())
 
     @cached_property
     def sizes(self) -> tuple[float, float]:
-        """How many independent samples the positives and the negatives are worth."""
+        """Effective sample sizes of the positive and the negative class."""
         if self.group is None:
             return self.ranked.sizes
         positives, negatives = (
@@ -448,13 +435,13 @@ class CurveSample:
         return positives, negatives
 
     def area_form(self, value: float) -> tuple[Callable[[float], Limits], float]:
-        """Return the score interval of an area by the confidence level, and its standard error."""
+        """Return the score limits of an area as a function of the level, and its standard error."""
         error, degrees = self.spread.error, self.spread.degrees_of_freedom
-        made_of = value, error, self.sizes
-        return partial(intervals.area_interval, *made_of, degrees_of_freedom=degrees), error
+        args = value, error, self.sizes
+        return partial(intervals.area_interval, *args, degrees_of_freedom=degrees), error
 
     def prevalence(self) -> tuple[float, float]:
-        """Return the share of positives, and how many independent samples it is worth."""
+        """Return the prevalence and its effective sample size."""
         share = float(np.average(self.positive, weights=self.weight))
         size = areas.class_size(self.positive.astype(np.float64), self.weight, self.group)
         return share, min(size, areas.independent_size(self.weight))
@@ -465,8 +452,8 @@ class CurveSample:
         form, error = self.area_form(area)
         if np.isnan(error):
             _checks.warn_undefined(
-                "The standard error of the area is undefined, nan: a class of y_true has one "
-                "sample, or one that counts."
+                "The standard error of the area is undefined, nan: a class of y_true has a single "
+                "sample with positive weight."
             )
         return Estimate(
             name="area under the ROC curve",
@@ -481,15 +468,15 @@ class CurveSample:
     def find_ends(
         self, limits: Callable[[float, bool], tuple[Floats, Floats]], distances: Floats
     ) -> dict[str, Any]:
-        """Return the fields of a curve that say how far it is known.
+        """Return the pointwise limits and the simultaneous band of a curve.
 
-        ``limits(z, exact)`` are its ends at z standard deviations.
+        ``limits(z, exact)`` returns the limits at z standard deviations.
         """
         quantile = float(np.quantile(distances, self.confidence_level))
         low, high = limits(self.z, False)
         band_low, band_high = limits(max(quantile * self.widening, self.z), True)
-        known = {"confidence_level": self.confidence_level, "method": "score"}
-        return {"low": low, "high": high, "band": Band(band_low, band_high), **known}
+        settings = {"confidence_level": self.confidence_level, "method": "score"}
+        return {"low": low, "high": high, "band": Band(band_low, band_high), **settings}
 
 
 def check_curve_sample(
@@ -501,7 +488,7 @@ def check_curve_sample(
     confidence_level: float = 0.95,
     name: str = "y_score",
 ) -> CurveSample:
-    """Return the samples that count; both classes must be there. Errors call the scores `name`."""
+    """Return the samples with positive weight; errors refer to the scores as `name`."""
     positive, score, weight = _checks.check_binary_scores(
         y_true, y_score, pos_label, sample_weight, name
     )
@@ -516,10 +503,10 @@ def check_curve_sample(
 def simulate_distances(
     steps: Steps, n_resamples: int, random_state: RandomStateLike, with_prevalence: bool
 ) -> Floats:
-    """Return how far a simulated curve lies from the true one, for each resample.
+    """Return the distance of each simulated curve from the true one.
 
-    The deviation of the prevalence is independent of those of the rates, and the same at every
-    threshold.
+    The deviation of the prevalence is independent of the deviations of the rates, and equal at
+    every threshold.
     """
     root = _checks.root_seed(random_state)
     rngs = [_checks.repetition_rng(root, b) for b in range(n_resamples)]
@@ -542,75 +529,79 @@ def roc_curve_band(
     n_points: int = 101,
     random_state: RandomStateLike = None,
 ) -> Curve:
-    r"""ROC curve with pointwise and simultaneous bands, and its area with an interval.
+    r"""Return a ROC curve with confidence bands, and its area with a confidence interval.
 
-    At the threshold of a false-positive rate x the curve is the true-positive rate of unlimited
-    data, in [0, 1]; higher is better, and the diagonal is a score without information.
+    At each false-positive rate x, the estimated curve is the true-positive rate on unlimited data,
+    in [0, 1]; higher is better, and an uninformative score has the diagonal. The bands are
+    pointwise and simultaneous.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        True classes, two.
+        True classes, exactly two.
     y_score : array-like of shape (n_samples,)
-        Larger says more surely positive.
+        Target scores; higher values indicate the positive class.
     pos_label : int, float, bool or str, default=None
-        The positive class; None is 1 where `y_true` takes values in {0, 1} or {-1, 1}.
+        The positive class. None uses 1 if `y_true` takes values in {0, 1} or {-1, 1}.
     sample_weight : array-like of shape (n_samples,), default=None
-        The share of each sample in the rates. A class counts as :math:`(\sum w)^2 / \sum w^2`
-        samples, so that only the ratios of weights matter.
+        Sample weights in the rates. The effective size of a class is :math:`(\sum w)^2 / \sum w^2`,
+        so only the ratios of weights matter.
     groups : array-like of shape (n_samples,), default=None
-        For samples that belong together: a class counts as many samples as would have the variance
-        that its rates have between groups, and the quantile is Student's.
+        Group labels of dependent samples. The effective size of a class follows from the variance
+        of its rates between groups, and quantiles are Student's t.
     confidence_level : float, default=0.95
         Nominal coverage.
     n_resamples : int, default=1000
-        Curves that are simulated for the simultaneous band.
+        Number of curves simulated for the simultaneous band.
     n_points : int, default=101
         Number of x values.
     random_state : int, RandomState, Generator or None, default=None
-        Draws the simulated curves; nothing else of the result depends on it.
+        Seed of the simulated curves; nothing else in the result depends on it.
 
     Returns
     -------
     curve : Curve
-        With the false-positive rates `x`, evenly from 0 to 1, the true-positive rates `y`, `low`
-        and `high`, the `band` and the `area`. `details` hold the rates at every cut of the score,
-        none to all, as ``points`` of shape (n_cuts, 2), of which `thresholds` are those: a score
-        of ``thresholds[i]`` or more is called positive. ``distances`` are how far each simulated
-        curve lies from the true one, in standard deviations.
+        Curve with the false-positive rates `x`, evenly spaced from 0 to 1, the true-positive rates
+        `y`, the pointwise limits `low` and `high`, the simultaneous `band` and the `area`.
+        ``details["points"]`` of shape (n_cuts, 2) contains both rates at every cut of the score: at
+        cut i, scores of ``thresholds[i]`` or more are predicted positive. ``details["distances"]``
+        contains the distance of each simulated curve from the true one, in standard deviations.
 
     Raises
     ------
     ValueError
-        If a class is absent, there are more than two, a score is not finite, or there is but one
+        If a class is absent, there are more than two, a score is not finite, or there is only one
         group.
 
     Warns
     -----
     UndefinedMetricWarning
-        If a class has one sample, or one that counts: the standard error of the area is then nan.
+        If a class has a single sample with positive weight; the standard error of the area is then
+        nan.
 
     Notes
     -----
-    The percentiles of a bootstrap of samples have no width where no error was seen: in the
-    simulations below they held the curve in 0.54 of the samples, on average over the rates, and
-    nowhere in some corners. Instead, at each x:
+    Bootstrap percentile bands have zero width where no error was observed. In the simulations below
+    they covered the curve in 0.54 of the data sets, on average over the rates, and never in some
+    corners. Instead, at each x:
 
-    - the threshold that has the rate x on unlimited data may be off by `a` standard deviations
-      :math:`\sqrt{x (1 - x) / n}` of the n negatives, the positive rate at it by `b` of those of
-      the m positives (limits of Jeffreys; Brown et al. [1]_), independently. The interval holds
-      what the pairs with :math:`a^2 + b^2 \le z^2` reach, z the normal quantile: only the
-      deviation across the curve counts, which is one normal number;
-    - the band of the whole curve has the same form, with the limits of Clopper and Pearson and with
-      z the quantile of the largest distance, in these deviations, of curves drawn from the
-      observed one. Bands of a fixed width (Campbell [2]_) also hold the curve, and are wide in the
-      corners; Macskassy et al. [3]_ compare others;
-    - the area has the score interval of `metric_interval`, with the variance of DeLong, or that
+    - the threshold with rate x on unlimited data may deviate by `a` standard deviations
+      :math:`\sqrt{x (1 - x) / n}` of the n negatives, and independently the true-positive rate at
+      this threshold by `b` standard deviations of the m positives (Jeffreys limits; Brown et al.
+      [1]_). The interval contains all values reached by pairs with :math:`a^2 + b^2 \le z^2`, where
+      z is the normal quantile, because only the deviation across the curve matters and this is one
+      normal variable;
+    - the band of the whole curve has the same form, with Clopper-Pearson limits. Here z is the
+      quantile of the largest distance, in these deviations, over curves drawn from the observed
+      one. Bands of fixed width (Campbell [2]_) also cover the curve, but are wide in the corners;
+      Macskassy et al. [3]_ compare further methods;
+    - the area has the score interval of `metric_interval`, with DeLong's variance, or the variance
       between groups (Obuchowski [4]_).
 
-    Measured for a nominal 0.95 on 200 samples of two normal scores each: the coverage at the
-    worst of ten false-positive rates from 0.01 to 0.95, of the whole curve, and of the area (1000
-    samples), which is below .93 in one of them.
+    Coverage was simulated for a nominal level of 0.95, on 200 data sets with normal scores in both
+    classes. Each cell of the table gives the coverage at the worst of ten false-positive rates from
+    0.01 to 0.95, of the whole curve, and of the area (1000 data sets). The coverage of the area is
+    below .93 in one cell.
 
     =======  ====  ================  ================  ================
     samples  rate  area 0.6          0.9               0.98
@@ -623,9 +614,10 @@ def roc_curve_band(
     200      0.02  .965, 1.00, .930  .970, .985, .968  .960, .995, .961
     =======  ====  ================  ================  ================
 
-    With 10 and 40 groups of 5 samples of one class, whose scores are correlated (0.7), the lowest
-    coverage at a point was .985 and .985, that of the whole curve .990 and .995, and that of the
-    area .900 and .970. Taken for independent, the samples of 40 groups had .830, .870 and .700.
+    With 10 and 40 groups of 5 samples of the same class and a within-group correlation of 0.7, the
+    lowest pointwise coverage was .985 and .985, the coverage of the whole curve .990 and .995, and
+    the coverage of the area .900 and .970. When the samples of the 40 groups were treated as
+    independent, these were .830, .870 and .700.
 
     References
     ----------
@@ -683,67 +675,68 @@ def precision_recall_curve_band(
     n_points: int = 101,
     random_state: RandomStateLike = None,
 ) -> Curve:
-    r"""Precision-recall curve with pointwise and simultaneous bands.
+    r"""Return a precision-recall curve with pointwise and simultaneous confidence bands.
 
-    At the threshold of a recall r the curve is the precision of unlimited data,
-    :math:`\pi r / (\pi r + (1 - \pi) f)` with the prevalence :math:`\pi` and the false-positive
-    rate f there, in [0, 1]; higher is better, and a score without information has the prevalence.
+    At each recall r, the estimated curve is the precision on unlimited data, :math:`\pi r / (\pi r
+    + (1 - \pi) f)`, where :math:`\pi` is the prevalence and f the false-positive rate at recall r.
+    It lies in [0, 1]; higher is better, and an uninformative score has the prevalence.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        True classes, two. How frequent they are is estimated too: the samples must be drawn from
-        the population, not each class by itself.
+        True classes, exactly two. The prevalence is estimated too, so the samples must be drawn
+        from the population, not separately per class.
     y_score : array-like of shape (n_samples,)
-        Larger says more surely positive.
+        Target scores; higher values indicate the positive class.
     pos_label : int, float, bool or str, default=None
-        The positive class; None is 1 where `y_true` takes values in {0, 1} or {-1, 1}.
+        The positive class. None uses 1 if `y_true` takes values in {0, 1} or {-1, 1}.
     sample_weight : array-like of shape (n_samples,), default=None
-        The share of each sample in the rates. A class counts as :math:`(\sum w)^2 / \sum w^2`
-        samples, so that only the ratios of weights matter.
+        Sample weights in the rates. The effective size of a class is :math:`(\sum w)^2 / \sum w^2`,
+        so only the ratios of weights matter.
     groups : array-like of shape (n_samples,), default=None
-        For samples that belong together: a class counts as many samples as would have the variance
-        that its rates have between groups, and the quantile is Student's.
+        Group labels of dependent samples. The effective size of a class follows from the variance
+        of its rates between groups, and quantiles are Student's t.
     confidence_level : float, default=0.95
         Nominal coverage.
     n_resamples : int, default=1000
-        Curves that are simulated for the simultaneous band.
+        Number of curves simulated for the simultaneous band.
     n_points : int, default=101
-        Number of x values, of which the first, no recall, has no precision.
+        Number of x values from 0 to 1. The first, recall 0, is omitted because its precision is
+        undefined.
     random_state : int, RandomState, Generator or None, default=None
-        Draws the simulated curves; nothing else of the result depends on it.
+        Seed of the simulated curves; nothing else in the result depends on it.
 
     Returns
     -------
     curve : Curve
-        With the recalls `x`, evenly from above 0 to 1, the precisions `y`, `low` and `high`, the
-        `band`, and as `area` the average precision, whose standard error is nan. `details` hold
-        the ``prevalence``, the ``break_even_point``, and recall and precision at every cut of the
-        score that predicts a positive, to all, as ``points`` of shape (n_cuts, 2), of which
-        `thresholds` are those; ``distances`` are how far each simulated curve lies from the true
-        one.
+        Curve with the recalls `x`, evenly spaced from above 0 to 1, the precisions `y`, the
+        pointwise limits `low` and `high`, the simultaneous `band`, and the average precision as
+        `area`, whose standard error is nan. `details` contain the ``prevalence``, the
+        ``break_even_point``, and ``points`` of shape (n_cuts, 2): recall and precision at every cut
+        of the score that predicts at least one positive. At cut i, scores of ``thresholds[i]`` or
+        more are predicted positive. ``distances`` are the distances of the simulated curves from
+        the true one.
 
     Raises
     ------
     ValueError
-        If a class is absent, there are more than two, a score is not finite, or there is but one
+        If a class is absent, there are more than two, a score is not finite, or there is only one
         group.
 
     Notes
     -----
-    Between two cuts the curve follows the false-positive rate, which is constant there, not a
-    straight line (Davis and Goadrich [1]_); at the cuts it is that of `precision_recall_curve`,
-    and the average precision is the area under its steps.
+    Between two cuts the false-positive rate is constant, so the curve is not a straight line (Davis
+    and Goadrich [1]_). At the cuts it equals `precision_recall_curve`, and the average precision is
+    the area under the steps of that curve.
 
-    The bands are those of `roc_curve_band` with the classes exchanged: the false-positive rate at
-    a recall, and the prevalence, which deviates independently of both rates. Of the three
-    deviations a, b, c the interval holds what :math:`a^2 + b^2 + c^2 \le z^2` reaches.
-    The interval of the average precision is that of Clopper and Pearson, as if it were a
-    proportion of the positives (Boyd et al. [2]_ take the log-odds).
+    The bands are computed as in `roc_curve_band` with the classes exchanged, for the false-positive
+    rate at a recall. The prevalence deviates independently of both rates. The interval contains all
+    values reached by deviations with :math:`a^2 + b^2 + c^2 \le z^2`. The average precision has the
+    Clopper-Pearson interval of a proportion of the positives (Boyd et al. [2]_ use the log-odds).
 
-    Measured for a nominal 0.95 on 200 samples of two normal scores each: the coverage at the
-    worst of nine recalls from 0.05 to 0.95, of the whole curve, and of the average precision (1000
-    samples).
+    Coverage was simulated for a nominal level of 0.95, on 200 data sets with normal scores in both
+    classes. Each cell gives the coverage at the worst of nine recalls from 0.05 to 0.95, of the
+    whole curve, and of the average precision (1000 data sets).
 
     =======  ====  ================  ================  ================
     samples  rate  area 0.6          0.9               0.98
@@ -756,7 +749,8 @@ def precision_recall_curve_band(
     200      0.02  .970, .995, .993  .970, 1.00, .981  .965, 1.00, 1.00
     =======  ====  ================  ================  ================
 
-    The percentiles of a bootstrap held the curve in 0.67, on average over the recalls.
+    Bootstrap percentile bands covered the curve in 0.67 of the data sets, on average over the
+    recalls.
 
     References
     ----------
@@ -811,21 +805,21 @@ def precision_recall_curve_band(
 
 
 def _precision(share: Floats | float, recall: Floats, false_positive_rate: Floats) -> Floats:
-    found = share * recall
-    return found / (found + (1 - share) * false_positive_rate)
+    true_positives = share * recall
+    return true_positives / (true_positives + (1 - share) * false_positive_rate)
 
 
 def _limits(
     steps: Steps, prevalence: tuple[float, float], r: Floats, z: float, exact: bool
 ) -> tuple[Floats, Floats]:
-    """Return the ends of the precision over all deviations of length z.
+    """Return the limits of the precision over all deviations of length z.
 
-    They are those of the threshold, of the false-positive rate there, and of the prevalence.
+    The threshold, the false-positive rate at the threshold and the prevalence deviate.
     """
     angles = np.linspace(0, np.pi / 2, _DIRECTIONS)
     away, around = (grid.ravel() for grid in np.meshgrid(angles, angles))
-    of_curve = z * np.cos(away)
-    across, along = of_curve * np.sin(around), of_curve * np.cos(around)
+    curve_part = z * np.cos(away)
+    across, along = curve_part * np.sin(around), curve_part * np.cos(around)
     fpr = areas.rates_on_sphere(steps, r, across, along, exact)
     (share, size), quantile = prevalence, (z * np.sin(away))[:, None]
     shares = intervals.binomial_limits(np.array([[share]]), size, quantile, exact=exact)
@@ -849,65 +843,66 @@ def net_benefit(
     groups: ArrayLike | None = None,
     confidence_level: float = 0.95,
 ) -> Curve:
-    r"""Net benefit of treating the samples whose probability reaches a threshold.
+    r"""Return the net benefit of treating samples whose probability reaches a threshold.
 
     .. math:: NB(p_t) = \frac{TP}{n} - \frac{FP}{n}\, \frac{p_t}{1 - p_t}
 
-    Who treats from a probability :math:`p_t` on takes a false positive to cost
-    :math:`p_t / (1 - p_t)` of what a true positive gains. At most the prevalence, which is best;
-    not bounded below. Treating nobody has 0, and treating all
-    :math:`\pi - (1 - \pi)\, p_t / (1 - p_t)`: a model is of use where it is above both.
+    A treatment threshold of :math:`p_t` implies that a false positive costs :math:`p_t / (1 - p_t)`
+    times the benefit of a true positive. The maximum is the prevalence; there is no lower bound.
+    Treating nobody has net benefit 0, and treating everybody :math:`\pi - (1 - \pi)\, p_t / (1 -
+    p_t)`. A model is useful if its net benefit is above both.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        True classes, two at most. The samples must be drawn from the population, not each class by
-        itself.
+        True classes, at most two. The samples must be drawn from the population, not separately per
+        class.
     y_proba : array-like of shape (n_samples,)
         Predicted probabilities of the positive class.
     baseline : array-like of shape (n_samples,), default=None
-        Probabilities of a second model for the same samples, whose net benefit is subtracted; all
-        1 is treating all.
+        Probabilities of a second model for the same samples; its net benefit is subtracted.
+        Probabilities of 1 throughout mean treating everybody.
     thresholds : array-like of shape (n_thresholds,), default=None
-        Where to find it, in [0, 1); None is 0.01, 0.02, ..., 0.99.
+        Thresholds in [0, 1). None uses 0.01, 0.02, ..., 0.99.
     pos_label : int, float, bool or str, default=None
-        The positive class; None is 1 where `y_true` takes values in {0, 1} or {-1, 1}.
+        The positive class. None uses 1 if `y_true` takes values in {0, 1} or {-1, 1}.
     sample_weight : array-like of shape (n_samples,), default=None
-        Each sample counts as often as its weight says.
+        Sample weights.
     groups : array-like of shape (n_samples,), default=None
-        For samples that belong together: the variance is that between groups, and the quantile is
-        Student's.
+        Group labels of dependent samples. The variance is computed between groups, and the quantile
+        is Student's t.
     confidence_level : float, default=0.95
-        Nominal coverage at each threshold by itself, not of the whole curve.
+        Nominal pointwise coverage at each threshold, not of the whole curve.
 
     Returns
     -------
     curve : Curve
-        With the thresholds `x`, the net benefit `y` in true positives per sample, `low` and
-        `high`. ``columns["treat_all"]`` is the net benefit of treating every sample; `details`
-        hold the ``prevalence`` and whether a baseline was subtracted, ``is_difference``.
+        Curve with the thresholds `x`, the net benefit `y` in true positives per sample, and the
+        limits `low` and `high`. ``columns["treat_all"]`` is the net benefit of treating every
+        sample; `details` contain the ``prevalence`` and whether a baseline was subtracted,
+        ``is_difference``.
 
     Raises
     ------
     ValueError
-        If there are more than two classes, `pos_label` is none of them, a probability or a
-        threshold lies outside its range, or there is but one group.
+        If there are more than two classes, `pos_label` is not one of them, a probability or
+        threshold is outside its range, or there is only one group.
 
     Notes
     -----
-    At a threshold each sample gains 1, :math:`-p_t / (1 - p_t)` or nothing. The interval of the
-    mean is the "score" of `metric_interval`: what it can be in the tables of these kinds that
-    Pearson's chi-square does not reject. A kind that was never seen has its share of the
-    uncertainty, so that there is a width where nobody is treated, and where two models treat the
-    same samples. A difference is paired: only the samples count that one model treats and the
-    other does not.
+    At a threshold each sample contributes 1, :math:`-p_t / (1 - p_t)` or 0. The limits are the
+    "score" interval of `metric_interval` for the mean of these gains: the range of means over all
+    tables that Pearson's chi-square test does not reject. Kinds of gain that were not observed also
+    contribute to the uncertainty, so the interval has positive width even if nobody is treated or
+    two models treat the same samples. A difference is paired: only samples that one model treats
+    and the other does not contribute.
 
-    A sample whose probability is the threshold is treated, as in the R package dcurves. Found on
-    the samples of training it is as optimistic as any metric.
+    A sample whose probability equals the threshold is treated, as in the R package dcurves. Like
+    any metric, net benefit is optimistic on training samples.
 
-    Measured for a nominal 0.95 on 200 samples of two normal scores each, whose probabilities are
-    right: the lowest coverage over the thresholds 0.5, 1 and 1.5 times the rate of positives, of
-    one model and of the difference from a worse one.
+    Coverage was simulated for a nominal level of 0.95, on 200 data sets with normal scores in both
+    classes and calibrated probabilities. Each cell gives the lowest coverage over the thresholds
+    0.5, 1 and 1.5 times the prevalence, of one model and of the difference from a worse model.
 
     =======  ====  ==========  ==========  ==========
     samples  rate  area 0.6    0.9         0.98
@@ -920,7 +915,7 @@ def net_benefit(
     200      0.02  .935, .990  .935, .995  .940, .985
     =======  ====  ==========  ==========  ==========
 
-    It is below .93 with one positive among 50 samples, on average.
+    Coverage is below .93 with one positive among 50 samples, on average.
 
     References
     ----------
@@ -950,22 +945,22 @@ def net_benefit(
     group = _checks.number_groups(groups, len(seen), seen)
     share = float(np.average(positive, weights=weight))
     odds = places / (1 - places)
-    # Samples between the same thresholds are treated alike, so they are counted once for all.
+    # samples between the same two thresholds are treated alike: count them once
     steps = np.unique(places)
     between = [np.searchsorted(steps, proba[seen], side="right") for _, proba, _ in checked]
     shape = *(len(steps) + 1 for _ in between), 2
     kinds, kind = np.unique(np.ravel_multi_index((*between, positive), shape), return_inverse=True)
     *between, event = np.unravel_index(kinds, shape)
-    cells, found = Cells(kind.ravel(), weight, len(kinds)), np.empty((3, len(places)))
+    cells, results = Cells(kind.ravel(), weight, len(kinds)), np.empty((3, len(places)))
     for at, (step, cost) in enumerate(zip(np.searchsorted(steps, places), odds, strict=True)):
         place, gains = _find_gains(event == 1, np.array(between) > step, cost)
         counts = intervals.add_up(place, cells.counts[0], len(gains))
         table = ConfusionTable(counts, cells, place, partial(mean_cost, costs=gains))
         estimate = table.metric(table.share)[0]
         limits, _ = score_form(table, estimate, group)
-        found[:, at] = estimate, *limits(confidence_level)
+        results[:, at] = estimate, *limits(confidence_level)
     treat_all = share - (1 - share) * odds
-    benefit, low, high = found
+    benefit, low, high = results
     difference = baseline is not None
     return Curve(
         name="difference of net benefit" if difference else "net benefit",
@@ -996,11 +991,11 @@ def _check_thresholds(thresholds: ArrayLike | None) -> Floats:
 def _find_gains(
     positive: NDArray[np.bool_], treated: NDArray[np.bool_], cost: float
 ) -> tuple[NDArray[np.intp], Floats]:
-    """Return the cell of each sample, and what a sample of each cell gains.
+    """Return the cell of each sample, and the gain per sample of each cell.
 
-    `treated` has a row for the model and one for the baseline, if there is one, whose gain is
-    subtracted. The cells are: no gain; positives and negatives that the model treats; and those
-    that the baseline treats. A sample that both treat gains nothing.
+    `treated` has a row for the model and, if there is a baseline, one for the baseline, whose gain
+    is subtracted. The cells are: no gain; positives and negatives treated by the model; positives
+    and negatives treated by the baseline. Samples treated by both gain nothing.
     """
     gains = np.array([0.0, 1.0, -cost, -1.0, cost])[: 1 + 2 * len(treated)]
     cell = np.where(treated[0], np.where(positive, 1, 2), 0)

@@ -1,4 +1,4 @@
-"""Displays of the score of a classifier of two classes, and of calibration."""
+"""Displays of binary classifier scores and of calibration."""
 
 from __future__ import annotations
 
@@ -21,27 +21,18 @@ from skeval.utils._compat import num_samples, safe_indexing
 from skeval.utils._plotting import CurveDisplay
 from skeval.utils._text import name_estimators
 
-__all__ = [
-    "CalibrationDisplay",
-    "CostCurveDisplay",
-    "NetBenefitDisplay",
-    "PrecisionRecallDisplay",
-    "RocCurveDisplay",
-]
-
-
 Scored = tuple[np.ndarray, dict[str, Any]]
-"""The scores that an estimator gives to samples, and what they are of, as arguments of a curve."""
+"""Scores of samples, and keyword arguments of the curve function, such as `pos_label`."""
 
 
 def _score_out_of_fold(
     score: Callable[[Any, Any], Scored], cv_results: Any, X: ArrayLike, once: bool
 ) -> Scored:
-    """Return the mean scores of each sample over the folds that test it, nan where none does."""
+    """Return the mean score of each sample over its test folds; nan if no fold tests it."""
     needed, n_samples = {"estimator", "indices"}, num_samples(X)
     if not isinstance(cv_results, Mapping) or not needed <= set(cv_results):
         raise ValueError(
-            "cv_results must be what cross_validate returns with return_estimator=True and "
+            "cv_results must be the result of cross_validate with return_estimator=True and "
             "return_indices=True, got "
             f"{sorted(cv_results) if isinstance(cv_results, Mapping) else type(cv_results)}."
         )
@@ -59,34 +50,34 @@ def _score_out_of_fold(
             f"cv_results must test a sample once, got one that is tested {counts.max():g} times: "
             "its predictions are not independent, and intervals would be too short."
         )
-    parts = [score(each, safe_indexing(X, t)) for each, t in zip(estimators, tested, strict=True)]
-    found, known = parts[0]
-    if any(not np.array_equal(known[name], each[name]) for _, each in parts for name in known):
+    parts = [score(model, safe_indexing(X, t)) for model, t in zip(estimators, tested, strict=True)]
+    first, options = parts[0]
+    if any(not np.array_equal(options[k], other[k]) for _, other in parts for k in options):
         raise ValueError("cv_results must hold estimators that all saw the same classes.")
-    sums = np.zeros((n_samples, *found.shape[1:]))
+    sums = np.zeros((n_samples, *first.shape[1:]))
     for test, (scores, _) in zip(tested, parts, strict=True):
         np.add.at(sums, test, scores)
     with np.errstate(invalid="ignore"):
-        return (sums.T / counts).T, known
+        return (sums.T / counts).T, options
 
 
 class ScoreDisplay(CurveDisplay):
-    """The curve of a score of two classes, with its intervals; a subclass says what computes it."""
+    """Curve of a binary score with its intervals; subclasses define `_compute`."""
 
     _names: ClassVar[tuple[str, ...]] = ()
     _compute: ClassVar[Callable[..., Curve]]
     _responses: ClassVar[tuple[str, ...]] = ("decision_function", "predict_proba")
-    """Which of a classifier's responses are its score, the first that it has."""
+    """Methods that provide the score; the first one available is used."""
     _responses_of_folds: ClassVar[tuple[str, ...]] = ("predict_proba", "decision_function")
-    """The same for several fitted classifiers, whose probabilities have one scale."""
+    """The same for models of several folds; probabilities share one scale."""
     _once: ClassVar[bool] = False
-    """Whether no sample may be scored by two of them."""
+    """Whether each sample may be tested only once."""
 
     @classmethod
     def _score(
         cls, responses: tuple[str, ...], pos_label: object, estimator: Any, X: Any
     ) -> Scored:
-        """Return the score of the positive class for each row of X, and that class."""
+        """Return the score of each row of X, and the positive class."""
         check_is_fitted(estimator)
         classes = list(getattr(estimator, "classes_", []))
         if len(classes) != 2:
@@ -126,44 +117,46 @@ class ScoreDisplay(CurveDisplay):
         Parameters
         ----------
         y_true : array-like of shape (n_samples,)
-            True classes, two.
+            True classes, exactly two.
         y_score : array-like of shape (n_samples,)
-            Larger says more surely positive; of calibration the probability of the positive class,
-            or of each class.
+            Target scores; higher values indicate the positive class. Calibration requires the
+            probability of the positive class, or of each class.
         name : str, default=None
-            What the legend calls the curve.
+            Name shown in the legend.
         ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
+            Axes to draw on. None creates a new figure.
         **kwargs : dict
-            Arguments of the function under See Also, such as `pos_label` and `sample_weight`, and
-            options of `plot`; all others are passed to `matplotlib.axes.Axes.plot`.
+            Arguments of the function listed under See Also, such as `pos_label` and
+            `sample_weight`, and options of `plot`. All others are passed to
+            `matplotlib.axes.Axes.plot`.
 
         Returns
         -------
         display : object of this class
         """
-        taken = set(signature(cls._compute).parameters) & set(kwargs)
-        options = {argument: kwargs.pop(argument) for argument in taken}
+        names = set(signature(cls._compute).parameters) & set(kwargs)
+        options = {argument: kwargs.pop(argument) for argument in names}
         return cls(cls._find_curve(y_true, y_score, options), name=name).plot(ax, **kwargs)
 
     @classmethod
     def from_estimator(
         cls, estimator: Any, X: ArrayLike, y: ArrayLike, *, pos_label: object = None, **kwargs: Any
     ) -> Self:
-        """Draw the curve of a fitted classifier, of two classes but for calibration.
+        """Draw the curve of a fitted classifier.
 
         Parameters
         ----------
         estimator : classifier
-            Fitted; its `decision_function`, or else `predict_proba`, gives the score. Net benefit
-            and calibration take `predict_proba` alone.
+            Fitted classifier with two classes; calibration accepts more. The score is
+            `decision_function` or, if missing, `predict_proba`. Net benefit and calibration always
+            use `predict_proba`.
         X : array-like of shape (n_samples, n_features)
             Held-out samples.
         y : array-like of shape (n_samples,)
             Their classes.
         pos_label : int, float, bool or str, default=None
-            The positive class; None is the second of ``estimator.classes_``, and of more than two,
-            which calibration takes, whichever is the likeliest.
+            The positive class. None uses the second of ``estimator.classes_``; with more than two
+            classes (calibration only), the class with the largest probability.
         **kwargs : dict
             Passed to `from_predictions`.
 
@@ -171,9 +164,9 @@ class ScoreDisplay(CurveDisplay):
         -------
         display : object of this class
         """
-        score, known = cls._score(cls._responses, pos_label, estimator, X)
+        score, options = cls._score(cls._responses, pos_label, estimator, X)
         kwargs.setdefault("name", name_estimators(estimator)[0])
-        return cls.from_predictions(y, score, **known, **kwargs)
+        return cls.from_predictions(y, score, **options, **kwargs)
 
     @classmethod
     def from_cv_results(
@@ -187,28 +180,28 @@ class ScoreDisplay(CurveDisplay):
         groups: ArrayLike | None = None,
         **kwargs: Any,
     ) -> Self:
-        """Draw one curve of the out-of-fold scores of a cross-validation.
+        """Draw one curve from the out-of-fold scores of a cross-validation.
 
-        Each sample is scored by the models that were fitted without it. Over repeated folds its
-        scores are averaged, but not for calibration, which takes folds that test it once; a sample
-        that no fold tests is left out. The scores of different models meet in one curve, so that
-        they must share a scale: `predict_proba` is taken where there is one.
+        Each sample is scored by models that were fitted without it. Scores from repeated folds are
+        averaged; calibration instead requires that each sample is tested at most once. Samples that
+        no fold tests are omitted. The curve combines scores of different models, which must share a
+        scale, so `predict_proba` is used if available.
 
         Parameters
         ----------
         cv_results : dict
-            As `sklearn.model_selection.cross_validate` returns it with ``return_estimator=True``
-            and ``return_indices=True``.
+            Result of `sklearn.model_selection.cross_validate` with ``return_estimator=True`` and
+            ``return_indices=True``.
         X : array-like of shape (n_samples, n_features)
-            The samples that were cross-validated.
+            The samples passed to the cross-validation.
         y : array-like of shape (n_samples,)
             Their classes.
         pos_label : int, float, bool or str, default=None
-            The positive class; None is the second of the ``classes_`` of the estimators.
+            The positive class. None uses the second of the ``classes_`` of the estimators.
         sample_weight : array-like of shape (n_samples,), default=None
-            Passed to `from_predictions` for the samples that are tested.
+            Passed to `from_predictions` for the tested samples.
         groups : array-like of shape (n_samples,), default=None
-            Passed to `from_predictions` for the samples that are tested.
+            Passed to `from_predictions` for the tested samples.
         **kwargs : dict
             Passed to `from_predictions`.
 
@@ -220,19 +213,19 @@ class ScoreDisplay(CurveDisplay):
             check_consistent_length(X, y, sample_weight)
         groups = check_groups(groups, num_samples(X), crossed=True)
         score_fold = partial(cls._score, cls._responses_of_folds, pos_label)
-        score, known = _score_out_of_fold(score_fold, cv_results, X, cls._once)
+        score, options = _score_out_of_fold(score_fold, cv_results, X, cls._once)
         tested = ~np.isnan(score.reshape(len(score), -1)[:, 0])
-        given = {"sample_weight": sample_weight, "groups": groups}
-        for name, values in given.items():
+        arrays = {"sample_weight": sample_weight, "groups": groups}
+        for name, values in arrays.items():
             if values is not None:
                 kwargs[name] = np.asarray(values)[tested]
         kwargs.setdefault("name", f"{name_estimators(cv_results['estimator'][0])[0]}, out of fold")
         labels = check_y("y", y)[tested]
-        return cls.from_predictions(labels, score[tested], **known, **kwargs)
+        return cls.from_predictions(labels, score[tested], **options, **kwargs)
 
 
 class RateDisplay(ScoreDisplay):
-    """A curve of rates, whose steps are those of the cuts of the score."""
+    """Curve of two rates with a step at each cut of the score."""
 
     _axes: ClassVar[dict[str, str]]
 
@@ -244,27 +237,27 @@ class RateDisplay(ScoreDisplay):
 
 
 class RocCurveDisplay(RateDisplay):
-    """ROC curve with its interval at each point and the band of the whole curve.
+    """ROC curve with pointwise intervals and a simultaneous band.
 
     Parameters
     ----------
     curve : Curve
-        What `roc_curve_band` returns.
+        Result of `roc_curve_band`.
     name : str, default=None
-        What the legend calls it.
+        Name shown in the legend.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
-        Where it was drawn.
+        Axes with the plot.
     figure_ : matplotlib Figure
-        The figure of `ax_`.
+        Figure that contains `ax_`.
     line_ : matplotlib Line2D
         The curve.
 
     See Also
     --------
-    roc_curve_band : The numbers.
+    roc_curve_band : Computes the curve.
 
     Examples
     --------
@@ -284,23 +277,23 @@ class RocCurveDisplay(RateDisplay):
 
 
 class PrecisionRecallDisplay(RateDisplay):
-    """Precision-recall curve with its interval at each recall and the band of the whole curve.
+    """Precision-recall curve with pointwise intervals and a simultaneous band.
 
-    With ``break_even=True``, an option of `plot`, the point where the two are equal is marked.
+    The option ``break_even=True`` of `plot` marks the point where precision equals recall.
 
     Parameters
     ----------
     curve : Curve
-        What `precision_recall_curve_band` returns.
+        Result of `precision_recall_curve_band`.
     name : str, default=None
-        What the legend calls it.
+        Name shown in the legend.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
-        Where it was drawn.
+        Axes with the plot.
     figure_ : matplotlib Figure
-        The figure of `ax_`.
+        Figure that contains `ax_`.
     line_ : matplotlib Line2D
         The curve.
     point_ : matplotlib Line2D or None
@@ -308,7 +301,7 @@ class PrecisionRecallDisplay(RateDisplay):
 
     See Also
     --------
-    precision_recall_curve_band : The numbers.
+    precision_recall_curve_band : Computes the curve.
 
     Examples
     --------
@@ -339,32 +332,32 @@ class PrecisionRecallDisplay(RateDisplay):
 
 
 class CostCurveDisplay(ScoreDisplay):
-    """Cost curve: normalised expected cost against P(+)cost.
+    """Cost curve: normalized expected cost against P(+)cost.
 
-    `from_predictions` draws the curve of `cost_curve`; with `confidence_level`, `baseline` or
-    `groups` that of `cost_curve_band`. With ``lines=True``, an option of `plot`, the line of every
-    threshold of a curve without interval is drawn as well.
+    `from_predictions` draws the curve of `cost_curve`, or of `cost_curve_band` if
+    `confidence_level`, `baseline` or `groups` is passed. The option ``lines=True`` of `plot` also
+    draws the line of each threshold, for curves without an interval.
 
     Parameters
     ----------
     curve : Curve
-        What `cost_curve` or `cost_curve_band` returns.
+        Result of `cost_curve` or `cost_curve_band`.
     name : str, default=None
-        What the legend calls it.
+        Name shown in the legend.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
-        Where it was drawn.
+        Axes with the plot.
     figure_ : matplotlib Figure
-        The figure of `ax_`.
+        Figure that contains `ax_`.
     line_ : matplotlib Line2D
         The curve.
 
     See Also
     --------
-    cost_curve : The numbers.
-    cost_curve_band : The numbers with an interval, or of a difference.
+    cost_curve : Computes the curve.
+    cost_curve_band : Computes the curve with an interval, or a difference of two curves.
 
     Examples
     --------
@@ -379,11 +372,11 @@ class CostCurveDisplay(ScoreDisplay):
 
     @classmethod
     def _find_curve(cls, y_true: ArrayLike, y_score: ArrayLike, options: dict[str, Any]) -> Curve:
-        """Return the curve; with its interval where a level, a baseline or groups are given."""
-        asked = ("confidence_level", "baseline", "groups")
-        if any(options.get(name) is not None for name in asked):
-            given = {name: value for name, value in options.items() if value is not None}
-            return cost_curve_band(y_true, y_score, **given)
+        """Return the curve, with an interval if a level, a baseline or groups are passed."""
+        band_options = ("confidence_level", "baseline", "groups")
+        if any(options.get(name) is not None for name in band_options):
+            args = {name: value for name, value in options.items() if value is not None}
+            return cost_curve_band(y_true, y_score, **args)
         data = {name: options.get(name) for name in ("pos_label", "sample_weight")}
         return cost_curve(y_true, y_score, **data)
 
@@ -406,32 +399,32 @@ class CostCurveDisplay(ScoreDisplay):
     def _describe_axes(self) -> dict[str, Any]:
         axes: dict[str, Any] = {"xlabel": "P(+)cost", "xlim": (0, 1)}
         if self._is_difference:
-            return axes | {"ylabel": "Difference of normalised expected cost"}
-        return axes | {"ylabel": "Normalised expected cost", "ylim": (0, 0.52)}
+            return axes | {"ylabel": "Difference of normalized expected cost"}
+        return axes | {"ylabel": "Normalized expected cost", "ylim": (0, 0.52)}
 
 
 class NetBenefitDisplay(ScoreDisplay):
-    """Decision curve: net benefit against the threshold, with its interval.
+    """Decision curve: net benefit against the threshold, with pointwise intervals.
 
     Parameters
     ----------
     curve : Curve
-        What `net_benefit` returns.
+        Result of `net_benefit`.
     name : str, default=None
-        What the legend calls it.
+        Name shown in the legend.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
-        Where it was drawn.
+        Axes with the plot.
     figure_ : matplotlib Figure
-        The figure of `ax_`.
+        Figure that contains `ax_`.
     line_ : matplotlib Line2D
         The curve.
 
     See Also
     --------
-    net_benefit : The numbers.
+    net_benefit : Computes the curve.
 
     Examples
     --------
@@ -461,38 +454,38 @@ class NetBenefitDisplay(ScoreDisplay):
         return axes | {"ylabel": "Net benefit", "ylim": (-top / 3, top)}
 
 
-_CELLS = 40  # of the histogram
+_N_BARS = 40  # of the histogram
 
 
 class CalibrationDisplay(ScoreDisplay):
-    """Calibration curve with intervals, the band of a calibrated model, and the probabilities.
+    """Calibration curve with intervals, a band for a calibrated model, and a histogram.
 
-    The band and the histogram of the probabilities are options of `plot`: ``band=False`` and
-    ``histogram=False`` leave them out. Other options go to `matplotlib.axes.Axes.errorbar`.
+    The options ``band=False`` and ``histogram=False`` of `plot` omit the band and the histogram of
+    the probabilities. Other options are passed to `matplotlib.axes.Axes.errorbar`.
 
     Parameters
     ----------
     curve : Curve
-        What `calibration_curve` returns.
+        Result of `calibration_curve`.
     name : str, default=None
-        What the legend calls it.
+        Name shown in the legend.
 
     Attributes
     ----------
     ax_ : matplotlib Axes
-        Where it was drawn.
+        Axes with the plot.
     figure_ : matplotlib Figure
-        The figure of `ax_`.
+        Figure that contains `ax_`.
     errorbar_ : matplotlib ErrorbarContainer
-        The points with their intervals.
+        Points with their intervals.
     band_ : matplotlib PolyCollection or None
         The band of a calibrated model.
     histogram_ : matplotlib BarContainer or None
-        The probabilities.
+        Histogram of the probabilities.
 
     See Also
     --------
-    calibration_curve : The numbers.
+    calibration_curve : Computes the curve.
 
     Examples
     --------
@@ -522,7 +515,7 @@ class CalibrationDisplay(ScoreDisplay):
         return estimator.predict_proba(X), {"pos_label": pos_label, "labels": classes}
 
     def _draw(self, ax: Any, *, band: bool = True, histogram: bool = True, **kwargs: Any) -> None:
-        """Draw the points with their intervals, the diagonal, the band and the probabilities."""
+        """Draw the points with their intervals, the diagonal, the band and the histogram."""
         curve, columns = self.curve, self.curve.columns
         level = f"{100 * curve.confidence_level:g} %"
         self.band_ = self.histogram_ = None
@@ -545,7 +538,7 @@ class CalibrationDisplay(ScoreDisplay):
         ax.legend(loc="best", fontsize="small")
 
     def _axis_labels(self) -> dict[str, str]:
-        """Return what the axes show; of which class, unless curves of several meet there."""
+        """Return the axis labels, with the class unless the axes already show another class."""
         pos_label = self.curve.details["pos_label"]
         event = f" (positive class: {pos_label})"
         if pos_label is None:
@@ -558,12 +551,12 @@ class CalibrationDisplay(ScoreDisplay):
 
     def _draw_histogram(self) -> Any:
         """Draw the probabilities behind the curve, a fifth as high as the axes."""
-        foot = self.ax_.twinx()
-        cells, found = np.linspace(0, 1, _CELLS + 1), self.curve.details
-        heights, _, bars = foot.hist(
-            found["y_proba"], cells, weights=found["sample_weight"], color="C0", alpha=0.3
+        axes = self.ax_.twinx()
+        edges, details = np.linspace(0, 1, _N_BARS + 1), self.curve.details
+        heights, _, bars = axes.hist(
+            details["y_proba"], edges, weights=details["sample_weight"], color="C0", alpha=0.3
         )
-        foot.set(ylim=(0, 5 * heights.max()), yticks=[], box_aspect=1)
-        self.ax_.set_zorder(foot.get_zorder() + 1)
+        axes.set(ylim=(0, 5 * heights.max()), yticks=[], box_aspect=1)
+        self.ax_.set_zorder(axes.get_zorder() + 1)
         self.ax_.patch.set_visible(False)
         return bars

@@ -1,9 +1,10 @@
-"""Errors of a regressor: their norms, losses by name, and the mean loss under a known density.
+"""Norms of regression errors, losses by name, and the expected loss under a known density.
 
-The mean of a function under a density of one variable is computed many points at a time. Panels
-between quantiles carry a closed Clenshaw-Curtis rule of 9 points and the rule of 5 points nested in
-it. A panel whose two values disagree is split: where the function jumps, else in the middle. The
-part beyond the outermost quantile is extrapolated from the octaves of probability before it.
+The expected value of a function of one variable is computed by adaptive quadrature, with vectorized
+calls of the function. Panels between quantiles use a closed Clenshaw-Curtis rule of 9 points and
+the nested rule of 5 points. A panel whose two values disagree is split, at a jump of the function
+or else in the middle. The part beyond the outermost quantile is extrapolated from the preceding
+octaves of probability.
 """
 
 from __future__ import annotations
@@ -28,15 +29,6 @@ from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
 from skeval.utils._compat import HasMethods, Interval, StrOptions, validate_params
 
-__all__ = [
-    "LOSSES",
-    "PROBABILITY_LOSSES",
-    "error_norm",
-    "expected_loss",
-    "find_brier_losses",
-    "find_log_losses",
-]
-
 Floats = NDArray[np.float64]
 
 
@@ -51,12 +43,12 @@ Floats = NDArray[np.float64]
 def error_norm(
     y_true: ArrayLike, y_pred: ArrayLike, *, ord: float = 2, sample_weight: ArrayLike | None = None
 ) -> float:
-    r"""Norm of the vector of errors, of any order from 0 to infinity.
+    r"""Return the norm of the error vector, of any order from 0 to infinity.
 
     .. math:: \|e\|_q = \Bigl(\sum_i |y_i - \hat y_i|^q\Bigr)^{1/q}
 
-    with two limits: ``ord=0`` is the number of non-zero errors, ``ord=inf`` the largest error.
-    In :math:`[0, \infty)`; 0 is best.
+    with two special cases: ``ord=0`` is the number of non-zero errors, ``ord=inf`` the largest
+    error. In :math:`[0, \infty)`; 0 is best.
 
     Parameters
     ----------
@@ -67,13 +59,14 @@ def error_norm(
     ord : float in [0, inf], default=2
         The order `q`. Below 1 it is not a norm (no triangle inequality).
     sample_weight : array-like of shape (n_samples,), default=None
-        Each sample counts as often as its weight says.
+        Sample weights.
 
     Returns
     -------
     norm : float
-        In the unit of `y`; for ``ord=0`` a (weighted) number of errors. Infinite where it exceeds
-        the largest float, as it soon does for a small `ord`: `n` errors of 1 make ``n ** (1 / q)``.
+        Norm in the unit of `y`; for ``ord=0`` the (weighted) number of errors. It is infinite if it
+        exceeds the largest float. A small `ord` makes this likely: `n` errors of 1 have the norm
+        ``n ** (1 / q)``.
 
     Raises
     ------
@@ -82,8 +75,8 @@ def error_norm(
 
     Notes
     -----
-    The norm grows with the number of samples; per sample, of one output,
-    ``RMSE = error_norm(ord=2) / sqrt(n)`` and ``MAE = error_norm(ord=1) / n``.
+    The norm grows with the number of samples. For a single output, ``RMSE = error_norm(ord=2) /
+    sqrt(n)`` and ``MAE = error_norm(ord=1) / n``.
 
     Examples
     --------
@@ -105,7 +98,7 @@ def error_norm(
     with np.errstate(over="ignore", invalid="ignore"):
         powers = error if ord == 1 else error**ord
         total = powers.sum() if weight is None else weight @ powers
-        if 1e-280 < total < np.inf:  # no power that counts underflowed or overflowed
+        if 1e-280 < total < np.inf:  # no relevant power underflowed or overflowed
             norm = float(total ** (1 / ord))
             if 0 < norm < np.inf:
                 return norm
@@ -143,9 +136,9 @@ def find_log_losses(codes: NDArray[np.intp], shares: Floats) -> Floats:
 
 
 def find_brier_losses(codes: NDArray[np.intp], shares: Floats) -> Floats:
-    """Return the squared distances of the probabilities from 0 and 1.
+    """Return the squared distances between probabilities and outcomes.
 
-    Of two classes it is that of the second one alone, as Brier has it.
+    With two classes, only the probability of the second class counts, as in Brier's definition.
     """
     if shares.shape[1] == 2:
         return (shares[:, 1] - codes) ** 2
@@ -157,20 +150,20 @@ def find_brier_losses(codes: NDArray[np.intp], shares: Floats) -> Floats:
 
 LOSSES: dict[str, Callable[[Any, Any], Any]] = {
     "zero_one": lambda y_true, y_pred: (y_true != y_pred).astype(float),
-    # Floats are subtracted, since the difference of small unsigned integers would wrap around.
+    # subtract as floats, because differences of small unsigned integers wrap around
     "squared": lambda y_true, y_pred: np.subtract(y_true, y_pred, dtype=float) ** 2,
     "absolute": lambda y_true, y_pred: np.abs(np.subtract(y_true, y_pred, dtype=float)),
 }
-"""Losses of predictions."""
+"""Losses of predictions, by name."""
 
 PROBABILITY_LOSSES: dict[str, Callable[[Any, Any], Any]] = {
     "log_loss": find_log_losses,
     "brier": find_brier_losses,
 }
-"""Losses of the probabilities of classes, whose true values are the numbers of the columns."""
+"""Losses of class probabilities, by name; true classes are column numbers."""
 
 
-_REPLICATES = 16  # scramblings of a quasi-random sequence, whose spread gives the error
+_REPLICATES = 16  # number of scramblings; their spread gives the standard error
 
 
 @validate_params(
@@ -192,51 +185,54 @@ def expected_loss(
     n_points: int = 2**16,
     random_state: RandomStateLike = None,
 ) -> Estimate:
-    r"""Integral of the loss of a predictor against the density of its input.
+    r"""Return the expected loss of a predictor under a known density of its input.
 
     .. math:: E = \int L\bigl(f(x), y(x)\bigr)\, p(x)\, dx
 
-    In :math:`[0, \infty)`, for the 0-1 loss in [0, 1]; 0 is best.
+    The result lies in :math:`[0, \infty)`, for the 0-1 loss in [0, 1]; 0 is best.
 
     Parameters
     ----------
     predict : callable
-        `f`, from an array of shape (n_points, n_dimensions) to (n_points,), or to (n_points, 1) or
-        a scalar, as the `predict` of a fitted estimator or any function that acts on elements.
+        `f`, a function from an array of shape (n_points, n_dimensions) to an array of shape
+        (n_points,) or (n_points, 1), or to a scalar. Examples are the `predict` of a fitted
+        estimator and any elementwise function.
     target : callable
-        `y`, likewise.
+        `y`, with the same signature.
     distribution : frozen SciPy distribution, or list of them
-        `p`. A continuous distribution of one variable is integrated by adaptive quadrature. A list
-        of them is their product. That and `scipy.stats.multivariate_normal` are integrated over
-        scrambled Sobol points, any other multivariate distribution over its own random draws.
+        `p`. A continuous univariate distribution is integrated by adaptive quadrature. A list is
+        the product of its distributions. Products and `scipy.stats.multivariate_normal` are
+        integrated over scrambled Sobol points, any other multivariate distribution over its own
+        random draws.
     loss : {"squared", "absolute", "zero_one"}, default="squared"
         `L`.
     n_points : int, default=65536
-        Points in more than one dimension; best a power of 2. Quadrature does not use it.
+        Number of points in more than one dimension, ideally a power of 2. Quadrature does not use
+        it.
     random_state : int, RandomState, Generator or None, default=None
-        Draws the scrambling. Quadrature does not use it.
+        Seed of the scrambling. Quadrature does not use it.
 
     Returns
     -------
     result : Estimate
-        With `value`, in the unit of the loss, and ``details["error"]``: in one dimension an
-        estimate, from the disagreement of two rules (there is no interval and no standard error,
-        they are nan, for nothing is drawn); beyond, the half-width of the 95 % interval by
-        Student's t over 16 `replicates`.
+        Estimate with `value`, in the unit of the loss, and ``details["error"]``. In one dimension,
+        the error is estimated from the disagreement of two rules; interval and standard error are
+        nan, because the computation is deterministic. In more dimensions, it is the half-width of
+        the 95 % Student's t interval over 16 `replicates`.
 
     Raises
     ------
     ValueError
-        If a function does not return one finite value per point, `loss` has another name, or the
-        quantiles of the distribution are one and the same number.
+        If a function does not return one finite value per point, `loss` is not one of the names
+        above, or all quantiles of the distribution are equal.
     TypeError
         If `distribution` is none of the kinds above.
 
     Warns
     -----
     IntegrationWarning
-        If the estimated error of the quadrature stays above 1e-6 of the value; `value` is nan, and
-        `error` infinite, where the integral seems to diverge.
+        If the estimated quadrature error stays above 1e-6 of the value. If the integral seems to
+        diverge, `value` is nan and `error` infinite.
 
     Notes
     -----
@@ -244,16 +240,17 @@ def expected_loss(
     ``prior[c] * expected_loss(f, lambda x: c, density[c], loss="zero_one").value``.
 
     In one dimension the functions are called with many points at once, 175,680 in the first call.
-    Panels of equal width between quantiles, from 2^-60 of the probability on either side, carry two
-    nested Clenshaw-Curtis rules [2]_; where these disagree the panel is split, at the jump if the
-    loss jumps there, until the estimated error is 1e-9 of the value or two million points are
-    spent. What lies beyond the panels is extrapolated as a power law.
+    Panels of equal width lie between quantiles, which start at a tail probability of 2^-60 on
+    either side. Each panel uses two nested Clenshaw-Curtis rules [2]_. Panels where these disagree
+    are split, at a jump of the loss if there is one, until the estimated error is 1e-9 of the value
+    or two million points are used. The tails beyond the panels are extrapolated as a power law.
 
-    The estimate was at least the true error in 794 of 800 random cases of smooth, oscillating,
-    kinked and stepwise losses under normal, exponential, uniform, beta and t distributions; where
-    it was not, the value was right to 5e-10 of itself. It cannot know of what no point has met: of
-    100 classifiers with up to 400 changes of class at random places, 13 had one of less than 2.5e-5
-    of the probability that was overlooked, and what lies in the last 2^-60 of it is never seen.
+    The estimated error was at least the true error in 794 of 800 random cases with smooth,
+    oscillating, kinked and stepwise losses under normal, exponential, uniform, beta and t
+    distributions. In the other cases the relative error of the value was at most 5e-10. Features
+    between the points are missed: for 13 of 100 classifiers with up to 400 class changes at random
+    places, a region with probability below 2.5e-5 was overlooked. The last 2^-60 of the probability
+    is never evaluated.
 
     References
     ----------
@@ -343,13 +340,13 @@ def _sampler(distribution: Any) -> Callable[[int, Generator], Floats]:
 
 
 def _sobol(n: int, dimensions: int, rng: Generator) -> Floats:
-    """Return n scrambled points of the open unit cube, shape (dimensions, n)."""
+    """Return n scrambled Sobol points of the open unit cube, shape (dimensions, n)."""
     points = _draw_points(stats.qmc.Sobol(dimensions, seed=rng), n)
     return np.clip(points, 2.0**-32, 1 - 2.0**-32).T
 
 
 def _draw_points(sampler: Any, n: int) -> Floats:
-    """Draw n points; where n is no power of 2 they are less even, which needs no warning."""
+    """Draw n points, without SciPy's balance warning if n is not a power of 2."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The balance properties", UserWarning)
         return sampler.random(n)
@@ -361,9 +358,9 @@ _CENTRAL, _HALVINGS = 128, 60  # quantiles j/128, and 2^-k of probability in eac
 _PIECES = (128, 32)  # panels of equal width between two central quantiles, and in an octave
 _GOAL, _TOLERANCE = 1e-9, 1e-6  # relative error of the result: aimed at, and required
 _ROUNDING = 1e-13  # relative error of densities and distribution functions
-_MOST_POINTS = 2**21
-_BISECTIONS = 32  # halvings of a cell of a panel, to find where a jump is
-_CAUTION = 30.0  # a jump in one panel moves the two rules apart by 0.73 of the bound at least
+_MAX_POINTS = 2**21
+_BISECTIONS = 32  # halvings of a cell to locate a jump
+_CAUTION = 30.0  # safety factor: for a jump, the two rules differ by at least 0.73 of the bound
 
 
 def _clenshaw_curtis(n: int) -> tuple[Floats, Floats]:
@@ -378,12 +375,12 @@ def _clenshaw_curtis(n: int) -> tuple[Floats, Floats]:
 _NODES, _FINE = _clenshaw_curtis(8)
 _COARSE = _clenshaw_curtis(4)[1]
 _CUMULATED = np.cumsum(_FINE)[:-1]
-# How far the rule can be off for a jump by 1 between two nodes, wherever it is.
+# largest error of the rule for a unit jump between two nodes
 _JUMP = np.maximum(np.abs(_CUMULATED - _NODES[:-1]), np.abs(_NODES[1:] - _CUMULATED))
 
 
 class Quadrature(NamedTuple):
-    """A mean, an estimate of its error, and whether the tolerance was met."""
+    """Mean, estimated error, and whether the tolerance was met."""
 
     value: float
     error: float
@@ -391,7 +388,7 @@ class Quadrature(NamedTuple):
 
 
 class _Panels(NamedTuple):
-    """Nodes and values, shape (n_panels, 9); probability, integral and its error of each panel."""
+    """Nodes and values, shape (n_panels, 9); probability, integral and error per panel."""
 
     x: Floats
     values: Floats
@@ -400,14 +397,14 @@ class _Panels(NamedTuple):
     error: Floats
 
     def take(self, chosen: NDArray[Any]) -> _Panels:
-        """Return some of the panels."""
-        return _Panels._make(each[chosen] for each in self)
+        """Return the selected panels."""
+        return _Panels._make(field[chosen] for field in self)
 
 
 def mean_under_density(function: Function, distribution: Any) -> Quadrature:
-    """Return the mean of a function >= 0, which takes points of shape (n, 1).
+    """Return the mean of a non-negative function of points of shape (n, 1).
 
-    Where it seems not to exist the value is nan and the error infinite.
+    If the mean seems not to exist, the value is nan and the error infinite.
     """
     sides = [_Side(distribution, outwards) for outwards in (-1, 1)]
     edges = np.unique(np.concatenate([side.edges for side in sides]))
@@ -428,10 +425,11 @@ def mean_under_density(function: Function, distribution: Any) -> Quadrature:
 
 
 class _Side:
-    """The quantiles that leave 1/2, 1/4, ... of the probability beyond them, on one side.
+    """Quantiles on one side with tail probabilities 1/2, 1/4, ...
 
-    They move outwards strictly, and stay inside the support: at its ends a density or a function
-    may be infinite. Where they run into the end, the last is the floating-point number next to it.
+    The quantiles strictly move outwards and stay inside the support, because a density or a
+    function may be infinite at its ends. If they reach the end, the last quantile is the adjacent
+    floating-point number.
     """
 
     def __init__(self, distribution: Any, outwards: int) -> None:
@@ -449,9 +447,9 @@ class _Side:
         if self.reaches_end:
             edges = np.append(edges, np.nextafter(self.end, -outwards * np.inf))
         edges = edges[np.isfinite(edges) & (edges > low) & (edges < high)]
-        if not self.reaches_end:  # SciPy cut off quantiles with nothing beyond them.
+        if not self.reaches_end:  # drop quantiles with zero tail probability
             edges = edges[self.beyond(edges) > 0]
-        self.edges = np.unique(edges)[::outwards]  # from the centre outwards
+        self.edges = np.unique(edges)[::outwards]  # from the center outwards
         self.remaining = float(self.beyond(self.edges[-1])) if len(edges) else 0.0
 
     def extrapolate(
@@ -470,10 +468,10 @@ class _Side:
         if plain <= negligible or len(means) < 2:
             return plain, plain
         earlier = max(-11, 1 - len(means))
-        # The means of the octaves grow by a constant factor where the tail follows a power law.
+        # for a power-law tail, the means of the octaves grow by a constant factor
         with np.errstate(all="ignore"):
             growth = [float(means[k] / means[k - 1]) if means[k] else 1.0 for k in (earlier, -1)]
-        if not min(growth) < 2 * (1 - 1e-6):  # an octave contributes as much as the one before
+        if not min(growth) < 2 * (1 - 1e-6):  # each octave contributes as much as the previous one
             return np.nan, np.inf
         growth = [min(growth), min(max(growth), max(1.9, min(growth)))]
         smaller, larger = (plain * g / (2 - g) for g in growth)
@@ -490,7 +488,7 @@ class _Side:
 
 
 def _base_panels(distribution: Any, edges: Floats) -> tuple[Floats, Floats]:
-    """Return both ends of panels of equal width between neighbouring quantiles."""
+    """Return the ends of panels of equal width between adjacent quantiles."""
     central = np.asarray(distribution.ppf(np.arange(1, _CENTRAL) / _CENTRAL), dtype=np.float64)
     first, last = edges[[0, -1]]
     edges = np.union1d(edges, central[(central > first) & (central < last)])
@@ -512,27 +510,27 @@ def _evaluate(function: Function, distribution: Any, low: Floats, high: Floats) 
         fine, coarse = density * _FINE, density[:, ::2] * _COARSE
         mass = (high - low) * fine.sum(axis=1)
         smooth = np.abs(mass - (high - low) * coarse.sum(axis=1)) <= 1e-9 * mass
-    if not smooth.all():  # There the distribution function knows the probability better.
+    if not smooth.all():  # the distribution function is more accurate there
         mass[~smooth] = _probability(distribution, low[~smooth], high[~smooth])
     integral = mass * _mean(values, fine, _FINE)
     difference = np.abs(integral - mass * _mean(values[:, ::2], coarse, _COARSE))
     bound = mass * (np.abs(np.diff(values)) @ _JUMP)
-    # The scaling of QUADPACK, with the error of a jump in place of the mean deviation.
+    # QUADPACK's scaling, with the error bound of a jump in place of the mean deviation
     ratio = np.divide(difference, bound, out=np.zeros_like(bound), where=bound > 0)
     error = bound * np.minimum(1.0, (_CAUTION * ratio) ** 1.5)
-    atom = ~_can_be_split(low, high)  # No number lies between its ends, so that it cannot be split.
+    atom = ~_can_be_split(low, high)  # no float between its ends: cannot be split
     error[atom] = mass[atom] * np.ptp(values[atom], axis=1)
     return _Panels(x, values, mass, integral, error)
 
 
 def _can_be_split(low: Floats, high: Floats) -> NDArray[np.bool_]:
-    """Whether a number lies between both ends."""
+    """Return whether a float lies between both ends."""
     middle = low + (high - low) / 2
     return (low < middle) & (middle < high)
 
 
 def _mean(values: Floats, weight: Floats, plain: Floats) -> Floats:
-    """Return the mean of each row under its weights; under plain ones where those are useless."""
+    """Return the weighted mean of each row, with plain weights if its own are unusable."""
     total = weight.sum(axis=1)
     useful = np.isfinite(total) & (total > 0)
     share = np.where(useful[:, None], weight, plain)
@@ -540,22 +538,22 @@ def _mean(values: Floats, weight: Floats, plain: Floats) -> Floats:
 
 
 def _probability(distribution: Any, low: Floats, high: Floats) -> Floats:
-    """Return P(low < x < high), from whichever tail loses fewer digits."""
+    """Return P(low < x < high), computed from the tail that loses fewer digits."""
     below = distribution.cdf(high) - distribution.cdf(low)
     above = distribution.sf(low) - distribution.sf(high)
     return np.maximum(np.where(distribution.cdf(low) < 0.5, below, above), 0.0)
 
 
 def _refine(function: Function, distribution: Any, panels: _Panels) -> _Panels:
-    """Split the panels that err most until the rest meets the tolerance, or points run out."""
+    """Split the panels with the largest errors until the goal or the point limit is reached."""
     points = panels.x.size
     while True:
         worst = np.argsort(panels.error)[::-1]
-        rest = np.cumsum(panels.error[worst][::-1])[::-1]  # of each panel and those after it
+        rest = np.cumsum(panels.error[worst][::-1])[::-1]  # total error of this and later panels
         worst = worst[rest > _GOAL / 2 * panels.integral.sum()]
         worst = worst[_can_be_split(panels.x[worst, 0], panels.x[worst, -1])]
         cost = _BISECTIONS + 3 * len(_NODES)
-        worst = worst[: (_MOST_POINTS - points) // cost]
+        worst = worst[: (_MAX_POINTS - points) // cost]
         if not len(worst):
             return panels
         halves = _evaluate(function, distribution, *_split(function, panels.take(worst)))
@@ -565,7 +563,7 @@ def _refine(function: Function, distribution: Any, panels: _Panels) -> _Panels:
 
 
 def _split(function: Function, panels: _Panels) -> tuple[Floats, Floats]:
-    """Return the ends of the parts of each panel: two halves, or all about a jump."""
+    """Return the ends of the parts of each panel: two halves, or three parts around a jump."""
     change = np.abs(np.diff(panels.values))
     jumps = change.max(axis=1) > change.sum(axis=1) / 3
     low, high = panels.x[:, 0], panels.x[:, -1]

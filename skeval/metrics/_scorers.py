@@ -1,4 +1,4 @@
-"""Scorers by name: one table for every metric, and scorers of clusterings."""
+"""Scorers of all metrics by name, and scorers of clusterings."""
 
 from __future__ import annotations
 
@@ -17,19 +17,11 @@ from sklearn.metrics import make_scorer
 from sklearn.pipeline import Pipeline
 
 from skeval.metrics._table import ANY_NUMBER, METRICS, Metric, find_row
+from skeval.metrics.cluster._extent import BY_NAME
 from skeval.metrics.cluster._indices import INDICES, Index
 from skeval.utils._checks import give_nan as undefined_metric
 from skeval.utils._checks import naming
 from skeval.utils._compat import RoutedScorer, StrOptions, metric_of_scorer, validate_params
-
-__all__ = [
-    "get_scorer",
-    "get_scorer_names",
-    "make_clustering_scorer",
-    "range_of",
-    "read_scoring",
-    "row_of_scorer",
-]
 
 Scorer = Callable[..., float]
 PARTITION = "partition"
@@ -37,12 +29,12 @@ NOISE = -1
 
 
 def _name_scorer(row: Metric) -> str:
-    """Return the name of a scorer as scikit-learn gives it: "neg_" where smaller is better."""
+    """Return the scorer's name, with scikit-learn's prefix "neg_" if smaller is better."""
     return row.name if row.greater_is_better else f"neg_{row.name}"
 
 
 def _read_index(row: Index) -> tuple[str, Metric]:
-    """Return the scorer of an index, by the name of its function or of one of its forms."""
+    """Return the name and the row of an index's scorer; partial functions use the row's name."""
     name = row.name if isinstance(row.function, partial) else row.function_name
     name = name.removesuffix("_score")
     scorer = Metric(
@@ -54,7 +46,7 @@ def _read_index(row: Index) -> tuple[str, Metric]:
     return name if row.greater_is_better else f"neg_{name}", scorer
 
 
-# scikit-learn has scorers of its own for its metrics and indices.
+# skip metrics and indices of scikit-learn, which has scorers for them
 SCORERS: dict[str, Metric] = {
     _name_scorer(row): row for row in METRICS if row.function.__module__.startswith("skeval")
 } | dict(
@@ -65,7 +57,7 @@ SCORERS: dict[str, Metric] = {
 
 
 def row_of_scorer(name: str) -> Metric | None:
-    """Return the row of what a scorer computes; None where there is none."""
+    """Return the row of a scorer's metric; None if it has none."""
     if name in SCORERS or name not in sklearn.metrics.get_scorer_names():
         return SCORERS.get(name)
     function = metric_of_scorer(sklearn.metrics.get_scorer(name))[0]
@@ -74,23 +66,21 @@ def row_of_scorer(name: str) -> Metric | None:
 
 
 def range_of(name: str, n_classes: int | None = None) -> tuple[float, float]:
-    """Return the smallest and the largest value of what goes by this name: a scorer, or a metric
-    that a report shows; infinite where they are not known.
-    """
-    shown = (row for row in METRICS if any(each.name == name for each in row.reported))
+    """Return the range of a scorer or of a reported metric; infinite if unknown."""
+    shown = (row for row in METRICS if any(metric.name == name for metric in row.reported))
     row = SCORERS.get(name) or next(shown, None) or row_of_scorer(name)
     low, high = ANY_NUMBER if row is None else row.bounds(n_classes)
     return (0.0 - high, 0.0 - low) if name.startswith("neg_") else (low, high)
 
 
 def get_scorer_names() -> list[str]:
-    """Return the names of all scorers: those of skeval and those of scikit-learn.
+    """Return the names of all scorers of skeval and scikit-learn.
 
     Returns
     -------
     names : list of str
-        Sorted; each is a name that `get_scorer` takes by itself. It takes one more with an
-        argument that has no default: "neg_cost_sensitive_error" with `cost_matrix`.
+        Sorted names that `get_scorer` accepts without further arguments. "neg_cost_sensitive_error"
+        is not listed because it requires `cost_matrix`.
 
     Examples
     --------
@@ -103,35 +93,37 @@ def get_scorer_names() -> list[str]:
 
 
 def get_scorer(name: str, **metric_kwargs: Any) -> Scorer:
-    """Scorer of a metric by its name, for `scoring=` of scikit-learn.
+    """Return the scorer of a metric by name, for `scoring=` of scikit-learn.
 
-    A scorer is called as ``scorer(estimator, X, y)``; larger is better, so that a loss or error
-    enters with a minus sign under a name that starts with "neg".
+    A scorer is called as ``scorer(estimator, X, y)``, and larger is better. Scorers of losses and
+    errors are negated, and their names start with ``neg_``.
 
     Parameters
     ----------
     name : str
-        One of `get_scorer_names`, or "neg_cost_sensitive_error".
+        One of `get_scorer_names`, or "neg_cost_sensitive_error". "jaccard" is the index of
+        scikit-learn for the sets of true and predicted positives of a classifier; "pair_jaccard"
+        compares two partitions by pairs of samples.
     **metric_kwargs : dict
-        Arguments of the metric, such as `pos_label` or `cost_matrix`; of an internal index of
-        clusterings also `undefined` and `space`, see `make_clustering_scorer`. The scorers of
-        scikit-learn take none: use `make_scorer` there.
+        Arguments of the metric, such as `pos_label` or `cost_matrix`; internal clustering indices
+        also accept `undefined` and `space`, see `make_clustering_scorer`. Scorers of scikit-learn
+        accept no arguments; use `make_scorer` instead.
 
     Returns
     -------
     scorer : callable
-        It can be pickled.
+        Scorer that can be pickled.
 
     Raises
     ------
     ValueError
-        If there is no such scorer, or its metric needs an argument that is not given.
+        If there is no such scorer, or a required argument of the metric is missing.
 
     Notes
     -----
     Internal indices of clusterings, such as "dunn", need no y and work for clusterers without
-    `predict`. External ones, such as "purity", compare `predict` with y; the adjusted Rand and
-    the Rand index are there under scikit-learn's names, "adjusted_rand_score" and "rand_score".
+    `predict`. External indices, such as "purity", compare `predict` with y. The adjusted Rand and
+    the Rand index have scikit-learn's names, "adjusted_rand_score" and "rand_score".
 
     Examples
     --------
@@ -148,7 +140,7 @@ def get_scorer(name: str, **metric_kwargs: Any) -> Scorer:
         raise TypeError(f"name must be a string, got {name!r}.")
     if name not in SCORERS:
         try:
-            scorer = sklearn.metrics.get_scorer(name)  # It still takes names that it does not list.
+            scorer = sklearn.metrics.get_scorer(name)  # also accepts unlisted names
         except ValueError as error:
             raise ValueError(
                 f"name must be one of get_scorer_names(), got {name!r}{_suggest_name(name)}"
@@ -160,9 +152,11 @@ def get_scorer(name: str, **metric_kwargs: Any) -> Scorer:
             )
         return scorer
     row = SCORERS[name]
-    missing = [argument for argument in row.required if argument not in metric_kwargs]
-    if missing:
-        raise ValueError(f"name={name!r} needs the arguments {missing}, got {list(metric_kwargs)}.")
+    if row.required and metric_kwargs.keys().isdisjoint(row.required):
+        raise ValueError(
+            f"name={name!r} needs the argument {' or '.join(row.required)}, got "
+            f"{list(metric_kwargs)}."
+        )
     if row.response == PARTITION:
         return make_clustering_scorer(
             row.function, greater_is_better=row.greater_is_better, **metric_kwargs
@@ -176,9 +170,9 @@ def get_scorer(name: str, **metric_kwargs: Any) -> Scorer:
 
 
 def read_scoring(estimator: Any, scoring: Any) -> Any:
-    """Return the scorer, or the scorers, of an argument `scoring`, as ``check_scoring`` does.
+    """Return the scorer or scorers of an argument `scoring`, like ``check_scoring``.
 
-    Names may be those of skeval, too, and a name that is none is answered by what it may mean.
+    Names of skeval are accepted too, and an unknown name raises with suggestions.
     """
     with naming("scoring"):
         if isinstance(scoring, str):
@@ -203,87 +197,99 @@ ABBREVIATIONS = {
     "mae": "neg_mean_absolute_error",
     "mse": "neg_mean_squared_error",
     "rmse": "neg_root_mean_squared_error",
+    "fmi": "fowlkes_mallows_score",
+    "ari": "adjusted_rand_score",
+    "ri": "rand_score",
+    "jc": "pair_jaccard",
+    "dbi": "neg_davies_bouldin_centroid",
+    "bep": "break_even_point",
+    "macro_f1": "f1_macro",
+    "l1": "neg_mean_absolute_error",
+    "tpr": "recall",
 }
-"""What people call a metric, and its scorer."""
+"""Common abbreviations of metrics, with their scorers."""
 
 
 def _suggest_name(name: str) -> str:
-    """Return the names that a wrong one may stand for, as the end of a sentence.
+    """Return suggestions for an unknown name, as the end of a sentence.
 
-    The metric's own name ("dunn_score"), a direction left out ("davies_bouldin") and a misspelling
-    have their scorer under a name that holds the same words.
+    Suggestions cover names of metrics ("dunn_score"), a missing "neg_" ("davies_bouldin") and
+    misspellings.
     """
-    known = [*SCORERS, *sklearn.metrics.get_scorer_names()]
+    names = [*SCORERS, *sklearn.metrics.get_scorer_names()]
     name = name.lower()
     if name in ABBREVIATIONS:
         return f"; did you mean {ABBREVIATIONS[name]!r}?"
     bare = name.removeprefix("neg_").removesuffix("_score")
-    near = sorted(one for one in known if bare and bare in one)
-    near += [one for one in get_close_matches(name, known, cutoff=0.75) if one not in near]
+    near = sorted(candidate for candidate in names if bare and bare in candidate)
+    near += [match for match in get_close_matches(name, names, cutoff=0.75) if match not in near]
     return f"; did you mean {' or '.join(map(repr, near[:3]))}?" if near else "."
 
 
 @validate_params(
     {
-        "index": [callable],
-        "greater_is_better": ["boolean"],
+        "index": [callable, StrOptions(set(BY_NAME))],
+        "greater_is_better": ["boolean", None],
         "undefined": [Real, StrOptions({"nan", "raise"})],
         "space": [StrOptions({"transformed", "input"})],
     }
 )
 def make_clustering_scorer(
-    index: Callable[..., float],
+    index: Callable[..., float] | str,
     *,
-    greater_is_better: bool = True,
+    greater_is_better: bool | None = None,
     undefined: float | str = "nan",
     space: str = "transformed",
     **kwargs: Any,
 ) -> ClusteringScorer:
     """Make a scorer of clusterers from an internal index.
 
-    The scorer, ``scorer(estimator, X, y=None)``, lets `GridSearchCV` choose a clusterer or its
+    With the scorer, ``scorer(estimator, X, y=None)``, `GridSearchCV` can select a clusterer or its
     parameters by an index such as the silhouette, without labels.
 
     Parameters
     ----------
-    index : callable
-        ``index(X, labels, **kwargs) -> float``.
-    greater_is_better : bool, default=True
-        If False, the scorer gives the index with a minus sign.
+    index : callable or str
+        ``index(X, labels, **kwargs) -> float``, or a name of `compare_clusterings`, such as
+        "silhouette", "dbcv", "diameter" or "mean_separation".
+    greater_is_better : bool, default=None
+        If False, the scorer returns the negated index. None uses the direction of a name, and True
+        for a callable.
     undefined : {"nan", "raise"} or float, default="nan"
-        The score where the partition has no index: fewer than two clusters (the label -1, noise,
-        is none), or no two samples in one and the index raises `ValueError`, or it is nan. "nan"
-        warns with `UndefinedMetricWarning`, and `GridSearchCV` then ranks that candidate last;
-        "raise" is an error; a number is the score itself, whatever the sign of the index.
+        Score of a partition without a defined index: it has fewer than two clusters (noise, label
+        -1, is not a cluster), or the index is nan, or it raises `ValueError` and all clusters are
+        singletons. "nan" warns with `UndefinedMetricWarning`, and `GridSearchCV` then ranks the
+        candidate last; "raise" raises an error; a number is used as the score, whatever the sign of
+        the index.
     space : {"transformed", "input"}, default="transformed"
-        Where a `Pipeline` is judged: in the space that its last step clusters, X as transformed by
-        the steps before, or in X as given. Other estimators are judged in X. Choose "input" to
-        compare pipelines with different transformers, whose distances have different scales.
+        Space in which a `Pipeline` is evaluated: X as transformed for its last step, or X as
+        passed. Other estimators are evaluated in X. Use "input" to compare pipelines with different
+        transformers, whose distances have different scales.
     **kwargs : dict
         Further arguments of `index`.
 
     Returns
     -------
     scorer : ClusteringScorer
-        It can be pickled if `index` can; its `set_score_request` asks for metadata, which the
-        index then gets.
+        Scorer that can be pickled if `index` can. Metadata requested with `set_score_request` are
+        passed to the index.
 
     Raises
     ------
     ValueError
-        If `index` is not callable or `undefined` or `space` is something else; when called, if the
-        index raises for data that have two clusters or more, such as texts.
+        If `index` is not callable, or `undefined` or `space` is invalid. The scorer itself raises
+        if the index raises for a partition with at least two clusters, for example on text data.
 
     Notes
     -----
-    The partition of `X` is `predict` of the fitted estimator where it has one: held-out samples
-    judge how well clusters found elsewhere describe them. A method such as DBSCAN has no rule for
-    samples it has not seen, and the labels of its fit belong to other samples: a clone is fitted
-    on `X` itself. ``cv=[(range(n), range(n))]`` searches on all samples.
+    If the fitted estimator has `predict`, it defines the partition of `X`, so clusters found on
+    training samples are evaluated on held-out samples. Methods such as DBSCAN cannot predict new
+    samples, so a clone is fitted on `X` itself. ``cv=[(range(n), range(n))]`` searches on all
+    samples.
 
-    What fails for every candidate, an index that cannot take the data, raises. `GridSearchCV`
-    makes nan of it unless ``error_score="raise"``: it warns, with the traceback, and ranks the
-    first candidate best where all are nan.
+    An error that concerns every candidate, such as data that the index does not support, is raised.
+    Unless ``error_score="raise"``, `GridSearchCV` replaces it by nan, with a warning that includes
+    the traceback; if all scores are nan, it ranks the first candidate best.
 
     Examples
     --------
@@ -299,7 +305,12 @@ def make_clustering_scorer(
     >>> search.fit(X).best_params_
     {'n_clusters': 3}
     """
-    return ClusteringScorer(index, greater_is_better, undefined, space, kwargs)
+    up = True
+    if isinstance(index, str):
+        index, up = BY_NAME[index]
+    if greater_is_better is not None:
+        up = greater_is_better
+    return ClusteringScorer(index, up, undefined, space, kwargs)
 
 
 @dataclass(eq=False, repr=False)
@@ -317,7 +328,7 @@ class ClusteringScorer(RoutedScorer):
         return self.index
 
     def __call__(self, estimator: Any, X: ArrayLike, y: object = None, **metadata: Any) -> float:
-        """Return the score of the partition that the estimator gives to `X`."""
+        """Return the score of the estimator's partition of `X`."""
         fitted, labels = _partition(estimator, X)
         sizes = np.unique(labels[labels != NOISE], return_counts=True)[1]
         if len(sizes) < 2:
@@ -350,7 +361,7 @@ class ClusteringScorer(RoutedScorer):
 
 
 def _partition(estimator: Any, X: ArrayLike) -> tuple[Any, np.ndarray]:
-    """Return a fitted clusterer and the labels that it gives to the rows of X."""
+    """Return a fitted clusterer and its labels of the rows of X."""
     if hasattr(estimator, "predict"):
         return estimator, np.asarray(estimator.predict(X))
     fresh = clone(estimator)
@@ -360,7 +371,7 @@ def _partition(estimator: Any, X: ArrayLike) -> tuple[Any, np.ndarray]:
 
 
 def _clustered_space(estimator: Any, X: Any) -> Any:
-    """Return X as the last step of a fitted pipeline gets it."""
+    """Return X as transformed for the last step of a fitted pipeline."""
     while isinstance(estimator, Pipeline):
         if len(estimator) > 1:
             X = estimator[:-1].transform(X)

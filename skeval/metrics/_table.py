@@ -1,9 +1,10 @@
-"""All metrics of predictions, a row for each: what scorers, intervals and reports know of them.
+"""Table of all prediction metrics, used by scorers, intervals and reports.
 
-A metric is added by writing its function and its row. The row says between which numbers it lies
-and which way is better, what it judges, and what an interval can be made of: a proportion of
-samples, a function of the confusion table, an area, or a mean over samples. Below the rows stands
-what makes these intervals. Indices of clusterings have a table of their own, `INDICES`.
+To add a metric, write its function and its row. A row contains the range of the metric, its
+direction, the response that it evaluates, and its closed-form intervals: for a proportion of
+samples, a function of the confusion table, an area, or a mean over samples. The functions that
+compute these intervals are defined above the rows. Clustering indices have a separate table,
+`INDICES`.
 """
 
 from __future__ import annotations
@@ -26,35 +27,18 @@ from skeval._inference.estimate import Limits
 from skeval._inference.intervals import PROPORTION_INTERVALS, Codes
 from skeval._inference.tables import Cells, ConfusionTable, CountedClasses, FScore, ValueAndGradient
 from skeval.metrics import _classification
-from skeval.metrics._cost import cost_sensitive_error, expected_cost
+from skeval.metrics._cost import cost_sensitive_error, costs_of_cells, expected_cost
 from skeval.metrics._curves import break_even_point, check_curve_sample, ranking_loss
 from skeval.metrics._regression import LOSSES, error_norm, find_brier_losses, find_log_losses
 from skeval.metrics._text import bleu_score, log_bleu_score
 from skeval.utils._checks import warn_undefined
 from skeval.utils._compat import metric_of_scorer
 
-__all__ = [
-    "ANY_NUMBER",
-    "BINARY",
-    "METRICS",
-    "REPORTED",
-    "Costs",
-    "Forms",
-    "Metric",
-    "Sample",
-    "arrange",
-    "close_side",
-    "find_row",
-    "make_closed_forms",
-    "range_of_metric",
-    "unwrap",
-]
-
 Arguments = Mapping[str, Any]
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
 Forms = dict[str, tuple[Callable[[float], Limits], float]]
-"""By method the ends of the interval at any confidence level, and the standard error."""
+"""Limits as a function of the confidence level, and standard error, by method."""
 
 SCORES = ("decision_function", "predict_proba")
 ANY_NUMBER = -np.inf, np.inf
@@ -65,11 +49,11 @@ NUMBERS = CLASSES | {"continuous", "continuous-multioutput", "multiclass-multiou
 SKLEARN_F = frozenset({"average", "labels", "pos_label", "zero_division"})
 OUR_F = frozenset({"beta", "labels", "zero_division"})
 RESCALED = {"adjusted", "normalize", "scale_by_half"}
-"""Keywords that give a metric another range."""
+"""Keywords that change the range of a metric."""
 
 
 class Sample(NamedTuple):
-    """What is judged: targets, predictions or scores, and the metric of them."""
+    """Targets, predictions or scores, and the value of the metric."""
 
     y_true: Array
     y_pred: Array
@@ -79,25 +63,25 @@ class Sample(NamedTuple):
 
 
 class Form(NamedTuple):
-    """A kind of closed form: the names of the intervals that it gives, and what makes them."""
+    """Type of closed form: the names of its intervals and the function that computes them."""
 
     methods: tuple[str, ...]
     make: Callable[[Metric, Arguments, Sample], Forms]
 
 
 class Reported(NamedTuple):
-    """How a report names a metric, and what it is of.
+    """Metric as shown in a report.
 
     Attributes
     ----------
     name : str
-        That of scikit-learn's scorer, where there is one.
+        Name of scikit-learn's scorer, if there is one.
     label : str
-        What people call it.
+        Name shown to readers.
     arguments : mapping
-        The keywords of the function.
+        Keyword arguments of the function.
     of_class : bool
-        Whether it is of each class by itself.
+        Whether it is computed separately for each class.
     """
 
     name: str
@@ -108,39 +92,40 @@ class Reported(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Metric:
-    """What is known of a metric.
+    """Properties of a metric.
 
     Attributes
     ----------
     function : callable
         ``function(y_true, y_pred, **arguments) -> float``.
     range : tuple of two floats, or callable
-        The smallest and the largest value, within which every interval ends; or what returns them
-        by the number of classes, which is None where it is not known.
+        Smallest and largest value, which also bound every interval; or a function that returns them
+        for a number of classes, None if unknown.
     greater_is_better : bool
     response : str or tuple of str
-        What it judges of a classifier or regressor.
+        Response of a classifier or regressor that the metric evaluates.
     required : tuple of str
-        Names of arguments that have no default.
+        Names of arguments, one of which is required.
     interval : tuple of Form
-        Its closed forms, the best first.
+        Closed-form intervals, the best first.
     keywords, targets : frozenset of str
-        Arguments and kinds of targets that these cover.
+        Arguments and target types that the closed forms support.
     from_table : callable or None
-        ``from_table(arguments, order, table)`` gives a table of the classes in that order the
-        metric that it is a function of it.
+        ``from_table(arguments, order, table)`` attaches the metric, as a function of the counts, to
+        a table with the classes in this order.
     counted : {"all", "y_true", "y_pred"}
-        Of which samples a proportion is: of all, or of those that are, or are called, positive.
+        Denominator of a proportion: all samples, positive samples, or samples predicted as
+        positive.
     side : bool or None
-        Of a metric of one class against all others: whether its samples are those of the class.
+        For a metric of one class against the rest: whether it refers to samples of that class.
     per_sample : callable or None
-        ``per_sample(y_true, y_pred, **arguments)`` of shape (n_samples,), whose mean the metric is,
-        or the square of the metric, where it is a `root`. Of probabilities, `y_true` are the
-        numbers of the columns of `y_pred`.
+        ``per_sample(y_true, y_pred, **arguments)`` of shape (n_samples,). Its mean is the metric
+        or, with `root`, the square of the metric. For probabilities, `y_true` contains column
+        numbers of `y_pred`.
     loss : str or None
-        The name of the loss whose mean the metric is; where greater is better, 1 less that mean.
+        Name of the loss whose mean is the metric, or 1 minus the metric if greater is better.
     reported : tuple of Reported
-        What a report shows of it without being asked.
+        Forms of the metric that a report shows by default.
     """
 
     function: Callable[..., float]
@@ -161,7 +146,7 @@ class Metric:
 
     @property
     def name(self) -> str:
-        """The name of the function, by which scorers are called, without "_score" at the end."""
+        """Name of the function without the suffix "_score", used for scorers."""
         return self.function.__name__.removesuffix("_score")
 
     def bounds(self, n_classes: int | None = None) -> Limits:
@@ -171,9 +156,9 @@ class Metric:
 
 @dataclass(frozen=True)
 class Averaged:
-    """Precision, recall, F or Jaccard's index of classes, and how it is averaged by default.
+    """Class-wise precision, recall, F or Jaccard index with a default average.
 
-    `average` is "class_weight" where that is the name of the argument that says it.
+    `average` is "class_weight" if the argument `class_weight` defines the average.
     """
 
     value: str
@@ -195,7 +180,7 @@ class Averaged:
         support = table.counts.sum(axis=1)[:n_chosen]
         fixed = average = "macro" if binary else average
         if not isinstance(average, str) or average == "log_inverse":
-            # 1 / log n_c is singular at one sample, so it is held at the sizes of the classes here.
+            # 1 / log n_c is singular at one sample, so the weights stay fixed at the class sizes
             fixed = _classification.class_weights(average, order[:n_chosen], support)
             average = average if isinstance(average, str) else fixed
         beta, n = float(arguments.get("beta", 1.0)), table.counts.sum()
@@ -214,24 +199,31 @@ def adjust_for_chance(p: Floats, metric: ValueAndGradient, chance: float) -> tup
     return (value - chance) / (1 - chance), gradient / (1 - chance)
 
 
+COST_ARGUMENTS = frozenset(
+    {"cost_matrix", "false_positive_cost", "false_negative_cost", "pos_label"}
+)
+
+
 @dataclass(frozen=True)
 class Costs:
-    """The mean of costs of the cells of a table, of shape (n_classes, n_classes)."""
+    """Mean cost of the cells of a table of shape (n_classes, n_classes)."""
 
-    of_cells: Callable[[int], Floats] | None = None
+    cell_costs: Callable[[int], Floats] | None = None
 
     def __call__(self, arguments: Arguments, order: Array, table: ConfusionTable) -> ConfusionTable:
         size = len(table.counts)
-        if self.of_cells is not None:
-            costs = self.of_cells(size)
+        if self.cell_costs is not None:
+            costs = self.cell_costs(size)
         else:
-            costs = np.asarray(arguments["cost_matrix"], dtype=np.float64)
-            costs = costs if costs.shape == (size, size) else np.full((size, size), np.nan)
+            named = {name: value for name, value in arguments.items() if name in COST_ARGUMENTS}
+            shape = np.shape(named.get("cost_matrix", np.zeros((size, size))))
+            fits = shape == (size, size)
+            costs = costs_of_cells(order, **named) if fits else np.full((size, size), np.nan)
         return table._replace(metric=partial(tables.mean_cost, costs=costs))
 
 
 def count_errors(size: int) -> Floats:
-    """Return the costs whose mean is the error rate."""
+    """Return the cost matrix whose mean cost is the error rate."""
     return 1 - np.eye(size)
 
 
@@ -249,16 +241,15 @@ def use_phi(arguments: Arguments, order: Array, table: ConfusionTable) -> Confus
     return table._replace(metric=tables.phi)
 
 
-def find_costs(y_true: Array, y_pred: Array, *, cost_matrix: Any, labels: Any = None) -> Floats:
+def find_costs(y_true: Array, y_pred: Array, *, labels: Any = None, **costs: Any) -> Floats:
     """Return the cost of each decision."""
     labels = unique_labels(y_true, y_pred) if labels is None else np.asarray(labels)
     true, pred = (np.argmax(y[:, None] == labels, axis=1) for y in (y_true, y_pred))
-    costs: Floats = np.asarray(cost_matrix, dtype=np.float64)[true, pred]
-    return costs
+    return np.asarray(costs_of_cells(labels, **costs)[true, pred])
 
 
 def find_errors(name: str, y_true: Array, y_pred: Array) -> Floats:
-    """Return a loss of each sample, the mean of those of its outputs."""
+    """Return the loss of each sample, averaged over its outputs."""
     losses: Floats = LOSSES[name](y_true, y_pred)
     return losses.reshape(len(losses), -1).mean(axis=1)
 
@@ -276,7 +267,7 @@ def find_log_errors(y_true: Array, y_pred: Floats) -> Floats:
 
 
 def bound_brier(n_classes: int | None) -> Limits:
-    """Return the range of the Brier score: of two classes it is at most 1."""
+    """Return the range of the Brier score; with two classes it is at most 1."""
     return 0.0, 1.0 if n_classes == 2 else 2.0
 
 
@@ -288,7 +279,7 @@ def unwrap(metric: Callable[..., Any]) -> tuple[Callable[..., Any], dict[str, An
 
 
 def make_closed_forms(metric: Callable[..., Any], sample: Sample, stratify: bool = False) -> Forms:
-    """Return the closed forms that fit the metric and the data by method, the best first."""
+    """Return the closed forms that apply to the metric and the data, the best first."""
     function, arguments = unwrap(metric)
     row = find_row(function)
     if row is None or stratify or not row.interval:
@@ -319,11 +310,10 @@ def make_closed_forms(metric: Callable[..., Any], sample: Sample, stratify: bool
 
 
 def make_label_forms(row: Metric, arguments: Arguments, sample: Sample) -> Forms:
-    """Return the score interval of a metric of several labels of each sample, if there is one.
+    """Return the score interval of a multilabel metric, if there is one.
 
-    Samples are the units, whatever their labels have to do with each other: the decisions on the
-    labels of one sample, or of one group of samples, belong together. Both arrays have shape
-    (n_samples, n_labels).
+    Samples, or groups of samples, are the sampling units, so labels of the same unit may be
+    dependent. Both arrays have shape (n_samples, n_labels).
     """
     if sample.y_true.shape != sample.y_pred.shape:
         return {}
@@ -343,7 +333,7 @@ def make_label_forms(row: Metric, arguments: Arguments, sample: Sample) -> Forms
         return use_label_ranking(row, sample if average == "macro" else flat, sample)
     table = None
     if row.function in (sk.accuracy_score, sk.zero_one_loss):
-        # A sample is right where all its labels are.
+        # a sample is correct if all of its labels are
         exact = np.all(sample.y_true == sample.y_pred, axis=1)
         flat = sample._replace(y_true=np.ones(n, dtype=bool), y_pred=exact)
         table = count_table(row, arguments, *flat[:2], sample.weight)
@@ -360,7 +350,7 @@ def make_label_forms(row: Metric, arguments: Arguments, sample: Sample) -> Forms
 def count_labels(
     averaged: Averaged, arguments: Arguments, sample: Sample, flat: Sample
 ) -> ConfusionTable:
-    """Return the tables of all labels as one, of shape (n_labels, 2, 2), and the mean of it."""
+    """Return one table of shape (n_labels, 2, 2) for all labels, with the averaged metric."""
     label = np.tile(np.arange(sample.y_true.shape[1]), len(sample.y_true))
     cell = 4 * label + 2 * (flat.y_true == 1) + (flat.y_pred == 1)
     cells = Cells(cell, flat.weight, 4 * (int(label.max()) + 1))
@@ -381,25 +371,25 @@ def use_ranking(row: Metric, arguments: Arguments, sample: Sample) -> Forms:
 
 def use_label_ranking(row: Metric, columns: Sample, sample: Sample) -> Forms:
     """Return the score interval of the mean area, or average precision, of the columns."""
-    true, score = (each.reshape(len(each), -1) for each in columns[:2])
+    true, score = (values.reshape(len(values), -1) for values in columns[:2])
     weight = np.ones(len(true)) if columns.weight is None else columns.weight
-    of_area = row.function is sk.roc_auc_score
-    seen = weight > 0  # above the first sample that counts there is no precision
+    is_area = row.function is sk.roc_auc_score
+    seen = weight > 0  # precision is undefined before the first sample with weight
     groups = None if columns.groups is None else columns.groups[seen]
-    found = rank_columns(
-        true[seen] == 1, score[seen].astype(float), weight[seen], groups, of_area=of_area
+    result = rank_columns(
+        true[seen] == 1, score[seen].astype(float), weight[seen], groups, of_area=is_area
     )
-    if not _agree(found.value, sample.value):
+    if not _agree(result.value, sample.value):
         return {}
-    if of_area:
-        degrees = found.degrees_of_freedom
-        made_of = found.value, found.error, found.sizes
-        limits = partial(intervals.area_interval, *made_of, degrees_of_freedom=degrees)
-        return {"score": (limits, found.error)}
-    size = intervals.effective_size(found.value, found.error, found.sizes[0])
-    hits, degrees = found.value * size, found.degrees_of_freedom
+    if is_area:
+        degrees = result.degrees_of_freedom
+        args = result.value, result.error, result.sizes
+        limits = partial(intervals.area_interval, *args, degrees_of_freedom=degrees)
+        return {"score": (limits, result.error)}
+    size = intervals.effective_size(result.value, result.error, result.sizes[0])
+    hits, degrees = result.value * size, result.degrees_of_freedom
     limits = partial(intervals.wilson_interval, hits, size, degrees_of_freedom=degrees)
-    return {"score": (limits, found.error)}
+    return {"score": (limits, result.error)}
 
 
 def _agree(value: float, expected: float) -> bool:
@@ -407,7 +397,7 @@ def _agree(value: float, expected: float) -> bool:
 
 
 def _use_normal(value: float, error: float, name: str) -> Forms:
-    """Return the normal interval, and by `name` that on the log-odds scale."""
+    """Return the normal interval and, as `name`, the interval on the log-odds scale."""
     bounded = partial(intervals.normal_interval, value, error, bounds=(0.0, 1.0))
     on_log_odds = partial(intervals.log_odds_interval, value, error)
     return {"normal": (bounded, error), name: (on_log_odds, error)}
@@ -420,7 +410,7 @@ def use_table(row: Metric, arguments: Arguments, sample: Sample) -> Forms:
 
 
 def close_table(table: ConfusionTable, value: float, groups: Codes | None) -> Forms:
-    """Return the intervals of the metric of a table that is counted."""
+    """Return the intervals of the metric of a confusion table."""
     form = tables.score_form(table, value, groups)
     if table.score is None:
         return {"score": form}
@@ -431,10 +421,7 @@ def close_table(table: ConfusionTable, value: float, groups: Codes | None) -> Fo
 def close_side(
     metric: Callable[..., float], counted: CountedClasses, groups: Codes | None
 ) -> tuple[float, Forms]:
-    """Return a rate of one of two classes, whose samples are counted by truth, and its intervals.
-
-    They are those of `make_closed_forms`.
-    """
+    """Return a rate of one class of a binary table, and its intervals as in `make_closed_forms`."""
     row = find_row(metric)
     assert row is not None
     table = arrange(row, {"pos_label": True}, counted.choose(row.side))
@@ -457,13 +444,13 @@ def use_proportion(row: Metric, arguments: Arguments, sample: Sample) -> Forms:
         n = int(np.sum(counted == arguments.get("pos_label", 1)))
     if n == 0:
         return {}
-    # Average precision is taken for a proportion of the positives, though it counts none.
+    # average precision is treated as a proportion of the positives
     hits = round(value * n) if row.response == "predict" else value * n
     return intervals.close_proportion(value, hits, n)
 
 
 def use_mean(row: Metric, arguments: Arguments, sample: Sample) -> Forms:
-    """Return intervals of a mean loss; of its root where the metric is one."""
+    """Return intervals of a mean loss, or of its square root if the metric is a root."""
     assert row.per_sample is not None
     losses = row.per_sample(*sample[:2], **arguments)
     error, root = float(stats.sem(losses)), float(losses.mean()) ** 0.5
@@ -475,13 +462,13 @@ def use_mean(row: Metric, arguments: Arguments, sample: Sample) -> Forms:
 
 
 def use_area(row: Metric, arguments: Arguments, sample: Sample) -> Forms:
-    """Return intervals of an area: of samples of one weight with the variance of DeLong."""
+    """Return intervals of an area; with equal weights the variance is DeLong's."""
     pos_label = arguments.get("pos_label")
     if row.function is sk.roc_auc_score:
         pos_label = np.unique(sample.y_true)[-1].item()
     try:
         checked = check_curve_sample(*sample[:2], pos_label, sample.weight, sample.groups)
-    except ValueError:  # there is one class, or one group
+    except ValueError:  # a single class or a single group
         return {}
     form, error = checked.area_form(sample.value)
     return {"score": (form, error)} | _use_normal(sample.value, error, "delong")
@@ -490,12 +477,12 @@ def use_area(row: Metric, arguments: Arguments, sample: Sample) -> Forms:
 def count_table(
     row: Metric, arguments: Arguments, y_true: Array, y_pred: Array, weight: Floats | None
 ) -> ConfusionTable:
-    """Return the confusion table of the samples and the metric of it."""
+    """Return the confusion table of the samples, with the metric."""
     return arrange(row, arguments, tables.count_cells(y_true, y_pred, weight))
 
 
 def arrange(row: Metric, arguments: Arguments, counted: CountedClasses) -> ConfusionTable:
-    """Return the table of the classes in the order of a metric, and the metric of it."""
+    """Return the table with classes in the order of the metric, and attach the metric."""
     assert row.from_table is not None
     classes, labels = np.unique(counted.classes), arguments.get("labels")
     order = classes if labels is None else np.asarray(labels)
@@ -531,7 +518,7 @@ ABSOLUTE = LOSS | {"loss": "absolute", "per_sample": partial(find_errors, "absol
 EXPLAINED: dict[str, Any] = {"range": (-np.inf, 1.0)}
 CORRELATION: dict[str, Any] = {"range": (-1.0, 1.0)}
 PROBABILITIES: dict[str, Any] = {"greater_is_better": False, "response": "predict_proba"}
-# The largest of the losses of scikit-learn, which takes no probability for smaller than eps.
+# the largest loss in scikit-learn, which clips probabilities at eps
 LARGEST_LOG_LOSS = -float(np.log(np.finfo(float).eps))
 MACRO = {"average": "macro"}
 
@@ -630,9 +617,9 @@ METRICS: tuple[Metric, ...] = (
         cost_sensitive_error,
         range=ANY_NUMBER,
         greater_is_better=False,
-        required=("cost_matrix",),
+        required=("cost_matrix", "false_positive_cost"),
         interval=(OF_TABLE, OF_MEAN),
-        keywords=frozenset({"cost_matrix", "labels"}),
+        keywords=COST_ARGUMENTS | {"labels"},
         from_table=Costs(),
         per_sample=find_costs,
     ),
@@ -722,7 +709,7 @@ METRICS: tuple[Metric, ...] = (
     Metric(bleu_score),
     Metric(log_bleu_score, range=(-np.inf, 0.0)),
 )
-METRICS += tuple(  # scikit-learn has scorers of these, and no public function.
+METRICS += tuple(  # scikit-learn has scorers for these, but no public functions
     Metric(metric_of_scorer(sk.get_scorer(name))[0], range=(0.0, np.inf), greater_is_better=better)
     for name, better in (
         ("positive_likelihood_ratio", True),
@@ -733,21 +720,21 @@ if hasattr(sk, "d2_brier_score"):  # since scikit-learn 1.8
     METRICS += (Metric(sk.d2_brier_score, response="predict_proba", **EXPLAINED),)
 
 ROWS = {row.function: row for row in METRICS}
-REPORTED = {each.name: each for row in METRICS for each in row.reported}
+REPORTED = {reported.name: reported for row in METRICS for reported in row.reported}
 
 
 def find_row(function: Callable[..., Any]) -> Metric | None:
-    """Return the row of a metric; None of one that is not known."""
+    """Return the row of a metric, or None."""
     try:
         return ROWS.get(function)
-    except TypeError:  # it has no hash
+    except TypeError:  # unhashable
         return None
 
 
 def range_of_metric(
     metric: Callable[..., float], n_classes: int | None = None
 ) -> tuple[float, float]:
-    """Return the smallest and the largest value of a metric; infinite where they are not known."""
+    """Return the range of a metric; infinite limits if unknown."""
     function, arguments = unwrap(metric)
     row = find_row(function)
     return ANY_NUMBER if row is None or RESCALED & set(arguments) else row.bounds(n_classes)

@@ -1,8 +1,8 @@
-"""BLEU, of a corpus and of a sentence.
+"""BLEU of corpora and sentences.
 
-Sentences are checked and split into tokens. Words are numbered, and an n-gram is numbered by the
-n-gram that it is without its last word, and that word: no text is hashed twice, and counting is
-sorting integers. All numbers are exact.
+Sentences are validated and split into tokens. Words are numbered, and the number of an n-gram is
+derived from the number of its first n - 1 words and of its last word. No text is hashed twice, and
+n-grams are counted by sorting integers. All counts are exact.
 """
 
 from __future__ import annotations
@@ -19,8 +19,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from skeval.utils._checks import check_count, check_data, warn_undefined
 from skeval.utils._compat import Interval, StrOptions, validate_params
-
-__all__ = ["Sums", "bleu_score", "find_sums", "log_bleu_score", "sentence_bleu_score"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -50,31 +48,31 @@ def log_bleu_score(
     effective_order: bool = False,
     tokenize: Tokenizer | None = None,
 ) -> float:
-    r"""Logarithm of the BLEU of a corpus.
+    r"""Return the logarithm of the BLEU score of a corpus.
 
     .. math:: \log BLEU = \min(1 - r/c,\ 0) + \sum_{n=1}^N w_n \log p_n
 
-    with the terms of `bleu_score`. In :math:`[-\infty, 0]`; 0 is best. Sums of logarithms keep
-    scores apart that are too small for a difference of BLEU to show.
+    with the terms of `bleu_score`. The result lies in :math:`[-\infty, 0]`; 0 is best. The
+    logarithm distinguishes scores that are too small to differ visibly as BLEU.
 
     Parameters
     ----------
     references : sequence of length n_sentences
         The references of each hypothesis, as for `bleu_score`.
     hypotheses : sequence of length n_sentences
-        The sentences to judge, as for `bleu_score`.
+        Hypothesis sentences, as for `bleu_score`.
     max_order : int, default=4
-        The largest order `N` of n-grams.
+        Largest order `N` of n-grams.
     weights : array-like of shape (max_order,), default=None
-        Weights of the orders, summing to 1; None is ``1 / max_order`` each.
+        Weights of the orders, summing to 1. None uses ``1 / max_order`` for each.
     smoothing : {"add-k", "floor", "exp"}, default=None
-        As for `bleu_score`.
+        See `bleu_score`.
     smoothing_value : float, default=None
-        As for `bleu_score`.
+        See `bleu_score`.
     effective_order : bool, default=False
-        As for `bleu_score`.
+        See `bleu_score`.
     tokenize : callable, default=None
-        As for `bleu_score`.
+        See `bleu_score`.
 
     Returns
     -------
@@ -84,7 +82,7 @@ def log_bleu_score(
     Raises
     ------
     ValueError, TypeError
-        As `bleu_score`.
+        See `bleu_score`.
 
     References
     ----------
@@ -98,7 +96,7 @@ def log_bleu_score(
     0.0
     """
     options = max_order, weights, smoothing, smoothing_value, effective_order, tokenize
-    return make_sums(float, *options).judge(references, hypotheses)
+    return make_sums(float, *options).compute(references, hypotheses)
 
 
 @validate_params(BLEU_CONSTRAINTS)
@@ -113,54 +111,55 @@ def bleu_score(
     effective_order: bool = False,
     tokenize: Tokenizer | None = None,
 ) -> float:
-    r"""BLEU of a corpus: how much of the n-grams of hypotheses the references share.
+    r"""Return the BLEU score of a corpus, from n-grams shared by hypotheses and references.
 
     .. math:: BLEU = BP\ \exp \sum_{n=1}^N w_n \log p_n, \quad
               p_n = \frac{\sum_i \sum_g \min\bigl(h_g(c_i), \max_j h_g(s_{ij})\bigr)}
                          {\sum_i \sum_g h_g(c_i)}, \quad
               BP = \min\bigl(1, e^{1 - r/c}\bigr)
 
-    with :math:`h_g(s)` how often the n-gram `g` occurs in `s`, the inner sums over n-grams of
-    order `n`, `c` the total length of the hypotheses :math:`c_i`, and `r` the sum of the lengths
-    of their closest references (ties: the shorter). In [0, 1]; 1 is best, 0 worst.
+    where :math:`h_g(s)` is the number of occurrences of the n-gram `g` in `s`, the inner sums are
+    over n-grams of order `n`, `c` is the total length of the hypotheses :math:`c_i`, and `r` the
+    total length of their closest references (ties: the shorter). BP is the brevity penalty. The
+    result lies in [0, 1]; 1 is best, 0 worst.
 
     Parameters
     ----------
     references : sequence of length n_sentences
         ``references[i]`` is the list of references of ``hypotheses[i]``; a single string is one
-        reference. Of the same kind as the hypotheses: strings, or lists of tokens, so that one
-        tokenised reference is ``[["the", "cat"]]``.
+        reference. References have the same type as the hypotheses, strings or lists of tokens, so
+        one tokenized reference is ``[["the", "cat"]]``.
     hypotheses : sequence of length n_sentences
-        The sentences to judge: strings, or lists of tokens.
+        Hypothesis sentences: strings, or lists of tokens.
     max_order : int, default=4
-        The largest order `N` of n-grams.
+        Largest order `N` of n-grams.
     weights : array-like of shape (max_order,), default=None
-        The :math:`w_n`, summing to 1; None is ``1 / max_order`` each.
+        The weights :math:`w_n`, summing to 1. None uses ``1 / max_order`` for each.
     smoothing : {"add-k", "floor", "exp"}, default=None
-        What becomes of orders without a match, as in [2]_: "add-k" adds `k` to matches and totals
-        of the orders above 1, "floor" puts a small number of matches in place of 0, "exp" puts
-        1/2, 1/4, ... in place of the first, second, ... 0. Without any match at any order BLEU is
-        0 all the same.
+        Treatment of orders without a match, as in [2]_: "add-k" adds `k` to matches and totals of
+        the orders above 1, "floor" replaces 0 matches by a small number, "exp" replaces the first,
+        second, ... 0 by 1/2, 1/4, ... Without a match at any order, BLEU is always 0.
     smoothing_value : float, default=None
-        `k` of "add-k", by default 1, or the number of matches of "floor", by default 0.1, at most
-        1: no match cannot count more than one.
+        The `k` of "add-k", by default 1, or the number of matches of "floor", by default 0.1 and at
+        most 1, because no match must not count more than one match.
     effective_order : bool, default=False
-        Leave out the orders of which no hypothesis has an n-gram; the weights of the others are
-        divided by their sum.
+        If True, omit orders for which no hypothesis has an n-gram, and divide the remaining weights
+        by their sum.
     tokenize : callable, default=None
-        From a string to a list of tokens; None splits at white space.
+        Function from a string to a list of tokens. None splits at whitespace.
 
     Returns
     -------
     score : float
-        A fraction. If no hypothesis is as long as `max_order` tokens, 0 with
-        `UndefinedMetricWarning`, unless `effective_order`; if all are empty, 0.
+        A fraction. If all hypotheses have fewer than `max_order` tokens, the score is 0 with
+        `UndefinedMetricWarning`, unless `effective_order` is True. If all are empty, it is 0.
 
     Raises
     ------
     ValueError
-        If the lengths differ, as where references are transposed; if there is no sentence or a
-        sentence without references; if strings and token lists are mixed; if weights do not fit.
+        If the lengths differ, for example because references are transposed; if there are no
+        sentences or a sentence has no references; if strings and token lists are mixed; or if
+        weights are invalid.
     TypeError
         If a token or sentence is not a string.
 
@@ -168,8 +167,8 @@ def bleu_score(
     -----
     The value equals ``sacrebleu.corpus_bleu(hypotheses, transposed_references,
     tokenize="none").score / 100`` with the `smooth_method` of the same name ("none" for None).
-    References in sacrebleu's order, one list per set of references, are refused where their number
-    gives them away; for `n` sentences with `n` references each it does not.
+    References in sacrebleu's order, one list per set of references, raise an error if the numbers
+    differ; for `n` sentences with `n` references each they cannot be detected.
 
     References
     ----------
@@ -187,7 +186,7 @@ def bleu_score(
     0.5501
     """
     options = max_order, weights, smoothing, smoothing_value, effective_order, tokenize
-    return make_sums(np.exp, *options).judge(references, hypotheses)
+    return make_sums(np.exp, *options).compute(references, hypotheses)
 
 
 @validate_params(BLEU_CONSTRAINTS)
@@ -202,30 +201,30 @@ def sentence_bleu_score(
     effective_order: bool = True,
     tokenize: Tokenizer | None = None,
 ) -> float:
-    """BLEU of one sentence: of a corpus that holds nothing else.
+    """Return the BLEU score of one sentence, treated as a corpus of one sentence.
 
-    In [0, 1]; 1 is best, 0 worst. Without smoothing most sentences have no match of order 4 and
-    score 0; a sentence of fewer words is judged by the orders that it has. The BLEU of a corpus is
-    not the mean of those of its sentences.
+    The result lies in [0, 1]; 1 is best, 0 worst. Without smoothing, most sentences have no match
+    of order 4 and score 0. By default, a short sentence is scored by the orders that it contains.
+    The BLEU of a corpus is not the mean of its sentence scores.
 
     Parameters
     ----------
     references : str, or list of str or of lists of tokens
-        The references of the sentence.
+        References of the sentence.
     hypothesis : str or list of str
-        The sentence to judge, or its tokens.
+        Hypothesis sentence, or its tokens.
     max_order : int, default=4
-        The largest order of n-grams.
+        Largest order of n-grams.
     weights : array-like of shape (max_order,), default=None
-        Weights of the orders, summing to 1; None is ``1 / max_order`` each.
+        Weights of the orders, summing to 1. None uses ``1 / max_order`` for each.
     smoothing : {"add-k", "floor", "exp"}, default=None
-        As for `bleu_score`.
+        See `bleu_score`.
     smoothing_value : float, default=None
-        As for `bleu_score`.
+        See `bleu_score`.
     effective_order : bool, default=True
-        As for `bleu_score`, where it is False by default.
+        See `bleu_score`, where the default is False.
     tokenize : callable, default=None
-        As for `bleu_score`.
+        See `bleu_score`.
 
     Returns
     -------
@@ -235,13 +234,13 @@ def sentence_bleu_score(
     Raises
     ------
     ValueError, TypeError
-        As `bleu_score`.
+        See `bleu_score`.
 
     Notes
     -----
     The value equals the ``score / 100`` of ``sacrebleu.sentence_bleu(hypothesis, references,
-    tokenize="none")`` with the `smooth_method` of the same name; it too has the effective order by
-    default.
+    tokenize="none")`` with the `smooth_method` of the same name; it also uses the effective order
+    by default.
 
     References
     ----------
@@ -256,22 +255,22 @@ def sentence_bleu_score(
     0.3247
     """
     options = max_order, weights, smoothing, smoothing_value, effective_order, tokenize
-    return make_sums(np.exp, *options).judge([references], [hypothesis])
+    return make_sums(np.exp, *options).compute([references], [hypothesis])
 
 
 class Sums(NamedTuple):
-    """A score of a corpus: what it needs of each sentence, and the function of the sums of that."""
+    """Corpus score: statistics of each sentence, and a function of their sums."""
 
     read: Callable[[Any, Any], Ints]
     score: Callable[[Ints], float]
 
-    def judge(self, references: Sequence[Any], hypotheses: Sequence[Any]) -> float:
+    def compute(self, references: Sequence[Any], hypotheses: Sequence[Any]) -> float:
         """Return the score of a corpus."""
         return self.score(self.read(references, hypotheses).sum(axis=0))
 
 
 def find_sums(metric: Any) -> Sums | None:
-    """Return how a score of text counts, with options that `partial` fixes; None for others."""
+    """Return the sums behind a text score, with the options of a `partial`; None for others."""
     fixed = metric.keywords if isinstance(metric, partial) else {}
     function = metric.func if isinstance(metric, partial) else metric
     if function is bleu_score:
@@ -289,7 +288,7 @@ def make_sums(
     effective_order: bool = False,
     tokenize: Tokenizer | None = None,
 ) -> Sums:
-    """Check the options of BLEU, and return it, as the link of its logarithm, by sums."""
+    """Validate the options of BLEU and return its sums; `link` is applied to log BLEU."""
     check_count("max_order", max_order)
     if weights is None:
         order_weights = np.full(max_order, 1 / max_order)
@@ -333,8 +332,8 @@ def log_bleu(
     used = weights > 0
     if not used.any() or not totals[used].all():
         warn_undefined(
-            f"No hypothesis holds {len(weights)} tokens, so that a precision of BLEU is 0/0. It is "
-            "set to 0; effective_order=True or a smaller max_order= has a value."
+            f"No hypothesis has {len(weights)} tokens, so that a precision of BLEU is 0/0. It is "
+            "set to 0; use effective_order=True or a smaller max_order=."
         )
         return -np.inf
     if not matches[used].all():
@@ -349,15 +348,15 @@ def bleu_statistics(
     max_order: int = 4,
     tokenize: Tokenizer | None = None,
 ) -> Ints:
-    """Return what BLEU needs of each sentence: c, r, matches and totals of every order.
+    """Return the BLEU statistics of each sentence: c, r, matches and totals of each order.
 
-    BLEU of any selection or resample of sentences is `log_bleu` of the sum of their rows.
+    For any selection or resample of sentences, log BLEU is `log_bleu` of the sum of their rows.
     """
     for name, sentences in (("references", references), ("hypotheses", hypotheses)):
         if isinstance(sentences, str) or not is_sized(sentences):
             raise TypeError(
                 f"{name} must hold one entry per sentence, got {type(sentences).__name__}; "
-                "sentence_bleu_score judges a single sentence."
+                "sentence_bleu_score is for a single sentence."
             )
     _check_lengths(references, hypotheses)
     return ngram_statistics(_tokenize(references, hypotheses, tokenize or str.split), max_order)
@@ -380,16 +379,16 @@ def _tokenize(
     references: Sequence[Any], hypotheses: Sequence[Any], tokenize: Tokenizer
 ) -> Iterator[tuple[Tokens, list[Tokens]]]:
     """Yield the tokens of each hypothesis and of its references."""
-    for i, (hypothesis, given) in enumerate(zip(hypotheses, references, strict=True)):
-        several = [given] if isinstance(given, str) else given
+    for i, (hypothesis, entry) in enumerate(zip(hypotheses, references, strict=True)):
+        several = [entry] if isinstance(entry, str) else entry
         if not is_sized(several) or len(several) == 0:
-            raise ValueError(f"references[{i}] must hold at least one reference, got {given!r}.")
+            raise ValueError(f"references[{i}] must hold at least one reference, got {entry!r}.")
         text = isinstance(hypothesis, str)
         if any(isinstance(reference, str) != text for reference in several):
             raise ValueError(
                 f"hypotheses[{i}] and each of references[{i}] must be of one kind, strings or "
-                "lists of tokens (one tokenised reference is [['the', 'cat']]), got "
-                f"{hypothesis!r} and {given!r}."
+                "lists of tokens (one tokenized reference is [['the', 'cat']]), got "
+                f"{hypothesis!r} and {entry!r}."
             )
         segments = [hypothesis, *several]
         if text:
@@ -404,7 +403,7 @@ def _tokenize(
 
 
 def is_sized(data: Any) -> bool:
-    """Whether something has a length; an array of no dimension has none."""
+    """Return whether `data` has a length; a zero-dimensional array has none."""
     try:
         len(data)
     except TypeError:
@@ -420,20 +419,22 @@ def _is_tokenized(segment: Any) -> bool:
     return is_sized(segment)
 
 
-_BLOCK = 128  # sentences counted together, few enough for their arrays to stay in the cache
+_BLOCK = 128  # sentences per block; their arrays fit into the cache
 
 
 def ngram_statistics(pairs: Iterable[tuple[Tokens, list[Tokens]]], max_order: int) -> Ints:
     """Return a row per (hypothesis, references): c, r, matches of order 1..N, totals of order 1..N.
 
     `c` is the length of the hypothesis, `r` the closest reference length (ties: the shorter), a
-    total the number of n-grams of the hypothesis, and a match an n-gram of it that a reference
-    has, at most as often as the reference that has it most often.
+    total the number of n-grams of the hypothesis. Matches of an n-gram are clipped at its largest
+    count in a single reference.
     """
     remaining = iter(pairs)
     blocks = []
     while batch := list(islice(remaining, _BLOCK)):
-        length = [[len(segment) for segment in (hypothesis, *given)] for hypothesis, given in batch]
+        length = [
+            [len(segment) for segment in (hypothesis, *others)] for hypothesis, others in batch
+        ]
         closest = [min((abs(r - c), r) for r in others)[1] for c, *others in length]
         c = np.array([own for own, *_ in length])
         totals = np.maximum(c[:, None] - np.arange(max_order), 0)
@@ -444,21 +445,23 @@ def ngram_statistics(pairs: Iterable[tuple[Tokens, list[Tokens]]], max_order: in
 def _count_matches(batch: list[tuple[Tokens, list[Tokens]]], max_order: int) -> Ints:
     """Return the matches of each sentence and order, shape (n_sentences, max_order).
 
-    A cell is an n-gram within its sentence and references. Its number is found from that of the
-    n-gram without the last word, and of the last word. Only where a cell is on both sides can a
-    longer n-gram that begins with it match.
+    A cell is an n-gram within a sentence and its references. Its number is derived from the number
+    of its first n - 1 words and of its last word. Longer n-grams are only counted if their first
+    words match.
     """
     numbers: defaultdict[str, int] = defaultdict(count().__next__)
     segments = [
         (row, source, segment)
-        for row, (hypothesis, given) in enumerate(batch)
-        for source, segment in enumerate((hypothesis, *given))
+        for row, (hypothesis, others) in enumerate(batch)
+        for source, segment in enumerate((hypothesis, *others))
     ]
     rows, sources, texts = zip(*segments, strict=True)
     word = np.fromiter(map(numbers.__getitem__, chain.from_iterable(texts)), np.int64)
     length = np.array([len(text) for text in texts])
     sentence, source = np.repeat(rows, length), np.repeat(sources, length)
-    left = np.repeat(np.cumsum(length), length) - np.arange(len(word))  # with the word itself
+    left = np.repeat(np.cumsum(length), length) - np.arange(
+        len(word)
+    )  # number of words to the end of the segment, including this one
     matches = np.zeros((len(batch), max_order), dtype=np.int64)
     place, cell, n_sources = np.arange(len(word)), sentence, max(sources) + 1
     for order in range(max_order):

@@ -1,7 +1,8 @@
-"""External validation of probabilities: how far they are off, how sure that is, how many samples.
+"""External validation of predicted probabilities, and the sample size that it requires.
 
-Read from top to bottom: the measures with their intervals; the logistic recalibration and the
-smooth calibration curve that they are made of; the size of a validation study.
+The module contains, in this order, the calibration measures with their intervals, the logistic
+recalibration and the smooth calibration curve behind them, and the sample size of a validation
+study.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from skeval._inference.calibration import (
     maximize,
     pass_over,
 )
+from skeval._inference.errors import TestLosses, spread_of_mean
 from skeval._inference.estimate import Curve, Estimate, Limits, Results
 from skeval._inference.intervals import Codes, Spread
 from skeval.metrics._calibration import PROBABILITY_CONSTRAINTS
@@ -43,19 +45,17 @@ from skeval.utils._checks import (
 )
 from skeval.utils._compat import Interval, validate_params
 
-__all__ = ["calibration_measures", "measure_calibration", "validation_size"]
-
 Floats = NDArray[np.float64]
 CERTAIN = 1e-8
-"""Probabilities nearer to 0 or 1 are taken for this, since certainty has no log-odds."""
+"""Probabilities are clipped to this distance from 0 and 1, where log-odds are infinite."""
 N_DRAWS, N_CUTS, STEPS = 400, 200, 14
-"""Curves drawn for a test, log-odds that a curve is looked at, and halvings to find an end."""
-FEW_EVENTS = 30
-"""A class of fewer samples has a spline with fewer knots."""
+"""Curves drawn per test, grid points of a curve, and bisection steps per limit."""
+MIN_EVENTS = 30
+"""Smallest class size for a spline with 4 knots; smaller classes use fewer knots."""
 KNOTS = {4: (0.05, 0.35, 0.65, 0.95), 3: (0.1, 0.5, 0.9), 2: (0.25, 0.75)}
-"""By their number, at which quantiles of the log-odds the knots of a spline are."""
+"""Quantiles of the log-odds at which a spline has its knots, by their number."""
 SHARES = {"ici": None, "e50": 0.5, "e90": 0.9}
-"""Of the distances of the smooth curve the quantile; None is their mean."""
+"""Quantile of the distances from the smooth curve for each measure; None is the mean."""
 
 
 @validate_params(
@@ -75,86 +75,90 @@ def calibration_measures(
     confidence_level: float = 0.95,
     random_state: RandomStateLike = None,
 ) -> Results:
-    r"""What an external validation reports of probabilities, each with its interval.
+    r"""Return the calibration measures of an external validation, with confidence intervals.
 
     With :math:`l_i` the log-odds of the probability :math:`p_i`:
 
     - ``observed_expected``: :math:`\sum y_i / \sum p_i`; 1 is best.
-    - ``in_the_large``: the :math:`\alpha` of :math:`logit\, P(y_i = 1) = \alpha + l_i`; 0 is best,
-      above 0 the event happens more often than is said.
+    - ``in_the_large``: the :math:`\alpha` of :math:`logit\, P(y_i = 1) = \alpha + l_i`; 0 is best.
+      Above 0, events happen more often than predicted.
     - ``intercept`` and ``slope``: a and b of :math:`logit\, P(y_i = 1) = a + b\, l_i`; 0 and 1 are
-      best. A slope below 1 says that probabilities are too extreme.
+      best. A slope below 1 means that probabilities are too extreme.
     - ``ici``, ``e50``, ``e90``: the mean, the median and the 90 % quantile of the distance
       :math:`|p_i - \hat c(p_i)|` from a smooth calibration curve; 0 is best.
-    - ``scaled_brier``: :math:`1 - \sum (y_i - p_i)^2 / \sum (y_i - \bar y)^2`; 1 is best, 0 that
-      of answering the share of the event always.
+    - ``scaled_brier``: :math:`1 - \sum (y_i - p_i)^2 / \sum (y_i - \bar y)^2`; 1 is best, and
+      always predicting the event rate gives 0.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        True classes, two.
+        True classes, exactly two.
     y_proba : array-like of shape (n_samples,)
         Predicted probabilities of the positive class.
     pos_label : int, float, bool or str, default=None
-        The positive class; None is 1 where `y_true` takes values in {0, 1} or {-1, 1}.
+        The positive class. None uses 1 if `y_true` takes values in {0, 1} or {-1, 1}.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights say what a sample counts, not how often it was seen.
+        Sample weights; they are not numbers of repeated observations.
     groups : array-like of shape (n_samples,), default=None
-        For samples that belong together: the variance is that between groups.
+        Group labels of dependent samples; the variance is computed between groups.
     confidence_level : float, default=0.95
         Nominal coverage of the intervals.
     random_state : int, RandomState, Generator or None, default=None
-        Draws the curves for the intervals of ``ici``, ``e50`` and ``e90``.
+        Seed of the curves drawn for the intervals of ``ici``, ``e50`` and ``e90``.
 
     Returns
     -------
     dict of str to Estimate
-        By the names above.
+        Measures by the names above.
 
     Raises
     ------
     ValueError
-        If a probability lies outside [0, 1], there are not two classes, or one group.
+        If a probability is outside [0, 1], there are not exactly two classes, or there is only one
+        group.
 
     Warns
     -----
     UserWarning
-        If a probability is within 1e-8 of 0 or 1, for which it is taken then.
+        If a probability is closer than 1e-8 to 0 or 1; it is clipped to this distance.
     UndefinedMetricWarning
-        If the probabilities separate the classes, so that there is no slope.
+        If the probabilities separate the classes, so that the slope is undefined.
 
     See Also
     --------
-    calibration_curve : Where probabilities are off.
-    validation_size : How many samples it takes.
+    calibration_curve : Shows which probabilities are miscalibrated.
+    validation_size : Computes the required number of samples.
 
     Notes
     -----
-    *Intervals.* The variance of each is that of the sum of deviations, robust against a wrong model
-    and over groups where given. Its ratio to the variance of the model scales an interval that
-    never ends where it cannot: of the observed over the expected number and of ``in_the_large`` a
-    score interval (Rao), of intercept and slope that of the profile likelihood. A ratio below 1 is
-    shrunk toward 1 with the weight of 4 samples of the smaller class. In groups intercept and slope
-    have Student's interval of the variance that is found when each group is left out in turn (CR3,
-    in one step of Newton's method), for a few groups that are alike inside bend the likelihood.
+    *Intervals.* The variance of each measure is the robust (sandwich) variance, clustered by
+    `groups` if passed. Its ratio to the model-based variance scales an interval that respects the
+    range of the measure: Rao's score interval for ``observed_expected`` and ``in_the_large``, and
+    the profile-likelihood interval for intercept and slope. A ratio below 1 is shrunk toward 1 with
+    the weight of 4 samples of the smaller class. With groups, intercept and slope have Student's t
+    interval with the leave-one-group-out variance (CR3, one Newton step), because a few groups with
+    high within-group correlation distort the likelihood.
 
-    *Many samples.* More than 32,768 distinct probabilities are fitted by some thousand log-odds,
-    whose sums over the samples are exact but for rounding; fits too steep for that take them all.
+    *Many samples.* More than 32,768 distinct probabilities are represented by some thousand
+    log-odds, whose sums over the samples are exact up to rounding. Fits that are too steep for this
+    use all samples.
 
     *The smooth curve* is logistic regression on a restricted cubic spline of the log-odds with 4
-    knots, 3 where a class has fewer than 30 samples [1]_ [2]_. Chance makes distances even where
-    probabilities are right: ``details["by_chance"]`` is the median of what it makes then. So the
-    interval inverts a test along the line from the calibrated curve to the fitted one: which curves
-    would make a distance such as the observed one not unlikely? ``details["curve"]`` of these three
-    is the smooth curve, with an interval at each probability of the log-odds' robust variance: at
-    five places between the quantiles .1 and .9 of the probabilities it held the truth in .90 to .97
-    of 150 sets of 200 samples and 100 of 1,000 (a slope of 0.7).
+    knots, 3 where a class has fewer than 30 samples [1]_ [2]_. Random variation produces distances
+    even for calibrated probabilities: ``details["by_chance"]`` is the median distance in that case.
+    The interval therefore inverts a test along the line from the calibrated curve to the fitted one
+    and contains the curves under which the observed distance is not unlikely. ``details["curve"]``
+    of these three measures is the smooth curve, with a pointwise interval from the robust variance
+    of the log-odds. At five places between the quantiles .1 and .9 of the probabilities, it covered
+    the truth in .90 to .97 of 150 data sets of 200 samples and 100 data sets of 1,000 samples (with
+    a slope of 0.7).
 
-    Share of 95 % intervals that held the truth, of probabilities that are right: 200 data sets each
-    (standard error .015), 100 in groups of 20 with an intra-class correlation of .3:
+    Coverage of nominal 95 % intervals for calibrated probabilities, simulated on 200 data sets per
+    cell (standard error .015), and on 100 data sets for groups of 20 with an intra-class
+    correlation of .3:
 
     =================  =======  ========  =================
-    share of 0.5       n = 50   n = 200   600, in 30 groups
+    event rate 0.5     n = 50   n = 200   600, in 30 groups
     =================  =======  ========  =================
     observed_expected  .98      .96       .91
     in_the_large       .95      .94       .93
@@ -165,18 +169,21 @@ def calibration_measures(
     scaled_brier       .94      .96       .97
     =================  =======  ========  =================
 
-    Of probabilities that are too extreme (a slope of 0.6) and a share of 0.1, 99 sets of 50 samples
-    held the slope in .95, ``in_the_large`` in .89, the intercept in .87 and ``e90`` in .83: five
-    events are too few for these. In 60 sets of 1,000 samples all were held in .90 to .98.
+    With probabilities that are too extreme (a slope of 0.6), an event rate of 0.1 and 50 samples,
+    the coverage over 99 data sets was .95 for the slope, .89 for ``in_the_large``, .87 for the
+    intercept and .83 for ``e90``: five events are too few for these. Over 60 data sets of 1,000
+    samples, the coverage of all measures was .90 to .98.
 
-    Measured in 27 cells of 100 or 200 sets (``benchmarks/results/coverage_predictions.csv``), 50 to
-    5,000 samples, shares of .5, .1 and .02, alone and in 10 to 100 groups. Below .90 are, with five
-    events or fewer, the scaled Brier score (.89, with one event .67), the slope (.89, in ten groups
-    .82, where the intercept has .87) and the smooth curve (.71 to .89), the latter also with 12
-    events in 30 groups (.83) and, at low probabilities, with 40 to 100 events (.86 to .89). Where
-    the truth goes in waves about a line, which 4 knots do not follow, the curve is held in .81 at
-    least at each of five places, ``ici`` in .87, ``e50`` in .84 and ``e90`` in .82, and more
-    samples do not help. All else was held in .90 to 1.00.
+    Coverage was also simulated in 27 cells of 100 or 200 data sets
+    (``benchmarks/results/coverage_predictions.csv``) with 50 to 5,000 samples, event rates of .5,
+    .1 and .02, and independent samples or 10 to 100 groups. With five events or fewer, coverage was
+    below .90 for the scaled Brier score (.89, with one event .67), the slope (.89, in ten groups
+    .82, where the intercept has .87) and the smooth curve (.71 to .89). The coverage of the smooth
+    curve was also below .90 with 12 events in 30 groups (.83) and, at low probabilities, with 40 to
+    100 events (.86 to .89). If the true curve oscillates around a line, which 4 knots cannot
+    follow, coverage was at least .81 for the curve at each of five places, .87 for ``ici``, .84 for
+    ``e50`` and .82 for ``e90``, and more samples do not help. In all other cases it was .90 to
+    1.00.
 
     References
     ----------
@@ -197,8 +204,8 @@ def calibration_measures(
     >>> truth = rng.normal(-1, 1, 500)
     >>> y = rng.random(500) < 1 / (1 + np.exp(-truth))
     >>> p = 1 / (1 + np.exp(-2 * truth))  # too extreme
-    >>> found = calibration_measures(y, p, random_state=0)
-    >>> print(found["slope"])
+    >>> measures = calibration_measures(y, p, random_state=0)
+    >>> print(measures["slope"])
     calibration slope
       value           0.6604
       standard error  0.0718
@@ -212,11 +219,11 @@ def calibration_measures(
 
 
 def measure_calibration(sample: CurveSample, random_state: RandomStateLike) -> Results:
-    """Return the same of a sample that was checked, and may have been sorted."""
+    """Return the calibration measures of a validated sample."""
     p, confidence_level = sample.score, sample.confidence_level
     n_certain = int(np.sum((p < CERTAIN) | (p > 1 - CERTAIN)))
     if n_certain:
-        warn_user(f"{n_certain} probabilities are 0 or 1, and taken for {CERTAIN:g} from there.")
+        warn_user(f"{n_certain} probabilities of 0 or 1 were clipped to {CERTAIN:g}.")
     weight, ranked = sample.weight, sample.ranked
     scale = float(weight.sum() / (weight @ weight))
     grid = _find_odds(find_cuts(ranked))
@@ -225,7 +232,7 @@ def measure_calibration(sample: CurveSample, random_state: RandomStateLike) -> R
     masses = condense(whole, np.concatenate([*knots.values()]))
     p, weight = p.clip(CERTAIN, 1 - CERTAIN), weight if scale == 1 else weight * scale
     data = Validated(sample.positive, p, weight, sample.group, masses)
-    made = {
+    measures = {
         "observed_expected": _compare_sums(data),
         "in_the_large": _find_in_the_large(data),
         **recalibrate(data),
@@ -236,16 +243,16 @@ def measure_calibration(sample: CurveSample, random_state: RandomStateLike) -> R
         {
             name: Estimate(
                 name=NAMES[name],
-                value=each.value,
-                standard_error=each.error,
-                method=each.method,
-                limits={} if np.isnan(each.value) else {each.method: each.limits},
+                value=measure.value,
+                standard_error=measure.error,
+                method=measure.method,
+                limits={} if np.isnan(measure.value) else {measure.method: measure.limits},
                 n_samples=len(p),
-                details=each.details,
+                details=measure.details,
                 confidence_level=confidence_level,
                 allow_point=True,
             )
-            for name, each in made.items()
+            for name, measure in measures.items()
         }
     )
 
@@ -263,13 +270,13 @@ NAMES = {
 
 
 def _find_odds(p: Floats) -> Floats:
-    """Return the log-odds of probabilities, those of 0 and 1 as if they were nearly certain."""
+    """Return the log-odds of probabilities, clipped away from 0 and 1."""
     odds: Floats = logit(p.clip(CERTAIN, 1 - CERTAIN))
     return odds
 
 
 class Measure(NamedTuple):
-    """A measure before it has its interval."""
+    """Value of a measure with its limits as a function of the confidence level."""
 
     value: float
     error: float
@@ -279,9 +286,9 @@ class Measure(NamedTuple):
 
 
 class Validated(NamedTuple):
-    """Events, their probabilities, weights that add up to the effective number, and groups.
+    """Events with probabilities, groups, and weights that sum to the effective sample size.
 
-    `masses` are their log-odds: the few that may stand for many, and then all.
+    `masses` are the log-odds, first in condensed form if there are many, then in full.
     """
 
     y: NDArray[np.bool_]
@@ -291,9 +298,9 @@ class Validated(NamedTuple):
     masses: tuple[Masses, ...]
 
     def spread(self, deviations: Floats, size: Floats, leverage: Floats) -> Spread:
-        """Return how far a sum of weighted deviations is known, of shape (n,) or (n, k).
+        """Return the covariance of a weighted sum of deviations of shape (n,) or (n, k).
 
-        Deviations are about of the `size` given; see `spread_between`.
+        `size` is the approximate size of each deviation; see `spread_between`.
         """
         moved = self.weight[:, None] * deviations.reshape(len(self.y), -1)
         if self.group is None:
@@ -302,16 +309,16 @@ class Validated(NamedTuple):
         return intervals.spread_between(moved, self.group, counted, leverage=leverage)
 
     def shrink(self, ratio: float) -> float:
-        """Return a ratio of variances, drawn toward 1 where it is below."""
+        """Return a ratio of variances, shrunk toward 1 if it is smaller."""
         events = float(self.weight @ self.y)
         n = min(events, float(self.weight.sum()) - events)
         return max(ratio, (n * ratio + 4) / (n + 4))
 
 
 def _compare_sums(data: Validated) -> Measure:
-    """Return the observed over the expected number: ``(O - tE)^2 <= z^2 r t E``.
+    """Return the observed over the expected number of events.
 
-    The variance of the observed number is that of a Poisson number but for the ratio r.
+    The interval solves ``(O - tE)^2 <= z^2 r t E``: the variance is r times a Poisson variance.
     """
     p = data.p
     observed, expected = float(data.weight @ data.y), float(data.weight @ p)
@@ -332,15 +339,15 @@ def _limit_ratio(
 
 
 def _find_quantile(spread: Spread, confidence_level: float) -> float:
-    """Return the two-sided quantile, Student's of groups."""
+    """Return the two-sided quantile: normal, or Student's t with groups."""
     return intervals.normal_quantile(confidence_level, spread.degrees_of_freedom)
 
 
 class Fit(NamedTuple):
-    """A logistic regression: its coefficients and their covariance by the model.
+    """Logistic regression: coefficients and their model-based covariance.
 
-    `squares` are those of the slopes of the likelihood; all are of the coefficients `free`.
-    `masses` are the log-odds that it was found of.
+    `squares` is the sum of squared score vectors. `model` and `squares` refer to the coefficients
+    `free`. `masses` are the log-odds of the fit.
     """
 
     coefficients: Floats
@@ -352,13 +359,13 @@ class Fit(NamedTuple):
     masses: Masses
 
     def _turn(self, data: Validated) -> tuple[Floats, Floats, Floats]:
-        """Return the terms of each sample, these times the covariance, and the probabilities."""
+        """Return the terms of each sample, their product with the covariance, and the means."""
         terms = self.design(logit(data.p)).T
         mean, terms = expit(terms @ self.coefficients), terms[:, self.free]
         return terms, terms @ self.model, mean
 
     def spread(self, data: Validated) -> Spread:
-        """Return how far all coefficients are known together."""
+        """Return the robust covariance of all coefficients."""
         if data.group is None:
             return Spread(self.model @ self.squares @ self.model)
         terms, turned, mean = self._turn(data)
@@ -366,7 +373,7 @@ class Fit(NamedTuple):
         return data.spread(turned * (data.y - mean)[:, None], np.sqrt(leverage), leverage)
 
     def spread_each(self, data: Validated) -> list[Spread]:
-        """Return how far each of a few coefficients is known; of groups each is left out (CR3)."""
+        """Return the robust variance of each coefficient; with groups, leave each one out (CR3)."""
         if data.group is None:
             covariance = self.spread(data).covariance
             return [Spread(covariance[at : at + 1, at : at + 1]) for at in range(len(covariance))]
@@ -374,8 +381,8 @@ class Fit(NamedTuple):
         size, weight = np.sqrt(mean * (1 - mean)), data.weight[:, None]
         moved = turned * (data.y - mean)[:, None]
         spreads = [
-            data.spread(own, size * np.abs(each), (size * each) ** 2)
-            for own, each in zip(moved.T, turned.T, strict=True)
+            data.spread(own, size * np.abs(column), (size * column) ** 2)
+            for own, column in zip(moved.T, turned.T, strict=True)
         ]
         own = (weight * size[:, None] ** 2 * turned)[:, :, None] * terms[:, None, :]
         covariance = intervals.covariance_left_out(weight * moved, own, data.group)
@@ -386,14 +393,14 @@ class Fit(NamedTuple):
 
 
 def fit_logistic(data: Validated, design: Design, start: Floats, free: list[int]) -> Fit | None:
-    """Return the regression of the events on a design; None where there is none."""
+    """Return the logistic regression of the events on a design; None if it does not exist."""
     for masses in data.masses:
-        found = maximize(masses, design, start, free)
-        if found is not None and masses.suffice(found[0] @ design(masses.odds)):
+        optimum = maximize(masses, design, start, free)
+        if optimum is not None and masses.suffice(optimum[0] @ design(masses.odds)):
             break
-    if found is None:
+    if optimum is None:
         return None
-    (beta, passed), among = found, np.ix_(free, free)
+    (beta, passed), among = optimum, np.ix_(free, free)
     information = passed.information[among]
     if np.linalg.cond(information) > 1e12:
         return None
@@ -406,49 +413,52 @@ NOTHING = Measure(np.nan, np.nan, "none", intervals.give_no_limits, {})
 
 
 def _find_in_the_large(data: Validated) -> Measure:
-    """Return the shift of the log-odds that makes the sums equal, with its score interval."""
+    """Return the shift of the log-odds that equates observed and expected sums."""
     fit = fit_logistic(data, make_line, np.array([0.0, 1.0]), [0])
     if fit is None:
         return NOTHING
     value = float(fit.coefficients[0])
     (spread,) = fit.spread_each(data)
     larger = data.shrink(spread.variance / float(fit.model[0, 0]))
-    known = spread, larger, float(fit.model[0, 0]) ** 0.5
-    limits = partial(_limit_shift, fit.masses, value, known)
+    precision = spread, larger, float(fit.model[0, 0]) ** 0.5
+    limits = partial(_limit_shift, fit.masses, value, precision)
     return Measure(value, spread.error, "score", limits, spread.details)
 
 
 def _limit_shift(
-    masses: Masses, value: float, known: tuple[Spread, float, float], confidence_level: float
+    masses: Masses, value: float, precision: tuple[Spread, float, float], confidence_level: float
 ) -> Limits:
-    """Return the shifts whose score is that many standard deviations from 0."""
-    reach = _find_quantile(known[0], confidence_level) * known[1] ** 0.5
+    """Return the shifts whose score statistic equals the quantile."""
+    reach = _find_quantile(precision[0], confidence_level) * precision[1] ** 0.5
 
     def excess(shift: float) -> float:
         passed = pass_over(masses, make_line, np.array([shift, 1.0]))
         moved, variance = float(passed.gradient[0]), float(passed.information[0, 0])
-        return abs(moved) / max(variance, SMALLEST) ** 0.5 - reach  # it is 0 where all is certain
+        return (
+            abs(moved) / max(variance, SMALLEST) ** 0.5 - reach
+        )  # the variance is 0 if all probabilities are
 
-    low, high = (_cross(excess, value, side, reach * known[2]) for side in (-1, 1))
+    low, high = (_cross(excess, value, side, reach * precision[2]) for side in (-1, 1))
     return low, high
 
 
 def _cross(function: Callable[[float], float], start: float, side: int, first: float) -> float:
-    """Return where a function that changes its sign on one side of a place is 0.
+    """Return the root of a function on one side of `start`.
 
-    The `first` step is about as far as it is.
+    `first` is the approximate distance of the root.
     """
     at, before = start + side * first, start + 0.99 * side * first
-    value, known = function(at), function(before)
-    for _ in range(9):  # the secant method, which takes few steps where many samples make it a line
-        if not np.isfinite(known - value) or known == value:
+    value, last_value = function(at), function(before)
+    for _ in range(9):  # secant method: few steps suffice if the function is nearly linear
+        if not np.isfinite(last_value - value) or last_value == value:
             break
-        known, before, at = value, at, at - value * (at - before) / (value - known)
+        last_value, before, at = value, at, at - value * (at - before) / (value - last_value)
         if not 0.5 * first < side * (at - start) < 2 * first:
             break
         if abs(at - before) < 1e-9 * first:
             return at
         value = function(at)
+    # fall back to bracketing and Brent's method
     step, sign = 1.1 * first, np.sign(function(start))
     while np.sign(function(start + side * step)) == sign:
         step *= 2
@@ -459,37 +469,36 @@ def _cross(function: Callable[[float], float], start: float, side: int, first: f
 
 
 def recalibrate(data: Validated) -> dict[str, Measure]:
-    """Return intercept and slope of the log-odds, with intervals of the profile likelihood."""
+    """Return calibration intercept and slope, with profile-likelihood intervals."""
     fit = fit_logistic(data, make_line, np.zeros(2), [0, 1])
     if fit is None:
         warn_undefined(
-            "The slope is undefined, nan: the probabilities are all the same, or separate the "
-            "classes."
+            "The slope is undefined, nan: the probabilities are all equal, or separate the classes."
         )
         return {"intercept": NOTHING, "slope": NOTHING}
-    found = {}
+    measures = {}
     for at, spread in enumerate(fit.spread_each(data)):
         value, method = float(fit.coefficients[at]), "profile"
         larger = data.shrink(spread.variance / float(fit.model[at, at]))
         limits: Callable[[float], Limits] = partial(_profile, fit, at, larger)
         if data.group is not None:
             degrees, method = spread.degrees_of_freedom, "t"
-            known = value, spread.error
-            limits = partial(intervals.normal_interval, *known, degrees_of_freedom=degrees)
+            args = value, spread.error
+            limits = partial(intervals.normal_interval, *args, degrees_of_freedom=degrees)
         name = ("intercept", "slope")[at]
-        found[name] = Measure(value, spread.error, method, limits, spread.details)
-    return found
+        measures[name] = Measure(value, spread.error, method, limits, spread.details)
+    return measures
 
 
 def _profile(fit: Fit, at: int, larger: float, confidence_level: float) -> Limits:
-    """Return the ends where twice the loss of likelihood, of the best other one, is z^2 r."""
+    """Return the limits where twice the loss of profile log-likelihood is z^2 r."""
     bound = intervals.normal_quantile(confidence_level) ** 2 * larger
     best, moves = float(fit.coefficients[at]), fit.model[:, at] / fit.model[at, at]
 
     def excess(value: float) -> float:
         start = fit.coefficients + moves * (value - best)
-        found = maximize(fit.masses, make_line, start, [1 - at])
-        return np.inf if found is None else 2 * (fit.likelihood - found[1].likelihood) - bound
+        optimum = maximize(fit.masses, make_line, start, [1 - at])
+        return np.inf if optimum is None else 2 * (fit.likelihood - optimum[1].likelihood) - bound
 
     step = float(bound * fit.model[at, at]) ** 0.5
     low, high = (
@@ -499,10 +508,10 @@ def _profile(fit: Fit, at: int, larger: float, confidence_level: float) -> Limit
 
 
 def _find_end(fit: Fit, at: int, bound: float, side: int) -> float | None:
-    """Return an end of a profile interval by Newton's method; None where that does not settle.
+    """Return a limit of a profile interval by Newton's method; None if it does not converge.
 
-    It solves for both coefficients at once: twice the loss of likelihood is the bound, and its
-    slope by the other coefficient is 0.
+    Newton's method solves for both coefficients at once: twice the loss of log-likelihood equals
+    the bound, and its derivative by the other coefficient is 0.
     """
     best, other = float(fit.coefficients[at]), 1 - at
     reach = float(bound * fit.model[at, at]) ** 0.5
@@ -524,13 +533,13 @@ def _find_end(fit: Fit, at: int, bound: float, side: int) -> float | None:
 
 
 def _summarize(distances: Floats, share: float | None) -> Floats:
-    """Return the mean, or a quantile, over the last axis."""
-    found: Floats = distances.mean(axis=-1)
-    return found if share is None else np.quantile(distances, share, axis=-1)
+    """Return the mean or a quantile over the last axis."""
+    mean: Floats = distances.mean(axis=-1)
+    return mean if share is None else np.quantile(distances, share, axis=-1)
 
 
 def find_cuts(ranked: Ranked) -> Floats:
-    """Return scores between which lies the same weight."""
+    """Return scores that divide the samples into parts of equal weight."""
     passed = np.cumsum(ranked.positives + ranked.negatives)
     cuts = (np.arange(N_CUTS) + 0.5) / N_CUTS * passed[-1]
     return ranked.score[np.searchsorted(passed, cuts).clip(max=len(passed) - 1)]
@@ -543,12 +552,12 @@ def _measure_distances(
     confidence_level: float,
     random_state: RandomStateLike,
 ) -> dict[str, Measure]:
-    """Return how far the smooth calibration curve lies from the diagonal."""
+    """Return the distances of the smooth calibration curve from the diagonal."""
     n_events = np.count_nonzero(data.y)
     n_smaller = min(n_events, len(data.y) - n_events)
     for n_knots, knots in knots_of.items():
-        few = n_knots > 3 and n_smaller < FEW_EVENTS
-        if few or len(np.unique(knots)) < n_knots:
+        is_small = n_knots > 3 and n_smaller < MIN_EVENTS
+        if is_small or len(np.unique(knots)) < n_knots:
             continue
         start = np.eye(1, max(2, n_knots), 1)[0]  # calibrated
         fit = fit_logistic(data, partial(make_spline, knots=knots), start, list(range(len(start))))
@@ -558,32 +567,32 @@ def _measure_distances(
         return dict.fromkeys(SHARES, NOTHING)
     rng = repetition_rng(root_seed(random_state), 0)
     drawn = rng.standard_normal((N_DRAWS, len(fit.coefficients)))
-    known = fit.spread(data)
-    degrees = known.degrees_of_freedom
+    spread = fit.spread(data)
+    degrees = spread.degrees_of_freedom
     if np.isfinite(degrees):
         drawn /= np.sqrt(rng.chisquare(degrees, (N_DRAWS, 1)) / degrees)
-    scale, turn = np.linalg.eigh(known.covariance)
+    scale, turn = np.linalg.eigh(spread.covariance)
     noise = drawn @ (turn * np.sqrt(scale.clip(0))).T
     ray = Ray(make_spline(grid, knots).T, expit(grid), fit.coefficients, noise)
-    curve = _draw_smooth(ray, known, confidence_level)
-    found = {}
+    curve = _draw_smooth(ray, spread, confidence_level)
+    measures = {}
     for name, share in SHARES.items():
         value = float(_summarize(ray.measure(1.0), share))
         chance = float(np.median(_summarize(ray.draw(0.0), share)))
         limits = partial(ray.limits, value, chance, share)
-        spread = float(np.std(_summarize(ray.draw(1.0), share)))
-        details = {**known.details, "by_chance": chance, "curve": curve}
-        found[name] = Measure(value, spread, "test_inversion", limits, details)
-    return found
+        error = float(np.std(_summarize(ray.draw(1.0), share)))
+        details = {**spread.details, "by_chance": chance, "curve": curve}
+        measures[name] = Measure(value, error, "test_inversion", limits, details)
+    return measures
 
 
-def _draw_smooth(ray: Ray, known: Spread, confidence_level: float) -> Curve:
-    """Return the smooth calibration curve with its interval at each probability."""
+def _draw_smooth(ray: Ray, spread: Spread, confidence_level: float) -> Curve:
+    """Return the smooth calibration curve with a pointwise interval."""
     p, first = np.unique(ray.p, return_index=True)
     design = ray.design[first]
     line = design @ ray.fitted
-    error = np.sqrt(np.sum((design @ known.covariance) * design, axis=1).clip(0))
-    reach = _find_quantile(known, confidence_level) * error
+    error = np.sqrt(np.sum((design @ spread.covariance) * design, axis=1).clip(0))
+    reach = _find_quantile(spread, confidence_level) * error
     return Curve(
         name="smooth calibration curve",
         axes=("probability", "observed"),
@@ -597,17 +606,17 @@ def _draw_smooth(ray: Ray, known: Spread, confidence_level: float) -> Curve:
 
 
 class Ray(NamedTuple):
-    """Curves on the line from the calibrated one (0) through the fitted one (1), and beyond.
+    """Family of curves on the line from the calibrated (0) through the fitted curve (1).
 
     Attributes
     ----------
     design : ndarray of shape (n_cuts, n_terms)
-        The spline at places of equal weight.
+        Spline terms at the grid points.
     p : ndarray of shape (n_cuts,)
-        The probabilities there.
+        Probabilities at the grid points.
     fitted : ndarray of shape (n_terms,)
     noise : ndarray of shape (n_draws, n_terms)
-        How fitted coefficients deviate from the true ones.
+        Simulated deviations of the fitted from the true coefficients.
     """
 
     design: Floats
@@ -616,7 +625,7 @@ class Ray(NamedTuple):
     noise: Floats
 
     def at(self, place: float) -> Floats:
-        """Return the coefficients at a place of the line."""
+        """Return the coefficients at a position on the line."""
         calibrated = np.eye(1, len(self.fitted), 1)[0]
         return calibrated + place * (self.fitted - calibrated)
 
@@ -625,15 +634,15 @@ class Ray(NamedTuple):
         return np.abs(expit(self.design @ self.at(place)) - self.p)
 
     def draw(self, place: float) -> Floats:
-        """Return those of the curves that would be fitted if this one were true."""
+        """Return the distances of curves that would be fitted if this curve were true."""
         return np.abs(expit((self.at(place) + self.noise) @ self.design.T) - self.p)
 
     def limits(
         self, value: float, chance: float, share: float | None, confidence_level: float
     ) -> Limits:
-        """Return the shortest and the longest distance that the observed one does not exclude.
+        """Return the smallest and the largest distance compatible with the observed one.
 
-        What is less than chance makes of a calibrated curve is luck, and is not counted.
+        For the upper limit, an observed distance below `chance` is replaced by `chance`.
         """
         tail = (1 - confidence_level) / 2
 
@@ -654,11 +663,11 @@ class Ray(NamedTuple):
         return min(ends[0], value), max(ends[1], value)
 
 
-def _bisect(holds: Callable[[float], bool], fails: float, works: float) -> float:
-    """Return the border of where a condition holds, on that side."""
+def _bisect(condition: Callable[[float], bool], fails: float, works: float) -> float:
+    """Return the boundary between a place where a condition fails and one where it is true."""
     for _ in range(STEPS):
         middle = (fails + works) / 2
-        if holds(middle):
+        if condition(middle):
             works = middle
         else:
             fails = middle
@@ -666,16 +675,39 @@ def _bisect(holds: Callable[[float], bool], fails: float, works: float) -> float
 
 
 def _scale_brier(data: Validated) -> Measure:
-    """Return one less the ratio of the Brier score to that of the share of the event."""
+    """Return one minus the ratio of the Brier score to that of always predicting the event share.
+
+    The linear approximation of the ratio has no variance where the probabilities equal the observed
+    share, but that share `m` differs from the true one by its standard error `s`. The true ratio
+    may exceed the observed one by the factor ``1 + z^2 s^2 / (m (1 - m))``.
+    """
     share = np.average(data.y, weights=data.weight)
-    losses, of_share = data.weight * (data.y - data.p) ** 2, data.weight * (data.y - share) ** 2
-    ratio = float(losses.sum() / of_share.sum())
-    spread = intervals.spread_of_ratio(losses, of_share, data.group)
+    losses, reference = data.weight * (data.y - data.p) ** 2, data.weight * (data.y - share) ** 2
+    ratio = float(losses.sum() / reference.sum())
+    spread = intervals.spread_of_ratio(losses, reference, data.group)
+    mean_spread = spread_of_mean(TestLosses(data.y.astype(np.float64), data.weight, data.group))
+    second_order = ratio * mean_spread.variance / float(share * (1 - share))
+    limits = partial(_limit_brier_ratio, data, ratio, spread, second_order)
+    # the variance of a squared normal deviate is 2
+    error = float(np.hypot(spread.error, np.sqrt(2) * second_order))
+    return Measure(
+        1 - ratio, error, "log", partial(intervals.mirrored, 1.0, limits), spread.details
+    )
+
+
+def _limit_brier_ratio(
+    data: Validated, ratio: float, spread: Spread, second_order: float, confidence_level: float
+) -> Limits:
+    """Combine the limits of the linear approximation with the uncertainty of the event share."""
     unbiased = ratio * (1 - 1 / independent_size(data.weight))
     degrees = spread.degrees_of_freedom
-    of_ratio = partial(intervals.log_interval, unbiased, spread.error, degrees_of_freedom=degrees)
-    limits = partial(intervals.mirrored, 1.0, of_ratio)
-    return Measure(1 - ratio, spread.error, "log", limits, spread.details)
+    low, high = intervals.log_interval(
+        unbiased, spread.error, confidence_level, degrees_of_freedom=degrees
+    )
+    shift = intervals.normal_quantile(confidence_level, degrees) ** 2 * second_order
+    below = np.hypot(max(ratio - low, 0.0), shift)
+    above = np.hypot(max(high - ratio, 0.0), shift)
+    return max(ratio - float(below), 0.0), ratio + float(above)
 
 
 @validate_params(
@@ -707,69 +739,72 @@ def validation_size(
     group_size: float | None = None,
     intraclass_correlation: float | None = None,
 ) -> Results:
-    r"""Number of samples for which the measures of a validation have intervals short enough.
+    r"""Return the sample size at which validation measures reach target interval widths.
 
-    The criteria of Riley et al. [1]_ for probabilities of two classes that are calibrated, at a
-    prevalence :math:`\phi`, with :math:`s` the standard error that the wanted width asks for:
+    The criteria are those of Riley et al. [1]_ for calibrated probabilities of two classes at a
+    prevalence :math:`\phi`. The standard error :math:`s` follows from the target width:
 
-    - ``observed_expected``: :math:`n = (1 - \phi) / (\phi s^2)`, s that of the logarithm.
-    - ``slope``: :math:`n = I_a / \{s^2 (I_a I_b - I_{ab}^2)\}` with the information of the
-      logistic recalibration, from the distribution of the probabilities.
+    - ``observed_expected``: :math:`n = (1 - \phi) / (\phi s^2)`, where s refers to the logarithm.
+    - ``slope``: :math:`n = I_a / \{s^2 (I_a I_b - I_{ab}^2)\}` with the Fisher information of the
+      logistic recalibration, computed from the distribution of the probabilities.
     - ``roc_auc``: the variance of Newcombe (2006).
-    - ``net_benefit``: of the standardised net benefit at a threshold, from sensitivity and
-      specificity there.
+    - ``net_benefit``: the variance of the standardized net benefit at a threshold, from the
+      sensitivity and specificity at this threshold.
 
     Parameters
     ----------
     prevalence : float
-        Share of positives that is expected.
+        Expected share of positives.
     roc_auc : float, default=None
-        Area under the ROC curve that is expected; None leaves its criterion out.
+        Expected area under the ROC curve. None omits this criterion.
     y_proba : array-like of shape (n_probabilities,), default=None
-        Probabilities as they are expected, such as those of the study that made the model; one of
-        `y_proba`, `log_odds` and `beta`, or none, which leaves the criterion of the slope out.
+        Expected probabilities, for example from the development study. Pass at most one of
+        `y_proba`, `log_odds` and `beta`; without any, the slope criterion is omitted.
     log_odds : (mean, standard deviation), default=None
-        Of normally distributed log-odds.
+        Parameters of normally distributed log-odds.
     beta : (a, b), default=None
         Parameters of beta distributed probabilities.
     threshold, sensitivity, specificity : float, default=None
-        Where the net benefit is wanted, and what is expected there; None leaves it out.
+        Threshold of the net benefit, and the expected sensitivity and specificity there. None omits
+        this criterion.
     widths : dict of str to float, default=None
-        Widths of the intervals by the names above; None is 0.2, 0.2, 0.1 and 0.2.
+        Target widths of the intervals, by the names above. None uses 0.2, 0.2, 0.1 and 0.2.
     confidence_level : float, default=0.95
         Nominal coverage of the intervals.
     group_size : float, default=None
-        How many samples of a group (patient, site) the study will have; of unequal sizes m that of
-        an average sample, :math:`\sum m^2 / \sum m`. None is independent samples.
+        Number of samples per group (patient, site) in the study. For unequal sizes m, use
+        :math:`\sum m^2 / \sum m`. None means independent samples.
     intraclass_correlation : float, default=None
-        How alike two samples of a group are, such as ``details["intraclass_correlation"]`` of the
-        measures of a pilot that was given its `groups`.
+        Correlation within groups, for example ``details["intraclass_correlation"]`` of the measures
+        of a pilot study with `groups`.
 
     Returns
     -------
     dict of str to int
-        The number for each criterion, and the largest as ``n_samples`` with its ``n_events``; in
-        groups their number ``n_groups``, and the ``design_effect``.
+        Number of samples for each criterion, the largest of these as ``n_samples``, and the
+        corresponding ``n_events``. With groups, also the number of groups ``n_groups`` and the
+        ``design_effect``.
 
     Raises
     ------
     ValueError
-        If more than one distribution, or a part of what net benefit or the groups need, is given.
+        If more than one distribution is passed, or only some of the arguments for the net benefit
+        or for groups.
 
     See Also
     --------
-    calibration_measures : The measures.
-    skeval.model_selection.holdout_size : The same of an error rate.
+    calibration_measures : Computes the measures.
+    skeval.model_selection.holdout_size : Computes the sample size for an error rate.
 
     Notes
     -----
-    *Groups.* The number is that of independent samples times the design effect,
-    :math:`1 + (m - 1) \rho` of m samples with the correlation :math:`\rho`, and as many more as
-    Student's quantile of the groups is longer. Where groups hold both classes this is more than the
-    area under the ROC curve takes, since what is common to a group falls out of its pairs.
+    *Groups.* The number of independent samples is multiplied by the design effect, :math:`1 + (m -
+    1) \rho` for m samples with correlation :math:`\rho`, and increased further because Student's t
+    quantile is larger than the normal one. If groups contain both classes, this is conservative for
+    the area under the ROC curve, because group effects cancel in pairs of the same group.
 
-    The R package pmvalsampsize takes 1.96 for the quantile, steps of 0.0001 for the standard error
-    of the ratio, and random numbers for the distribution: its numbers may differ by some units.
+    The R package pmvalsampsize uses the quantile 1.96, steps of 0.0001 for the standard error of
+    the ratio, and random draws from the distribution, so its numbers may differ slightly.
 
     References
     ----------
@@ -791,26 +826,32 @@ def validation_size(
     n_samples          2135
     n_events           919
     """
-    wanted = dict(WIDTHS)
+    targets = dict(WIDTHS)
     for name, width in (widths or {}).items():
         if name not in WIDTHS or not isinstance(width, Real) or not width > 0:
             raise ValueError(
                 f"widths must hold numbers > 0 for names among {list(WIDTHS)}, got {name!r}: "
                 f"{width!r}."
             )
-        wanted[name] = float(width)
+        targets[name] = float(width)
     z = intervals.normal_quantile(confidence_level)
-    error = np.arcsinh(wanted["observed_expected"] / 2) / z
-    found = {"observed_expected": (1 - prevalence) / (prevalence * error**2)}
+    error = np.arcsinh(targets["observed_expected"] / 2) / z
+    sizes = {"observed_expected": (1 - prevalence) / (prevalence * error**2)}
     odds = _read_distribution(y_proba, log_odds, beta)
     if odds is not None:
         variance = expit(odds) * expit(-odds)
         a, ab, b = (float(np.mean(odds**power * variance)) for power in range(3))
-        found["slope"] = a / ((wanted["slope"] / 2 / z) ** 2 * (a * b - ab**2))
+        if a * b - ab**2 <= MIN_VARIANCE * a * b:
+            raise ValueError(
+                "y_proba must hold different probabilities, because a calibration slope cannot be "
+                f"estimated from a single one, got only {float(expit(odds[0])):.4g}; leave y_proba "
+                "out to plan for the other measures."
+            )
+        sizes["slope"] = a / ((targets["slope"] / 2 / z) ** 2 * (a * b - ab**2))
     if roc_auc is not None:
-        found["roc_auc"] = _size_of_area(roc_auc, prevalence, wanted["roc_auc"] / 2 / z)
+        sizes["roc_auc"] = _size_of_area(roc_auc, prevalence, targets["roc_auc"] / 2 / z)
     at = threshold, sensitivity, specificity
-    if any(each is not None for each in at):
+    if any(value is not None for value in at):
         if threshold is None or sensitivity is None or specificity is None:
             raise ValueError(
                 "threshold, sensitivity and specificity must all be given for the net benefit, got "
@@ -820,26 +861,33 @@ def validation_size(
         spread = sensitivity * (1 - sensitivity) / prevalence
         spread += cost**2 * specificity * (1 - specificity) / (1 - prevalence)
         spread += cost**2 * (1 - specificity) ** 2 / (prevalence * (1 - prevalence))
-        found["net_benefit"] = spread / (wanted["net_benefit"] / 2 / z) ** 2
+        sizes["net_benefit"] = spread / (targets["net_benefit"] / 2 / z) ** 2
     design = intervals.read_design(group_size, intraclass_correlation)
     sizes = {
         name: int(np.ceil(size)) if design is None else design.needed(size, confidence_level)
-        for name, size in found.items()
+        for name, size in sizes.items()
     }
-    largest, known = max(sizes.values()), dict[str, float]()
+    largest, group_sizes = max(sizes.values()), dict[str, float]()
     if design is not None:
-        known = {"n_groups": int(np.ceil(largest / design.size)), "design_effect": design.effect}
-    return Results(sizes, n_samples=largest, n_events=int(np.ceil(largest * prevalence)), **known)
+        group_sizes = {
+            "n_groups": int(np.ceil(largest / design.size)),
+            "design_effect": design.effect,
+        }
+    return Results(
+        sizes, n_samples=largest, n_events=int(np.ceil(largest * prevalence)), **group_sizes
+    )
 
 
 WIDTHS = {"observed_expected": 0.2, "slope": 0.2, "roc_auc": 0.1, "net_benefit": 0.2}
 N_QUANTILES = 20_000
+MIN_VARIANCE = 1e-12
+"""Smallest variance of log-odds, relative to their mean square, that is not rounding error."""
 
 
 def _read_distribution(y_proba: Any, log_odds: Any, beta: Any) -> Floats | None:
     """Return quantiles of the log-odds."""
-    given = [each for each in (y_proba, log_odds, beta) if each is not None]
-    if len(given) > 1:
+    distributions = [value for value in (y_proba, log_odds, beta) if value is not None]
+    if len(distributions) > 1:
         raise ValueError("of y_proba, log_odds and beta only one must be given.")
     if y_proba is not None:
         p = np.asarray(y_proba, dtype=np.float64).ravel()
@@ -860,7 +908,7 @@ def _read_distribution(y_proba: Any, log_odds: Any, beta: Any) -> Floats | None:
 
 
 def _size_of_area(area: float, prevalence: float, error: float) -> int:
-    """Return the smallest number of samples of which the area has at most this standard error."""
+    """Return the smallest number of samples at which the area has this standard error."""
 
     def excess(n: float) -> float:
         more = (n / 2 - 1) * ((1 - area) / (2 - area) + area / (1 + area))

@@ -1,40 +1,65 @@
-"""A support vector classifier that knows the error it will make, with an interval."""
+"""A support vector classifier with a confidence interval of its error."""
 
 from __future__ import annotations
 
-from typing import Any
+from copy import deepcopy
+from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
+from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from skeval._resampling.folds import limit_folds
+from skeval._resampling.fit_params import check_takes_weights, group_parameters, weight_parameters
 from skeval._resampling.progress import fit_task
+from skeval._resampling.solvers import Adapter, NoSolver, adapter_for
+from skeval._resampling.splitters import limit_folds
+from skeval._resampling.target import Target
 from skeval.model_selection import ConfidenceInterval, Estimate, perturbation_interval
-from skeval.utils._checks import check_count
+from skeval.utils import _checks
 from skeval.utils._compat import CallbackSupportMixin, with_callbacks
 
-__all__ = ["PerturbationResamplingSVC"]
+SVC_PARAMETERS = frozenset(SVC().get_params()) - {"probability", "random_state", "verbose"}
+"""Parameters that are passed on to `SVC`; the other two control the resampling."""
 
-OF_RESAMPLING = {"random_state", "verbose"}
-"""Parameters that `SVC` has, too, but that are not passed on to it."""
+
+INTERVALS = ("wilson", "normal", "pivotal", "symmetric", "quantile")
+
+
+class FitRecord(NamedTuple):
+    """Procedure and samples of a fit, kept until its error is read."""
+
+    procedure: Any
+    X: Any
+    y: np.ndarray
+    options: dict[str, Any]
 
 
 class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     r"""Support vector classifier with a confidence interval of its error.
 
-    `fit` fits `sklearn.svm.SVC`, cross-validates it, and repeats the fit under random weights of
-    the samples, whose errors give a confidence interval around the cross-validated error; see
-    `skeval.model_selection.perturbation_interval` for the definition.
+    `fit` fits `sklearn.svm.SVC`. The first time that `cv_error_`, `confidence_interval_` or another
+    result of the resampling is read, the procedure is cross-validated, and its fits are repeated
+    under random sample weights; their errors give a confidence interval around the cross-validated
+    error. `skeval.model_selection.perturbation_interval` has the definition. A cross-validation or
+    a grid search that reads no interval costs as much as that of `SVC`.
+
+    .. warning::
+        Steps in front of this estimator are not part of what it resamples. In
+        ``make_pipeline(SelectKBest(k=20), PerturbationResamplingSVC())`` the selection has seen the
+        labels of all samples, so `cv_error_` and the interval are far too low: an error of 0 on
+        pure noise with 50 samples and 2,000 features. Put the steps inside:
+        ``PerturbationResamplingSVC(estimator=make_pipeline(SelectKBest(k=20), SVC()))``.
 
     Parameters
     ----------
     C : float, default=1.0
         Penalty of `SVC`.
     kernel : {"linear", "poly", "rbf", "sigmoid"} or callable, default="linear"
-        Kernel of `SVC`. The theory is of the linear one.
+        Kernel of `SVC`. The theory holds for the linear one.
     degree : int, default=3
         Degree of the polynomial kernel.
     gamma : {"scale", "auto"} or float, default="scale"
@@ -50,17 +75,21 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
     class_weight : dict or "balanced", default=None
         Factors of `C` by class, which multiply the random weights.
     max_iter : int, default=-1
-        Limit of its iterations, -1 for none. Without a limit libsvm may go on for ever on features
-        far from zero (say 1e8 + x), which are to be standardised.
+        Limit of its iterations, -1 for none. Without a limit libsvm may never stop on features far
+        from zero (say 1e8 + x); standardize them.
     decision_function_shape : {"ovo", "ovr"}, default="ovr"
         Shape of `decision_function` for more than two classes.
     break_ties : bool, default=False
         Whether `predict` breaks ties of more than two classes by the decision values.
+    estimator : SVC or Pipeline that ends in one, default=None
+        The procedure. Every fold and every perturbation fits all its steps anew, selection and
+        scaling included. None means an `SVC` with the parameters above, which must have their
+        default values where a procedure is given.
     n_resamples : int, default=1000
-        Number of perturbations. 0 skips cross-validation and perturbation, for a grid search.
+        Number of perturbations. With 0 there is no estimate of the error.
     statistic : {"cross_validation", "resubstitution"}, default="cross_validation"
-        What is perturbed; "resubstitution" is the published method, which needs many samples and
-        few features, and a tenth of the fits.
+        The perturbed error; "resubstitution" is the published method, which needs many samples,
+        few features and a tenth of the fits.
     interval : {"wilson", "normal", "pivotal", "symmetric", "quantile"}, default=None
         Form of the interval; None is "wilson".
     confidence_level : float, default=0.95
@@ -72,16 +101,18 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
     n_jobs : int, default=None
         Number of joblib workers; the result does not depend on it.
     verbose : int, default=0
-        1 says whether a solver does the fits, and shows a progress bar; more adds joblib's own
+        1 reports whether a solver does the fits, and shows a progress bar; more adds joblib's own
         lines.
     memory : str, path-like or joblib.Memory, default=None
-        Where finished fits are kept. A run that was interrupted and starts again with the same
+        Cache of finished fits. A run that was interrupted and starts again with the same
         arguments, `random_state` an int, does only the rest; see :doc:`/user_guide/scale`.
 
     Attributes
     ----------
+    estimator_ : SVC or Pipeline
+        The fitted procedure.
     svc_ : SVC
-        The fitted classifier.
+        The fitted classifier, its last step.
     classes_ : ndarray of shape (n_classes,)
         The labels.
     cv_error_ : float
@@ -93,13 +124,20 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
     confidence_interval_ : ConfidenceInterval
         The interval around `cv_error_`.
     perturbation_ : Estimate or None
-        All of these, which can be read again at another level; None for ``n_resamples=0``.
+        All of these, at any confidence level; None for ``n_resamples=0``.
     n_features_in_ : int
         Number of features.
 
     See Also
     --------
-    skeval.model_selection.perturbation_interval : The same of any estimator.
+    skeval.model_selection.perturbation_interval : The same for any estimator.
+    skeval.model_selection.make_interval_scorer : The interval as a scorer.
+
+    Notes
+    -----
+    `fit` keeps a copy of the samples until the error is read, and draws the seed of the resampling,
+    so repeated reading gives the same interval. A model that is pickled before its error is read
+    contains the samples.
 
     References
     ----------
@@ -132,6 +170,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         max_iter: int = -1,
         decision_function_shape: str = "ovr",
         break_ties: bool = False,
+        estimator: Any = None,
         n_resamples: int = 1000,
         statistic: str = "cross_validation",
         interval: str | None = None,
@@ -154,6 +193,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         self.max_iter = max_iter
         self.decision_function_shape = decision_function_shape
         self.break_ties = break_ties
+        self.estimator = estimator
         self.n_resamples = n_resamples
         self.statistic = statistic
         self.interval = interval
@@ -165,59 +205,118 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         self.memory = memory
 
     @with_callbacks
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> PerturbationResamplingSVC:
-        """Fit the classifier, then estimate its error and the interval.
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
+    ) -> PerturbationResamplingSVC:
+        """Fit the classifier.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Training samples.
+            Training samples, or other input of the first step of `estimator`.
         y : array-like of shape (n_samples,)
             Labels.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the samples, which multiply the random ones.
+            Weights of the samples, which multiply the random ones; every step that takes weights
+            gets them.
+        groups : array-like of shape (n_samples,), default=None
+            Group of each sample, for the folds and for steps that split by groups.
 
         Returns
         -------
         self
         """
-        check_count("n_resamples", self.n_resamples, 0)
-        X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
-        check_classification_targets(y)
-        with fit_task(self, 3 if self.n_resamples else 0, X, y):
-            self.svc_ = self._svc().fit(X, y, sample_weight)
-            self.classes_ = self.svc_.classes_
-            self.perturbation_ = None
-            if self.n_resamples:
-                self.perturbation_ = self._perturb(X, y, sample_weight)
+        self._check_parameters()
+        X, y = self._check_samples(X, y)
+        n = len(y)
+        if sample_weight is not None:
+            sample_weight = _checks.check_weights("sample_weight", sample_weight, n)
+        groups = _checks.check_groups(groups, n)
+        procedure = self._procedure()
+        with fit_task(self, 0, X, y):
+            arguments = weight_parameters(procedure, sample_weight)
+            arguments |= group_parameters(procedure, groups)
+            self.estimator_ = clone(procedure).fit(X, y, **arguments)
+        self.svc_ = last_step(self.estimator_)
+        self.classes_ = self.svc_.classes_
+        self._perturbation: Estimate | None = None
+        self._record: FitRecord | None = None
+        self._not_estimable = ""
+        if self.n_resamples:
+            options = self._resampling_options() | {"sample_weight": sample_weight}
+            # the user may change X, and these parameters, before the error is read
+            self._record = FitRecord(
+                clone(procedure), deepcopy(X), np.array(y), options | {"groups": deepcopy(groups)}
+            )
         return self
 
-    def _perturb(self, X: Any, y: np.ndarray, sample_weight: Any) -> Estimate:
-        return perturbation_interval(
-            self._svc(),
-            X,
-            y,
-            n_resamples=self.n_resamples,
-            statistic=self.statistic,
-            interval=self.interval,
-            confidence_level=self.confidence_level,
-            cv=limit_folds(self.cv, np.unique(y, return_inverse=True)[1]),
-            sample_weight=sample_weight,
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
-            verbose=self.verbose,
-            memory=self.memory,
-        )
+    def _check_parameters(self) -> None:
+        _checks.check_count("n_resamples", self.n_resamples, 0)
+        _checks.check_option("statistic", self.statistic, ("cross_validation", "resubstitution"))
+        if self.interval is not None:
+            _checks.check_option("interval", self.interval, INTERVALS)
+        _checks.check_confidence_level(self.confidence_level)
+        if self.estimator is None:
+            return
+        final = last_step(self.estimator)
+        if not isinstance(final, SVC):
+            raise TypeError(
+                "estimator must be an SVC or a pipeline that ends in one, it ends in "
+                f"{type(final).__name__}; perturbation_interval takes any estimator."
+            )
+        check_takes_weights(self.estimator)
+        defaults = type(self)().get_params(deep=False)
+        changed = [name for name in sorted(SVC_PARAMETERS) if name in defaults]
+        changed = [name for name in changed if getattr(self, name) != defaults[name]]
+        if changed:
+            raise ValueError(
+                f"{changed[0]} must have its default value if estimator is given, got "
+                f"{getattr(self, changed[0])!r}; set it in the SVC of estimator."
+            )
 
-    def _svc(self) -> SVC:
-        shared = vars(self).keys() & SVC().get_params().keys() - OF_RESAMPLING
+    def _check_samples(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
+        if self.estimator is None:
+            X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
+        else:  # its first step checks X, which may hold texts
+            validate_data(self, X, skip_check_array=True)
+            y = validate_data(self, X="no_validation", y=y)
+            _checks.check_same_length(X=X, y=y)
+        check_classification_targets(y)
+        return X, y
+
+    def _procedure(self) -> Any:
+        if self.estimator is not None:
+            return self.estimator
+        shared = vars(self).keys() & SVC_PARAMETERS
         return SVC(**{name: getattr(self, name) for name in shared})
 
-    def _get_perturbation(self) -> Estimate:
+    def _resampling_options(self) -> dict[str, Any]:
+        names = ("n_resamples", "statistic", "interval", "confidence_level", "cv")
+        options = {name: getattr(self, name) for name in (*names, "n_jobs", "verbose", "memory")}
+        return options | {"random_state": _checks.root_seed(self.random_state)}
+
+    @property
+    def perturbation_(self) -> Estimate | None:
+        """The cross-validated error with its interval; None for ``n_resamples=0``."""
         check_is_fitted(self)
-        if self.perturbation_ is None:
+        if self._not_estimable:
+            raise ValueError(self._not_estimable)
+        if self._record is not None:
+            procedure, X, y, options = self._record
+            cv = limit_folds(options["cv"], np.unique(y, return_inverse=True)[1])
+            self._perturbation = perturbation_interval(procedure, X, y, **options | {"cv": cv})
+            self._record = None
+        return self._perturbation
+
+    def _withhold_estimates(self, reason: str) -> None:
+        """Raise `reason` wherever an estimate of the error is read."""
+        self._not_estimable, self._record = reason, None
+
+    def _get_perturbation(self) -> Estimate:
+        result = self.perturbation_
+        if result is None:
             raise AttributeError("n_resamples=0 skipped the estimation of the error.")
-        return self.perturbation_
+        return result
 
     @property
     def cv_error_(self) -> float:
@@ -269,7 +368,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         ndarray of shape (n_samples,)
         """
         X = self._check_data(X)
-        return self.svc_.predict(X)
+        return self.estimator_.predict(X)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the decision values, as `SVC` does.
@@ -284,13 +383,32 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         ndarray of shape (n_samples,) or (n_samples, n_classes)
         """
         X = self._check_data(X)
-        return self.svc_.decision_function(X)
+        return self.estimator_.decision_function(X)
 
     def _check_data(self, X: Any) -> Any:
         check_is_fitted(self)
+        if self.estimator is not None:
+            return X
         return validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
+        tags.input_tags = get_tags(self._procedure()).input_tags
         return tags
+
+
+def last_step(estimator: Any) -> Any:
+    """Return the last step of a pipeline, of an inner one where pipelines are nested."""
+    while isinstance(estimator, Pipeline):
+        estimator = estimator.steps[-1][1]
+    return estimator
+
+
+@adapter_for.register(PerturbationResamplingSVC)
+def adapter_of_procedure(
+    estimator: PerturbationResamplingSVC, X: Any, target: Target, transformers: tuple
+) -> Adapter | NoSolver | None:
+    """Return the adapter of the `SVC` that the estimator fits: its labels are the same."""
+    if type(estimator) is not PerturbationResamplingSVC or estimator.estimator is not None:
+        return None
+    return adapter_for(estimator._procedure(), X, target, transformers)

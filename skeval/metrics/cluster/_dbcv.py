@@ -1,4 +1,4 @@
-"""Density-based validation: are clusters dense inside, and is it sparse between them?"""
+"""Density-based clustering validation (DBCV)."""
 
 from __future__ import annotations
 
@@ -16,8 +16,6 @@ from skeval.metrics.cluster._kernels.distances import Partition, Samples, Tiles
 from skeval.metrics.cluster._samples import PASS_CONSTRAINTS, check_samples
 from skeval.utils._checks import give_nan
 from skeval.utils._compat import Interval, validate_params
-
-__all__ = ["dbcv_score"]
 
 NUMBERS_AT_ONCE = 2**20
 
@@ -41,11 +39,12 @@ def dbcv_score(
 
     .. math:: a(o) = \Bigl(\frac{1}{m-1} \sum_{q \in C, q \ne o} d(o, q)^{-p}\Bigr)^{-1/p} ,
 
-    and the mutual reachability of two samples is :math:`r(o, q) = \max\{a(o), a(q), d(o, q)\}`. Of
-    each cluster the minimum spanning tree by :math:`r` is drawn; its inner samples are those with
-    two edges or more. The sparseness :math:`S_k` is the longest edge between two inner samples of
+    and the mutual reachability of two samples is :math:`r(o, q) = \max\{a(o), a(q), d(o, q)\}`. For
+    each cluster, the minimum spanning tree by :math:`r` is computed; its inner samples have at
+    least two edges. The sparseness :math:`S_k` is the longest edge between two inner samples of
     cluster :math:`k`, the separation :math:`D_k` the smallest reachability from an inner sample of
-    it to one of another cluster, and with :math:`n` the number of samples, noise included,
+    cluster :math:`k` to an inner sample of another cluster. With the number of samples :math:`n`,
+    including noise,
 
     .. math:: DBCV = \sum_k \frac{|C_k|}{n} \frac{D_k - S_k}{\max(D_k, S_k)} .
 
@@ -54,63 +53,65 @@ def dbcv_score(
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
-        The samples, or their distances when ``metric="precomputed"``; what a sparse matrix of
-        distances does not store is 0, which a graph of neighbours does not mean and is refused.
+        The samples, or their distances if ``metric="precomputed"``. Missing entries of a sparse
+        distance matrix are 0, so a neighbor graph is rejected.
     labels : array-like of shape (n_samples,)
-        The cluster of each sample; numbers or strings.
+        Cluster label of each sample; numbers or strings.
     metric : str or callable, default="euclidean"
         Any symmetric metric of :func:`sklearn.metrics.pairwise_distances`, or "precomputed".
     noise : {"cluster", "drop", "singletons"} or None, default="singletons"
-        What label -1, also as text, means: samples that each form a cluster, which contribute 0
-        and count in `n`, as noise does in the paper ("singletons"), samples to leave out ("drop"),
-        or a cluster ("cluster"; None does the same and warns).
+        Treatment of label -1, also as text: one cluster per sample, which contributes 0 and counts
+        in `n`, like noise in the paper ("singletons"); samples to omit ("drop"); or an ordinary
+        cluster ("cluster"; None does the same and warns).
     n_features : int or None, default=None
-        The number of dimensions :math:`p`; None is that of X, and distances need a number.
+        Number of dimensions :math:`p`. None uses the number of columns of X; required for
+        precomputed distances.
     n_jobs : int or None, default=None
-        Number of threads; the numbers do not depend on it.
+        Number of threads; results do not depend on it.
 
     Returns
     -------
     dbcv : float
-        Without unit; nan where it is undefined.
+        DBCV, without unit; nan if undefined.
 
     Raises
     ------
     ValueError
         If there are fewer than two clusters, if `n_features` is missing or contradicts X, or the
-        input is malformed.
+        input is invalid.
 
     Warns
     -----
     UndefinedMetricWarning
-        If fewer than two clusters have two samples or more, or two clusters share a place and have
-        no width: the index is nan.
+        If fewer than two clusters have at least two samples, or two clusters of zero width share a
+        position; the index is nan.
 
     See Also
     --------
-    silhouette_score : For round clusters.
-    mst_compactness : The edges of the spanning trees by distance alone.
+    silhouette_score : Index for round clusters.
+    mst_compactness : Edges of the spanning trees by distance alone.
 
     Notes
     -----
-    A cluster of one sample is noise. Where a tree has no edge between two inner samples, all its
-    edges count, and all its samples where it has no inner one, as in the authors' program. Core
-    distances are computed by their logarithms, so that many dimensions neither overflow nor
-    vanish. Every distance is computed three times, and a few rows of them are held at a time.
+    A cluster of one sample is noise. If a tree has no edge between two inner samples, all of its
+    edges count, and if it has no inner samples, all of its samples count, as in the authors'
+    program. Core distances are computed on the logarithmic scale to avoid overflow and underflow in
+    many dimensions. Each distance is computed three times, and only a few rows are stored at a
+    time.
 
-    A minimum spanning tree by mutual reachability is seldom unique: a sample whose core distance
-    is large is equally near to many others. The paper does not say which tree is meant, and other
-    programs take the one that the order of the rows makes. Here, of edges of equal reachability,
-    that at the densest sample (the smallest core distance) is taken, and then the shortest: border
-    samples hang on the core of a cluster and are no inner ones, and the order of the rows does not
-    matter.
+    A minimum spanning tree by mutual reachability is rarely unique: a sample with a large core
+    distance is equally close to many others. The paper does not specify the tree, and in other
+    programs it depends on the order of the rows. Here, ties in reachability are broken by the
+    densest sample (the smallest core distance), and then by the shortest edge. As a result, border
+    samples are attached to the core of a cluster and are not inner samples, and the order of the
+    rows does not matter.
 
-    Other programs differ. That of the authors, in MATLAB, squares the distances and keeps the
-    exponent (``metric="sqeuclidean"`` does so here), takes label 0 for noise, although their own
-    files call it -1, and leaves duplicates of a sample out of its core distance, which by the
-    definition is then 0. ``hdbscan.validity_index`` leaves them out too, and fails for a cluster
-    of one sample; ``relative_validity_`` of hdbscan takes the tree of the algorithm and is another
-    index. See :doc:`/differences` for numbers.
+    Other programs differ. The authors' MATLAB program squares the distances and keeps the exponent
+    (like ``metric="sqeuclidean"`` here), treats label 0 as noise, although their own files use -1,
+    and excludes duplicates of a sample from its core distance, which by the definition is then 0.
+    ``hdbscan.validity_index`` also excludes duplicates, and fails for a cluster of one sample.
+    ``relative_validity_`` of hdbscan uses the tree of the algorithm and is a different index. See
+    :doc:`/differences` for numbers.
 
     References
     ----------
@@ -147,7 +148,7 @@ def dbcv_score(
 
 
 def _count_dimensions(samples: Samples, n_features: int | None) -> int:
-    """Return the dimension of the space, of the data or as given for distances."""
+    """Return the dimension of the data, or `n_features` for precomputed distances."""
     if samples.metric == "precomputed":
         if n_features is None:
             raise ValueError('n_features must be given when metric="precomputed", got None.')
@@ -159,7 +160,7 @@ def _count_dimensions(samples: Samples, n_features: int | None) -> int:
 
 
 def _drop_singletons(samples: Samples) -> Samples:
-    """Return the samples of the clusters of two or more."""
+    """Return the samples of clusters with at least two samples."""
     old = samples.partition
     large = old.sizes > 1
     kept = large[old.cluster]
@@ -171,7 +172,7 @@ def _drop_singletons(samples: Samples) -> Samples:
 
 
 class DensityTree(NamedTuple):
-    """What the minimum spanning tree of a cluster by mutual reachability says.
+    """Results from the minimum spanning tree of a cluster by mutual reachability.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""External indices: how well one partition agrees with another, or with known classes."""
+"""External indices: agreement of a partition with another partition or known classes."""
 
 from __future__ import annotations
 
@@ -12,23 +12,9 @@ from skeval.metrics.cluster._pairs import BETA, LABELS, Contingency, PairCounts
 from skeval.utils._checks import warn_undefined
 from skeval.utils._compat import validate_params
 
-__all__ = [
-    "class_f_measure",
-    "coassociation_matrix",
-    "external_indices",
-    "fowlkes_mallows_score",
-    "inverse_purity_score",
-    "minkowski_score",
-    "pair_counts",
-    "pair_fbeta_score",
-    "pair_jaccard_score",
-    "pair_precision_recall_fscore",
-    "purity_score",
-]
-
 
 def majority_share(table: Contingency, groups: np.ndarray, n_groups: int) -> float:
-    """Return the share of samples in the largest cell of their row, or of their column."""
+    """Return the share of samples in the largest cell of each row or column."""
     if not len(table.cells):
         return 1.0
     largest = np.zeros(n_groups, table.cells.dtype)
@@ -43,13 +29,13 @@ def purity_score(
     """Compute the purity: the share of samples in the majority class of their cluster.
 
     ``(1/n) sum_k max_t n_kt`` with ``n_kt`` the samples of cluster k in class t. It lies in
-    (0, 1]; larger is better, and 1 means that every cluster holds one class only, which clusters
-    of one sample always do: compare it only between clusterings with as many clusters.
+    (0, 1]; larger is better, and 1 means that every cluster contains a single class. Singleton
+    clusters always achieve this, so only compare clusterings with equal numbers of clusters.
 
     Parameters
     ----------
     labels_true, labels_pred : array-like of shape (n_samples,)
-        The reference classes and the clusters; integers, strings or other hashable labels.
+        Reference classes and clusters; integers, strings or other hashable labels.
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative weights.
 
@@ -66,7 +52,7 @@ def purity_score(
 
     See Also
     --------
-    inverse_purity_score : The same with classes and clusters exchanged.
+    inverse_purity_score : Exchanges classes and clusters.
 
     References
     ----------
@@ -96,7 +82,7 @@ def inverse_purity_score(
     Parameters
     ----------
     labels_true, labels_pred : array-like of shape (n_samples,)
-        The reference classes and the clusters; integers, strings or other hashable labels.
+        Reference classes and clusters; integers, strings or other hashable labels.
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative weights.
 
@@ -113,7 +99,7 @@ def inverse_purity_score(
 
     See Also
     --------
-    purity_score : The same with classes and clusters exchanged.
+    purity_score : Exchanges classes and clusters.
 
     References
     ----------
@@ -135,8 +121,11 @@ def best_class_f(table: Contingency, beta: float) -> float:
     """Return ``sum_t |S_t|/n max_k F_b``; ``F_b = n_kt / (v |S_t| + (1 - v) |C_k|)``."""
     if not len(table.cells):
         return 1.0
-    of_cluster, of_class = _pairs.f_weights(beta)
-    sizes = of_class * table.row_sums[table.rows] + of_cluster * table.column_sums[table.columns]
+    cluster_weight, class_weight = _pairs.f_weights(beta)
+    sizes = (
+        class_weight * table.row_sums[table.rows]
+        + cluster_weight * table.column_sums[table.columns]
+    )
     best = np.zeros(len(table.row_sums))
     np.maximum.at(best, table.rows, table.cells / sizes)
     return float(best @ table.row_sums / table.total)
@@ -150,18 +139,18 @@ def class_f_measure(
     beta: float = 1.0,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Compute the F-measure of each class in the cluster that fits it best, averaged.
+    """Compute the average F-measure of each class in its best-matching cluster.
 
-    ``F = sum_t |S_t|/n max_k F_b(S_t, C_k)``, where ``F_b`` weighs the precision ``n_kt/|C_k|``
+    ``F = sum_t |S_t|/n max_k F_b(S_t, C_k)``, where ``F_b`` combines the precision ``n_kt/|C_k|``
     and the recall ``n_kt/|S_t|`` of cluster k as a retrieval of class t. It lies in (0, 1]; larger
     is better, and 1 means identical partitions. It is not symmetric.
 
     Parameters
     ----------
     labels_true, labels_pred : array-like of shape (n_samples,)
-        The reference classes and the clusters; integers, strings or other hashable labels.
+        Reference classes and clusters; integers, strings or other hashable labels.
     beta : float, default=1.0
-        Weight of recall against precision, in [0, inf]; 0 counts precision alone, inf recall.
+        Weight of recall relative to precision, in [0, inf]; 0 gives precision, inf recall.
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative weights.
 
@@ -194,23 +183,24 @@ def class_f_measure(
 def external_indices(
     labels_true: ArrayLike, labels_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> Results:
-    """Compute every external index from one pass over the labels.
+    """Compute all external indices from one pass over the labels.
 
     The contingency table is built once, in time that grows linearly with the number of samples;
-    all indices, each defined with the function of its name, are read from it.
+    all indices are computed from it. They are defined at the functions of the same name.
 
     Parameters
     ----------
     labels_true, labels_pred : array-like of shape (n_samples,)
-        The reference and the predicted partition; integers, strings or other hashable labels.
+        Reference and predicted partition; integers, strings or other hashable labels.
     sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative weights, which act as `pair_counts` says.
+        Non-negative weights; see the notes of `pair_counts`.
 
     Returns
     -------
     dict of str to float
-        Every index by name: smaller is better of "minkowski", where 0 is best; larger of all
-        others, where 1 is best. It prints as a table, and its `to_frame` has a row for each.
+        All indices by name. Smaller is better for "minkowski", where 0 is best; larger is better
+        for all others, where 1 is best. The result prints as a table, and `to_frame` has a row per
+        index.
 
     Raises
     ------
@@ -261,7 +251,7 @@ def external_indices(
 def pair_counts(
     labels_true: ArrayLike, labels_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> dict[str, float]:
-    """Count the pairs of samples that two partitions put together or apart.
+    """Count the pairs of samples that are together or apart in two partitions.
 
     Each of the ``n (n - 1) / 2`` unordered pairs is together in both partitions (SS), in the
     first only (SD), in the second only (DS), or in neither (DD).
@@ -269,7 +259,7 @@ def pair_counts(
     Parameters
     ----------
     labels_true, labels_pred : array-like of shape (n_samples,)
-        The reference and the predicted partition; integers, strings or other hashable labels.
+        Reference and predicted partition; integers, strings or other hashable labels.
     sample_weight : array-like of shape (n_samples,), default=None
         Non-negative weights; see Notes.
 
@@ -277,7 +267,7 @@ def pair_counts(
     -------
     dict of str to int or float
         The counts "both" (SS), "true_only" (SD), "pred_only" (DS) and "neither" (DD): Python
-        integers that no sample size overflows, or floats where samples have weights.
+        integers, which cannot overflow, or floats if samples have weights.
 
     Raises
     ------
@@ -287,14 +277,14 @@ def pair_counts(
 
     See Also
     --------
-    pair_confusion_matrix : Twice the same counts, as ordered pairs.
+    pair_confusion_matrix : Counts ordered pairs, so twice as many.
 
     Notes
     -----
     With weights, the pair of samples i and j counts ``w_i w_j``; a weight above 1 stands for
     copies of its sample, which make ``w_i (w_i - 1) / 2`` further pairs, together in both
-    partitions. So whole weights equal repeating the samples, a weight of 0 leaves a sample out,
-    and where no weight exceeds 1 their common scale does not matter to ratios of counts.
+    partitions. Therefore integer weights are equivalent to repeated samples, a weight of 0 omits a
+    sample, and if no weight exceeds 1, a common factor does not change ratios of counts.
 
     References
     ----------
@@ -312,7 +302,7 @@ def pair_counts(
 
 
 def precision_recall_f(pairs: PairCounts, beta: float) -> tuple[float, float, float]:
-    """Return precision, recall and F_b of the pairs; 0, with a warning, where undefined."""
+    """Return precision, recall and F_b of pairs; 0, with a warning, if undefined."""
     if pairs.identical:
         return 1.0, 1.0, 1.0
     precision = _ratio(pairs.both, pairs.both + pairs.pred_only, "Pair precision", "labels_pred")
@@ -344,7 +334,7 @@ def pair_precision_recall_fscore(
     beta: float = 1.0,
     sample_weight: ArrayLike | None = None,
 ) -> tuple[float, float, float]:
-    """Compute precision, recall and F_beta of the decision to put two samples together.
+    """Compute pair precision, recall and F_beta: decisions to put two samples together.
 
     ``P = SS/(SS + FP)``, ``R = SS/(SS + FN)`` and ``F_b = (1+b^2) P R / (b^2 P + R)``, where SS
     counts the pairs together in both partitions, FP those together in the prediction only and FN
@@ -353,16 +343,17 @@ def pair_precision_recall_fscore(
     Parameters
     ----------
     labels_true, labels_pred : array-like of shape (n_samples,)
-        The reference and the predicted partition; integers, strings or other hashable labels.
+        Reference and predicted partition; integers, strings or other hashable labels.
     beta : float, default=1.0
-        Weight of recall against precision, in [0, inf]; 0 counts precision alone, inf recall.
+        Weight of recall relative to precision, in [0, inf]; 0 gives precision, inf recall.
     sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative weights, which act as `pair_counts` says.
+        Non-negative weights; see the notes of `pair_counts`.
 
     Returns
     -------
     precision, recall, fscore : float
-        All 1 for identical partitions, even where no two samples are together.
+        Pair precision, recall and F_beta; 1 for identical partitions, even if no two samples are
+        together.
 
     Raises
     ------
@@ -373,8 +364,8 @@ def pair_precision_recall_fscore(
     Warns
     -----
     UndefinedMetricWarning
-        If the partitions differ and one of them has no two samples together: its ratio is 0/0,
-        and set to 0.0 as scikit-learn does.
+        If the partitions differ and one of them has no two samples together: its ratio is 0/0 and
+        set to 0.0, as in scikit-learn.
 
     References
     ----------
@@ -399,7 +390,7 @@ def pair_fbeta_score(
     beta: float = 1.0,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Compute the F_beta score of the decision to put two samples together.
+    """Compute the pair F_beta score: decisions to put two samples together.
 
     ``F_b = (1+b^2) SS / ((1+b^2) SS + b^2 FN + FP)``, in [0, 1]; larger is better, and 1 means
     identical partitions.
@@ -407,11 +398,11 @@ def pair_fbeta_score(
     Parameters
     ----------
     labels_true, labels_pred : array-like of shape (n_samples,)
-        The reference and the predicted partition; integers, strings or other hashable labels.
+        Reference and predicted partition; integers, strings or other hashable labels.
     beta : float, default=1.0
-        Weight of recall against precision, in [0, inf]; 0 counts precision alone, inf recall.
+        Weight of recall relative to precision, in [0, inf]; 0 gives precision, inf recall.
     sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative weights, which act as `pair_counts` says.
+        Non-negative weights; see the notes of `pair_counts`.
 
     Returns
     -------
@@ -426,7 +417,7 @@ def pair_fbeta_score(
 
     See Also
     --------
-    pair_precision_recall_fscore : The same with its precision and recall.
+    pair_precision_recall_fscore : Also returns precision and recall.
 
     References
     ----------
@@ -446,17 +437,17 @@ def pair_fbeta_score(
 def pair_jaccard_score(
     labels_true: ArrayLike, labels_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
-    """Compute the Jaccard index of the sets of pairs that two partitions put together.
+    """Compute the Jaccard index of the pairs that are together in two partitions.
 
     ``SS / (SS + SD + DS)``, in [0, 1]; larger is better, and 1 means identical partitions.
-    It is symmetric and, unlike the Rand index, pays no credit for pairs apart in both.
+    It is symmetric and, unlike the Rand index, ignores pairs that are apart in both.
 
     Parameters
     ----------
     labels_true, labels_pred : array-like of shape (n_samples,)
-        The reference and the predicted partition; integers, strings or other hashable labels.
+        Reference and predicted partition; integers, strings or other hashable labels.
     sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative weights, which act as `pair_counts` says.
+        Non-negative weights; see the notes of `pair_counts`.
 
     Returns
     -------
@@ -496,9 +487,9 @@ def fowlkes_mallows_score(
     Parameters
     ----------
     labels_true, labels_pred : array-like of shape (n_samples,)
-        The reference and the predicted partition; integers, strings or other hashable labels.
+        Reference and predicted partition; integers, strings or other hashable labels.
     sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative weights, which act as `pair_counts` says.
+        Non-negative weights; see the notes of `pair_counts`.
 
     Returns
     -------
@@ -513,9 +504,9 @@ def fowlkes_mallows_score(
 
     Notes
     -----
-    :func:`sklearn.metrics.fowlkes_mallows_score` is the same, but returns 0.0, the worst value,
-    for two identical partitions in which no two samples are together; here they score 1. Where
-    the partitions differ and have no pair in common both return 0.
+    :func:`sklearn.metrics.fowlkes_mallows_score` differs only for two identical partitions in which
+    no two samples are together: it returns 0.0, the worst value, and this function returns 1. If
+    the partitions differ and have no pair in common, both return 0.
 
     References
     ----------
@@ -538,18 +529,18 @@ def fowlkes_mallows_score(
 def minkowski_score(
     labels_true: ArrayLike, labels_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
-    """Compute the Minkowski score: the distance of two co-association matrices.
+    """Compute the Minkowski score, the relative distance of two co-association matrices.
 
-    ``||C_U - C_V||_F / ||C_U||_F = sqrt((SD + DS) / (SS + SD))`` with U the reference, C the
-    co-association matrices and their diagonals left out. It lies in [0, inf]; smaller is better,
-    and 0 means identical partitions. It is not symmetric.
+    ``||C_U - C_V||_F / ||C_U||_F = sqrt((SD + DS) / (SS + SD))`` where U is the reference and C are
+    the co-association matrices without their diagonals. It lies in [0, inf]; smaller is better, and
+    0 means identical partitions. It is not symmetric.
 
     Parameters
     ----------
     labels_true, labels_pred : array-like of shape (n_samples,)
-        The reference and the predicted partition; integers, strings or other hashable labels.
+        Reference and predicted partition; integers, strings or other hashable labels.
     sample_weight : array-like of shape (n_samples,), default=None
-        Non-negative weights, which act as `pair_counts` says.
+        Non-negative weights; see the notes of `pair_counts`.
 
     Returns
     -------
@@ -565,12 +556,12 @@ def minkowski_score(
 
     See Also
     --------
-    coassociation_matrix : The matrix C of one partition.
+    coassociation_matrix : Computes the matrix C of one partition.
 
     Notes
     -----
-    Keeping the diagonal, which is 1 in every such matrix, adds n to the denominator and lowers
-    the score; it says nothing about the partitions and is left out.
+    The diagonal is omitted because it is 1 in every co-association matrix; including it would add n
+    to the denominator and lower the score.
 
     References
     ----------
@@ -591,15 +582,15 @@ def minkowski_score(
 def coassociation_matrix(
     labels: ArrayLike, *, sparse_output: bool = True
 ) -> csr_array | np.ndarray:
-    """Compute which samples a partition puts together.
+    """Compute the co-association matrix of a partition.
 
-    ``C[i, j] = 1[u_i = u_j]``: symmetric, with 1 on the diagonal. The mean of the matrices of
-    several clusterings is the evidence that two samples belong together.
+    ``C[i, j] = 1[u_i = u_j]`` is symmetric with 1 on the diagonal. The mean matrix of several
+    clusterings shows how often two samples are in the same cluster.
 
     Parameters
     ----------
     labels : array-like of shape (n_samples,)
-        The partition; integers, strings or other hashable labels.
+        Partition; integers, strings or other hashable labels.
     sparse_output : bool, default=True
         Return a sparse array, whose size is the sum of the squared cluster sizes, or a dense one.
 
@@ -615,7 +606,7 @@ def coassociation_matrix(
 
     See Also
     --------
-    minkowski_score : Distance of two such matrices, computed without them.
+    minkowski_score : Computes the distance of two such matrices without storing them.
 
     References
     ----------

@@ -1,7 +1,8 @@
-"""The internal indices of clusterings, and the table of all indices: one row each.
+"""Internal indices of clusterings, and the table of all indices.
 
-Distances within and between clusters and to centroids, silhouette, Dunn, connectivity, compactness,
-Davies-Bouldin. Each function measures what its row needs and computes the index from that.
+The module contains distances within and between clusters and to centroids, and the silhouette,
+Dunn, connectivity, compactness and Davies-Bouldin indices. Each function measures the quantities
+that its row lists and computes the index from them.
 """
 
 from __future__ import annotations
@@ -45,30 +46,12 @@ from skeval.metrics.cluster._samples import (
 from skeval.utils._checks import RandomStateLike, give_nan, small_seed, warn_undefined
 from skeval.utils._compat import Interval, StrOptions, num_samples, safe_indexing, validate_params
 
-__all__ = [
-    "INDICES",
-    "INTERNAL",
-    "MEAN",
-    "SUM",
-    "Index",
-    "between_cluster_distances",
-    "centroid_distances",
-    "compactness_score",
-    "connectivity_score",
-    "davies_bouldin_score",
-    "dunn_score",
-    "mst_compactness",
-    "silhouette_samples",
-    "silhouette_score",
-    "within_cluster_distances",
-]
-
 Table = dict[str, np.ndarray]
 """Columns by name."""
 
 
 def by_cluster(partition: Partition, mean: np.ndarray, largest: np.ndarray) -> Table:
-    """Return the mean and the largest of some distances of each cluster, as columns of a table."""
+    """Return a table with the mean and the largest distance of each cluster."""
     return {"label": partition.names, "size": partition.sizes, "mean": mean, "max": largest}
 
 
@@ -89,38 +72,38 @@ def within_cluster_distances(
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
-        The samples, or their distances when ``metric="precomputed"``; what a sparse matrix of
-        distances does not store is 0, which a graph of neighbours does not mean and is refused.
+        The samples, or their distances if ``metric="precomputed"``. Missing entries of a sparse
+        distance matrix are 0, so a neighbor graph is rejected.
     labels : array-like of shape (n_samples,)
-        The cluster of each sample; numbers or strings.
+        Cluster label of each sample; numbers or strings.
     metric : str or callable, default="euclidean"
         Any symmetric metric of :func:`sklearn.metrics.pairwise_distances`, or "precomputed".
     noise : {"cluster", "drop", "singletons"} or None, default=None
-        What label -1, also as text, means: a cluster ("cluster"; None does the same and warns),
-        samples to leave out ("drop"), or samples that each form a cluster ("singletons").
+        Treatment of label -1, also as text: an ordinary cluster ("cluster"; None does the same and
+        warns), samples to omit ("drop"), or one cluster per sample ("singletons").
     n_jobs : int or None, default=None
-        Number of threads; the numbers do not depend on it.
+        Number of threads; results do not depend on it.
 
     Returns
     -------
     distances : dict of str to ndarray of shape (n_clusters,)
         The "label" and the "size" of each cluster, and the "mean" and the "max" of its distances,
-        in the unit of the metric: what ``pandas.DataFrame`` takes.
+        in the unit of the metric, as columns for ``pandas.DataFrame``.
 
     Raises
     ------
     ValueError
-        If the input is malformed.
+        If the input is invalid.
 
     See Also
     --------
-    centroid_distances : To the centroid.
-    between_cluster_distances : Between clusters.
+    centroid_distances : Distances to the centroid.
+    between_cluster_distances : Distances between clusters.
 
     Notes
     -----
-    A singleton has no pair: its diameter is 0 by convention, and so is its mean. Only the pairs
-    within clusters are computed.
+    A singleton has no pairs; its mean and its diameter are 0 by convention. Only the pairs within
+    clusters are computed.
 
     References
     ----------
@@ -131,13 +114,13 @@ def within_cluster_distances(
     Examples
     --------
     >>> from skeval.metrics.cluster import within_cluster_distances
-    >>> found = within_cluster_distances([[0.0], [1.0], [5.0], [7.0]], ["a", "a", "a", "b"])
-    >>> found["mean"].round(2), found["max"]
+    >>> result = within_cluster_distances([[0.0], [1.0], [5.0], [7.0]], ["a", "a", "a", "b"])
+    >>> result["mean"].round(2), result["max"]
     (array([3.33, 0.  ]), array([5., 0.]))
     """
     samples = check_samples(X, labels, metric=metric, noise=noise, n_jobs=n_jobs)
-    found = measure(samples, {"mean_within", "max_within"})
-    return by_cluster(samples.partition, found["mean_within"], found["max_within"])
+    result = measure(samples, {"mean_within", "max_within"})
+    return by_cluster(samples.partition, result["mean_within"], result["max_within"])
 
 
 @validate_params(PASS_CONSTRAINTS)
@@ -149,25 +132,26 @@ def between_cluster_distances(
     noise: str | None = None,
     n_jobs: int | None = None,
 ) -> Table:
-    """Compute the separation of every two clusters: mean, nearest pair and centroids.
+    """Compute the mean, smallest and centroid distance between each pair of clusters.
 
-    The mean and the smallest ``d(x_i, x_j)`` over ``i`` in one and ``j`` in the other cluster, and
-    ``d(mu_k, mu_l)`` of the centroids. Range [0, inf); larger is better, 0 is the worst value.
+    The first two are the mean and the smallest ``d(x_i, x_j)`` over ``i`` in one and ``j`` in the
+    other cluster, the third is ``d(mu_k, mu_l)`` between the centroids. Range [0, inf); larger is
+    better, 0 is the worst value.
 
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
-        The samples, or their distances when ``metric="precomputed"``; what a sparse matrix of
-        distances does not store is 0, which a graph of neighbours does not mean and is refused.
+        The samples, or their distances if ``metric="precomputed"``. Missing entries of a sparse
+        distance matrix are 0, so a neighbor graph is rejected.
     labels : array-like of shape (n_samples,)
-        The cluster of each sample; numbers or strings.
+        Cluster label of each sample; numbers or strings.
     metric : str or callable, default="euclidean"
         Any symmetric metric of :func:`sklearn.metrics.pairwise_distances`, or "precomputed".
     noise : {"cluster", "drop", "singletons"} or None, default=None
-        What label -1, also as text, means: a cluster ("cluster"; None does the same and warns),
-        samples to leave out ("drop"), or samples that each form a cluster ("singletons").
+        Treatment of label -1, also as text: an ordinary cluster ("cluster"; None does the same and
+        warns), samples to omit ("drop"), or one cluster per sample ("singletons").
     n_jobs : int or None, default=None
-        Number of threads; the numbers do not depend on it.
+        Number of threads; results do not depend on it.
 
     Returns
     -------
@@ -178,7 +162,7 @@ def between_cluster_distances(
     Raises
     ------
     ValueError
-        If there are fewer than two clusters, or the input is malformed.
+        If there are fewer than two clusters, or the input is invalid.
 
     Warns
     -----
@@ -188,7 +172,7 @@ def between_cluster_distances(
 
     See Also
     --------
-    within_cluster_distances : Within each cluster.
+    within_cluster_distances : Distances within each cluster.
 
     Notes
     -----
@@ -203,22 +187,22 @@ def between_cluster_distances(
     Examples
     --------
     >>> from skeval.metrics.cluster import between_cluster_distances
-    >>> found = between_cluster_distances([[0.0], [2.0], [5.0], [9.0]], ["a", "a", "b", "b"])
-    >>> found["min"]
+    >>> result = between_cluster_distances([[0.0], [2.0], [5.0], [9.0]], ["a", "a", "b", "b"])
+    >>> result["min"]
     array([[nan,  3.],
            [ 3., nan]])
     """
     samples = check_samples(X, labels, metric=metric, noise=noise, n_jobs=n_jobs, min_clusters=2)
     needs = {"mean_between", "min_between", "centroid_between"}
-    found = measure(samples, needs)
-    if found["centroid_between"] is None:
+    result = measure(samples, needs)
+    if result["centroid_between"] is None:
         warn_undefined(f"centroid is nan: metric={metric!r} has no centroids.")
-        found["centroid_between"] = np.full_like(found["min_between"], np.nan)
+        result["centroid_between"] = np.full_like(result["min_between"], np.nan)
     return {
         "label": samples.partition.names,
-        "mean": found["mean_between"],
-        "min": found["min_between"],
-        "centroid": found["centroid_between"],
+        "mean": result["mean_between"],
+        "min": result["min_between"],
+        "centroid": result["centroid_between"],
     }
 
 
@@ -236,45 +220,45 @@ def silhouette_samples(
 
     ``s_i = (b_i - a_i) / max(a_i, b_i)``, where ``a_i`` is the mean distance to the other samples
     of the same cluster and ``b_i`` the smallest mean distance to the samples of another cluster.
-    Range [-1, 1]; best 1; negative where another cluster is nearer on average.
+    Range [-1, 1]; 1 is best, and negative values mean that another cluster is nearer on average.
 
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
-        The samples, or their distances when ``metric="precomputed"``; what a sparse matrix of
-        distances does not store is 0, which a graph of neighbours does not mean and is refused.
+        The samples, or their distances if ``metric="precomputed"``. Missing entries of a sparse
+        distance matrix are 0, so a neighbor graph is rejected.
     labels : array-like of shape (n_samples,)
-        The cluster of each sample; numbers or strings.
+        Cluster label of each sample; numbers or strings.
     metric : str or callable, default="euclidean"
         Any symmetric metric of :func:`sklearn.metrics.pairwise_distances`, or "precomputed".
     noise : {"cluster", "drop", "singletons"} or None, default=None
-        What label -1, also as text, means: a cluster ("cluster"; None does the same and warns),
-        samples to leave out ("drop"), or samples that each form a cluster ("singletons").
+        Treatment of label -1, also as text: an ordinary cluster ("cluster"; None does the same and
+        warns), samples to omit ("drop"), or one cluster per sample ("singletons").
     n_jobs : int or None, default=None
-        Number of threads; the numbers do not depend on it.
+        Number of threads; results do not depend on it.
     **metric_arguments : dict
         Arguments of the metric, such as ``p=3`` of "minkowski".
 
     Returns
     -------
     silhouettes : ndarray of shape (n_samples,)
-        Without unit. Samples dropped as noise get nan.
+        Silhouettes, without unit; nan for samples dropped as noise.
 
     Raises
     ------
     ValueError
-        If there are fewer than two clusters, the input is malformed, or distances are given with
-        arguments of a metric.
+        If there are fewer than two clusters, the input is malformed, or metric arguments are passed
+        with precomputed distances.
 
     See Also
     --------
     silhouette_score : The mean over the samples.
-    sklearn.metrics.silhouette_samples : The same numbers by the full distance matrix.
+    sklearn.metrics.silhouette_samples : Same values from the full distance matrix.
 
     Notes
     -----
-    The silhouette of a singleton is 0, and so is that of a sample at distance 0 from its own and
-    from another cluster. Unlike in scikit-learn, every sample may be a singleton.
+    A singleton has silhouette 0, and so has a sample at distance 0 from both its own and another
+    cluster. Unlike in scikit-learn, all samples may be singletons.
 
     References
     ----------
@@ -292,8 +276,8 @@ def silhouette_samples(
     samples = check_samples(
         X, labels, metric=metric, noise=noise, n_jobs=n_jobs, min_clusters=2, by_place=True
     )
-    found = measure(samples, {"silhouette_samples"})
-    values: np.ndarray = found["silhouette_samples"]
+    result = measure(samples, {"silhouette_samples"})
+    values: np.ndarray = result["silhouette_samples"]
     return values
 
 
@@ -324,34 +308,34 @@ def silhouette_score(
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
-        The samples, or their distances when ``metric="precomputed"``; what a sparse matrix of
-        distances does not store is 0, which a graph of neighbours does not mean and is refused.
+        The samples, or their distances if ``metric="precomputed"``. Missing entries of a sparse
+        distance matrix are 0, so a neighbor graph is rejected.
     labels : array-like of shape (n_samples,)
-        The cluster of each sample; numbers or strings.
+        Cluster label of each sample; numbers or strings.
     metric : str or callable, default="euclidean"
         Any symmetric metric of :func:`sklearn.metrics.pairwise_distances`, or "precomputed".
     sample_size : int or None, default=None
-        Number of samples to draw, without replacement, of which the silhouette is computed; None
-        takes all, which one pass over the distances does without holding them.
+        Number of samples to draw without replacement. None uses all samples, in one pass that does
+        not store the distance matrix.
     random_state : int, RandomState, Generator or None, default=None
-        Draws that sample; an int draws the same one as scikit-learn's function.
+        Seed of the subsample; an int draws the same one as scikit-learn's function.
     noise : {"cluster", "drop", "singletons"} or None, default=None
-        What label -1, also as text, means: a cluster ("cluster"; None does the same and warns),
-        samples to leave out ("drop"), or samples that each form a cluster ("singletons").
+        Treatment of label -1, also as text: an ordinary cluster ("cluster"; None does the same and
+        warns), samples to omit ("drop"), or one cluster per sample ("singletons").
     n_jobs : int or None, default=None
-        Number of threads; the numbers do not depend on it.
+        Number of threads; results do not depend on it.
     **metric_arguments : dict
         Arguments of the metric, such as ``p=3`` of "minkowski".
 
     Returns
     -------
     silhouette : float
-        Without unit; samples dropped as noise do not count.
+        Mean silhouette, without unit; samples dropped as noise are ignored.
 
     Raises
     ------
     ValueError
-        If there are fewer than two clusters, or the input is malformed.
+        If there are fewer than two clusters, or the input is invalid.
 
     See Also
     --------
@@ -359,8 +343,8 @@ def silhouette_score(
 
     Notes
     -----
-    Singletons count with silhouette 0. Some texts average by cluster first; this is the mean over
-    samples, as in scikit-learn.
+    Singletons have silhouette 0. Some texts average within clusters first; this function averages
+    over samples, as in scikit-learn.
 
     References
     ----------
@@ -394,7 +378,7 @@ def _bind_arguments(metric: str | Callable, arguments: dict[str, Any]) -> str | 
 def _draw_sample(
     X: Any, labels: Any, size: int, random_state: RandomStateLike, precomputed: bool
 ) -> tuple[Any, Any]:
-    """Return some of the samples, those that scikit-learn draws for the same seed."""
+    """Return a subsample, the same as scikit-learn's for the same seed."""
     check_consistent_length(X, labels)
     rows = RandomState(small_seed(random_state)).permutation(num_samples(X))[:size]
     some = safe_indexing(X, rows)
@@ -402,7 +386,7 @@ def _draw_sample(
 
 
 def dunn_ratio(nearest: float, diameter: float) -> float:
-    """Return nearest / diameter; inf where only the diameter is 0, nan where both are."""
+    """Return nearest / diameter; inf if only the diameter is 0, nan if both are."""
     if diameter > 0:
         return float(nearest / diameter)
     if nearest > 0:
@@ -423,34 +407,35 @@ def dunn_score(
 ) -> float:
     """Compute the Dunn index.
 
-    ``min_{k<l} d_min(C_k, C_l) / max_m diam(C_m)``: the distance of the nearest pair of samples
-    in different clusters over that of the farthest pair within one cluster. Range [0, inf]; larger
-    is better, 0 is the worst value.
+    ``min_{k<l} d_min(C_k, C_l) / max_m diam(C_m)``: the distance of the nearest pair of samples in
+    different clusters divided by the distance of the farthest pair in one cluster. Range [0, inf];
+    larger is better, 0 is the worst value.
 
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
-        The samples, or their distances when ``metric="precomputed"``; what a sparse matrix of
-        distances does not store is 0, which a graph of neighbours does not mean and is refused.
+        The samples, or their distances if ``metric="precomputed"``. Missing entries of a sparse
+        distance matrix are 0, so a neighbor graph is rejected.
     labels : array-like of shape (n_samples,)
-        The cluster of each sample; numbers or strings.
+        Cluster label of each sample; numbers or strings.
     metric : str or callable, default="euclidean"
         Any symmetric metric of :func:`sklearn.metrics.pairwise_distances`, or "precomputed".
     noise : {"cluster", "drop", "singletons"} or None, default=None
-        What label -1, also as text, means: a cluster ("cluster"; None does the same and warns),
-        samples to leave out ("drop"), or samples that each form a cluster ("singletons").
+        Treatment of label -1, also as text: an ordinary cluster ("cluster"; None does the same and
+        warns), samples to omit ("drop"), or one cluster per sample ("singletons").
     n_jobs : int or None, default=None
-        Number of threads; the numbers do not depend on it.
+        Number of threads; results do not depend on it.
 
     Returns
     -------
     dunn : float
-        Without unit; inf when every cluster has diameter 0 and no two clusters touch.
+        Dunn index, without unit; inf if all clusters have diameter 0 and no two clusters share a
+        point.
 
     Raises
     ------
     ValueError
-        If there are fewer than two clusters, or the input is malformed.
+        If there are fewer than two clusters, or the input is invalid.
 
     Warns
     -----
@@ -459,14 +444,14 @@ def dunn_score(
 
     See Also
     --------
-    davies_bouldin_score : The mean over clusters in place of the worst case.
+    davies_bouldin_score : Mean over clusters instead of the worst case.
 
     Notes
     -----
-    Dense Euclidean data need no pass over all pairs where k-d trees prune, which a sample of
-    searches tells: they find the nearest pair, bounds on radii and bounding boxes the diameter;
-    both are exact. The "generalized" indices that some packages call Dunn put mean or centroid
-    distances in either place.
+    For dense Euclidean data, k-d trees avoid a pass over all pairs if they prune well, which is
+    estimated from a sample of searches. Trees find the nearest pair, and bounds on radii and
+    bounding boxes the diameter; both are exact. Some packages call "generalized" Dunn indices, with
+    mean or centroid distances, Dunn index.
 
     References
     ----------
@@ -495,43 +480,44 @@ def connectivity_score(
 ) -> float:
     """Compute the connectivity of a clustering.
 
-    ``sum_i sum_{j=1..L} x_ij`` with ``x_ij = 1/j`` if the j-th nearest neighbour of sample ``i``
-    lies in another cluster, else 0. Range [0, n (1 + 1/2 + ... + 1/L)]; 0 is best, smaller is
-    better. Despite its name it is not a score to maximise.
+    ``sum_i sum_{j=1..L} x_ij`` with ``x_ij = 1/j`` if the j-th nearest neighbor of sample ``i``
+    lies in another cluster, and 0 otherwise. Range [0, n (1 + 1/2 + ... + 1/L)]; 0 is best, smaller
+    is better. Despite its name, it must be minimized.
 
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
-        The samples, or their distances when ``metric="precomputed"``; what a sparse matrix of
-        distances does not store is 0, which a graph of neighbours does not mean and is refused.
+        The samples, or their distances if ``metric="precomputed"``. Missing entries of a sparse
+        distance matrix are 0, so a neighbor graph is rejected.
     labels : array-like of shape (n_samples,)
-        The cluster of each sample; numbers or strings.
+        Cluster label of each sample; numbers or strings.
     n_neighbors : int, default=10
-        The number ``L`` of neighbours, smaller than the number of samples.
+        Number ``L`` of neighbors, smaller than the number of samples.
     metric : str or callable, default="euclidean"
         Any symmetric metric of :func:`sklearn.metrics.pairwise_distances`, or "precomputed".
     noise : {"cluster", "drop", "singletons"} or None, default=None
-        What label -1, also as text, means: a cluster ("cluster"; None does the same and warns),
-        samples to leave out ("drop"), or samples that each form a cluster ("singletons").
+        Treatment of label -1, also as text: an ordinary cluster ("cluster"; None does the same and
+        warns), samples to omit ("drop"), or one cluster per sample ("singletons").
     n_jobs : int or None, default=None
         Number of threads.
 
     Returns
     -------
     connectivity : float
-        Without unit; it grows with the number of samples. 0 for a single cluster.
+        Connectivity, without unit. It grows with the number of samples and is 0 for a single
+        cluster.
 
     Raises
     ------
     ValueError
-        If ``n_neighbors`` is not smaller than the number of samples, or the input is malformed.
+        If ``n_neighbors`` is not smaller than the number of samples, or the input is invalid.
 
     Notes
     -----
-    Equidistant neighbours share the mean of the weights of their ranks, those beyond ``L`` being
-    0, so that the order of the rows does not matter; distances within a relative 1e-10 are equal.
-    The R packages clValid and clv break ties by row order and give another number where there are
-    ties.
+    Equidistant neighbors share the mean weight of their ranks, where ranks beyond ``L`` have weight
+    0, so the result does not depend on the order of the rows. Distances with a relative difference
+    below 1e-10 count as equal. The R packages clValid and clv break ties by row order, so their
+    values differ if there are ties.
 
     References
     ----------
@@ -562,44 +548,44 @@ def mst_compactness(
 ) -> Table:
     """Compute the mean and the longest edge of the minimum spanning tree of each cluster.
 
-    The tree joins the ``|C|`` samples of a cluster by the ``|C| - 1`` edges of least total length.
+    The tree joins the ``|C|`` samples of a cluster by ``|C| - 1`` edges of minimum total length.
     Range [0, inf); 0 is best, smaller is better. Unlike the diameter it stays small for a long but
     dense cluster.
 
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
-        The samples, or their distances when ``metric="precomputed"``; what a sparse matrix of
-        distances does not store is 0, which a graph of neighbours does not mean and is refused.
+        The samples, or their distances if ``metric="precomputed"``. Missing entries of a sparse
+        distance matrix are 0, so a neighbor graph is rejected.
     labels : array-like of shape (n_samples,)
-        The cluster of each sample; numbers or strings.
+        Cluster label of each sample; numbers or strings.
     metric : str or callable, default="euclidean"
         Any symmetric metric of :func:`sklearn.metrics.pairwise_distances`, or "precomputed".
     noise : {"cluster", "drop", "singletons"} or None, default=None
-        What label -1, also as text, means: a cluster ("cluster"; None does the same and warns),
-        samples to leave out ("drop"), or samples that each form a cluster ("singletons").
+        Treatment of label -1, also as text: an ordinary cluster ("cluster"; None does the same and
+        warns), samples to omit ("drop"), or one cluster per sample ("singletons").
     n_jobs : int or None, default=None
-        Number of threads; the numbers do not depend on it.
+        Number of threads; results do not depend on it.
 
     Returns
     -------
     edges : dict of str to ndarray of shape (n_clusters,)
         The "label" and the "size" of each cluster, and the "mean" and the "max" of its edges, in
-        the unit of the metric: what ``pandas.DataFrame`` takes.
+        the unit of the metric, as columns for ``pandas.DataFrame``.
 
     Raises
     ------
     ValueError
-        If the input is malformed.
+        If the input is invalid.
 
     See Also
     --------
-    within_cluster_distances : Over all pairs in place of the edges of a tree.
+    within_cluster_distances : Uses all pairs instead of tree edges.
 
     Notes
     -----
-    A singleton has no edge; its mean and longest are 0. Prim's algorithm: ``|C|^2`` distances, of
-    which ``|C|`` are held at a time.
+    A singleton has no edges; its mean and longest edge are 0. Prim's algorithm computes ``|C|^2``
+    distances and stores ``|C|`` at a time.
 
     References
     ----------
@@ -609,8 +595,8 @@ def mst_compactness(
     Examples
     --------
     >>> from skeval.metrics.cluster import mst_compactness
-    >>> found = mst_compactness([[0.0], [1.0], [5.0], [7.0]], ["a", "a", "a", "b"])
-    >>> found["mean"], found["max"]
+    >>> result = mst_compactness([[0.0], [1.0], [5.0], [7.0]], ["a", "a", "a", "b"])
+    >>> result["mean"], result["max"]
     (array([2.5, 0. ]), array([4., 0.]))
     """
     samples = check_samples(X, labels, metric=metric, noise=noise)
@@ -660,10 +646,10 @@ def compactness_score(
     metric: str | Callable = "sqeuclidean",
     noise: str | None = None,
 ) -> float:
-    """Compute the compactness of a clustering, its variance, or its sum of squared errors.
+    """Compute the compactness, within-cluster variance or sum of squared errors.
 
     ``SSE = sum_k sum_(i in k) delta(x_i, mu_k)``, where ``mu_k`` is the centroid of cluster ``k``
-    and ``delta`` by default the squared Euclidean distance: what K-means minimises. ``SSE / n`` is
+    and ``delta`` by default the squared Euclidean distance, as minimized by K-means. ``SSE / n`` is
     the variance within clusters, and its square root the compactness, the root mean square distance
     to the centroid. Range [0, inf); 0 is best, smaller is better.
 
@@ -672,16 +658,16 @@ def compactness_score(
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         The samples.
     labels : array-like of shape (n_samples,)
-        The cluster of each sample; numbers or strings.
+        Cluster label of each sample; numbers or strings.
     unit : {"root_mean", "mean", "sum"}, default="root_mean"
-        The compactness, in the unit of the features ("root_mean"), or in its square the variance
-        ("mean") or the sum of squared errors ("sum").
+        "root_mean" is the compactness, in the unit of the features; "mean" is the variance and
+        "sum" the sum of squared errors, both in the squared unit.
     metric : str or callable, default="sqeuclidean"
-        Any metric of :func:`sklearn.metrics.pairwise_distances` that can measure a mean of
-        samples: not "precomputed", and not the metrics of Boolean vectors.
+        Any metric of :func:`sklearn.metrics.pairwise_distances` that is defined for a mean of
+        samples, so not "precomputed" and not the metrics of Boolean vectors.
     noise : {"cluster", "drop", "singletons"} or None, default=None
-        What label -1, also as text, means: a cluster ("cluster"; None does the same and warns),
-        samples to leave out ("drop"), or samples that each form a cluster ("singletons").
+        Treatment of label -1, also as text: an ordinary cluster ("cluster"; None does the same and
+        warns), samples to omit ("drop"), or one cluster per sample ("singletons").
 
     Returns
     -------
@@ -690,11 +676,11 @@ def compactness_score(
     Raises
     ------
     ValueError
-        If the metric has no centroids or the input is malformed.
+        If the metric has no centroids or the input is invalid.
 
     See Also
     --------
-    centroid_distances : By cluster.
+    centroid_distances : Distances by cluster.
 
     Notes
     -----
@@ -702,7 +688,7 @@ def compactness_score(
     definition, so ``metric="euclidean"`` gives the root of the mean distance.
 
     The sum is the ``inertia_`` of a :class:`sklearn.cluster.KMeans` that has converged. All three
-    fall as clusters are added, so they compare only partitions with equally many clusters. The
+    fall as clusters are added, so they only compare partitions with equal numbers of clusters. The
     variance is summed over the features and divided by ``n``; the denominator of the
     Calinski-Harabasz index divides by ``n - K``.
 
@@ -743,28 +729,28 @@ def centroid_distances(
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         The samples.
     labels : array-like of shape (n_samples,)
-        The cluster of each sample; numbers or strings.
+        Cluster label of each sample; numbers or strings.
     metric : str or callable, default="euclidean"
-        Any metric of :func:`sklearn.metrics.pairwise_distances` that can measure a mean of
-        samples: not "precomputed", and not the metrics of Boolean vectors.
+        Any metric of :func:`sklearn.metrics.pairwise_distances` that is defined for a mean of
+        samples, so not "precomputed" and not the metrics of Boolean vectors.
     noise : {"cluster", "drop", "singletons"} or None, default=None
-        What label -1, also as text, means: a cluster ("cluster"; None does the same and warns),
-        samples to leave out ("drop"), or samples that each form a cluster ("singletons").
+        Treatment of label -1, also as text: an ordinary cluster ("cluster"; None does the same and
+        warns), samples to omit ("drop"), or one cluster per sample ("singletons").
 
     Returns
     -------
     distances : dict of str to ndarray of shape (n_clusters,)
         The "label" and the "size" of each cluster, and the "mean" and the "max" of its distances,
-        in the unit of the metric: what ``pandas.DataFrame`` takes.
+        in the unit of the metric, as columns for ``pandas.DataFrame``.
 
     Raises
     ------
     ValueError
-        If the metric has no centroids or the input is malformed.
+        If the metric has no centroids or the input is invalid.
 
     See Also
     --------
-    within_cluster_distances : Between the samples of a cluster.
+    within_cluster_distances : Distances between the samples of a cluster.
 
     Notes
     -----
@@ -779,8 +765,8 @@ def centroid_distances(
     Examples
     --------
     >>> from skeval.metrics.cluster import centroid_distances
-    >>> found = centroid_distances([[0.0], [4.0], [7.0]], ["a", "a", "b"])
-    >>> found["mean"], found["max"]
+    >>> result = centroid_distances([[0.0], [4.0], [7.0]], ["a", "a", "b"])
+    >>> result["mean"], result["max"]
     (array([2., 0.]), array([2., 0.]))
     """
     distances, partition = _to_own_centroid(X, labels, metric, noise)
@@ -788,15 +774,15 @@ def centroid_distances(
     return by_cluster(partition, mean, np.maximum.reduceat(distances, partition.starts))
 
 
-PAIRS_AT_ONCE = 2**20
-"""Pairs of clusters that are compared at once."""
+MAX_PAIRS = 2**20
+"""Maximum number of pairs of clusters compared at once."""
 
 
 def davies_bouldin_index(dispersion: np.ndarray, between: np.ndarray) -> float:
-    """Return (1/K) sum_k max_{l != k} (S_k + S_l) / d(k, l); inf where centroids coincide."""
+    """Return (1/K) sum_k max_{l != k} (S_k + S_l) / d(k, l); inf if centroids coincide."""
     K = len(dispersion)
     worst = np.empty(K)
-    for rows in slices(K, max(1, PAIRS_AT_ONCE // K)):
+    for rows in slices(K, max(1, MAX_PAIRS // K)):
         distance = between[rows]
         ratio = np.full(distance.shape, np.inf)
         sums = dispersion[rows, None] + dispersion
@@ -826,39 +812,38 @@ def davies_bouldin_score(
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         The samples.
     labels : array-like of shape (n_samples,)
-        The cluster of each sample; numbers or strings.
+        Cluster label of each sample; numbers or strings.
     dispersion : {"pairwise", "centroid"}, default="pairwise"
         ``S_k`` is the mean distance of the pairs of samples in the cluster ("pairwise"), or the
         mean distance of its samples to the centroid ("centroid", the form of scikit-learn).
     metric : str or callable, default="euclidean"
-        Any symmetric metric of :func:`sklearn.metrics.pairwise_distances` that can measure a mean
-        of samples: not "precomputed", and not the metrics of Boolean vectors.
+        Any symmetric metric of :func:`sklearn.metrics.pairwise_distances` that is defined for a
+        mean of samples, so not "precomputed" and not the metrics of Boolean vectors.
     noise : {"cluster", "drop", "singletons"} or None, default=None
-        What label -1, also as text, means: a cluster ("cluster"; None does the same and warns),
-        samples to leave out ("drop"), or samples that each form a cluster ("singletons").
+        Treatment of label -1, also as text: an ordinary cluster ("cluster"; None does the same and
+        warns), samples to omit ("drop"), or one cluster per sample ("singletons").
     n_jobs : int or None, default=None
-        Number of threads; the numbers do not depend on it.
+        Number of threads; results do not depend on it.
 
     Returns
     -------
     davies_bouldin : float
-        Without unit; inf when two centroids coincide.
+        Davies-Bouldin index, without unit; inf if two centroids coincide.
 
     Raises
     ------
     ValueError
-        If there are fewer than two clusters, the metric has no centroids, or the input is
-        malformed.
+        If there are fewer than two clusters, the metric has no centroids, or the input is invalid.
 
     See Also
     --------
-    sklearn.metrics.davies_bouldin_score : The Euclidean centroid form.
+    sklearn.metrics.davies_bouldin_score : Euclidean centroid form.
 
     Notes
     -----
-    The dispersion of a singleton is 0. Where centroids coincide scikit-learn returns 0.0, the best
+    The dispersion of a singleton is 0. If centroids coincide, scikit-learn returns 0.0, the best
     value, in some cases; here the index is inf. Davies and Bouldin allow any power mean for the
-    dispersion; both forms here are of the first power.
+    dispersion; both forms here use the first power.
 
     References
     ----------
@@ -878,12 +863,12 @@ def davies_bouldin_score(
     check_has_centroids(metric)
     samples = check_samples(X, labels, metric=metric, noise=noise, n_jobs=n_jobs, min_clusters=2)
     spread = "mean_within" if dispersion == "pairwise" else "mean_to_centroid"
-    found = measure(samples, {spread, "centroid_between"})
-    return davies_bouldin_index(found[spread], found["centroid_between"])
+    result = measure(samples, {spread, "centroid_between"})
+    return davies_bouldin_index(result[spread], result["centroid_between"])
 
 
 def calinski_harabasz_index(squares: np.ndarray, between: float, n_clusters: int) -> float:
-    """Return ``[between / (K - 1)] / [squares.sum() / (n - K)]``; inf where only the sum is 0."""
+    """Return ``[between / (K - 1)] / [squares.sum() / (n - K)]``; inf if only the sum is 0."""
     n, K, sse = len(squares), n_clusters, float(squares.sum())
     if n == K:
         return float("nan")
@@ -897,29 +882,29 @@ MEAN, SUM, NO_LIMIT = "mean", "sum", "no limit"
 
 @dataclass(frozen=True)
 class Index:
-    """What is known of an index: one row of the table that all who use indices read.
+    """Properties of an index: one row of the table `INDICES`.
 
     Attributes
     ----------
     name : str
-        As `internal_indices` and `compare_clusterings` call it.
+        Name in `internal_indices` and `compare_clusterings`.
     function : callable
-        ``(X, labels) -> float`` of an internal index, ``(labels_true, labels_pred) -> float`` of
-        an external one.
+        ``(X, labels) -> float`` for an internal index, ``(labels_true, labels_pred) -> float`` for
+        an external index.
     low, high : float
-        Its smallest and largest value.
+        Smallest and largest value.
     greater_is_better : bool
-        Its direction.
+        Whether larger values are better.
     growth : {"mean", "sum", "no limit"}
-        How it grows with the number n of samples: it has a limit, I/n has one, or neither has.
+        Growth with the number n of samples: I has a limit, I/n has a limit, or neither.
     needs : frozenset of str
-        The quantities of `measure` that `compute` reads; empty where `internal_indices` does not
-        offer the index.
+        Quantities of `measure` used by `compute`; empty if `internal_indices` does not offer the
+        index.
     compute : callable or None
         ``quantities -> float``.
     by_row : callable or None
-        ``(sums, weights, partition, rows) -> values`` of which the index is the mean; it can be
-        estimated from some rows.
+        ``(sums, weights, partition, rows) -> values`` whose mean is the index, so that it can be
+        estimated from a sample of rows.
     """
 
     name: str
@@ -934,23 +919,23 @@ class Index:
 
     @property
     def bound(self) -> dict[str, Any]:
-        """The arguments that are bound to the function, of an index that is one form of it."""
+        """Arguments bound to the function, for an index that is one of its forms."""
         return self.function.keywords if isinstance(self.function, partial) else {}
 
     @property
     def function_name(self) -> str:
-        """The name of the function, also where arguments are bound to it."""
+        """Name of the function, without bound arguments."""
         function = self.function.func if isinstance(self.function, partial) else self.function
         return str(function.__name__)
 
     @property
     def is_internal(self) -> bool:
-        """Whether it judges a clustering by the data."""
+        """Whether the index uses the data rather than reference labels."""
         return next(iter(signature(self.function).parameters)) == "X"
 
 
 def davies_bouldin_row(dispersion: str, spread: str) -> Index:
-    """Return the row of one of the two forms of the index of Davies and Bouldin."""
+    """Return the row of one form of the Davies-Bouldin index."""
     return Index(
         f"davies_bouldin_{dispersion}",
         partial(davies_bouldin_score, dispersion=dispersion),
@@ -959,7 +944,7 @@ def davies_bouldin_row(dispersion: str, spread: str) -> Index:
         False,
         MEAN,
         frozenset({spread, "centroid_between"}),
-        lambda found: davies_bouldin_index(found[spread], found["centroid_between"]),
+        lambda result: davies_bouldin_index(result[spread], result["centroid_between"]),
     )
 
 
@@ -967,37 +952,37 @@ INTERNAL = (
     Index(
         "compactness", compactness_score, 0.0, np.inf, False, MEAN,
         frozenset({"squares"}),
-        lambda found: float(np.sqrt(found["squares"].sum() / len(found["squares"]))),
+        lambda result: float(np.sqrt(result["squares"].sum() / len(result["squares"]))),
     ),
     Index(
         "sse", partial(compactness_score, unit="sum"), 0.0, np.inf, False, SUM,
         frozenset({"squares"}),
-        lambda found: float(found["squares"].sum()),
+        lambda result: float(result["squares"].sum()),
     ),
     Index(
         "silhouette", silhouette_score, -1.0, 1.0, True, MEAN,
         frozenset({"silhouette_samples"}),
-        lambda found: float(found["silhouettes"].mean()),
+        lambda result: float(result["silhouettes"].mean()),
         lambda sums, _, partition, rows: silhouettes(sums, partition, rows),
     ),
     Index(
         "dunn", dunn_score, 0.0, np.inf, True, NO_LIMIT,
         frozenset({"extremes"}),
-        lambda found: dunn_ratio(*found["extremes"]),
+        lambda result: dunn_ratio(*result["extremes"]),
     ),
     davies_bouldin_row("pairwise", "mean_within"),
     davies_bouldin_row("centroid", "mean_to_centroid"),
     Index(
         "calinski_harabasz", calinski_harabasz_score, 0.0, np.inf, True, SUM,
         frozenset({"squares", "between_squares"}),
-        lambda found: calinski_harabasz_index(
-            found["squares"], found["between_squares"], len(found["sizes"])
+        lambda result: calinski_harabasz_index(
+            result["squares"], result["between_squares"], len(result["sizes"])
         ),
     ),
     Index(
         "connectivity", connectivity_score, 0.0, np.inf, False, SUM,
         frozenset({"connectivity"}),
-        lambda found: float(found["connectivity"]),
+        lambda result: float(result["connectivity"]),
         lambda _, weights, partition, rows: partition.n_samples * weights,
     ),
     Index(
@@ -1023,4 +1008,4 @@ EXTERNAL = (
     Index("v_measure", v_measure_score, 0.0, 1.0, True, MEAN),
 )
 INDICES = (*INTERNAL, *EXTERNAL)
-"""All of this package, and those of scikit-learn: a new index is a function and a row."""
+"""All indices of this package and of scikit-learn; a new index needs a function and a row."""

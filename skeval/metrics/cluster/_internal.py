@@ -1,7 +1,7 @@
-"""Every internal index of a clustering from one pass over its distances.
+"""Internal indices of a clustering from one pass over the distances.
 
-What a pass has to find follows from the indices that are asked for. Where all pairs are too many,
-indices that are means over rows are estimated from a stratified sample of the rows.
+The requested indices determine the quantities that the pass computes. If there are too many pairs,
+indices that are means over rows are estimated from a stratified sample of rows.
 """
 
 from __future__ import annotations
@@ -30,9 +30,6 @@ from skeval.metrics.cluster._samples import (
 from skeval.utils._checks import RandomStateLike, repetition_rng, root_seed, warn_undefined
 from skeval.utils._compat import Interval, validate_params
 
-__all__ = ["internal_indices"]
-
-
 ROWS = {row.name: row for row in INTERNAL if row.compute is not None}
 TABLES = (
     "silhouette_samples",
@@ -42,7 +39,7 @@ TABLES = (
     "min_between",
     "centroid_between",
 )
-"""Quantities that are results themselves."""
+"""Quantities that are returned as results."""
 
 
 @validate_params(
@@ -69,77 +66,76 @@ def internal_indices(
 ) -> Results:
     """Compute internal indices of a clustering from one pass over the pairs of samples.
 
-    Each index has its own formula, range and direction: see the functions named below. Larger is
-    better for silhouette, Dunn and Calinski-Harabasz; smaller for all the others.
+    Formula, range and direction of each index are described at the functions listed below. Larger
+    is better for silhouette, Dunn and Calinski-Harabasz; smaller is better for all others.
 
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_samples, n_features) or (n_samples, n_samples)
-        The samples, or their distances when ``metric="precomputed"``; what a sparse matrix of
-        distances does not store is 0, which a graph of neighbours does not mean and is refused.
+        The samples, or their distances if ``metric="precomputed"``. Missing entries of a sparse
+        distance matrix are 0, so a neighbor graph is rejected.
     labels : array-like of shape (n_samples,)
-        The cluster of each sample; numbers or strings.
+        Cluster label of each sample; numbers or strings.
     indices : sequence of str or None, default=None
-        Names of indices and tables of the result, all by default. Nothing else is computed: the
-        indices of centroids need no pairs, and "dunn" and "connectivity" alone only where trees and
-        bounds do not prune.
+        Names of indices and tables to compute. None computes all. Centroid indices need no pairs,
+        and "dunn" and "connectivity" alone need them only if trees and bounds do not prune.
     metric : str or callable, default="euclidean"
         Any symmetric metric of :func:`sklearn.metrics.pairwise_distances`, or "precomputed".
     n_neighbors : int, default=10
-        The number of neighbours of the connectivity, smaller than the number of samples.
+        Number of neighbors for the connectivity, smaller than the number of samples.
     noise : {"cluster", "drop", "singletons"} or None, default=None
-        What label -1, also as text, means: a cluster ("cluster"; None does the same and warns),
-        samples to leave out ("drop"), or samples that each form a cluster ("singletons").
+        Treatment of label -1, also as text: an ordinary cluster ("cluster"; None does the same and
+        warns), samples to omit ("drop"), or one cluster per sample ("singletons").
     max_pairs : int or None, default=None
-        The most pairs whose distances may be computed. If all pairs are more, silhouette and
-        connectivity are estimated from a sample of the rows of each cluster, connectivity and Dunn
-        are exact where trees and bounds prune, and what else needs all pairs is left out. None sets
-        no limit.
+        Maximum number of pairs whose distances are computed. If there are more pairs, silhouette
+        and connectivity are estimated from a sample of rows of each cluster, connectivity and Dunn
+        are exact if trees and bounds prune, and other results that need all pairs are omitted. None
+        means no limit.
     confidence_level : float, default=0.95
         Level of the intervals of estimated indices.
     random_state : int, RandomState, Generator or None, default=None
-        Draws that sample of rows.
+        Seed of the sample of rows.
     n_jobs : int or None, default=None
-        Number of threads; the numbers do not depend on it.
+        Number of threads; results do not depend on it.
 
     Returns
     -------
     indices : dict of str to float, Estimate or ndarray
-        What was asked for by name; it prints as a table, and its `to_frame` has a row for each
-        index. The Euclidean "compactness", the root mean square distance to the centroid, and
+        The requested results by name; they print as a table, and `to_frame` has a row per index.
+        Indices are the Euclidean "compactness", the root mean square distance to the centroid, and
         "sse", the sum of squared errors; "silhouette"; "dunn"; "davies_bouldin_pairwise" and
-        "davies_bouldin_centroid", by their dispersion; the Euclidean "calinski_harabasz", inf where
-        the samples of each cluster are equal; "connectivity".
+        "davies_bouldin_centroid", named by their dispersion; the Euclidean "calinski_harabasz", inf
+        if the samples of each cluster are equal; and "connectivity".
 
-        Of the tables "silhouette_samples" of shape (n_samples,), nan for noise that was dropped;
-        "mean_within" and "max_within", the diameter, of shape (n_clusters,), 0 for singletons;
-        "mean_between", "min_between" and "centroid_between" of shape (n_clusters, n_clusters), the
-        first two with nan on the diagonal. In any case the "label" and the "size" of each cluster.
+        Tables are "silhouette_samples" of shape (n_samples,), nan for dropped noise; "mean_within"
+        and "max_within", the diameter, of shape (n_clusters,), 0 for singletons; "mean_between",
+        "min_between" and "centroid_between" of shape (n_clusters, n_clusters), the first two with
+        nan on the diagonal. The "label" and the "size" of each cluster are always included.
 
-        An index that was estimated from a sample of rows because of `max_pairs` is an Estimate,
-        with standard error and interval for the index of all rows; all others are exact.
+        An index estimated from a sample of rows because of `max_pairs` is an Estimate, with
+        standard error and interval for the index of all rows. All others are exact.
 
     Raises
     ------
     ValueError
         If there are fewer than two clusters, an index is unknown, ``n_neighbors`` is too large, or
-        the input is malformed.
+        the input is invalid.
 
     Warns
     -----
     UndefinedMetricWarning
-        If some index is nan: those that need centroids, for a metric without them;
-        Calinski-Harabasz, for sparse X, only singletons, or where it is 0 / 0; Dunn, where it is.
+        If an index is nan: centroid indices for a metric without centroids; Calinski-Harabasz for
+        sparse X, for singletons only, or if it is 0 / 0; Dunn if it is 0 / 0.
 
     See Also
     --------
     silhouette_score, dunn_score, davies_bouldin_score, connectivity_score, compactness_score :
-        The indices one by one.
+        Individual indices.
 
     Notes
     -----
-    The distance matrix is never held: memory grows as ``n_samples * n_clusters``. ``compactness``,
-    ``sse`` and ``calinski_harabasz`` are Euclidean whatever the metric.
+    The distance matrix is never stored: memory grows as ``n_samples * n_clusters``.
+    ``compactness``, ``sse`` and ``calinski_harabasz`` are Euclidean for any metric.
 
     References
     ----------
@@ -171,20 +167,20 @@ def internal_indices(
     if any("connectivity" in needed for needed in needs.values()):
         check_n_neighbors(n_neighbors, partition.n_samples)
     estimates: dict[str, Estimate] = {}
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     if max_pairs is not None and partition.n_samples * (partition.n_samples - 1) // 2 > max_pairs:
         named = names if indices is not None else set()
         _check_before_trees(named, needs, partition, max_pairs)
-        asked = set().union(*needs.values())
-        found = measure_without_pass(samples, asked, n_neighbors)
-        beyond = {name for name, needed in needs.items() if needed & FROM_PAIRS - set(found)}
+        quantities = set().union(*needs.values())
+        result = measure_without_pass(samples, quantities, n_neighbors)
+        beyond = {name for name, needed in needs.items() if needed & FROM_PAIRS - set(result)}
         rows = [ROWS[name] for name in sorted(beyond) if _is_estimable(name)]
         _check_affordable(named & beyond - {row.name for row in rows}, max_pairs)
         estimates = estimate_from_rows(samples, rows, n_neighbors, max_pairs, confidence_level, rng)
         needs = {name: needed for name, needed in needs.items() if name not in beyond}
-    still = set().union(*needs.values()) - set(found)
-    found |= measure(samples, still, n_neighbors)
-    values = {name: _compute(name, found) for name in needs} | estimates
+    still = set().union(*needs.values()) - set(result)
+    result |= measure(samples, still, n_neighbors)
+    values = {name: _compute(name, result) for name in needs} | estimates
     undefined = [
         name for name in ROWS if name in needs and name != "dunn" and np.isnan(values[name])
     ]
@@ -195,17 +191,17 @@ def internal_indices(
 
 
 def _is_estimable(name: str) -> bool:
-    """Tell whether an index is a mean over rows; tables are not."""
+    """Return whether an index is a mean over rows; tables are not."""
     return name in ROWS and ROWS[name].by_row is not None
 
 
 def _check_before_trees(
     named: set[str], needs: Mapping[str, Set[str]], partition: Partition, max_pairs: int
 ) -> None:
-    """Raise, before trees and bounds are tried, where they cannot help.
+    """Raise early if trees and bounds cannot reduce the number of pairs enough.
 
-    That is so for a named index or table that needs all pairs in any case, and for too few pairs
-    to estimate one from rows.
+    This concerns a requested index or table that always needs all pairs, and limits too low to
+    estimate an index from rows.
     """
     unaided = {name for name, needed in needs.items() if needed & FROM_PAIRS - PRUNED}
     estimable = {name for name in unaided if _is_estimable(name)}
@@ -214,33 +210,33 @@ def _check_before_trees(
         allocate(partition, max_pairs)
 
 
-def _compute(name: str, found: dict[str, Any]) -> Any:
-    """Return an index or a table; nan where the metric cannot measure what it needs."""
+def _compute(name: str, result: dict[str, Any]) -> Any:
+    """Return an index or a table; nan if the metric does not provide a quantity that it needs."""
     if name in ROWS:
         compute, needs = ROWS[name].compute, ROWS[name].needs
-        if compute is None or any(found[need] is None for need in needs):
+        if compute is None or any(result[need] is None for need in needs):
             return np.nan
-        return compute(found)
-    if found[name] is None:
-        return np.full((len(found["sizes"]),) * 2, np.nan)
-    return found[name]
+        return compute(result)
+    if result[name] is None:
+        return np.full((len(result["sizes"]),) * 2, np.nan)
+    return result[name]
 
 
 def _check_indices(indices: Sequence[str] | None) -> set[str]:
-    """Return the names of indices and tables asked for, or raise."""
-    known = (*ROWS, *TABLES)
+    """Return the validated names of indices and tables."""
+    valid = (*ROWS, *TABLES)
     if indices is None:
-        return set(known)
+        return set(valid)
     names = np.asarray(indices, dtype=object).ravel().tolist()
-    unknown = [name for name in names if not isinstance(name, str) or name not in known]
+    unknown = [name for name in names if not isinstance(name, str) or name not in valid]
     if unknown or not names:
         got = repr(unknown[0]) if unknown else "none"
-        raise ValueError(f"indices must be None or names among {', '.join(known)}; got {got}.")
+        raise ValueError(f"indices must be None or names among {', '.join(valid)}; got {got}.")
     return set(names)
 
 
 def _check_affordable(missing: set[str], max_pairs: int) -> None:
-    """Raise if an index that was named needs all pairs, which are too many."""
+    """Raise if a requested index needs all pairs and there are too many."""
     if missing:
         raise ValueError(
             f"max_pairs must be None or allow all pairs, which {', '.join(sorted(missing))} need; "
@@ -248,7 +244,7 @@ def _check_affordable(missing: set[str], max_pairs: int) -> None:
         )
 
 
-FEWEST_ROWS = 2  # of a cluster, for a variance
+MIN_ROWS = 2  # of a cluster, for a variance
 
 
 def estimate_from_rows(
@@ -259,9 +255,9 @@ def estimate_from_rows(
     confidence_level: float,
     rng: np.random.Generator,
 ) -> dict[str, Estimate]:
-    """Return the estimates of indices that are means over rows.
+    """Estimate indices that are means over rows from a sample of rows.
 
-    Rows are sampled within clusters, which are the strata, without replacement.
+    Rows are sampled without replacement within clusters, which are the strata.
     """
     if not indices:
         return {}
@@ -287,7 +283,7 @@ def estimate_from_rows(
             method="sampled rows",
             n_samples=partition.n_samples,
             details={"n_rows": int(counts.sum())},
-            # where nothing varies, the rows do not say how the others would
+            # without variation in the sampled rows there is no interval for the others
             limits={"t": limits} if error > 0 else {},
             bounds=(index.low, index.high),
             confidence_level=confidence_level,
@@ -302,12 +298,12 @@ def _t_limits(value: float, error: float, dof: float, confidence_level: float) -
 
 
 def allocate(partition: Partition, max_pairs: int) -> np.ndarray:
-    """Return the (K,) numbers of rows to sample, in proportion to the sizes of the clusters."""
+    """Return the (K,) numbers of rows to sample, proportional to the cluster sizes."""
     sizes, n_rows = partition.sizes, max_pairs // partition.n_samples
-    fewest = np.minimum(sizes, FEWEST_ROWS)
+    fewest = np.minimum(sizes, MIN_ROWS)
     if n_rows < fewest.sum():
         raise ValueError(
-            f"max_pairs must allow {FEWEST_ROWS} rows of each cluster, "
+            f"max_pairs must allow {MIN_ROWS} rows of each cluster, "
             f"{fewest.sum() * partition.n_samples} pairs, got {max_pairs}."
         )
     spare = sizes - fewest
@@ -316,7 +312,7 @@ def allocate(partition: Partition, max_pairs: int) -> np.ndarray:
 
 
 def put_sample_first(samples: Samples, counts: np.ndarray, rng: np.random.Generator) -> Samples:
-    """Return the samples with the rows drawn, without replacement, first in their cluster."""
+    """Return the samples with randomly drawn rows first in each cluster."""
     partition, points = samples.partition, samples.points
     order = np.arange(partition.n_samples)
     for rows, m in zip(partition.members, counts, strict=True):
@@ -331,7 +327,7 @@ def put_sample_first(samples: Samples, counts: np.ndarray, rng: np.random.Genera
 def stratified_mean(
     values: np.ndarray, counts: np.ndarray, sizes: np.ndarray
 ) -> tuple[float, float, float]:
-    """Return the mean over all rows, its standard error, and the degrees of freedom of that.
+    """Return the stratified mean, its standard error and degrees of freedom.
 
     ``sum_k W_k mean_k`` with ``W_k = n_k / n``, of variance ``sum_k a_k`` with
     ``a_k = W_k^2 (1 - m_k / n_k) s_k^2 / m_k`` (Cochran, 1977, eq. 5.12), and Satterthwaite's

@@ -1,4 +1,4 @@
-"""Rand indices of segmentation masks, on the arrays and the device that hold them."""
+"""Rand indices of segmentation masks, for arrays of any library and device."""
 
 from __future__ import annotations
 
@@ -8,57 +8,60 @@ from typing import Any
 import numpy as np
 
 from skeval.metrics.cluster._pairs import PairCounts, adjusted_rand, rand
-from skeval.utils._checks import give_nan, naming
+from skeval.utils._checks import check_flag, give_nan, naming
 from skeval.utils._compat import array_namespace, device, widest_float_dtype
 
-__all__ = ["mask_adjusted_rand_score", "mask_rand_score"]
-
-# Pixels taken at a time: the counts of a block stay exact in float32, and the converted copy of
-# a block stays small.
+# pixels per block: counts stay exact in float32, and the converted copy stays small
 BLOCK = 1 << 18
 
 
-def mask_rand_score(masks_true: Any, masks_pred: Any) -> float:
-    """Compute the Rand index of two segmentations given as stacks of masks.
+def mask_rand_score(masks_true: Any, masks_pred: Any, *, per_image: bool = False) -> float:
+    """Compute the Rand index of two segmentations, passed as stacks of masks.
 
-    With ``T[s, r] = sum_pixels true_s pred_r``, its margins a and b and its total N,
-    ``RI = 1 - [(sum a_s^2 + sum b_r^2)/2 - sum T^2] / [N (N - 1)/2]``: the share of pairs of
-    pixels on which the segmentations agree to be together or apart. For hard masks it lies in
-    [0, 1] and equals the Rand index of the label images; larger is better, 1 means identical.
+    With ``T[s, r] = sum_pixels true_s pred_r``, its margins a and b and its total N, ``RI = 1 -
+    [(sum a_s^2 + sum b_r^2)/2 - sum T^2] / [N (N - 1)/2]``. This is the share of pairs of pixels
+    that both segmentations put together or both put apart. For hard masks it lies in [0, 1] and
+    equals the Rand index of the label images; larger is better, 1 means identical.
 
     Parameters
     ----------
     masks_true : array of shape (n_masks_true, height, width) or (n_masks_true, ...)
         The reference: one mask per segment, hard (bool, or all values 0 and 1) or soft (values
-        in [0, 1]). The pixels that no mask covers are one more segment, the background,
-        ``clip(1 - sum of the masks, 0, 1)``. Any Array API library: NumPy, PyTorch, CuPy, JAX...
+        in [0, 1]). Pixels that no mask covers form an additional segment, the background, ``clip(1
+        - sum of the masks, 0, 1)``. Any Array API library: NumPy, PyTorch, CuPy, JAX...
     masks_pred : array of shape (n_masks_pred, height, width) or (n_masks_pred, ...)
-        The prediction: the same image shape, library and device; the number of masks may differ.
+        The prediction, with the same image shape, library and device; the number of masks may
+        differ.
+    per_image : bool, default=False
+        If True, the first axis counts images, and the result is the mean index over images. Each
+        image is one mask of shape (height, width), or a stack of masks. Use it in `make_scorer`
+        and `metric_interval`, whose samples are images.
 
     Returns
     -------
     float
-        The index; nan where its denominator is 0.
+        The index; nan if its denominator is 0.
 
     Raises
     ------
     ValueError
-        If the images differ in shape, device or hold no pixel; if a value lies outside [0, 1] or
-        is nan; if hard masks overlap.
+        If the images differ in shape or device, or have no pixels; if a value is outside [0, 1] or
+        nan; if hard masks overlap.
     TypeError
         If the masks come from different array libraries or are not real numbers.
 
     Warns
     -----
     UndefinedMetricWarning
-        If the segmentations differ and the denominator is 0, as without a pair of pixels.
+        If the segmentations differ and the denominator is 0, for example with fewer than two
+        pixels.
 
     Notes
     -----
-    The sums over pixels are made on the device of the masks, in float64 if they are float64 and
-    else in float32, over blocks short enough to be exact for hard masks; blocks are added in the
-    widest float of the device. Soft masks are read as the probability of each segment,
-    independently for the two sides, so that a soft mask does not score 1 against itself.
+    Sums over pixels are computed on the device of the masks, in float64 if the masks are float64
+    and otherwise in float32, over blocks small enough to be exact for hard masks. Blocks are added
+    in the widest float type of the device. Soft masks are interpreted as segment probabilities,
+    independent between the two segmentations, so the score of a soft mask with itself is below 1.
 
     References
     ----------
@@ -75,41 +78,47 @@ def mask_rand_score(masks_true: Any, masks_pred: Any) -> float:
     >>> round(mask_rand_score(true, pred), 4)
     0.9333
     """
-    return _index(rand, mask_pair_counts(masks_true, masks_pred))
+    return _mean_index(rand, masks_true, masks_pred, per_image)
 
 
-def mask_adjusted_rand_score(masks_true: Any, masks_pred: Any) -> float:
-    """Compute the Rand index, adjusted for chance, of two segmentations given as masks.
+def mask_adjusted_rand_score(masks_true: Any, masks_pred: Any, *, per_image: bool = False) -> float:
+    """Compute the adjusted Rand index of two segmentations, passed as stacks of masks.
 
     With the pair counts of the table T of `mask_rand_score`,
-    ``ARI = 2 (SS DD - SD DS) / [(SS + SD)(SD + DD) + (SS + DS)(DS + DD)]``. At most 1, for
-    identical segmentations; 0 is expected by chance and worse than chance is negative. For hard
-    masks it equals the adjusted Rand index of the label images.
+    ``ARI = 2 (SS DD - SD DS) / [(SS + SD)(SD + DD) + (SS + DS)(DS + DD)]``. The maximum 1 means
+    identical segmentations; 0 is expected by chance, and negative values are worse than chance. For
+    hard masks it equals the adjusted Rand index of the label images.
 
     Parameters
     ----------
     masks_true : array of shape (n_masks_true, height, width) or (n_masks_true, ...)
-        The reference masks, hard or soft, as `mask_rand_score` takes them.
+        The reference masks, hard or soft, see `mask_rand_score`.
     masks_pred : array of shape (n_masks_pred, height, width) or (n_masks_pred, ...)
-        The prediction: the same image shape, library and device; the number of masks may differ.
+        The prediction, with the same image shape, library and device; the number of masks may
+        differ.
+    per_image : bool, default=False
+        If True, the first axis counts images, and the result is the mean index over images. Each
+        image is one mask of shape (height, width), or a stack of masks. Use it in `make_scorer`
+        and `metric_interval`, whose samples are images.
 
     Returns
     -------
     float
-        The index; nan where its denominator is 0.
+        The index; nan if its denominator is 0.
 
     Raises
     ------
     ValueError
-        If the images differ in shape, device or hold no pixel; if a value lies outside [0, 1] or
-        is nan; if hard masks overlap.
+        If the images differ in shape or device, or have no pixels; if a value is outside [0, 1] or
+        nan; if hard masks overlap.
     TypeError
         If the masks come from different array libraries or are not real numbers.
 
     Warns
     -----
     UndefinedMetricWarning
-        If the segmentations differ and the denominator is 0, as without a pair of pixels.
+        If the segmentations differ and the denominator is 0, for example with fewer than two
+        pixels.
 
     Notes
     -----
@@ -130,7 +139,27 @@ def mask_adjusted_rand_score(masks_true: Any, masks_pred: Any) -> float:
     >>> round(mask_adjusted_rand_score(true, pred), 4)
     0.8649
     """
-    return _index(adjusted_rand, mask_pair_counts(masks_true, masks_pred))
+    return _mean_index(adjusted_rand, masks_true, masks_pred, per_image)
+
+
+def _mean_index(formula: Any, masks_true: Any, masks_pred: Any, per_image: bool) -> float:
+    """Return the index of one image, or the mean over images on the first axis."""
+    check_flag("per_image", per_image)
+    if not per_image:
+        return _index(formula, mask_pair_counts(masks_true, masks_pred))
+    true, pred = check_is_array(masks_true, "masks_true"), check_is_array(masks_pred, "masks_pred")
+    if min(true.ndim, pred.ndim) < 3 or true.shape[0] != pred.shape[0] or not true.shape[0]:
+        raise ValueError(
+            "masks_true and masks_pred must have shape (n_images, height, width) or (n_images, "
+            f"n_masks, height, width) with per_image=True, got {tuple(true.shape)} and "
+            f"{tuple(pred.shape)}."
+        )
+    values = []
+    for i in range(true.shape[0]):
+        # a single mask of shape (height, width) becomes a stack of one
+        pair = (one[None, ...] if one.ndim == 2 else one for one in (true[i, ...], pred[i, ...]))
+        values.append(_index(formula, mask_pair_counts(*pair)))
+    return float(np.mean(values))
 
 
 def _index(formula: Any, pairs: PairCounts) -> float:
@@ -143,7 +172,7 @@ def _index(formula: Any, pairs: PairCounts) -> float:
 
 
 def mask_pair_counts(masks_true: Any, masks_pred: Any) -> PairCounts:
-    """Return the pair counts of the table ``T``, which are whole for hard masks."""
+    """Return the pair counts of the table ``T``; they are integers for hard masks."""
     true, pred, xp = check_masks(masks_true, masks_pred)
     dtype = xp.float64 if xp.float64 in (true.dtype, pred.dtype) else xp.float32
     wide = widest_float_dtype(xp, device(true))
@@ -173,13 +202,13 @@ def split_into_blocks(masks: Any, dtype: Any, xp: Any) -> Iterator[Any]:
 
 
 def add_background(block: Any, xp: Any) -> Any:
-    """Append what the masks leave of each pixel as one more mask."""
+    """Append the background, the uncovered part of each pixel, as a mask."""
     rest = 1.0 - xp.sum(block, axis=0)
     return xp.concat([block, xp.where(rest > 0, rest, xp.zeros_like(rest))[None, :]], axis=0)
 
 
 def check_masks(masks_true: Any, masks_pred: Any) -> tuple[Any, Any, Any]:
-    """Return both stacks of masks and their namespace, or raise."""
+    """Return both validated stacks of masks and their namespace."""
     true, pred = check_is_array(masks_true, "masks_true"), check_is_array(masks_pred, "masks_pred")
     try:
         xp = array_namespace(true, pred)
@@ -235,4 +264,7 @@ def check_values(masks: Any, name: str, xp: Any) -> None:
         hard = hard and bool(xp.all((block == 0) | (block == 1)))
         most = max(most, float(xp.max(xp.sum(block, axis=0))))
     if hard and most > 1:
-        raise ValueError(f"{name} must not overlap where they are hard, got {most:g} at a pixel.")
+        raise ValueError(
+            f"{name} must not overlap where they are hard, got {most:g} at a pixel. For one mask "
+            "per image use per_image=True."
+        )

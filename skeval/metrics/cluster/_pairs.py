@@ -1,4 +1,4 @@
-"""The contingency table of two partitions and its pair counts: the one source of every index."""
+"""Contingency table and pair counts of two partitions, used by all external indices."""
 
 from __future__ import annotations
 
@@ -14,29 +14,6 @@ from sklearn.utils import check_consistent_length
 from skeval.utils._checks import check_data, check_weights, naming
 from skeval.utils._compat import Interval
 
-__all__ = [
-    "BETA",
-    "LABELS",
-    "Contingency",
-    "PairCounts",
-    "adjusted_rand",
-    "check_labels",
-    "contingency",
-    "count_pairs",
-    "encode",
-    "exact_sum",
-    "f_weights",
-    "fowlkes_mallows",
-    "jaccard",
-    "make_contingency",
-    "make_pairs",
-    "margin",
-    "minkowski",
-    "rand",
-    "scale_counts",
-]
-
-
 # What validate_params checks of every external index.
 LABELS = {
     "labels_true": ["array-like"],
@@ -49,7 +26,7 @@ BETA = {"beta": [Interval(Real, 0, None, closed="both")]}
 
 @dataclass(frozen=True, eq=False)
 class Contingency:
-    """The cells of a contingency table that are not zero, and its margins.
+    """Non-zero cells and margins of a contingency table.
 
     Attributes
     ----------
@@ -82,12 +59,12 @@ class Contingency:
 
     @property
     def counts(self) -> np.ndarray:
-        """The cells in the unit of the caller's weights."""
+        """Cells in the unit of the caller's weights."""
         return self.cells if self.within is None else np.ldexp(self.cells, self.exponent)
 
 
 class PairCounts(NamedTuple):
-    """Pairs of samples by whether two partitions put them together.
+    """Numbers of pairs that are together or apart in two partitions.
 
     They are together in both (`both`, SS), in `labels_true` only (`true_only`, SD: the false
     negatives), in `labels_pred` only (`pred_only`, DS: the false positives), or apart in both
@@ -172,7 +149,7 @@ def margin(codes: np.ndarray, cells: np.ndarray, size: int) -> np.ndarray:
 
 
 def count_pairs(table: Contingency) -> PairCounts:
-    """Return the pairs of a table; Python integers, exact at any size, where it holds counts.
+    """Return the pair counts of a table; exact Python integers for unweighted samples.
 
     Pairs of weighted samples are in units of ``4**table.exponent``, which no ratio of them feels.
 
@@ -219,7 +196,7 @@ def sum_of_squares(values: np.ndarray) -> int:
 
 
 def exact_sum(values: np.ndarray) -> Any:
-    """Return an int, or the correctly rounded float, so that the order never matters."""
+    """Return the sum as an int or a correctly rounded float, independent of the order."""
     return math.fsum(values) if values.dtype.kind == "f" else int(values.sum())
 
 
@@ -289,7 +266,7 @@ def _check_whole_numbers(labels: np.ndarray, name: str) -> np.ndarray:
 def make_contingency(
     labels_true: ArrayLike, labels_pred: ArrayLike, sample_weight: ArrayLike | None
 ) -> Contingency:
-    """Check the input of an external index and return its contingency table."""
+    """Validate the input of an external index and return the contingency table."""
     true, pred = check_labels(labels_true, "labels_true"), check_labels(labels_pred, "labels_pred")
     check_consistent_length(true, pred, sample_weight)
     if sample_weight is None or not len(true):
@@ -300,12 +277,12 @@ def make_contingency(
 def make_pairs(
     labels_true: ArrayLike, labels_pred: ArrayLike, sample_weight: ArrayLike | None
 ) -> PairCounts:
-    """Check the input of a pair-counting index and return its pair counts, to a common factor."""
+    """Validate the input of a pair index and return its pair counts, up to a common factor."""
     return count_pairs(make_contingency(labels_true, labels_pred, sample_weight))
 
 
 def scale_counts(table: Contingency) -> PairCounts:
-    """Return the pair counts themselves, or raise where a float cannot hold them."""
+    """Return the pair counts; raise if a float cannot represent them."""
     pairs = count_pairs(table)
     if not table.exponent:
         return pairs

@@ -1,4 +1,4 @@
-"""The contingency table of two partitions as a picture."""
+"""Display of the contingency table of two partitions."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from scipy.optimize import linear_sum_assignment
 
 from skeval.metrics.cluster._pairs import check_labels, make_contingency
 from skeval.utils._plotting import Display
-
-__all__ = ["ContingencyDisplay"]
 
 
 @dataclass(eq=False, repr=False)
@@ -33,16 +31,16 @@ class ContingencyDisplay(Display):
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
-        What `plot` drew on.
+        Axes used by `plot`.
     im_ : matplotlib AxesImage
         The heat map.
     text_ : ndarray of shape (n_classes, n_clusters), dtype matplotlib Text, or None
-        The values in the cells; None where they are not written.
+        Values in the cells; None if they are not shown.
 
     See Also
     --------
-    contingency_matrix : The numbers alone, in the order of the labels.
-    external_indices : What they amount to.
+    contingency_matrix : Computes the numbers, in the order of the labels.
+    external_indices : Computes indices from the table.
 
     Examples
     --------
@@ -79,7 +77,7 @@ class ContingencyDisplay(Display):
 
         Classes and clusters are matched one to one so that most samples lie in matched pairs (the
         Hungarian algorithm). Rows and columns begin with the matched pairs, in the order of the
-        classes; those left over, where there are more of one than of the other, come last.
+        classes; unmatched rows or columns come last.
 
         Parameters
         ----------
@@ -88,11 +86,11 @@ class ContingencyDisplay(Display):
         sample_weight : array-like of shape (n_samples,), default=None
             Non-negative weights.
         ax : matplotlib Axes, default=None
-            Where to draw; None makes a new figure.
+            Axes to draw on. None creates a new figure.
         include_values : bool, default=True
-            Write the value into each cell.
+            Whether to write the value into each cell.
         colorbar : bool, default=True
-            Draw the scale of the colours.
+            Whether to draw the color bar.
         **kwargs : dict
             Passed to `matplotlib.axes.Axes.imshow`, such as `cmap`.
 
@@ -139,7 +137,7 @@ class ContingencyDisplay(Display):
         ax.set(xlabel="cluster", ylabel="class")
 
     def _write_values(self) -> np.ndarray:
-        """Write each value in the darkest or lightest colour, whichever contrasts with its cell."""
+        """Write each value in the darkest or lightest color, whichever contrasts with its cell."""
         low, high = self.im_.cmap(0.0), self.im_.cmap(1.0)
         middle = sum(self.im_.get_clim()) / 2
         text = np.empty(self.contingency.shape, dtype=object)

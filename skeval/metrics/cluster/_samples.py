@@ -1,20 +1,18 @@
-"""Samples and their partition, checked: the one door of the internal indices.
+"""Input validation and shared quantities of the internal indices.
 
-Rows are sorted by cluster, and noise is settled before an index sees them. `measure` then returns
-what indices are made of, from one pass over the distances at most. The quantities, by name, of n
-samples in K clusters:
+Rows are sorted by cluster and noise is resolved first. `measure` then returns the quantities behind
+the indices, from at most one pass over the distances. The quantities for n samples in K clusters
+are, by name:
 
-silhouette_samples : (n,) in the order of the caller, nan for noise that was dropped; `silhouettes`
-    are the same in the order of the clusters.
-mean_within, max_within : (K,) mean distance and diameter of each cluster.
-mean_between, min_between : (K, K) mean distance and nearest pair of every two.
-extremes : the nearest pair of all clusters and the largest diameter.
-connectivity : the sum over samples of the weights of neighbours in other clusters.
-squares : (n,) squared Euclidean distances to the own centroid.
-between_squares : Euclidean sum of squares between clusters.
+silhouette_samples : (n,) in the order of the caller, nan for dropped noise; `silhouettes` are in
+the order of the clusters. mean_within, max_within : (K,) mean distance and diameter of each
+cluster. mean_between, min_between : (K, K) mean distance and nearest pair for each pair of
+clusters. extremes : the nearest pair of all clusters and the largest diameter. connectivity : the
+sum over samples of the weights of neighbors in other clusters. squares : (n,) squared Euclidean
+distances to the own centroid. between_squares : Euclidean sum of squares between clusters.
 mean_to_centroid, centroid_between : (K,) mean distance to the centroid, (K, K) between centroids.
 
-What the metric cannot measure is None.
+Quantities that the metric does not support are None.
 """
 
 from __future__ import annotations
@@ -41,32 +39,19 @@ from skeval.metrics.cluster._kernels.nearest_farthest import extremes_by_bounds
 from skeval.utils._checks import check_count, check_data, naming, native_labels, warn_user
 from skeval.utils._compat import PAIRWISE_METRICS, StrOptions
 
-__all__ = [
-    "METRIC_CONSTRAINTS",
-    "PASS_CONSTRAINTS",
-    "check_has_centroids",
-    "check_magnitude",
-    "check_n_neighbors",
-    "check_samples",
-    "measure",
-    "measure_without_pass",
-    "partition_rows",
-]
-
-
 NOISE = -1
 NOISE_AS_TEXT = ("-1", "-1.0")  # in a table of strings
 TILE = 256
 IRRATIONAL = (5**0.5 - 1) / 2
 
-# What rounding may do, relative to the largest distance: to the diagonal 100 ulp of the precision
-# of the matrix, as scikit-learn allows; to symmetry that, or 1e-10.
+# Rounding tolerance relative to the largest distance: 100 ulp of the matrix dtype on the diagonal,
+# as in scikit-learn; for symmetry the larger of this and 1e-10.
 MATRIX_TOLERANCE, MATRIX_ULPS = 1e-10, 100
 
 PRECISIONS = [np.float64, np.float32, np.float16]
 SMALLEST, LARGEST = 1e-140, 1e140
 
-# What validate_params checks of an internal index: always, with a metric, with a pass over pairs.
+# constraints of internal indices: always, with a metric, with a pass over pairs
 CONSTRAINTS: dict[str, list] = {
     "X": ["array-like", "sparse matrix"],
     "labels": ["array-like"],
@@ -80,7 +65,7 @@ PASS_CONSTRAINTS = METRIC_CONSTRAINTS | {"n_jobs": [Integral, None]}
 
 
 def make_partition(labels: object, *, n_rows: int, noise: str | None) -> Partition:
-    """Check the labels, settle what label -1 means, and sort the rows by cluster."""
+    """Validate the labels, resolve label -1, and sort the rows by cluster."""
     with naming("labels"):
         values = native_labels("labels", column_or_1d(labels))
     if len(values) != n_rows:
@@ -104,12 +89,12 @@ def make_partition(labels: object, *, n_rows: int, noise: str | None) -> Partiti
 
 
 def partition_rows(labels: np.ndarray) -> Partition:
-    """Sort the rows by cluster, of labels that a clusterer has just given; noise is one cluster."""
+    """Sort the rows by the labels of a clusterer; noise is treated as a cluster."""
     return _sort_rows(*_number_values(labels), np.arange(len(labels)), len(labels))
 
 
 def _sort_rows(names: np.ndarray, number: np.ndarray, kept: np.ndarray, n_rows: int) -> Partition:
-    """Return the kept rows in the order of the numbers of their clusters."""
+    """Return the kept rows sorted by cluster number."""
     sizes = np.bincount(number, minlength=len(names))
     few = len(names) <= np.iinfo(np.uint16).max  # which NumPy sorts in linear time
     order = kept[np.argsort(number.astype(np.uint16) if few else number, kind="stable")]
@@ -117,7 +102,7 @@ def _sort_rows(names: np.ndarray, number: np.ndarray, kept: np.ndarray, n_rows: 
 
 
 def _number_values(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return what `np.unique` does with inverses; integers of a narrow range are not sorted."""
+    """Return unique values and inverse, like `np.unique`, without sorting narrow integers."""
     if values.dtype.kind == "i":
         low, high = int(values.min()), int(values.max())
         if high - low < max(1024, len(values)):
@@ -139,7 +124,7 @@ def _is_noise(values: np.ndarray) -> np.ndarray:
 def _split_noise(
     names: np.ndarray, number: np.ndarray, noisy: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Give each noise sample a cluster of its own, after the others, all named -1."""
+    """Make each noise sample a separate cluster at the end, all named -1."""
     n_noise = int(noisy.sum())
     if not n_noise:
         return names, number
@@ -160,10 +145,10 @@ def check_samples(
     min_clusters: int = 1,
     by_place: bool = False,
 ) -> Samples:
-    """Validate data and labels, settle the noise, and sort the points by cluster.
+    """Validate data and labels, resolve noise, and sort the points by cluster.
 
     `by_place` sorts dense points of a cluster once more, for a pass over several tiles that looks
-    for neighbours.
+    for neighbors.
     """
     precomputed = metric == "precomputed"
     if precomputed:
@@ -187,10 +172,10 @@ def check_samples(
 
 
 def check_magnitude(data: Points) -> None:
-    """Raise where the square of a distance would overflow, or lose its digits next to zero."""
+    """Raise if squared distances would overflow or underflow."""
     is_sparse: bool = issparse(data)
     values = data.data if is_sparse else data
-    # As floats, since Booleans have no negative and the least integer has none that fits.
+    # as floats: Booleans and the smallest integer cannot be negated
     largest = max(float(values.max(initial=0)), -float(values.min(initial=0)))
     if largest and not SMALLEST <= largest <= LARGEST:
         raise ValueError(
@@ -200,7 +185,7 @@ def check_magnitude(data: Points) -> None:
 
 
 def _is_moderate(data: Points) -> bool:
-    """Tell from the sum of squares alone that the data are finite, and neither huge nor tiny."""
+    """Return whether the sum of squares shows finite data of moderate magnitude."""
     values = data.data if issparse(data) else data.ravel(order="K")
     with np.errstate(over="ignore", invalid="ignore"):
         total = float(np.dot(values, values))
@@ -208,7 +193,7 @@ def _is_moderate(data: Points) -> bool:
 
 
 def _check_matrix(X: object) -> np.ndarray:
-    """Return a distance matrix in its own precision."""
+    """Return a validated distance matrix in its own precision."""
     options = {"accept_sparse": "csr", "dtype": PRECISIONS}
     matrix = check_data("X", X, ensure_all_finite=False, **options)
     if issparse(matrix):
@@ -233,7 +218,7 @@ def _check_matrix(X: object) -> np.ndarray:
 
 
 def _asymmetry(matrix: np.ndarray, tolerance: float) -> float:
-    """Return the largest difference of two distances of a pair, or 0 where it is below tolerance.
+    """Return the largest asymmetry of a distance matrix, or 0 if below the tolerance.
 
     Products with a vector of irregular weights (Freivalds' check) show it unless the differences
     of a row happen to cancel; where they show any, all pairs are looked at.
@@ -254,10 +239,10 @@ def _asymmetry(matrix: np.ndarray, tolerance: float) -> float:
 
 
 def _to_dense_matrix(matrix: csr_matrix) -> np.ndarray:
-    """Return a sparse matrix of distances as a dense one; what it does not store is 0.
+    """Return a sparse distance matrix as a dense one; missing entries are 0.
 
     Being at distance 0 must then be an equivalence of rows, which it is not in a graph of
-    neighbours: there the pairs that are not stored are far apart.
+    neighbors: there the pairs that are not stored are far apart.
     """
     n, matrix = matrix.shape[0], matrix.copy()
     matrix.sum_duplicates()
@@ -275,13 +260,13 @@ def _to_dense_matrix(matrix: csr_matrix) -> np.ndarray:
             raise ValueError(
                 'a sparse X must hold all distances that are not 0 when metric="precomputed", got '
                 "samples at distance 0 from one another whose distances to a third one differ; a "
-                "graph of neighbours is no distance matrix."
+                "graph of neighbors is no distance matrix."
             )
     return matrix.toarray()
 
 
 def check_has_centroids(metric: str | Callable) -> None:
-    """Raise unless the mean of samples is something that the metric can measure."""
+    """Raise unless the metric is defined for centroids."""
     if not has_centroids(metric):
         raise ValueError(
             f"metric must be able to measure centroids, means of rows of X, got {metric!r}."
@@ -289,32 +274,32 @@ def check_has_centroids(metric: str | Callable) -> None:
 
 
 def measure(samples: Samples, needs: Iterable[str], n_neighbors: int = 0) -> dict[str, Any]:
-    """Return the quantities that are needed, and what the same pass has found beside them."""
+    """Return the required quantities, and others that the same pass computes."""
     needs = set(needs)
-    found: dict[str, Any] = {"sizes": samples.partition.sizes}
+    result: dict[str, Any] = {"sizes": samples.partition.sizes}
     left = needs & FROM_PAIRS
-    # Among few features a tree finds neighbours sooner than a pass that is made for all the rest.
+    # with few features, a tree finds neighbors faster than the pass over all pairs
     if left <= PRUNED or samples.has_few_features:
         by_tree = left if left <= PRUNED else left & {"connectivity"}
-        found |= measure_without_pass(samples, by_tree, n_neighbors)
-        left -= set(found)
+        result |= measure_without_pass(samples, by_tree, n_neighbors)
+        left -= set(result)
     if left:
-        found |= distance_pass.measure_by_pass(samples, left, n_neighbors)
-    return found | measure_centroids(samples, needs - FROM_PAIRS)
+        result |= distance_pass.measure_by_pass(samples, left, n_neighbors)
+    return result | measure_centroids(samples, needs - FROM_PAIRS)
 
 
 def measure_without_pass(samples: Samples, needs: set[str], n_neighbors: int) -> dict[str, Any]:
-    """Return those of the extremes and the connectivity that trees and bounds give."""
-    found: dict[str, Any] = {}
+    """Return extremes and connectivity as far as trees and bounds provide them."""
+    result: dict[str, Any] = {}
     if "extremes" in needs:
-        found["extremes"] = extremes_by_bounds(samples)
+        result["extremes"] = extremes_by_bounds(samples)
     if "connectivity" in needs:
-        found["connectivity"] = distance_pass.connectivity_by_tree(samples, n_neighbors)
-    return {name: value for name, value in found.items() if value is not None}
+        result["connectivity"] = distance_pass.connectivity_by_tree(samples, n_neighbors)
+    return {name: value for name, value in result.items() if value is not None}
 
 
 def check_n_neighbors(n_neighbors: int, n_samples: int) -> None:
-    """Raise unless every sample has that many others."""
+    """Raise unless each sample has `n_neighbors` other samples."""
     check_count("n_neighbors", n_neighbors)
     if n_neighbors >= n_samples:
         raise ValueError(

@@ -1,10 +1,10 @@
-"""One tiled pass over the upper triangle of a distance matrix whose rows are sorted by cluster.
+"""Tiled pass over the upper triangle of a distance matrix with rows sorted by cluster.
 
-Every pairwise index is a reduction of that matrix by clusters: sums, largest and smallest entries.
-A strip of rows is the unit of work; strips are gathered in order, so that the numbers do not depend
-on the number of threads. `pass_over_rows` takes some rows of each cluster instead of all. Below it
-stand the nearest neighbours that are found on the way, or by a tree.
-Equations: doc/derivations/distance_pass.rst.
+Pairwise indices are reductions of this matrix by clusters: sums, largest and smallest entries. A
+strip of rows is the unit of work. Strips are gathered in order, so results do not depend on the
+number of threads. `pass_over_rows` uses some rows of each cluster instead of all. Nearest
+neighbors, computed during the pass or by a tree, follow at the end. Equations:
+doc/derivations/distance_pass.rst.
 """
 
 from __future__ import annotations
@@ -21,48 +21,31 @@ from scipy.spatial import cKDTree
 from skeval.metrics.cluster._kernels import distances
 from skeval.metrics.cluster._kernels.distances import Partition, Samples, Strip, Tile, Tiles
 
-__all__ = [
-    "FROM_PAIRS",
-    "PILOT",
-    "PRUNED",
-    "TILE_COLUMNS",
-    "TILE_ROWS",
-    "VISIT_COST",
-    "connectivity_by_tree",
-    "measure_by_pass",
-    "order_by_place",
-    "pass_over_rows",
-    "points_visited",
-    "silhouettes",
-    "slices",
-]
-
-
-TILE_ROWS, TILE_COLUMNS = 384, 1024  # the fastest over 2,000 to 5,000 samples in 8 to 500 clusters
-NUMBERS_AT_ONCE = 2**20  # distances of whole rows that are held
-MOST_PRODUCTS = 8  # runs of columns of a tile that are added by one product each
+TILE_ROWS, TILE_COLUMNS = 384, 1024  # fastest for 2,000 to 5,000 samples in 8 to 500 clusters
+NUMBERS_AT_ONCE = 2**20  # distances of whole rows stored at a time
+MAX_PRODUCTS = 8  # maximum number of column runs of a tile summed by matrix products
 MATRIX_ROWS = 64  # rows of a distance matrix that sums_of_matrix copies at a time
-TABLE_NUMBERS = 2**24  # 128 MB: where (K, n) sums would take more, they come strip by strip
+TABLE_NUMBERS = 2**24  # 128 MB: larger (K, n) sums are computed strip by strip
 WITHIN = {"mean_within", "max_within"}
 SUMS = {"silhouette_samples", "mean_within", "mean_between"}
 EXTREMES = {"extremes", "max_within", "min_between"}
 PRUNED = {"extremes", "connectivity"}
-"""What trees and bounds may find without a pass."""
+"""Quantities that trees and bounds may provide without a pass."""
 FROM_PAIRS = SUMS | EXTREMES | PRUNED
-"""Quantities, by the names of `measure`, that need distances of pairs."""
+"""Quantities of `measure` that need pairwise distances."""
 ClusterSums = Iterator[tuple[slice, np.ndarray]]
 """Slices of sorted rows, and the (K, r) sums of their distances to each cluster (eq. 1)."""
 
 
 @dataclass
 class Reductions:
-    """What the strips gathered so far say of the distances of `n` sorted rows in `K` clusters.
+    """Reductions of the strips gathered so far, for `n` sorted rows in `K` clusters.
 
     sums (K, n): the sum of the distances from each row to each cluster (eq. 1).
     largest (K,): the diameter of each cluster, 0 for a singleton (eq. 2).
     smallest (K, K), or (1, 1) over all pairs of clusters: the nearest pair of two clusters, inf on
     the diagonal (eq. 3). Before the end of the pass only its upper triangle is complete.
-    nearest: the nearest neighbours of each row, if they are asked for (eq. 4).
+    nearest: the nearest neighbors of each row, if requested (eq. 4).
     """
 
     sums: np.ndarray
@@ -71,7 +54,7 @@ class Reductions:
     nearest: Nearest | None
 
     def gather(self, strip: _Strip) -> None:
-        """Add what a strip found for its rows and for all later columns (eq. 6)."""
+        """Add the reductions of a strip for its rows and all later columns (eq. 6)."""
         rows, clusters = strip.rows, strip.segments.clusters
         later = slice(rows.start, rows.start + strip.column_sums.shape[1])
         if self.sums.size:
@@ -88,10 +71,10 @@ class Reductions:
 
 
 class Segments:
-    """The runs of one cluster each into which the sorted rows start:stop fall.
+    """Runs of the sorted rows start:stop, one per cluster.
 
-    clusters: the clusters met, as a slice. offsets (m,): where their runs begin, from `start`.
-    runs: the same as m slices.
+    clusters: slice of the clusters in these rows. offsets (m,): first positions of the runs,
+    relative to `start`. runs: the same as m slices.
     """
 
     def __init__(self, starts: np.ndarray, start: int, stop: int) -> None:
@@ -103,17 +86,17 @@ class Segments:
         self.runs = [slice(a, b) for a, b in zip(self.offsets, ends, strict=True)]
 
     def common(self, other: Segments) -> Iterator[tuple[int, slice, slice]]:
-        """Yield each cluster found in both, with its run in either."""
+        """Yield each cluster that occurs in both, with its two runs."""
         begin = max(self.clusters.start, other.clusters.start)
         for k in range(begin, min(self.clusters.stop, other.clusters.stop)):
             yield k, self.runs[k - self.clusters.start], other.runs[k - other.clusters.start]
 
     def sum_columns(self, block: np.ndarray) -> np.ndarray:
         """Return the (r, m) sums of the m runs of columns of a block of r rows."""
-        if len(self.runs) > MOST_PRODUCTS:
+        if len(self.runs) > MAX_PRODUCTS:
             return np.add.reduceat(block, self.offsets, axis=1)
         sums = np.empty((len(block), len(self.runs)))
-        for k, run in enumerate(self.runs):  # a matrix product adds faster than reduceat
+        for k, run in enumerate(self.runs):  # a matrix product is faster than reduceat
             np.matmul(block[:, run], _ones(run.stop - run.start), out=sums[:, k])
         return sums
 
@@ -124,7 +107,7 @@ def _ones(m: int) -> np.ndarray:
 
 
 class _Layout:
-    """Where the upper triangle is cut into tiles."""
+    """Partition of the upper triangle into tiles."""
 
     def __init__(self, starts: np.ndarray, n: int) -> None:
         self.n_clusters = len(starts)
@@ -142,7 +125,7 @@ class _Layout:
 
 
 class _Strip:
-    """The reductions of a strip of r rows, of m clusters, against the columns from its first row.
+    """Reductions of a strip of r rows in m clusters, against the columns from its first row.
 
     row_sums (r, K) and column_sums (m, c): the two halves of eq. 6. largest (m,), smallest (m, K)
     and nearest: eq. 2 to 4 over the pairs of this strip. Columns count from the first row.
@@ -178,7 +161,7 @@ class _Strip:
 
     def _add(self, block: np.ndarray, columns: slice, others: Segments) -> None:
         self.row_sums[:, others.clusters] += others.sum_columns(block)  # eq. 6, left
-        if columns == self.rows:  # this tile holds each pair twice: the row sums have both
+        if columns == self.rows:  # this tile contains each pair twice, so the row sums are complete
             return
         for total, run in zip(self.column_sums, self.segments.runs, strict=True):  # eq. 6, right
             np.matmul(_ones(run.stop - run.start), block[run], out=total[self._local(columns)])
@@ -198,12 +181,12 @@ class _Strip:
             nearest.look(block, others, rows, block.min(axis=0), axis=1)
 
     def _update_smallest(self, tile: Tile, others: Segments) -> None:
-        """Reduce what lies between clusters, and only where it can change the result (eq. 7).
+        """Update the nearest pairs between clusters, if the tile can change them (eq. 7).
 
-        The tile is overwritten: this must be its last use.
+        The tile is overwritten, so this must be its last use.
         """
         if self.segments.clusters == others.clusters and len(self.segments.runs) == 1:
-            return  # all pairs of the tile lie within one cluster
+            return  # all pairs of the tile are in one cluster
         nearest, block = self.smallest[:, others.clusters], tile.distances  # (m, runs), (r, c)
         if tile.lowest.min() >= nearest.max():  # eq. 7
             return
@@ -213,8 +196,8 @@ class _Strip:
         for _, run, other_run in self.segments.common(others):
             block[run, other_run] = np.inf
         by_column = np.stack([block[run].min(axis=0) for run in self.segments.runs])  # (m, c)
-        found = np.minimum.reduceat(by_column, others.offsets, axis=1)  # eq. 3
-        np.minimum(nearest, found, out=nearest)
+        minima = np.minimum.reduceat(by_column, others.offsets, axis=1)  # eq. 3
+        np.minimum(nearest, minima, out=nearest)
 
 
 def distance_pass(
@@ -230,10 +213,10 @@ def distance_pass(
 ) -> Reductions:
     """Reduce the distance matrix of `n` sorted rows by clusters.
 
-    Sums and extremes that are not asked for stay at their start values. Without `by_pair` the
-    nearest pair is that of any two clusters, a (1, 1) table. `nearest`, still empty, asks for the
-    neighbours of all rows. The tiles on the diagonal come first, so that all rows know neighbours
-    of their own cluster before they meet the others.
+    Sums and extremes that are not requested keep their initial values. Without `by_pair`, only the
+    nearest pair over all pairs of clusters is computed, a (1, 1) table. Pass an empty `nearest` to
+    compute the neighbors of all rows. Tiles on the diagonal come first, so that each row has
+    neighbors in its own cluster as bounds before other clusters are searched.
     """
     K = len(starts)
     n_nearest = K if extremes and by_pair else 1
@@ -266,9 +249,9 @@ def distance_pass(
 
 
 def cut_points(starts: np.ndarray, n: int, size: int) -> np.ndarray:
-    """Return where tiles of at most `size` rows end: whole clusters, or equal parts of one.
+    """Return the ends of tiles of at most `size` rows: whole clusters, or equal parts of one.
 
-    Points of one cluster are alike, so that little cancels in eq. 8 and few pairs are close.
+    Points of one cluster are similar, which reduces cancellation in eq. 8.
     """
     cuts, begin = [], 0
     for start, stop in zip(starts, [*starts[1:], n], strict=True):
@@ -283,26 +266,26 @@ def cut_points(starts: np.ndarray, n: int, size: int) -> np.ndarray:
 
 
 def slices(stop: int, step: int, *, start: int = 0) -> Iterator[slice]:
-    """Cut start:stop into slices of `step`, the last one shorter."""
+    """Yield slices of length `step` of start:stop; the last may be shorter."""
     for begin in range(start, stop, step):
         yield slice(begin, min(begin + step, stop))
 
 
 def sums_by_strips(tiles: Tiles, starts: np.ndarray, n: int) -> ClusterSums:
-    """Yield eq. 1 for few rows at a time; every pair is computed twice."""
+    """Yield eq. 1 for a few rows at a time; each pair is computed twice."""
     for rows in slices(n, max(1, NUMBERS_AT_ONCE // n)):
         yield rows, np.add.reduceat(tiles(rows)(slice(0, n)).distances, starts, axis=1).T
 
 
 def sums_of_matrix(matrix: np.ndarray, order: np.ndarray, members: list[slice]) -> ClusterSums:
-    """Yield eq. 1 from a distance matrix in the caller's order, whose rows are added whole."""
+    """Yield eq. 1 from a distance matrix in the caller's order, adding whole rows."""
     sums = np.zeros((len(members), matrix.shape[1]))  # (K, rows of the caller)
     for total, rows_of_cluster in zip(sums, members, strict=True):
         for rows in slices(rows_of_cluster.stop, MATRIX_ROWS, start=rows_of_cluster.start):
             total += matrix[order[rows]].sum(axis=0, dtype=np.float64)
     sums, diagonal = sums[:, order], np.diagonal(matrix)[order]  # (K, n), (n,)
     for total, rows in zip(sums, members, strict=True):
-        total[rows] -= diagonal[rows]  # which rounding may have left above 0
+        total[rows] -= diagonal[rows]  # rounding may leave the diagonal above 0
     yield slice(0, len(order)), sums
 
 
@@ -355,7 +338,7 @@ def _reduce_cluster(tiles: Tiles, members: slice) -> tuple[float, float]:
 
 
 def measure_by_pass(samples: Samples, needs: Set[str], n_neighbors: int) -> dict[str, Any]:
-    """Return the quantities that come from pairs: within clusters, or from one pass over all."""
+    """Return the pairwise quantities, from pairs within clusters or one pass over all pairs."""
     partition, n_jobs = samples.partition, samples.n_jobs
     if needs <= WITHIN:
         totals, largest = within_pass(samples.tiles, partition.members, n_jobs=n_jobs)
@@ -372,7 +355,7 @@ def measure_by_pass(samples: Samples, needs: Set[str], n_neighbors: int) -> dict
         nearest=Nearest(partition.cluster, L, samples.zero) if 0 < n * L <= TABLE_NUMBERS else None,
         n_jobs=n_jobs,
     )
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     if needs & SUMS:
         if reduced.sums.size:
             strips: ClusterSums = iter([(slice(0, n), reduced.sums)])
@@ -380,26 +363,26 @@ def measure_by_pass(samples: Samples, needs: Set[str], n_neighbors: int) -> dict
             strips = sums_of_matrix(samples.points, partition.order, partition.members)
         else:
             strips = sums_by_strips(samples.tiles, partition.starts, n)
-        found |= _reduce_sums(strips, partition, needs)
+        result |= _reduce_sums(strips, partition, needs)
     if needs & EXTREMES:
-        found["extremes"] = float(reduced.smallest.min()), float(reduced.largest.max())
+        result["extremes"] = float(reduced.smallest.min()), float(reduced.largest.max())
         np.fill_diagonal(reduced.smallest, np.nan)
-        found |= {"max_within": reduced.largest, "min_between": reduced.smallest}
+        result |= {"max_within": reduced.largest, "min_between": reduced.smallest}
     if reduced.nearest is not None:
-        found["connectivity"] = float(reduced.nearest.foreign_weights().sum())
+        result["connectivity"] = float(reduced.nearest.foreign_weights().sum())
     elif L:
-        found["connectivity"] = foreign_weight_by_rows(
+        result["connectivity"] = foreign_weight_by_rows(
             samples.tiles, partition.cluster, samples.zero, L, n_jobs=n_jobs
         )
-    return found
+    return result
 
 
 def _reduce_sums(strips: ClusterSums, partition: Partition, needs: Set[str]) -> dict[str, Any]:
-    """Return what the (K, n) sums of distances from rows to clusters say, strip by strip.
+    """Return the quantities from the (K, n) sums of distances to clusters, strip by strip.
 
-    The (K, K) totals are not made for the silhouettes alone: of many clusters they are large.
+    The (K, K) totals, which are large for many clusters, are omitted for silhouettes alone.
     """
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     K, silhouette = partition.n_clusters, np.empty(partition.n_samples)
     totals = np.zeros((K, K)) if needs & {"mean_within", "mean_between"} else None
     for rows, sums in strips:
@@ -408,11 +391,11 @@ def _reduce_sums(strips: ClusterSums, partition: Partition, needs: Set[str]) -> 
         if totals is not None:
             add_to_totals(totals, sums, rows, partition.starts)
     if totals is not None:
-        found["mean_within"] = mean_within(np.diagonal(totals) / 2, partition.sizes)
-        found["mean_between"] = mean_between(totals, partition.sizes)
+        result["mean_within"] = mean_within(np.diagonal(totals) / 2, partition.sizes)
+        result["mean_between"] = mean_between(totals, partition.sizes)
     if "silhouette_samples" in needs:
-        found |= {"silhouettes": silhouette, "silhouette_samples": partition.unsort(silhouette)}
-    return found
+        result |= {"silhouettes": silhouette, "silhouette_samples": partition.unsort(silhouette)}
+    return result
 
 
 def silhouettes(sums: np.ndarray, partition: Partition, rows: slice) -> np.ndarray:
@@ -431,9 +414,9 @@ def silhouettes(sums: np.ndarray, partition: Partition, rows: slice) -> np.ndarr
 def pass_over_rows(
     samples: Samples, sampled: list[slice], L: int
 ) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
-    """Yield slices of sampled rows, their (K, r) sums (eq. 1), and (r,) weights of neighbours.
+    """Yield slices of sampled rows, their (K, r) sums (eq. 1), and (r,) weights of neighbors.
 
-    The weights are those of the neighbours in another cluster, among the L nearest.
+    The weights sum over the neighbors in another cluster among the L nearest.
     """
     tiles, zero = samples.tiles, samples.zero
     starts, cluster = samples.partition.starts, samples.partition.cluster
@@ -443,7 +426,7 @@ def pass_over_rows(
 
     def reduce(rows: slice) -> tuple[slice, np.ndarray, np.ndarray]:
         strip, own = tiles(rows), np.arange(rows.start, rows.stop)
-        sums, found = (
+        sums, nearest = (
             np.zeros((len(own), len(starts))),
             Nearest(cluster[rows], L, zero[rows], other=cluster),
         )
@@ -452,40 +435,38 @@ def pass_over_rows(
             sums[:, runs.clusters] += runs.sum_columns(tile.distances)  # eq. 1
             met = own[(own >= part.start) & (own < part.stop)]
             tile.distances[met - rows.start, met - part.start] = np.inf
-            found.look(tile.distances, slice(0, len(own)), part, tile.lowest)
-        return rows, sums.T, found.foreign_weights()
+            nearest.look(tile.distances, slice(0, len(own)), part, tile.lowest)
+        return rows, sums.T, nearest.foreign_weights()
 
     strips = [rows for run in sampled for rows in slices(run.stop, TILE_ROWS, start=run.start)]
     parallel = Parallel(samples.n_jobs, require="sharedmem", return_as="generator")
     yield from parallel(delayed(reduce)(rows) for rows in strips)
 
 
-# Nearest neighbours whose ties share the weights 1, 1/2, ..., 1/L of their ranks. They are looked
-# for in tiles of all distances, or by a k-d tree of the different rows where such a tree spares
-# enough of them.
-# Numbers in parentheses are the equations of doc/derivations/neighbours.rst.
+# Nearest neighbors; ties share the weights 1, 1/2, ..., 1/L of their ranks. They come from tiles of
+# all distances, or from a k-d tree of the distinct rows if it avoids enough distances. Numbers in
+# parentheses are the equations of doc/derivations/neighbours.rst.
 
-TIED = 1e-10  # relative difference below which distances are equal but for rounding (eq. 3)
-NEXT_TO_EACH_OTHER = 64  # rows in no order any more
-MOST_WAITING = 4096  # distances that wait to be taken in together
-WEIGHTS_AT_ONCE = 2**17  # neighbours that are weighed together
-TREE_NUMBERS = 2**21  # distances to neighbours in a tree that are held at a time
-LEAF = 100  # places in a leaf of a k-d tree
-PILOT = 64  # places, at most, whose searches tell what a tree spares
-VISIT_COST = 4  # cost of a point that a search looks at, in units of a pair of rows in the pass
+TIED = 1e-10  # relative tolerance of equal distances (eq. 3)
+NEXT_TO_EACH_OTHER = 64  # number of rows below which the order is arbitrary
+MAX_WAITING = 4096  # maximum number of buffered distances
+WEIGHTS_AT_ONCE = 2**17  # neighbors weighted per block
+TREE_NUMBERS = 2**21  # tree distances stored at a time
+LEAF = 100  # maximum number of places in a leaf of a k-d tree
+PILOT = 64  # maximum number of pilot searches that estimate the cost of a tree
+VISIT_COST = 4  # cost of a visited point, in units of a pair of rows in the pass
 
 
 class Nearest:
-    """The L nearest so far of each of n rows, and how many more tie with the L-th of them.
+    """L nearest neighbors so far of each of n rows, and the number of further ties with the L-th.
 
-    cluster (n,): the cluster of each row; other: that of each row whose distances are looked at, by
-    default the same. zero (n,): distances up to this are 0 but for rounding.
-    reach (n,): radii that hold all neighbours with a weight (eq. 4).
-    marked (n, L): distances, inf where fewer are known, in no order but that the last is the
-    largest. The lowest bit of each says whether that neighbour lies in another cluster (eq. 5).
-    last (n,): the largest of them, without its mark. tied (n, 2): the other neighbours at that
-    distance, all and those in another cluster. changed (n,): whether anything was taken in.
-    waiting: rows and their marked distances, not yet taken in.
+    cluster (n,): cluster of each row; other: cluster of each candidate neighbor, by default the
+    same. zero (n,): distances up to this count as 0. reach (n,): radii that contain all neighbors
+    with a weight (eq. 4). marked (n, L): distances, padded with inf, where only the last is in
+    order, the largest. The lowest bit of each marks neighbors in another cluster (eq. 5). last
+    (n,): the largest distance, unmarked. tied (n, 2): numbers of further neighbors at this
+    distance, in total and in another cluster. changed (n,): whether a row was updated. waiting:
+    buffered rows and distances.
     """
 
     def __init__(
@@ -501,7 +482,7 @@ class Nearest:
         self.n_waiting, self.has_zero, self.is_bounded = 0, bool(zero.any()), False
 
     def part(self, rows: slice) -> Nearest:
-        """Return an empty one for some of the rows, with the reach that these have."""
+        """Return an empty instance for some rows, with the same reach."""
         part = Nearest(self.cluster[rows], self.marked.shape[1], self.zero[rows])
         part.reach = self.reach[rows].copy()
         part.is_bounded = bool(part.reach.max() < np.inf)
@@ -510,11 +491,12 @@ class Nearest:
     def look(
         self, block: np.ndarray, rows: slice, others: slice, lowest: np.ndarray, *, axis: int = 0
     ) -> None:
-        """Take in the distances of `rows`, which run along the given axis, to `others`.
+        """Add the distances of `rows`, along `axis`, to `others`.
 
-        lowest (r,): no distance of a row is smaller; beyond its reach nothing is found (eq. 4).
+        lowest (r,): lower bounds of the distances; rows with bounds beyond the reach are skipped
+        (eq. 4).
         """
-        hit = (lowest <= self.reach[rows]).nonzero()[0]  # (q,), few but at the start
+        hit = (lowest <= self.reach[rows]).nonzero()[0]  # (q,)
         if not len(hit):
             return
         near = block.take(hit, axis=axis)  # (q, c)
@@ -523,18 +505,18 @@ class Nearest:
             near[near <= self.zero[hit, None]] = 0.0
         within = near <= self._reach(near, hit)[:, None]
         at, column = np.divmod(within.ravel().nonzero()[0], near.shape[1])
-        row, found = hit[at], near[at, column]
-        nearer = found < self.last[row]
+        row, values = hit[at], near[at, column]
+        nearer = values < self.last[row]
         if not nearer.all():
             self._count_ties(hit, within & (near >= self.last[hit, None]), self.other[others])
-            row, found, column = row[nearer], found[nearer], column[nearer]
-        self.waiting.append((row, found, others.start + column))
+            row, values, column = row[nearer], values[nearer], column[nearer]
+        self.waiting.append((row, values, others.start + column))
         self.n_waiting += len(row)
-        if self.n_waiting > MOST_WAITING:
+        if self.n_waiting > MAX_WAITING:
             self.settle()
 
     def _reach(self, near: np.ndarray, hit: np.ndarray) -> np.ndarray:
-        """Return the (q,) reach of some rows, which may be bounded by the (q, c) distances only."""
+        """Return the (q,) reach of some rows, bounded by the (q, c) distances if necessary."""
         reach, L = self.reach[hit], self.marked.shape[1]
         if self.is_bounded or near.shape[1] <= L:
             return reach
@@ -548,26 +530,26 @@ class Nearest:
         self._merge(rows, np.empty((len(rows), 0)), counts, self.last[rows])
 
     def settle(self) -> None:
-        """Take in what is waiting."""
+        """Merge the buffered distances."""
         if self.n_waiting:
-            row, found, other = map(np.concatenate, zip(*self.waiting, strict=True))
-            found = mark(found, self.cluster[row] != self.other[other])
+            row, values, other = map(np.concatenate, zip(*self.waiting, strict=True))
+            values = mark(values, self.cluster[row] != self.other[other])
             order = np.argsort(row, kind="stable")
             row = row[order]
             new = np.append(True, row[1:] != row[:-1])
             rows, at = row[new], np.cumsum(new) - 1
-            table = fill_table(at, found[order], len(rows))
+            table = fill_table(at, values[order], len(rows))
             self._merge(rows, table, np.zeros((len(rows), 2), np.intp), self.last[rows])
         self.waiting, self.n_waiting = [], 0
 
     def gather(self, part: Nearest, start: int) -> None:
-        """Take in all that a part has found whose rows begin at `start`."""
+        """Merge a part whose rows begin at `start`."""
         part.settle()
         rows = np.flatnonzero(part.changed)
         self._merge(start + rows, part.marked[rows], part.tied[rows], part.last[rows])
 
     def _merge(self, rows: np.ndarray, table: np.ndarray, tied: np.ndarray, at: np.ndarray) -> None:
-        """Take in marked distances (q, k), and counts (q, 2) of ties with the distances `at`."""
+        """Merge marked distances (q, k), and counts (q, 2) of ties with the distances `at`."""
         L = self.marked.shape[1]
         both = np.concatenate([self.marked[rows], table], axis=1)
         both.partition(L - 1, axis=1)
@@ -584,7 +566,7 @@ class Nearest:
         self.changed[rows] = True
 
     def foreign_weights(self) -> np.ndarray:
-        """Return the (n,) sums of the weights of the neighbours in another cluster (eq. 1)."""
+        """Return the (n,) sums of the weights of the neighbors in another cluster (eq. 1)."""
         self.settle()
         n, L = self.marked.shape
         weights, step = np.zeros(n), max(1, WEIGHTS_AT_ONCE // L)
@@ -596,10 +578,10 @@ class Nearest:
         return weights
 
     def _weigh(self, rows: np.ndarray) -> np.ndarray:
-        # In order, so that sums do not depend on which tile was looked at first.
+        # sorted, so that sums do not depend on the order of tiles
         distance, foreign = unmark(np.sort(self.marked[rows], axis=1))
         q, L = distance.shape
-        # An entry for each neighbour, and one for each row that stands for all further ties.
+        # one entry per neighbor, and one per row for all further ties
         row = np.concatenate([np.repeat(np.arange(q), L), np.arange(q)])
         reached = np.concatenate([distance.ravel(), self.last[rows]])
         copies = np.concatenate([np.ones(q * L, np.intp), self.tied[rows, 0]])
@@ -612,7 +594,7 @@ class Nearest:
 def foreign_weight_by_rows(
     tiles: Tiles, cluster: np.ndarray, zero: np.ndarray, L: int, *, n_jobs: int | None = None
 ) -> float:
-    """Return the sum of eq. 1 row by row, from whole rows, where L is too large to keep (n, L)."""
+    """Return the sum of eq. 1 from whole rows, if L is too large for an (n, L) table."""
     n = len(cluster)
 
     def weigh(rows: slice) -> float:
@@ -633,9 +615,9 @@ def foreign_weight_by_rows(
 
 
 def order_by_place(points: np.ndarray, members: list[slice]) -> np.ndarray:
-    """Return an order of the rows within each cluster that puts near ones next to each other.
+    """Return an order of the rows within each cluster that places near rows together.
 
-    Rows are halved at the median of the feature in which they spread most, until few are left.
+    Rows are halved repeatedly at the median of the widest feature.
     """
     order, stack = [], [np.arange(rows.start, rows.stop) for rows in reversed(members)]
     while stack:
@@ -650,7 +632,7 @@ def order_by_place(points: np.ndarray, members: list[slice]) -> np.ndarray:
 
 
 def mark(distance: np.ndarray, foreign: np.ndarray) -> np.ndarray:
-    """Return distances, finite and not negative, the lowest bit set where `foreign` (eq. 5)."""
+    """Return finite, non-negative distances with the lowest bit set to `foreign` (eq. 5)."""
     return ((distance.view(np.int64) & -2) | foreign).view(np.float64)
 
 
@@ -661,7 +643,7 @@ def unmark(marked: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def fill_table(row: np.ndarray, values: np.ndarray, q: int) -> np.ndarray:
-    """Return the (q, k) table of values by rows, which are sorted; inf where a row has fewer."""
+    """Return the (q, k) table of values by sorted rows, padded with inf."""
     counts = np.bincount(row, minlength=q)
     table = np.full((q, counts.max(initial=0)), np.inf)
     table[row, np.arange(len(row)) - (np.cumsum(counts) - counts)[row]] = values
@@ -669,10 +651,10 @@ def fill_table(row: np.ndarray, values: np.ndarray, q: int) -> np.ndarray:
 
 
 def shared_weights(row: np.ndarray, distance: np.ndarray, copies: np.ndarray, L: int) -> np.ndarray:
-    """Return the (m,) weights of m neighbours, shared among ties (eq. 2).
+    """Return the (m,) weights of m neighbors, shared among ties (eq. 2).
 
-    The neighbours of a row must hold its L nearest and all that tie with the L-th; an entry may
-    stand for several copies, each of which has the weight.
+    The neighbors of a row must include its L nearest and all ties with the L-th. An entry may
+    represent several copies, each with this weight.
     """
     if not len(row):
         return np.empty(0)
@@ -693,7 +675,7 @@ def shared_weights(row: np.ndarray, distance: np.ndarray, copies: np.ndarray, L:
 
 
 class PlaceTree:
-    """A k-d tree of the places, the m different rows, and what lies at each of them.
+    """K-d tree of the m distinct rows (places), with the samples at each place.
 
     places (m, p). copies (m,): the samples at each place. held, n_held: the keys that occur, place
     and cluster as one number, place * K + cluster, sorted, and the number of samples of each.
@@ -708,7 +690,7 @@ class PlaceTree:
         self.held, self.n_held = np.unique(key, return_counts=True)
 
     def prunes(self, L: int) -> bool:
-        """Tell, from a sample of places, whether the tree looks at few enough points (eq. 9)."""
+        """Return whether searches visit few enough points, estimated from a sample (eq. 9)."""
         m = len(self.places)
         some = self.places[:: -(-m // PILOT)]
         k = min(L + 1, m)
@@ -716,12 +698,12 @@ class PlaceTree:
         return VISIT_COST * points_visited(self.tree, some, radius) <= self.copies.sum()
 
     def foreign_weight(self, L: int) -> float:
-        """Sum the weights of those L nearest neighbours that lie in another cluster (eq. 1).
+        """Sum the weights of those L nearest neighbors that lie in another cluster (eq. 1).
 
-        The tree is asked once for each place and cluster, for more places until they suffice
-        (eq. 8).
+        The tree is queried once per place and cluster, with increasing k until the neighbors
+        suffice (eq. 8).
         """
-        # The first query is for the place itself, L others and one beyond them.
+        # first query: the place itself, L others and one beyond
         k, left, total = L + 2, np.arange(len(self.held)), 0.0
         while len(left):
             k = min(k, len(self.places))
@@ -735,25 +717,25 @@ class PlaceTree:
         return total
 
     def _foreign_weights(
-        self, asked: np.ndarray, k: int, L: int
+        self, keys: np.ndarray, k: int, L: int
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return, for b keys, the weights of neighbours among the k nearest places.
+        """Return, for b keys, the weights of neighbors among the k nearest places.
 
-        An entry for each place near enough: the number of its key, 0 to b - 1, and the weight of
-        the samples there that lie in another cluster. The third array (b,) tells for which keys
-        the places suffice; the others have no entries.
+        Each entry is a place within reach, with the number of its key, 0 to b - 1, and the weight
+        of its samples in another cluster. The third array (b,) marks the keys for which k places
+        suffice; the others have no entries.
         """
-        at, cluster = np.divmod(asked, self.n_clusters)
-        found = self.tree.query(self.places[at], k, workers=self.n_jobs)
-        distance, neighbour = (np.reshape(part, (len(asked), k)) for part in found)  # (b, k)
-        others = self.copies[neighbour] - (neighbour == at[:, None])  # eq. 7, left
+        at, cluster = np.divmod(keys, self.n_clusters)
+        parts = self.tree.query(self.places[at], k, workers=self.n_jobs)
+        distance, neighbor = (np.reshape(part, (len(keys), k)) for part in parts)  # (b, k)
+        others = self.copies[neighbor] - (neighbor == at[:, None])  # eq. 7, left
         count = others.cumsum(axis=1)
-        last = np.minimum((count < L).sum(axis=1), k - 1)  # the place that holds the L-th
-        reach = distance[np.arange(len(asked)), last] * (1 + TIED)
+        last = np.minimum((count < L).sum(axis=1), k - 1)  # place of the L-th neighbor
+        reach = distance[np.arange(len(keys)), last] * (1 + TIED)
         complete = (count[:, -1] >= L) & (distance[:, -1] > reach)  # eq. 8
         complete |= k == len(self.places)
         i, j = np.nonzero((distance <= reach[:, None]) & (others > 0) & complete[:, None])
-        there = neighbour[i, j]
+        there = neighbor[i, j]
         foreign = self.copies[there] - self._held_by(there * self.n_clusters + cluster[i])  # eq. 7
         return i, shared_weights(i, distance[i, j], others[i, j], L) * foreign, complete
 

@@ -1,8 +1,7 @@
-"""Samples sorted by cluster, the tiles of their distance matrix, and distances to centroids.
+"""Samples sorted by cluster, tiles of their distance matrix, and distances to centroids.
 
-By any metric; Euclidean tiles are products of matrices, correct to about 1e-12 between
-near-duplicates.
-Equations: doc/derivations/distance_pass.rst.
+Any metric is supported. Euclidean tiles are matrix products, with a relative accuracy of about
+1e-12 also between near-duplicates. Equations: doc/derivations/distance_pass.rst.
 """
 
 from __future__ import annotations
@@ -20,52 +19,33 @@ from sklearn.metrics.pairwise import PAIRWISE_BOOLEAN_FUNCTIONS, distance_metric
 from sklearn.utils import gen_batches
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-__all__ = [
-    "MetricOfRows",
-    "Partition",
-    "Points",
-    "Samples",
-    "Strip",
-    "Tile",
-    "Tiles",
-    "has_centroids",
-    "left_operands",
-    "measure_centroids",
-    "multiply",
-    "operands",
-    "squared_norms",
-    "to_centroids",
-]
-
-
-# The product form (eq. 8) cancels where two points are close. Close pairs (eq. 10) are computed
-# again: one by one from the differences of coordinates or, where they are many, all the rows
-# concerned from centres nearer to them.
+# The product form (eq. 8) suffers from cancellation for close points. Close pairs (eq. 10) are
+# recomputed from coordinate differences or, if there are many, by rows with nearer centers.
 CLOSE = 1e-2  # tau of eq. 10
 
-ONE_BY_ONE = 16  # cost of a pair computed from differences, in units of a pair of a matrix product
-HALVINGS = 4  # how often rows are halved to find nearer centres
-DENSE_NUMBERS = 2**23  # numbers of a sparse block that may be held as dense
-DIRECT_FEATURES = 4  # up to here differences cost no more than a matrix product
-ROUNDED = 1e-9  # much more than rounding makes of the bounds of eq. 12, relative to them
-NUMBERS_AT_ONCE = 2**18  # coordinates of differences held at a time
-SMALL_PRODUCT = 10**6  # multiplications of a product that OpenBLAS does without copying operands
-FEW_ROWS = 48  # so small a block costs more in calls than in copies
+ONE_BY_ONE = 16  # cost of a pair by differences, in units of a pair by matrix product
+HALVINGS = 4  # maximum number of halvings of rows to find nearer centers
+DENSE_NUMBERS = 2**23  # maximum size of a sparse block converted to dense
+DIRECT_FEATURES = 4  # maximum number of features for direct differences
+ROUNDED = 1e-9  # relative slack of the bounds of eq. 12, well above rounding
+NUMBERS_AT_ONCE = 2**18  # coordinate differences stored at a time
+SMALL_PRODUCT = 10**6  # size of products that OpenBLAS computes without copying operands
+MIN_ROWS = 48  # below this block size, calls cost more than copies
 
-# With at most so many features, or numbers, dense rows are multiplied faster than sparse ones.
-FEW_FEATURES, FEW_NUMBERS, MOST_NUMBERS = 100, 2**17, 2**22
+# up to these numbers of features or entries, dense products are faster than sparse ones
+MAX_DENSE_FEATURES, MAX_SMALL_BLOCK, MAX_NUMBERS = 100, 2**17, 2**22
 
-# Of a callable metric: rows, at most, whose distances tell its scale, how many rows are looked at
-# at a time, and what it may give between equal points, relative to that scale.
+# For callable metrics: rows sampled for the scale, rows per block, and the tolerance of a zero
+# distance relative to that scale.
 SCALE_SAMPLE, SCALE_ROWS, ROUNDING = 64, 256, 1e-14
 
-# Points of so many numbers at most are centred at once, where they have more clusters.
-CENTRED_NUMBERS, FEW_CLUSTERS = 2**20, 16
+# with more clusters than this, points up to this size are centered at once
+MAX_CENTERED, MIN_CLUSTERS = 2**20, 16
 
-# Rounding moves a mean by a few ulp of the farthest point: closer means than that coincide.
+# means closer than the rounding error of a mean coincide
 COINCIDENT = 16 * np.finfo(float).eps
 
-# What rounding leaves of a distance of 0 between rows that are not equal, but proportional.
+# rounding error of a zero distance between rows that are proportional but not equal
 ROUNDED_ZERO = {
     "cosine": COINCIDENT,
     "correlation": COINCIDENT,
@@ -73,7 +53,7 @@ ROUNDED_ZERO = {
 }
 
 EUCLIDEAN = ("euclidean", "l2")
-CENTRE_SAMPLE = 32  # rows, at most, whose median is the centre of a cluster
+CENTER_SAMPLE = 32  # maximum number of rows whose median is used as a cluster center
 Points = Any
 """An (n, p) ndarray or CSR matrix."""
 
@@ -82,7 +62,7 @@ Points = Any
 class Partition:
     """Rows in cluster order.
 
-    Cluster `k` holds the rows `order[starts[k]:starts[k] + sizes[k]]` of the caller's data.
+    Cluster `k` contains the rows `order[starts[k]:starts[k] + sizes[k]]` of the caller's data.
     """
 
     order: np.ndarray
@@ -97,21 +77,21 @@ class Partition:
 
     @property
     def n_samples(self) -> int:
-        """The number of rows kept; noise may have been dropped."""
+        """Number of rows without dropped noise."""
         return len(self.order)
 
     @property
     def members(self) -> list[slice]:
-        """The slice of sorted rows that each cluster holds."""
+        """Slice of sorted rows of each cluster."""
         return [slice(a, a + m) for a, m in zip(self.starts, self.sizes, strict=True)]
 
     @property
     def cluster(self) -> np.ndarray:
-        """The cluster number of each sorted row."""
+        """Cluster number of each sorted row."""
         return np.repeat(np.arange(self.n_clusters), self.sizes)
 
     def unsort(self, values: np.ndarray) -> np.ndarray:
-        """Put one value per sorted row back in the caller's order; dropped rows get nan."""
+        """Return values of sorted rows in the caller's order; nan for dropped rows."""
         result = np.full(self.n_rows, np.nan)
         result[self.order] = values
         return result
@@ -121,7 +101,7 @@ class Partition:
 class Samples:
     """Points sorted by cluster, or a distance matrix in the caller's order, and the partition.
 
-    Work on them is done by `n_jobs` threads.
+    Computations use `n_jobs` threads.
     """
 
     points: Points
@@ -135,7 +115,7 @@ class Samples:
 
     @property
     def has_few_features(self) -> bool:
-        """Whether differences of coordinates cost no more than products of matrices."""
+        """Whether coordinate differences are as fast as matrix products."""
         return self.is_dense_euclidean and self.points.shape[1] <= DIRECT_FEATURES
 
     @cached_property
@@ -155,10 +135,11 @@ class Samples:
 
     @cached_property
     def zero(self) -> np.ndarray:
-        """The (n,) distances up to which rounding may be all that a row's distance is.
+        """Distances (n,) of each row that may be rounding errors of 0.
 
-        Most metrics, and a given matrix, are exact at 0. Of a callable only the scale is known, by
-        the distances to a sample of rows; one far row must not make all others tie.
+        Most metrics, and precomputed distances, are exact at 0. For a callable the scale is
+        estimated per row from the distances to a sample of rows, so that one distant row does not
+        tie all others.
         """
         n = self.partition.n_samples
         if isinstance(self.metric, str):
@@ -170,7 +151,7 @@ class Samples:
 
     def _check(self, block: np.ndarray, rows: slice, columns: slice) -> None:
         if self.metric in (*EUCLIDEAN, "sqeuclidean"):
-            return  # the samples were checked: these are finite
+            return  # finite, because the samples are validated
         first, second = self.partition.order[rows], self.partition.order[columns]
         check_distances(block, self.metric, lambda i, j: f"rows {first[i]} and {second[j]} of X")
 
@@ -184,7 +165,7 @@ def euclidean(a: Points, b: Points) -> np.ndarray:
 def squared_euclidean(a: Points, b: Points, *, halvings: int = HALVINGS) -> np.ndarray:
     """Return the (r, c) squared Euclidean distances between dense or sparse points.
 
-    Where `a` does not fit one centre it is halved, that often at most.
+    If one center is not accurate enough for `a`, its rows are halved, at most `halvings` times.
     """
     if issparse(a):
         aa, bb = squared_norms(a), squared_norms(b)
@@ -196,23 +177,23 @@ def squared_euclidean(a: Points, b: Points, *, halvings: int = HALVINGS) -> np.n
         return squared
     if a.shape[1] <= DIRECT_FEATURES or not halvings:
         return cdist(a, b, "sqeuclidean")
-    centre = a[0] + (a - a[0]).mean(axis=0)  # near the rows, so that little cancels
-    left, right = left_operands(operands(a.T, centre)), operands(b.T, centre)
+    center = a[0] + (a - a[0]).mean(axis=0)  # near the rows, to reduce cancellation
+    left, right = left_operands(operands(a.T, center)), operands(b.T, center)
     aa, bb = left[:, -1], right[-2]
     squared = multiply(left, right)
     mend(squared, aa, bb, lambda: (a, b), halvings=halvings)
     return squared
 
 
-def operands(columns: np.ndarray, centre: np.ndarray) -> np.ndarray:
-    """Return the columns (x, |x|^2, 1) of the centred points, the right operand of eq. 8.
+def operands(columns: np.ndarray, center: np.ndarray) -> np.ndarray:
+    """Return the columns (x, |x|^2, 1) of the centered points, the right operand of eq. 8.
 
-    columns (p, n): the points; centre (p,). Long rows are what NumPy and BLAS are fast at.
+    columns (p, n): the points; center (p,). NumPy and BLAS are fastest with long rows.
     """
     p, n = columns.shape
     right = np.empty((p + 2, n))
-    centred = np.subtract(columns, centre[:, None], out=right[:p])
-    np.einsum("ij,ij->j", centred, centred, out=right[p])
+    centered = np.subtract(columns, center[:, None], out=right[:p])
+    np.einsum("ij,ij->j", centered, centered, out=right[p])
     right[p + 1] = 1.0
     return right
 
@@ -228,7 +209,7 @@ def left_operands(right: np.ndarray) -> np.ndarray:
 def multiply(left: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Return the (r, c) product, a few rows at a time: BLAS multiplies small blocks uncopied."""
     step = SMALL_PRODUCT // right.size
-    if step < FEW_ROWS:
+    if step < MIN_ROWS:
         return left @ right
     product = np.empty((len(left), right.shape[1]))
     for begin in range(0, len(left), step):
@@ -245,16 +226,16 @@ def mend(
     *,
     halvings: int = HALVINGS,
 ) -> np.ndarray:
-    """Replace, in place, what cancellation has made inexact; return (r,) lower bounds of the rows.
+    """Recompute inexact distances in place, and return (r,) lower bounds of the rows.
 
-    aa (r,) and bb (c,) are the norms; `take` returns the points, which are seldom needed.
+    aa (r,) and bb (c,) are the squared norms; `take` returns the points, which are rarely needed.
     """
     gaps = np.sqrt(bb.min()) - np.sqrt(aa)  # (r,)
     gap = gaps.min()
     if gap > 0 and gap**2 > CLOSE * (aa.max() + bb.max()):  # eq. 12
         return np.square(gaps) * (1 - ROUNDED)
     lowest = squared.min(axis=1)
-    rows = np.flatnonzero(lowest < CLOSE * (aa + bb.max()))  # they may have close pairs
+    rows = np.flatnonzero(lowest < CLOSE * (aa + bb.max()))  # rows that may have close pairs
     if len(rows):
         _compute_close_pairs(squared, rows, *take(), aa, bb, halvings=halvings)
         lowest[rows] = squared[rows].min(axis=1)
@@ -271,7 +252,7 @@ def _compute_close_pairs(
     *,
     halvings: int,
 ) -> None:
-    """Compute the close pairs of some rows again, in place."""
+    """Recompute the close pairs of some rows in place."""
     close = squared[rows] < CLOSE * (aa[rows, None] + bb)  # eq. 10
     if ONE_BY_ONE * np.count_nonzero(close) > squared.size and _fits_dense(a, b):
         squared[rows] = _by_halves(a[rows], b, halvings=halvings)
@@ -289,7 +270,7 @@ def _fits_dense(a: Points, b: Points) -> bool:
 
 
 def _by_halves(a: Points, b: Points, *, halvings: int) -> np.ndarray:
-    """Cut the rows of `a` in two where they spread most, and let each half have its centre."""
+    """Split the rows of `a` along the widest feature and use a center for each half."""
     if issparse(a):
         return squared_euclidean(a.toarray(), b.toarray())
     widest = np.ptp(a, axis=0).argmax()
@@ -312,18 +293,18 @@ BlockDistance = Callable[[Points, Points], np.ndarray]
 """(r, p) points and (c, p) points -> (r, c) distances."""
 
 BlockCheck = Callable[[np.ndarray, slice, slice], None]
-"""A block of distances, its rows and its columns: raises where one of them is no distance."""
+"""Function of a block, its rows and its columns that raises for invalid distances."""
 
 Strip = Callable[[slice], "Tile"]
-"""Slice of columns -> that tile of a strip of the distance matrix."""
+"""Slice of columns -> tile of a strip of the distance matrix."""
 
 Tiles = Callable[[slice], Strip]
-"""Slice of rows, sorted by cluster -> their strip."""
+"""Slice of rows, sorted by cluster -> strip."""
 
 
 @dataclass(frozen=True, eq=False)
 class MetricOfRows:
-    """A metric by name, with arguments of its own."""
+    """Metric by name, with arguments."""
 
     name: str
     arguments: dict[str, Any]
@@ -334,9 +315,9 @@ class MetricOfRows:
 
 
 class Tile:
-    """Some (r, c) distances, which may be overwritten.
+    """Block of (r, c) distances, which may be overwritten.
 
-    lowest (r,): no distance of a row to others is smaller than this, which may be their minimum.
+    lowest (r,): lower bounds of the distances of each row, possibly their minimum.
     """
 
     def __init__(self, distances: np.ndarray, lowest: np.ndarray | None = None) -> None:
@@ -448,10 +429,10 @@ def point_tiles(distance: BlockDistance, points: Points, check: BlockCheck | Non
 
         def block(columns: slice) -> Tile:
             b = a if columns == rows else points[columns]
-            found = _fill_diagonal(distance(a, b), rows, columns)
+            result = _fill_diagonal(distance(a, b), rows, columns)
             if check is not None:
-                check(found, rows, columns)
-            return Tile(found)
+                check(result, rows, columns)
+            return Tile(result)
 
         return block
 
@@ -461,23 +442,23 @@ def point_tiles(distance: BlockDistance, points: Points, check: BlockCheck | Non
 def euclidean_tiles(points: np.ndarray, starts: np.ndarray) -> Tiles:
     """Return the tiles of the Euclidean distance matrix of points sorted by cluster.
 
-    The strips of a cluster share its centre, and so one copy of the operands of all columns. It is
+    The strips of a cluster share its center, and so one copy of the operands of all columns. It is
     a median, which outliers do not move away from the others.
     """
     stops, by_feature = np.append(starts[1:], len(points)), np.ascontiguousarray(points.T)  # (p, n)
 
-    def centre(cluster: int) -> np.ndarray:
+    def center(cluster: int) -> np.ndarray:
         start, stop = starts[cluster], stops[cluster]
-        some = points[start : stop : 1 + (stop - start) // CENTRE_SAMPLE]
+        some = points[start : stop : 1 + (stop - start) // CENTER_SAMPLE]
         return np.partition(some, len(some) // 2, axis=0)[len(some) // 2]
 
     @lru_cache(maxsize=1)
     def around(cluster: int) -> np.ndarray:
-        return operands(by_feature, centre(cluster))
+        return operands(by_feature, center(cluster))
 
     def strip(rows: slice) -> Strip:
         cluster = int(np.searchsorted(starts, rows.start, side="right")) - 1
-        own = operands(by_feature[:, rows], centre(cluster))
+        own = operands(by_feature[:, rows], center(cluster))
         left = left_operands(own)
 
         def block(columns: slice) -> Tile:
@@ -549,7 +530,7 @@ def _fill_diagonal(
 
 
 def _is_cheaper_dense(n: int, p: int) -> bool:
-    return n * p <= (MOST_NUMBERS if p <= FEW_FEATURES else FEW_NUMBERS)
+    return n * p <= (MAX_NUMBERS if p <= MAX_DENSE_FEATURES else MAX_SMALL_BLOCK)
 
 
 def has_centroids(metric: str | Callable) -> bool:
@@ -560,33 +541,33 @@ def has_centroids(metric: str | Callable) -> bool:
 def measure_centroids(samples: Samples, needs: Set[str]) -> dict[str, Any]:
     """Return what comes from centroids; None where the metric has none."""
     points, partition, metric = samples.points, samples.partition, samples.metric
-    found: dict[str, Any] = dict.fromkeys(needs)
+    result: dict[str, Any] = dict.fromkeys(needs)
     if not needs or metric == "precomputed":
-        return found
+        return result
     dense = not issparse(points)
     if dense:
         squared, means = _around_means(points, partition)
-        largest = squared.max()
+        within = squared
         deviations = means - partition.sizes @ means / partition.n_samples
-        found["between_squares"] = float(partition.sizes @ squared_norms(deviations))
+        result["between_squares"] = float(partition.sizes @ squared_norms(deviations))
     else:
         wanted = "squares" in needs
         squared = to_centroids(points, partition, "sqeuclidean") if wanted else np.empty(0)
         means = _stack([_mean(points[rows]) for rows in partition.members])
-        largest = squared_norms(points).max()
-    found["squares"] = squared
+        within = squared_norms(points)
+    result["squares"] = squared
     if not has_centroids(metric):
-        return found
+        return result
     if "mean_to_centroid" in needs:
         euclidean_rows = dense and metric in EUCLIDEAN
         distances = np.sqrt(squared) if euclidean_rows else to_centroids(points, partition, metric)
-        found["mean_to_centroid"] = np.add.reduceat(distances, partition.starts) / partition.sizes
+        result["mean_to_centroid"] = np.add.reduceat(distances, partition.starts) / partition.sizes
     if "centroid_between" in needs:
-        between = _between_means(means, largest)
+        between = _between_means(means, np.maximum.reduceat(within, partition.starts))
         if metric not in EUCLIDEAN:
             between = between_centroids(points, partition, metric, between == 0)
-        found["centroid_between"] = between
-    return found
+        result["centroid_between"] = between
+    return result
 
 
 def to_centroids(points: Points, partition: Partition, metric: str | Callable) -> np.ndarray:
@@ -623,35 +604,39 @@ def between_centroids(
 
 
 def _around_means(points: np.ndarray, partition: Partition) -> tuple[np.ndarray, np.ndarray]:
-    """Return the (n,) squared distances to the own mean and the (K, p) means less the first row.
+    """Return the (n,) squared distances to the own mean and the (K, p) means less a central row.
 
-    Differences of rows keep their digits far from the origin, and are 0 where rows are equal.
+    Differences of rows keep their digits far from the origin, and are 0 where rows are equal. The
+    median of a row of each cluster is central, even where one cluster is far from all others.
     """
     starts, sizes = partition.starts, partition.sizes
-    if points.size <= CENTRED_NUMBERS and len(sizes) > FEW_CLUSTERS:
+    firsts = points[starts] - np.median(points[starts], axis=0)
+    if points.size <= MAX_CENTERED and len(sizes) > MIN_CLUSTERS:
         deviations = points - points[starts].repeat(sizes, axis=0)
         means = np.add.reduceat(deviations, starts, axis=0) / sizes[:, None]
         deviations -= means.repeat(sizes, axis=0)
-        return squared_norms(deviations), means + (points[starts] - points[0])
+        return squared_norms(deviations), means + firsts
     squared, means = np.empty(len(points)), np.empty((partition.n_clusters, points.shape[1]))
     space = np.empty((partition.sizes.max(), points.shape[1]))
-    for rows, size, mean in zip(partition.members, partition.sizes, means, strict=True):
+    for rows, size, mean, first in zip(partition.members, sizes, means, firsts, strict=True):
         deviations = np.subtract(points[rows], points[rows.start], out=space[:size])
         deviations.mean(axis=0, out=mean)
         deviations -= mean
         squared[rows] = np.square(deviations, out=deviations) @ np.ones(len(mean))
-        mean += points[rows.start] - points[0]
+        mean += first
     return squared, means
 
 
-def _between_means(means: Points, largest: float) -> np.ndarray:
-    """Return Euclidean distances, 0 where rounding may have made them."""
-    if not issparse(means):
-        means = means - means.mean(axis=0)
+def _between_means(means: Points, within: np.ndarray) -> np.ndarray:
+    """Return Euclidean distances (K, K), 0 where rounding may have made them.
+
+    `within` (K,) is the largest squared size of the numbers that a mean is computed from.
+    """
     between = euclidean(means, means)
     np.fill_diagonal(between, 0.0)
-    scale = np.sqrt(largest) + np.sqrt(squared_norms(means).max())
-    between[between <= COINCIDENT * scale] = 0.0
+    # Each pair has its own scale: one far cluster makes no others coincide.
+    scale = np.sqrt(within) + np.sqrt(squared_norms(means))
+    between[between <= COINCIDENT * np.maximum.outer(scale, scale)] = 0.0
     return between
 
 

@@ -1,4 +1,4 @@
-"""The exact nearest pair between clusters and the exact diameter, without all n^2 distances.
+"""Exact nearest pair between clusters and exact diameter without all n^2 distances.
 
 Equations: doc/derivations/nearest_farthest.rst.
 """
@@ -21,14 +21,12 @@ from skeval.metrics.cluster._kernels.distances import (
     squared_norms,
 )
 
-__all__ = ["extremes_by_bounds"]
-
-FIRST_BATCH = 1024  # queries before the bound is used
-LEAF = 16  # points in a leaf, at most
-PAIRS_AT_ONCE = 2**13  # pairs of boxes bounded together
+FIRST_BATCH = 1024  # number of queries before the bound is used
+LEAF = 16  # maximum number of points in a leaf
+PAIRS_AT_ONCE = 2**13  # pairs of boxes per block
 LEAF_COST = 16  # cost of a pair of leaves, in units of a pair of boxes
-PAIRS_PER_BOX = 128  # so many distances by matrix products cost as much as a pair of boxes
-SLACK = 1e-9  # bounds are rounded, so that all are relaxed by this share
+PAIRS_PER_BOX = 128  # distances by matrix products that cost as much as a pair of boxes
+SLACK = 1e-9  # relative slack of bounds, for rounding
 
 
 def nearest_between(
@@ -36,15 +34,15 @@ def nearest_between(
 ) -> float | None:
     """Return the smallest distance between rows of different clusters; inf for one cluster.
 
-    The binary digits of the cluster numbers, (n,) integers, divide the points into two sides each;
-    the nearest of the pairs on different sides of some digit is the nearest of all (eq. 2). None if
-    a search looks at more points than the budget, on average over a sample (eq. 11).
+    Each binary digit of the (n,) cluster numbers divides the points into two sides; the nearest
+    pair between sides over all digits is the nearest pair (eq. 2). The result is None if a search
+    visits more points than the budget, on average over a sample (eq. 11).
     """
     best, n_digits = np.inf, int(cluster.max()).bit_length()
     for digit in range(n_digits):  # eq. 2
         side = (cluster >> digit) & 1 == 1  # (n,)
-        few, many = sorted((points[side], points[~side]), key=len)
-        search = _Search(cKDTree(few), many, workers=effective_n_jobs(n_jobs))
+        smaller, larger = sorted((points[side], points[~side]), key=len)
+        search = _Search(cKDTree(smaller), larger, workers=effective_n_jobs(n_jobs))
         best = search.first(best)
         if best > 0 and search.n_visited(best) * n_digits > budget:
             return None
@@ -53,7 +51,7 @@ def nearest_between(
 
 
 def extremes_by_bounds(samples: Samples) -> tuple[float, float] | None:
-    """Return the nearest pair and the diameter; None where bounds do not prune."""
+    """Return the nearest pair and the diameter; None if bounds do not prune."""
     if not samples.is_dense_euclidean:
         return None
     partition, points = samples.partition, samples.points
@@ -63,7 +61,7 @@ def extremes_by_bounds(samples: Samples) -> tuple[float, float] | None:
 
 
 class _Search:
-    """The nearest pair of a tree and (q, p) queries, in batches spread over their rows."""
+    """Nearest pair of a tree and (q, p) queries, in batches spread over their rows."""
 
     def __init__(self, tree: cKDTree, queries: np.ndarray, *, workers: int) -> None:
         step = -(-len(queries) // FIRST_BATCH)
@@ -76,7 +74,7 @@ class _Search:
         return self._query(best, slice(0, FIRST_BATCH))
 
     def n_visited(self, best: float) -> float:
-        """Return how many points a search within `best` looks at."""
+        """Return the number of points visited by a search within `best`."""
         some = self.queries[self.spread[:: -(-len(self.spread) // PILOT)]]
         return distance_pass.points_visited(self.tree, some, best)
 
@@ -104,7 +102,7 @@ def largest_diameter(points: np.ndarray, members: list[slice]) -> float:
 
 
 def _diameter(points: np.ndarray, radii: np.ndarray, best: float) -> float:
-    """Return the diameter of centred (m, p) points with (m,) norms, or `best` if that is larger."""
+    """Return the larger of `best` and the diameter of centered (m, p) points with (m,) norms."""
     if 2 * radii.max() <= best * (1 - SLACK):  # eq. 6, left
         return best
     best = max(best, _sweep(points, int(radii.argmax())))
@@ -116,7 +114,7 @@ def _diameter(points: np.ndarray, radii: np.ndarray, best: float) -> float:
 
 
 def _farthest_of_all(points: np.ndarray) -> float:
-    """Return the distance of the farthest pair, found by products of centred points (eq. 9)."""
+    """Return the distance of the farthest pair, by products of centered points (eq. 9)."""
     right = operands(points.T, points.mean(axis=0))
     left, largest, pair = left_operands(right), -1.0, (0, 0)
     for rows in distance_pass.slices(len(points), TILE_ROWS):
@@ -129,7 +127,7 @@ def _farthest_of_all(points: np.ndarray) -> float:
 
 
 def _sweep(points: np.ndarray, start: int) -> float:
-    """Go from a point to the farthest from it until the distance no longer grows (eq. 7)."""
+    """Move repeatedly to the farthest point until the distance stops growing (eq. 7)."""
     best = 0.0
     while True:
         squared = squared_norms(points - points[start])  # eq. 7
@@ -140,7 +138,7 @@ def _sweep(points: np.ndarray, start: int) -> float:
 
 
 class _BoxTree:
-    """A balanced binary tree of bounding boxes; box b of a level has the children 2b and 2b + 1.
+    """Balanced binary tree of bounding boxes; box b has the children 2b and 2b + 1.
 
     low, high: for each level, from the root, the (2^level, p) corners of its boxes. leaves
     (2^depth, size, p): the points of each leaf.
@@ -150,7 +148,7 @@ class _BoxTree:
         self.depth = max(0, int(np.ceil(np.log2(len(points) / LEAF))))
         n_leaves = 2**self.depth
         size = -(-len(points) // n_leaves)
-        # points are repeated to fill the leaves, which changes no largest distance
+        # fill the leaves with repeated points, which do not change the largest distance
         cells = points[np.arange(n_leaves * size) % len(points)][None]  # (boxes, points in each, p)
         self.low, self.high = [cells.min(axis=1)], [cells.max(axis=1)]
         for _ in range(self.depth):
@@ -162,14 +160,15 @@ class _BoxTree:
     def farthest(self, best: float, *, budget: float = np.inf) -> float | None:
         """Return the larger of `best` and the farthest pair, by depth-first branch and bound.
 
-        None if that takes more than a budget of pairs of boxes: their bounds exclude too little.
-        Each entry of the stack is a level, (m,) boxes a and b of that level, and their (m,) bounds.
+        The result is None if it needs more than `budget` pairs of boxes, because the bounds exclude
+        too few. An entry of the stack is a level, (m,) boxes a and b of that level, and their (m,)
+        bounds.
         """
         root = np.zeros(1, dtype=np.intp)
         stack = [(0, root, root, np.array([np.inf]))]
         while stack:
             level, a, b, bound = stack.pop()
-            above = bound > best  # the best may have grown since the pairs were put here
+            above = bound > best  # `best` may have grown since these pairs were added
             a, b = a[above], b[above]
             budget -= len(a) * (LEAF_COST if level == self.depth else 1)
             if budget < 0:
@@ -183,7 +182,7 @@ class _BoxTree:
     def _branches(
         self, level: int, a: np.ndarray, b: np.ndarray, best: float
     ) -> Iterator[tuple[int, np.ndarray, np.ndarray, np.ndarray]]:
-        """Yield the pairs of children that may hold a farther pair, largest bounds last."""
+        """Yield the pairs of children that may contain a farther pair, largest bounds last."""
         left = np.concatenate([2 * a, 2 * a, 2 * a + 1, (2 * a + 1)[a != b]])
         right = np.concatenate([2 * b, 2 * b + 1, 2 * b + 1, (2 * b)[a != b]])
         low, high = self.low[level], self.high[level]
@@ -198,7 +197,7 @@ class _BoxTree:
     def _farthest_in_leaves(self, a: np.ndarray, b: np.ndarray) -> float:
         """Return the largest distance between the points of leaves a and b, both (m,)."""
         best = 0.0
-        for i in range(self.leaves.shape[1]):  # one point of each leaf against all of the other
+        for i in range(self.leaves.shape[1]):  # compare point i of leaf a with all points of leaf b
             difference = self.leaves[a, i, None] - self.leaves[b]  # (m, size, p)
             squared = np.einsum("mjp,mjp->mj", difference, difference)  # (m, size)
             best = max(best, squared.max(initial=0.0))
@@ -206,7 +205,7 @@ class _BoxTree:
 
 
 def _halve_cells(cells: np.ndarray) -> np.ndarray:
-    """Cut each (m, p) cell at the median of its widest feature into two cells of m / 2."""
+    """Split each (m, p) cell at the median of its widest feature into two halves."""
     widest = np.ptp(cells, axis=1).argmax(axis=1)
     keys = np.take_along_axis(cells, widest[:, None, None], axis=2)[..., 0]
     order = np.argpartition(keys, cells.shape[1] // 2, axis=1)
