@@ -1,14 +1,9 @@
 """Estimates of error, their intervals, and P-values."""
 
 from skeval._inference.estimate import ConfidenceInterval, Estimate, Test
-from skeval.model_selection._bootstrap import (
-    BootstrapSplit,
-    bootstrap_error,
-    make_bootstrap_scorer,
-    refit_632,
-    score_632,
-)
+from skeval.model_selection._bootstrap import BootstrapSplit, bootstrap_error, refit_632, score_632
 from skeval.model_selection._compare import compare_classifiers, compare_predictions
+from skeval.model_selection._compare_items import compare_items
 from skeval.model_selection._compare_scores import compare_scores
 from skeval.model_selection._comparison import Comparison, Difference
 from skeval.model_selection._comparison_power import ComparisonPower, comparison_power
@@ -21,7 +16,7 @@ from skeval.model_selection._estimates import (
 from skeval.model_selection._holdout import HoldoutSize, holdout_error, holdout_size
 from skeval.model_selection._learning_curve import learning_curve_band
 from skeval.model_selection._metric_interval import metric_interval
-from skeval.model_selection._permutation import make_permutation_scorer, permutation_test
+from skeval.model_selection._permutation import permutation_test
 from skeval.model_selection._plot import (
     CriticalDifferenceDisplay,
     DifferencesDisplay,
@@ -32,6 +27,12 @@ from skeval.model_selection._plot import (
 )
 from skeval.model_selection._pooling import new_site_error, pool_estimates
 from skeval.model_selection._run_over_datasets import run_over_datasets
+from skeval.model_selection._scorers import (
+    WholeSample,
+    make_bootstrap_scorer,
+    make_interval_scorer,
+    make_permutation_scorer,
+)
 from skeval.model_selection._threshold import threshold_measures
 from skeval.model_selection._tuning import refit_one_se, tuning_bias, tuning_optimism
 from skeval.utils._plotting import EstimatesDisplay, NullDistributionDisplay
@@ -53,8 +54,10 @@ __all__ = [
     "PerturbationDisplay",
     "SimplexDisplay",
     "Test",
+    "WholeSample",
     "bootstrap_error",
     "compare_classifiers",
+    "compare_items",
     "compare_predictions",
     "compare_scores",
     "comparison_power",
@@ -64,6 +67,7 @@ __all__ = [
     "holdout_size",
     "learning_curve_band",
     "make_bootstrap_scorer",
+    "make_interval_scorer",
     "make_permutation_scorer",
     "metric_interval",
     "new_site_error",

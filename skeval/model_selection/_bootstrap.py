@@ -10,6 +10,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.random import SeedSequence
+from sklearn.base import clone
 from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import type_of_target
 
@@ -25,17 +26,20 @@ from skeval._inference.errors import (
 )
 from skeval._inference.estimate import Estimate
 from skeval._inference.intervals import row_means
-from skeval._resampling.fits import fit_plan, fit_scheme
-from skeval._resampling.folds import BootstrapScheme, bootstrap_scheme
-from skeval._resampling.plan import FitOutput, ResamplingPlan
-from skeval._resampling.task import LossLike, Params, Task, count_effective, read_task
-from skeval._resampling.units import (
-    DrawingUnits,
+from skeval._resampling.fit_loop import fit_each, run_plan
+from skeval._resampling.fit_outputs import FitOutput
+from skeval._resampling.fit_params import Params, count_effective
+from skeval._resampling.fold_plans import Resampler, double_bootstrap
+from skeval._resampling.inputs import Inputs, validate_inputs
+from skeval._resampling.losses import LossLike
+from skeval._resampling.plans import (
+    ResamplingPlan,
     bootstrap_plan,
     check_class_sizes,
-    drawing_units,
     plan_resamples,
 )
+from skeval._resampling.sampling_units import DrawingUnits, drawing_units
+from skeval.metrics._scorers import read_scoring
 from skeval.model_selection._estimates import (
     Outcome,
     Settings,
@@ -46,23 +50,10 @@ from skeval.model_selection._estimates import (
     find_error,
     untested_losses,
 )
-from skeval.model_selection._tuning import read_split_scores
+from skeval.model_selection._tuning import keep_last_round, read_split_scores
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
 from skeval.utils._compat import MetadataRequester, num_samples
-
-__all__ = [
-    "BootstrapSplit",
-    "bootstrap_error",
-    "find_bootstraps",
-    "make_bootstrap_scorer",
-    "plan_bootstrap",
-    "refit_632",
-    "run_bootstrap",
-    "run_location_shifted",
-    "run_two_stage",
-    "score_632",
-]
 
 
 def bootstrap_error(
@@ -146,8 +137,7 @@ def bootstrap_error(
     n_jobs : int, default=None
         Number of joblib workers; the result does not depend on it.
     verbose : int, default=0
-        1 says whether a solver does the fits, and shows a progress bar; more adds joblib's own
-        lines.
+        1 reports whether a solver is used and shows a progress bar; more adds joblib's own lines.
     memory : str, path-like or joblib.Memory, default=None
         Where finished fits are kept. A run that was interrupted and starts again with the same
         arguments, `random_state` an int, does only the rest; see :doc:`/user_guide/scale`.
@@ -175,17 +165,17 @@ def bootstrap_error(
     -----
     A resample that leaves nothing out or holds one class only is drawn again and counted.
 
-    Standard errors are those of the infinitesimal jackknife [1]_, with the Monte-Carlo noise of
-    the finite number of resamples taken out [2]_; those of .632 and .632+ combine the influence
-    values of `AE`, `BI` and `gamma` by the delta method.
+    Standard errors come from the infinitesimal jackknife [1]_, corrected for the Monte Carlo noise
+    of the finite number of resamples [2]_; those of .632 and .632+ combine the influence values of
+    `AE`, `BI` and `gamma` by the delta method.
 
-    The interval of 0-1 loss is Wilson's, of the estimate `p` in
-    :math:`\min(n, p(1-p)/se^2)` samples (in `n`, or as many as there are groups, where `p` is 0
-    or 1), since the normal interval is too short where few errors are seen and a point where none
-    is; that of squared and absolute loss is normal on the logarithmic scale. Coverage of the error
-    of the fitted rule by nominal 95 % intervals, mean width in parentheses (linear discriminant
-    analysis of two Gaussian classes whose means are `d` standard deviations apart in one of `p`
-    features, 200 resamples; 300 data sets for p = 4, 200 for p = 15):
+    The interval of 0-1 loss is Wilson's, of the estimate `p` in :math:`\min(n, p(1-p)/se^2)`
+    samples (in `n`, or as many as there are groups, where `p` is 0 or 1), because the normal
+    interval is too short with few errors and collapses to a point without any; that of squared and
+    absolute loss is normal on the logarithmic scale. Coverage of the error of the fitted rule by
+    nominal 95 % intervals, mean width in parentheses (linear discriminant analysis of two Gaussian
+    classes whose means are `d` standard deviations apart in one of `p` features, 200 resamples; 300
+    data sets for p = 4, 200 for p = 15):
 
     ===  ==  ===  =====  ==========  ==========  ==========  ==========  ==========  ==========
     n    p   d    error  oob         oob         .632        .632        .632+       .632+
@@ -237,41 +227,45 @@ def bootstrap_error(
     _checks.check_confidence_level(confidence_level)
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     given = {"groups": groups, "sample_weight": sample_weight, "params": params}
-    task = read_task(estimator, X, y, loss=loss, method=method, **given, **run)
+    inputs = validate_inputs(estimator, X, y, loss=loss, method=method, **given, **run)
     _checks.check_option("average", average, ("samples", "bootstraps"))
     _checks.check_flag("stratify", stratify)
-    if stratify and task.target.classes is None:
-        raise ValueError(f"stratify=True needs a classifier, got {type(task.estimator).__name__}.")
+    if stratify and inputs.target.classes is None:
+        raise ValueError(
+            f"stratify=True needs a classifier, got {type(inputs.estimator).__name__}."
+        )
     settings = {"n_resamples": n_resamples, "average": average}
     settings |= {"stratify": stratify, "indices": indices}
-    outcomes = find_bootstraps(task, _checks.root_seed(random_state), settings)
-    return conclude(task, outcomes[method], confidence_level)
+    outcomes = find_bootstraps(inputs, _checks.root_seed(random_state), settings)
+    return conclude(inputs, outcomes[method], confidence_level)
 
 
-def plan_bootstrap(task: Task, root: SeedSequence, settings: Settings) -> ResamplingPlan:
+def plan_bootstrap(inputs: Inputs, root: SeedSequence, settings: Settings) -> ResamplingPlan:
     """Return the fits of resamples."""
-    target, n = task.target, _checks.check_count("n_resamples", settings["n_resamples"])
+    target, n = inputs.target, _checks.check_count("n_resamples", settings["n_resamples"])
     codes = None if target.classes is None else target.codes
-    units = find_units(task, settings)
+    units = find_units(inputs, settings)
     if settings.get("indices") is not None:
         return plan_resamples(settings["indices"], units, codes)
     return bootstrap_plan(units, n, root, target.classes, codes)
 
 
-def find_units(task: Task, settings: Settings) -> DrawingUnits:
+def find_units(inputs: Inputs, settings: Settings) -> DrawingUnits:
     """Return what a resample draws."""
-    strata = task.target.codes if settings.get("stratify") else None
-    return drawing_units(len(task.target), strata, task.groups)
+    strata = inputs.target.codes if settings.get("stratify") else None
+    return drawing_units(len(inputs.target), strata, inputs.groups)
 
 
-def find_bootstraps(task: Task, root: SeedSequence, settings: Settings) -> dict[str, Outcome]:
+def find_bootstraps(inputs: Inputs, root: SeedSequence, settings: Settings) -> dict[str, Outcome]:
     """Return what every bootstrap estimate finds, by method, from one set of fits."""
-    check_class_sizes(task.target.classes, task.target.codes)
-    plan, units = plan_bootstrap(task, root, settings), find_units(task, settings)
-    bags, average = sum_out_of_bag(task, plan, units), settings.get("average", "samples")
-    loss, weights = task.loss, task.relative_weight
-    own = answer_own_samples(task.under(error_score="raise"))  # no estimate can do without it
-    truth, predictions = loss.pair(task.target, task.target.codes, own)
+    check_class_sizes(inputs.target.classes, inputs.target.codes)
+    plan, units = plan_bootstrap(inputs, root, settings), find_units(inputs, settings)
+    bags, average = sum_out_of_bag(inputs, plan, units), settings.get("average", "samples")
+    loss, weights = inputs.loss, inputs.relative_weight
+    own = answer_own_samples(
+        inputs.with_options(error_score="raise")
+    )  # no estimate can do without it
+    truth, predictions = loss.pair(inputs.target, inputs.target.codes, own)
     tested, sample_errors = bags.tests > 0, bags.sample_errors
     counts = (block.train for block in plan.blocks())
     oob_influence = out_of_bag_influence(sample_errors, bags.scores, counts, units, weights)
@@ -326,14 +320,14 @@ class OutOfBag:
         return means
 
 
-def sum_out_of_bag(task: Task, plan: ResamplingPlan, units: DrawingUnits) -> OutOfBag:
+def sum_out_of_bag(inputs: Inputs, plan: ResamplingPlan, units: DrawingUnits) -> OutOfBag:
     """Fit every resample and sum its out-of-bag losses."""
-    n, weights = len(task.target), task.relative_weight
+    n, weights = len(inputs.target), inputs.relative_weight
     sums, tests = np.zeros(n), np.zeros(n)
     errors, scores, n_redrawn, n_failed = [], [], 0, 0
     odds = (1 if weights is None else weights) / units.left_out_probability
-    for block, output in fit_plan(task, plan):
-        losses, failed = task.loss.of_output(task.target, block, output), output.failed
+    for block, output in run_plan(inputs, plan):
+        losses, failed = inputs.loss.of_output(inputs.target, block, output), output.failed
         counted = np.nan_to_num(losses)
         sums += counted.sum(axis=0)
         tests += np.isfinite(losses).sum(axis=0)
@@ -346,12 +340,12 @@ def sum_out_of_bag(task: Task, plan: ResamplingPlan, units: DrawingUnits) -> Out
     )
 
 
-def run_bootstrap(task: Task, root: SeedSequence, settings: Settings) -> Outcome:
+def run_bootstrap(inputs: Inputs, root: SeedSequence, settings: Settings) -> Outcome:
     """Estimate as `bootstrap_error` does, whatever groups are called: B + 1 fits."""
     _checks.check_count("n_resamples", settings["n_resamples"], 2)
-    groups = None if task.units.n_groups is None else task.units.unit
-    numbered = task.under(target=replace(task.target, groups=groups))
-    return find_bootstraps(numbered, root, settings)[task.method]
+    groups = None if inputs.units.n_groups is None else inputs.units.unit
+    numbered = inputs.with_options(target=replace(inputs.target, groups=groups))
+    return find_bootstraps(numbered, root, settings)[inputs.method]
 
 
 class Resampled(NamedTuple):
@@ -371,22 +365,22 @@ class Resampled(NamedTuple):
 
 
 def read_sample(
-    task: Task, scheme: BootstrapScheme, number: int, answers: list[FitOutput | None]
+    inputs: Inputs, resampler: Resampler, number: int, answers: list[FitOutput | None]
 ) -> Resampled:
     """Return what the fits of a sample and of its resamples say, nan where they failed."""
-    (loss,), resampler = task.losses, scheme.resampler
+    (loss,) = inputs.losses
     if answers[0] is None or answers[1:].count(None) == len(answers) - 1:
         return Resampled(np.nan, np.nan, np.full(len(answers) - 1, np.nan))
     sample = resampler.sample(number)
     losses = np.full((len(answers), len(sample.rows)), np.nan)
     for fit, answer in enumerate(answers):
         if answer is not None:
-            of_row = np.zeros(len(task.target))
-            of_row[answer.rows] = task.loss_values(loss, answer)
+            of_row = np.zeros(len(inputs.target))
+            of_row[answer.rows] = inputs.loss_values(loss, answer)
             losses[fit] = of_row[sample.rows]
     counts = np.stack([resampler.counts(number, b, sample) for b in range(len(answers) - 1)])
     place = np.searchsorted(answers[0].rows, sample.rows)
-    truth, predictions = loss.pair(task.target, task.target.codes[answers[0].rows], answers[0])
+    truth, predictions = loss.pair(inputs.target, inputs.target.codes[answers[0].rows], answers[0])
     pairs = None if loss.name == "zero_one" else loss
     cases = truth[place], predictions[place]
     plus, apparent = resampled_plus(*cases, losses, counts == 0, pairs)
@@ -395,43 +389,44 @@ def read_sample(
 
 
 def read_samples(
-    task: Task, n_resamples: list[int], root: SeedSequence
+    inputs: Inputs, n_resamples: list[int], root: SeedSequence
 ) -> tuple[list[Resampled], int, int]:
     """Fit samples and their resamples; return what each says, and the fits done and failed."""
-    codes = None if task.target.classes is None else task.target.codes
-    check_class_sizes(task.target.classes, codes)
-    scheme = bootstrap_scheme(task.units, task.target, n_resamples, root)
-    answers, found, n_failed = fit_scheme(task, scheme), [], 0
+    codes = None if inputs.target.classes is None else inputs.target.codes
+    check_class_sizes(inputs.target.classes, codes)
+    resampler = Resampler(inputs.units, inputs.target, root)
+    plan = double_bootstrap(resampler, n_resamples)
+    answers, found, n_failed = fit_each(inputs, plan), [], 0
     for number, n in enumerate(n_resamples):
         part = list(islice(answers, 1 + n))
         n_failed += part.count(None)
-        found.append(read_sample(task, scheme, number, part))
+        found.append(read_sample(inputs, resampler, number, part))
     for _ in answers:  # nothing is left, but at its end the generator warns of failed fits
         pass
-    check_enough(task, np.array([found[0].plus]), 1)
-    return found, scheme.plan.n_fits, n_failed
+    check_enough(inputs, np.array([found[0].plus]), 1)
+    return found, plan.n_fits, n_failed
 
 
-def run_location_shifted(task: Task, root: SeedSequence, settings: Settings) -> Outcome:
+def run_location_shifted(inputs: Inputs, root: SeedSequence, settings: Settings) -> Outcome:
     """Shift the in-bag errors by what the resubstitution error lacks; too short: B + 1 fits."""
     n_resamples = _checks.check_count("n_resamples", settings["n_resamples"], 2)
-    ((plus, apparent, in_bag),), n_fits, n_failed = read_samples(task, [n_resamples], root)
+    ((plus, apparent, in_bag),), n_fits, n_failed = read_samples(inputs, [n_resamples], root)
     draws = in_bag + (plus - apparent)
-    (loss,) = task.losses
-    found = find(loss, plus, spread_of(draws), draws, untested_losses(task))
+    (loss,) = inputs.losses
+    found = find(loss, plus, spread_of(draws), draws, untested_losses(inputs))
     return Outcome([found], n_fits, n_failed)
 
 
-def run_two_stage(task: Task, root: SeedSequence, settings: Settings) -> Outcome:
+def run_two_stage(inputs: Inputs, root: SeedSequence, settings: Settings) -> Outcome:
     """Estimate again in resamples of the data, by theirs; too short: B (b + 2) + 1 fits."""
     n_resamples = _checks.check_count("n_resamples", settings["n_resamples"], 2)
     n_inner = _checks.check_count("n_inner_resamples", settings["n_inner_resamples"])
     sizes = [n_resamples] + [n_inner] * n_resamples
-    (whole, *again), n_fits, n_failed = read_samples(task, sizes, root)
+    (whole, *again), n_fits, n_failed = read_samples(inputs, sizes, root)
     draws = np.array([each.plus for each in again])
-    check_enough(task, draws, 2)
-    (loss,) = task.losses
-    found = find(loss, whole.plus, spread_of(draws), draws, untested_losses(task))
+    check_enough(inputs, draws, 2)
+    (loss,) = inputs.losses
+    found = find(loss, whole.plus, spread_of(draws), draws, untested_losses(inputs))
     return Outcome([found], n_fits, n_failed)
 
 
@@ -444,8 +439,9 @@ def spread_of(draws: np.ndarray) -> float:
 class BootstrapSplit(MetadataRequester):
     """Bootstrap resamples as train sets, the samples that they leave out as test sets.
 
-    A scikit-learn cross-validator for ``cv=``. The training indices repeat samples; the same seed
-    gives the resamples of `bootstrap_error`. Groups that are passed to `split` are drawn whole.
+    A scikit-learn cross-validator for ``cv=``. The mean test score is the out-of-bag score. The
+    training indices repeat samples; the same seed gives the resamples of `bootstrap_error`. Groups
+    that are passed to `split` are drawn whole.
 
     Parameters
     ----------
@@ -453,8 +449,6 @@ class BootstrapSplit(MetadataRequester):
         Number of resamples.
     stratify : bool, default=False
         Draw within each class.
-    include_resubstitution : bool, default=False
-        Put a split (all, all) first, for `score_632` and `refit_632`.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the resamples.
 
@@ -470,32 +464,25 @@ class BootstrapSplit(MetadataRequester):
     >>> from sklearn.neighbors import KNeighborsClassifier
     >>> from skeval.model_selection import BootstrapSplit, score_632
     >>> X, y = load_iris(return_X_y=True)
-    >>> cv = BootstrapSplit(50, include_resubstitution=True, random_state=0)
-    >>> scores = cross_validate(KNeighborsClassifier(), X, y, cv=cv)["test_score"]
-    >>> round(score_632(scores, cv=cv), 3)
-    0.963
+    >>> cv = BootstrapSplit(50, random_state=0)
+    >>> res = cross_validate(KNeighborsClassifier(), X, y, cv=cv, return_estimator=True)
+    >>> round(float(res["test_score"].mean()), 3), round(score_632(res, X, y), 3)
+    (0.961, 0.963)
     """
 
     # Groups that reach a splitter are its own, with metadata routing as without.
     __metadata_request__split: ClassVar[dict[str, bool]] = {"groups": True}
 
     def __init__(
-        self,
-        n_splits: int = 200,
-        *,
-        stratify: bool = False,
-        include_resubstitution: bool = False,
-        random_state: RandomStateLike = None,
+        self, n_splits: int = 200, *, stratify: bool = False, random_state: RandomStateLike = None
     ) -> None:
         _checks.check_flag("stratify", stratify)
-        _checks.check_flag("include_resubstitution", include_resubstitution)
         self.n_splits = _checks.check_count("n_splits", n_splits)
         self.stratify = stratify
-        self.include_resubstitution = include_resubstitution
         self.random_state = random_state
 
     def __repr__(self) -> str:
-        names = ("n_splits", "stratify", "include_resubstitution", "random_state")
+        names = ("n_splits", "stratify", "random_state")
         values = ", ".join(f"{name}={getattr(self, name)!r}" for name in names)
         return f"{type(self).__name__}({values})"
 
@@ -511,7 +498,7 @@ class BootstrapSplit(MetadataRequester):
         -------
         int
         """
-        return self.n_splits + bool(self.include_resubstitution)
+        return self.n_splits
 
     def split(
         self, X: Any, y: Any = None, groups: Any = None
@@ -547,8 +534,6 @@ class BootstrapSplit(MetadataRequester):
         units = drawing_units(n_samples, codes if self.stratify else None, groups)
         plan = bootstrap_plan(units, self.n_splits, self.random_state, classes, codes)
         everything = np.arange(n_samples)
-        if self.include_resubstitution:
-            yield everything, everything
         for block in plan.blocks():
             for counts, test in zip(block.train, block.test, strict=True):
                 yield np.repeat(everything, counts), np.flatnonzero(test)
@@ -566,30 +551,38 @@ def _encode_classes(y: Any) -> tuple[np.ndarray | None, np.ndarray | None]:
     return np.unique(_checks.check_y("y", y), return_inverse=True)
 
 
-def check_resubstitution(cv: Any, n_scores: int) -> None:
-    """Raise unless so many scores are those of a splitter that puts (all, all) first."""
-    if not isinstance(cv, BootstrapSplit) or not cv.include_resubstitution:
-        raise ValueError(
-            "cv must be the BootstrapSplit(include_resubstitution=True) that made the scores, as "
-            f"the first of them has to be the resubstitution score; got {cv!r}."
-        )
-    if n_scores != cv.get_n_splits():
-        raise ValueError(
-            f"cv must have made the scores, of which there are {n_scores}; it makes "
-            f"{cv.get_n_splits()}."
-        )
+RESUBSTITUTION_SHARE = 0.368
 
 
-def score_632(scores: Any, *, cv: BootstrapSplit) -> float:
-    """Return the .632 estimate ``0.368 scores[0] + 0.632 mean(scores[1:])`` of any score.
+def score_632(
+    results: Mapping[str, Any],
+    X: Any = None,
+    y: Any = None,
+    *,
+    scoring: Any = None,
+    metric: str = "score",
+) -> float:
+    r"""Return the .632 estimate of a score from ``cross_validate(..., cv=BootstrapSplit())``.
+
+    With :math:`B` the mean out-of-bag score of the resamples, `A` the resubstitution score,
+
+    .. math:: score_{.632} = 0.368\, A + 0.632\, B .
 
     Parameters
     ----------
-    scores : array-like of shape (1 + n_resamples,)
-        The resubstitution score, then the out-of-bag score of each resample, as `cv` yields them.
-    cv : BootstrapSplit
-        The splitter that made the scores, with ``include_resubstitution=True``. Scores do not show
-        whether the first is that of resubstitution, without which the estimate is wrong.
+    results : dict
+        The dict that ``cross_validate`` returned, run with ``return_estimator=True`` or
+        ``return_train_score=True``.
+    X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features), default=None
+        The samples. With them, `A` is the score of one estimator that is fitted to all samples, a
+        clone of those in `results`: the exact estimate. Without them, `A` is the mean score of the
+        estimators on their own resamples, an approximation that costs no fit.
+    y : array-like of shape (n_samples,), default=None
+        The labels or numbers.
+    scoring : str or callable, default=None
+        The score of `metric`, as ``cross_validate`` had it; only with `X`.
+    metric : str, default="score"
+        Name of the score in `results`: the part of "test_accuracy" after "test\_".
 
     Returns
     -------
@@ -599,163 +592,118 @@ def score_632(scores: Any, *, cv: BootstrapSplit) -> float:
     Raises
     ------
     TypeError
-        If `scores` is a dict, such as ``cross_validate`` returns, or a search.
+        If `results` is not such a dict.
     ValueError
-        If `scores` is not a vector of finite numbers, or not what `cv` yields.
+        If it lacks the scores or, as needed, the estimators or training scores; if a score is not
+        finite; or if only one of `X` and `y` is given.
 
     See Also
     --------
-    bootstrap_error : The same of a loss, with its standard error.
+    bootstrap_error : The same for a loss, with its standard error.
+    make_bootstrap_scorer : The estimate as a scorer.
+
+    Notes
+    -----
+    The mean of ``results["test_score"]`` is the out-of-bag score.
 
     Examples
     --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.model_selection import cross_validate
+    >>> from sklearn.neighbors import KNeighborsClassifier
     >>> from skeval.model_selection import BootstrapSplit, score_632
-    >>> cv = BootstrapSplit(2, include_resubstitution=True)
-    >>> round(score_632([1.0, 0.8, 0.9], cv=cv), 4)
-    0.9052
+    >>> X, y = load_iris(return_X_y=True)
+    >>> cv = BootstrapSplit(50, random_state=0)
+    >>> res = cross_validate(KNeighborsClassifier(), X, y, cv=cv, return_estimator=True)
+    >>> round(score_632(res, X, y), 3)
+    0.963
     """
-    if isinstance(scores, Mapping) or hasattr(scores, "fit"):
+    if not isinstance(results, Mapping):
         raise TypeError(
-            "scores must be a vector, such as cross_validate(...)['test_score'] or the split "
-            f"scores of a candidate, got {type(scores).__name__}."
+            f"results must be the dict of cross_validate, got {type(results).__name__}."
         )
-    values = _checks.check_data(
-        "scores", scores, ensure_2d=False, dtype=float, estimator="score_632"
+    if (X is None) != (y is None):
+        raise ValueError("X and y must be given both or not at all.")
+    if X is None and scoring is not None:
+        raise ValueError(f"scoring must be None without X and y, got {scoring!r}.")
+    outside = read_scores(results, f"test_{metric}")
+    if X is None:
+        hint = "return_train_score=True, or give X and y"
+        apparent = float(read_scores(results, f"train_{metric}", hint).mean())
+    else:
+        if "estimator" not in results:
+            raise ValueError("results must hold estimators: run with return_estimator=True.")
+        fitted = clone(results["estimator"][0]).fit(X, y)
+        apparent = float(read_scoring(fitted, scoring)(fitted, X, y))
+    return RESUBSTITUTION_SHARE * apparent + (1 - RESUBSTITUTION_SHARE) * float(outside.mean())
+
+
+def read_scores(
+    results: Mapping[str, Any], name: str, remedy: str = "metric= names another"
+) -> np.ndarray:
+    """Return a vector of scores from the dict of ``cross_validate``."""
+    if name not in results:
+        raise ValueError(f"results must hold {name!r}, got {sorted(results)}; {remedy}.")
+    scores: np.ndarray = _checks.check_data(
+        f"results[{name!r}]", results[name], ensure_2d=False, dtype=float, estimator="score_632"
     )
-    if values.ndim != 1:
-        raise ValueError(f"scores must be a vector, got shape {values.shape}.")
-    check_resubstitution(cv, len(values))
-    return float(0.368 * values[0] + 0.632 * values[1:].mean())
+    return scores
 
 
-def refit_632(cv_results: Mapping[str, Any], *, cv: BootstrapSplit, metric: str = "score") -> int:
-    """Return the index of the candidate with the best .632 score, for ``refit=``.
+def refit_632(cv_results: Mapping[str, Any], *, metric: str = "score") -> int:
+    """Return the index of the candidate with the best .632 score, for ``refit=`` of a search.
+
+    The score of a candidate is ``0.368 A + 0.632 B``, where `B` is the mean out-of-bag score and
+    `A` the mean score of its rules on their own resamples. ``make_bootstrap_scorer(".632")`` with
+    `WholeSample` has the resubstitution score of one fit for `A`, and `best_score_`.
 
     Parameters
     ----------
     cv_results : dict
-        The `cv_results_` of a search.
-    cv : BootstrapSplit
-        The splitter of that search, with ``include_resubstitution=True``; bind it with
-        `functools.partial`.
+        The `cv_results_` of a search with ``cv=BootstrapSplit()`` and ``return_train_score=True``.
     metric : str, default="score"
-        The metric of a search with several; bind it, too.
+        The metric of a search with several; bind it with `functools.partial`.
 
     Returns
     -------
     int
-        Position in ``cv_results["params"]``. Note that `mean_test_score` of such a search mixes
-        the resubstitution score in; `score_632` of a candidate's split scores is the estimate. A
-        search that chooses by a callable has no `best_score_`, since scikit-learn does not know
-        what was maximized; one that scores by `make_bootstrap_scorer` has.
+        Position in ``cv_results["params"]``; of a search by halving, in its last round. A search
+        with a callable `refit` has no `best_score_`, because scikit-learn does not know the
+        maximized score.
 
     Raises
     ------
     ValueError
-        If `cv_results` has no such metric, or not as many scores as `cv` makes splits.
+        If `cv_results` has no such metric or no training scores.
 
     Examples
     --------
-    >>> from functools import partial
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.model_selection import GridSearchCV
     >>> from sklearn.neighbors import KNeighborsClassifier
     >>> from skeval.model_selection import BootstrapSplit, refit_632
     >>> X, y = load_iris(return_X_y=True)
-    >>> cv = BootstrapSplit(30, include_resubstitution=True, random_state=0)
-    >>> grid = {"n_neighbors": [1, 15, 120]}
-    >>> best = partial(refit_632, cv=cv)
-    >>> GridSearchCV(KNeighborsClassifier(), grid, cv=cv, refit=best).fit(X, y).best_params_
+    >>> cv, grid = BootstrapSplit(30, random_state=0), {"n_neighbors": [1, 15, 120]}
+    >>> options = {"cv": cv, "refit": refit_632, "return_train_score": True}
+    >>> GridSearchCV(KNeighborsClassifier(), grid, **options).fit(X, y).best_params_
     {'n_neighbors': 1}
     """
-    scores = read_split_scores(cv_results, metric)
-    check_resubstitution(cv, len(scores))
-    estimates = 0.368 * scores[0] + 0.632 * scores[1:].mean(axis=0)
+    estimates = _score_candidates(cv_results, metric=metric)
     if np.isnan(estimates).all():
         raise ValueError(f"cv_results holds no candidate whose {metric!r} is a number throughout.")
     return int(np.nanargmax(estimates))
 
 
-@dataclass(frozen=True)
-class BootstrapScorer:
-    """A scorer ``scorer(estimator, X, y)`` that trains the estimator on resamples of X and y."""
-
-    method: str
-    n_resamples: int
-    loss: LossLike
-    random_state: int
-
-    def __call__(self, estimator: Any, X: Any, y: Any) -> float:
-        """Return the bootstrap estimate, larger is better."""
-        found = bootstrap_error(estimator, X, y, **vars(self))
-        return 1 - found.value if found.details["loss"] == "zero_one" else -found.value
+def _score_candidates(cv_results: Mapping[str, Any], *, metric: str = "score") -> np.ndarray:
+    """Return the .632 score of each candidate, nan before the last round of a halving search."""
+    outside = read_split_scores(cv_results, metric)
+    name = f"mean_train_{metric}"
+    if name not in cv_results:
+        raise ValueError(f"cv_results must hold {name!r}: search with return_train_score=True.")
+    outside = keep_last_round(cv_results, outside).mean(axis=0)
+    apparent = np.asarray(cv_results[name], dtype=float)
+    estimates: np.ndarray = RESUBSTITUTION_SHARE * apparent + (1 - RESUBSTITUTION_SHARE) * outside
+    return estimates
 
 
-def make_bootstrap_scorer(
-    method: str = ".632+",
-    *,
-    n_resamples: int = 200,
-    loss: LossLike = None,
-    random_state: RandomStateLike = None,
-) -> BootstrapScorer:
-    """Make a scorer of the bootstrap estimate of the error, for ``scoring=`` of a search.
-
-    The score is one less the error rate, or minus the mean of another loss; larger is better. It is
-    that of the estimator trained anew on resamples of the samples that are scored, so let a search
-    score all of them: ``cv=[(everything, everything)]``. Its `best_score_` and `mean_test_score`
-    are then the bootstrap estimates, and all candidates see the same resamples.
-
-    Parameters
-    ----------
-    method : {"oob", ".632", ".632+"}, default=".632+"
-        The estimate, as in `bootstrap_error`.
-    n_resamples : int, default=200
-        Number of resamples, each of which is a fit of every candidate.
-    loss : str or callable, default=None
-        As in `bootstrap_error`: None means 0-1 loss for classifiers and squared error for
-        regressors.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the resamples, drawn once for all calls.
-
-    Returns
-    -------
-    BootstrapScorer
-        A picklable callable ``scorer(estimator, X, y) -> float``.
-
-    Raises
-    ------
-    ValueError
-        If `method` is unknown or `n_resamples` < 1.
-
-    See Also
-    --------
-    bootstrap_error : The estimate with its standard error and interval.
-    refit_632 : The same choice by .632 from the scores of a `BootstrapSplit`.
-
-    Notes
-    -----
-    The best of many scores is too good, as that of any search: `tuning_optimism` says by how much.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.model_selection import GridSearchCV
-    >>> from sklearn.neighbors import KNeighborsClassifier
-    >>> from skeval.model_selection import make_bootstrap_scorer
-    >>> X, y = load_iris(return_X_y=True)
-    >>> everything = np.arange(len(y))
-    >>> search = GridSearchCV(
-    ...     KNeighborsClassifier(),
-    ...     {"n_neighbors": [1, 30, 120]},
-    ...     scoring=make_bootstrap_scorer(n_resamples=30, random_state=0),
-    ...     cv=[(everything, everything)],
-    ... ).fit(X, y)
-    >>> search.best_params_
-    {'n_neighbors': 1}
-    >>> round(float(search.best_score_), 3)
-    0.972
-    """
-    _checks.check_option("method", method, METHODS)
-    n_resamples = _checks.check_count("n_resamples", n_resamples)
-    return BootstrapScorer(method, n_resamples, loss, _checks.small_seed(random_state))
+refit_632.selection_scores = _score_candidates  # type: ignore[attr-defined]

@@ -21,29 +21,23 @@ from sklearn.utils import get_tags
 from skeval._inference.areas import independent_size
 from skeval._inference.intervals import Codes, Spread, spread_between
 from skeval._inference.paired import Right
-from skeval._resampling.fits import check_error_score, fit_plan, score_plan
-from skeval._resampling.folds import fold_plan, keeps_order, resolve_folds
-from skeval._resampling.plan import RESPONSES, join_outputs
-from skeval._resampling.questions import Questions, ReplayedEstimator
-from skeval._resampling.task import (
-    Params,
-    Target,
-    Task,
-    check_takes_weights,
-    read_task,
-    resolve_loss,
-)
-from skeval._resampling.units import (
-    DrawingUnits,
-    ExchangedUnits,
+from skeval._resampling.fit_loop import check_error_score, run_plan, score_plan
+from skeval._resampling.fit_outputs import RESPONSES, join_outputs
+from skeval._resampling.fit_params import Params, check_takes_weights
+from skeval._resampling.fit_request import FitRequest, ReplayedEstimator
+from skeval._resampling.inputs import Inputs, validate_inputs
+from skeval._resampling.losses import resolve_loss
+from skeval._resampling.resampled_statistics import (
     Statistic,
-    drawing_units,
     mean_held,
     mean_signed,
     values_of_draws,
     values_or_nan,
     warn_of_undefined,
 )
+from skeval._resampling.sampling_units import DrawingUnits, ExchangedUnits, drawing_units
+from skeval._resampling.splitters import fold_plan, keeps_order, resolve_folds
+from skeval._resampling.target import Target
 from skeval.metrics._scorers import range_of
 from skeval.metrics._table import METRICS, Metric, find_row, unwrap
 from skeval.metrics._text import Sums, find_sums
@@ -68,13 +62,11 @@ from skeval.model_selection._comparison_methods import (
 )
 from skeval.model_selection._error_interval import find_mean_loss
 from skeval.model_selection._estimates import repeat_folds
-from skeval.model_selection._metric_interval import find_sample_values
+from skeval.model_selection._metric_interval import find_metric, find_sample_values
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
 from skeval.utils._compat import Interval, validate_params
 from skeval.utils._text import name_estimators, name_scoring
-
-__all__ = ["compare_classifiers", "compare_predictions", "default_rope"]
 
 Named = Mapping[str, Any] | Sequence[Any]
 """Things by name, or a list of them."""
@@ -132,14 +124,15 @@ def compare_classifiers(
         `sklearn.model_selection.TimeSeriesSplit`, and a score that is a mean of losses of samples,
         as the accuracy, "time_blocks". "corrected_t": the corrected resampled t-test of Nadeau and
         Bengio on the scores of the splits, with the mean `n_test / n_train` of these very splits;
-        over repeated K-fold it has the most power, see Notes. The others pool the held-out
-        predictions, one per sample, and so take the fitted classifiers as they are: "mcnemar" for
-        accuracy (exact where fewer than 25 samples are discordant), "cochran_q" the same after the
-        test that none differs, "bootstrap" for any score, "delong" for the area under the ROC
-        curve. "delong" is conditional on the trained rules: with 40 to 60 samples without any
-        signal it rejects at 5 % in 12 to 15 % of data sets, as the result says. "time_blocks",
-        "diebold_mariano" and "giacomini_white" are those of `compare_predictions`, of what each
-        sample that was tested scores, in the order of the samples.
+        over repeated K-fold it has the most power, see Notes. The other methods pool the
+        out-of-fold predictions, one per sample, and treat the trained classifiers as fixed:
+        "mcnemar" for accuracy (exact where fewer than 25 samples are discordant), "cochran_q" the
+        same after the test that none differs, "bootstrap" for any score, "delong" for the area
+        under the ROC curve. "delong" is conditional on the trained rules: with 40 to 60 samples
+        without any signal a test at 5 % rejects in 12 to 15 % of data sets; the result warns of
+        this. "time_blocks", "diebold_mariano" and "giacomini_white" are those of
+        `compare_predictions`, of what each sample that was tested scores, in the order of the
+        samples.
     scoring : str or callable, default=None
         A name of `get_scorer` or a scorer; None is the accuracy, for "delong" the area. A callable
         under "bootstrap" must use its samples only through the methods of the estimator.
@@ -152,15 +145,14 @@ def compare_classifiers(
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the samples in every fit; scores are not weighted.
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
-        What the test is to show of the score of the first minus that of the second: that it is not
+        Alternative hypothesis for the score of the first minus that of the second: that it is not
         0, above 0 or below it. The interval is two-sided in any case, and so is the test of more
         than two.
     rope : float, default=None
         Half the width of the region of practical equivalence, in units of the score: a smaller
-        difference does not matter to you. None is 0.01 for scores that lie between -1 and 1
-        whatever the data, and 0 for others, whose unit it does not know. The result of
-        "corrected_t" has the posterior probabilities that one is better by more, and that neither
-        is, by the Bayesian correlated t test [5]_.
+        difference does not matter to you. None means 0.01 for scores between -1 and 1, and 0 for
+        others, whose unit is unknown. The result of "corrected_t" has the posterior probabilities
+        that one is better by more, and that neither is, by the Bayesian correlated t test [5]_.
     confidence_level : float, default=0.95
         Nominal coverage of the interval; of more than two, that all intervals hold together.
     n_resamples : int, default=2000
@@ -257,9 +249,9 @@ def compare_classifiers(
       KNeighborsClassifier  0.9297
     McNemar's test, 95 % interval
       GaussianNB - KNeighborsClassifier   0.0070 [-0.0170, 0.0310]  P = 0.665
-      No difference is shown at 5 % (P = 0.67). That is no proof of equality. The difference
-      may lie anywhere from -0.017 to 0.031 (95 % interval). This holds for these
-      predictions; that training anew would change them is left out.
+      No significant difference at 5 % (P = 0.67). This is not evidence of equality. The
+      difference may be anywhere from -0.017 to 0.031 (95 % CI). This applies to these
+      predictions; variation from retraining is not included.
 
     All pairs of three:
 
@@ -275,13 +267,13 @@ def compare_classifiers(
       bayes       0.9367
       neighbours  0.9296
       centroid    0.8858
-    corrected resampled t, 95 % intervals for all together
+    corrected resampled t, 95 % simultaneous intervals
       bayes - neighbours      0.0071 [-0.0646, 0.0789]  P = 0.777
       bayes - centroid        0.0510 [-0.0074, 0.1094]  P = 0.065
       neighbours - centroid   0.0438 [-0.0026, 0.0902]  P = 0.065
-      bayes has the highest score (corrected resampled t, level 5 % for all of 3 pairs). It
-      is not shown to differ from neighbours, centroid; that is no proof of equality, see
-      the intervals.
+      bayes has the highest score (corrected resampled t, level 5 % for all of 3 pairs). No
+      significant difference from neighbours, centroid; this is not evidence of equality,
+      see the intervals.
     >>> comparison.ranks["centroid"].interval.low
     1.0
     """
@@ -294,11 +286,11 @@ def compare_classifiers(
     _comparison_methods.check_estimators("estimators", named, method, groups)
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     given = {"groups": groups, "sample_weight": sample_weight, "params": params}
-    task = read_task(next(iter(named.values())), X, y, with_loss=False, **given, **run)
-    check_shared(named, task, method)
-    score = _comparison_methods.choose_scoring(method, scoring, task.estimator)
-    folds = choose_splits(cv, method, task.X, task.target, task.groups, random_state)
-    alone = task.groups is None and task.error_score == "raise" and task.target.y.ndim == 1
+    inputs = validate_inputs(next(iter(named.values())), X, y, with_loss=False, **given, **run)
+    check_shared(named, inputs, method)
+    score = _comparison_methods.choose_scoring(method, scoring, inputs.estimator)
+    folds = choose_splits(cv, method, inputs.X, inputs.target, inputs.groups, random_state)
+    alone = inputs.groups is None and inputs.error_score == "raise" and inputs.target.y.ndim == 1
     if (
         chosen == "auto"
         and alone
@@ -308,7 +300,7 @@ def compare_classifiers(
         method = "time_blocks"
     fits = Fits(
         names=tuple(named),
-        tasks=tuple(task.of(estimator) for estimator in named.values()),
+        tasks=tuple(inputs.with_estimator(estimator) for estimator in named.values()),
         folds=folds,
         score=score,
         scorer=_comparison_methods.resolve_scorer(score),
@@ -331,25 +323,25 @@ def default_rope(scoring: str) -> float:
     return ROPE if max(map(abs, range_of(scoring))) <= 1 else 0.0
 
 
-def check_shared(estimators: Mapping[str, Any], task: Task, method: str) -> None:
+def check_shared(estimators: Mapping[str, Any], inputs: Inputs, method: str) -> None:
     """Raise unless all estimators take the weights, and the method does without fits that fail."""
-    if task.weight is not None:
+    if inputs.weight is not None:
         for name, estimator in estimators.items():
             try:
                 check_takes_weights(estimator)
             except TypeError as error:
                 raise TypeError(f"estimators[{name!r}]: {error}") from error
-    check_error_score(task.error_score)
-    if METHODS[method].needs != "splits" and task.error_score != "raise":
+    check_error_score(inputs.error_score)
+    if METHODS[method].needs != "splits" and inputs.error_score != "raise":
         raise ValueError(
             f"error_score must be 'raise' for method={method!r}, which pools the predictions of "
-            f"all samples, got {task.error_score!r}."
+            f"all samples, got {inputs.error_score!r}."
         )
 
 
-def counts_in_time(task: Task, scoring: str) -> bool:
+def counts_in_time(inputs: Inputs, scoring: str) -> bool:
     """Whether the score is a mean of losses of samples, which are alone and are all tested."""
-    alone = task.groups is None and task.target.y.ndim == 1 and task.error_score == "raise"
+    alone = inputs.groups is None and inputs.target.y.ndim == 1 and inputs.error_score == "raise"
     return alone and find_mean_loss(scoring) is not None
 
 
@@ -367,7 +359,7 @@ class Fits:
     """Estimators that are trained on the same splits of the same data."""
 
     names: tuple[str, ...]
-    tasks: tuple[Task, ...]
+    tasks: tuple[Inputs, ...]
     folds: list[tuple[np.ndarray, np.ndarray]]
     score: Any
     scorer: Any
@@ -395,7 +387,7 @@ class Fits:
             raise ValueError(f"cv must make at least two splits, got {len(self.folds)}.")
         asked = fold_plan(self.n_samples, self.folds), self.scorer
         scores = np.column_stack(
-            [np.concatenate(list(score_plan(task, *asked))) for task in self.tasks]
+            [np.concatenate(list(score_plan(inputs, *asked))) for inputs in self.tasks]
         )
         if self.tasks[0].error_score != "raise":
             scores = scores[np.isfinite(scores).all(axis=1)]
@@ -436,10 +428,12 @@ class Fits:
             known = "a mean over samples in time, as 'accuracy' is"
             raise ValueError(f"scoring must be {known}, got {self.scoring!r}.")
         plan, scores = fold_plan(self.n_samples, self.folds), []
-        for task in self.tasks:
-            loss = resolve_loss(mean.loss, task.target, task.estimator, f"scoring={self.scoring!r}")
-            fits = fit_plan(task.under(losses=(loss,)), plan)
-            losses = np.vstack([loss.of_output(task.target, *answered) for answered in fits])
+        for inputs in self.tasks:
+            loss = resolve_loss(
+                mean.loss, inputs.target, inputs.estimator, f"scoring={self.scoring!r}"
+            )
+            fits = run_plan(inputs.with_options(losses=(loss,)), plan)
+            losses = np.vstack([loss.of_output(inputs.target, *answered) for answered in fits])
             tested = ~np.isnan(losses).all(axis=0)
             scores.append(mean.best - np.nanmean(losses[:, tested], axis=0))
         return InTime(np.array(scores))
@@ -456,21 +450,23 @@ class Fits:
 
     def replay(self, *methods: str) -> list[ReplayedEstimator]:
         """Return all with their out-of-fold responses: those of some methods, or of all."""
-        return [replay_out_of_fold(task, self.folds, methods or RESPONSES) for task in self.tasks]
+        return [
+            replay_out_of_fold(inputs, self.folds, methods or RESPONSES) for inputs in self.tasks
+        ]
 
 
 def replay_out_of_fold(
-    task: Task, folds: list[tuple[np.ndarray, np.ndarray]], methods: tuple[str, ...]
+    inputs: Inputs, folds: list[tuple[np.ndarray, np.ndarray]], methods: tuple[str, ...]
 ) -> ReplayedEstimator:
     """Fit on each training part and replay the responses to its test part."""
-    target, tested = task.target, np.concatenate([test for _, test in folds])
+    target, tested = inputs.target, np.concatenate([test for _, test in folds])
     if not np.array_equal(np.sort(tested), np.arange(len(target))):
         raise ValueError(
             "cv must test every sample exactly once where out-of-fold predictions are pooled; "
             "method='corrected_t' takes any splits."
         )
-    asked = Questions(methods, note=read_classes)
-    fits = fit_plan(task, fold_plan(len(target), folds), asked)
+    asked = FitRequest(methods, note=read_classes)
+    fits = run_plan(inputs, fold_plan(len(target), folds), asked)
     output = join_outputs([output for _, output in fits])
     classes = output.notes or [None]
     if any(not np.array_equal(seen, classes[0]) for seen in classes):
@@ -482,7 +478,7 @@ def replay_out_of_fold(
     answers = {name: values[order] for name, values in output.responses.items()}
     if "predict" in answers:
         answers["predict"] = target.decode(answers["predict"])
-    return ReplayedEstimator(answers, get_tags(task.estimator), classes[0])
+    return ReplayedEstimator(answers, get_tags(inputs.estimator), classes[0])
 
 
 def read_classes(model: Any, X: Any, y: Any) -> Any:
@@ -498,7 +494,7 @@ def draw_scores(scores: Sequence[Statistic], units: DrawingUnits, *plan: Any) ->
 
 @validate_params(
     {
-        "metric": [callable, None],
+        "metric": [callable, str, None],
         "max_fpr": [Interval(Real, 0, 1, closed="right"), None],
         "n_resamples": [Interval(Integral, 2, None, closed="left")],
         "random_state": ["random_state", Generator],
@@ -509,7 +505,7 @@ def compare_predictions(
     y_true: Any,
     predictions: Any,
     *,
-    metric: Callable[..., float] | None = None,
+    metric: Callable[..., float] | str | None = None,
     method: str = "auto",
     y_true_b: ArrayLike | None = None,
     max_fpr: float | None = None,
@@ -539,29 +535,29 @@ def compare_predictions(
         columns "item", "system" and "score", and perhaps "seed", every row a score, in any order
         (`groups` are then those of the sorted items). A dict of just these columns is such rows,
         too: `skeval.datasets.load_item_scores` gives it.
-    metric : callable, default=None
-        ``metric(y_true, prediction)`` of "max_t", "permutation" and "bootstrap"; None is the
-        accuracy. Of `bleu_score`, also with options fixed by `functools.partial`, the counts of
-        words are resampled, and no text is read twice.
+    metric : callable or str, default=None
+        ``metric(y_true, prediction)``, or the name of a scorer, of "max_t", "permutation" and
+        "bootstrap"; None is the accuracy. Of `bleu_score`, also with options fixed by
+        `functools.partial`, the counts of words are resampled, and no text is read twice.
     method : str, default="auto"
         "auto" is "permutation" of two and "max_t" of more, and of two with `groups` or `seeds` or
-        without `y_true`.
-        "max_t": the difference of each pair over its standard error is held against the largest
-        of all pairs, so that intervals, P-values and the intervals of the `ranks` hold together
-        [8]_ [9]_; of any number of systems at once, and in a second. "permutation": the predictions
-        of each sample are exchanged or not, at random; the P-value is exact for the hypothesis that
-        it does not matter which is which, and the interval is that of the bootstrap. "bootstrap":
-        the samples are resampled; of few groups the interval is too short (see below). "mcnemar"
-        counts the samples that one alone predicts right; "cochran_q" does so after the test that
-        all are right equally often. "delong" compares areas under ROC curves, of two classes, the
-        second in sorted order the positive one. Of samples in the order of time, where neighbours
-        err together, the three others compare the accuracy, or a `metric` that is a mean of losses
-        of samples, as `sklearn.metrics.mean_absolute_error`: "time_blocks" by blocks of consecutive
-        samples, as long as neighbours are alike; "diebold_mariano" for forecasts `horizon` steps
-        ahead [6]_ with the correction of [7]_;
-        "giacomini_white" [10]_, of two forecasts one step ahead, asks something else: whether the
-        last difference foretells which of them scores better next. The next difference that is
-        foretold stands in the details as ``foretold``; the interval is that of "time_blocks".
+        without `y_true`. "max_t": the studentized difference of each pair is compared with the
+        distribution of the largest of all pairs, so that intervals, P-values and the intervals of
+        the `ranks` are simultaneous, and so are the intervals of the scores (in the `details`), of
+        the best one as well [8]_ [9]_; of any number of systems at once, and in a second.
+        "permutation": the predictions of each sample are exchanged or not, at random; the P-value
+        is exact under exchangeability of the two systems, and the interval is a bootstrap interval.
+        "bootstrap": the samples are resampled; of few groups the interval is too short (see below).
+        "mcnemar" counts the samples that one alone predicts right; "cochran_q" does so after the
+        test that all are right equally often. "delong" compares areas under ROC curves, of two
+        classes, the second in sorted order the positive one. Of samples in the order of time, where
+        neighbours err together, the three others compare the accuracy, or a `metric` that is a mean
+        of losses of samples, as `sklearn.metrics.mean_absolute_error`: "time_blocks" by blocks of
+        consecutive samples, as long as neighbours are alike; "diebold_mariano" for forecasts
+        `horizon` steps ahead [6]_ with the correction of [7]_; "giacomini_white" [10]_, of two
+        forecasts one step ahead, asks something else: whether the last difference foretells which
+        of them scores better next. The next difference that is foretold stands in the details as
+        ``foretold``; the interval is that of "time_blocks".
     y_true_b : array-like of shape (n_samples_b,), default=None
         What the second of two is to predict where its samples are others than those of the first:
         unpaired ("delong").
@@ -581,7 +577,7 @@ def compare_predictions(
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the samples, which the metric takes ("max_t", "permutation", "bootstrap").
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
-        What the test is to show of the score of the first minus that of the second; more than two
+        Alternative hypothesis for the score of the first minus that of the second; more than two
         are compared "two-sided".
     confidence_level : float, default=0.95
         Nominal coverage of the interval, which is two-sided; of more than two, that all intervals
@@ -611,15 +607,15 @@ def compare_predictions(
     -----
     "max_t" has the covariance of all scores from one value for each sample or group, where the
     metric is a mean over samples, that of DeLong of areas under ROC curves, else that of the
-    bootstrap. The law of the largest statistic is that of 10,000 normal draws with
-    this covariance [8]_; the quantile of a pair is Student's, of as many units as there are. Of
-    answers that are right or wrong the interval is that of Agresti and Min: with few samples it
-    does not collapse. P-values step down: after a pair is found different the others are held
-    against the largest of those left. The rank of a system lies between 1 + the number of those
-    that are surely better and the number of those that are not surely worse [9]_. The percentiles
-    of ranks on bootstrap resamples are no such interval: of ten equal systems, whose true rank is
-    1, .99 of them were without it (300 sets). Share of sets in which "max_t" found a difference of
-    equal systems at 5 % (``benchmarks/results/equal_systems.csv``):
+    bootstrap. The law of the largest statistic is that of 10,000 normal draws with this covariance
+    [8]_; the quantile of a pair is Student's, of as many units as there are. Of answers that are
+    right or wrong the interval is that of Agresti and Min: with few samples it does not collapse.
+    P-values step down: after a significant pair, the others are compared with the largest of the
+    remaining pairs. The rank of a system lies between 1 + the number of those that are surely
+    better and the number of those that are not surely worse [9]_. The percentiles of ranks on
+    bootstrap resamples are no such interval: of ten equal systems, whose true rank is 1, .99 of
+    them were without it (300 sets). Share of sets in which "max_t" found a difference of equal
+    systems at 5 % (``benchmarks/results/equal_systems.csv``):
 
     =================  ==========  ===========  ================  ================
     systems            50 samples  200 samples  300 in 30 groups  100 in 10 groups
@@ -632,9 +628,9 @@ def compare_predictions(
     Of 10 and 30 systems that differ, right on one half to three quarters of the same samples, the
     rank of any was outside of its interval in 1 of 400 sets at most.
 
-    Of two equal systems in 2, 5, 10 and 20 groups of 10 samples, whose shares differ, the interval
-    of the bootstrap held 0 in .60, .91, .92 and .91 of 200 sets (600 of 20 groups), that of "max_t"
-    in 1.00, .98, .97 and .93.
+    Of two equal systems in 2, 5, 10 and 20 groups of 10 samples, whose shares differ, the bootstrap
+    interval covered 0 in .60, .91, .92 and .91 of 200 sets (600 with 20 groups), that of "max_t" in
+    1.00, .98, .97 and .93.
 
     The P-value of "permutation" is :math:`(1 + \#\{|d^*| \ge |d|\}) / (1 + B)`.
 
@@ -697,13 +693,14 @@ def compare_predictions(
       b  0.7500
     McNemar's test, 95 % interval
       a - b   0.1750 [0.0622, 0.2792]  P = 0.00434
-      a scores more than b: more than chance at 5 % (P = 0.0043). This holds for these
-      predictions; that training anew would change them is left out.
+      a scores higher than b; the difference is significant at 5 % (P = 0.0043). This
+      applies to these predictions; variation from retraining is not included.
     >>> comparison["a", "b"].details["only_a"]
     18
     """
     _checks.check_confidence_level(confidence_level)
-    _comparison_methods.check_choices(Predictions, method, alternative)
+    _comparison_methods.check_choices(ComparedPredictions, method, alternative)
+    metric = find_metric(metric) if isinstance(metric, str) else metric
     columns, seeds = read_systems(predictions, y_true, seeds)
     named = _comparison_methods.name_listed(
         "predictions", columns, _comparison_methods.count_up("prediction")
@@ -722,7 +719,7 @@ def compare_predictions(
         _checks.check_count("horizon", horizon)
     places = named if isinstance(columns, Mapping) else range(len(named))
     words = [f"predictions[{place!r}]" for place in places]
-    source = Predictions(
+    source = ComparedPredictions(
         names=systems,
         runs=runs,
         words=words,
@@ -775,7 +772,7 @@ def _refuse_unused(method: str, **options: Any) -> None:
 
 
 @dataclass(frozen=True)
-class Predictions:
+class ComparedPredictions:
     """Predictions of the same samples; `words` are what errors call them, `truths` their targets.
 
     The targets are one and the same, but where two predictions are of other samples.
@@ -925,9 +922,18 @@ class Predictions:
                 raise ValueError("metric must be defined on two resamples at least.")
             covariance = np.atleast_2d(np.cov(mean @ drawn))
         spread = (of_runs - values[self.runs]) ** 2 - noise
-        of_seeds = np.maximum(1, n_seeds - 1)
-        own = np.bincount(self.runs, spread).clip(0.0) / of_seeds / n_seeds
-        return Joint(values, covariance, degrees, n_rates, units.n_groups, together, own, n_seeds)
+        per_system = np.maximum(1, n_seeds - 1)
+        own = np.bincount(self.runs, spread).clip(0.0) / per_system / n_seeds
+        if k > 2:
+            # one variance of a run: with few seeds that of each of many systems is hardly known
+            seed_degrees = max(float(np.sum(n_seeds - 1)), 1.0)
+            own = np.where(n_seeds > 1, max(float(spread.sum()), 0.0) / seed_degrees / n_seeds, 0.0)
+        else:  # Welch
+            parts = float(np.sum(own**2 / per_system))
+            seed_degrees = float(own.sum()) ** 2 / parts if parts > 0 else 1.0
+        return Joint(
+            values, covariance, degrees, n_rates, units.n_groups, together, own, seed_degrees
+        )
 
     @property
     def _are_areas(self) -> bool:
@@ -994,7 +1000,7 @@ def _is_mean(row: Metric) -> bool:
     return row.per_sample is not None and not row.root and row.response == "predict"
 
 
-def read_predictions(given: Predictions) -> Predictions:
+def read_predictions(given: ComparedPredictions) -> ComparedPredictions:
     """Return the same with arrays in place of what was given; a score of text with its counts."""
     sums = find_sums(given.metric)
     if sums is not None:
@@ -1018,7 +1024,7 @@ def read_predictions(given: Predictions) -> Predictions:
     return replace(given, truths=truths, vectors=vectors, weight=weight)
 
 
-def _read_scores(given: Predictions) -> Predictions:
+def _read_scores(given: ComparedPredictions) -> ComparedPredictions:
     """Return what each sample scores under each system, as numbers of one length."""
     if given.metric is not None:
         raise ValueError(f"metric must be None where y_true is None, got {given.scoring}.")
@@ -1031,7 +1037,7 @@ def _read_scores(given: Predictions) -> Predictions:
     return replace(given, vectors=vectors, weight=weight)
 
 
-def _read_texts(given: Predictions, sums: Sums) -> Predictions:
+def _read_texts(given: ComparedPredictions, sums: Sums) -> ComparedPredictions:
     """Return the counts of each sentence in place of its text, and a metric of their sums."""
     if given.weight is not None:
         raise ValueError(f"sample_weight must be None for {given.scoring}.")

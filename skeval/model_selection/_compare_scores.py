@@ -27,20 +27,8 @@ from skeval.model_selection._run_over_datasets import (
     read_splits_scores,
 )
 from skeval.utils import _checks
-from skeval.utils._checks import RandomStateLike
+from skeval.utils._checks import RandomStateLike, warn_user
 from skeval.utils._compat import validate_params
-
-__all__ = [
-    "GivenInTime",
-    "GivenSplits",
-    "as_scores",
-    "compare_scores",
-    "find_areas",
-    "find_positive",
-    "read_seeds",
-    "read_systems",
-    "read_vector",
-]
 
 LARGEST = 1e100
 """Scores beyond this are refused, for their squares may overflow."""
@@ -101,8 +89,8 @@ def compare_scores(
         however often repeated. None reads it from results of `cross_validate` that have
         ``return_indices=True``.
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
-        What the test is to show of the score of the first minus that of the second, over splits
-        and of two classifiers; "5x2cv_f" is two-sided.
+        Alternative hypothesis for the score of the first minus that of the second, over splits and
+        of two classifiers; "5x2cv_f" is two-sided.
     correction : {"holm", "bonferroni", "none"}, default="holm"
         Of the P-values, for the number of pairs.
     rope : float, default=0.01
@@ -130,6 +118,10 @@ def compare_scores(
         classifier is named twice, or there are fewer than two.
     TypeError
         If `scores` is none of the above.
+
+    See Also
+    --------
+    compare_items : One score for each item of a benchmark, such as a question.
 
     Notes
     -----
@@ -160,7 +152,9 @@ def compare_scores(
 
     The difference of two is the median of the Walsh averages (Hodges and Lehmann) of its values on
     the data sets, with the interval that inverts Wilcoxon's test, at Bonferroni's level for all
-    pairs. With few data sets no such interval has the level and its ends are infinite. The effect
+    pairs. With few data sets no such interval has the level and its ends are infinite. Wilcoxon's
+    test leaves out data sets on which the two score the same, and the interval keeps them. It may
+    therefore reach 0 where the test rejects, and the result then says so. The effect
     size is the matched-pairs rank-biserial correlation.
 
     The posterior probabilities are those of the Bayesian signed-rank test [5]_;
@@ -202,8 +196,8 @@ def compare_scores(
       b  0.7920
     corrected resampled t, 95 % interval
       a - b   0.0220 [-0.0023, 0.0463]  P = 0.0657
-      No difference is shown at 5 % (P = 0.066). That is no proof of equality. The
-      difference may lie anywhere from -0.002 to 0.046 (95 % interval).
+      No significant difference at 5 % (P = 0.066). This is not evidence of equality. The
+      difference may be anywhere from -0.002 to 0.046 (95 % CI).
 
     >>> import numpy as np
     >>> import pandas as pd
@@ -218,14 +212,14 @@ def compare_scores(
       svm     2.0833
       bayes   2.9167
     Friedman, Iman-Davenport: F = 133, P < 0.0001
-    Wilcoxon's signed-rank test, 95 % intervals for all together
+    Wilcoxon's signed-rank test, 95 % simultaneous intervals
       forest - svm     0.0295 [0.0185, 0.0418]  P = 0.00146
       forest - bayes   0.0479 [0.0385, 0.0581]  P = 0.00146
       svm - bayes      0.0186 [0.0098, 0.0256]  P = 0.00146
-      The default: it compares two by their own scores alone.
-      forest has the best mean rank; it differs from svm, bayes by more than chance
-      (Wilcoxon's signed-rank test, level 5 % for all of 3 pairs). Of all pairs 3 of 3
-      differ. All this is of data sets like these, and of no single one.
+      Default: it compares two systems by their own scores only.
+      forest has the best mean rank; it differs significantly from svm, bayes (Wilcoxon's
+      signed-rank test, level 5 % for all of 3 pairs). 3 of 3 pairs differ significantly.
+      This applies to data sets like these, not to a single data set.
     >>> comparison.tied
     []
     """
@@ -246,6 +240,13 @@ def compare_scores(
                 f"test_train_ratio must be None over data sets, got {test_train_ratio}."
             )
         source, method = read_table(scores, missing, method, 1 - confidence_level, correction)
+        if looks_like_items(source.scores):
+            warn_user(
+                f"The scores are {len(np.unique(source.scores))} whole numbers on "
+                f"{len(source.scores)} rows: they look like scores of items rather than data sets. "
+                "compare_items ranks systems by their mean score on items.",
+                UserWarning,
+            )
     _comparison_methods.check_method(method, alternative, len(source.names))
     root = _checks.root_seed(random_state)
     return _comparison_methods.compare(
@@ -266,7 +267,7 @@ def read_systems(predictions: Any, y_true: Any, seeds: Any) -> tuple[Any, Any]:
     if set(LONG) <= keys:
         if y_true is not None:
             raise ValueError("y_true must be None where predictions have a row for each score.")
-        names, owners, values = _read_rows(predictions, "seed" in keys)
+        names, owners, values = read_rows(predictions, "seed" in keys)
     elif is_frame:
         names, owners = [str(name) for name in predictions.columns], None
         if getattr(predictions.columns, "nlevels", 1) == 2:
@@ -292,15 +293,17 @@ def read_seeds(seeds: Any, named: Mapping[str, Any]) -> tuple[tuple[str, ...], n
     return systems, np.array([systems.index(owner) for owner in owners])
 
 
-def _read_rows(rows: Any, has_seeds: bool) -> tuple[list[str], list[str] | None, list[Any]]:
+def read_rows(
+    rows: Any, has_seeds: bool, argument: str = "predictions"
+) -> tuple[list[str], list[str] | None, list[Any]]:
     """Return the runs, the system of each where one has several, and their scores of all items."""
     names = [*LONG, "seed"] if has_seeds else LONG
     columns = {name: np.asarray(rows[name]) for name in names}
-    _checks.check_same_length(**{f"predictions[{name!r}]": each for name, each in columns.items()})
-    with _checks.naming("predictions"):
+    _checks.check_same_length(**{f"{argument}[{name!r}]": each for name, each in columns.items()})
+    with _checks.naming(argument):
         scores = columns.pop("score").astype(float)
         found = [
-            np.unique(_checks.check_y(f"predictions[{name!r}]", column), return_inverse=True)
+            np.unique(_checks.check_y(f"{argument}[{name!r}]", column), return_inverse=True)
             for name, column in columns.items()
         ]
     known, codes = zip(*found, strict=True)
@@ -319,7 +322,7 @@ def _read_rows(rows: Any, has_seeds: bool) -> tuple[list[str], list[str] | None,
         place = int(np.argmax(counts != 1))
         system, item = divmod(place, table.shape[1])
         raise ValueError(
-            f"predictions must have one score of each item by {names[system]!r}, got "
+            f"{argument} must have one score of each item by {names[system]!r}, got "
             f"{counts[place]} of item {known[0][item]}."
         )
     return names, owners if several else None, list(table)
@@ -419,11 +422,21 @@ def read_table(
 ) -> tuple[ScoreTable, str]:
     """Return scores over data sets and the method, which "auto" chooses by their number."""
     given = read_score_table(scores, missing)
-    reason = "The test was asked for."
+    reason = "The test was chosen by the user."
     if method == "auto":
         n, k = given.scores.shape
         method, reason = choose_test(n, k, alpha, correction)
     return replace(given, details=given.details | {"reason": reason}), method
+
+
+MIN_ITEMS, MAX_ITEM_VALUES = 20, 5
+"""Tables with at least so many rows and at most so many different whole numbers look like items."""
+
+
+def looks_like_items(scores: np.ndarray) -> bool:
+    """Whether scores are of single items, such as right or wrong, rather than of data sets."""
+    whole = bool((scores == np.round(scores)).all())
+    return whole and len(scores) >= MIN_ITEMS and len(np.unique(scores)) <= MAX_ITEM_VALUES
 
 
 def choose_test(n: int, k: int, alpha: float, correction: str) -> tuple[str, str]:
@@ -431,11 +444,11 @@ def choose_test(n: int, k: int, alpha: float, correction: str) -> tuple[str, str
     n_pairs = 1 if correction == "none" else k * (k - 1) // 2
     least = min(smallest_pvalue(n) * n_pairs, 1.0)
     if least <= alpha:
-        return "wilcoxon", "The default: it compares two by their own scores alone."
+        return "wilcoxon", "Default: it compares two systems by their own scores only."
     few = f"On {n} data sets the smallest P-value of Wilcoxon's test is {least:.2g}"
     if k == 2:
         return "wilcoxon", f"{few}: it cannot reject."
-    return "nemenyi", f"{few}, and so Nemenyi's is taken."
+    return "nemenyi", f"{few}, so Nemenyi's test is used."
 
 
 def find_areas(

@@ -18,8 +18,6 @@ from skeval.utils import _text
 from skeval.utils._checks import check_option, check_rope
 from skeval.utils._text import DataFrame
 
-__all__ = ["BETTER", "FORETOLD", "Claim", "Comparison", "Difference", "draw_posterior"]
-
 MOST_LISTED = 10
 """Of more things than these the ranks are printed, and not the pairs."""
 SURE = 0.95
@@ -32,16 +30,16 @@ class Claim(NamedTuple):
     `at` are its level and its P-value; `direction` and `which` say who scores more.
     """
 
-    shown: str = "{a} scores {direction} than {b}{which}: more than chance at {at}."
-    denied: str = "No difference is shown at {at}. That is no proof of equality."
+    shown: str = "{a} scores {direction} than {b}{which}; the difference is significant at {at}."
+    denied: str = "No significant difference at {at}. This is not evidence of equality."
 
 
 BETTER = Claim()
 FORETOLD = Claim(
-    "Which of {a} and {b} scores better next can be foretold, by the last difference or by their "
-    "means: more than chance at {at}. That alone does not say that one is better.",
-    "It is not shown at {at} that the last difference foretells which scores better next. That is "
-    "no proof that it does not.",
+    "The last difference, or the mean, predicts which of {a} and {b} scores better next "
+    "(significant at {at}). This alone does not show that one is better.",
+    "No evidence at {at} that the last difference predicts which scores better next. This is not "
+    "evidence that it does not.",
 )
 
 
@@ -93,21 +91,24 @@ class Difference(Estimate):
         shown = self.pvalue <= self.level  # exchanges show it even where no interval is defined
         if np.isnan(self.pvalue) or (np.isnan(self.interval.low) and not shown):
             return (
-                f"Nothing may be concluded: the difference is {_text.write_number(self.value)}, "
-                "and the data have no variance to judge it by."
+                f"No conclusion: the difference is {_text.write_number(self.value)}, without "
+                "any variance to test it."
             )
         if shown:
             which = "" if self.greater_is_better else ", and less is better"
             said = self._say(self.claim.shown, direction=self._direction, which=which)
         else:
             said = f"{self._deny()} {self._describe_interval()}"
-        return " ".join(filter(None, [said, self.scope, self._tell_equivalence()]))
+        equal = self._explain_equal_scores() if shown and self._reaches_zero else ""
+        return " ".join(filter(None, [said, equal, self.scope, self._tell_equivalence()]))
 
     @property
     def _direction(self) -> str:
         """What a test that rejects has shown: that `a` scores more, or less."""
-        more = self.value > 0 if self.alternative == "two-sided" else self._greater
-        return "more" if more else "less"
+        # where most scores are equal the difference is 0, and the ranks of the others decide
+        more = (self.value or self.statistic) > 0
+        more = more if self.alternative == "two-sided" else self._greater
+        return "higher" if more else "lower"
 
     @property
     def _greater(self) -> bool:
@@ -122,23 +123,38 @@ class Difference(Estimate):
         """Say what the test has not shown."""
         if self.alternative == "two-sided":
             return self._say(self.claim.denied)
-        told = "It is not shown at {at} that {a} scores {direction} than {b}."
+        told = "No evidence at {at} that {a} scores {direction} than {b}."
         said = self._say(told, direction=self._direction)
         reverse = self.interval.high < 0 if self._greater else self.interval.low > 0
         if not reverse:
             return said
-        other = "less" if self._greater else "more"
-        return f"{said} Rather it scores {other}, which a one-sided test does not look at."
+        other = "lower" if self._greater else "higher"
+        return f"{said} It scores {other}, which a one-sided test does not test."
+
+    @property
+    def _reaches_zero(self) -> bool:
+        """Whether the interval contains 0 or ends there, with equal scores on some data sets."""
+        ends = self.interval
+        return bool(self.details.get("n_equal")) and ends.low <= 0 <= ends.high
+
+    def _explain_equal_scores(self) -> str:
+        """Say why an interval may contain 0 beside a test that rejects."""
+        equal = _text.count(self.details["n_equal"], "data set")
+        return (
+            f"The two score the same on {equal}. The test leaves these out and the interval keeps "
+            "them, so it reaches 0: one system is better where the scores differ, but the typical "
+            "difference may be 0."
+        )
 
     def _describe_interval(self) -> str:
         """Say where the difference may lie."""
         low, high = self.interval.low, self.interval.high
         if np.isinf([low, high]).all():
-            return "No interval is short enough to say where the difference may lie."
+            return "No finite interval for the difference."
         spread = (high - low) / 4
         ends = f"{_text.write_estimate(low, spread)} to {_text.write_estimate(high, spread)}"
-        said = f"The difference may lie anywhere from {ends} "
-        said += f"({100 * self.confidence_level:g} % interval"
+        said = f"The difference may be anywhere from {ends} "
+        said += f"({100 * self.confidence_level:g} % CI"
         beyond = "" if low <= 0 <= high or self.alternative != "two-sided" else ", without 0"
         return f"{said}{beyond})."
 
@@ -147,7 +163,7 @@ class Difference(Estimate):
         if not probability >= SURE:
             return ""
         return (
-            f"They are practically equivalent: within {self.details['rope']:g} of each other with "
+            f"Practically equivalent: within {self.details['rope']:g} of each other with "
             f"probability {_text.write_probability(probability)}."
         )
 
@@ -210,22 +226,26 @@ class Comparison(Result):
         The test in words.
     correction : str
         Of the P-values; "none" where they hold for all pairs as they are.
+    familywise : bool
+        Whether the level of the tests holds for all pairs together.
     level : float
         The P-value up to which a difference is called more than chance.
     confidence_level : float
         With which all intervals of differences hold together, and all those of ranks.
     omnibus : Test or None
-        The test that nothing differs: Cochran's Q, or Friedman's test with the F of Iman and
+        The test that nothing differs: Cochran's Q, or Friedman's test, exact for small tables (up
+        to 10 data sets and 8 systems, fewer of both together) and otherwise with the F of Iman and
         Davenport. None where the method has none.
     greater_is_better : bool
         Whether a larger score is better.
     details : mapping
         What else the method found. Of "max_t" the ``standard_errors`` of all, and ``lows`` and
-        ``highs`` of the interval of each by itself. Of scores of splits: ``split_scores``, of shape
-        (n_splits, n_names). Over data sets: their names ``datasets`` and those ``dropped`` for a
-        missing score, the ``scores`` of shape (n_datasets, n_names), the ``split_scores`` of each,
-        ``mean_ranks``, the ``critical_difference`` of mean ranks, the ``reason`` for the test, and
-        the ``test_fraction``.
+        ``highs`` of the intervals of all values, which hold together. Of scores of splits:
+        ``split_scores``, of shape (n_splits, n_names). Of `compare_items`: their number
+        ``n_items``. Over data sets: their names ``datasets`` and
+        those ``dropped`` for a missing score, the ``scores`` of shape (n_datasets, n_names), the
+        ``split_scores`` of each, ``mean_ranks``, the ``critical_difference`` of mean ranks, the
+        ``reason`` for the test, and the ``test_fraction``.
     scope : str
         What the test takes as it is, and is not said to hold beyond.
     """
@@ -237,6 +257,7 @@ class Comparison(Result):
     scoring: str
     title: str
     correction: str = "holm"
+    familywise: bool = True
     level: float = 0.05
     confidence_level: float = 0.95
     omnibus: Test | None = None
@@ -251,7 +272,9 @@ class Comparison(Result):
     def difference(self) -> Difference:
         """The one difference, where two were compared."""
         if len(self.names) > 2:
-            raise AttributeError(f"difference is of two; differences has those of {self.names}.")
+            raise AttributeError(
+                f"difference requires two systems; differences has all pairs of {self.names}."
+            )
         return self.differences[self.names[0], self.names[1]]
 
     @property
@@ -289,28 +312,28 @@ class Comparison(Result):
         One is surely better than another where the interval of their difference says so: as many
         ranks are taken before it, or after it.
         """
-        found = rank_rows(self.worth[None])[0].tolist()
+        found, sides = rank_rows(self.worth[None])[0].tolist(), self._list_sides()
         return {
             name: Estimate(
                 name=f"rank of {name}",
                 value=value,
                 standard_error=np.nan,
                 method=self.method,
-                limits={"differences": partial(_bound_rank, self._sides_of(name))},
+                limits={"differences": partial(_bound_rank, sides[name])},
                 confidence_level=self.confidence_level,
                 allow_point=True,
             )
             for name, value in zip(self.names, found, strict=True)
         }
 
-    def _sides_of(self, name: str) -> list[tuple[Difference, int]]:
-        """Return the differences that a name takes part in; 1 where it comes first, else -1."""
-        pairs, better = self.differences.values(), 1 if self.greater_is_better else -1
-        return [
-            (each, better if each.a == name else -better)
-            for each in pairs
-            if name in (each.a, each.b)
-        ]
+    def _list_sides(self) -> dict[str, list[tuple[Difference, int]]]:
+        """Return the differences of each name; 1 where it comes first, else -1."""
+        better = 1 if self.greater_is_better else -1
+        sides: dict[str, list[tuple[Difference, int]]] = {name: [] for name in self.names}
+        for each in self.differences.values():
+            sides[each.a].append((each, better))
+            sides[each.b].append((each, -better))
+        return sides
 
     def to_methods(self) -> str:
         """Return a paragraph for the methods section, with the work that it cites.
@@ -328,11 +351,13 @@ class Comparison(Result):
         told = [f"{', '.join(names)} and {last} were compared by {self.scoring}: {each} tested by"]
         told[0] += f" {self.title}{' [1]' if work else ''}."
         if n_names > 2:
-            told.append(f"The {level} intervals of all differences and all ranks hold together.")
+            told.append(f"The {level} intervals of all differences and ranks are simultaneous.")
         else:
             told.append(f"The interval of the difference is a {level} confidence interval.")
         if n_names > 2 and self.correction != "none":
-            told.append(f"P-values are corrected for the number of pairs ({self.correction}).")
+            told.append(f"P-values are corrected for multiple comparisons ({self.correction}).")
+        elif n_names > 2 and not self.familywise:
+            told.append("P-values are not corrected for the number of pairs.")
         if self.scope:
             told.append(self.scope)
         told.append(f"Computed with skeval {__version__}.")
@@ -414,22 +439,50 @@ class Comparison(Result):
         worth = "best mean rank" if "mean_ranks" in self.details else worth
         said = f"{' and '.join(self.best)} {'has' if alone else 'share'} the {worth}"
         if beaten:
-            said += f"; {'it differs' if alone else 'they differ'} from {beaten} by more than"
-            said += " chance"
-        pairs = _text.count(len(self.differences), "pair")
-        said += f" ({self.title}, level {100 * self.level:.3g} % for all of {pairs})."
+            said += f"; {'it differs' if alone else 'they differ'} significantly from {beaten}"
+        said += f" ({self.title}, {self._describe_level()})."
+        reversed_names = ", ".join(self._list_reversed(best, found))
+        if reversed_names:
+            said += f" The test contradicts this order: {reversed_names} scores higher than"
+            said += f" {' and '.join(self.best)} by the size of the differences, which mean ranks"
+            said += " ignore. Do not call either the better one."
         n_found = sum(each.pvalue <= self.level for each in self.differences.values())
         if n_found > int(found.sum()) * len(best):
-            said += f" Of all pairs {n_found} of {len(self.differences)} differ."
+            said += f" {n_found} of {len(self.differences)} pairs differ significantly."
+        shown = [one for one in self.differences.values() if one.pvalue <= self.level]
+        n_reaching = sum(one._reaches_zero for one in shown)
+        if n_reaching and len(self.names) == 2:
+            said += f" {self.difference._explain_equal_scores()}"
+        elif n_reaching:
+            said += f" For {_text.count(n_reaching, 'pair')} of these the interval reaches 0: it"
+            said += " keeps the data sets with equal scores, which the test leaves out."
         if left:
-            said += f" {'It is not' if alone else 'Not all of them are'} shown to differ from"
-            said += f" {left}; that is no proof of equality, see the intervals."
+            said += f" No significant difference{' for all of them' * (not alone)} from {left};"
+            said += " this is not evidence of equality, see the intervals."
         if untold:
-            said += f" Whether {'it differs' if alone else 'they differ'} from {untold} cannot be"
-            said += " told: the differences do not vary."
+            said += f" The difference from {untold} was not tested, because it does not vary."
         if not alone:
-            said += " Equal scores are no proof of equality, see the intervals."
+            said += " Equal scores are not evidence of equality, see the intervals."
+        if "lows" in self.details:
+            said += " The best system was chosen after looking at the scores; the intervals of the"
+            said += " scores are simultaneous, which accounts for this."
         return f"{said} {self.scope}".rstrip()
+
+    def _describe_level(self) -> str:
+        """Return the level of the tests, and whether it holds for all pairs together."""
+        level, n_pairs = f"level {100 * self.level:.3g} %", len(self.differences)
+        if n_pairs == 1:
+            return level
+        if self.familywise:
+            return f"{level} for all of {n_pairs} pairs"
+        return f"{level} for each of {n_pairs} pairs, not corrected for their number"
+
+    def _list_reversed(self, best: np.ndarray, found: np.ndarray) -> list[str]:
+        """Return the names that differ from the best ones in the direction against the order."""
+        sign = 1 if self.greater_is_better else -1
+        behind = (sign * self.to_matrix("value")[best] < 0).all(axis=0) & found
+        behind[best] = False
+        return [self.names[place] for place in np.flatnonzero(behind)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers, without arrays, ready for JSON.
@@ -468,20 +521,29 @@ class Comparison(Result):
             dropped, worth = self.details["dropped"], self.details["mean_ranks"]
             if dropped:
                 title += f" ({len(dropped)} dropped: {', '.join(dropped)})"
+        of_items = "n_items" in self.details
+        if of_items:
+            title = f"{_text.count(self.details['n_items'], 'item')}: ranks, mean scores"
+            title += f" ({100 * self.confidence_level:g} % simultaneous intervals)"
         rows = [(self.names[place], _text.write_number(worth[place])) for place in self.order]
         many = len(self.names) > MOST_LISTED
-        if many:
+        if many or of_items:
             ranks = self.ranks
             for row, (name, text) in enumerate(rows):
                 ends = ranks[name].interval
-                rows[row] = name, f"{text}  rank {ends.low:g} to {ends.high:g}"
+                rank = f"rank {ends.low:g} to {ends.high:g}"
+                rows[row] = name, f"{text}  {rank}"
+                if of_items:
+                    place = self.order[row]
+                    low, high = self.details["lows"][place], self.details["highs"][place]
+                    rows[row] = name, f"{rank:<14} {text} {_text.write_ends(low, high)}"
         lines = [_text.align_text(title, rows)]
         if self.omnibus is not None:
             test = self.omnibus
             tested = f"{_text.write_number(test.statistic)}, {_text.say_pvalue(test.pvalue, 3)}"
             lines.append(f"{test.method}: {test.name} = {tested}")
         pairs = f"{self.title}, {100 * self.confidence_level:g} %"
-        pairs += " interval" if len(self.names) == 2 else " intervals for all together"
+        pairs += " interval" if len(self.names) == 2 else " simultaneous intervals"
         if many:
             lines.append(f"{pairs}: {len(self.differences)} pairs, see to_frame()")
         else:
@@ -510,7 +572,9 @@ def _bound_rank(sides: list[tuple[Difference, int]], confidence_level: float) ->
     """Return the ranks that are left between what is surely better and what is surely worse."""
     better = worse = 0
     for each, sign in sides:
-        low, high = next(iter(each.limits.values()))(confidence_level)
+        low, high = each.interval.low, each.interval.high
+        if confidence_level != each.confidence_level or np.isnan(low):
+            low, high = next(iter(each.limits.values()))(confidence_level)
         surely_above, surely_below = (low > 0, high < 0)[::sign]
         better, worse = better + surely_below, worse + surely_above
     return float(1 + better), float(1 + len(sides) - worse)

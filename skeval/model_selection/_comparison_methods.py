@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import partial
 from itertools import combinations
 from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
@@ -38,30 +38,10 @@ from skeval._inference.ranks import (
     rank_rows,
     signed_rank_test,
 )
-from skeval._resampling.units import warn_of_undefined
+from skeval._resampling.resampled_statistics import warn_of_undefined
 from skeval.metrics import get_scorer
 from skeval.model_selection._comparison import BETTER, FORETOLD, Claim, Comparison, Difference
 from skeval.utils._checks import check_methods, check_option, naming, warn_undefined
-
-__all__ = [
-    "METHODS",
-    "Areas",
-    "Draws",
-    "InTime",
-    "Joint",
-    "Question",
-    "Splits",
-    "Table",
-    "check_choices",
-    "check_estimators",
-    "check_method",
-    "check_named",
-    "choose_scoring",
-    "compare",
-    "count_up",
-    "name_listed",
-    "resolve_scorer",
-]
 
 
 class Source(Protocol):
@@ -123,8 +103,10 @@ class Joint(NamedTuple):
     together : dict
         What the result tells of groups.
     own : ndarray of shape (n_names,)
-        The variance of each that nothing shares: that between its seeds.
-    n_seeds : ndarray of shape (n_names,)
+        The variance of the mean of its seeds; of more than two systems that of a single run is
+        pooled over all.
+    seed_degrees : float
+        Degrees of freedom of the variance of a difference due to seeds.
     """
 
     values: np.ndarray
@@ -134,7 +116,7 @@ class Joint(NamedTuple):
     n_groups: int | None
     together: dict[str, Any]
     own: np.ndarray
-    n_seeds: np.ndarray
+    seed_degrees: float
 
 
 class InTime(NamedTuple):
@@ -341,6 +323,7 @@ def compare(source: Source, method: str, question: Question) -> Comparison:
     places = list(combinations(range(len(names)), 2))
     pairs = [found.judge(*two) for two in places]
     correction = "none" if row.simultaneous else question.correction
+    familywise = row.simultaneous or question.correction != "none"
     bonferroni = partial(paired.simultaneous_level, n_intervals=len(pairs))
     together = found.alone or (bonferroni if len(pairs) > 1 else keep_level)
     alone = [pair.test.pvalue for pair in pairs]
@@ -379,6 +362,7 @@ def compare(source: Source, method: str, question: Question) -> Comparison:
         scoring=source.scoring,
         title=row.title,
         correction=correction,
+        familywise=familywise,
         omnibus=found.omnibus,
         details=dict(found.details),
         **shared,
@@ -405,8 +389,8 @@ def judge_splits(splits: Splits, question: Question, *, method: str = "corrected
         test = paired.corrected_t(differences, ratio, question.alternative)
         if test.standard_error == 0:
             warn_undefined(
-                "The difference is the same on every split, which leaves no variance to test by: "
-                "the interval is nan, and the P-value too unless the scores are equal."
+                "The difference is the same on every split and has no variance: the interval "
+                "is nan, and so is the P-value unless the scores are equal."
             )
         value, error = float(values[a] - values[b]), test.standard_error
         regions = paired.correlated_t_probabilities(value, error, len(scores), rope)
@@ -428,8 +412,8 @@ def judge_halves(scores: np.ndarray, question: Question, *, method: str) -> Find
             test = paired.five_by_two_t(differences, question.alternative)
         if np.isnan(test.limits(question.confidence_level)).any():
             warn_undefined(
-                f"The interval of {method!r} is undefined, nan: the differences leave no variance "
-                "to judge by, or vary too much from repeat to repeat."
+                f"The interval of {method!r} is undefined (nan): the differences do not vary, "
+                "or vary too much from repeat to repeat."
             )
         return Pair(float(values[a] - values[b]), test, method, {})
 
@@ -504,8 +488,7 @@ def judge_joint(joint: Joint, question: Question) -> Findings:
         centres, bounds = centres * n / (n + 2), (-1.0, 1.0)
     degrees = np.full(len(pairs), joint.degrees_of_freedom)
     if own.any():  # Satterthwaite
-        parts = sum(joint.own[at] ** 2 / np.maximum(1, joint.n_seeds[at] - 1) for at in pairs.T)
-        parts = parts + shared**2 / degrees
+        parts = own**2 / joint.seed_degrees + shared**2 / degrees
         degrees = np.divide(variances**2, parts, out=degrees, where=parts > 0)
     errors = np.sqrt(variances)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -513,15 +496,21 @@ def judge_joint(joint: Joint, question: Question) -> Findings:
     unvaried = (centres != 0) & (errors <= paired.EQUAL * np.abs(centres))
     statistics[unvaried] = np.nan  # differences that do not vary cannot be judged
     alone = 2 * stats.t.sf(np.abs(statistics), degrees)
+    if k == 2 and n is not None and joint.n_groups is None:
+        alone = np.maximum(alone, paired.exact_of_few(n, differences, shared))
     pvalues, level = alone, keep_level
     if k > 2:
         rng = np.random.default_rng(question.root)
         drawn = paired.draw_contrasts(joint.covariance + np.diag(joint.own), pairs, rng)
-        pvalues = paired.step_down(stats.norm.isf(alone / 2), drawn)
+        pvalues, largest = paired.step_down(stats.norm.isf(alone / 2), drawn)
         pvalues[np.isnan(alone)] = np.nan
-        level = cache(partial(level_of_largest, drawn.max(axis=1)))  # one for all pairs
+        level = SimultaneousLevel(largest)
     elif question.alternative != "two-sided":
-        pvalues = [paired.tail_probability(float(statistics[0]), question.alternative, degrees[0])]
+        one_sided = paired.tail_probability(float(statistics[0]), question.alternative, degrees[0])
+        if n is not None and joint.n_groups is None:
+            exact = paired.exact_of_few(n, differences, shared, question.alternative)
+            one_sided = max(one_sided, float(exact[0]))
+        pvalues = np.array([one_sided])
     place = {pair: at for at, pair in enumerate(map(tuple, pairs.tolist()))}
 
     def judge(a: int, b: int) -> Pair:
@@ -533,11 +522,24 @@ def judge_joint(joint: Joint, question: Question) -> Findings:
         details = {"pvalue_alone": float(alone[at])}
         return Pair(float(differences[at]), test, "max_t", details)
 
-    return Findings(values, judge, describe_each(joint, question.confidence_level), alone=level)
+    each = describe_each(joint, question.confidence_level, np.random.default_rng(question.root))
+    return Findings(values, judge, each, alone=level)
 
 
-def describe_each(joint: Joint, confidence_level: float) -> dict[str, Any]:
-    """Return the standard error and the interval of each by itself; of rates Wilson's."""
+def describe_each(
+    joint: Joint, confidence_level: float, rng: np.random.Generator
+) -> dict[str, Any]:
+    """Return the standard error and the interval of each; of rates Wilson's.
+
+    Of more than two the intervals are simultaneous, by the quantile of the largest deviation: one
+    of them may be chosen after looking.
+    """
+    k = len(joint.values)
+    if k > 2:
+        against_truth = np.pad(joint.covariance + np.diag(joint.own), (0, 1))  # which is fixed
+        pairs = np.array([(at, k) for at in range(k)])
+        drawn = paired.draw_contrasts(against_truth, pairs, rng)
+        confidence_level = level_of_largest(drawn.largest, confidence_level)
     errors, n = np.sqrt(np.diag(joint.covariance) + joint.own), joint.n_rates
     ends = []
     student: Any = {"degrees_of_freedom": joint.degrees_of_freedom}
@@ -554,6 +556,22 @@ def describe_each(joint: Joint, confidence_level: float) -> dict[str, Any]:
 def keep_level(confidence_level: float) -> float:
     """Return the level of a single interval."""
     return confidence_level
+
+
+class SimultaneousLevel:
+    """Level of each of many intervals that are simultaneous; can be pickled with a result.
+
+    Each confidence level is computed once for all pairs.
+    """
+
+    def __init__(self, largest: np.ndarray) -> None:
+        self.largest = largest
+        self._levels: dict[float, float] = {}
+
+    def __call__(self, confidence_level: float) -> float:
+        if confidence_level not in self._levels:
+            self._levels[confidence_level] = level_of_largest(self.largest, confidence_level)
+        return self._levels[confidence_level]
 
 
 def level_of_largest(largest: np.ndarray, confidence_level: float) -> float:
@@ -648,7 +666,8 @@ def judge_datasets(
         differences = scores[:, a] - scores[:, b]
         signed = signed_rank_test(differences)
         regions = largest_fractions(signed_rank_draws(differences, rope, weights))
-        said = {"effect_size": signed.effect_size, "rope": rope, **regions._asdict()}
+        n_equal = {} if by_pair else {"n_equal": signed.n_equal}
+        said = {"effect_size": signed.effect_size, "rope": rope, **regions._asdict(), **n_equal}
         pvalue, statistic = signed.pvalue, signed.effect_size
         if by_pair:
             pvalue, statistic = by_pair[a, b], float(mean_ranks[b] - mean_ranks[a])
@@ -667,14 +686,17 @@ def judge_datasets(
 
 
 def describe_friedman(ranks: np.ndarray) -> Test:
-    """Return Friedman's test, by the F of Iman and Davenport."""
+    """Return Friedman's test: exact for small tables, otherwise by the F of Iman and Davenport."""
     found = friedman(ranks)
+    exact = not np.isnan(found.exact_pvalue)
     return Test(
-        name="F",
-        statistic=found.f_statistic,
-        pvalue=found.f_pvalue,
-        method="Friedman, Iman-Davenport",
+        name="chi-squared" if exact else "F",
+        statistic=found.chi_squared if exact else found.f_statistic,
+        pvalue=found.exact_pvalue if exact else found.f_pvalue,
+        method="Friedman, exact distribution" if exact else "Friedman, Iman-Davenport",
         details={
+            "f_statistic": found.f_statistic,
+            "f_pvalue": found.f_pvalue,
             "chi_squared": found.chi_squared,
             "chi_squared_pvalue": found.pvalue,
             "chi_squared_without_ties": found.chi_squared_without_ties,
@@ -684,10 +706,12 @@ def describe_friedman(ranks: np.ndarray) -> Test:
     )
 
 
-RULES = "This holds for these predictions; that training anew would change them is left out."
-HALVINGS = "This is of random halvings of these data, and says nothing of new data."
-DATASETS = "All this is of data sets like these, and of no single one."
-MEAN_RANKS = f"Mean ranks of two depend on who else takes part. {DATASETS}"
+RULES = "This applies to these predictions; variation from retraining is not included."
+HALVINGS = (
+    "This is based on random splits of these data and does not show how results vary with new data."
+)
+DATASETS = "This applies to data sets like these, not to a single data set."
+MEAN_RANKS = f"The mean ranks of two systems depend on which others are compared. {DATASETS}"
 OF_LABELS: dict[str, Any] = {"needs": "right", "scoring": "accuracy", "of_classes": True}
 OVER_DATASETS: dict[str, Any] = {"needs": "table", "one_sided": False, "level": level_over_datasets}
 
@@ -741,8 +765,8 @@ ROWS = (
         partial(
             judge_in_time,
             test=lambda differences, _, side: (blocks_test(differences, side), {}),
-            undefined="The blocks of time do not differ, or neighbours are so much alike that "
-            "samples are worth fewer than three blocks",
+            undefined="The blocks of time do not differ, or neighboring samples are so strongly "
+            "correlated that they amount to fewer than three blocks",
         ),
         independent=True,
         scope=RULES,

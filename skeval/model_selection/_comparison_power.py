@@ -19,8 +19,6 @@ from skeval.utils._checks import RandomStateLike, check_option, repetition_rng, 
 from skeval.utils._compat import Interval, validate_params
 from skeval.utils._text import DataFrame, align_text, fill_text, make_frame
 
-__all__ = ["ComparisonPower", "comparison_power"]
-
 MOST_TIMES = 1000
 """Studies of more than so many times the size at hand are not looked at."""
 
@@ -83,21 +81,22 @@ class ComparisonPower(Result):
         """What may be concluded, and what not, in words."""
         if self.value is None:
             return (
-                f"No study of up to {self.sizes[-1]} {self.unit} would find a difference of "
-                f"{self.difference:.4g} with probability {self.power:g}."
+                f"No study with up to {self.sizes[-1]} {self.unit} would detect a difference "
+                f"of {self.difference:.4g} with a power of {self.power:g}."
             )
         if self.value == self.sizes[0] and self.value > FEWEST:
             return (
-                f"The {self.value} {self.unit} at hand find a difference of "
-                f"{self.difference:.4g} with probability {self.powers[0]:.2g}. Whether fewer would "
-                "is not known: rules trained on fewer are other rules. It is not said that the "
-                "true difference is this large: look at the ends of its interval, too."
+                f"The available {self.value} {self.unit} detect a difference of "
+                f"{self.difference:.4g} with a power of {self.powers[0]:.2g}. Whether fewer "
+                "would suffice is unknown, because models trained on fewer samples are "
+                "different models. The true difference may be smaller: check the ends of its "
+                "interval."
             )
         groups = "" if self.design is None else f", in {self.design.describe(self.value)},"
         return (
-            f"About {self.value} {self.unit} like these{groups} would find a difference of "
-            f"{self.difference:.4g} with probability {self.power:g}. It is not said that the true "
-            "difference is this large: look at the ends of its interval, too."
+            f"About {self.value} {self.unit} like these{groups} would detect a difference of "
+            f"{self.difference:.4g} with a power of {self.power:g}. The true difference may "
+            "be smaller: check the ends of its interval."
         )
 
     def to_frame(self) -> DataFrame:
@@ -174,7 +173,7 @@ def comparison_power(
     power : float, default=0.8
         The probability that is wanted of finding it.
     n_simulations : int, default=1000
-        Studies of each size; 1000 know a power of 0.8 to 0.025.
+        Studies of each size; 1000 estimate a power of 0.8 with a margin of 0.025.
     group_size : float, default=None
         How many samples a group of the study will hold where that is another number than at hand,
         or where the result at hand knows no groups; of unequal sizes m that of an average sample,
@@ -205,7 +204,7 @@ def comparison_power(
 
     It is not said whether the rules trained on more samples would differ by more or less: of
     samples, this is the power of a larger test set, or of larger folds with rules as they are. The
-    power to find the *observed* difference says no more than its P-value does.
+    power for the *observed* difference contains no more information than its P-value.
 
     Examples
     --------
@@ -227,9 +226,8 @@ def comparison_power(
       552 samples  0.730
       576 samples  0.825
       768 samples  0.875
-      About 576 samples like these would find a difference of 0.04 with probability 0.8. It
-      is not said that the true difference is this large: look at the ends of its interval,
-      too.
+      About 576 samples like these would detect a difference of 0.04 with a power of 0.8.
+      The true difference may be smaller: check the ends of its interval.
     """
     if difference is not None and not np.isfinite(difference):
         raise ValueError(f"difference must be finite, got {difference!r}.")
@@ -383,6 +381,7 @@ def _draw_samples(
     comparison: Comparison, a: str, b: str, difference: float | None, *groups: float | None
 ) -> _Study:
     found, sign = _look_up(comparison, a, b)
+    alternative = found.alternative if sign > 0 else MIRRORED[found.alternative]
     n, error = found.n_samples, found.standard_error
     if n is None or not np.isfinite(error) or error == 0:
         raise ValueError(
@@ -393,10 +392,11 @@ def _draw_samples(
     wanted = sign * found.value if difference is None else float(difference)
     design, times = _plan_groups(comparison, found, *groups)
     if "only_a" in found.details and design is None:
-        draw_pvalue = _by_errors(found, n, wanted)
+        draw_pvalue = _by_errors(found, n, wanted, alternative)
     else:
         freedom = np.inf if splits is None else len(splits) - 1.0
-        draw_pvalue = _by_standard_error(found, wanted, times * n, freedom, design)
+        variance = times * n * found.standard_error**2
+        draw_pvalue = _by_variance(variance, wanted, alternative, freedom, design)
     least = FEWEST if design is None else max(FEWEST, int(np.ceil(2 * design.size)))
     return _Study(
         "samples",
@@ -410,7 +410,13 @@ def _draw_samples(
     )
 
 
-def _by_errors(found: Difference, n: int, wanted: float) -> Callable[[int, Generator], float]:
+MIRRORED = {"two-sided": "two-sided", "greater": "less", "less": "greater"}
+"""The alternative about b - a that equals an alternative about a - b."""
+
+
+def _by_errors(
+    found: Difference, n: int, wanted: float, alternative: str
+) -> Callable[[int, Generator], float]:
     """Draw the samples that one of two alone gets right: as many as observed, split as wanted."""
     discordant = (found.details["only_a"] + found.details["only_b"]) / n
     if not abs(wanted) <= discordant + ROUNDING:
@@ -423,24 +429,24 @@ def _by_errors(found: Difference, n: int, wanted: float) -> Callable[[int, Gener
 
     def draw_pvalue(size: int, rng: Generator) -> float:
         only_a, only_b, _ = rng.multinomial(size, cells).tolist()
-        return mcnemar(only_a, only_b, size, found.alternative)[0].pvalue
+        return mcnemar(only_a, only_b, size, alternative)[0].pvalue
 
     return draw_pvalue
 
 
-def _by_standard_error(
-    found: Difference, wanted: float, n: float, freedom: float, design: Design | None
+def _by_variance(
+    variance: float, wanted: float, alternative: str, freedom: float, design: Design | None
 ) -> Callable[[int, Generator], float]:
-    """Draw the difference, and with scores of splits or groups its standard error, too.
+    """Draw the difference, and its standard error too for scores of splits or groups.
 
-    The error is that of `n` samples of the study.
+    `variance` is that of a single sample of the study.
     """
 
     def draw_pvalue(size: int, rng: Generator) -> float:
         degrees = freedom if design is None else size / design.size - 1
-        error = found.standard_error * np.sqrt(n / size)
+        error = np.sqrt(variance / size)
         spread = 1.0 if np.isinf(degrees) else np.sqrt(rng.chisquare(degrees) / degrees)
         statistic = rng.normal(wanted / error) / spread
-        return tail_probability(statistic, found.alternative, degrees)
+        return tail_probability(statistic, alternative, degrees)
 
     return draw_pvalue

@@ -14,23 +14,18 @@ from sklearn.base import is_classifier
 from sklearn.metrics import get_scorer_names
 
 from skeval._inference.errors import n_units
-from skeval._inference.estimate import Estimate, Results
+from skeval._inference.estimate import CAUTION, Estimate, Results
 from skeval._inference.intervals import Finding, give_no_limits, make_limits, mirrored
 from skeval._inference.ordered import time_units
-from skeval._resampling.fits import OutOfFold, collect_answers, fit_scheme, score_scheme
-from skeval._resampling.folds import FoldScheme, draws_anew
-from skeval._resampling.plan import FitOutput
-from skeval._resampling.questions import Questions, find_response_method
-from skeval._resampling.task import (
-    Cases,
-    Loss,
-    LossLike,
-    Params,
-    Task,
-    read_task,
-    read_weight,
-    resolve_loss,
-)
+from skeval._resampling.fit_loop import fit_each, score_each
+from skeval._resampling.fit_outputs import FitOutput
+from skeval._resampling.fit_params import Params, read_weight
+from skeval._resampling.fit_request import FitRequest, find_response_method
+from skeval._resampling.inputs import Inputs, validate_inputs
+from skeval._resampling.losses import Loss, LossLike, resolve_loss
+from skeval._resampling.predictions import Predictions, collect_predictions
+from skeval._resampling.sampling_units import SamplingUnits, UnitKind
+from skeval._resampling.splitters import draws_anew
 from skeval.metrics._scorers import range_of, read_scoring, row_of_scorer
 from skeval.metrics._table import BINARY, REPORTED
 from skeval.model_selection import _interval_methods
@@ -39,19 +34,6 @@ from skeval.model_selection._fold_metrics import measure_metrics
 from skeval.model_selection._interval_methods import AUTO, ERROR_METHODS, Design, MeansRule
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
-
-__all__ = [
-    "conclude_row",
-    "count_in_time",
-    "error_interval",
-    "error_of_some",
-    "find_answer",
-    "find_mean_loss",
-    "plan_answer",
-    "read_answers",
-    "read_positive_weight",
-    "score_interval",
-]
 
 
 def error_interval(
@@ -86,14 +68,18 @@ def error_interval(
     :math:`1 - a/2` of the normal and of Student's distribution, the intervals are
 
     - "repeated_cv" (ours, what "auto" stands for): the mean of `R` stratified `K`-fold
-      cross-validations, and Jeffreys' interval [11]_ for ``n / f`` samples (of squared and
-      absolute loss Student's, of the logarithm, with :math:`2 n / (f (\kappa - 1))` degrees of
-      freedom for losses of kurtosis :math:`\kappa`, ``n / f - 1`` at most, and :math:`2 \alpha` at
-      most where Hill's index :math:`\alpha` of the largest losses [13]_ is less than 2, so that
-      their variance is infinite). The inflation is :math:`f = 1.15 + 8 / n + 1 / (2 R)`, or
-      :math:`1 + \delta` where that is more, :math:`\delta` being what losses share since one model
-      tests them, estimated from the repeats, where it is more than its noise (Notes); f is
-      1.55 + .45 / `R` with `groups`, and with one repeat.
+      cross-validations, and Jeffreys' interval [11]_ for ``n / f`` samples. Squared and absolute
+      loss have Student's interval of the logarithm. Its degrees of freedom are the smallest of
+      ``n / f - 1``, :math:`2 n / (\kappa - 1)` for losses of kurtosis :math:`\kappa`, and
+      :math:`2 \max(1, \alpha)` if Hill's index :math:`\alpha` of the largest losses [13]_ is less
+      than 2, so that their variance is infinite; at least 1. The inflation `f` multiplies the
+      variance and does not divide :math:`2 n / (\kappa - 1)`, except for losses of probabilities.
+      The index is not used if the largest losses do not fit a power law. If the upper 95 % limit
+      were more than 20 times the estimate, there is no interval: it is nan, and the result says
+      why (``details["no_interval"]``). The inflation is :math:`f = 1.15 + 8 / n + 1 / (2 R)`, or
+      :math:`1 + \delta` if that is larger and :math:`\delta` exceeds its noise, where
+      :math:`\delta` is what losses share because one model tests them, estimated from the repeats
+      (Notes); with `groups`, and with one repeat, f is 1.55 + .45 / `R`.
     - "cross_validation", "leave_one_out", "resubstitution": those of `cross_val_error`, of one
       set of folds and of as many as samples or groups, and of `resubstitution_error`, which is no
       interval of the error.
@@ -130,7 +116,7 @@ def error_interval(
 
     For 0-1 loss each ``estimate -/+ quantile * se`` is by default replaced by Wilson's [1]_ of
     ``error (1 - error) / se^2`` samples, of `n` at most and of `n` (or `n / f`) where no error was
-    seen; for squared and absolute loss it is taken of the logarithm. What is printed above is
+    seen; for squared and absolute loss it is taken of the logarithm. The published form is
     ``result.confidence_interval(method="normal")`` (or "t"). Results outside of the range of the
     loss are moved to its end.
 
@@ -189,8 +175,7 @@ def error_interval(
     n_jobs : int, default=None
         Number of joblib workers; the result does not depend on it.
     verbose : int, default=0
-        1 says whether a solver does the fits, and shows a progress bar; more adds joblib's own
-        lines.
+        1 reports whether a solver is used and shows a progress bar; more adds joblib's own lines.
     memory : str, path-like or joblib.Memory, default=None
         Where finished fits are kept. A run that was interrupted and starts again with the same
         arguments, `random_state` an int, does only the rest; see :doc:`/user_guide/scale`.
@@ -209,7 +194,8 @@ def error_interval(
         whose mean loss would have this standard error; None where the method does not tell it),
         "n_groups" (the units that were counted; None where samples are independent),
         "degrees_of_freedom" (of Student's quantile; None where it is the normal one), "parameters"
-        (of the method) and "loss".
+        (of the method), "loss", and if there is no interval, "no_interval": "few_large_losses",
+        "few_groups" or "unstable_models".
 
     Raises
     ------
@@ -244,7 +230,7 @@ def error_interval(
     :math:`\delta` is the covariance of the losses of two samples that one model tests, less that of
     two that two models test, times `n` over the variance of losses: the variance of the risk among
     models of other folds, in units of the variance of a mean of independent losses. Bengio and
-    Grandvalet [12]_ show that one cross-validation does not tell it; repeats do. See
+    Grandvalet [12]_ show that it cannot be estimated from one cross-validation; repeats do. See
     :doc:`/derivations/shared_variance`.
 
     "given_folds" (ours): the mean loss of all tested samples, with the variance of the mean of
@@ -327,8 +313,10 @@ def error_interval(
     method = _checks.check_option("method", method, ("auto", *ERROR_METHODS))
     method = AUTO if method == "auto" else method
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
-    task = read_task(estimator, X, y, groups, loss=loss, params=params, method=method, **run)
-    task = task.under(weight=read_positive_weight(task, sample_weight))
+    inputs = validate_inputs(
+        estimator, X, y, groups, loss=loss, params=params, method=method, **run
+    )
+    inputs = inputs.with_options(weight=read_positive_weight(inputs, sample_weight))
     given = {
         "cv": cv,
         "n_folds": n_folds,
@@ -342,15 +330,15 @@ def error_interval(
     given = {name: value for name, value in given.items() if value is not None}
     if method != AUTO:
         row, root = ERROR_METHODS[method], _checks.root_seed(random_state)
-        settings = _interval_methods.resolve_settings(task, row, given)
-        return conclude_row(task, row.run(task, root, settings), settings, confidence_level)
-    design = plan_answer(task, given.pop("cv", None), given, random_state)
-    answers = list(fit_scheme(design.task, design.scheme))
+        settings = _interval_methods.resolve_settings(inputs, row, given)
+        return conclude_row(inputs, row.run(inputs, root, settings), settings, confidence_level)
+    design = plan_answer(inputs, given.pop("cv", None), given, random_state)
+    answers = list(fit_each(design.inputs, design.plan))
     return find_answer(design, answers, confidence_level)
 
 
 def plan_answer(
-    task: Task, cv: Any, given: dict[str, Any], random_state: RandomStateLike
+    inputs: Inputs, cv: Any, given: dict[str, Any], random_state: RandomStateLike
 ) -> Design:
     """Return the folds of the answer: as many as were asked for, or those that were given."""
     if cv is not None and "n_folds" in given:
@@ -359,17 +347,19 @@ def plan_answer(
         given = given | {"n_folds": _checks.check_count("cv", cv, 2)}
     root = _checks.root_seed(random_state)
     settings = _interval_methods.resolve_settings(
-        task, _interval_methods.find_method(task.method), given
+        inputs, _interval_methods.find_method(inputs.method), given
     )
     if cv is None or isinstance(cv, Integral):
-        return Design(task, _interval_methods.repeated_scheme(task, root, settings), settings, None)
+        return Design(
+            inputs, _interval_methods.plan_repeats(inputs, root, settings), settings, None
+        )
     _checks.check_count("n_repeats", settings["n_repeats"])
     if "n_repeats" in given and not draws_anew(cv):
         raise ValueError(
             "n_repeats must be None where the folds of cv are taken as they are; a splitter with "
             f"shuffle=True is drawn anew. Got n_repeats={given['n_repeats']!r}, cv={cv!r}."
         )
-    return _interval_methods.read_design(task, cv, root, settings)
+    return _interval_methods.read_design(inputs, cv, root, settings)
 
 
 def count_in_time(design: Design, answers: Sequence[FitOutput | None]) -> Design:
@@ -380,13 +370,13 @@ def count_in_time(design: Design, answers: Sequence[FitOutput | None]) -> Design
     """
     if not design.ordered:
         return design
-    task, known = design.task, [answer for answer in answers if answer is not None]
-    rows, n = np.concatenate([answer.rows for answer in known]), len(task.target)
-    losses = np.concatenate([task.loss_values(task.loss, each) for each in known])
+    inputs, known = design.inputs, [answer for answer in answers if answer is not None]
+    rows, n = np.concatenate([answer.rows for answer in known]), len(inputs.target)
+    losses = np.concatenate([inputs.loss_values(inputs.loss, each) for each in known])
     unit = time_units(np.bincount(rows, losses, n), np.bincount(rows, minlength=n))
     n_blocks = int(unit.max()) + 1
-    cases = Cases(unit, np.zeros(n_blocks, dtype=np.intp), n_blocks, "blocks of time")
-    return design._replace(task=task.under(counted=cases))
+    cases = SamplingUnits(unit, np.zeros(n_blocks, dtype=np.intp), n_blocks, UnitKind.TIME_BLOCK)
+    return design._replace(inputs=inputs.with_options(counted=cases))
 
 
 def find_answer(
@@ -394,59 +384,61 @@ def find_answer(
 ) -> Estimate:
     """Return what the answers of the fits of a design say of the error."""
     design = count_in_time(design, answers)
-    outcome = _interval_methods.outcome_of_repeats(design.task, design.scheme, answers)
-    return conclude_row(design.task, outcome, design.settings, confidence_level)
+    outcome = _interval_methods.outcome_of_repeats(design.inputs, design.plan, answers)
+    return conclude_row(design.inputs, outcome, design.settings, confidence_level)
 
 
 def conclude_row(
-    task: Task, outcome: Outcome, settings: Settings, confidence_level: float
+    inputs: Inputs, outcome: Outcome, settings: Settings, confidence_level: float
 ) -> Estimate:
-    """Return as an estimate what a row of the table finds; it counts the units of the task."""
-    if outcome.n_groups is None and task.units.name != "samples":
-        outcome = outcome._replace(n_groups=task.units.n_groups)
-    row = _interval_methods.find_method(task.method)
+    """Return the estimate of a method with its parameters; it counts the units of the inputs."""
+    if outcome.n_groups is None and inputs.units.kind is not UnitKind.SAMPLE:
+        outcome = outcome._replace(n_groups=inputs.units.n_groups)
+    row = _interval_methods.find_method(inputs.method)
     told = {name: settings[name] for name in settings if name in row.defaults and name != "cv"}
-    return conclude(task, outcome, confidence_level, form=row.form, settings=told)
+    return conclude(inputs, outcome, confidence_level, form=row.form, settings=told)
 
 
 def read_answers(
     design: Design, answers: list[FitOutput | None], confidence_level: float
-) -> tuple[Estimate, OutOfFold]:
+) -> tuple[Estimate, Predictions]:
     """Return what the answers of a design say of the error, and the predictions in them."""
     design = count_in_time(design, answers)
-    task, scheme = design.task, design.scheme
-    inflation = _interval_methods.find_inflation(task, scheme, answers, task.loss)
-    found = collect_answers(task, answers, scheme, inflation)
+    inputs, plan = design.inputs, design.plan
+    inflation = _interval_methods.find_inflation(inputs, plan, answers, inputs.loss)
+    found = collect_predictions(inputs, answers, plan, inflation)
     return find_answer(design, answers, confidence_level), found
 
 
-def error_of_some(task: Task, found: OutOfFold, whole: Estimate, chosen: np.ndarray) -> Estimate:
+def error_of_some(
+    inputs: Inputs, found: Predictions, whole: Estimate, chosen: np.ndarray
+) -> Estimate:
     """Return the error of some samples, by the models that made the error of all."""
     repeats = []
     for answers in found.repeats:
         part = answers & chosen[found.row]
         if part.any():
-            repeats.append(task.count(found.row[part], found.loss[part]))
+            repeats.append(inputs.count(found.row[part], found.loss[part]))
     kept = np.unique(found.row[chosen[found.row]])
-    stand_in = task.count(kept, np.zeros(len(kept)))
+    stand_in = inputs.count(kept, np.zeros(len(kept)))
     told = whole.details
     n_groups = None if told["n_groups"] is None else n_units(stand_in)
-    made = _interval_methods.find_repeated(task.loss, repeats, stand_in, found.inflation)
+    made = _interval_methods.find_repeated(inputs.loss, repeats, stand_in, found.inflation)
     outcome = Outcome([made], told["n_fits"], whole.n_failed, len(kept), n_groups)
-    return conclude_row(task, outcome, told["parameters"], whole.confidence_level)
+    return conclude_row(inputs, outcome, told["parameters"], whole.confidence_level)
 
 
-def read_positive_weight(task: Task, sample_weight: Any) -> np.ndarray | None:
+def read_positive_weight(inputs: Inputs, sample_weight: Any) -> np.ndarray | None:
     """Return the weights of the samples, or None; raise where nothing would take them."""
     if sample_weight is None:
         return None
-    if not _interval_methods.find_method(task.method).takes_weights:
+    if not _interval_methods.find_method(inputs.method).takes_weights:
         able = ", ".join(repr(name) for name, each in ERROR_METHODS.items() if each.takes_weights)
         raise ValueError(
-            f"sample_weight must be None for method={task.method!r}, which draws samples in "
+            f"sample_weight must be None for method={inputs.method!r}, which draws samples in "
             f"proportion to their number; those that take weights are {able}."
         )
-    weights = read_weight(task.estimator, sample_weight, task.params, len(task.target))
+    weights = read_weight(inputs.estimator, sample_weight, inputs.params, len(inputs.target))
     if weights.min() == 0:
         raise ValueError("sample_weight must be > 0, got 0; leave out samples that weigh nothing.")
     return weights
@@ -547,8 +539,7 @@ def score_interval(
     n_jobs : int, default=None
         Number of joblib workers; the result does not depend on it.
     verbose : int, default=0
-        1 says whether a solver does the fits, and shows a progress bar; more adds joblib's own
-        lines.
+        1 reports whether a solver is used and shows a progress bar; more adds joblib's own lines.
     memory : str, path-like or joblib.Memory, default=None
         Where finished fits are kept; see :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
@@ -619,8 +610,10 @@ def score_interval(
     _checks.check_confidence_level(confidence_level)
     _checks.check_option("method", method, [m for m, row in ERROR_METHODS.items() if row.holds_out])
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
-    task = read_task(estimator, X, y, groups, with_loss=False, params=params, method=method, **run)
-    task = task.under(weight=read_positive_weight(task, sample_weight))
+    inputs = validate_inputs(
+        estimator, X, y, groups, with_loss=False, params=params, method=method, **run
+    )
+    inputs = inputs.with_options(weight=read_positive_weight(inputs, sample_weight))
     if scoring is None:
         scoring = "accuracy" if is_classifier(estimator) else "r2"
     given = {
@@ -631,7 +624,7 @@ def score_interval(
         "variance": variance,
     }
     given = {name: value for name, value in given.items() if value is not None}
-    settings = _interval_methods.resolve_settings(task, ERROR_METHODS[method], given)
+    settings = _interval_methods.resolve_settings(inputs, ERROR_METHODS[method], given)
     read_scoring(estimator, scoring)  # raises before anything is fitted
     labels = label_parts(scoring)
     root, means = _checks.root_seed(random_state), ERROR_METHODS[method].means
@@ -639,15 +632,15 @@ def score_interval(
         parts = scoring if isinstance(scoring, dict) else dict.fromkeys(labels, scoring)
         if isinstance(scoring, list | tuple | set):
             parts = dict(zip(labels, scoring, strict=True))
-        results = score_repeats(task, parts, labels, root, settings, confidence_level)
+        results = score_repeats(inputs, parts, labels, root, settings, confidence_level)
     else:
         if means is None:
-            outcome = score_losses(task, labels, root, settings)
+            outcome = score_losses(inputs, labels, root, settings)
         else:
-            rule = means(task, root, settings)
-            found = score_scheme(task, rule.scheme, scoring)
-            outcome = score_means(task, labels, found, rule)
-        results = score_results(task, labels, outcome, confidence_level, settings)
+            rule = means(inputs, root, settings)
+            found = score_each(inputs, rule.plan, scoring)
+            outcome = score_means(inputs, labels, found, rule)
+        results = score_results(inputs, labels, outcome, confidence_level, settings)
     if isinstance(scoring, list | tuple | set | dict):
         return Results({name: results[name] for name in labels})
     return results.popitem()[1]
@@ -670,7 +663,9 @@ def label_of(part: Any, name: str) -> str:
     return part if isinstance(part, str) else f"{name}()"
 
 
-def score_means(task: Task, labels: dict[str, str], scores: list[Any], rule: MeansRule) -> Outcome:
+def score_means(
+    inputs: Inputs, labels: dict[str, str], scores: list[Any], rule: MeansRule
+) -> Outcome:
     """Return what a method that needs no more than a score of each fit finds of each score."""
     findings = []
     for name, label in labels.items():
@@ -689,15 +684,15 @@ def score_means(task: Task, labels: dict[str, str], scores: list[Any], rule: Mea
             value, standard_error, kept = rule.estimate(values)
             findings.append(Finding(value, standard_error, kept, student))
             continue
-        loss = resolve_loss(mean.loss, task.target)
+        loss = resolve_loss(mean.loss, inputs.target)
         estimate = rule.estimate(mean.best - values)
-        tested = untested_losses(task, rule.tested_share)
+        tested = untested_losses(inputs, rule.tested_share)
         findings.append(find(loss, *estimate, tested, degrees_of_freedom=student))
-    return Outcome(findings, rule.scheme.plan.n_fits)
+    return Outcome(findings, rule.plan.n_fits)
 
 
 def score_repeats(
-    task: Task,
+    inputs: Inputs,
     parts: dict[str, Any],
     labels: dict[str, str],
     root: SeedSequence,
@@ -709,35 +704,36 @@ def score_repeats(
     Means of losses are errors, as `error_interval` has them. What `measure_metrics` knows is of all
     tested samples of a repeat together, and any other score the mean of those of the test sets.
     """
-    known = {name: find_reported(task, label) for name, label in labels.items()}
+    known = {name: find_reported(inputs, label) for name, label in labels.items()}
     errors = {name: label for name, label in labels.items() if find_mean_loss(label)}
     others = {n: each for n, each in labels.items() if n not in errors and known[n] is None}
-    losses = losses_of(task, errors)
-    task = task.under(losses=(resolve_loss(None, task.target),))
-    rule = _interval_methods.repeated_rule(task, root, settings)
-    scheme = rule.scheme
-    assert isinstance(scheme, FoldScheme)
+    losses = losses_of(inputs, errors)
+    inputs = inputs.with_options(losses=(resolve_loss(None, inputs.target),))
+    rule = _interval_methods.repeated_rule(inputs, root, settings)
+    plan = rule.plan
     left = {name: parts[name] for name in others}
-    asked = Questions()
+    asked = FitRequest()
     if left:
-        asked = Questions(scorer=read_scoring(task.estimator, left), scoring=left)
-    answers = list(fit_scheme(task, scheme, asked))
+        asked = FitRequest(scorer=read_scoring(inputs.estimator, left), scoring=left)
+    answers = list(fit_each(inputs, plan, asked))
     results = {}
     if errors:
-        outcome = _interval_methods.outcome_of_repeats(task.under(losses=losses), scheme, answers)
-        results = score_results(task, errors, outcome, confidence_level, settings)
+        outcome = _interval_methods.outcome_of_repeats(
+            inputs.with_options(losses=losses), plan, answers
+        )
+        results = score_results(inputs, errors, outcome, confidence_level, settings)
     if left:
         scores = [
             np.nan if each is None or each.scores is None else each.scores[0] for each in answers
         ]
-        outcome = score_means(task, others, scores, rule)
-        results |= score_results(task, others, outcome, confidence_level, settings)
+        outcome = score_means(inputs, others, scores, rule)
+        results |= score_results(inputs, others, outcome, confidence_level, settings)
     if len(results) < len(labels):
-        inflation = _interval_methods.find_inflation(task, scheme, answers, task.loss)
-        found = collect_answers(task, answers, scheme, inflation)
+        inflation = _interval_methods.find_inflation(inputs, plan, answers, inputs.loss)
+        found = collect_predictions(inputs, answers, plan, inflation)
         measured = measure_metrics(found, confidence_level)
         told = {
-            "n_groups": task.units.n_groups,
+            "n_groups": inputs.units.n_groups,
             "effective_n_samples": None,
             "n_fits": len(answers),
             "n_undefined": answers.count(None),
@@ -754,20 +750,20 @@ def score_repeats(
         for name in labels.keys() - results.keys():
             warn_left_out(labels[name], answers.count(None), len(answers))
             one = measured.get(known[name] or "", unknown)
-            results[name] = name_score(one, labels[name], len(task.target), told)
+            results[name] = name_score(one, labels[name], len(inputs.target), told)
     return results
 
 
-def find_reported(task: Task, label: str) -> str | None:
+def find_reported(inputs: Inputs, label: str) -> str | None:
     """Return the name by which `measure_metrics` has a scorer's metric; None where it has none."""
     row, each = row_of_scorer(label), REPORTED.get(label.removeprefix("neg_"))
     if row is None or each not in row.reported:
         return None
-    classes = None if task.target.classes is None else task.target.classes.tolist()
+    classes = None if inputs.target.classes is None else inputs.target.classes.tolist()
     of_numbers = row.response == "predict" and row.from_table is None
     if classes is None or of_numbers:
         return each.name if classes is None and of_numbers else None
-    if row.response != "predict" and find_response_method(task.estimator, task.target) is None:
+    if row.response != "predict" and find_response_method(inputs.estimator, inputs.target) is None:
         return None
     if row.targets == BINARY and len(classes) != 2:
         return None
@@ -800,7 +796,7 @@ def name_score(measured: Estimate, label: str, n_samples: int, details: dict[str
     )
 
 
-def losses_of(task: Task, labels: dict[str, str]) -> tuple[Loss, ...]:
+def losses_of(inputs: Inputs, labels: dict[str, str]) -> tuple[Loss, ...]:
     """Return the losses whose means the scores are; raise where one is of another kind."""
     losses = []
     for label in labels.values():
@@ -808,25 +804,25 @@ def losses_of(task: Task, labels: dict[str, str]) -> tuple[Loss, ...]:
         if mean is None:
             known = [name for name in get_scorer_names() if find_mean_loss(name) is not None]
             raise ValueError(
-                f"scoring must be {', '.join(map(repr, known))} for method={task.method!r}, which "
-                f"needs losses of single samples, got {label!r}; methods for any score are "
+                f"scoring must be {', '.join(map(repr, known))} for method={inputs.method!r}, "
+                f"which needs losses of single samples, got {label!r}; methods for any score are "
                 f"{', '.join(repr(m) for m, row in ERROR_METHODS.items() if row.means)}."
             )
         asked = f"scoring={label!r}"
-        losses.append(resolve_loss(mean.loss, task.target, task.estimator, asked))
+        losses.append(resolve_loss(mean.loss, inputs.target, inputs.estimator, asked))
     return tuple(losses)
 
 
 def score_losses(
-    task: Task, labels: dict[str, str], root: SeedSequence, settings: Settings
+    inputs: Inputs, labels: dict[str, str], root: SeedSequence, settings: Settings
 ) -> Outcome:
     """Run a method that needs the losses of single samples."""
-    task = task.under(losses=losses_of(task, labels))
-    return ERROR_METHODS[task.method].run(task, root, settings)
+    inputs = inputs.with_options(losses=losses_of(inputs, labels))
+    return ERROR_METHODS[inputs.method].run(inputs, root, settings)
 
 
 def score_results(
-    task: Task,
+    inputs: Inputs,
     labels: dict[str, str],
     outcome: Outcome,
     confidence_level: float,
@@ -834,7 +830,7 @@ def score_results(
 ) -> dict[str, Estimate]:
     """Return what was found of each score by name."""
     return {
-        name: score_result(task, label, found, outcome, confidence_level, settings)
+        name: score_result(inputs, label, found, outcome, confidence_level, settings)
         for (name, label), found in zip(labels.items(), outcome.findings, strict=True)
     }
 
@@ -849,7 +845,7 @@ def warn_left_out(label: str, n_undefined: int, n_fits: int) -> None:
 
 
 def score_result(
-    task: Task,
+    inputs: Inputs,
     label: str,
     found: Finding,
     outcome: Outcome,
@@ -857,13 +853,13 @@ def score_result(
     settings: Settings,
 ) -> Estimate:
     """Return what was found of one score; where that is a loss, the mirrored intervals of it."""
-    classes, df = task.target.classes, found.degrees_of_freedom
+    classes, df = inputs.target.classes, found.degrees_of_freedom
     bounds = range_of(label, None if classes is None else len(classes))
     limits = make_limits(found, "", bounds=bounds)
     mean = find_mean_loss(label)
     if mean is not None:
         loss, best = mean
-        of_loss = make_limits(found, loss, first=ERROR_METHODS[task.method].form)
+        of_loss = make_limits(found, loss, first=ERROR_METHODS[inputs.method].form)
         limits = {form: partial(mirrored, best, ends) for form, ends in of_loss.items()}
         found = found._replace(value=best - found.value, replicates=best - found.replicates)
     n_undefined = outcome.n_failed or int(np.isnan(found.replicates).sum())
@@ -872,18 +868,19 @@ def score_result(
         name=label,
         value=found.value,
         standard_error=found.standard_error,
-        method=task.method,
+        method=inputs.method,
         limits=limits,
-        n_samples=len(task.target),
+        n_samples=len(inputs.target),
         n_failed=outcome.n_failed,
         replicates=found.replicates,
         details={
-            "n_groups": task.units.n_groups,
+            "n_groups": inputs.units.n_groups,
             "effective_n_samples": found.n_effective,
             "n_fits": outcome.n_fits,
             "n_undefined": n_undefined,
             "degrees_of_freedom": None if np.isinf(df) else df,
             "parameters": settings,
+            **{k: v for k, v in found.details.items() if k in ("no_interval", CAUTION)},
         },
         confidence_level=confidence_level,
         bounds=bounds,

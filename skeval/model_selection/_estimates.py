@@ -17,60 +17,27 @@ from numpy.random import SeedSequence
 from sklearn.model_selection import LeaveOneGroupOut, LeaveOneOut
 
 from skeval._inference import intervals
-from skeval._inference.errors import SINGLE_INFLATION, Tested, spread_of_mean, worth
+from skeval._inference.errors import SINGLE_INFLATION, TestLosses, spread_of_mean, worth
 from skeval._inference.estimate import Estimate
 from skeval._inference.intervals import DRAWN, Finding, Spread
 from skeval._inference.ordered import time_units
-from skeval._resampling.fits import Outputs, fit_plan
-from skeval._resampling.folds import Folds, fold_plan, keeps_order, resolve_folds
-from skeval._resampling.plan import (
-    FitOutput,
-    PlanBlock,
-    ResamplingPlan,
-    concatenate_blocks,
-    whole_plan,
-)
-from skeval._resampling.task import (
-    Loss,
-    LossLike,
+from skeval._resampling.fit_loop import Outputs, run_plan
+from skeval._resampling.fit_outputs import FitOutput
+from skeval._resampling.fit_params import (
     Params,
-    Target,
-    Task,
-    cases_of,
     check_takes_weights,
     count_effective,
-    mean_of_tested,
-    read_task,
     weight_parameters,
 )
+from skeval._resampling.inputs import Inputs, validate_inputs
+from skeval._resampling.losses import Loss, LossLike, mean_of_tested
+from skeval._resampling.plans import PlanBlock, ResamplingPlan, concatenate_blocks, whole_plan
+from skeval._resampling.sampling_units import units_of
+from skeval._resampling.splitters import Folds, KeptFolds, fold_plan, keeps_order, resolve_folds
+from skeval._resampling.target import Target
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
 from skeval.utils._text import mean_loss_name, write_number
-
-__all__ = [
-    "INFLATED",
-    "Outcome",
-    "Settings",
-    "answer_own_samples",
-    "check_enough",
-    "completed",
-    "conclude",
-    "cross_val_error",
-    "find",
-    "find_error",
-    "find_mean",
-    "find_perturbed",
-    "make_estimate",
-    "make_weighted_plan",
-    "perturbation_interval",
-    "plan_leave_one_out",
-    "repeat_folds",
-    "resubstitution_error",
-    "run_cross_validation",
-    "run_leave_one_out",
-    "run_resubstitution",
-    "untested_losses",
-]
 
 INFLATED = "inflated"
 """The form of an interval by the inflated variance of one cross-validation."""
@@ -127,12 +94,12 @@ def find_mean(
     return found._replace(degrees_of_freedom=spread.degrees_of_freedom, details=details)
 
 
-def check_enough(task: Task, values: np.ndarray, least: int) -> None:
+def check_enough(inputs: Inputs, values: np.ndarray, least: int) -> None:
     """Raise unless so many values are defined: fits may have failed, scores be undefined."""
     n = int(np.isfinite(values).sum())
     if n < least:
         raise ValueError(
-            f"estimator must succeed more often for method={task.method!r}: of {len(values)} "
+            f"estimator must succeed more often for method={inputs.method!r}: of {len(values)} "
             f"numbers that it needs, {n} are defined, and {least} must be."
         )
 
@@ -142,10 +109,10 @@ def completed(answers: list[FitOutput | None]) -> list[FitOutput]:
     return [answer for answer in answers if answer is not None]
 
 
-def untested_losses(task: Task, share: float = 1.0) -> Tested:
+def untested_losses(inputs: Inputs, share: float = 1.0) -> TestLosses:
     """Return a stand-in for losses of a share of the units: weights and units alone count."""
-    counted = task.units.unit < int(share * task.units.n_units)
-    return task.count(np.flatnonzero(counted), np.zeros(counted.sum()))
+    counted = inputs.units.unit < int(share * inputs.units.n_units)
+    return inputs.count(np.flatnonzero(counted), np.zeros(counted.sum()))
 
 
 def find(
@@ -153,7 +120,7 @@ def find(
     error: float,
     standard_error: float,
     replicates: np.ndarray,
-    tested: Tested,
+    tested: TestLosses,
     *,
     degrees_of_freedom: float = np.inf,
     variance: float = np.nan,
@@ -209,22 +176,22 @@ def make_estimate(
 
 
 def conclude(
-    task: Task,
+    inputs: Inputs,
     outcome: Outcome,
     confidence_level: float,
     *,
     form: str = "",
     settings: Settings | None = None,
 ) -> Estimate:
-    """Return as an estimate what the method of a task finds of its one loss."""
+    """Return the estimate of a method for the one loss of the inputs."""
     (found,) = outcome.findings
     df = found.degrees_of_freedom
     return make_estimate(
         found,
-        method=task.method,
-        loss=task.loss.name,
+        method=inputs.method,
+        loss=inputs.loss.name,
         form=outcome.form or form,
-        n_samples=len(task.target) if outcome.n_tested is None else outcome.n_tested,
+        n_samples=len(inputs.target) if outcome.n_tested is None else outcome.n_tested,
         n_failed=outcome.n_failed,
         n_groups=outcome.n_groups,
         confidence_level=confidence_level,
@@ -254,7 +221,7 @@ def resubstitution_error(
     .. math:: AE = \frac{1}{n} \sum_{i=1}^{n} e_i .
 
     This is the empirical risk, also called training or apparent error. It is optimistic: the best
-    value 0 says nothing of new samples (1-nearest-neighbour always reaches it).
+    value 0 carries no information about new samples (1-nearest-neighbor always reaches it).
 
     Parameters
     ----------
@@ -312,29 +279,29 @@ def resubstitution_error(
     _checks.check_confidence_level(confidence_level)
     run = {"memory": memory, "error_score": error_score}
     given = {"groups": groups, "sample_weight": sample_weight, "params": params}
-    task = read_task(estimator, X, y, loss=loss, method="resubstitution", **given, **run)
-    return conclude(task, run_resubstitution(task, _checks.root_seed(0), {}), confidence_level)
+    inputs = validate_inputs(estimator, X, y, loss=loss, method="resubstitution", **given, **run)
+    return conclude(inputs, run_resubstitution(inputs, _checks.root_seed(0), {}), confidence_level)
 
 
-def run_resubstitution(task: Task, root: SeedSequence, settings: Settings) -> Outcome:
+def run_resubstitution(inputs: Inputs, root: SeedSequence, settings: Settings) -> Outcome:
     """Test on the samples of training, which gives no interval of the error: 1 fit."""
-    weights, findings = task.relative_weight, []
-    answered, n = answer_own_samples(task), len(task.target)
+    weights, findings = inputs.relative_weight, []
+    answered, n = answer_own_samples(inputs), len(inputs.target)
     counted = np.ones(n) if weights is None else weights
     size = n if weights is None else count_effective(weights)
-    unit = None if task.groups is None else cases_of(task.target, task.groups).unit
-    for loss in task.losses:
-        losses = task.loss_values(loss, answered)
+    unit = None if inputs.groups is None else units_of(inputs.target, inputs.groups).unit
+    for loss in inputs.losses:
+        losses = inputs.loss_values(loss, answered)
         spread = intervals.spread_of_ratio(counted * losses, counted, unit)
         error = float(np.average(losses, weights=weights))
         findings.append(find_mean(error, spread, losses, size, loss.name))
     return Outcome(findings, 1, n_groups=spread.n_groups)
 
 
-def answer_own_samples(task: Task) -> FitOutput:
+def answer_own_samples(inputs: Inputs) -> FitOutput:
     """Return what one fit on all samples answers to those samples."""
-    task = task.under(n_jobs=None, verbose=0)
-    ((_, output),) = fit_plan(task, whole_plan(len(task.target)))
+    inputs = inputs.with_options(n_jobs=None, verbose=0)
+    ((_, output),) = run_plan(inputs, whole_plan(len(inputs.target)))
     return output
 
 
@@ -400,8 +367,7 @@ def cross_val_error(
     n_jobs : int, default=None
         Number of joblib workers; the result does not depend on it.
     verbose : int, default=0
-        1 says whether a solver does the fits, and shows a progress bar; more adds joblib's own
-        lines.
+        1 reports whether a solver is used and shows a progress bar; more adds joblib's own lines.
     memory : str, path-like or joblib.Memory, default=None
         Where finished fits are kept. A run that was interrupted and starts again with the same
         arguments, `random_state` an int, does only the rest; see :doc:`/user_guide/scale`.
@@ -424,24 +390,23 @@ def cross_val_error(
 
     Notes
     -----
-    The standard error is that of the mean of the per-sample losses. It ignores that the folds
-    share training samples; no unbiased estimate of that variance exists [1]_. Wilson's interval
-    on it covered the error of the fitted rule in 73 to 94 % where 95 % were promised (some 40
-    combinations of populations and learners, mostly 50 samples, 200 or 400 data sets each), so
-    the default, "inflated", takes twice the variance, for 0-1 loss in the form of Jeffreys: it
-    covered in 92 to 99 %. A hold-out, a single fold, has Wilson's. The interval of
-    `error_interval` is shorter, by a tenth, since it averages over repeated folds: quote that one.
-    With `groups` the losses of a group are added up first, and intervals count the independent
-    samples that would have this standard error, fewer by Student's quantile [2]_. Where folds test
-    only what comes after all that they train on, as ``TimeSeriesSplit`` does, blocks of time are
-    counted in place of groups, and the variance is not doubled: standard error and degrees of
-    freedom are those of `error_interval` for the same folds, and mean the error, at times like
-    these, of the rules that were fitted. Its interval is the same, too; of few errors in 0-1 loss
-    it is somewhat longer here, as with groups. In simulations (100 sets a cell of 100 and 400
-    samples; squared, absolute and 0-1 loss) 95 % intervals held that error in .88 to 1.00 where the
-    errors of neighbours had an autocorrelation of 0 or .5, and in .89 to .91 with .9 and 400
-    samples; with .9 and 100, .93 for 0-1 loss, while of the others .71 and .75 were refused and of
-    the rest .52 and .72 held.
+    The standard error is that of the mean of the per-sample losses. It ignores that the folds share
+    training samples; no unbiased estimate of that variance exists [1]_. Wilson's interval on it
+    covered the error of the trained model in 73 to 94 % at a nominal 95 % (some 40 combinations of
+    populations and learners, mostly 50 samples, 200 or 400 data sets each), so the default,
+    "inflated", takes twice the variance, for 0-1 loss in the form of Jeffreys: it covered in 92 to
+    99 %. A hold-out, a single fold, has Wilson's. The interval of `error_interval` is shorter, by a
+    tenth, since it averages over repeated folds: quote that one. With `groups` the losses of a
+    group are added up first, and intervals count the independent samples that would have this
+    standard error, fewer by Student's quantile [2]_. Where folds test only what comes after all
+    that they train on, as ``TimeSeriesSplit`` does, blocks of time are counted in place of groups,
+    and the variance is not doubled: standard error and degrees of freedom are those of
+    `error_interval` for the same folds, and mean the error, at times like these, of the rules that
+    were fitted. Its interval is the same, too; of few errors in 0-1 loss it is somewhat longer
+    here, as with groups. In simulations (100 sets a cell of 100 and 400 samples; squared, absolute
+    and 0-1 loss) 95 % intervals held that error in .88 to 1.00 where the errors of neighbours had
+    an autocorrelation of 0 or .5, and in .89 to .91 with .9 and 400 samples; with .9 and 100, .93
+    for 0-1 loss, while of the others .71 and .75 were refused and of the rest .52 and .72 held.
 
     For 0-1 loss ``result.confidence_interval(method=)`` takes "wilson", "agresti_coull",
     "jeffreys", "exact" and "wald", of ``value (1 - value) / standard_error^2`` independent samples,
@@ -474,63 +439,63 @@ def cross_val_error(
     _checks.check_confidence_level(confidence_level)
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     given = {"groups": groups, "sample_weight": sample_weight, "params": params}
-    task = read_task(estimator, X, y, loss=loss, method="cross_validation", **given, **run)
-    outcome = run_cross_validation(task, _checks.root_seed(random_state), {"cv": cv})
-    return conclude(task, outcome, confidence_level, form=INFLATED)
+    inputs = validate_inputs(estimator, X, y, loss=loss, method="cross_validation", **given, **run)
+    outcome = run_cross_validation(inputs, _checks.root_seed(random_state), {"cv": cv})
+    return conclude(inputs, outcome, confidence_level, form=INFLATED)
 
 
-def run_cross_validation(task: Task, root: SeedSequence, settings: Settings) -> Outcome:
+def run_cross_validation(inputs: Inputs, root: SeedSequence, settings: Settings) -> Outcome:
     """Cross-validate once, and count half of the samples: K fits.
 
     The folds may be given, as "cv", and what their fits answer where they are done, as "outputs".
     """
-    cv = settings["cv"]
-    folds = list(resolve_folds(cv, task.X, task.target, task.groups, root))
-    ordered = task.units.n_groups is None and keeps_order(cv, folds)
-    return run_plan(task, fold_plan(len(task.target), folds), settings.get("outputs"), ordered)
+    cv, n = settings["cv"], len(inputs.target)
+    folds = KeptFolds(n, resolve_folds(cv, inputs.X, inputs.target, inputs.groups, root))
+    ordered = inputs.units.n_groups is None and keeps_order(cv, folds)
+    return average_folds(inputs, fold_plan(n, folds), settings.get("outputs"), ordered)
 
 
-def plan_leave_one_out(task: Task, root: SeedSequence, settings: Settings) -> ResamplingPlan:
+def plan_leave_one_out(inputs: Inputs, root: SeedSequence, settings: Settings) -> ResamplingPlan:
     """Return the fits without each sample, or each group, in turn."""
-    splitter = LeaveOneOut() if task.groups is None else LeaveOneGroupOut()
-    folds = resolve_folds(splitter, task.X, task.target, task.groups, root)
-    return fold_plan(len(task.target), folds)
+    splitter = LeaveOneOut() if inputs.groups is None else LeaveOneGroupOut()
+    folds = resolve_folds(splitter, inputs.X, inputs.target, inputs.groups, root)
+    return fold_plan(len(inputs.target), folds)
 
 
-def run_leave_one_out(task: Task, root: SeedSequence, settings: Settings) -> Outcome:
+def run_leave_one_out(inputs: Inputs, root: SeedSequence, settings: Settings) -> Outcome:
     """Hold each sample, or each group, out in turn, and count half of the samples: n fits."""
-    return run_plan(task, plan_leave_one_out(task, root, settings))
+    return average_folds(inputs, plan_leave_one_out(inputs, root, settings))
 
 
-def run_plan(
-    task: Task, plan: ResamplingPlan, outputs: Outputs | None = None, ordered: bool = False
+def average_folds(
+    inputs: Inputs, plan: ResamplingPlan, outputs: Outputs | None = None, ordered: bool = False
 ) -> Outcome:
     """Return the error over folds; losses of samples that are kept together are added up first.
 
     Under folds that keep the order of the samples these are blocks of time, and the error is that
     of the very models that were fitted.
     """
-    weights, n = task.relative_weight, len(task.target)
-    sums, tests = np.zeros((len(task.losses), n)), np.zeros(n)
+    weights, n = inputs.relative_weight, len(inputs.target)
+    sums, tests = np.zeros((len(inputs.losses), n)), np.zeros(n)
     fold_errors, n_failed = [], 0
-    for block, output in fit_plan(task, plan) if outputs is None else outputs:
-        losses = np.stack([loss.of_output(task.target, block, output) for loss in task.losses])
+    for block, output in run_plan(inputs, plan) if outputs is None else outputs:
+        losses = np.stack([loss.of_output(inputs.target, block, output) for loss in inputs.losses])
         sums += np.nansum(losses, axis=1)
         tests += np.sum(~np.isnan(losses[0]), axis=0)
         fold_errors.append([intervals.row_means(each, weights) for each in losses])
         n_failed += int(output.failed.sum())
     n_tested = int(np.count_nonzero(tests))
     size: float = n_tested
-    unit = time_units(sums[0], tests) if ordered else task.kept_together
+    unit = time_units(sums[0], tests) if ordered else inputs.kept_together
     if weights is not None:
         size = count_effective(weights[tests > 0])
         sums, tests = weights * sums, weights * tests
     findings = []
-    for loss, total, errors in zip(task.losses, sums, np.hstack(fold_errors), strict=True):
+    for loss, total, errors in zip(inputs.losses, sums, np.hstack(fold_errors), strict=True):
         error = float(total.sum() / tests.sum())
         if ordered and unit is not None:
             seen = tests > 0
-            spread = spread_of_mean(Tested(total[seen] / tests[seen], tests[seen], unit[seen]))
+            spread = spread_of_mean(TestLosses(total[seen] / tests[seen], tests[seen], unit[seen]))
         else:
             spread = intervals.spread_of_ratio(total, tests, unit)
         found = find_mean(error, spread, errors, size, loss.name)
@@ -658,8 +623,7 @@ def perturbation_interval(
     n_jobs : int, default=None
         Number of joblib workers; the result does not depend on it.
     verbose : int, default=0
-        1 says whether a solver does the fits, and shows a progress bar; more adds joblib's own
-        lines.
+        1 reports whether a solver is used and shows a progress bar; more adds joblib's own lines.
     memory : str, path-like or joblib.Memory, default=None
         Where finished fits are kept. A run that was interrupted and starts again with the same
         arguments, `random_state` an int, does only the rest; see :doc:`/user_guide/scale`.
@@ -751,20 +715,22 @@ def perturbation_interval(
     check_takes_weights(estimator)
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     given = {"groups": groups, "sample_weight": sample_weight, "params": params}
-    task = read_task(estimator, X, y, loss=loss, method="perturbation", **given, **run)
+    inputs = validate_inputs(estimator, X, y, loss=loss, method="perturbation", **given, **run)
     fold_root, draw_root = _checks.root_seed(random_state).spawn(2)
-    forms = (*intervals.list_forms(task.loss.name), *DRAWN)
-    asked = f"interval of {task.loss.name!r} loss"
+    forms = (*intervals.list_forms(inputs.loss.name), *DRAWN)
+    asked = f"interval of {inputs.loss.name!r} loss"
     form = _checks.check_option(asked, forms[0] if interval is None else interval, forms)
-    folds = resolve_folds(cv, task.X, task.target, task.groups, np.random.default_rng(fold_root))
+    folds = resolve_folds(
+        cv, inputs.X, inputs.target, inputs.groups, np.random.default_rng(fold_root)
+    )
     settings = {"n_resamples": n_resamples, "statistic": statistic, "weights": weights}
     shown: dict[str, Any] = {"form": form, "confidence_level": confidence_level}
-    outcome = find_perturbed(task, folds, draw_root, settings, **shown)
-    return conclude(task, outcome, **shown)
+    outcome = find_perturbed(inputs, folds, draw_root, settings, **shown)
+    return conclude(inputs, outcome, **shown)
 
 
 def find_perturbed(
-    task: Task,
+    inputs: Inputs,
     folds: Folds,
     root: np.random.SeedSequence,
     settings: Settings,
@@ -777,27 +743,27 @@ def find_perturbed(
     It raises where there are too few draws for a form of interval.
     """
     statistic = settings.get("statistic", "cross_validation")
-    loss, target, n = task.loss, task.target, len(task.target)
+    loss, target, n = inputs.loss, inputs.target, len(inputs.target)
     n_classes = 0 if target.classes is None else len(target.classes)
     if n_classes > 2 and loss.response == "predict" and loss.name != "zero_one":
         raise ValueError(
             "loss must be 'zero_one', 'log_loss' or 'brier' for more than two classes, got "
             f"{loss.name!r} for {n_classes} classes."
         )
-    twice = weight_parameters(task.estimator, np.ones(n)).keys() & (task.params or {}).keys()
+    twice = weight_parameters(inputs.estimator, np.ones(n)).keys() & (inputs.params or {}).keys()
     if twice:
         raise ValueError(
             f"params must not hold {min(twice)!r}, which is perturbed; give sample_weight= for it."
         )
     _checks.check_option("statistic", statistic, STATISTICS)
-    sample_weight = np.ones(n) if task.weight is None else task.weight
+    sample_weight = np.ones(n) if inputs.weight is None else inputs.weight
     n_resamples, draw = choose_draws(settings.get("weights"), settings["n_resamples"], root, n)
     intervals.check_enough_draws(n_resamples, confidence_level, form)
     plans = {"resubstitution": whole_plan(n), "cross_validation": fold_plan(n, folds)}
 
-    def losses(base: ResamplingPlan, n_repetitions: int, draw: Draw) -> Iterator[np.ndarray]:
-        plan = make_weighted_plan(base, n_repetitions, draw, sample_weight)
-        return compute_mean_losses(task, fit_plan(task, plan), plan.fits_per_repetition)
+    def losses(base: ResamplingPlan, n_draws: int, draw: Draw) -> Iterator[np.ndarray]:
+        plan = make_weighted_plan(base, n_draws, draw, sample_weight)
+        return compute_mean_losses(inputs, run_plan(inputs, plan), plan.fits_per_draw)
 
     errors, sizes = {}, {}
     for name, base in plans.items():
@@ -852,7 +818,7 @@ def make_weighted_plan(
     The weights are divided by their mean over the training samples, so that the penalty of the fit
     is perturbed with its loss.
     """
-    fits = concatenate_blocks([base.draw(r) for r in range(base.n_repetitions)])
+    fits = concatenate_blocks([base.draw(r) for r in range(base.n_draws)])
     sizes = fits.train.sum(axis=1, keepdims=True)
 
     def draw_weighted(repetition: int) -> PlanBlock:
@@ -864,12 +830,12 @@ def make_weighted_plan(
 
 
 def compute_mean_losses(
-    task: Task, outputs: Outputs, fits_per_repetition: int
+    inputs: Inputs, outputs: Outputs, fits_per_draw: int
 ) -> Iterator[np.ndarray]:
     """Yield the mean loss of each sample in each repetition, nan where it is never tested."""
     for block, output in outputs:
-        losses = task.loss.of_output(task.target, block, output)
-        losses = losses.reshape(-1, fits_per_repetition, len(task.target))
+        losses = inputs.loss.of_output(inputs.target, block, output)
+        losses = losses.reshape(-1, fits_per_draw, len(inputs.target))
         tests = np.isfinite(losses).sum(axis=1)
         with np.errstate(invalid="ignore"):
             yield np.nansum(losses, axis=1) / tests

@@ -1,9 +1,9 @@
 """Every usual metric of out-of-fold predictions, with an interval for the rule fitted to all.
 
 The intervals are those of a test set, with a larger variance: the rule itself varies with the
-samples that it is trained on. The mean squared deviation of repeated cross-validation from the risk
-of the rule was `OutOfFold.inflation` times the variance of independent samples, for error rates, as
-`error_interval` has it, and so it is taken for all means of losses. Other metrics may vary little
+samples that it is trained on. For error rates, the mean squared deviation of repeated
+cross-validation from the risk of the rule is `Predictions.inflation` times the variance of
+independent samples, as in `error_interval`; all means of losses use it. Other metrics vary little
 with the samples that are tested, and much with those that are trained on, as the explained variance
 of a rule that explains nothing, or the recall of one that guesses. Their variance is at least that
 of independent samples and `BETWEEN` times that between repeats of the folds, which is due to
@@ -25,16 +25,21 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval._inference import intervals
 from skeval._inference.areas import independent_size, within_fold_area
-from skeval._inference.errors import Tested, degrees_of_mean, mean_loss, spread_of_mean, worth
+from skeval._inference.errors import (
+    TestLosses,
+    degrees_of_mean,
+    is_too_wide,
+    mean_loss,
+    spread_of_mean,
+    worth,
+)
 from skeval._inference.estimate import Estimate, Limits, Results
 from skeval._inference.intervals import Spread
 from skeval._inference.paired import corrected_error
 from skeval._inference.tables import CountedClasses, count_cells, score_form
-from skeval._resampling.fits import OutOfFold
+from skeval._resampling.predictions import Predictions
 from skeval.metrics._scorers import range_of
 from skeval.metrics._table import METRICS, Costs, Sample, arrange, make_closed_forms
-
-__all__ = ["measure_loss", "measure_metrics", "settle", "summarize_losses"]
 
 SHOWN = [(row, each) for row in METRICS for each in row.reported]
 """What is measured without being asked for."""
@@ -47,7 +52,9 @@ samples of 10 features, of which none or one matters.
 """
 
 
-def measure_metrics(found: OutOfFold, confidence_level: float, only: str | None = None) -> Results:
+def measure_metrics(
+    found: Predictions, confidence_level: float, only: str | None = None
+) -> Results:
     """Return the metrics of predictions by name, those of all samples before those of the classes.
 
     With `only` it is the one of that name.
@@ -130,7 +137,7 @@ class Measured(NamedTuple):
         return self.metric if self.label is None else f"{self.metric}, {self.label}"
 
 
-def measure_classes(found: OutOfFold) -> Iterator[Measured]:
+def measure_classes(found: Predictions) -> Iterator[Measured]:
     """Yield the metrics of a classifier."""
     codes = found.look_up(found.target.codes)
     n, classes = found.n_tested, found.target.classes
@@ -160,7 +167,7 @@ def measure_classes(found: OutOfFold) -> Iterator[Measured]:
 
 
 def measure_tables(
-    found: OutOfFold,
+    found: Predictions,
     counted: CountedClasses,
     n_samples: int,
     code: int | None = None,
@@ -185,7 +192,7 @@ def measure_tables(
         yield Measured(each.name, estimate, ("score", *made), n_samples, label=label)
 
 
-def inflate(found: OutOfFold, variance: float, values: Iterable[float]) -> float:
+def inflate(found: Predictions, variance: float, values: Iterable[float]) -> float:
     """Return how many times that of tested samples the variance of a metric of the rule is.
 
     `values` are those of the metric in each repeat of the folds.
@@ -197,16 +204,18 @@ def inflate(found: OutOfFold, variance: float, values: Iterable[float]) -> float
 
 
 def measure_loss(
-    found: OutOfFold, name: str, losses: np.ndarray, *, bounded: bool, root: bool = False
+    found: Predictions, name: str, losses: np.ndarray, *, bounded: bool, root: bool = False
 ) -> Measured:
     """Return the mean of non-negative losses, or its root."""
     estimate, error, degrees = summarize_losses(found, losses)
     if found.cases.n_groups is None:
-        tested, n = Tested(losses, found.look_up(found.weight)), len(found.target)
+        tested, n = TestLosses(losses, found.look_up(found.weight)), len(found.target)
         degrees = degrees_of_mean(tested, n, found.inflation, bounded=bounded)
     limits: Callable[[float], Limits] = partial(
         intervals.log_interval, estimate, error, degrees_of_freedom=degrees
     )
+    if not bounded and is_too_wide(estimate, error, degrees):
+        limits = intervals.give_no_limits
     if root:
         limits = partial(intervals.take_root, limits)
         estimate = estimate**0.5
@@ -216,7 +225,7 @@ def measure_loss(
 
 
 def summarize_losses(
-    found: OutOfFold, losses: np.ndarray, values: Iterable[float] = ()
+    found: Predictions, losses: np.ndarray, values: Iterable[float] = ()
 ) -> tuple[float, float, float]:
     """Return the mean of losses, its standard error for the rule, and the degrees of freedom.
 
@@ -224,7 +233,7 @@ def summarize_losses(
     """
     weight, group = found.look_up(found.weight), found.group
     tested = [
-        Tested(losses[part], weight[part], None if group is None else group[part])
+        TestLosses(losses[part], weight[part], None if group is None else group[part])
         for part in found.repeats
     ]
     spreads = [spread_of_mean(each) for each in tested]
@@ -232,12 +241,12 @@ def summarize_losses(
     degrees = min(spread.degrees_of_freedom for spread in spreads)
     if group is None:
         degrees = max(1.0, independent_size(found.weight) / found.inflation - 1)
-    mean = mean_loss(Tested(losses, weight))
+    mean = mean_loss(TestLosses(losses, weight))
     return mean, float(np.sqrt(variance * inflate(found, variance, values))), degrees
 
 
 def measure_ranking(
-    found: OutOfFold, positive: np.ndarray, score: np.ndarray, label: str | None
+    found: Predictions, positive: np.ndarray, score: np.ndarray, label: str | None
 ) -> Iterator[Measured]:
     """Yield the area under the ROC curve and the average precision of a class."""
     area, influence = within_fold_area(positive, score, found.row, found.fit, found.weight)
@@ -280,7 +289,7 @@ def measure_ranking(
     yield Measured("average_precision", precision, form, counts[0], label=label)
 
 
-def measure_given_scores(found: OutOfFold, code: int, label: str | None) -> Iterator[Measured]:
+def measure_given_scores(found: Predictions, code: int, label: str | None) -> Iterator[Measured]:
     """Yield the same of scores that are given: intervals are those of `metric_interval`.
 
     Where a class has no sample, or all samples have one score, there is none.
@@ -305,7 +314,7 @@ def measure_given_scores(found: OutOfFold, code: int, label: str | None) -> Iter
     yield Measured("average_precision", precision, of_precision, n_positive, label=label)
 
 
-def measure_numbers(found: OutOfFold) -> Iterator[Measured]:
+def measure_numbers(found: Predictions) -> Iterator[Measured]:
     """Yield the metrics of a regressor."""
     true = found.look_up(found.target.y).astype(float)
     residual = true - found.predicted
@@ -317,12 +326,14 @@ def measure_numbers(found: OutOfFold) -> Iterator[Measured]:
         ratio = summarize_losses(found, squares)[0] / total
         # A ratio of means deviates by about the mean of what each sample moves it by.
         moved = (squares - ratio * (true - mean) ** 2) / total
-        ratios = [mean_loss(Tested(squares[p], weight[p])) / total for p in found.repeats]
+        ratios = [mean_loss(TestLosses(squares[p], weight[p])) / total for p in found.repeats]
         _, error, degrees = summarize_losses(found, moved, ratios)
         # The variance about the mean of n samples is 1 - 1/n of that about the true one.
-        unbiased = ratio * (1 - 1 / worth(Tested(squares, found.weight)))
+        unbiased = ratio * (1 - 1 / worth(TestLosses(squares, found.weight)))
         of_ratio = partial(intervals.log_interval, unbiased, error, degrees_of_freedom=degrees)
-        limits = partial(intervals.mirrored, 1.0, of_ratio)
+        limits: Callable[[float], Limits] = partial(intervals.mirrored, 1.0, of_ratio)
+        if is_too_wide(unbiased, error, degrees):
+            limits = intervals.give_no_limits
         yield Measured("r2", 1 - ratio, ("log", limits, error), found.n_tested)
     for row, each in SHOWN:
         if row.per_sample is not None and row.response == "predict":
@@ -330,7 +341,7 @@ def measure_numbers(found: OutOfFold) -> Iterator[Measured]:
             yield measure_loss(found, each.name, losses, bounded=False, root=row.root)
 
 
-def measure_scorers(found: OutOfFold) -> Iterator[Measured]:
+def measure_scorers(found: Predictions) -> Iterator[Measured]:
     """Yield what the scorers that were asked for found, as means over the test sets.
 
     The variance is corrected for the overlap of training sets (Nadeau and Bengio 2003).

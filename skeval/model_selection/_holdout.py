@@ -19,8 +19,6 @@ from skeval.model_selection._estimates import find_mean, make_estimate
 from skeval.utils import _checks
 from skeval.utils._text import align_text, write_number
 
-__all__ = ["HoldoutSize", "holdout_error", "holdout_size"]
-
 STRATIFIED = "stratified_wilson"
 """The form of an interval of classes whose priors are known."""
 Priors = Mapping[Any, float] | Sequence[float] | np.ndarray
@@ -63,8 +61,8 @@ def holdout_error(
         Weights of the samples. The variance uses the effective number of samples,
         :math:`(\sum w)^2 / \sum w^2`.
     groups : array-like of shape (n_samples,) or (n_samples, n_kinds), default=None
-        Samples that belong together, as those of a patient; nested or crossed. What each moves the
-        error by is added up within groups, see :doc:`/user_guide/dependence`.
+        Samples that belong together, as those of a patient; nested or crossed. Influences on the
+        error are added within groups; see :doc:`/user_guide/dependence`.
     confidence_level : float, default=0.95
         Nominal coverage of the interval.
 
@@ -97,7 +95,7 @@ def holdout_error(
     difference for the allocation at hand, which may be negative.
 
     With priors and 10, 20 or 50 groups of ten samples that are alike by 0, .3 and .8, the interval
-    held the error in .93 to 1.00 of 400 simulated data sets, and without priors in .94 to 1.00.
+    covered the error in .93 to 1.00 of 400 simulated data sets, and without priors in .94 to 1.00.
 
     References
     ----------

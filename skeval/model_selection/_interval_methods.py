@@ -25,14 +25,16 @@ from numpy.random import SeedSequence
 from skeval._inference.errors import (
     Dealt,
     NestedFold,
-    Tested,
+    TestLosses,
     concatenate_tested,
     conservative_z,
     corrected_t,
     degrees_of_mean,
+    explain_no_interval,
     five_by_two,
     fixed_inflation,
     inflation_of,
+    is_too_wide,
     mean_loss,
     nested_errors,
     nested_interval,
@@ -41,36 +43,37 @@ from skeval._inference.errors import (
     spread_of_mean,
     within_fold_error,
 )
+from skeval._inference.estimate import CAUTION
 from skeval._inference.intervals import Finding
-from skeval._resampling.fits import fit_scheme
-from skeval._resampling.folds import (
-    FoldScheme,
-    RepeatedScheme,
-    Scheme,
+from skeval._resampling.fit_loop import fit_each
+from skeval._resampling.fit_outputs import FitOutput
+from skeval._resampling.fit_params import check_takes_weights
+from skeval._resampling.fold_plans import (
+    deal_folds,
+    given_folds,
+    list_left_out,
+    repeated_folds,
+    replacements,
+    subsamples,
+    subsamples_of_halves,
+)
+from skeval._resampling.inputs import Inputs
+from skeval._resampling.losses import Loss
+from skeval._resampling.plans import ResamplingPlan
+from skeval._resampling.sampling_units import SamplingUnits, UnitKind, number_by_appearance
+from skeval._resampling.splitters import (
+    KeptFolds,
     deals_at_random,
     default_folds,
     draws_anew,
-    fold_indices,
-    fold_scheme,
-    given_scheme,
-    halves_scheme,
     keeps_order,
     number_kept_together,
     part_repeats,
-    replacement_scheme,
     resolve_splitter,
     seed_splitter,
-    subsample_scheme,
+    split_samples,
 )
-from skeval._resampling.plan import FitOutput, ResamplingPlan
-from skeval._resampling.task import (
-    Cases,
-    Loss,
-    Task,
-    TooFewMembersError,
-    check_takes_weights,
-    number_by_appearance,
-)
+from skeval._resampling.target import TooFewMembersError
 from skeval.model_selection import _bootstrap
 from skeval.model_selection._estimates import (
     INFLATED,
@@ -88,28 +91,12 @@ from skeval.model_selection._estimates import (
 )
 from skeval.utils._checks import check_count, check_option, child_seed
 
-__all__ = [
-    "AUTO",
-    "ERROR_METHODS",
-    "GIVEN_FOLDS",
-    "LISTED",
-    "Design",
-    "ErrorMethod",
-    "MeansRule",
-    "find_inflation",
-    "find_method",
-    "find_repeated",
-    "outcome_of_repeats",
-    "read_design",
-    "repeated_rule",
-    "repeated_scheme",
-    "resolve_settings",
-]
-
 VARIANCES = ("all_pairs", "within_folds")
+UNBOUNDED = ("squared", "absolute")
+"""Losses whose interval may be too wide to be of use."""
 
 
-Run = Callable[[Task, SeedSequence, Settings], Outcome]
+Run = Callable[[Inputs, SeedSequence, Settings], Outcome]
 
 
 @dataclass(frozen=True)
@@ -147,19 +134,19 @@ class ErrorMethod:
     takes_weights: bool = True
     form: str = ""
     holds_out: bool = True
-    means: Callable[[Task, SeedSequence, Settings], MeansRule] | None = None
+    means: Callable[[Inputs, SeedSequence, Settings], MeansRule] | None = None
     meaning: str = ""
     part: str = ""
-    plan: Callable[[Task, SeedSequence, Settings], ResamplingPlan] | None = None
-    listed: Callable[[Task, SeedSequence, Settings], dict[str, Outcome]] | None = None
+    plan: Callable[[Inputs, SeedSequence, Settings], ResamplingPlan] | None = None
+    listed: Callable[[Inputs, SeedSequence, Settings], dict[str, Outcome]] | None = None
 
 
-def units_to_test(task: Task, test_size: Any, least: int = 1) -> int:
+def units_to_test(inputs: Inputs, test_size: Any, least: int = 1) -> int:
     """Return how many units a test set holds.
 
     A training set of at least 2 is left.
     """
-    n = task.units.n_units
+    n = inputs.units.n_units
     if isinstance(test_size, bool) or not isinstance(test_size, Real):
         raise ValueError(f"test_size must be a share or a number of samples, got {test_size!r}.")
     if isinstance(test_size, Integral):
@@ -170,44 +157,46 @@ def units_to_test(task: Task, test_size: Any, least: int = 1) -> int:
         raise ValueError(f"test_size must be a share between 0 and 1, got {test_size!r}.")
     if not least <= n_test <= n - 2:
         raise TooFewMembersError(
-            f"test_size must leave at least 2 of {n} {task.units.name} for training and {least} "
-            f"for testing in method={task.method!r}, got {test_size!r}."
+            f"test_size must leave at least 2 of {n} {inputs.units.kind.label} for training and "
+            f"{least} for testing in method={inputs.method!r}, got {test_size!r}."
         )
     return n_test
 
 
-def resolve_settings(task: Task, method: ErrorMethod, given: Settings) -> Settings:
+def resolve_settings(inputs: Inputs, method: ErrorMethod, given: Settings) -> Settings:
     """Return the parameters of a method: those given, and defaults that suit the data."""
     foreign = [name for name in given if name not in method.defaults]
     if foreign:
         takes = " and ".join(method.defaults) or "no parameters"
         raise ValueError(
-            f"{foreign[0]} is no parameter of method={task.method!r}, which takes {takes}; "
+            f"{foreign[0]} is no parameter of method={inputs.method!r}, which takes {takes}; "
             f"got {given[foreign[0]]!r}."
         )
     settings = method.defaults | given
     if "variance" in settings:
         check_option("variance", settings["variance"], VARIANCES)
     if "n_folds" in settings:
-        settings["n_folds"] = check_folds(task, settings, "n_folds" in given)
+        settings["n_folds"] = check_folds(inputs, settings, "n_folds" in given)
     return settings
 
 
-def check_folds(task: Task, settings: Settings, given: bool) -> int:
+def check_folds(inputs: Inputs, settings: Settings, given: bool) -> int:
     """Return the number of folds; the default is lowered to what the units and classes allow.
 
     Nested folds are three at least, and of two units at least; so are those within which a
     variance is taken, and those of a half.
     """
-    nested = task.method == "nested_cv"
-    paired = nested or task.method == "replace_one_cv" or settings.get("variance") == "within_folds"
-    n, n_folds, least = task.units.n_units, settings["n_folds"], 3 if nested else 2
+    nested = inputs.method == "nested_cv"
+    paired = (
+        nested or inputs.method == "replace_one_cv" or settings.get("variance") == "within_folds"
+    )
+    n, n_folds, least = inputs.units.n_units, settings["n_folds"], 3 if nested else 2
     most = n // 2 if paired else n
-    where = f"method={task.method!r} with {n} {task.units.name}"
+    where = f"method={inputs.method!r} with {n} {inputs.units.kind.label}"
     if most < least:
         raise ValueError(f"X must hold at least {2 * least} samples or groups for {where}.")
     if not given:
-        of_classes = default_folds(task.target, task.units.unit)
+        of_classes = default_folds(inputs.target, inputs.units.unit)
         return min(n_folds, most, max(least, of_classes))
     if isinstance(n_folds, bool) or not isinstance(n_folds, Integral):
         raise ValueError(f"n_folds must be an integer, got {n_folds!r}.")
@@ -216,29 +205,29 @@ def check_folds(task: Task, settings: Settings, given: bool) -> int:
     return int(n_folds)
 
 
-def loss_moments(task: Task, scheme: Scheme) -> np.ndarray:
+def loss_moments(inputs: Inputs, plan: ResamplingPlan) -> np.ndarray:
     """Return mean and mean square of the losses of each fit, shape (n_losses, n_fits, 2).
 
     They are nan where the fit failed.
     """
-    moments = np.full((len(task.losses), scheme.plan.n_fits, 2), np.nan)
-    for fit, answer in enumerate(fit_scheme(task, scheme)):
+    moments = np.full((len(inputs.losses), plan.n_fits, 2), np.nan)
+    for fit, answer in enumerate(fit_each(inputs, plan)):
         if answer is None:
             continue
-        for number, loss in enumerate(task.losses):
-            losses, weight, _ = task.tested(loss, answer)
+        for number, loss in enumerate(inputs.losses):
+            losses, weight, _ = inputs.tested(loss, answer)
             powers = np.stack([losses, losses**2])
             moments[number, fit] = np.average(powers, axis=1, weights=weight)
     return moments
 
 
-def run_holdout(task: Task, root: SeedSequence, settings: Settings) -> Outcome:
+def run_holdout(inputs: Inputs, root: SeedSequence, settings: Settings) -> Outcome:
     """Hold a part out once: 1 fit."""
-    n_test = units_to_test(task, settings["test_size"], least=2)
-    (answer,) = completed(list(fit_scheme(task, subsample_scheme(task.units, n_test, 1, root))))
+    n_test = units_to_test(inputs, settings["test_size"], least=2)
+    (answer,) = completed(list(fit_each(inputs, subsamples(inputs.units, n_test, 1, root))))
     findings = []
-    for loss in task.losses:
-        tested = task.tested(loss, answer)
+    for loss in inputs.losses:
+        tested = inputs.tested(loss, answer)
         spread = spread_of_mean(tested)
         found = find(
             loss,
@@ -251,17 +240,17 @@ def run_holdout(task: Task, root: SeedSequence, settings: Settings) -> Outcome:
             binomial=False,
         )
         findings.append(found)
-    n_groups = None if task.units.n_groups is None else n_test
+    n_groups = None if inputs.units.n_groups is None else n_test
     return Outcome(findings, 1, n_tested=len(answer.rows), n_groups=n_groups)
 
 
-def run_cv_wald(task: Task, root: SeedSequence, settings: Settings) -> Outcome:
+def run_cv_wald(inputs: Inputs, root: SeedSequence, settings: Settings) -> Outcome:
     """Cross-validate once, and take the losses for independent: K fits."""
     n_folds, within = settings["n_folds"], settings["variance"] == "within_folds"
-    answers = list(fit_scheme(task, fold_scheme(task.units, n_folds, 1, root)))
+    answers = list(fit_each(inputs, repeated_folds(inputs.units, n_folds, 1, root)))
     findings = []
-    for loss in task.losses:
-        folds = [task.tested(loss, answer) for answer in completed(answers)]
+    for loss in inputs.losses:
+        folds = [inputs.tested(loss, answer) for answer in completed(answers)]
         pooled = concatenate_tested(folds)
         spread, n = float(np.var(pooled.losses)), len(pooled.losses)
         whole = spread_of_mean(pooled)
@@ -280,7 +269,7 @@ class MeansRule(NamedTuple):
 
     Attributes
     ----------
-    scheme : Scheme
+    plan : ResamplingPlan
     estimate : callable
         Makes an estimate, its standard error and the replicates of numbers of shape (n_fits,).
     degrees_of_freedom : float
@@ -288,113 +277,120 @@ class MeansRule(NamedTuple):
         Share of the samples that the estimate is a mean over.
     """
 
-    scheme: Scheme
+    plan: ResamplingPlan
     estimate: Callable[[np.ndarray], tuple[float, float, np.ndarray]]
     degrees_of_freedom: float
     tested_share: float = 1.0
 
 
-def corrected_t_rule(task: Task, root: SeedSequence, settings: Settings) -> MeansRule:
+def corrected_t_rule(inputs: Inputs, root: SeedSequence, settings: Settings) -> MeansRule:
     """Subsample, with the variance corrected for the overlap of training sets: J fits."""
     n_repeats = check_count("n_repeats", settings["n_repeats"], 2)
-    n_test = units_to_test(task, settings["test_size"])
-    scheme = subsample_scheme(task.units, n_test, n_repeats, root)
-    return corrected_rule(task, scheme, n_test / (task.units.n_units - n_test))
+    n_test = units_to_test(inputs, settings["test_size"])
+    plan = subsamples(inputs.units, n_test, n_repeats, root)
+    return corrected_rule(inputs, plan, n_test / (inputs.units.n_units - n_test))
 
 
-def repeated_rule(task: Task, root: SeedSequence, settings: Settings) -> MeansRule:
+def repeated_rule(inputs: Inputs, root: SeedSequence, settings: Settings) -> MeansRule:
     """Take the test sets of repeated cross-validation for random subsamples: R K fits."""
-    scheme = repeated_scheme(task, root, settings)
-    return corrected_rule(task, scheme, 1 / (settings["n_folds"] - 1))
+    plan = plan_repeats(inputs, root, settings)
+    return corrected_rule(inputs, plan, 1 / (settings["n_folds"] - 1))
 
 
-def corrected_rule(task: Task, scheme: Scheme, ratio: float) -> MeansRule:
+def corrected_rule(inputs: Inputs, plan: ResamplingPlan, ratio: float) -> MeansRule:
     """Return the rule of the corrected t for test sets of this size over the training sets'."""
 
     def estimate(values: np.ndarray) -> tuple[float, float, np.ndarray]:
-        check_enough(task, values, 2)
+        check_enough(inputs, values, 2)
         return *corrected_t(values[np.isfinite(values)], ratio), values
 
-    return MeansRule(scheme, estimate, scheme.plan.n_fits - 1.0)
+    return MeansRule(plan, estimate, plan.n_fits - 1.0)
 
 
-def conservative_z_rule(task: Task, root: SeedSequence, settings: Settings) -> MeansRule:
+def conservative_z_rule(inputs: Inputs, root: SeedSequence, settings: Settings) -> MeansRule:
     """Subsample, with the variance of what halves of the data find: (2 M + 1) J fits."""
     n_repeats = check_count("n_repeats", settings["n_repeats"])
     n_pairs = check_count("n_pairs", settings["n_pairs"])
-    n_test = units_to_test(task, settings["test_size"])
-    if task.units.n_units // 2 - n_test < 2:
+    n_test = units_to_test(inputs, settings["test_size"])
+    if inputs.units.n_units // 2 - n_test < 2:
         raise ValueError(
-            f"test_size must leave at least 2 of a half of {task.units.n_units} {task.units.name} "
-            f"for training in method='conservative_z', got {settings['test_size']!r}."
+            f"test_size must leave at least 2 of a half of {inputs.units.n_units} "
+            f"{inputs.units.kind.label} for training in method='conservative_z', got "
+            f"{settings['test_size']!r}."
         )
 
     def estimate(values: np.ndarray) -> tuple[float, float, np.ndarray]:
         whole, halves = values[:n_repeats], values[n_repeats:].reshape(n_pairs, 2, n_repeats)
-        check_enough(task, whole, 1)
-        check_enough(task, np.where(np.isfinite(halves).any(axis=2).all(axis=1), 1, np.nan), 1)
+        check_enough(inputs, whole, 1)
+        check_enough(inputs, np.where(np.isfinite(halves).any(axis=2).all(axis=1), 1, np.nan), 1)
         return *conservative_z(whole, halves), whole
 
-    return MeansRule(halves_scheme(task.units, n_test, n_repeats, n_pairs, root), estimate, np.inf)
+    return MeansRule(
+        subsamples_of_halves(inputs.units, n_test, n_repeats, n_pairs, root), estimate, np.inf
+    )
 
 
-def five_by_two_rule(task: Task, root: SeedSequence, settings: Settings) -> MeansRule:
+def five_by_two_rule(inputs: Inputs, root: SeedSequence, settings: Settings) -> MeansRule:
     """Halve five times: 10 fits."""
-    if task.units.n_units < 4:
+    if inputs.units.n_units < 4:
         raise ValueError(
             "X must hold at least 4 samples or groups for method='five_by_two', got "
-            f"{task.units.n_units}."
+            f"{inputs.units.n_units}."
         )
 
     def estimate(values: np.ndarray) -> tuple[float, float, np.ndarray]:
-        check_enough(task, values[:1], 1)
-        check_enough(task, values.reshape(5, 2).sum(axis=1), 1)
+        check_enough(inputs, values[:1], 1)
+        check_enough(inputs, values.reshape(5, 2).sum(axis=1), 1)
         return *five_by_two(values.reshape(5, 2)), values
 
-    return MeansRule(fold_scheme(task.units, 2, 5, root), estimate, 5.0, 0.5)
+    return MeansRule(repeated_folds(inputs.units, 2, 5, root), estimate, 5.0, 0.5)
 
 
 def of_means(
-    rule_of: Callable[[Task, SeedSequence, Settings], MeansRule], defaults: Settings
+    rule_of: Callable[[Inputs, SeedSequence, Settings], MeansRule], defaults: Settings
 ) -> ErrorMethod:
     """Return a method that takes the mean losses of its fits."""
 
-    def run(task: Task, root: SeedSequence, settings: Settings) -> Outcome:
-        rule = rule_of(task, root, settings)
-        findings, moments = [], loss_moments(task, rule.scheme)
-        for loss, (means, squares) in zip(task.losses, np.moveaxis(moments, 2, 1), strict=True):
-            stand_in = untested_losses(task, rule.tested_share)
+    def run(inputs: Inputs, root: SeedSequence, settings: Settings) -> Outcome:
+        rule = rule_of(inputs, root, settings)
+        findings, moments = [], loss_moments(inputs, rule.plan)
+        for loss, (means, squares) in zip(inputs.losses, np.moveaxis(moments, 2, 1), strict=True):
+            stand_in = untested_losses(inputs, rule.tested_share)
             spread = max(0.0, float(np.nanmean(squares) - np.nanmean(means) ** 2))
             df, estimate = rule.degrees_of_freedom, rule.estimate(means)
             found = find(loss, *estimate, stand_in, variance=spread, degrees_of_freedom=df)
             findings.append(found)
         n_failed = int(np.isnan(moments[0, :, 0]).sum())
-        return Outcome(findings, rule.scheme.plan.n_fits, n_failed)
+        return Outcome(findings, rule.plan.n_fits, n_failed)
 
     run.__doc__ = rule_of.__doc__
     return ErrorMethod(run, defaults, means=rule_of)
 
 
-def nested_folds(
-    task: Task, scheme: FoldScheme, answers: list[FitOutput | None], loss: Loss
+def nested_losses(
+    inputs: Inputs,
+    folds_of_units: np.ndarray,
+    left_out_by_fit: list[tuple[int, ...]],
+    answers: list[FitOutput | None],
+    loss: Loss,
 ) -> list[NestedFold]:
     """Return each fold with the losses within; without those of which a fit failed."""
-    found, per_repeat = [], len(scheme.left_out)
-    for repeat, folds in enumerate(scheme.folds):
-        outer: dict[int, Tested] = {}
-        inner: dict[int, list[Tested]] = {}
+    found, per_repeat = [], len(left_out_by_fit)
+    for repeat, folds in enumerate(folds_of_units):
+        outer: dict[int, TestLosses] = {}
+        inner: dict[int, list[TestLosses]] = {}
         fits = answers[repeat * per_repeat : (repeat + 1) * per_repeat]
-        for left_out, answer in zip(scheme.left_out, fits, strict=True):
+        for left_out, answer in zip(left_out_by_fit, fits, strict=True):
             if answer is None:
                 continue
-            tested = task.tested(loss, answer)
+            tested = inputs.tested(loss, answer)
             if len(left_out) == 1:
                 outer[left_out[0]] = tested
                 continue
-            fold = folds[task.units.unit[answer.rows]]
+            fold = folds[inputs.units.unit[answer.rows]]
             for k, within in (left_out, left_out[::-1]):
                 kept = fold == within
-                part = task.count(answer.rows[kept], tested.losses[kept])
+                part = inputs.count(answer.rows[kept], tested.losses[kept])
                 inner.setdefault(k, []).append(part)
         pairs = [(outer[k], inner[k]) for k in outer if k in inner]
         found += [NestedFold(out, concatenate_tested(parts)) for out, parts in pairs]
@@ -403,54 +399,56 @@ def nested_folds(
     return found
 
 
-def run_nested_cv(task: Task, root: SeedSequence, settings: Settings) -> Outcome:
+def run_nested_cv(inputs: Inputs, root: SeedSequence, settings: Settings) -> Outcome:
     """Cross-validate within folds, to see how far that is from its target: R K (K+1) / 2 fits."""
     n_folds = settings["n_folds"]
     n_repeats = check_count("n_repeats", settings["n_repeats"])
-    scheme = fold_scheme(task.units, n_folds, n_repeats, root, nested=True)
-    answers = list(fit_scheme(task, scheme))
+    plan = repeated_folds(inputs.units, n_folds, n_repeats, root, nested=True)
+    answers = list(fit_each(inputs, plan))
+    folds_of_units = deal_folds(inputs.units, n_folds, n_repeats, root)
+    left_out = list_left_out(n_folds, nested=True)
     findings = []
-    for loss in task.losses:
-        folds = nested_folds(task, scheme, answers, loss)
-        found = nested_errors(folds, n_folds, len(task.target))
+    for loss in inputs.losses:
+        folds = nested_losses(inputs, folds_of_units, left_out, answers, loss)
+        found = nested_errors(folds, n_folds, len(inputs.target))
         spread = float(np.var(np.concatenate([fold.outer.losses for fold in folds])))
         means = np.array([mean_loss(fold.outer) for fold in folds])
-        estimate, n_groups = (*nested_interval(found, n_folds), means), task.units.n_groups
+        estimate, n_groups = (*nested_interval(found, n_folds), means), inputs.units.n_groups
         df = np.inf if n_groups is None else n_groups - 1.0
-        stand_in = untested_losses(task)
+        stand_in = untested_losses(inputs)
         findings.append(find(loss, *estimate, stand_in, variance=spread, degrees_of_freedom=df))
-    return Outcome(findings, scheme.plan.n_fits, answers.count(None))
+    return Outcome(findings, plan.n_fits, answers.count(None))
 
 
-def run_repeated_cv(task: Task, root: SeedSequence, settings: Settings) -> Outcome:
+def run_repeated_cv(inputs: Inputs, root: SeedSequence, settings: Settings) -> Outcome:
     """Average repeated cross-validations, on the variance of one inflated: R K fits."""
-    scheme = repeated_scheme(task, root, settings)
-    return outcome_of_repeats(task, scheme, list(fit_scheme(task, scheme)))
+    plan = plan_repeats(inputs, root, settings)
+    return outcome_of_repeats(inputs, plan, list(fit_each(inputs, plan)))
 
 
-def run_replace_one_cv(task: Task, root: SeedSequence, settings: Settings) -> Outcome:
+def run_replace_one_cv(inputs: Inputs, root: SeedSequence, settings: Settings) -> Outcome:
     """Cross-validate half of the data, with each of its cases replaced: (n/2 + 2) K fits."""
     n_folds = settings["n_folds"]
-    scheme = replacement_scheme(task.units, n_folds, root)
-    sums = np.full((len(task.losses), scheme.n_half + 2, n_folds, 3), np.nan)
-    for fit, answer in enumerate(fit_scheme(task, scheme)):
+    plan = replacements(inputs.units, n_folds, root)
+    sums = np.full((len(inputs.losses), inputs.units.n_units // 2 + 2, n_folds, 3), np.nan)
+    for fit, answer in enumerate(fit_each(inputs, plan)):
         if answer is None:
             continue
-        for number, loss in enumerate(task.losses):
-            losses, weight, _ = task.tested(loss, answer)
+        for number, loss in enumerate(inputs.losses):
+            losses, weight, _ = inputs.tested(loss, answer)
             weight = np.ones(len(losses)) if weight is None else weight
             at = number, *divmod(fit, n_folds)
             sums[at] = weight.sum(), weight @ losses, weight @ losses**2
     findings = []
-    for loss, sums_of_loss in zip(task.losses, sums, strict=True):
+    for loss, sums_of_loss in zip(inputs.losses, sums, strict=True):
         weights, totals, squares = np.moveaxis(sums_of_loss.sum(axis=1), 1, 0)
         means = totals / weights
-        check_enough(task, means[:2], 2)
-        check_enough(task, means[2:], 1)
-        found = replace_one(means[0], means[1], means[2:], task.units.n_units)
+        check_enough(inputs, means[:2], 2)
+        check_enough(inputs, means[2:], 1)
+        found = replace_one(means[0], means[1], means[2:], inputs.units.n_units)
         spread = max(0.0, squares[0] / weights[0] - means[0] ** 2)
-        findings.append(find(loss, *found, means[2:], untested_losses(task), variance=spread))
-    return Outcome(findings, scheme.plan.n_fits, int(np.isnan(sums[0, ..., 0]).sum()))
+        findings.append(find(loss, *found, means[2:], untested_losses(inputs), variance=spread))
+    return Outcome(findings, plan.n_fits, int(np.isnan(sums[0, ..., 0]).sum()))
 
 
 GIVEN_FOLDS = "given_folds"
@@ -462,9 +460,9 @@ class Design(NamedTuple):
 
     Attributes
     ----------
-    task : Task
+    inputs : Inputs
         With the units that are counted, and with the method by its name.
-    scheme : RepeatedScheme
+    plan : ResamplingPlan
     settings : dict
         The parameters of the method.
     splits : list of (train, test) or None
@@ -473,69 +471,65 @@ class Design(NamedTuple):
         Whether the folds keep the order of the samples, which are then counted by blocks of time.
     """
 
-    task: Task
-    scheme: RepeatedScheme
+    inputs: Inputs
+    plan: ResamplingPlan
     settings: Settings
-    splits: list[tuple[np.ndarray, np.ndarray]] | None
+    splits: KeptFolds | None
     ordered: bool = False
 
 
-def repeated_scheme(task: Task, root: SeedSequence, settings: Settings) -> FoldScheme:
+def plan_repeats(inputs: Inputs, root: SeedSequence, settings: Settings) -> ResamplingPlan:
     """Return the folds of repeated cross-validation."""
     n_folds = settings["n_folds"]
     n_repeats = check_count("n_repeats", settings["n_repeats"])
-    if n_folds == task.units.n_units:
+    if n_folds == inputs.units.n_units:
         n_repeats = 1  # one unit can be left out of all in one way: repeats would be the same
-    return fold_scheme(task.units, n_folds, n_repeats, root)
+    return repeated_folds(inputs.units, n_folds, n_repeats, root)
 
 
-def read_design(task: Task, cv: Any, root: SeedSequence, settings: Settings) -> Design:
+def read_design(inputs: Inputs, cv: Any, root: SeedSequence, settings: Settings) -> Design:
     """Return the design that a splitter or an iterable of (train, test) means."""
-    n, groups = len(task.target), task.groups
-    splitter = resolve_splitter(cv, task.target, groups, root)
-    draws: dict[frozenset[bytes], list[tuple[np.ndarray, np.ndarray]]] = {}
+    n, groups = len(inputs.target), inputs.groups
+    splitter = resolve_splitter(cv, inputs.target, groups, root)
+    draws: dict[frozenset[bytes], KeptFolds] = {}
     for draw in range(settings["n_repeats"] if draws_anew(splitter) else 1):
-        drawn = [
-            (fold_indices(n, "train", train), fold_indices(n, "test", test))
-            for train, test in seed_splitter(splitter, root, draw).split(
-                task.X, task.target.y, groups
-            )
-        ]
+        seeded = seed_splitter(splitter, root, draw)
+        drawn = KeptFolds(n, split_samples(seeded, inputs.X, inputs.target, groups))
         # a fold for each group can be made in one way: repeats would look like evidence
-        draws.setdefault(frozenset(np.sort(test).tobytes() for _, test in drawn), drawn)
-    splits = [split for drawn in draws.values() for split in drawn]
-    tests = [test for _, test in splits]
+        draws.setdefault(frozenset(np.sort(test).tobytes() for test in drawn.tests), drawn)
+    splits = KeptFolds.join(draws.values())
+    tests = splits.tests
     repeats = part_repeats(tests, n)
     n_repeats = 1 if repeats is None else len(repeats)
-    scheme, first = given_scheme(n, splits, n_repeats), next(iter(draws.values()))
-    ordered = task.units.n_groups is None and keeps_order(splitter, first)
+    plan, first = given_folds(n, splits, n_repeats), next(iter(draws.values()))
+    ordered = inputs.units.n_groups is None and keeps_order(splitter, first)
     at_random = ordered or deals_at_random(splitter)
     return Design(
         replace(
-            task,
-            method=task.method if draws_anew(splitter) else GIVEN_FOLDS,
-            counted=count_units(task, tests, repeats, at_random),
+            inputs,
+            method=inputs.method if draws_anew(splitter) else GIVEN_FOLDS,
+            counted=count_units(inputs, tests, repeats, at_random),
         ),
-        scheme,
-        {"n_folds": scheme.n_folds, "n_repeats": n_repeats},
+        plan,
+        {"n_folds": plan.n_folds, "n_repeats": n_repeats},
         first,
         ordered,
     )
 
 
 def count_units(
-    task: Task,
+    inputs: Inputs,
     tests: Sequence[np.ndarray],
     repeats: Sequence[Sequence[np.ndarray]] | None,
     at_random: bool,
-) -> Cases:
+) -> SamplingUnits:
     """Return the units that are counted under given folds.
 
     Test sets that overlap (no `repeats`) test a sample more than once: its losses are one unit.
     """
-    n, alone = len(task.target), np.arange(len(task.target))
-    if task.units.n_groups is not None:
-        return task.units
+    n, alone = len(inputs.target), np.arange(len(inputs.target))
+    if inputs.units.n_groups is not None:
+        return inputs.units
     tested = np.unique(np.concatenate(tests))
     unit = alone
     if not at_random:
@@ -544,34 +538,36 @@ def count_units(
     if n_units in (1, len(tested)):  # one test set tells nothing of what belongs together
         unit, n_units = alone, n
         if repeats is not None:
-            return task.units
+            return inputs.units
     else:
         unit[np.setdiff1d(alone, tested)] = unit[tested[0]]  # no unit of its own
-    kept_by = "samples" if unit is alone else "folds"
-    return Cases(number_by_appearance(unit), np.zeros(n_units, dtype=np.intp), n_units, kept_by)
+    kind = UnitKind.SAMPLE if unit is alone else UnitKind.FOLD
+    return SamplingUnits(
+        number_by_appearance(unit), np.zeros(n_units, dtype=np.intp), n_units, kind
+    )
 
 
 def outcome_of_repeats(
-    task: Task, scheme: RepeatedScheme, answers: list[FitOutput | None]
+    inputs: Inputs, plan: ResamplingPlan, answers: list[FitOutput | None]
 ) -> Outcome:
     """Return what the answers of repeated cross-validations say of each loss."""
     findings = []
     rows = np.flatnonzero(np.bincount(np.concatenate([one.rows for one in completed(answers)])))
-    stand_in = task.count(rows, np.zeros(len(rows)))
-    for loss in task.losses:
-        tested: list[list[Tested]] = [[] for _ in range(scheme.n_repeats)]
+    stand_in = inputs.count(rows, np.zeros(len(rows)))
+    for loss in inputs.losses:
+        tested: list[list[TestLosses]] = [[] for _ in range(plan.n_repeats)]
         for fit, answer in enumerate(answers):
             if answer is not None:
-                losses = task.tested(loss, answer)
-                tested[fit // scheme.n_folds].append(losses)
+                losses = inputs.tested(loss, answer)
+                tested[fit // plan.n_folds].append(losses)
         repeats = [concatenate_tested(parts) for parts in tested if parts]
-        inflation = find_inflation(task, scheme, answers, loss)
+        inflation = find_inflation(inputs, plan, answers, loss)
         findings.append(find_repeated(loss, repeats, stand_in, inflation))
-    return Outcome(findings, scheme.plan.n_fits, answers.count(None), len(rows))
+    return Outcome(findings, plan.n_fits, answers.count(None), len(rows))
 
 
 def find_inflation(
-    task: Task, scheme: RepeatedScheme, answers: Sequence[FitOutput | None], loss: Loss
+    inputs: Inputs, plan: ResamplingPlan, answers: Sequence[FitOutput | None], loss: Loss
 ) -> float:
     """Return how much larger the mean squared deviation from the risk is than the naive variance.
 
@@ -579,21 +575,21 @@ def find_inflation(
     and are dealt again in each repeat, the losses tell it; elsewhere it is fixed. In order of time
     the error is that of the very models that were fitted, each to what came before.
     """
-    if scheme.plan.n_fits == 1 or task.units.name == "blocks of time":
+    if plan.n_fits == 1 or inputs.units.kind is UnitKind.TIME_BLOCK:
         return 1.0
-    if task.units.n_groups is not None:
-        return fixed_inflation(scheme.n_repeats)
+    if inputs.units.n_groups is not None:
+        return fixed_inflation(plan.n_repeats)
     done = [(fit, answer) for fit, answer in enumerate(answers) if answer is not None]
     fit = np.concatenate([np.full(len(answer.rows), fit) for fit, answer in done])
     row = np.concatenate([answer.rows for _, answer in done])
-    losses = np.concatenate([task.loss_values(loss, each) for _, each in done])
-    weight = None if task.weight is None else task.weight[row]
-    dealt = Dealt(losses, row, fit // scheme.n_folds, fit % scheme.n_folds, weight)
-    return inflation_of(shared_variance(dealt), scheme.n_repeats)
+    losses = np.concatenate([inputs.loss_values(loss, each) for _, each in done])
+    weight = None if inputs.weight is None else inputs.weight[row]
+    dealt = Dealt(losses, row, fit // plan.n_folds, fit % plan.n_folds, weight)
+    return inflation_of(shared_variance(dealt), plan.n_repeats)
 
 
 def find_repeated(
-    loss: Loss, repeats: Sequence[Tested], stand_in: Tested, inflation: float
+    loss: Loss, repeats: Sequence[TestLosses], stand_in: TestLosses, inflation: float
 ) -> Finding:
     """Return the mean of cross-validations, with the variance of one of them inflated.
 
@@ -605,7 +601,8 @@ def find_repeated(
     spread = float(np.average((everything.losses - error) ** 2, weights=everything.weight))
     spreads = [spread_of_mean(tested) for tested in repeats]
     whole = spread_of_mean(everything)
-    student, details = whole.degrees_of_freedom, {}
+    student = whole.degrees_of_freedom
+    details: dict[str, Any] = {}
     if whole.n_groups is not None:  # of each repeat, since a sample is like itself in another
         together = float(np.mean([one.correlation for one in spreads]))
         details = {"intraclass_correlation": together}
@@ -621,30 +618,33 @@ def find_repeated(
         student = degrees_of_mean(everything, n, inflation, bounded=bounded)
     estimate = error, float(np.sqrt(inflation * naive)), errors, stand_in
     found = find(loss, *estimate, variance=spread, degrees_of_freedom=student, inflation=inflation)
+    if loss.name in UNBOUNDED and is_too_wide(found.value, found.standard_error, student):
+        reason, sentence = explain_no_interval(everything, n, inflation)
+        details |= {"no_interval": reason, CAUTION: sentence}
     return found._replace(details=details)
 
 
-def run_perturbation(task: Task, root: SeedSequence, settings: Settings) -> Outcome:
+def run_perturbation(inputs: Inputs, root: SeedSequence, settings: Settings) -> Outcome:
     """Cross-validate again under random weights of samples or groups: (B + 1) K + 1 fits."""
     n_resamples = check_count("n_resamples", settings["n_resamples"], 2)
     n_folds = settings["n_folds"]
-    if task.error_score != "raise":
+    if inputs.error_score != "raise":
         raise ValueError(
-            f"error_score must be 'raise' for method='perturbation', got {task.error_score!r}."
+            f"error_score must be 'raise' for method='perturbation', got {inputs.error_score!r}."
         )
-    scheme = fold_scheme(task.units, n_folds, 1, child_seed(root, 0))
-    blocks = [scheme.plan.draw(fold) for fold in range(n_folds)]
+    plan = repeated_folds(inputs.units, n_folds, 1, child_seed(root, 0))
+    blocks = [plan.draw(fold) for fold in range(n_folds)]
     folds = [(np.flatnonzero(b.train[0]), np.flatnonzero(b.test[0])) for b in blocks]
     weights = None
-    if task.units.n_groups is not None:
+    if inputs.units.n_groups is not None:
         rng = np.random.default_rng(child_seed(root, 1))
-        weights = rng.exponential(size=(n_resamples, task.units.n_units))[:, task.units.unit]
-    check_takes_weights(task.estimator)
+        weights = rng.exponential(size=(n_resamples, inputs.units.n_units))[:, inputs.units.unit]
+    check_takes_weights(inputs.estimator)
     _, draws_root = child_seed(root, 2).spawn(2)
     drawn = {"n_resamples": n_resamples, "weights": weights}
-    outcome = find_perturbed(task, folds, draws_root, drawn)
+    outcome = find_perturbed(inputs, folds, draws_root, drawn)
     (drawn_error,) = outcome.findings
-    found = find(task.loss, *drawn_error[:3], untested_losses(task))  # which counts groups
+    found = find(inputs.loss, *drawn_error[:3], untested_losses(inputs))  # which counts groups
     found = found._replace(forms=drawn_error.forms, details=drawn_error.details)
     return outcome._replace(findings=[found])
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache, partial
+from itertools import combinations
 from numbers import Integral
 from typing import Any, NamedTuple
 
@@ -21,15 +22,20 @@ import numpy as np
 from numpy.random import SeedSequence
 from numpy.typing import NDArray
 from scipy.special import ndtr
+from scipy.stats import binom
 
 from skeval._inference.errors import mean_loss
 from skeval._inference.estimate import ANSWER, Band, Curve, Estimate, Limits
 from skeval._inference.intervals import bounds_of, normal_interval
 from skeval._inference.paired import percentile_limits
-from skeval._resampling.fits import fit_scheme, score_scheme
-from skeval._resampling.folds import RepeatedScheme, Scheme, draws_anew
-from skeval._resampling.plan import FitOutput, PlanBlock, ResamplingPlan
-from skeval._resampling.task import Cases, LossLike, Params, Task, cases_of, read_task
+from skeval._resampling.fit_loop import fit_each, score_each
+from skeval._resampling.fit_outputs import FitOutput
+from skeval._resampling.fit_params import Params
+from skeval._resampling.inputs import Inputs, validate_inputs
+from skeval._resampling.losses import LossLike
+from skeval._resampling.plans import PlanBlock, ResamplingPlan
+from skeval._resampling.sampling_units import SamplingUnits, units_of
+from skeval._resampling.splitters import draws_anew
 from skeval.metrics._scorers import range_of
 from skeval.model_selection._error_interval import (
     conclude_row,
@@ -52,8 +58,6 @@ from skeval.utils._checks import (
     root_seed,
 )
 from skeval.utils._text import mean_loss_name, name_scoring, write_ends, write_number
-
-__all__ = ["learning_curve_band"]
 
 Floats = NDArray[np.float64]
 
@@ -98,8 +102,8 @@ def learning_curve_band(
     .. math:: e(m) = a + b \, (m / m_0)^{-c}
 
     is fitted, `m` training samples against the most that were measured, :math:`m_0`, with
-    :math:`b \ge 0`, `c` from .2 to 2, and `a` not below the smallest loss. It is drawn up to twice
-    the samples, and says what these would bring.
+    :math:`b \ge 0`, `c` from .2 to 2, and `a` not below the smallest loss. It extends to twice the
+    number of samples and predicts the gain.
 
     Parameters
     ----------
@@ -138,7 +142,7 @@ def learning_curve_band(
     n_jobs : int, default=None
         Number of joblib workers; the result does not depend on it.
     verbose : int, default=0
-        1 says whether a solver does the fits, and shows a progress bar.
+        1 reports whether a solver is used and shows a progress bar.
     memory : str, path-like or joblib.Memory, default=None
         Where finished fits are kept; see :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
@@ -151,8 +155,8 @@ def learning_curve_band(
         what the law says of all `n` samples and of `2 n`. ``columns["extrapolated"]`` marks these,
         ``columns["law"]`` is the law, `band` is meant to hold it whole. `details` has "a", "b" and
         "c" of the law; "at_all", "at_twice" and their difference "gain", each an `Estimate`; and
-        "answer", the sentence. Where there is no law the "answer" says why, and all that there is
-        are the measured errors.
+        "answer", the sentence. If no power law fits, "answer" contains the reason, and only the
+        measured errors are returned.
 
     Raises
     ------
@@ -176,8 +180,10 @@ def learning_curve_band(
     groups, or blocks of time) on the errors, and with the intervals for their distribution. The law
     is fitted to each, and the quantiles of what they say are the intervals of the gain and `2 n`.
     A law is not believed where so large a misfit is found in fewer than 1 % of curves drawn around
-    it, as where the error rises. It is the law of Cortes et al. [1]_; nobody knows
-    whether it goes on beyond the samples at hand. Mukherjee et al. [3]_ extrapolate likewise.
+    it, nor where the error rises between two sizes for most samples (one-sided sign test, 1 % for
+    all pairs of sizes), as it does below the interpolation peak of least squares. It is the law of
+    Cortes et al. [1]_; nobody knows whether it goes on beyond the samples at hand. Mukherjee et al.
+    [3]_ extrapolate likewise.
 
     In simulations (``benchmarks/coverage_learning_curve.py``: discriminant analysis, logistic
     regression, ridge regression and nearest neighbours; 100 or 400 samples; 9 cells of 100 sets)
@@ -211,9 +217,9 @@ def learning_curve_band(
     >>> curve = learning_curve_band(Ridge(alpha=0.01), X[:150], y[:150], random_state=0)
     >>> print(curve)  # doctest: +ELLIPSIS
     learning curve
-      More samples may help, or not: 300, twice as many, would make the mean squared error
-      better by 105.1 [0.0000, 321], to 2936 [2106, 4054], if it goes on as up to 150.
-      Beyond, nothing was measured.
+      More samples would help: 300, twice as many, would make the mean squared error better
+      by 106.7 [1.6462, 358.4], to 2933 [2120, 4001], if it goes on as up to 135, the
+      largest size measured.
     samples 150
     ...
     """
@@ -222,14 +228,14 @@ def learning_curve_band(
         raise ValueError(f"loss must be None where scoring is given, got {loss!r}, {scoring!r}.")
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     run |= {"loss": loss, "with_loss": scoring is None}
-    task = read_task(estimator, X, y, groups, params=params, method=AUTO, **run)
-    task = task.under(weight=read_positive_weight(task, sample_weight))
+    inputs = validate_inputs(estimator, X, y, groups, params=params, method=AUTO, **run)
+    inputs = inputs.with_options(weight=read_positive_weight(inputs, sample_weight))
     root = root_seed(random_state)
     given = {} if n_repeats is None else {"n_repeats": n_repeats}
     if cv is None or isinstance(cv, Integral) or draws_anew(cv):
         given = {"n_repeats": N_REPEATS} | given
-    design = plan_answer(task, cv, given, child_seed(root, 0))
-    thinned = Thinned(design, cases_of(task.target, task.groups), root, train_sizes)
+    design = plan_answer(inputs, cv, given, child_seed(root, 0))
+    thinned = Thinned(design, units_of(inputs.target, inputs.groups), root, train_sizes)
     measure = measure_losses if scoring is None else partial(measure_scores, scoring=scoring)
     return draw_curve(measure(thinned, confidence_level), thinned, confidence_level, root)
 
@@ -246,9 +252,11 @@ class Thinned:
         Whether all folds test what comes after their training samples; the most recent train then.
     """
 
-    def __init__(self, design: Design, cases: Cases, root: SeedSequence, train_sizes: Any) -> None:
+    def __init__(
+        self, design: Design, cases: SamplingUnits, root: SeedSequence, train_sizes: Any
+    ) -> None:
         self.design, self.cases, self.root = design, cases, child_seed(root, 1)
-        plan = design.scheme.plan
+        plan = design.plan
         blocks = [plan.draw(fit) for fit in range(plan.n_fits)]
         known = [(np.flatnonzero(b.train[0]), np.flatnonzero(b.test[0])) for b in blocks]
         self.in_order = len(known) > 1 and all(train[-1] < test[0] for train, test in known)
@@ -272,9 +280,9 @@ class Thinned:
         return len(self.shares)
 
     @property
-    def task(self) -> Task:
-        """The task of the design."""
-        return self.design.task
+    def inputs(self) -> Inputs:
+        """The inputs of the design."""
+        return self.design.inputs
 
     @lru_cache(1)  # noqa: B019
     def order(self, fit: int) -> NDArray[np.intp]:
@@ -283,7 +291,7 @@ class Thinned:
         Units are in a random order of which every stretch has its share of classes, after one of
         each class; or the most recent first.
         """
-        rows = np.flatnonzero(self.design.scheme.plan.draw(fit).train[0])
+        rows = np.flatnonzero(self.design.plan.draw(fit).train[0])
         unit = self.cases.unit[rows]
         if self.in_order:
             recent, first = np.unique(unit[::-1], return_index=True)
@@ -294,14 +302,14 @@ class Thinned:
 
     def draw(self, fit: int, share: float) -> PlanBlock:
         """Return a fit of the design on a share of its training units."""
-        block, order = self.design.scheme.plan.draw(fit), self.order(fit)
+        block, order = self.design.plan.draw(fit), self.order(fit)
         kept = self.cases.mask(order[: max(1, round(share * len(order)))])
         return PlanBlock(block.train * kept, block.test)
 
     @cached_property
-    def scheme(self) -> Scheme:
+    def plan(self) -> ResamplingPlan:
         """All fits, those of one fold after each other."""
-        of_folds = self.design.scheme
+        of_folds = self.design.plan
 
         def draw(number: int) -> PlanBlock:
             fit, at = divmod(number, self.n_sizes)
@@ -309,10 +317,11 @@ class Thinned:
 
         def describe(number: int) -> str:
             fit, at = divmod(number, self.n_sizes)
-            return f"on {self.sizes[at]:g} samples {of_folds.describe(fit)}"
+            which = of_folds.describe(fit) if of_folds.describe else ""
+            return f"on {self.sizes[at]:g} samples {which}"
 
-        n_fits = of_folds.plan.n_fits * self.n_sizes
-        return Scheme(ResamplingPlan(of_folds.plan.n_samples, n_fits, draw), describe)
+        n_fits = of_folds.n_fits * self.n_sizes
+        return ResamplingPlan(of_folds.n_samples, n_fits, draw, describe=describe)
 
 
 def read_sizes(
@@ -350,6 +359,8 @@ class Measured(NamedTuple):
     df : float
     bounds : tuple of float
         The smallest and the largest value.
+    rise : tuple of int or None
+        Positions of two sizes between which the loss of most samples rises; None if there are none.
     """
 
     name: str
@@ -358,48 +369,81 @@ class Measured(NamedTuple):
     covariance: Floats
     degrees_of_freedom: float
     bounds: Limits
+    rise: tuple[int, int] | None = None
 
 
 def measure_losses(thinned: Thinned, confidence_level: float) -> Measured:
     """Return the mean loss at each size, with the covariance of the means."""
-    answers = list(fit_scheme(thinned.task, thinned.scheme))
+    answers = list(fit_each(thinned.inputs, thinned.plan))
     by_size = [answers[at :: thinned.n_sizes] for at in range(thinned.n_sizes)]
     for size, each in zip(thinned.sizes, by_size, strict=True):
         if each.count(None) == len(each):
             raise ValueError(f"train_sizes must be large enough: all fits on {size:g} fail.")
     design = count_in_time(thinned.design, by_size[-1])
-    task, scheme = design.task, design.scheme
-    values, factors, of_units, of_repeats = [], [], [], []
+    inputs, plan = design.inputs, design.plan
+    values, factors, of_units, of_repeats, by_unit = [], [], [], [], []
     for each in by_size:
-        outcome = outcome_of_repeats(task, scheme, each)
-        values.append(conclude_row(task, outcome, design.settings, confidence_level))
-        factors.append(find_inflation(task, scheme, each, task.loss))
-        unit, repeat = influences(task, scheme, each)
+        outcome = outcome_of_repeats(inputs, plan, each)
+        values.append(conclude_row(inputs, outcome, design.settings, confidence_level))
+        factors.append(find_inflation(inputs, plan, each, inputs.loss))
+        unit, repeat = influences(inputs, plan, each)
         of_units.append(unit)
         of_repeats.append(repeat)
+        by_unit.append(mean_by_unit(inputs, each))
     scale = np.sqrt(np.outer(factors, factors))
     covariance = scale * spread_of(np.array(of_units)) + spread_of(np.array(of_repeats))
     df = values[-1].details["degrees_of_freedom"]
-    name, bounds = mean_loss_name(task.loss.name), bounds_of(task.loss.name)
-    return Measured(name, 1, values, covariance, np.inf if df is None else df, bounds)
+    name, bounds = mean_loss_name(inputs.loss.name), bounds_of(inputs.loss.name)
+    rise = find_rise(np.array([each.value for each in values]), np.array(by_unit))
+    return Measured(name, 1, values, covariance, np.inf if df is None else df, bounds, rise)
+
+
+def mean_by_unit(inputs: Inputs, answers: Sequence[FitOutput | None]) -> Floats:
+    """Return the mean loss of each unit over its tests, nan where there is none."""
+    known = [each for each in answers if each is not None]
+    unit = inputs.units.unit[np.concatenate([each.rows for each in known])]
+    losses = np.concatenate([inputs.loss_values(inputs.loss, each) for each in known])
+    with np.errstate(invalid="ignore"):
+        return np.bincount(unit, losses, inputs.units.n_units) / np.bincount(
+            unit, minlength=inputs.units.n_units
+        )
+
+
+def find_rise(errors: Floats, by_unit: Floats) -> tuple[int, int] | None:
+    """Return the two sizes between which the error rises most, if it rises for most units.
+
+    `errors` are the mean losses at each size and `by_unit`, shape (n_sizes, n_units), those of
+    each unit. The one-sided sign test over units, corrected for the number of pairs of sizes, needs
+    no variance of the losses, which is huge where the error peaks.
+    """
+    pairs = list(combinations(range(len(errors)), 2))
+    rises = []
+    for first, second in pairs:
+        more, less = (
+            np.count_nonzero(sign * (by_unit[second] - by_unit[first]) > 0) for sign in (1, -1)
+        )
+        pvalue = binom.sf(more - 1, more + less, 0.5)
+        if errors[second] > errors[first] and pvalue < LEAST_FIT / len(pairs):
+            rises.append((errors[second] - errors[first], (first, second)))
+    return max(rises)[1] if rises else None
 
 
 def influences(
-    task: Task, scheme: RepeatedScheme, answers: Sequence[FitOutput | None]
+    inputs: Inputs, plan: ResamplingPlan, answers: Sequence[FitOutput | None]
 ) -> tuple[Floats, Floats]:
     """Return by how much each unit, and each repeat, moves the mean loss.
 
     Shapes (n_units,) and (n_repeats,).
     """
-    known = [(fit // scheme.n_folds, each) for fit, each in enumerate(answers) if each is not None]
+    known = [(fit // plan.n_folds, each) for fit, each in enumerate(answers) if each is not None]
     rows = np.concatenate([each.rows for _, each in known])
     repeat = np.concatenate([np.full(len(each.rows), number) for number, each in known])
-    losses = np.concatenate([task.loss_values(task.loss, each) for _, each in known])
-    tested = task.count(rows, losses)
+    losses = np.concatenate([inputs.loss_values(inputs.loss, each) for _, each in known])
+    tested = inputs.count(rows, losses)
     weight = np.ones(len(rows)) if tested.weight is None else tested.weight
     moved = weight * (losses - mean_loss(tested)) / weight.sum()
-    of_unit = np.bincount(task.units.unit[rows], moved, task.units.n_units)
-    return of_unit.astype(float), np.bincount(repeat, moved, scheme.n_repeats).astype(float)
+    of_unit = np.bincount(inputs.units.unit[rows], moved, inputs.units.n_units)
+    return of_unit.astype(float), np.bincount(repeat, moved, plan.n_repeats).astype(float)
 
 
 def spread_of(influence: Floats) -> Floats:
@@ -410,8 +454,8 @@ def spread_of(influence: Floats) -> Floats:
 
 def measure_scores(thinned: Thinned, confidence_level: float, scoring: Any) -> Measured:
     """Return the mean score at each size, with the covariance of Nadeau and Bengio (2003)."""
-    task = thinned.task
-    found = score_scheme(task, thinned.scheme, scoring)
+    inputs = thinned.inputs
+    found = score_each(inputs, thinned.plan, scoring)
     scores = np.array(found, dtype=float).reshape(-1, thinned.n_sizes)
     kept = scores[np.isfinite(scores).all(axis=1)]
     n = len(kept)
@@ -420,7 +464,7 @@ def measure_scores(thinned: Thinned, confidence_level: float, scoring: Any) -> M
             f"scoring must give numbers at every size in two folds at least, got {n} such folds."
         )
     covariance = (1 / n + thinned.ratio) * np.cov(kept, rowvar=False)
-    classes = task.target.classes
+    classes = inputs.target.classes
     label = name_scoring(scoring)
     bounds = range_of(label, None if classes is None else len(classes))
     values = [
@@ -430,7 +474,7 @@ def measure_scores(thinned: Thinned, confidence_level: float, scoring: Any) -> M
             standard_error=float(error),
             method="corrected_t",
             limits={"t": partial(normal_interval, mean, error, degrees_of_freedom=n - 1)},
-            n_samples=len(task.target),
+            n_samples=len(inputs.target),
             n_failed=len(scores) - n,
             confidence_level=confidence_level,
             bounds=bounds,
@@ -526,6 +570,13 @@ def extrapolate(
     measured: Measured, sizes: Floats, rng: np.random.Generator
 ) -> tuple[Extrapolated | None, str]:
     """Return the law of a measured curve; None, and why, where it is not to be believed."""
+    if measured.rise is not None:
+        first, second = measured.rise
+        return None, (
+            f"the error rises from {write_number(measured.values[first].value)} with "
+            f"{sizes[first]:g} training samples to {write_number(measured.values[second].value)} "
+            f"with {sizes[second]:g}, so the curve does not follow a power law"
+        )
     if len(sizes) < LEAST_SIZES:
         return None, f"a law takes {LEAST_SIZES} sizes, and there are {len(sizes)}"
     values = measured.sign * np.array([each.value for each in measured.values])
@@ -545,12 +596,12 @@ def extrapolate(
 
 def draw_curve(measured: Measured, thinned: Thinned, level: float, root: SeedSequence) -> Curve:
     """Return the measured curve with its law, up to twice the samples."""
-    n, sign = len(thinned.task.target), measured.sign
+    n, sign, sizes = len(thinned.inputs.target), measured.sign, thinned.sizes
     intervals = [each.interval for each in measured.values]
     rows = [(e.value, i.low, i.high) for e, i in zip(measured.values, intervals, strict=True)]
     found, why = extrapolate(measured, thinned.sizes, repetition_rng(child_seed(root, 2), 0))
     x, band, columns = thinned.sizes, None, {}
-    details: dict[str, Any] = {"n_samples": n, "n_groups": thinned.task.units.n_groups}
+    details: dict[str, Any] = {"n_samples": n, "n_groups": thinned.inputs.units.n_groups}
     if found is not None:
         x = np.append(x, [n, 2 * n] if n > x[-1] else [2 * n])
         ratio = x / thinned.sizes[-1]
@@ -587,7 +638,7 @@ def draw_curve(measured: Measured, thinned: Thinned, level: float, root: SeedSeq
         confidence_level=level,
         method=measured.values[-1].method,
         columns=columns,
-        details=details | {ANSWER: write_answer(details, n, why, best)},
+        details=details | {ANSWER: write_answer(details, n, why, best, sizes[-1])},
     )
 
 
@@ -599,6 +650,15 @@ def hold_whole(law: Floats, draws: Floats, level: float, bounds: Limits) -> Band
     return Band(np.clip(law - half, *bounds), np.clip(law + half, *bounds))
 
 
+def limits_around(value: float, draws: Floats, confidence_level: float) -> Limits:
+    """Return the quantiles of draws, widened to the value where a bound pushes all draws past it.
+
+    Near the smallest loss no law lies below the bound, but drawn curves lie above.
+    """
+    low, high = percentile_limits(draws, confidence_level)
+    return min(low, value), max(high, value)
+
+
 def predict(name: str, value: float, draws: Floats, level: float) -> Estimate:
     """Return what a law says, with the quantiles of what the drawn laws say."""
     return Estimate(
@@ -606,15 +666,17 @@ def predict(name: str, value: float, draws: Floats, level: float) -> Estimate:
         value=float(value),
         standard_error=float(np.std(draws, ddof=1)),
         method="power_law",
-        limits={"power_law": partial(percentile_limits, draws)},
+        limits={"power_law": partial(limits_around, float(value), draws)},
         replicates=draws,
         confidence_level=level,
         allow_point=True,
     )
 
 
-def write_answer(details: Mapping[str, Any], n: int, why: str, best: float) -> str:
+def write_answer(details: Mapping[str, Any], n: int, why: str, best: float, largest: float) -> str:
     """Return the sentence on what more samples would bring; `best` is the best value there is.
+
+    `largest` is the largest size that was measured.
 
     How little a gain is must not depend on how badly the error is known: it is held against what is
     missing, and not against its standard error.
@@ -631,5 +693,5 @@ def write_answer(details: Mapping[str, Any], n: int, why: str, best: float) -> s
     return (
         f"{verdict}: {2 * n}, twice as many, would make the {after.name} better by {gained}, to "
         f"{write_number(after.value)} {write_ends(after.interval.low, after.interval.high)}, if it "
-        f"goes on as up to {n}. Beyond, nothing was measured."
+        f"goes on as up to {largest:.0f}, the largest size measured."
     )

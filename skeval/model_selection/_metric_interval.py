@@ -18,21 +18,21 @@ import numpy as np
 from numpy.random import PCG64, Generator
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
+from scipy.optimize import brentq
 from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import type_of_target
 
 from skeval._inference import intervals
-from skeval._inference.errors import Tested, spread_of_mean
+from skeval._inference.errors import TestLosses, spread_of_mean
 from skeval._inference.estimate import Estimate, Limits, LimitsByMethod, Results
 from skeval._inference.intervals import PROPORTION_INTERVALS
-from skeval._resampling.units import (
-    DrawingUnits,
+from skeval._resampling.resampled_statistics import (
     Statistic,
-    drawing_units,
     leave_one_out_values,
     values_or_nan,
     warn_of_undefined,
 )
+from skeval._resampling.sampling_units import DrawingUnits, drawing_units
 from skeval.metrics import _table, get_scorer
 from skeval.metrics._table import Forms, Sample
 from skeval.metrics._text import Sums, find_sums
@@ -46,17 +46,6 @@ from skeval.utils._compat import (
     validate_params,
 )
 from skeval.utils._text import write_estimate
-
-__all__ = [
-    "compare_subgroups",
-    "compare_with_rest",
-    "describe_difference",
-    "describe_slices",
-    "find_sample_values",
-    "metric_interval",
-    "read_subgroups",
-    "warn_of_few_groups",
-]
 
 Floats = NDArray[np.float64]
 _BOOTSTRAPS = ("percentile", "bca", "basic")
@@ -100,6 +89,7 @@ def metric_interval(
     by: ArrayLike | None = None,
     **options: Unpack[Options],
 ) -> Results: ...
+@_checks.in_order(metric=_checks.is_no_table, y_true=None, y_pred=None)
 @validate_params(
     {
         "metric": [callable, str, list, tuple, dict],
@@ -366,6 +356,11 @@ def _estimate_metric(
 ) -> Estimate:
     """Return one metric of some samples."""
     y_true, y_pred = make_plain(data.y_true), make_plain(data.y_pred)
+    true, pred = make_column(y_true), make_column(y_pred)
+    _checks.refuse_swapped("y_pred", true, pred)
+    row = _table.find_row(_table.unwrap(metric)[0])
+    if row is not None and row.from_table is not None and true.ndim == pred.ndim == 1:
+        _checks.check_comparable(true, "y_pred", pred)
     n, groups, method = num_samples(y_true), data.groups, settings.method
     if n < 2:
         raise ValueError(f"y_true must hold at least two samples, got {n}.")
@@ -435,10 +430,10 @@ def _tell_groups(
         return details
     differs = sample.y_true != sample.y_pred
     wrong = differs.reshape(len(differs), -1).mean(axis=1) if differs.ndim > 1 else 1.0 * differs
-    found = spread_of_mean(Tested(wrong, sample.weight, units.codes))
+    found = spread_of_mean(TestLosses(wrong, sample.weight, units.codes))
     share = float(np.average(wrong, weights=sample.weight))
     if found.variance > 0 and min(abs(sample.value - share), abs(1 - sample.value - share)) < 1e-9:
-        alone = spread_of_mean(Tested(wrong, sample.weight)).variance
+        alone = spread_of_mean(TestLosses(wrong, sample.weight)).variance
         details["effective_n_samples"] = len(wrong) * min(1.0, alone / found.variance)
     return details | found.details
 
@@ -676,16 +671,20 @@ def compare_with_rest(
 ) -> Results:
     """Return what is measured of the samples of each subgroup, of one column or of several.
 
-    Of each, `less_the_rest` is the difference to all other samples, which its interval takes for
-    independent, with a P-value that is corrected for all subgroups so that of those that are called
-    different a twentieth at most are not, on average (Benjamini and Hochberg [1]_).
+    For each subgroup, `less_the_rest` is the difference from all other samples, which are assumed
+    to be independent of it. The P-value is one minus the largest confidence level at which the
+    interval of this difference excludes 0, so that test and interval agree; small subgroups have
+    the intervals made for few samples (Wilson's, Student's). P-values are adjusted for the number
+    of subgroups so that on average at most a twentieth of those called different are not (Benjamini
+    and Hochberg [1]_).
 
     References
     ----------
     .. [1] Benjamini, Y. and Hochberg, Y. (1995). Controlling the false discovery rate. Journal of
        the Royal Statistical Society B 57, 289-300. :doi:`10.1111/j.2517-6161.1995.tb02031.x`
     """
-    columns = {str(name): by[name] for name in by} if hasattr(by, "items") else {"": by}
+    several = isinstance(by, Mapping) or hasattr(by, "columns")
+    columns = {str(name): by[name] for name in by} if several else {"": by}
     chosen = {
         f"{column}: {name}" if column else name: mask
         for column, values in columns.items()
@@ -701,8 +700,7 @@ def compare_with_rest(
         less[name] = replace(
             each, name=f"{each.name} less the rest", n_samples=found[name].n_samples
         )
-        error = each.standard_error
-        pvalues[name] = float(2 * stats.norm.sf(abs(each.value) / error)) if error > 0 else np.nan
+        pvalues[name] = invert_interval(each)
     known = [name for name, pvalue in pvalues.items() if np.isfinite(pvalue)]
     adjusted = dict.fromkeys(less, np.nan)
     if known:
@@ -713,6 +711,34 @@ def compare_with_rest(
         {name: replace(each, details=details[name]) for name, each in less.items()}
     )
     return found
+
+
+SMALLEST_QUANTILE, LARGEST_QUANTILE = 0.01, 7.0
+"""Of the normal distribution, for P-values of .99, and of 3e-12 near the resolution of levels."""
+
+
+def invert_interval(difference: Estimate) -> float:
+    """Return the P-value of no difference; nan where the difference has no interval.
+
+    It is one minus the largest confidence level whose interval excludes 0, found as a quantile of
+    the normal distribution, on which the ends are nearly linear.
+    """
+    if not difference.limits:
+        return np.nan
+    if difference.value == 0:
+        return 1.0
+
+    def nearest_end(quantile: float) -> float:
+        """Return the end of the interval on the side of 0, positive if it excludes 0."""
+        interval = difference.confidence_interval(1 - float(2 * stats.norm.sf(quantile)))
+        return interval.low if difference.value > 0 else -interval.high
+
+    if nearest_end(SMALLEST_QUANTILE) <= 0:
+        return 1.0
+    quantile = LARGEST_QUANTILE
+    if nearest_end(LARGEST_QUANTILE) < 0:
+        quantile = brentq(nearest_end, SMALLEST_QUANTILE, LARGEST_QUANTILE, xtol=1e-3)
+    return float(2 * stats.norm.sf(quantile))
 
 
 def subtract(a: Estimate, b: Estimate, n_pairs: int, confidence_level: float) -> Estimate:

@@ -1,13 +1,12 @@
-"""The P-value of a whole procedure, by permutation of the labels; of a fitted rule, as a scorer."""
+"""The P-value of a whole procedure, by permutation of the labels."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
-from math import log10
 from numbers import Integral
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict, Unpack, overload
 
 import numpy as np
 from scipy.stats import beta
@@ -17,19 +16,53 @@ from skeval._inference.estimate import Limits, Results, Test
 from skeval._inference.intervals import exact_interval
 from skeval._inference.ordered import autocorrelation, time_blocks
 from skeval._inference.paired import exceedances
-from skeval._resampling.fits import Scores, score_plan
-from skeval._resampling.folds import keeps_order, make_permutation_plan, resolve_splitter
-from skeval._resampling.task import Params, Task, read_task
+from skeval._resampling.fit_loop import Scores, score_plan
+from skeval._resampling.fit_params import Params
+from skeval._resampling.inputs import Inputs, validate_inputs
+from skeval._resampling.splitters import keeps_order, make_permutation_plan, resolve_splitter
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
-from skeval.utils._compat import RoutedScorer
-
-__all__ = ["draw_orders", "make_permutation_scorer", "permutation_test", "permute"]
 
 Orders = Callable[[int], np.ndarray]
 """The order of the labels in each repetition."""
 
 
+Score = Callable[..., float]
+Several = list[str] | tuple[str, ...] | Mapping[str, Any] | Callable[..., Mapping[str, float]]
+
+
+class Options(TypedDict, total=False):
+    """Options of `permutation_test` beside `scoring`, which decides what it returns."""
+
+    cv: Any
+    n_permutations: int
+    groups: Any
+    exchange: str
+    permutations: Any
+    max_exceedances: int | None
+    params: Params
+    sample_weight: Any
+    confidence_level: float
+    random_state: RandomStateLike
+    n_jobs: int | None
+    verbose: int
+    memory: Any
+    error_score: float | str
+
+
+@overload
+def permutation_test(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    scoring: str | Score | None = None,
+    **options: Unpack[Options],
+) -> Test: ...
+@overload
+def permutation_test(
+    estimator: Any, X: Any, y: Any, *, scoring: Several, **options: Unpack[Options]
+) -> Results: ...
 def permutation_test(
     estimator: Any,
     X: Any,
@@ -67,7 +100,7 @@ def permutation_test(
     ----------
     estimator : estimator
         Any scikit-learn classifier, regressor or pipeline. Selection and tuning belong inside it:
-        what has been chosen with a look at `y` before is not tested.
+        choices made beforehand with knowledge of `y` are not tested.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
         Samples, or what else the estimator takes: texts, or a square precomputed kernel.
     y : array-like of shape (n_samples,)
@@ -81,19 +114,20 @@ def permutation_test(
         tuple or dict, or a callable that returns a dict, gives several metrics from one set of
         fits.
     n_permutations : int, default=1000
-        Number `P` of permutations.
+        Number `P` of permutations; at most ``n_samples - 1`` of them are rotations.
     groups : array-like of shape (n_samples,), default=None
         What samples belong to; see `exchange`. Also handed to `cv`.
     exchange : str, default="auto"
-        What of the labels is exchanged, and so what is tested; ``details["null_hypothesis"]`` says
-        it in words. "samples": all labels, which have no order and no groups. "within_groups":
-        those of each group. "whole_groups": the labels of a group go to another; where each group
-        has a single label, which keeps the number of groups of each class, and that of samples
-        only where groups are of one size; elsewhere among groups of one size. "blocks" and
-        "rotations" are for samples in the order of time: blocks of consecutive labels, as long as
-        neighbours are alike, change places, or the whole series is turned round. "auto" is
-        "samples" without `groups`, else "whole_groups" where each holds a single label, and
-        "within_groups".
+        What of the labels is exchanged, and so what is tested; ``details["null_hypothesis"]``
+        states it. "samples": all labels, which have no order and no groups. "within_groups": those
+        of each group. "whole_groups": the labels of a group go to another; where each group has a
+        single label, which keeps the number of groups of each class, and that of samples only where
+        groups are of one size; elsewhere among groups of one size. "blocks" and "rotations" are for
+        samples in the order of time: blocks of consecutive labels, as long as neighbours are alike,
+        change places, or the whole series is turned round. A series of `n` samples has ``n - 1``
+        rotations beside itself, and each is used at most once: the smallest P-value is ``1 / n``.
+        "auto" is "samples" without `groups`, else "whole_groups" where each holds a single label,
+        and "within_groups".
     permutations : int array-like of shape (n_permutations, n_samples), default=None
         Use these permutations: row `b` tests the labels ``y[permutations[b]]``.
     max_exceedances : int, default=None
@@ -115,23 +149,22 @@ def permutation_test(
     n_jobs : int, default=None
         Number of joblib workers; the result does not depend on it.
     verbose : int, default=0
-        1 says whether a solver does the fits, and shows a progress bar; more adds joblib's own
-        lines.
+        1 reports whether a solver is used and shows a progress bar; more adds joblib's own lines.
     memory : str, path-like or joblib.Memory, default=None
         Where finished fits are kept. A run that was interrupted and starts again with the same
         arguments, `random_state` an int, does only the rest; see :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        What to do when a fit raises: raise too, or take the mean score of the other folds and
-        warn. A permutation of which no fit is left counts as at least as good.
+        What to do when a fit raises: raise too, or take the mean score of the other folds and warn.
+        A permutation without any remaining fit counts as at least as good.
 
     Returns
     -------
     Test or dict of str to Test
-        The score as `statistic`, `pvalue` with its Monte-Carlo interval `pvalue_interval`
-        (Clopper and Pearson's; after a sequential stop that of the negative binomial
-        distribution), the scores of permuted labels as `null_distribution`; in `details` the
-        number of `n_exceedances`, and whether a sequential test `stopped` with the last that it
-        waited for. A dict by metric where `scoring` asks for several.
+        The score as `statistic`, `pvalue` with its Monte-Carlo interval `pvalue_interval` (Clopper
+        and Pearson's; after a sequential stop that of the negative binomial distribution), the
+        scores of permuted labels as `null_distribution`; in `details` the number of
+        `n_exceedances`, and whether a sequential test `stopped` with the last that it waited for. A
+        dict by metric if `scoring` contains several.
 
     Raises
     ------
@@ -152,14 +185,17 @@ def permutation_test(
 
     See Also
     --------
-    make_permutation_scorer : A cheaper test of a fitted rule, as a scorer.
+    make_permutation_scorer : The P-value as a scorer; also a cheaper test of a fitted rule.
 
     Notes
     -----
     The score is the mean over folds. ``sklearn.model_selection.permutation_test_score`` gives the
-    same null distribution for the same permutations and folds. It differs in three ways: its
-    default seed is fixed, so that two calls are no two draws; it counts ties that rounding breaks
-    as no ties; an undefined null score counts against the null hypothesis there.
+    same null distribution for the same permutations and folds, where scores depend on predicted
+    labels alone. Probabilities of a solver may differ by at most 0.01 from those of an estimator
+    that stops before its optimum, such as ``LogisticRegression``, and so may scores made of them.
+    It differs in three ways: its default seed is fixed, so that repeated calls give the same draw;
+    it counts ties that rounding breaks as no ties; an undefined null score counts against the null
+    hypothesis there.
 
     A sequential test that stops at permutation `L` has the P-value ``h/L``; one that does not stop
     has that of the formula above. Both are valid.
@@ -190,9 +226,9 @@ def permutation_test(
     _checks.check_option("exchange", exchange, EXCHANGES)
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     given = {"groups": groups, "sample_weight": sample_weight, "params": params}
-    task = read_task(estimator, X, y, with_loss=False, **given, **run)
+    inputs = validate_inputs(estimator, X, y, with_loss=False, **given, **run)
     return permute(
-        task,
+        inputs,
         cv,
         scoring,
         n_permutations=n_permutations,
@@ -205,7 +241,7 @@ def permutation_test(
 
 
 def permute(
-    task: Task,
+    inputs: Inputs,
     cv: Any,
     scoring: Any,
     *,
@@ -216,25 +252,26 @@ def permute(
     confidence_level: float = 0.95,
     random_state: RandomStateLike = None,
 ) -> Test | Results:
-    """Return the test of a task, of several metrics where `scoring` names them."""
-    target, root = task.target, _checks.root_seed(random_state)
+    """Return the test of a procedure, or one for each of several metrics that `scoring` names."""
+    target, root = inputs.target, _checks.root_seed(random_state)
     if permutations is None:
         n = _checks.check_count("n_permutations", n_permutations)
-        chosen = draw_orders(target.y, task.groups, root, exchange)
+        chosen = draw_orders(target.y, inputs.groups, root, exchange)
+        n = n if chosen.n_orders is None else min(n, chosen.n_orders)
     else:
         given = check_orders(permutations, len(target))
         n, chosen = len(given), Exchange(given.__getitem__, "given", "")
     if max_exceedances is not None:
         max_exceedances = _checks.check_count("max_exceedances", max_exceedances)
-    splitter = resolve_splitter(cv, target, task.groups, root)
+    splitter = resolve_splitter(cv, target, inputs.groups, root)
     if chosen.name not in ("given", "blocks", "rotations"):
         drawn = cv is None or isinstance(cv, Integral) or hasattr(cv, "get_n_splits")
-        if keeps_order(splitter, [] if drawn else list(splitter.split(task.X))):
+        if keeps_order(splitter, [] if drawn else list(splitter.split(inputs.X))):
             raise ValueError(ORDERED)
-    plan = make_permutation_plan(splitter, task, chosen.orders, n)
+    plan = make_permutation_plan(splitter, inputs, chosen.orders, n)
     first = None if max_exceedances is None else 1 + max_exceedances
     scores: list[Scores] = []
-    for part in score_plan(task, plan, scoring, first_block=first, several=True):
+    for part in score_plan(inputs, plan, scoring, first_block=first, several=True):
         scores += part
         if max_exceedances is not None and all_stopped(scores, max_exceedances):
             break
@@ -270,11 +307,24 @@ def check_orders(permutations: Any, n_samples: int) -> np.ndarray:
 
 
 class Exchange(NamedTuple):
-    """What of the labels is exchanged: the order of each repetition, a name, and what is tested."""
+    """How labels are exchanged.
+
+    Attributes
+    ----------
+    orders : callable
+        The order of the labels in each repetition.
+    name : str
+        One of `EXCHANGES`, or "given".
+    null : str
+        The null hypothesis in words.
+    n_orders : int or None
+        Number of distinct orders other than the observed one, where they are enumerated.
+    """
 
     orders: Orders
     name: str
     null: str
+    n_orders: int | None = None
 
 
 EXCHANGES = ("auto", "samples", "within_groups", "whole_groups", "blocks", "rotations")
@@ -297,6 +347,7 @@ def draw_orders(
     if exchange in ("within_groups", "whole_groups") and groups is None:
         raise ValueError(f"groups must be given for exchange={exchange!r}, got None.")
     draw: Orders = partial(_shuffle, len(y), root)
+    n_orders = len(y) - 1 if exchange == "rotations" else None
     if exchange in ("within_groups", "whole_groups"):
         names, unit = np.unique(np.asarray(groups), return_inverse=True)
         members = [np.flatnonzero(unit == group) for group in range(len(names))]
@@ -305,7 +356,7 @@ def draw_orders(
         draw = make(members, pure, root)
     elif exchange in ("blocks", "rotations"):
         draw = _exchange_in_time(y, exchange, root)
-    return Exchange(draw, exchange, NULLS[exchange])
+    return Exchange(draw, exchange, NULLS[exchange], n_orders)
 
 
 def _shuffle(n: int, root: np.random.SeedSequence, r: int) -> np.ndarray:
@@ -382,7 +433,9 @@ def _exchange_in_time(y: np.ndarray, exchange: str, root: np.random.SeedSequence
             "the next hold fewer than three independent blocks."
         )
     if exchange == "rotations":
-        return lambda r: (np.arange(n) + _checks.repetition_rng(root, r).integers(1, n)) % n
+        # each rotation once in random order; the observed series is the rotation by 0
+        shifts = 1 + _checks.repetition_rng(root, 0).permutation(n - 1)
+        return lambda r: (np.arange(n) + shifts[r % (n - 1)]) % n
     n_blocks = int(blocks[-1]) + 1
 
     def draw(r: int) -> np.ndarray:
@@ -489,167 +542,3 @@ def _pvalue_limits(
         tail, before = (1 - confidence_level) / 2, n_permutations - n_exceedances
         high = float(beta.isf(tail, n_exceedances, before)) if before else 1.0
     return low, high
-
-
-RESPONSES = ("predict", "decision_function", "predict_proba")
-
-
-@dataclass(eq=False, repr=False)
-class PermutationScorer(RoutedScorer):
-    """A scorer ``(estimator, X, y) -> -log10 P``; made by `make_permutation_scorer`."""
-
-    metric: Callable[..., float]
-    n_permutations: int
-    greater_is_better: bool
-    response_method: str
-    random_state: RandomStateLike
-    metric_kwargs: dict[str, Any]
-
-    def __repr__(self) -> str:
-        name = getattr(self.metric, "__name__", repr(self.metric))
-        return f"make_permutation_scorer({name}, n_permutations={self.n_permutations})"
-
-    @property
-    def _scored_by(self) -> Callable[..., float]:
-        return self.metric
-
-    def __call__(self, estimator: Any, X: Any, y: Any, **metadata: Any) -> float:
-        """Return ``-log10 P`` of the predictions for `X` under permutation of `y`.
-
-        Parameters
-        ----------
-        estimator : estimator
-            Fitted on other samples.
-        X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-            Held-out samples.
-        y : array-like of shape (n_samples,)
-            Their labels.
-        **metadata : dict
-            Further arguments of the metric, such as `sample_weight`; they stay with the samples
-            and their predictions while the labels are shuffled.
-
-        Returns
-        -------
-        float
-            From 0 to ``log10(n_permutations + 1)``; larger is better.
-        """
-        y = _checks.check_y("y", y)
-        response = self._response(estimator, X)
-        root = _checks.root_seed(self.random_state)
-        orders = [
-            _checks.repetition_rng(root, r).permutation(len(y)) for r in range(self.n_permutations)
-        ]
-        null = np.array([self._score(y[order], response, metadata) for order in orders])
-        statistic = self._score(y, response, metadata)
-        if np.isnan(statistic):
-            raise ValueError("metric must be defined on the observed labels, got nan.")
-        return abs(log10(permutation_result("score", statistic, null, None).pvalue))
-
-    def _response(self, estimator: Any, X: Any) -> np.ndarray:
-        response = getattr(estimator, self.response_method)(X)
-        if self.response_method == "predict" or response.shape[1:] not in ((), (2,)):
-            return response
-        positive = self._positive_class(estimator)
-        if self.response_method == "predict_proba":
-            return response[:, positive]
-        return response if positive == 1 else -response
-
-    def _positive_class(self, estimator: Any) -> int:
-        """Return which of two classes `pos_label` names, the second by default."""
-        pos_label = self.metric_kwargs.get("pos_label")
-        if pos_label is None or not hasattr(estimator, "classes_"):
-            return 1
-        classes = np.asarray(estimator.classes_).tolist()
-        if pos_label not in classes:
-            raise ValueError(f"pos_label must be one of the classes {classes}, got {pos_label!r}.")
-        return classes.index(pos_label)
-
-    def _score(self, y: np.ndarray, response: np.ndarray, metadata: dict[str, Any]) -> float:
-        value = float(self.metric(y, response, **self.metric_kwargs | metadata))
-        return value if self.greater_is_better else -value
-
-
-def make_permutation_scorer(
-    metric: Callable[..., float],
-    *,
-    n_permutations: int = 1000,
-    greater_is_better: bool = True,
-    response_method: str = "predict",
-    random_state: RandomStateLike = None,
-    **metric_kwargs: Any,
-) -> PermutationScorer:
-    r"""Make a scorer of the P-value of a fitted rule on held-out samples, ``-log10 P``.
-
-    The rule stays as it is and only the held-out labels are shuffled: with :math:`T` the metric of
-    the labels and :math:`T^*_b` that of permutation `b` of `P`,
-
-    .. math:: score = -\log_{10} pvalue, \qquad
-        pvalue = \frac{1 + \#\{b : T^*_b \ge T\}}{1 + P} .
-
-    It answers "does this rule predict these labels better than chance": 2 stands for a P-value of
-    0.01, and ``10**-score`` is the P-value. It lies in [0, log10(P + 1)]; larger is better, as of
-    every scorer.
-
-    Parameters
-    ----------
-    metric : callable
-        ``metric(y_true, response, **metric_kwargs) -> float``.
-    n_permutations : int, default=1000
-        Number `P` of permutations.
-    greater_is_better : bool, default=True
-        Whether a larger metric is better; False for a loss.
-    response_method : {"predict", "decision_function", "predict_proba"}, default="predict"
-        What of the estimator the metric is given. With two classes that is the probability, or
-        the decision value, of the class `pos_label` in `metric_kwargs`, by default of the second.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the permutations. With an int every call uses the same.
-    **metric_kwargs : dict
-        Handed on to `metric`.
-
-    Returns
-    -------
-    PermutationScorer
-        A picklable callable ``scorer(estimator, X, y) -> float``; its `set_score_request` asks
-        for metadata, such as `sample_weight`, which the metric then gets.
-
-    Raises
-    ------
-    TypeError
-        If `metric` is not callable.
-    ValueError
-        If `n_permutations` < 1 or `response_method` is unknown; when called, if the metric of the
-        observed labels is undefined, or `pos_label` is none of two classes.
-
-    See Also
-    --------
-    permutation_test : Re-runs the whole procedure, and so tests the procedure, not one rule.
-
-    Notes
-    -----
-    The P-values of the folds of one cross-validation are dependent: neither their mean nor their
-    smallest is a P-value.
-
-    A search that maximizes the score prefers the model with the least chance of doing as well by
-    luck. Models that beat every permutation tie at ``log10(n_permutations + 1)``, the first of
-    them is taken: choose by the metric itself where all are better than chance.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.metrics import accuracy_score
-    >>> from sklearn.model_selection import cross_validate
-    >>> from sklearn.neighbors import KNeighborsClassifier
-    >>> from skeval.model_selection import make_permutation_scorer
-    >>> X, y = load_iris(return_X_y=True)
-    >>> scorer = make_permutation_scorer(accuracy_score, n_permutations=99, random_state=0)
-    >>> cross_validate(KNeighborsClassifier(), X, y, cv=3, scoring=scorer)["test_score"].tolist()
-    [2.0, 2.0, 2.0]
-    """
-    if not callable(metric):
-        raise TypeError(f"metric must be callable, got {metric!r}.")
-    _checks.check_option("response_method", response_method, RESPONSES)
-    _checks.check_flag("greater_is_better", greater_is_better)
-    n_permutations = _checks.check_count("n_permutations", n_permutations)
-    return PermutationScorer(
-        metric, n_permutations, greater_is_better, response_method, random_state, metric_kwargs
-    )

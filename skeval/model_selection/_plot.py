@@ -14,15 +14,6 @@ from skeval.model_selection._comparison import Comparison, draw_posterior
 from skeval.utils._plotting import CurveDisplay, Display, mark_integers, shorten_name
 from skeval.utils._text import mean_loss_name, write_range
 
-__all__ = [
-    "CriticalDifferenceDisplay",
-    "DifferencesDisplay",
-    "LeaderboardDisplay",
-    "LearningCurveDisplay",
-    "PerturbationDisplay",
-    "SimplexDisplay",
-]
-
 
 @dataclass(eq=False, repr=False)
 class ComparisonDisplay(Display):
@@ -147,7 +138,7 @@ class DifferencesDisplay(ComparisonDisplay):
         ax.set_xticks(range(k), labels, rotation=45, ha="right", rotation_mode="anchor")
         ax.set_yticks(range(k), labels)
         level = f"{100 * self.comparison.confidence_level:g} %"
-        title = f"row minus column; {level} intervals for all together"
+        title = f"row minus column; simultaneous {level} intervals"
         ax.set_title(title, fontsize="medium")
         ax.figure.colorbar(self.image_, ax=ax, shrink=0.6, label="difference")
         self._fit_texts()
@@ -196,8 +187,8 @@ AXIS, LETTER = 5.5, 0.09
 class CriticalDifferenceDisplay(ComparisonDisplay):
     """The critical-difference diagram: an axis of mean ranks, the best on the left.
 
-    A bar joins classifiers that are neighbours by rank and of which no two are found different. It
-    is recommended to use `from_result` to create a display.
+    A bar joins classifiers with adjacent ranks of which no two differ significantly. It is
+    recommended to use `from_result` to create a display.
 
     Parameters
     ----------
@@ -272,7 +263,7 @@ class CriticalDifferenceDisplay(ComparisonDisplay):
             self.bars_ += ax.plot(ends, [height, height], **drawn)
         self.texts_ = [self._draw_name(ax, place, below) for place in range(k)]
         margin, level = beside / AXIS * (k - 1), f"{100 * self.comparison.level:.3g} %"
-        title = f"bars: not found different ({self.comparison.method}, {level})"
+        title = f"bars: no significant difference ({self.comparison.method}, {level})"
         ax.set(xlim=(1 - margin, k + margin), ylim=(-depth, top), title=title)
         ax.axis("off")
 
@@ -311,7 +302,7 @@ class LeaderboardDisplay(ComparisonDisplay):
     """Systems from the best to the worst, with intervals of scores and ranks, and ties.
 
     Each score has its interval by itself. The intervals of ranks, on the right, hold together; a
-    bar joins systems of which no two are found different. It is recommended to use `from_result`.
+    bar joins systems of which no two differ significantly. It is recommended to use `from_result`.
 
     Parameters
     ----------
@@ -368,7 +359,7 @@ class LeaderboardDisplay(ComparisonDisplay):
         ax.errorbar(values, rows, xerr=ends, **drawn)
         ax.set_yticks(rows, [shorten_name(name) for name in self.names])
         ax.set(ylim=(len(rows) - 0.4, -1.4), xlabel=found.scoring)
-        title = f"{100 * found.confidence_level:g} % intervals; bars: not found different"
+        title = f"simultaneous {100 * found.confidence_level:g} % intervals; bars: no difference"
         ax.set_title(title, fontsize="medium", loc="left")
         ax.grid(axis="y", color="0.92")
         ax.set_axisbelow(True)
@@ -453,9 +444,9 @@ class LearningCurveDisplay(CurveDisplay):
             drawn = {"color": color, "linestyle": "--", "linewidth": 1}
             (self.law_,) = ax.plot(curve.x, curve.columns["law"], label="power law", **drawn)
             shade = {"color": color, "linewidth": 0, "alpha": 0.12}
-            ax.fill_between(curve.x, *curve.band, label=f"{level} band of the law", **shade)
+            ax.fill_between(curve.x, *curve.band, label=f"{level} band of the power law", **shade)
             last = curve.x[~beyond][-1]
-            ax.axvline(last, color="grey", linewidth=1, label="beyond, nothing was measured")
+            ax.axvline(last, color="grey", linewidth=1, label="extrapolated")
         ax.set(xscale="log", **self._describe_axes())
         sizes: list[float] = []
         for size in curve.x.tolist():

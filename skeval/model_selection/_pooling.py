@@ -1,6 +1,7 @@
-r"""Estimates of several sites, studies or data sets as one, and what another site will have.
+r"""Pooled estimates of several sites, studies or data sets, and the prediction of another site.
 
-The error of site `i` is :math:`\mu + u_i`, with the variance :math:`\tau^2` between sites, and its
+Rates are pooled by the binomial mixed model of `skeval._inference.sites`. For other quantities the
+error of site `i` is :math:`\mu + u_i`, with the variance :math:`\tau^2` between sites, and its
 estimate :math:`y_i` deviates from that with the known variance :math:`v_i`. With the weights
 :math:`w_i = 1 / (v_i + \tau^2)` the mean is :math:`\hat\mu = \sum w_i y_i / \sum w_i`. The variance
 between sites has the largest restricted likelihood where
@@ -18,24 +19,28 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import optimize, stats
 
-from skeval._inference.errors import Tested, mean_loss, variance_of_mean
+from skeval._inference.errors import TestLosses, mean_loss, variance_of_mean, worth
 from skeval._inference.estimate import Estimate, Limits
-from skeval._inference.intervals import bounds_of, normal_interval, wilson_interval
+from skeval._inference.intervals import bounds_of, normal_interval, normal_quantile, wilson_interval
 from skeval._inference.paired import corrected_error
-from skeval._resampling.fits import fit_plan
-from skeval._resampling.task import LossLike, Params, read_task
+from skeval._inference.sites import PooledRate, SiteCounts
+from skeval._resampling.fit_loop import run_plan
+from skeval._resampling.fit_params import Params
+from skeval._resampling.inputs import validate_inputs
+from skeval._resampling.losses import LossLike
 from skeval.model_selection._estimates import plan_leave_one_out
 from skeval.utils._checks import check_confidence_level, check_data, check_option, root_seed
 from skeval.utils._text import mean_loss_name, write_ends
 
-__all__ = ["new_site_error", "pool_estimates"]
-
 Floats = NDArray[np.float64]
 
-STARTS, DRAWS = 60, 100
-"""Values of tau^2: among which a largest likelihood is looked for; that are averaged."""
+STARTS, DRAWS, N_GRID = 60, 100, 600
+"""Values of tau^2: starts of the maximization; draws to average; the grid to invert Q."""
 LARGEST = 1e75
 """Of estimates and errors: fourth powers of larger numbers are infinite."""
+
+
+SCALE_NAMES = ("auto", "binomial", "identity", "log", "arcsine")
 
 
 class Scale(NamedTuple):
@@ -64,11 +69,15 @@ def pool_estimates(
     scale: str = "auto",
     confidence_level: float = 0.95,
 ) -> Estimate:
-    r"""Pool estimates of several sites or data sets, and foretell that of another.
+    r"""Pool estimates of several sites or data sets, and predict that of another.
 
-    Sites differ: with :math:`y_i = \theta_i + e_i` the estimate of site `i`, whose standard error
-    is known, and :math:`\theta_i \sim N(\mu, \tau^2)`, :math:`\mu` is estimated by the mean with
-    weights :math:`1 / (s_i^2 + \tau^2)` and :math:`\tau^2` by restricted maximum likelihood.
+    Sites differ. Rates, such as an error rate or a sensitivity, follow a binomial mixed model: site
+    `i` has :math:`x_i` errors among :math:`n_i` samples with
+    :math:`x_i \sim B(n_i, p_i)` and :math:`\mathrm{logit}\, p_i \sim N(\mu, \tau^2)`. For other
+    quantities :math:`y_i = \theta_i + e_i` is the estimate of site `i`, whose standard error
+    :math:`s_i` is known, with :math:`\theta_i \sim N(\mu, \tau^2)`; then :math:`\mu` is estimated
+    by the mean with weights :math:`1 / (s_i^2 + \tau^2)` and :math:`\tau^2` by restricted maximum
+    likelihood.
 
     Parameters
     ----------
@@ -80,22 +89,24 @@ def pool_estimates(
         frame has a site in each row, with the columns "value" and "standard_error".
     standard_errors : array-like of shape (n_sites,), default=None
         Their standard errors, above 0, where they are numbers.
-    scale : {"auto", "identity", "log", "arcsine"}, default="auto"
-        The scale on which sites are normal. "auto" is "arcsine", the arc sine of the root, for an
-        `Estimate` between 0 and 1, as of a proportion or an area, and "log" for one that is not
-        negative, as of a mean loss; else it is "identity".
+    scale : {"auto", "binomial", "identity", "log", "arcsine"}, default="auto"
+        The scale on which sites are normal. "auto" is "binomial" for an `Estimate` between 0 and 1,
+        such as a proportion or an area, "log" for one that is not negative, such as a mean loss,
+        and otherwise "identity". "binomial" is the mixed model of counts; "arcsine" is the arc sine
+        of the root, which is biased where sites have few errors.
     confidence_level : float, default=0.95
         Nominal coverage of both intervals.
 
     Returns
     -------
     Estimate
-        `value` is the mean of all sites: on the scale "arcsine" or "log" the median site. Its
-        interval is "hartung_knapp"; ``confidence_interval(method="prediction")`` is that of the
-        true value at another site. `details` hold "between", the standard deviation :math:`\tau`
-        on the scale, "i_squared", the share of the variance of an estimate that is between sites
-        [3]_, Cochran's "q" of equal sites with its "q_pvalue", and the "sites", with
-        "another site". ``plot()`` is the forest plot.
+        `value` is the mean of all sites; on the scales "binomial", "arcsine" and "log" it is the
+        median site. Its interval is "binomial" or "hartung_knapp";
+        ``confidence_interval(method="prediction")`` is the prediction interval for the true value
+        at another site; it requires at least three sites. `details` hold "between", the standard
+        deviation :math:`\tau` on the scale, "i_squared", the share of the variance of an estimate
+        that is between sites [3]_, Cochran's "q" of equal sites with its "q_pvalue", and the
+        "sites", with "another site". ``plot()`` is the forest plot.
 
     Raises
     ------
@@ -110,12 +121,27 @@ def pool_estimates(
 
     Notes
     -----
-    The standard error is that of Hartung and Knapp [1]_ on Student's quantile with one degree of
-    freedom less than there are sites, and never less than the one without their correction, as
-    [2]_ recommend for sites of unequal size. The prediction interval averages Student's law of
-    another site over the confidence distribution of :math:`\tau^2`, close to [4]_: the usual
-    :math:`\hat\mu \pm t_{k-2} \sqrt{\hat\tau^2 + s^2}` [5]_ takes the estimated variance for the
-    true one, which with few sites is often 0.
+    *Rates.* An `Estimate` of a rate `p` with the standard error `s` counts as
+    :math:`p (1 - p) / s^2` samples, so that a sensitivity counts the positives only, and weights
+    and groups reduce the number; at 0 or 1 the number is that of Wilson's interval with the same
+    far end. The likelihood integrates over the sites by adaptive Gauss-Hermite quadrature [6]_. The
+    limits average over :math:`\mu` and :math:`\tau` with a half-normal prior of
+    :math:`\tau`; the priors of :math:`\mu` are those that give Clopper and Pearson's limits if
+    sites do not differ. The estimate is of largest likelihood times the prior of :math:`\tau`;
+    without variation between sites it is the rate of all samples together.
+
+    In simulations of sites with 5 to 500 samples (3 to 50 sites; median rates of .004, .03, .2
+    and .5; :math:`\tau` of 0, .5 and 1; 48 cells of 80 sets) 95 % intervals covered the median site
+    in 75 to 80 of 80 sets and another site in .929 to 1.00 on average; the scale "arcsine" covered
+    them in 25 to 80 of 80 and .46 to 1.00 (``benchmarks/coverage_sites.py``). With three sites the
+    intervals are long: the half-normal prior of :math:`\tau` has the scale 1.5 on the log-odds.
+
+    *Other scales.* The standard error is that of Hartung and Knapp [1]_ on Student's quantile with
+    one degree of freedom less than there are sites, and never less than the one without their
+    correction, as [2]_ recommend for sites of unequal size. The prediction interval averages
+    Student's law of another site over the confidence distribution of :math:`\tau^2`, close to [4]_:
+    the usual :math:`\hat\mu \pm t_{k-2} \sqrt{\hat\tau^2 + s^2}` [5]_ takes the estimated variance
+    for the true one, which with few sites is often 0.
 
     In simulations of normal sites with unequal standard errors (ratio of variances 1 to 10; 5, 10
     and 20 sites; true :math:`I^2` of 0, .5 and .9; 200 sets a cell) 95 % intervals held the mean in
@@ -142,6 +168,9 @@ def pool_estimates(
     .. [5] Higgins, J. P. T., Thompson, S. G. and Spiegelhalter, D. J. (2009). A re-evaluation of
        random-effects meta-analysis. Journal of the Royal Statistical Society A 172, 137-159.
        https://doi.org/10.1111/j.1467-985X.2008.00552.x
+    .. [6] Stijnen, T., Hamza, T. H. and Ozdemir, P. (2010). Random effects meta-analysis of event
+       outcome in the framework of the generalized linear mixed model with applications in sparse
+       data. Statistics in Medicine 29, 3046-3067. https://doi.org/10.1002/sim.4040
 
     Examples
     --------
@@ -163,7 +192,7 @@ def pool_estimates(
       q pvalue        0.0081
     """
     check_confidence_level(confidence_level)
-    check_option("scale", scale, ("auto", *SCALES))
+    check_option("scale", scale, SCALE_NAMES)
     sites = read_sites(estimates, standard_errors, confidence_level)
     return pool_sites(sites, scale, confidence_level)
 
@@ -233,12 +262,16 @@ def describe_site(
     value: float,
     error: float,
     level: float,
-    size: int | None = None,
-    wilson: bool = False,
+    n_samples: int | None = None,
+    size: float | None = None,
 ) -> Estimate:
-    """Return the estimate of a site, with its normal interval or, of a proportion, Wilson's."""
+    """Return the estimate of a site with its normal interval.
+
+    A proportion of so large an effective `size` has Wilson's interval and its standard error.
+    """
     limits: dict[str, Any] = {"normal": partial(normal_interval, value, error)}
-    if wilson and size is not None:
+    if size is not None:
+        error = float(np.sqrt(value * (1 - value) / size))
         limits = {"wilson": partial(wilson_interval, value * size, size)}
     return Estimate(
         name=name,
@@ -246,7 +279,7 @@ def describe_site(
         standard_error=error,
         method="given",
         limits=limits,
-        n_samples=size,
+        n_samples=n_samples,
         confidence_level=level,
         allow_point=True,
     )
@@ -268,9 +301,9 @@ def new_site_error(
     memory: Any = None,
     error_score: float | str = "raise",
 ) -> Estimate:
-    """Leave out each site in turn, and tell what the error elsewhere will be.
+    """Leave out each site in turn, and estimate the error at new sites.
 
-    The error of a site is that of the rule fitted to all others. The errors are pooled by
+    The error of a site is that of the model trained on all other sites. The errors are pooled by
     `pool_estimates`: the mean of all sites, and, by ``confidence_interval(method="prediction")``,
     where the error at another site will lie.
 
@@ -288,7 +321,7 @@ def new_site_error(
         "zero_one", "squared" or "absolute"; "log_loss" or "brier", of the probabilities of a
         classifier; or any loss of predictions, ``(y_true, y_pred) -> (n,)``. None means 0-1 loss
         for classifiers and squared error for regressors.
-    scale : {"auto", "identity", "log", "arcsine"}, default="auto"
+    scale : {"auto", "binomial", "identity", "log", "arcsine"}, default="auto"
         As in `pool_estimates`.
     params : dict, default=None
         Arguments of the estimator's `fit` by name.
@@ -299,7 +332,7 @@ def new_site_error(
     n_jobs : int, default=None
         Number of joblib workers; the result does not depend on it.
     verbose : int, default=0
-        1 says whether a solver does the fits, and shows a progress bar.
+        1 reports whether a solver is used and shows a progress bar.
     memory : str, path-like or joblib.Memory, default=None
         Where finished fits are kept; see :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
@@ -338,44 +371,46 @@ def new_site_error(
     >>> y = (X[:, 0] + rng.normal(size=8)[site] + rng.normal(size=400) > 0).astype(int)
     >>> print(new_site_error(LogisticRegression(), X, y, site))
     error rate (random_effects)
-      value           0.3413
-      standard error  0.0526
-      95 % interval   [0.2237, 0.4698] (hartung_knapp)
+      value           0.3405
+      standard error  0.0639
+      95 % interval   [0.2130, 0.4985] (binomial)
       samples         400
       sites           8
-      scale           arcsine
-      another site    [0.0336, 0.7639] (95 %)
-      between         0.1398
-      i squared       0.7929
-      q               33.81
-      q pvalue        1.871e-05
+      scale           binomial
+      another site    [0.0835, 0.7472] (95 %)
+      between         0.5409
+      i squared       0.7666
+      q               32.7
+      q pvalue        3.007e-05
     """
     check_confidence_level(confidence_level)
-    check_option("scale", scale, ("auto", *SCALES))
+    check_option("scale", scale, SCALE_NAMES)
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     given = {"groups": groups, "sample_weight": sample_weight, "params": params}
-    task = read_task(estimator, X, y, loss=loss, method="leave_one_site_out", **given, **run)
-    if task.groups is None:
+    inputs = validate_inputs(
+        estimator, X, y, loss=loss, method="leave_one_site_out", **given, **run
+    )
+    if inputs.groups is None:
         raise ValueError("groups must say of which site each sample is, got None.")
-    names, counts = np.unique(task.groups, return_counts=True)
+    names, counts = np.unique(inputs.groups, return_counts=True)
     if counts.min() < 2:
         alone = names.tolist()[int(counts.argmin())]
         raise ValueError(f"groups must hold two samples of each site at least, {alone!r} has one.")
-    sites, n_failed, loss_name = {}, 0, task.loss.name
-    for _, outputs in fit_plan(task, plan_leave_one_out(task, root_seed(0), {})):
+    sites, n_failed, loss_name = {}, 0, inputs.loss.name
+    for _, outputs in run_plan(inputs, plan_leave_one_out(inputs, root_seed(0), {})):
         for output in outputs:
             if output.failed[0]:
                 n_failed += 1
                 continue
-            rows, losses = output.rows, task.loss_values(task.loss, output)
-            tested = Tested(losses, None if task.weight is None else task.weight[rows])
-            sites[task.groups[rows[0]]] = describe_site(
+            rows, losses = output.rows, inputs.loss_values(inputs.loss, output)
+            tested = TestLosses(losses, None if inputs.weight is None else inputs.weight[rows])
+            sites[inputs.groups[rows[0]]] = describe_site(
                 mean_loss_name(loss_name),
                 mean_loss(tested),
                 float(np.sqrt(variance_of_mean(tested))),
                 confidence_level,
                 len(rows),
-                wilson=loss_name == "zero_one",
+                worth(tested) if loss_name == "zero_one" else None,
             )
     return pool_sites(sites, scale, confidence_level, bounds_of(loss_name), n_failed)
 
@@ -393,16 +428,21 @@ def pool_sites(
     listed = list(sites.values())
     bounds = listed[0].bounds if bounds is None else bounds
     if scale == "auto":
-        scale = {(0.0, 1.0): "arcsine", (0.0, np.inf): "log"}.get(bounds, "identity")
-    values, variances = rescale(sites, scale)
-    found = pool(values, variances)
-    mean = float(SCALES[scale].back(found.mean))
-    with np.errstate(divide="ignore"):
-        slope = SCALES[scale].slope(mean)
-    limits = {
-        "hartung_knapp": partial(scale_back, scale, found.limits),
-        "prediction": partial(scale_back, scale, found.prediction_limits),
-    }
+        scale = {(0.0, 1.0): "binomial", (0.0, np.inf): "log"}.get(bounds, "identity")
+    found: PooledRate | Pooled
+    if scale == "binomial":
+        found, slope = PooledRate(count_errors(sites)), 1.0
+        mean = found.mean
+        limits = {"binomial": found.limits, "prediction": found.prediction_limits}
+    else:
+        found = pool(*rescale(sites, scale))
+        mean = float(SCALES[scale].back(found.mean))
+        with np.errstate(divide="ignore"):
+            slope = SCALES[scale].slope(mean)
+        limits = {
+            "hartung_knapp": partial(scale_back, scale, found.limits),
+            "prediction": partial(scale_back, scale, found.prediction_limits),
+        }
     name = listed[0].name
     ends = write_ends(*limits["prediction"](confidence_level))
     sizes = [each.n_samples for each in listed]
@@ -410,7 +450,7 @@ def pool_sites(
     another = Estimate(
         name=name,
         value=mean,
-        standard_error=float(np.hypot(found.standard_error, found.between**0.5) / slope),
+        standard_error=float(found.site_error / slope),
         method="random_effects",
         limits={"prediction": limits["prediction"]},
         **shared,
@@ -445,10 +485,42 @@ def scale_back(scale: str, ends: Callable[[float], Limits], confidence_level: fl
         return float(SCALES[scale].back(low)), float(SCALES[scale].back(high))
 
 
+def count_errors(sites: Mapping[Any, Estimate]) -> SiteCounts:
+    """Return the effective numbers of errors and samples of sites.
+
+    A rate `p` with the standard error `s` is worth ``p (1 - p) / s^2`` samples. At 0 or 1, where
+    the standard error is 0, the number is that of Wilson's interval with the same far end: a rate
+    among some of the samples, as a sensitivity, counts only these.
+    """
+    sizes = []
+    for name, site in sites.items():
+        value, error = site.value, site.standard_error
+        if not 0 <= value <= 1:
+            raise ValueError(
+                f"estimates must lie in [0, 1] for scale='binomial', got {value} of {name!r}."
+            )
+        if 0 < value < 1:
+            size = value * (1 - value) / error**2 if error > 0 else np.nan
+        else:
+            low, high = site.interval.low, site.interval.high
+            distance = high if value == 0 else 1 - low
+            quantile = normal_quantile(site.confidence_level)
+            size = quantile**2 * (1 - distance) / distance if distance > 0 else np.nan
+        if not 0 < size < np.inf:
+            raise ValueError(
+                "standard_errors must have squares above 0, so that a site has a weight; "
+                f"{name!r} has {error} at {value}."
+            )
+        sizes.append(size)
+    values = np.array([site.value for site in sites.values()])
+    return SiteCounts(values * np.array(sizes), np.array(sizes))
+
+
 def rescale(sites: Mapping[Any, Estimate], scale: str) -> tuple[Floats, Floats]:
     """Return the values of sites on a scale, and their variances there.
 
-    A proportion of 0 or 1 has the variance of one of so many samples on the scale of the arc sine.
+    On the scale of the arc sine a proportion of 0 or 1 has the variance of its effective number of
+    samples, see `count_errors`.
     """
     values = np.array([each.value for each in sites.values()])
     errors = np.array([each.standard_error for each in sites.values()])
@@ -463,9 +535,9 @@ def rescale(sites: Mapping[Any, Estimate], scale: str) -> tuple[Floats, Floats]:
     with np.errstate(divide="ignore", invalid="ignore"):
         variances = (errors * SCALES[scale].slope(values)) ** 2
     if ends:
-        sizes = [each.n_samples or np.nan for each in sites.values()]
         extreme = (values == 0) | (values == 1)
-        variances = np.where(extreme, 0.25 / np.array(sizes, dtype=float), variances)
+        names = np.array(list(sites), dtype=object)[extreme]
+        variances[extreme] = 0.25 / count_errors({name: sites[name] for name in names}).sizes
     known = np.isfinite(variances) & (variances > 0)
     if not known.all():
         name = list(sites)[int(np.argmin(known))]
@@ -508,6 +580,11 @@ class Pooled(NamedTuple):
     i_squared: float
     values: Floats
     variances: Floats
+
+    @property
+    def site_error(self) -> float:
+        """Standard error of the value of another site."""
+        return float(np.hypot(self.standard_error, np.sqrt(self.between)))
 
     @property
     def n_sites(self) -> int:
@@ -582,8 +659,9 @@ def find_between(values: Floats, variances: Floats) -> float:
 
 def invert_q(values: Floats, variances: Floats, wanted: Floats) -> Floats:
     """Return the variances between sites at which Q has some values, 0 where it is below them."""
-    scale = variances.mean() + np.var(values)
-    grid = np.append(0.0, scale * np.logspace(-4, 4, 400))
+    # from far below the variance of the most precise site: imprecise ones must not coarsen it
+    largest = variances.max() + np.var(values)
+    grid = np.append(0.0, np.geomspace(1e-4 * variances.min(), 1e4 * largest, N_GRID))
     weights = 1 / (variances + grid[:, None])
     means = weights @ values / weights.sum(axis=1)
     q = np.sum(weights * (values - means[:, None]) ** 2, axis=1)

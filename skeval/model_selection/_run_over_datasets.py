@@ -14,9 +14,10 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
-from skeval._resampling.fits import score_plan
-from skeval._resampling.folds import fold_plan, resolve_folds
-from skeval._resampling.task import Params, check_takes_weights, read_task
+from skeval._resampling.fit_loop import score_plan
+from skeval._resampling.fit_params import Params, check_takes_weights
+from skeval._resampling.inputs import validate_inputs
+from skeval._resampling.splitters import fold_plan, resolve_folds
 from skeval.model_selection._comparison_methods import (
     Table,
     check_estimators,
@@ -26,14 +27,6 @@ from skeval.model_selection._comparison_methods import (
 )
 from skeval.utils._checks import RandomStateLike, check_data, check_option, naming, root_seed
 from skeval.utils._compat import validate_params
-
-__all__ = [
-    "ScoreTable",
-    "check_same_indices",
-    "read_score_table",
-    "read_splits_scores",
-    "run_over_datasets",
-]
 
 
 @validate_params(
@@ -61,7 +54,7 @@ def run_over_datasets(
 ) -> dict[str, dict[str, dict[str, Any]]]:
     """Score several classifiers on several data sets, on the same splits of each.
 
-    With `memory` it goes on where it was killed: what is finished is read, not fitted again.
+    With `memory` it goes on where it was killed: finished fits are loaded, not repeated.
 
     Parameters
     ----------
@@ -113,8 +106,8 @@ def run_over_datasets(
 
     Notes
     -----
-    An error in a fit is raised with a note that names the classifier and the data set; what was
-    finished before it is kept.
+    An error in a fit is raised with a note that names the classifier and the data set; fits
+    finished before it are kept.
 
     Examples
     --------
@@ -163,15 +156,15 @@ def run_over_datasets(
             options["groups"] = own_groups
         found[name], at = {}, f"on the data set {name!r}"
         try:
-            task = read_task(first, X, y, with_loss=False, **options, **run)
-            folds = list(resolve_folds(cv, task.X, task.target, task.groups, root))
-            plan = fold_plan(len(task.target), folds)
+            inputs = validate_inputs(first, X, y, with_loss=False, **options, **run)
+            folds = list(resolve_folds(cv, inputs.X, inputs.target, inputs.groups, root))
+            plan = fold_plan(len(inputs.target), folds)
             train, test = (list(part) for part in zip(*folds, strict=True))
             for each, estimator in estimators.items():
                 at = f"{each!r} on the data set {name!r}"
-                if task.weight is not None:
+                if inputs.weight is not None:
                     check_takes_weights(estimator)
-                blocks = score_plan(task.of(estimator), plan, scorer)
+                blocks = score_plan(inputs.with_estimator(estimator), plan, scorer)
                 found[name][each] = {
                     "test_score": np.array([score for block in blocks for score in block]),
                     "indices": {"train": train, "test": test},

@@ -18,11 +18,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from skeval._inference import intervals
 from skeval._inference.areas import independent_size
-from skeval._inference.errors import Tested, spread_of_mean
+from skeval._inference.errors import TestLosses, spread_of_mean
 from skeval._inference.estimate import Estimate, Limits, Results
 from skeval._inference.paired import percentile_limits
 from skeval._inference.tables import count_cells
-from skeval._resampling.units import drawing_units
+from skeval._resampling.sampling_units import drawing_units
 from skeval.metrics import npv_score, ppv_score, sensitivity_score, specificity_score
 from skeval.metrics._curves import CurveSample, Cuts, check_curve_sample
 from skeval.metrics._table import close_side
@@ -35,8 +35,6 @@ from skeval.utils._checks import (
     warn_undefined,
 )
 from skeval.utils._compat import Interval, validate_params
-
-__all__ = ["measure_at", "read_rule", "threshold_measures"]
 
 Floats = NDArray[np.float64]
 SHARES = {
@@ -72,14 +70,14 @@ def threshold_measures(
 ) -> Results:
     r"""Sensitivity, specificity and predictive values at a threshold, given or chosen on the data.
 
-    Samples with a score of the threshold or more are predicted positive. What was chosen because it
-    looks best on these samples is worse on others: of a chosen threshold the values are those to
-    expect on new samples.
+    Samples with a score of the threshold or more are predicted positive. A threshold that was
+    chosen because it looks best on these samples does worse on others: of a chosen threshold the
+    values are those to expect on new samples.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
-        True classes, two.
+        True classes, exactly two.
     y_score : array-like of shape (n_samples,)
         Probabilities or scores; larger says more surely positive.
     threshold : float, "youden", or dict, default="youden"
@@ -94,7 +92,7 @@ def threshold_measures(
         and of several the highest. It is one of the scores, so that one sample at least is called
         positive.
     pos_label : int, float, bool or str, default=None
-        The positive class; None is 1 where `y_true` takes values in {0, 1} or {-1, 1}.
+        The positive class. None uses 1 if `y_true` takes values in {0, 1} or {-1, 1}.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights say what a sample counts, not how often it was seen.
     groups : array-like of shape (n_samples,), default=None
@@ -133,19 +131,30 @@ def threshold_measures(
     samples as would give a proportion this variance, but never for more than there are. That of the
     threshold is the percentiles of :math:`t_b`.
 
+    The share that a rule fixes, the sensitivity under ``{"sensitivity": 0.9}`` say, is hardly
+    different from one sample to the next; the true share at the threshold is what varies. The
+    threshold is an order statistic of the `n` scores of the class, and so, whatever the
+    distribution of the scores, the true share at the order statistics on both sides has a beta
+    distribution [3]_. With `k` samples on the right side, the interval is that of Clopper and
+    Pearson for `k` of `n`, and the value is the mean of the beta distribution, ``k / (n + 1)`` for
+    the sensitivity and between that and ``(k + 1) / (n + 1)`` for the specificity, where the
+    threshold may lie within the gap. Groups and weights replace `n` by the effective number of
+    samples. In 120 sets of 60 samples with 20 % positives, the interval of a specificity of .95
+    covered the true one in 117 (that by the variance of the optimism in 106).
+
     How often 95 % intervals held the share of unlimited data at the threshold chosen, lowest and
     highest of the four in 100 sets each (normal scores 1.5 standard deviations apart, 200
     resamples):
 
-    =============================  ===========  ==================  =============
-    samples, share of positives    "youden"     sensitivity of .9   cost ratio 5
-    =============================  ===========  ==================  =============
-    50, .5                         .95 to .97   .92 to .97          .93 to .98
-    200, .5                        .97 to .98   .95 to .99          .95 to 1
-    200, .1                        .93 to .97   .93 to .97          .93 to .98
-    1,000, .1                      .94 to .96   .95 to .97          .94 to .97
-    300 in 30 groups, .5           .91 to .94   .90 to .93          .92 to .97
-    =============================  ===========  ==================  =============
+    ===========================  ==========  ==============  ===============  ============
+    samples, share of positives  "youden"    sensitivity .9  specificity .95  cost ratio 5
+    ===========================  ==========  ==============  ===============  ============
+    50, .5                       .95 to .97  .93 to 1        .93 to 1         .93 to .98
+    200, .5                      .97 to .98  .94 to .97      .94 to .99       .95 to 1
+    200, .1                      .93 to .97  .96 to .99      .95 to .96       .93 to .98
+    1,000, .1                    .94 to .96  .96 to .99      .93 to .97       .94 to .97
+    300 in 30 groups, .5         .91 to .94  .95 to .97      .91 to .98       .92 to .97
+    ===========================  ==========  ==============  ===============  ============
 
     References
     ----------
@@ -153,6 +162,8 @@ def threshold_measures(
        cross-validation. JASA 78, 316-331. https://doi.org/10.1080/01621459.1983.10477973
     .. [2] Youden, W. J. (1950). Index for rating diagnostic tests. Cancer 3, 32-35.
        https://doi.org/10.1002/1097-0142(1950)3:1<32::AID-CNCR2820030106>3.0.CO;2-3
+    .. [3] Wilks, S. S. (1941). Determination of sample sizes for setting tolerance limits. Annals
+       of Mathematical Statistics 12, 91-96. https://doi.org/10.1214/aoms/1177731788
 
     Examples
     --------
@@ -239,7 +250,7 @@ def _measure_given(sample: CurveSample, threshold: float) -> dict[str, Estimate]
     if group is not None:
         warn_of_few_groups(intervals.count_groups(group))
         wrong = (positive != called).astype(np.float64)
-        details = spread_of_mean(Tested(wrong, weight, group)).details
+        details = spread_of_mean(TestLosses(wrong, weight, group)).details
     for name, share in SHARES.items():
         value, forms = close_side(share, counted, group)
         method = next(iter(forms))
@@ -297,13 +308,18 @@ def _measure_chosen(
         )
     }
     apparent = _find_shares(*counts, at)
-    return found | _expect_shares(sample, thresholds[at], apparent, gaps, units.n_groups)
+    return found | _expect_shares(sample, rule, thresholds[at], apparent, gaps, units.n_groups)
 
 
 def _expect_shares(
-    sample: CurveSample, threshold: float, apparent: Floats, gaps: Any, n_groups: int | None
+    sample: CurveSample,
+    rule: Rule,
+    threshold: float,
+    apparent: Floats,
+    gaps: Any,
+    n_groups: int | None,
 ) -> dict[str, Estimate]:
-    """Return what is to be expected on new samples; `gaps` are the optimism of each resample."""
+    """Return the shares expected on new samples; `gaps` are the optimism of each resample."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # A share may be 0/0 on all resamples.
         optimism, errors = np.nanmean(gaps, axis=0), np.nanstd(gaps, axis=0, ddof=1)
@@ -312,9 +328,17 @@ def _expect_shares(
     numbers = (each.tolist() for each in (apparent, optimism, errors))
     found = {}
     for name, here, gain, error, chosen in zip(SHARES, *numbers, among, strict=True):
-        value = float(np.clip(here - gain, 0.0, 1.0))
+        value, form = float(np.clip(here - gain, 0.0, 1.0)), "wilson"
         limits: Callable[[float], Limits] = intervals.give_no_limits
-        if np.isfinite([value, error]).all():
+        if name == rule.rule:
+            # the rule fixes the apparent share, so the true one varies as an order statistic does
+            n = size = independent_size(sample.weight[chosen])
+            if n_groups is not None:
+                n = intervals.effective_size(here, error, size, n_groups)
+            value, error = _expect_fixed_share(sample, rule, threshold, here, n)
+            gain, form = here - value, "exact"
+            limits = partial(intervals.exact_interval, here * n, n, degrees_of_freedom=degrees)
+        elif np.isfinite([value, error]).all():
             size = independent_size(sample.weight[chosen])
             n = intervals.effective_size(value, error, size, n_groups)
             limits = partial(intervals.wilson_interval, value * n, n, degrees_of_freedom=degrees)
@@ -325,13 +349,32 @@ def _expect_shares(
             value=value,
             standard_error=error,
             method="bootstrap",
-            limits={"wilson": limits},
+            limits={form: limits},
             n_samples=int(chosen.sum()),
             bounds=(0.0, 1.0),
             details={"apparent": here, "optimism": gain},
             confidence_level=sample.confidence_level,
         )
     return found
+
+
+def _expect_fixed_share(
+    sample: CurveSample, rule: Rule, threshold: float, apparent: float, n: float
+) -> tuple[float, float]:
+    """Return mean and standard deviation of the true share that a rule fixes.
+
+    The threshold lies in a gap between two neighboring scores of the class. The true share at the
+    ends of this gap has a beta distribution of total ``n + 1``. Under "sensitivity" the threshold
+    is the lower end, a positive. Under "specificity" it is the lowest positive in the gap, or the
+    upper end if there is none.
+    """
+    part = 0.0
+    if rule.rule == "specificity":
+        score, called = sample.score, sample.score >= threshold
+        end = np.min(score[called & ~sample.positive], initial=np.inf)
+        part = 1 / (1 + int(np.sum(called & sample.positive & (score < end))))
+    mean = (apparent * n + part) / (n + 1)
+    return mean, float(np.sqrt(mean * (1 - mean) / (n + 2)))
 
 
 def _find_shares(tp: Floats, fp: Floats, at: int) -> Floats:

@@ -13,11 +13,12 @@ from sklearn.pipeline import Pipeline
 from skeval._inference.estimate import Estimate
 from skeval._inference.intervals import normal_interval
 from skeval._inference.paired import corrected_error
-from skeval._resampling.fits import fit_plan
-from skeval._resampling.folds import check_repeats, make_repeated_plan
-from skeval._resampling.plan import PlanBlock, ResamplingPlan, whole_plan
-from skeval._resampling.questions import Questions
-from skeval._resampling.task import Params, read_task
+from skeval._resampling.fit_loop import run_plan
+from skeval._resampling.fit_params import Params
+from skeval._resampling.fit_request import FitRequest
+from skeval._resampling.inputs import validate_inputs
+from skeval._resampling.plans import PlanBlock, ResamplingPlan, whole_plan
+from skeval._resampling.splitters import check_repeats, make_repeated_plan
 from skeval.utils._checks import (
     RandomStateLike,
     check_confidence_level,
@@ -26,15 +27,6 @@ from skeval.utils._checks import (
     warn_undefined,
     warn_user,
 )
-
-__all__ = [
-    "read_search",
-    "read_split_scores",
-    "refit_one_se",
-    "summarize_searches",
-    "tuning_bias",
-    "tuning_optimism",
-]
 
 Setting = dict[str, Any]
 
@@ -97,7 +89,7 @@ def tuning_optimism(
         Where finished fits are kept; see :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
         What to do when the fit of a search raises: raise too, or leave its fold out, count and
-        warn. Where it is the search on all samples, what is told of that is nan or None.
+        warn. If that fit is the search on all samples, its entries are nan or None.
 
     Returns
     -------
@@ -182,13 +174,13 @@ def tuning_optimism(
         raise ValueError("search must have refit=True, a metric or a function, got refit=False.")
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     given = {"groups": groups, "sample_weight": sample_weight, "params": params}
-    task = read_task(search, X, y, with_loss=False, **given, **run)
-    plan, _ = make_repeated_plan(cv, repeats, task.X, task.target, task.groups, random_state)
+    inputs = validate_inputs(search, X, y, with_loss=False, **given, **run)
+    plan, _ = make_repeated_plan(cv, repeats, inputs.X, inputs.target, inputs.groups, random_state)
     plan = add_all_samples(plan)
     found: list[Searched] = []
     sizes: list[np.ndarray] = []
-    questions = Questions((), note=read_search)
-    for block, output in fit_plan(task, plan, questions):
+    request = FitRequest((), note=read_search)
+    for block, output in run_plan(inputs, plan, request):
         found += [note or NO_SEARCH for note in output.notes or [None] * len(output)]
         sizes += [block.test.sum(axis=1) / np.count_nonzero(block.train, axis=1)]
     ratio = float(np.mean(np.concatenate(sizes)[1:]))
@@ -224,7 +216,7 @@ def add_all_samples(plan: ResamplingPlan) -> ResamplingPlan:
         everything = whole_plan(plan.n_samples).draw(0)
         return PlanBlock(everything.train, ~everything.test)
 
-    return ResamplingPlan(plan.n_samples, plan.n_repetitions + 1, draw)
+    return ResamplingPlan(plan.n_samples, plan.n_draws + 1, draw)
 
 
 class Searched(NamedTuple):
@@ -258,13 +250,27 @@ def read_search(model: Any, X: Any, y: Any) -> Searched:
             f"pipeline that ends in such a search; got {type(search).__name__}."
         )
     metric = _read_metric(search)
-    inner = float(search.cv_results_[f"mean_test_{metric}"][search.best_index_])
+    inner = float(_read_selection_scores(search, metric)[search.best_index_])
     # A search without a score, or with the score of one split, says nothing of its bias.
     bias = np.nan
     if np.isfinite(inner) and f"split1_test_{metric}" in search.cv_results_:
         bias = tuning_bias(search.cv_results_, best_index=int(search.best_index_), metric=metric)
     nested = _score_model(model, search, metric, X, y) if len(y) else np.nan
     return Searched(inner, nested, dict(search.best_params_), bias)
+
+
+def _read_selection_scores(search: Any, metric: str) -> np.ndarray:
+    """Return the score of each candidate that the search maximized.
+
+    It is the mean over splits, unless ``refit=`` is a function with `selection_scores` of its own,
+    such as `refit_632`.
+    """
+    refit = getattr(search, "refit", True)
+    function, options = (refit.func, refit.keywords) if isinstance(refit, partial) else (refit, {})
+    if hasattr(function, "selection_scores"):
+        scores: np.ndarray = function.selection_scores(search.cv_results_, **options)
+        return scores
+    return np.asarray(search.cv_results_[f"mean_test_{metric}"])
 
 
 def _read_metric(search: Any) -> str:
@@ -363,13 +369,19 @@ def _compared_scores(cv_results: Mapping[str, Any], metric: str) -> np.ndarray:
     scores = read_split_scores(cv_results, metric)
     if len(scores) < 2:
         raise ValueError("cv_results must hold the scores of two splits at least, got one.")
-    scores = np.where(np.isfinite(scores).all(axis=0), scores, np.nan)
-    if "iter" in cv_results:
-        rounds = np.asarray(cv_results["iter"])
-        scores = np.where(rounds == rounds.max(), scores, np.nan)
+    scores = keep_last_round(cv_results, scores)
     if np.isnan(scores).all():
         raise ValueError(f"cv_results holds no candidate whose {metric!r} is a number throughout.")
     return scores
+
+
+def keep_last_round(cv_results: Mapping[str, Any], scores: np.ndarray) -> np.ndarray:
+    """Return the scores, nan for a candidate of an early round of halving or with a failed fit."""
+    scores = np.where(np.isfinite(scores).all(axis=0), scores, np.nan)
+    if "iter" not in cv_results:
+        return scores
+    rounds = np.asarray(cv_results["iter"])
+    return np.where(rounds == rounds.max(), scores, np.nan)
 
 
 def tuning_bias(
