@@ -1,5 +1,3 @@
 """The commands of ``python -m skeval``, one module each; not part of the public interface."""
 
 from __future__ import annotations
-
-__all__: list[str] = []

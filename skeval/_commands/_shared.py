@@ -1,6 +1,6 @@
-"""What the commands share: their data, their common options, the frame of what they print.
+"""Data, common options and output of the commands.
 
-A table with gaps and texts is prepared by steps before the estimator, within every fold.
+Missing values and texts are handled by steps before the estimator, within every fold.
 """
 
 from __future__ import annotations
@@ -10,8 +10,10 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from textwrap import shorten, wrap
 from typing import TYPE_CHECKING, Any
 
 from skeval.utils._sources import BUNDLED, check_source
@@ -19,25 +21,13 @@ from skeval.utils._sources import BUNDLED, check_source
 if TYPE_CHECKING:
     from skeval.datasets._tables import ColumnTable
 
-__all__ = [
-    "add_common",
-    "collect_notes",
-    "count_columns",
-    "deliver",
-    "describe_data",
-    "describe_preparation",
-    "make_preparation",
-    "parse_whole_number_from",
-    "read_columns",
-]
-
 MOST_WORKERS = 10**6
 LARGE_FILE = 5e6
-"""Bytes of a file that takes so long to read that it is said."""
+"""Size in bytes from which reading a file is announced."""
 
 
 def add_common(parser: argparse.ArgumentParser, *, target: str) -> None:
-    """Add the data and the options that every command has."""
+    """Add the data and the options of every command."""
     add = parser.add_argument
     kinds = "CSV, NPZ, Parquet, Feather or Excel file"
     add("data", metavar="DATA", help=f"{', '.join(BUNDLED)}, or a {kinds}")
@@ -47,44 +37,57 @@ def add_common(parser: argparse.ArgumentParser, *, target: str) -> None:
         metavar="COLUMN",
         action="append",
         default=[],
-        help="a column that is no feature; more than once for more",
+        help="column to exclude from the features; repeat for more",
     )
-    add("--drop-missing-target", action="store_true", help="leave out rows without a target")
+    add(
+        "--numeric",
+        metavar="COLUMN",
+        action="append",
+        default=[],
+        help="numeric column: limits such as <0.1 count as their number and other text as "
+        "missing; repeat for more (default: columns in which 80 %% of the texts are numbers)",
+    )
+    add(
+        "--text",
+        metavar="COLUMN",
+        action="append",
+        default=[],
+        help="column of categories, even if they are numbers; repeat for more",
+    )
+    add(
+        "--encoding", metavar="NAME", help="encoding of a CSV file (default: UTF-8, or else cp1252)"
+    )
+    add("--drop-missing-target", action="store_true", help="drop rows without a target")
     add(
         "--merge-labels",
         action="store_true",
-        help="values of the target that differ by case or spaces alone are one class",
+        help="merge target values that differ only by case or spaces, or as y and yes",
     )
     add(
         "--date-features",
         action="store_true",
-        help="make numbers of dates: days since 1970, and year, month, day, weekday, hour",
+        help="convert dates to numbers: days since 1970, and year, month, day, weekday, hour",
     )
-    add("--id", metavar="COLUMN", help="the column that names the rows; no feature")
+    add("--id", metavar="COLUMN", help="column of row names; not a feature")
     add(
         "--header",
         action=argparse.BooleanOptionalAction,
-        help="the first line of a CSV file holds the names of the columns; without names they are "
+        help="whether the first line of a CSV file has the column names; without names they are "
         "x0, x1, ... (default: names, unless a value is among them, which is an error)",
     )
-    add(
-        "--seed",
-        type=parse_whole_number_from(0),
-        default=0,
-        help="seed of everything random (default: 0)",
-    )
+    add("--seed", type=parse_whole_number_from(0), default=0, help="random seed (default: 0)")
     add("--jobs", type=_parse_workers, help="number of joblib workers")
-    add("--memory", metavar="FOLDER", help="keep finished fits there, to go on after a stop")
-    add("--json", metavar="FILE", help="write all numbers to a file, too")
-    add("--html", metavar="FILE", help="write a page with figures to a file, too")
+    add("--memory", metavar="FOLDER", help="folder for finished fits, to resume an interrupted run")
+    add("--json", metavar="FILE", help="also write all numbers to this file")
+    add("--html", metavar="FILE", help="also write a page with figures to this file")
 
 
 def read_columns(
     options: argparse.Namespace, *, needs_target: bool, only: Sequence[str] | None = None
 ) -> ColumnTable:
-    """Load the table that the options name, or `only` some of its columns and those they name.
+    """Load the table that the options name, or only the columns in `only` and those they name.
 
-    What is wrong with the options is said before anything that takes time is imported.
+    Options are checked before slow imports.
     """
     check_source(options.data)
     check_outputs(options)
@@ -106,11 +109,14 @@ def read_columns(
         merge_labels=options.merge_labels,
         date_features=options.date_features,
         only=only,
+        encoding=options.encoding,
+        numeric=options.numeric,
+        texts=options.text,
     )
 
 
 def parse_whole_number(text: str, least: int | None = None) -> int:
-    """Return a whole number that is written in digits alone; `int` would also take "1_0"."""
+    """Return a whole number written in digits only; `int` also accepts "1_0"."""
     if re.fullmatch("[+-]?[0-9]+", text) is None:
         raise argparse.ArgumentTypeError(f"must be a whole number, got {text!r}")
     if least is not None and int(text) < least:
@@ -119,12 +125,12 @@ def parse_whole_number(text: str, least: int | None = None) -> int:
 
 
 def parse_whole_number_from(least: int) -> Callable[[str], int]:
-    """Return what parses whole numbers that are not lower."""
+    """Return a parser of whole numbers with a minimum."""
     return partial(parse_whole_number, least=least)
 
 
 def _parse_workers(text: str) -> int:
-    """Return a number of workers that a machine could have."""
+    """Return a plausible number of workers."""
     if not -MOST_WORKERS <= parse_whole_number(text) <= MOST_WORKERS:
         raise argparse.ArgumentTypeError(f"must be at most {MOST_WORKERS}, got {text}")
     if int(text) == 0:
@@ -133,7 +139,7 @@ def _parse_workers(text: str) -> int:
 
 
 def check_outputs(options: argparse.Namespace) -> None:
-    """Raise before the work when a result could not be written after it."""
+    """Raise before the work if a result could not be written afterwards."""
     taken = {Path(options.data).resolve(): "the data"} if Path(options.data).is_file() else {}
     for name in ("json", "html"):
         if getattr(options, name) is None:
@@ -152,11 +158,11 @@ def check_outputs(options: argparse.Namespace) -> None:
 
 
 def _check_writable(name: str, path: Path) -> None:
-    """Raise when a file cannot be written; one that is there stays as it is."""
+    """Raise if a file cannot be written; an existing file is not changed."""
     try:
         exists = path.exists()
         if exists and not path.is_file() and not path.is_dir():
-            return  # a pipe would end if it were opened and closed
+            return  # opening and closing a pipe would end it
         with path.open("a"):
             pass
     except OSError as error:
@@ -175,40 +181,142 @@ def deliver(
     numbers: bool = False,
     column: str = "feature",
 ) -> None:
-    """Write a report on a procedure to the files that were asked for, and print it in any case.
+    """Write a report on a procedure to the requested files, and always print it.
 
-    The target holds classes, or `numbers` even where they are whole.
+    The target is treated as classes, unless `numbers` is true.
     """
     options.progress.close()
     headline = _write_headline(options.data, table, numbers, column)
-    lines = [headline, procedure, "", str(report), *notes]
+    start = [headline, procedure, ""]
+    if getattr(options, "full", True):
+        lines = [*start, str(report), *notes]
+    else:
+        told = [line for note in notes for line in fill_lines(note)]
+        summary = summarize(report, N_LINES - len(start), scored=bool(options.scoring))
+        lines = [*map(shorten_line, start), *summary, *told]
     try:
         if options.json is not None:
             report.to_json(options.json)
             lines.append(f"written to {options.json}")
         if options.html is not None:
             title = f"{_printable_name(options.data)}: {procedure}"
-            told = [_show_bytes(note.removeprefix("note: ")) for note in notes]
+            shown = [_show_bytes(note.removeprefix("note: ")) for note in notes]
             command = _show_bytes(options.line)
-            report.to_html(options.html, title=title, command=command, notes=told)
+            report.to_html(options.html, title=title, command=command, notes=shown)
             lines.append(f"written to {options.html}")
     finally:
         encoding = sys.stdout.encoding or "utf-8"
         print("\n".join(lines).encode(encoding, "backslashreplace").decode(encoding))
 
 
+N_LINES, WIDTH = 15, 100
+MAX_ROWS = 4
+"""Rows of the table of a summary."""
+TITLES = {
+    "chosen-threshold": "Threshold chosen on the test set",
+    "constant": "Constant features",
+    "constant-scores": "Constant scores",
+    "copies": "Copies of samples",
+    "disagreement": "Estimates disagree",
+    "equal-rows": "Equal rows",
+    "failed": "Some fits failed",
+    "few-folds": "Few folds",
+    "few-groups": "Few groups",
+    "few-samples": "Rare classes",
+    "fitted-before": "Model fitted before",
+    "given-folds": "Given folds",
+    "groups": "Near-duplicate samples",
+    "guess": "Not better than the baseline",
+    "identifier": "Identifier or shared values",
+    "impossible": "Impossible outcomes",
+    "interrupted": "Run interrupted",
+    "nested": "Resampling inside the estimator was skipped",
+    "never-predicted": "Classes never predicted",
+    "no-probabilities": "Scores, not probabilities",
+    "ordered": "Folds in time order",
+    "overfitting": "Overfitting",
+    "perfect": "Perfect predictions",
+    "reversed": "Reversed scores",
+    "row-number": "Row number",
+    "runs": "Rows are not in random order",
+    "synthetic": "Synthetic samples",
+    "target-copy": "Copy of the target",
+    "telling-feature": "Perfect feature",
+    "time-order": "Time order",
+    "two-answers": "Two estimates disagree",
+    "unchecked": "Not checked",
+    "undefined": "Undefined metrics",
+    "undetermined": "Undetermined least squares",
+    "wide": "Wide interval",
+}
+"""Titles of warnings by code; other warnings start with their title."""
+
+
+def summarize(report: Any, n_lines: int, *, scored: bool) -> list[str]:
+    """Return a summary of a report: verdict, coverage, titles of warnings, a few metrics.
+
+    Long verdicts and tables are cut. Subgroups, and all metrics if scores were requested
+    (`scored`), are printed in addition.
+    """
+    verdict = fill_lines(report.verdict)
+    basis = fill_lines(report.basis[-1]) if report.basis else []
+    first, *others = report.sections
+    titles = dict.fromkeys(map(_name_warning, first.items))
+    tables = (table for section in others for table in section.tables if table.n_in_text != 0)
+    rows = next((_fit_lines(table) for table in tables), [])
+    more = "--full prints all of the report; --html FILE makes a page of it."
+    n_left = n_lines - 3  # blank lines around the table, and the last line
+    verdict = verdict[: n_left - 2]
+    basis = basis if len(basis) <= n_left - len(verdict) - 2 else []
+    n_left -= len(verdict) + len(basis)
+    warned = fill_lines(f"! {'; '.join(titles)}")[:n_left] if titles else []
+    n_rows = min(1 + MAX_ROWS, n_left - len(warned))
+    shown = rows if scored else rows[: n_rows if n_rows > 1 else 0]
+    asked = (section for section in others if section.results.get("subgroups"))
+    subgroups = [line for section in asked for line in section.lines]
+    blank = [""] if shown or subgroups else []
+    return [*verdict, *basis, *warned, "", *shown, *subgroups, *blank, more]
+
+
+def _name_warning(text: str) -> str:
+    """Return the title of a warning and its code."""
+    code = getattr(text, "code", "")
+    title = TITLES.get(code) or shorten(text, WIDTH - len(code) - 6, placeholder=" ...")
+    return f"{title} [{code}]" if code else title
+
+
+def _fit_lines(table: Any) -> list[str]:
+    """Return the lines of a table without columns beyond the width of the terminal."""
+    lines: list[str] = table.lines
+    while len(table.head) > 1 and max(map(len, lines)) > WIDTH:
+        rows = [row[:-1] for row in table.rows]
+        table = replace(table, head=table.head[:-1], rows=rows)
+        lines = table.lines
+    return [line[:WIDTH] for line in lines]
+
+
+def fill_lines(text: str) -> list[str]:
+    """Return a text as lines of the width of a terminal."""
+    return wrap(text, WIDTH, break_on_hyphens=False)
+
+
+def shorten_line(text: str) -> str:
+    """Return a text as one line of the width of a terminal."""
+    return text if len(text) <= WIDTH else f"{text[: WIDTH - 4]} ..."
+
+
 def _printable_name(source: str) -> str:
-    """Return the name of a file without the bytes that are no text."""
+    """Return the name of a file with undecodable bytes replaced."""
     return _show_bytes(Path(source).name)
 
 
 def _show_bytes(text: str) -> str:
-    """Return a text of which the bytes that are no text are written out."""
+    """Return a text with undecodable bytes escaped."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 
 def describe_data(source: str, table: ColumnTable, column: str = "feature") -> str:
-    """Name the data and their size."""
+    """Return the name and the size of the data."""
     from skeval.utils._text import count
 
     n_samples, n_columns = table.X.shape
@@ -216,7 +324,7 @@ def describe_data(source: str, table: ColumnTable, column: str = "feature") -> s
 
 
 def _write_headline(source: str, table: ColumnTable, numbers: bool, column: str) -> str:
-    """Name the data, their size and, where they have labels, the classes or the range."""
+    """Return the name and size of the data and, with a target, the classes or the range."""
     import numpy as np
 
     from skeval.utils._text import count, name_label
@@ -228,14 +336,14 @@ def _write_headline(source: str, table: ColumnTable, numbers: bool, column: str)
         return f"{size}, no labels"
     classes, sizes = np.unique(table.y, return_counts=True)
     if numbers:
-        return f"{size}, numbers to predict from {classes[0]:.4g} to {classes[-1]:.4g}"
+        return f"{size}, target from {classes[0]:.4g} to {classes[-1]:.4g}"
     names = [name_label(name) for name in classes]
     counts = ", ".join(f"{name}: {of_class}" for name, of_class in zip(names, sizes, strict=True))
     return f"{size}, {count(len(classes), 'class')} ({counts})"
 
 
 def collect_notes(function: Callable[..., Any], *args: Any, **kwargs: Any) -> tuple[Any, list[str]]:
-    """Call a function; return what it returns, and its warnings as one line each."""
+    """Call a function; return its result and its warnings, one line each."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         result = function(*args, **kwargs)
@@ -246,9 +354,9 @@ FEW = 4
 
 
 def make_preparation(table: ColumnTable, *, scale: bool) -> list[Any]:
-    """Return the transformers that a table needs: medians for what is missing, columns for texts.
+    """Return the transformers of a table: medians for missing values, one-hot encoding of texts.
 
-    They are steps of the pipeline that is evaluated, so that each fold learns them by itself.
+    They are steps of the evaluated pipeline, so that they are fitted within each fold.
     """
     from sklearn.compose import make_column_transformer
     from sklearn.impute import SimpleImputer
@@ -268,22 +376,22 @@ def make_preparation(table: ColumnTable, *, scale: bool) -> list[Any]:
 
 
 def describe_preparation(table: ColumnTable) -> str:
-    """Say what is done to missing values and texts, "" where there are neither."""
+    """Describe how missing values and texts are handled; "" if there are none."""
     said = []
     if table.missing:
-        said.append(f"medians for missing numbers ({_list_names(table, table.missing)})")
+        said.append(f"medians replace missing numbers ({_list_names(table, table.missing)})")
     if table.texts:
-        said.append(f"a column for each text ({_list_names(table, table.texts)})")
+        said.append(f"one-hot encoded text ({_list_names(table, table.texts)})")
     return f", {' and '.join(said)} within every fold" if said else ""
 
 
 def _list_names(table: ColumnTable, columns: Sequence[int]) -> str:
-    """Return the names of a few columns."""
+    """Return the names of the first columns."""
     names = ", ".join(table.feature_names[column] for column in columns[:FEW])
     return names + (f" and {len(columns) - FEW} more" if len(columns) > FEW else "")
 
 
 def count_columns(table: ColumnTable) -> int:
-    """Return how many columns reach the estimator: a text column makes one for each text."""
+    """Return the number of columns after one-hot encoding."""
     n_texts = sum(len(set(table.X[:, column])) for column in table.texts)
     return table.X.shape[1] - len(table.texts) + n_texts

@@ -8,8 +8,6 @@ from typing import Any
 
 from skeval._commands import _shared
 
-__all__ = ["add_cluster"]
-
 ALGORITHMS = ("kmeans", "ward", "gmm")
 AGREEMENTS = ("adjusted_rand", "matched_accuracy", "prediction_strength")
 REPEATS, QUICK_REPEATS = 10, 3
@@ -36,8 +34,8 @@ def add_cluster(commands: Any) -> None:
     parser.set_defaults(run=_run_cluster)
     _shared.add_common(
         parser,
-        target="column of known classes in a file, kept out of the features and compared with "
-        "at the end (default: target, if there is one)",
+        target="column of known classes, excluded from the features and compared with the clusters "
+        "at the end (default: target, if present)",
     )
     add = parser.add_argument
     add(
@@ -50,18 +48,18 @@ def add_cluster(commands: Any) -> None:
         choices=ALGORITHMS,
         nargs="+",
         default=["kmeans"],
-        help="one, or several to compare on the same halves (default: kmeans)",
+        help="one or several algorithms to compare on the same splits (default: kmeans)",
     )
     add(
         "--stability",
         choices=AGREEMENTS,
         default="prediction_strength",
-        help="what is measured between random halves, and chooses k (prediction_strength)",
+        help="stability measure that chooses k (prediction_strength)",
     )
     add(
         "--repeats",
         type=_shared.parse_whole_number_from(2),
-        help=f"random halvings (default: {REPEATS})",
+        help=f"number of random splits (default: {REPEATS})",
     )
     add(
         "--scale",
@@ -73,7 +71,7 @@ def add_cluster(commands: Any) -> None:
 
 
 def _run_cluster(options: argparse.Namespace) -> None:
-    """Evaluate one algorithm, or several, and print what was found."""
+    """Evaluate one or several algorithms and print the report."""
     candidates = None if options.k is None else parse_range(options.k)
     table = _shared.read_columns(options, needs_target=False)
     half = len(table.X) // 2
@@ -109,7 +107,7 @@ def _run_cluster(options: argparse.Namespace) -> None:
         n_jobs=options.jobs,
         memory=options.memory,
     )
-    scaled = "features scaled to variance 1" if options.scale else "features as they are"
+    scaled = "features scaled to variance 1" if options.scale else "unscaled features"
     prepared = _shared.describe_preparation(table).removesuffix(" within every fold")
     procedure = f"{names}, {scaled}{prepared}, seed {options.seed}"
     told = [f"note: {note}" for note in table.notes]
@@ -117,7 +115,7 @@ def _run_cluster(options: argparse.Namespace) -> None:
 
 
 def parse_range(text: str) -> range:
-    """Return the numbers of clusters that ``A:B``, or one number, stands for."""
+    """Return the numbers of clusters of ``A:B`` or of one number."""
     match = re.fullmatch(r"(\d+)(?::(\d+))?", text)
     if match is None:
         raise ValueError(f"--k must be a range such as 2:8, or one number, got {text!r}.")

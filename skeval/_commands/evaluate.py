@@ -1,6 +1,6 @@
-"""``skeval evaluate``: the error of a classifier or regressor in every way.
+"""``skeval evaluate``: the error of a classifier or regressor, or of predictions.
 
-Its options, the estimators that it knows by name or imports, and how long the answer will take.
+Options, named and imported estimators, and the forecast of the running time.
 """
 
 from __future__ import annotations
@@ -19,65 +19,64 @@ from skeval._commands import _shared
 if TYPE_CHECKING:
     from skeval.datasets._tables import ColumnTable
 
-__all__ = ["add_evaluate"]
-
 QUICK_BUDGET = 10.0
 FOLDS, REPEATS = 10, 10
 WORTH_TELLING = 10.0
 MANY_ROWS, FEWEST_PILOTS, PILOT_SECONDS = 5000, 500, 1.0
-"""Of more rows a forecast is made by fits to some, from so few on, until so long is spent."""
+"""Rows from which the running time is forecast, smallest pilot sample, and seconds for pilots."""
 MOST_OF_SVM = 20_000
-"""Rows up to which a support vector machine is the default for classes."""
+"""Maximum number of rows for which a support vector machine is the default."""
 MOST_CLASSES = 20
 EXAMPLES = """\
 examples:
-  what people do first, and a page of it in ten seconds:
+  a first look, and an HTML page within ten seconds:
     skeval evaluate people.csv --target died --id name
     skeval evaluate people.csv --target died --quick --html people.html
-  a patient is never split; the error in each clinic:
+  keep each patient together; report the error by clinic:
     skeval evaluate visits.csv --groups patient --by clinic
-  each of five folds is predicted from what came before it:
+  predict each of five folds from earlier rows:
     skeval evaluate sales.csv --target price --time date --cv 5
-  scores beside the usual ones:
+  additional scores:
     skeval evaluate iris --scoring f1_weighted --scoring roc_auc_ovo
-  your own estimator; the same command goes on after a stop:
+  your own estimator; the same command resumes an interrupted run:
     skeval evaluate iris --estimator my_module:make_model --memory runs
-  nothing is fitted: what a system of yours predicted, cut at .3:
+  existing predictions with a threshold of .3, without fitting:
     skeval evaluate answers.csv --predictions p_ill --threshold 0.3
 """
 
 
 INCLUDED = ("holdout", "permutation", "selection", "leave_one_out", "bootstrap", "perturbation")
-"""What `include` of `evaluate` names; a test holds it equal, since help must not wait for that."""
+"""Names in `include` of `evaluate`; repeated here (and tested), since importing it is slow."""
 
 
 def add_evaluate(commands: Any) -> None:
     """Add the command to the subparsers."""
     parser = commands.add_parser(
         "evaluate",
-        help="estimate the error of a classifier or regressor in every way",
+        help="estimate the error of a classifier or regressor",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(run=_run)
     _shared.add_common(parser, target="column to predict in a file (default: target)")
     add = parser.add_argument
-    add("--groups", metavar="COLUMN", help="samples that share its value stay together")
+    add("--full", action="store_true", help="print the whole report instead of a summary")
+    add("--groups", metavar="COLUMN", help="column of groups, which are never split")
     add(
         "--time",
         metavar="COLUMN",
-        help="numbers or dates: each fold is predicted from what came before it; no feature",
+        help="column of numbers or dates: each fold is predicted from earlier rows; not a feature",
     )
     add(
         "--task",
         choices=("classes", "numbers"),
-        help="what the target holds (default: numbers where there are fractions or more than "
+        help="type of the target (default: numbers if there are fractions or more than "
         f"{MOST_CLASSES} whole numbers)",
     )
     add(
         "--estimator",
         metavar="NAME",
-        help=f"behind a StandardScaler: {', '.join(CLASSIFIERS)} (default: linear-svm, "
+        help=f"estimator after a StandardScaler: {', '.join(CLASSIFIERS)} (default: linear-svm, "
         f"logistic for more than {MOST_OF_SVM} rows); of numbers "
         f"{', '.join(REGRESSORS)} (default: ridge); or module:object, your own",
     )
@@ -85,47 +84,57 @@ def add_evaluate(commands: Any) -> None:
         "--select",
         type=_shared.parse_whole_number_from(1),
         metavar="K",
-        help="keep the K best features, inside the loop",
+        help="select the K best features within the folds",
     )
     add(
         "--scoring",
         metavar="NAME",
         action="append",
-        help="a score beside the usual ones, such as f1_weighted; more than once for more",
+        help="additional scorer, such as f1_weighted; repeat for more",
     )
-    add("--by", metavar="COLUMN", help="the error of each subgroup, by a column that stays")
+    add(
+        "--by",
+        metavar="COLUMN",
+        help="report the error by subgroup of this column, which remains a feature",
+    )
     _add_predictions(parser)
     _add_sizes(parser)
 
 
 def _add_predictions(parser: argparse.ArgumentParser) -> None:
-    """Add what is asked of predictions that are given."""
+    """Add the options for existing predictions."""
     add = parser.add_argument
     add(
         "--predictions",
         metavar="COLUMN",
         nargs="+",
-        help="the column that holds what a system of yours predicts: labels, probabilities of the "
+        help="column of existing predictions: labels, probabilities of the "
         "second class, scores or numbers; or the columns of probabilities that have the names of "
-        "the classes. Nothing is fitted",
+        "the classes; or, to compare several systems, a column of each. Nothing is fitted",
+    )
+    add(
+        "--pos-label",
+        metavar="CLASS",
+        help="with --predictions: class to which probabilities, scores or 1 refer (default: "
+        "the second in sorted order)",
     )
     add(
         "--labels",
         metavar="COLUMN",
         nargs="+",
-        help="of several labels a sample, in place of --target: the columns that hold 0 or 1; "
-        "--predictions names as many, of labels or probabilities",
+        help="for several labels per sample, instead of --target: the columns of 0 and 1; "
+        "pass the same number of columns of labels or probabilities to --predictions",
     )
     add(
         "--threshold",
         type=_read_threshold,
-        help="with --predictions: from which probability or score on the second class is "
+        help="with --predictions: probability or score from which the second class is "
         "predicted; youden, sensitivity=0.9, specificity=0.9 or cost_ratio=5 choose it",
     )
 
 
 def _read_threshold(text: str) -> Any:
-    """Return a number, or the rule by which a threshold is chosen."""
+    """Return a number, or the rule that chooses a threshold."""
     name, equals, wanted = text.partition("=")
     if equals:
         return {name: float(wanted)}
@@ -133,21 +142,21 @@ def _read_threshold(text: str) -> Any:
 
 
 def _add_sizes(parser: argparse.ArgumentParser) -> None:
-    """Add how much is repeated, and for how long."""
+    """Add the options for repeats and time."""
     add = parser.add_argument
     add(
         "--cv",
         metavar="FOLDS",
         type=_shared.parse_whole_number_from(2),
-        help="folds of the cross-validation (default: 10; with --time so many that the first "
-        "trains on two classes)",
+        help="number of folds (default: 10; with --time, as many as leave two classes in the "
+        "first training set)",
     )
     add(
         "--include",
         metavar="NAMES",
         default="auto",
-        help="what to run beside the answer: auto, what costs little (default); all; or, with "
-        f"commas between them, some of {', '.join(INCLUDED)}",
+        help="estimates to run besides the answer: auto (those that cost little, default), all, "
+        f"or a comma-separated list of {', '.join(INCLUDED)}",
     )
     add(
         "--bootstraps",
@@ -159,25 +168,25 @@ def _add_sizes(parser: argparse.ArgumentParser) -> None:
         "--permutations",
         type=_shared.parse_whole_number_from(0),
         default=200,
-        help="label permutations for the P-value, at most (default: 200)",
+        help="maximum number of label permutations for the P-value (default: 200)",
     )
     add(
         "--confidence-level",
         type=partial(_parse_number_below, 1, "must lie between 0 and 1"),
         default=0.95,
-        help="of the intervals (default: 0.95)",
+        help="confidence level of the intervals (default: 0.95)",
     )
     add(
         "--budget",
         type=partial(_parse_number_below, math.inf, "must be a number of seconds above 0"),
         metavar="SECONDS",
-        help="begin nothing after so long: fewer repeats of the folds, fewer estimates",
+        help="time limit in seconds: fewer repeats of the folds, fewer estimates",
     )
     add("--quick", action="store_true", help=f"the same as --budget {QUICK_BUDGET:g}")
 
 
 def _parse_number_below(end: float, rule: str, text: str) -> float:
-    """Return a number above 0 and below an end: a level, or a time."""
+    """Return a number above 0 and below a limit: a level, or a time."""
     with suppress(ValueError):
         if 0 < float(text) < end:
             return float(text)
@@ -189,13 +198,15 @@ def _run(options: argparse.Namespace) -> None:
     if options.predictions is None and options.labels is not None:
         raise ValueError("--labels needs --predictions: of labels nothing can be fitted here.")
     if options.predictions is None:
+        if options.pos_label is not None:
+            raise ValueError("--pos-label needs --predictions: models are fitted to all classes.")
         _run_evaluate(options)
     else:
         _run_predictions(options)
 
 
 def _run_evaluate(options: argparse.Namespace) -> None:
-    """Evaluate one estimator and print what was found."""
+    """Evaluate one estimator and print the report."""
     if options.time is not None and options.groups is not None:
         raise ValueError("--time keeps no groups together: leave out --groups, or --time.")
     table = _shared.read_columns(options, needs_target=True)
@@ -222,8 +233,9 @@ def _run_evaluate(options: argparse.Namespace) -> None:
     progress.limit = budget or progress.limit
     if options.estimator is None and len(table.X) > MOST_OF_SVM and not numbers:
         notes.append(
-            f"note: logistic regression is the default for more than {MOST_OF_SVM} rows, where a "
-            "support vector machine may take hours; --estimator linear-svm asks for one."
+            f"note: the default for more than {MOST_OF_SVM} rows is logistic regression, "
+            "because a support vector machine may take hours; use --estimator linear-svm to "
+            "get one."
         )
     run = partial(
         evaluate,
@@ -233,7 +245,7 @@ def _run_evaluate(options: argparse.Namespace) -> None:
         cv=_make_folds(table, options, numbers),
         groups=table.groups,
         scoring=options.scoring,
-        by=_find_subgroups(table, options.by),
+        by=_find_subgroups(table, options),
         include=include if include in ("auto", "all") else include.replace(" ", "").split(","),
         budget=budget,
         n_bootstraps=options.bootstraps,
@@ -255,15 +267,16 @@ def _run_evaluate(options: argparse.Namespace) -> None:
 
 
 def _run_predictions(options: argparse.Namespace) -> None:
-    """Evaluate the predictions in a file and print what was found."""
+    """Evaluate the predictions in a file and print the report."""
     for name in ("estimator", "select", "time", "cv", "budget"):
         if getattr(options, name) is not None:
-            raise ValueError(f"--{name} has no use for --predictions, where nothing is fitted.")
+            raise ValueError(f"--{name} cannot be used with --predictions, which fits nothing.")
     truth = options.labels or ([] if options.target is None else [options.target])
     used = [*truth, *options.predictions, *([] if options.by is None else [options.by])]
-    only = used if truth else None  # which column is the target, all of them tell
+    only = used if truth else None  # each of them determines the target column
     table = _shared.read_columns(options, needs_target=options.labels is None, only=only)
-    columns = _find_columns(table, "predictions", options.predictions)
+    columns: Any = _find_columns(table, "predictions", options.predictions)
+    n_columns, positive = columns.shape[1], None
     told = f"in {', '.join(options.predictions)}"
     if options.labels is not None:
         y, labels, numbers = _find_columns(table, "labels", options.labels), options.labels, False
@@ -275,6 +288,15 @@ def _run_predictions(options: argparse.Namespace) -> None:
         labels = [classes.get(name, name) for name in options.predictions]
         if columns.shape[1] == 1:
             columns, labels = columns[:, 0], None
+        elif not {*classes} <= {*options.predictions}:  # columns of several systems
+            systems = dict(zip(options.predictions, columns.T, strict=True))
+            columns, labels = systems, None
+        if options.pos_label is not None and options.pos_label not in classes:
+            raise ValueError(
+                f"--pos-label must be one of the classes {', '.join(classes)}, got "
+                f"{options.pos_label!r}."
+            )
+        positive = classes.get(options.pos_label)
     from skeval.report import evaluate_predictions
 
     report, found = _shared.collect_notes(
@@ -285,12 +307,13 @@ def _run_predictions(options: argparse.Namespace) -> None:
         threshold=options.threshold,
         scoring=options.scoring,
         groups=table.groups,
-        by=_find_subgroups(table, options.by),
+        by=_find_subgroups(table, options),
+        pos_label=positive,
         labels=labels,
         confidence_level=options.confidence_level,
         random_state=options.seed,
     )
-    table = table._replace(X=columns.reshape(len(columns), -1))
+    table = table._replace(X=table.X[:, :n_columns])
     notes += found
     _shared.deliver(
         report, options, table, f"predictions {told}", notes, numbers=numbers, column="prediction"
@@ -307,14 +330,14 @@ def _find_columns(table: ColumnTable, option: str, wanted: list[str]) -> Any:
 
 
 def _make_folds(table: ColumnTable, options: argparse.Namespace, numbers: bool) -> Any:
-    """Return the number of folds, or folds that test what comes after all that they train on."""
+    """Return the number of folds, or folds that test later rows than they train on."""
     if options.time is None:
         return options.cv
     from sklearn.model_selection import TimeSeriesSplit
 
     n = len(table.y)
     for n_folds in [options.cv] if options.cv else range(min(FOLDS, n - 1), 1, -1):
-        n_first = n - n_folds * (n // (n_folds + 1))  # the first fold trains on
+        n_first = n - n_folds * (n // (n_folds + 1))  # training samples of the first fold
         if n > n_folds and (numbers or len(set(table.y[:n_first].tolist())) > 1):
             return TimeSeriesSplit(n_folds)
     raise ValueError(
@@ -323,19 +346,23 @@ def _make_folds(table: ColumnTable, options: argparse.Namespace, numbers: bool) 
     )
 
 
-def _find_subgroups(table: ColumnTable, by: str | None) -> Any:
-    """Return the column that holds the subgroups."""
-    names = list(table.feature_names)
+def _find_subgroups(table: ColumnTable, options: argparse.Namespace) -> Any:
+    """Return the column of the subgroups: a feature, the groups, or a column left out."""
+    by = options.by
     if by is None:
         return None
-    if by not in names:
-        raise ValueError(f"--by must be one of the columns {', '.join(names)}, got {by!r}.")
-    values = [str(value) for value in table.X[:, names.index(by)]]
+    columns = dict(zip(table.feature_names, table.X.T, strict=True)) | table.left_out
+    if table.groups is not None:
+        columns[options.groups] = table.groups
+    if by not in columns:
+        names = ", ".join(columns)
+        raise ValueError(f"--by must be one of the columns {names}, got {by!r}.")
+    values = [str(value) for value in columns[by]]
     return ["missing" if value in ("", "nan", "None") else value for value in values]
 
 
 def _choose_task(table: ColumnTable, task: str | None) -> tuple[bool, list[str]]:
-    """Return whether numbers are predicted, not classes, and what to note of it."""
+    """Return whether the target is numeric, with a note."""
     import numpy as np
 
     y = table.y
@@ -357,8 +384,8 @@ def _choose_task(table: ColumnTable, task: str | None) -> tuple[bool, list[str]]
     if n_distinct <= MOST_CLASSES:
         return False, notes
     note = (
-        f"note: the target holds {n_distinct} distinct whole numbers, which are predicted as "
-        "numbers; --task classes takes them for names."
+        f"note: the target has {n_distinct} distinct whole numbers and is treated as numeric; "
+        "use --task classes to treat them as classes."
     )
     return True, [*notes, note]
 
@@ -366,7 +393,7 @@ def _choose_task(table: ColumnTable, task: str | None) -> tuple[bool, list[str]]
 def _make_estimator(
     table: ColumnTable, options: argparse.Namespace, numbers: bool
 ) -> tuple[Any, str]:
-    """Return a pipeline (what the table needs, scaling, selection, estimator) and its name."""
+    """Return a pipeline (preparation, scaling, selection, estimator) and its name."""
     from sklearn.feature_selection import SelectKBest, f_regression
     from sklearn.pipeline import make_pipeline
 
@@ -385,7 +412,7 @@ def _make_estimator(
 
 
 def _forecast(estimator: Any, table: ColumnTable, options: argparse.Namespace) -> None:
-    """Say of a large table how long the answer will take, by the power law of fits to few rows."""
+    """For a large table, forecast the running time by a power law of fits to few rows."""
     pilots = _time_pilots(estimator, table, options.seed)
     if len(pilots) < 2:
         return
@@ -404,27 +431,27 @@ def _forecast(estimator: Any, table: ColumnTable, options: argparse.Namespace) -
         return
     sizes = ", ".join(str(rows) for rows, _ in pilots)
     times = ", ".join(f"{seconds:.2g}" for _, seconds in pilots)
-    text = f"fits to {sizes} rows took {times} s, which grows as rows^{power:.1f}: "
+    text = f"fits to {sizes} rows took {times} s, growing as rows^{power:.1f}: "
     if limit is None:
         text += f"the answer will take about {write_seconds(answer)} ({n_fits} fits)"
-        text += "; --budget SECONDS does with fewer"
+        text += "; use --budget SECONDS for fewer"
     else:
-        text += "one cross-validation, the least that gives an answer, will take about "
-        text += f"{write_seconds(least)}, more than the {write_seconds(limit)} that are left"
+        text += "one cross-validation, the minimum, will take about "
+        text += f"{write_seconds(least)}, more than the remaining {write_seconds(limit)}"
     if table.y.dtype.kind != "f" and options.estimator != "logistic" and options.estimator:
-        text += "; --estimator logistic takes far less where rows are many"
+        text += "; --estimator logistic is much faster with many rows"
     options.progress.say(text)
 
 
 def _time_pilots(estimator: Any, table: ColumnTable, seed: int) -> list[tuple[int, float]]:
-    """Return the numbers of rows, doubled until a second is spent, and the seconds of a fit."""
+    """Return the numbers of rows, doubled until a second is spent, and the seconds per fit."""
     import numpy as np
     from sklearn.base import clone
 
     order = np.random.default_rng(seed).permutation(len(table.X))
     pilots, rows, spent = [], FEWEST_PILOTS, 0.0
-    with suppress(Exception):  # what a fit does not take, evaluate says better
-        clone(estimator).fit(table.X[order[:rows]], table.y[order[:rows]])  # warms up
+    with suppress(Exception):  # evaluate reports a failing fit better
+        clone(estimator).fit(table.X[order[:rows]], table.y[order[:rows]])  # warm-up
         while rows <= len(order) // 2 and spent < PILOT_SECONDS:
             train, test = order[:rows], order[rows : rows + rows // 9]
             start = perf_counter()
@@ -437,7 +464,7 @@ def _time_pilots(estimator: Any, table: ColumnTable, seed: int) -> list[tuple[in
 
 
 def _extrapolate(pilots: list[tuple[int, float]], n_rows: float) -> tuple[float, float]:
-    """Return the power of the number of rows with which the last pilots grow, and what it gives."""
+    """Return the exponent of the last pilots in the number of rows, and the forecast."""
     import numpy as np
 
     rows, seconds = np.log(np.array(pilots[-3:])).T
@@ -446,7 +473,7 @@ def _extrapolate(pilots: list[tuple[int, float]], n_rows: float) -> tuple[float,
 
 
 def _find_budget(options: argparse.Namespace) -> float | None:
-    """Return the seconds that are left for the evaluation, None where they are not limited."""
+    """Return the remaining seconds of the evaluation, None without a limit."""
     budget = options.budget or (QUICK_BUDGET if options.quick else None)
     return None if budget is None else max(1e-3, budget - (monotonic() - options.start))
 
@@ -456,7 +483,7 @@ REGRESSORS = ("ridge", "linear-svm", "rbf-svm", "knn", "forest")
 
 
 def make_named(name: str, seed: int, *, numbers: bool) -> Any:
-    """Return the classifier of a name, or the regressor where numbers are predicted."""
+    """Return the classifier of a name, or the regressor for numeric targets."""
     from sklearn import ensemble, linear_model, neighbors, svm
     from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
@@ -483,9 +510,9 @@ def make_named(name: str, seed: int, *, numbers: bool) -> Any:
 
 
 def parse_path(path: str) -> Any:
-    """Return the estimator that ``module:object`` names: an estimator, or what makes one.
+    """Return the estimator of ``module:object``: an estimator, or a function that creates one.
 
-    The module is imported, from the current folder too, and nothing is unpickled.
+    The module is imported, also from the current folder; nothing is unpickled.
     """
     module_name, _, name = path.partition(":")
     if "" not in sys.path:

@@ -1,6 +1,6 @@
-"""Every view of one clusterer over a range of numbers of clusters: the report of it.
+"""Report of one clusterer over a range of numbers of clusters.
 
-Section by section, with its sentences and the one clustering that a page shows sample by sample.
+Its sections, their sentences, and the clustering that a page shows sample by sample.
 """
 
 from __future__ import annotations
@@ -22,15 +22,6 @@ from skeval.metrics.cluster import silhouette_samples
 from skeval.report._sections import Figure, Report, Section, Table
 from skeval.utils._text import DataFrame, make_frame, write_with_spread
 
-__all__ = [
-    "MARKERS",
-    "MEASURES",
-    "ORIENTATION",
-    "ClusteringReport",
-    "show_clusters",
-    "write_warnings",
-]
-
 MOST_SIZES = 12
 LONGEST_FACT = 300
 
@@ -38,10 +29,10 @@ LONGEST_FACT = 300
 def write_warnings(
     comparison: ClusteringComparison, choice: NClustersChoice, n_samples: int
 ) -> list[str]:
-    """Return the sentences that a reader should know before quoting the choice."""
+    """Return the warnings about the choice of the number of clusters."""
     tried, chosen = choice.candidates, np.flatnonzero(choice.candidates == choice.n_clusters)
     sentences = [
-        f"Asked for {k} clusters, the algorithm found {found}."
+        f"Fewer clusters: the algorithm was asked for {k} clusters and found {found}."
         for k, found in zip(tried, comparison.n_clusters, strict=True)
         if k != found
     ]
@@ -50,22 +41,29 @@ def write_warnings(
         return sentences
     row = chosen[0]
     if len(tried) > 1 and row == len(tried) - 1:
-        sentences.append(f"{tried[row]} is the largest k tried: a larger one may do as well.")
+        sentences.append(
+            f"Largest k chosen: {tried[row]} is the largest number of clusters tried; a larger "
+            "one may be as good."
+        )
     better = tried[comparison.dominates[:, row]]
     if len(better):
         names = " and ".join(map(str, better))
-        sentences.append(f"On the internal indices k = {names} beats the choice, k = {tried[row]}.")
+        sentences.append(
+            f"Internal indices disagree: k = {names} is better than the choice, k = {tried[row]}, "
+            "on the internal indices."
+        )
     return sentences
 
 
 def _write_stability_warnings(choice: NClustersChoice, n_samples: int) -> list[str]:
-    """Return sentences on candidates that are stable without being evidence of clusters."""
+    """Return sentences on candidates that are stable but no evidence of clusters."""
     sentences = []
     above = choice.candidates[choice.candidates * SMALLEST > n_samples // 2]
     if above.size:
         sentences.append(
-            f"Halves of {n_samples // 2} samples cannot hold {above[0]} clusters or more of "
-            f"{SMALLEST} each: there is no evidence of so many."
+            f"Too few samples for large k: halves of {n_samples // 2} samples cannot contain "
+            f"{above[0]} or more clusters with at least {SMALLEST} samples each, so there is "
+            "no evidence for them."
         )
     if choice.method != PREDICTION_STRENGTH:
         return sentences
@@ -81,25 +79,24 @@ def _write_stability_warnings(choice: NClustersChoice, n_samples: int) -> list[s
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class ClusteringReport(Report):
-    """A clusterer at several numbers of clusters.
+    """A clusterer evaluated at several numbers of clusters.
 
-    It has the `warnings`, the `seed`, the `settings`, the `versions`, the `call` and the `date` of
-    every report.
+    It has the `warnings`, `seed`, `settings`, `versions`, `call` and `date` of every report.
 
     Attributes
     ----------
     comparison : ClusteringComparison
-        Internal indices of the clustering of all samples by each number of clusters, and the
-        Pareto front over these indices.
+        Internal indices of the clustering of all samples for each number of clusters, and their
+        Pareto front.
     stability : NClustersChoice
-        How well random halves predict each other's clusters, and the choice by that rule.
+        Prediction between random halves, and the choice of the number of clusters.
     external : tuple of dict of str to float, or None
         Agreement of each clustering with known classes; None without such classes.
     partitions : dict of int to ndarray of shape (n_samples,)
         The labels of all samples by number of clusters.
     shown : ShownClusters or None
-        What a page draws of the samples: the clustering of the choice, or the most stable one,
-        along two principal components, with the silhouettes; None where it has one cluster.
+        Clustering that a page draws: that of the choice, or the most stable one, on two principal
+        components with silhouettes; None if it has one cluster.
     n_samples, n_features : int
         Size of the data.
     clusterer : str
@@ -115,18 +112,18 @@ class ClusteringReport(Report):
     n_features: int
     clusterer: str
 
-    title, before = "Clustering report", "Before you quote the choice"
+    title, before = "Clustering report", "Warnings"
     main_part, row_name = "rows", "n_clusters"
     told = ("clusterer", "n_samples", "n_features", "n_clusters")
 
     @property
     def n_clusters(self) -> int:
-        """The choice; 1 where no number of clusters is stable enough."""
+        """The chosen number of clusters; 1 if no number is stable enough."""
         return self.stability.n_clusters
 
     @property
     def verdict(self) -> str:
-        """The choice, with the rule that made it, and what is to be said against it."""
+        """The choice, its rule, and the caveats."""
         return write_choice(self.stability)
 
     @property
@@ -137,46 +134,47 @@ class ClusteringReport(Report):
 
     @property
     def about(self) -> dict[str, Any]:
-        """What `to_dict` has before the results of the sections."""
+        """The first entries of `to_dict`, before the results of the sections."""
         rule = {name: getattr(self.stability, name) for name in ("rule", "threshold", "reference")}
         n_repeats = self.stability.replicates.shape[1]
         return super().about | rule | {"stability": self.stability.method, "n_repeats": n_repeats}
 
     def _make_sections(self) -> Iterator[Section]:
-        """Yield the samples, the stability, all numbers and the indices."""
+        """Yield the sections of samples, stability, all numbers and indices."""
         yield self._show_samples()
         yield self._show_stability()
         yield self._show_numbers()
         yield self._show_indices()
 
     def _show_samples(self) -> Section:
-        """Show the samples in their clusters, where there are two clusters to tell apart."""
+        """Yield the section of the samples in their clusters, if there are at least two."""
         shown, heading, tables = self.shown, "What the clusters look like", [self._tabulate_sizes()]
         if shown is None:
             return Section(heading, tables=tables)
         figures = [
             Figure(
                 partial(draw_map, shown),
-                "The samples along the two directions in which they vary most, each cluster with "
-                "its number at its mean. What overlaps here may be apart along other directions.",
+                "Samples on the first two principal components; each cluster has its number "
+                "at its mean. Clusters that overlap here may be separated in other "
+                "directions.",
                 label=f"The samples of {shown.n_clusters} clusters on two principal components.",
                 height=3.6,
             ),
             Figure(
                 partial(draw_silhouettes, shown),
-                "The silhouette of each sample: near 1 where its own cluster is much nearer than "
-                "any other, below 0 where another one is nearer.",
+                "Silhouette of each sample: near 1 if its own cluster is much nearer than "
+                "any other, below 0 if another cluster is nearer.",
                 label=f"Silhouettes of the samples of {shown.n_clusters} clusters.",
                 height=3.6,
             ),
         ]
         chosen = shown.n_clusters == self.n_clusters
         what = "the choice" if chosen else "no choice, the most stable k"
-        told = f"Shown is k = {shown.n_clusters}, {what}."
+        told = f"Shown: k = {shown.n_clusters}, {what}."
         return Section(heading, explains=[told], figures=figures, tables=tables)
 
     def _tabulate_sizes(self) -> Table:
-        """Return the sizes of the clusters for each number of them."""
+        """Return the cluster sizes for each number of clusters."""
         rows = []
         for k, labels in self.partitions.items():
             sizes = np.sort(np.unique(labels, return_counts=True)[1])[::-1].tolist()
@@ -197,7 +195,7 @@ class ClusteringReport(Report):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
+            Axes to draw on; None creates a figure.
 
         Returns
         -------
@@ -206,33 +204,33 @@ class ClusteringReport(Report):
         return StabilityDisplay.from_result(self.stability, ax=ax)
 
     def _show_stability(self) -> Section:
-        """Show how well halves of the data predict each other's clusters."""
+        """Yield the section of the prediction between halves of the data."""
         figure = Figure(
             self.plot,
-            f"Each of {self.stability.replicates.shape[1]} times the data were halved at random, "
-            "both halves clustered, and the clusters of one predicted from the other; 1 is "
-            "perfect agreement. In grey the same of data without structure, and what the rule "
-            "asks for.",
-            label="Stability against the number of clusters; the table holds the numbers.",
+            f"The data were split into random halves {self.stability.replicates.shape[1]} "
+            "times; both halves were clustered, and the clusters of one half predicted from "
+            "the other. 1 is perfect agreement. Gray: data without structure, and the limit "
+            "of the rule.",
+            label="Stability by number of clusters; see the table.",
             height=3.2,
         )
         heading = "How stable is each number of clusters?"
         return Section(heading, sentences=[PRESUMES], figures=[figure])
 
     def _show_numbers(self) -> Section:
-        """Show all numbers as a table."""
+        """Yield the section of all numbers as a table."""
         sentences = [FRONT] if self.external is None else [FRONT, ORIENTATION]
         tables, results = [self.tabulate_numbers()], {"rows": self.rows()}
         return Section("All numbers", sentences=sentences, tables=tables, results=results)
 
     def tabulate_numbers(self) -> Table:
-        """Return the table of all numbers, a row for each number of clusters."""
+        """Return the table of all numbers, one row per number of clusters."""
         columns = list(self._make_columns())
         chosen = self.stability.candidates == self.n_clusters
         columns.append((("", "", "choice"), ["chosen" if this else "" for this in chosen]))
         heads, cells = zip(*columns, strict=True)
         return Table(
-            "Which way is better stands below each name; k is the number of clusters.",
+            "The better direction is below each name; k is the number of clusters.",
             ["\n".join(filter(None, head)) for head in heads],
             list(zip(*cells, strict=True)),
             quoted={str(self.n_clusters)},
@@ -240,7 +238,7 @@ class ClusteringReport(Report):
         )
 
     def _make_columns(self) -> Iterator[tuple[tuple[str, ...], list[str]]]:
-        """Yield the name of each column, in up to three lines, and its cells."""
+        """Yield the header of each column, in up to three lines, and its cells."""
         stability, comparison = self.stability, self.comparison
         yield ("k",), [str(k) for k in stability.candidates]
         for place, name in enumerate(comparison.indices):
@@ -257,7 +255,7 @@ class ClusteringReport(Report):
             yield ("adjusted", "Rand with", "classes"), _write_alike(values)
 
     def _show_indices(self) -> Section:
-        """Show the indices against the number of clusters, and the first two by each other."""
+        """Yield the section of the indices by number of clusters, and of the first two."""
         comparison = self.comparison
         n_panels = len(comparison.indices)
         figures = [
@@ -284,15 +282,15 @@ class ClusteringReport(Report):
         return Section("What the internal indices say", figures=figures)
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return one row for each number of clusters, as plain Python objects.
+        """Return one row per number of clusters, as plain Python objects.
 
         Returns
         -------
         list of dict
-            With the number of clusters asked for and found, the internal indices, the stability
-            with its standard error, that of data without structure with its own, the limit that
-            the rule sets, whether the row is on the Pareto front and whether it is the choice, and
-            the adjusted Rand index where there are classes.
+            Requested and actual number of clusters, internal indices, stability of the data and of
+            data without structure with standard errors, limit of the rule, whether the row is on
+            the Pareto front and whether it is the choice, and with known classes the adjusted Rand
+            index.
         """
         comparison, stability = self.comparison, self.stability
         rows = []
@@ -315,7 +313,7 @@ class ClusteringReport(Report):
         return rows
 
     def to_frame(self, part: str | None = None) -> DataFrame:
-        """Return a data frame with one row for each number of clusters; needs pandas.
+        """Return a data frame with one row per number of clusters; requires pandas.
 
         Parameters
         ----------
@@ -334,7 +332,7 @@ class ClusteringReport(Report):
 
 
 def _write_alike(values: np.ndarray) -> list[str]:
-    """Return numbers with as many decimals as show four figures of the largest."""
+    """Return numbers with four digits for the largest."""
     sizes = np.abs(values[np.isfinite(values)])
     figures = int(np.floor(np.log10(sizes.max()))) if sizes.any() else 0
     form = ".3e" if figures > 6 else f".{min(max(3 - figures, 0), 4)}f"
@@ -342,33 +340,33 @@ def _write_alike(values: np.ndarray) -> list[str]:
 
 
 ORIENTATION = (
-    "Adjusted Rand with the known classes: for orientation only, nothing else here has seen them."
+    "Adjusted Rand index with the known classes, for orientation only; nothing else uses them."
 )
 FRONT = "Pareto front: no other k is at least as good on every index to its left and better on one."
 PRESUMES = (
-    "The choice presumes clusters of the kind that the algorithm looks for (k-means and Ward: "
-    "round ones); others are cut. To be cut alike in both halves is no evidence of groups, so "
-    "each k is held against the same algorithm on data without structure."
+    "The choice assumes the kind of clusters the algorithm looks for (k-means and Ward: "
+    "round ones); others are split. Agreement between halves alone is not evidence of "
+    "clusters, so each k is compared with the same algorithm on data without structure."
 )
 REFERENCE_NAMES = {
     "uniform": "data without structure (uniform in the principal box)",
     "box": "data without structure (uniform in the ranges of the features)",
-    "permuted": "data without structure (every column shuffled by itself)",
+    "permuted": "data without structure (each column shuffled independently)",
 }
 
 
 def write_choice(stability: NClustersChoice) -> str:
-    """Say which number of clusters the rule chose, why, and what is to be said against it."""
+    """Return the choice, its reason, and the caveats."""
     measure = " ".join(MEASURES[stability.method])
     repeats = stability.replicates.shape[1]
-    hedge = ", but only just" if stability.edge else ""
+    hedge = ", a narrow decision" if stability.edge else ""
     if stability.caution:
-        hedge += ", which the shapes of single columns explain"
+        hedge += ", which the shapes of single columns may explain"
     chosen = np.flatnonzero(stability.candidates == stability.n_clusters)
     if not len(chosen):
         told = (
-            f"Choice: one cluster{hedge}, since no k tried has a mean {measure} "
-            f"{_write_limit(stability)}, over {repeats} random halvings."
+            f"No clear clusters (k = 1{hedge}): no k tried has a mean {measure} "
+            f"{_write_limit(stability)}, over {repeats} random splits."
         )
     else:
         value, error = stability.values[chosen[0]], stability.standard_errors[chosen[0]]
@@ -376,15 +374,15 @@ def write_choice(stability: NClustersChoice) -> str:
         if stability.method == PREDICTION_STRENGTH:
             best = ""
         told = (
-            f"Choice: {stability.n_clusters} clusters{hedge}, the largest k with a {measure} "
-            f"{best}{_write_limit(stability)}: {write_with_spread(value, error)} over {repeats} "
-            f"random halvings, where {stability.limits[chosen[0]]:.3f} is needed."
+            f"{stability.n_clusters} clusters{hedge}: the largest k with a {measure} "
+            f"{best}{_write_limit(stability)}. Its value is {write_with_spread(value, error)} "
+            f"over {repeats} random splits; {stability.limits[chosen[0]]:.3f} is required."
         )
     return " ".join(filter(None, (told, stability.caution, stability.edge)))
 
 
 def _write_limit(stability: NClustersChoice) -> str:
-    """Say how far a stability must lie above the reference."""
+    """Describe the minimum distance of a stability from the reference."""
     above = f"at least 2/3 of the way from that of {REFERENCE_NAMES[stability.reference]} to 1"
     if stability.method != PREDICTION_STRENGTH:
         return above
@@ -396,7 +394,7 @@ MEASURES = {
     "adjusted_rand": ("adjusted Rand", "of halves"),
     "matched_accuracy": ("matched accuracy", "of halves"),
 }
-"""What is measured between halves, in words on two lines."""
+"""The stability measure, in words on two lines."""
 
 
 N_COMPONENTS = 2
@@ -409,14 +407,14 @@ def show_clusters(
     seed: int,
     n_jobs: int | None,
 ) -> ShownClusters | None:
-    """Return the clustering of the choice; None where the algorithm found one cluster only."""
+    """Return the clustering to show; None if the algorithm found one cluster only."""
     shown = choice.n_clusters
     if shown not in partitions:
         shown = int(choice.candidates[np.argmax(choice.values)])
     labels = partitions[shown]
     if len(np.unique(labels)) < 2:
         return None
-    # in one layout of memory, since sums in another differ in their last digits
+    # one memory layout, because sums in another differ in the last digits
     points = X if issparse(X) else np.ascontiguousarray(X, dtype=float)
     silhouettes = silhouette_samples(points, labels, noise="cluster", n_jobs=n_jobs)
     components, shares = _project(points, seed)
@@ -433,7 +431,7 @@ def _project(points: Any, seed: int) -> tuple[np.ndarray, np.ndarray]:
         else:
             points = points.toarray()
     components, shares = np.zeros((points.shape[0], N_COMPONENTS)), np.zeros(N_COMPONENTS)
-    with np.errstate(divide="ignore", invalid="ignore"):  # where nothing varies there are no shares
+    with np.errstate(divide="ignore", invalid="ignore"):  # shares are undefined if nothing varies
         analysis = PCA(n_found, svd_solver=solver, random_state=seed)
         components[:, :n_found] = analysis.fit_transform(points)
         shares[:n_found] = analysis.explained_variance_ratio_
@@ -442,21 +440,20 @@ def _project(points: Any, seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 @dataclass(frozen=True, eq=False)
 class ShownClusters:
-    """A clustering of the data, seen along the directions in which they vary most.
+    """Clustering in the plane of the first two principal components.
 
     Attributes
     ----------
     n_clusters : int
-        The number of clusters that was asked for: the choice, or the most stable one where no
-        number was chosen.
+        Requested number of clusters: the choice, or the most stable one if none was chosen.
     labels : ndarray of shape (n_samples,)
-        The cluster of each sample.
+        Cluster of each sample.
     components : ndarray of shape (n_samples, 2)
-        Coordinates on the first two principal components of X; of one feature the second is 0.
+        Coordinates on the first two principal components of X; for one feature the second is 0.
     shares : ndarray of shape (2,)
-        Shares of the variance of X along them; nan where nothing varies.
+        Their shares of the variance of X; nan if nothing varies.
     silhouettes : ndarray of shape (n_samples,)
-        The silhouette of each sample.
+        Silhouette of each sample.
     """
 
     n_clusters: int
@@ -472,9 +469,9 @@ BACKGROUND = {"boxstyle": "round,pad=0.15", "facecolor": "white", "edgecolor": "
 
 
 def draw_map(shown: ShownClusters, ax: Any) -> None:
-    """Draw the samples on two principal components, each cluster with a marker and its number.
+    """Draw the samples on two principal components, with a marker and number for each cluster.
 
-    Of many samples, every so many are drawn: more would not be told apart.
+    Large samples are thinned, because dense points cannot be distinguished.
     """
     step = -(-len(shown.labels) // MOST_POINTS)
     drawn, labels = shown.components[::step], shown.labels[::step]
@@ -490,7 +487,7 @@ def draw_map(shown: ShownClusters, ax: Any) -> None:
 
 
 def draw_silhouettes(shown: ShownClusters, ax: Any) -> None:
-    """Draw the silhouettes of each cluster from the worst to the best, one cluster on another."""
+    """Draw the silhouettes of each cluster from the lowest to the highest, stacked."""
     start, gap, ticks = 0.0, 0.02 * len(shown.labels), []
     for place, label in enumerate(np.unique(shown.labels)):
         found = np.sort(shown.silhouettes[shown.labels == label])

@@ -1,4 +1,4 @@
-"""Several estimators evaluated on the same folds: side by side, and which is better."""
+"""Several estimators evaluated on the same folds, side by side and compared."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
+from skeval._resampling.sampling_units import UnitKind
 from skeval.model_selection import Comparison, EstimatesDisplay
 from skeval.model_selection._compare import default_rope
 from skeval.model_selection._compare_scores import GivenInTime, GivenSplits
@@ -21,8 +22,6 @@ from skeval.report._sentences import name_metric
 from skeval.report._steps import SCORINGS
 from skeval.utils._text import count, write_pvalue
 
-__all__ = ["EvaluationComparison", "collect_cautions", "compare_reports"]
-
 USUAL = (
     "balanced_accuracy",
     "matthews_corrcoef",
@@ -32,29 +31,28 @@ USUAL = (
     "root_mean_squared_error",
     "mean_absolute_error",
 )
-"""The metrics that stand side by side, of those that any report has."""
+"""Metrics of the table, if a report has them."""
 MOST_DRAWN = 12
-"""Of more systems the answers are not drawn below the headline, but further down."""
+"""Maximum number of answers drawn below the headline; more are drawn further down."""
 MOST_TABULATED = 5
-"""Of more systems the page has the ranks, and not the pairs."""
-CORRECTED = {"holm": "P-values are corrected by Holm", "none": "and so do the P-values"}
+"""Maximum number of systems with a table of pairs; more are shown by ranks."""
+CORRECTED = {"holm": "Holm-corrected P-values", "none": "and so do the P-values"}
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class EvaluationComparison(ReportsByName):
-    """The reports of several estimators, or systems, and the comparison of all pairs of them.
+    """Reports of several estimators, or systems, and the comparison of all pairs.
 
-    It is a mapping: ``comparison["svm"]`` is the report of one of them. It has the
-    `warnings` of all, and the `seed`, the `settings`, the `versions`, the `call` and the `date` of
-    every report.
+    It is a mapping: ``comparison["svm"]`` is the report of one estimator. It has the `warnings` of
+    all reports, and the `seed`, `settings`, `versions`, `call` and `date` of every report.
 
     Attributes
     ----------
     reports : dict of str to EvaluationReport or PredictionsReport
-        One for each estimator, on the same folds and resamples; or for each system.
+        One report per estimator, on the same folds and resamples, or per system.
     comparison : Comparison or None
-        All pairs on the test sets of the repeated folds, by the corrected resampled t; None where
-        the folds keep the order of the samples, or fits failed. Of predictions all pairs on the
+        All pairs on the test sets of the repeated folds, by the corrected resampled t; None if
+        the folds keep the order of the samples, or fits failed. For predictions, all pairs on the
         same samples, by the largest t.
     """
 
@@ -64,12 +62,12 @@ class EvaluationComparison(ReportsByName):
 
     @property
     def title(self) -> str:  # type: ignore[override]
-        """The heading of the page."""
+        """Heading of the page."""
         return f"Comparison of {self._first.compared.split()[0]}"
 
     @property
     def scored_reports(self) -> dict[str, Any]:
-        """All of them, by name."""
+        """All reports by name."""
         return self.reports
 
     def to_methods(self) -> str:
@@ -84,18 +82,18 @@ class EvaluationComparison(ReportsByName):
 
     @property
     def verdict(self) -> str:
-        """Which estimator is better, as far as can be told, and what is grave."""
-        told = "Which is better is not tested: fits failed."
+        """Return which estimator is better, and grave warnings."""
+        told = "The models were not compared, because fits failed."
         if self.comparison is not None:
             told = self.comparison.conclusion
         grave = _sections.forbid_quoting(self.warnings)
         poor = [name for name, each in self.items() if each.guess and not each.guess.better]
-        beaten = f"Not shown to beat the guess: {', '.join(poor)}." if poor else ""
+        beaten = f"No evidence that these beat the baseline: {', '.join(poor)}." if poor else ""
         return " ".join(filter(None, [grave, told, beaten]))
 
     @property
     def headline(self) -> str:
-        """Which is best, by how much that is shown, or what forbids to quote it."""
+        """Return the best estimator with the evidence, or the reason not to quote it."""
         found = self.comparison
         if grave := _sections.list_grave(self.warnings):
             return f"Do not quote these errors: {_sections.tell_gravest(grave)}."
@@ -105,7 +103,8 @@ class EvaluationComparison(ReportsByName):
         values = [
             abs(each.draw_answer().answers["answer"][0] - line.best) for each in self.values()
         ]
-        if abs(line.answers["answer"][0] - line.best) > min(values):  # by its test sets alone
+        # the comparison of test sets may order them differently from the answers
+        if abs(line.answers["answer"][0] - line.best) > min(values):
             return self.verdict
         told = f"{' and '.join(names)} {'has' if len(names) == 1 else 'have'} the best "
         told += f"{line.quantity}, {line.write(line.answers['answer'][0])}"
@@ -115,13 +114,13 @@ class EvaluationComparison(ReportsByName):
         others = [name for name in self if name not in names]
         beaten = [name for name in others if pvalues[name] <= found.level]
         left = [name for name in others if name not in beaten]
-        judged = [f"better than {_sections.list_few(beaten)} by more than chance"] if beaten else []
-        judged += [f"not shown to differ from {_sections.list_few(left)}"] if left else []
+        judged = [f"significantly better than {_sections.list_few(beaten)}"] if beaten else []
+        judged += [f"not significantly different from {_sections.list_few(left)}"] if left else []
         return f"{told}: {', and '.join(judged)}." if judged else f"{told}."
 
     @property
     def line(self) -> Line | None:
-        """The answers, each with its interval, on one line; None of many."""
+        """The answers with their intervals on one line; None for many systems."""
         if len(self) > MOST_DRAWN:
             return None
         lines = {name: report.draw_answer() for name, report in self.items()}
@@ -136,11 +135,12 @@ class EvaluationComparison(ReportsByName):
         return [size, *([_sections.list_few(steps)] if steps else []), *self._first.basis[:1]]
 
     def _make_sections(self) -> Iterator[Section]:
-        """Yield all side by side, each pair, and each estimator."""
+        """Yield the sections of all estimators side by side, of pairs, and of each estimator."""
         yield self._show_side_by_side()
         yield self._show_pairs()
+        yield self._show_subgroups()
         told = [f"{name}: {report.verdict}" for name, report in self.items()]
-        yield Section("Each by itself", explains=told)
+        yield Section("Individual results", explains=told)
 
     def plot(self, ax: Any = None) -> EstimatesDisplay:
         """Draw the error of each estimator with its interval; requires matplotlib.
@@ -148,7 +148,7 @@ class EvaluationComparison(ReportsByName):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
+            Axes to draw on; None creates a figure.
 
         Returns
         -------
@@ -159,7 +159,7 @@ class EvaluationComparison(ReportsByName):
         return EstimatesDisplay.from_result(quoted, guess=guess, ax=ax)
 
     def _show_side_by_side(self) -> Section:
-        """Show errors and metrics, a row for each estimator."""
+        """Return the section of errors and metrics, with one row per estimator."""
         known = {name for report in self.values() for name in report.main_metrics}
         metrics = [name for name in USUAL if name in known]
         level, named = self._first.level, self._first.headline_metric
@@ -170,14 +170,14 @@ class EvaluationComparison(ReportsByName):
             rows.append((name, report.answer.value, report.answer.interval, *cells))
         figure = Figure(
             self.plot,
-            f"The {named} of each, with {level}s. Two that overlap may still differ: the pairs "
-            "below are compared on the same samples.",
+            f"{named} of each system with {level}s. Overlapping intervals do not rule out a "
+            "significant difference: the pairs below are compared on the same samples.",
             label=f"Forest plot of the {named} of {len(self)} {self._first.compared}.",
             height=1.2 + 0.42 * len(self),
         )
         head = [self._first.compared.split()[0][:-1], named, level, *map(name_metric, metrics)]
         poor = sum(bool(each.guess and not each.guess.better) for each in self.values())
-        heading = f"{len(self) - poor} of {len(self)} are shown to beat the guess"
+        heading = f"{len(self) - poor} of {len(self)} beat the baseline significantly"
         return Section(
             heading if self._first.guess else "Side by side",
             figures=[figure] if len(self) > MOST_DRAWN else [],
@@ -185,15 +185,31 @@ class EvaluationComparison(ReportsByName):
             results={"estimators": [_read_row(*item) for item in self.items()]},
         )
 
+    def _show_subgroups(self) -> Section:
+        """Yield the section of the answer of each system in each subgroup."""
+        found = {name: each.subgroups for name, each in self.items() if each.subgroups is not None}
+        if not found:
+            return Section("By subgroup", results={"subgroups": None})
+        rows = [
+            (str(subgroup), f"{each.n_samples}", name, each.value, each.interval)
+            for subgroup in next(iter(found.values()))
+            for name, each in ((name, of_one[subgroup]) for name, of_one in found.items())
+        ]
+        first = self._first
+        head = ["subgroup", "samples", first.compared.split()[0][:-1], first.answer.name]
+        caption = f"The {first.answer.name} of each in each subgroup."
+        table = Table(caption, [*head, first.level], rows, left=(0, 2, 4))
+        return Section("By subgroup", tables=[table], results={"subgroups": found})
+
     def _show_pairs(self) -> Section:
-        """Show the differences of all pairs."""
+        """Yield the section of the differences of all pairs."""
         found = self.comparison
         if found is None:
             return Section("Which is better?", results={"comparison": []})
         n_found = sum(each.pvalue <= found.level for each in found.differences.values())
         n_pairs = count(len(found.differences), "pair")
         verb = "differs" if 1 in (n_found, len(found.differences)) else "differ"
-        heading = f"{n_found} of {n_pairs} {verb} by more than chance"
+        heading = f"{n_found} of {n_pairs} {verb} significantly"
         pairs = [each.to_dict() for each in found.differences.values()]
         ranks = {name: rank.to_dict() for name, rank in found.ranks.items()}
         results = {"comparison": pairs, "ranks": [{"name": k} | v for k, v in ranks.items()]}
@@ -202,8 +218,9 @@ class EvaluationComparison(ReportsByName):
             figures.append(
                 Figure(
                     found.plot,
-                    "From the best to the worst: each with its interval; the intervals of the "
-                    "ranks hold together; bars join those of which no two are found different.",
+                    "Systems from best to worst, with confidence intervals. Rank intervals "
+                    "are simultaneous; bars join systems of which no two differ "
+                    "significantly.",
                     label=f"Leaderboard of {len(self)}.",
                     height=1.2 + 0.26 * len(self),
                 )
@@ -215,8 +232,8 @@ class EvaluationComparison(ReportsByName):
             for (a, b), each in found.differences.items()
         ]
         table = Table(
-            f"Differences of {found.scoring} on the same test sets, by {found.title}; the "
-            f"intervals hold together, {CORRECTED[found.correction]}.",
+            f"Differences of {found.scoring} on the same test sets, by {found.title}; "
+            f"simultaneous intervals, {CORRECTED[found.correction]}.",
             ["pair", f"difference of {found.scoring}", self._first.level, "P"],
             rows,
             left=(0, 2),
@@ -225,7 +242,7 @@ class EvaluationComparison(ReportsByName):
 
 
 def _read_row(name: str, report: Any) -> dict[str, Any]:
-    """Return what a report says in one row."""
+    """Return one row of a report."""
     quoted = report.answer
     row = {"name": name, "error": quoted.value}
     row |= {"low": quoted.interval.low, "high": quoted.interval.high}
@@ -233,7 +250,7 @@ def _read_row(name: str, report: Any) -> dict[str, Any]:
 
 
 def collect_cautions(reports: Mapping[str, Any]) -> Iterator[Caution]:
-    """Yield the warnings of every report once, with the names of its estimators if not of all."""
+    """Yield the warnings of all reports once, naming the estimators unless all have it."""
     told: dict[tuple[str, str, str], list[str]] = {}
     for name, report in reports.items():
         for text in report.warnings:
@@ -244,11 +261,11 @@ def collect_cautions(reports: Mapping[str, Any]) -> Iterator[Caution]:
 
 
 def compare_reports(reports: dict[str, EvaluationReport]) -> Comparison | None:
-    """Return the comparison of all pairs by the mean losses of the test sets, if there are any."""
+    """Compare all pairs by the mean losses of the test sets; None if not possible."""
     first = next(iter(reports.values()))
     loss, level = first.answer.details["loss"], first.confidence_level
     scoring = SCORINGS.get(loss, f"minus the mean {loss} loss")
-    if first.out_of_fold.cases.name == "blocks of time":
+    if first.out_of_fold.cases.kind is UnitKind.TIME_BLOCK:
         return _compare_in_time(reports, scoring)
     columns = [_score_test_sets(report) for report in reports.values()]
     if any(np.isnan(column).any() for column in columns):
@@ -261,13 +278,13 @@ def compare_reports(reports: dict[str, EvaluationReport]) -> Comparison | None:
         first.n_samples,
     )
     rope = default_rope(scoring)
-    with warnings.catch_warnings():  # the table shows what is undefined
+    with warnings.catch_warnings():  # the table shows undefined values
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         return compare(source, "corrected_t", Question(rope=rope, confidence_level=level))
 
 
 def _compare_in_time(reports: dict[str, EvaluationReport], scoring: str) -> Comparison | None:
-    """Return the comparison of all pairs by blocks of time; None where a fit failed."""
+    """Compare all pairs by blocks of time; None if a fit failed."""
     found = [report.out_of_fold for report in reports.values()]
     tests = np.array([np.bincount(each.row, minlength=len(each.target)) for each in found])
     if np.any(tests != tests[0]):
@@ -276,13 +293,13 @@ def _compare_in_time(reports: dict[str, EvaluationReport], scoring: str) -> Comp
     sums = np.array([np.bincount(each.row, each.loss, len(each.target)) for each in found])
     scores = (1.0 if scoring == "accuracy" else 0.0) - sums[:, tested] / tests[0][tested]
     source = GivenInTime(tuple(reports), scores, scoring)
-    with warnings.catch_warnings():  # the table shows what is undefined
+    with warnings.catch_warnings():  # the table shows undefined values
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         return compare(source, "time_blocks", Question(confidence_level=level))
 
 
 def _score_test_sets(report: EvaluationReport) -> np.ndarray:
-    """Return the score of each test set, nan where the fit failed; larger is better."""
+    """Return the score of each test set, nan if the fit failed; larger is better."""
     found, n_fits = report.out_of_fold, report.out_of_fold.n_fits
     sizes = np.bincount(found.fit, minlength=n_fits)
     with np.errstate(invalid="ignore"):

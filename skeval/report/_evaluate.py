@@ -1,7 +1,7 @@
-"""Every estimate of the error of one estimator, in one call.
+"""Evaluation of one estimator, or of several, in one call.
 
-What `evaluate` may be told and what it chooses where it is told nothing, estimators that resample
-in their own fit, and what the steps find, as the fields of a report.
+Arguments of `evaluate` and their defaults, estimators that resample in their own fit, and the
+fields of a report.
 """
 
 from __future__ import annotations
@@ -15,22 +15,39 @@ import numpy as np
 from sklearn.base import clone, is_classifier
 
 from skeval._inference.estimate import Estimate
-from skeval._resampling.fits import NoFitLeftError
-from skeval._resampling.folds import DEFAULT_FOLDS, default_folds, resolve_splitter, seed_splitter
+from skeval._resampling.fit_loop import NoFitLeftError
+from skeval._resampling.fit_params import Params
+from skeval._resampling.fit_request import FitRequest
+from skeval._resampling.inputs import validate_inputs
 from skeval._resampling.jobs import tallied_warnings
+from skeval._resampling.losses import LossLike
+from skeval._resampling.predictions import Predictions
 from skeval._resampling.progress import begin_step
-from skeval._resampling.questions import Questions
-from skeval._resampling.task import LossLike, Params, Target, TooFewMembersError, read_task
+from skeval._resampling.sampling_units import UnitKind
+from skeval._resampling.splitters import (
+    DEFAULT_FOLDS,
+    default_folds,
+    resolve_splitter,
+    seed_splitter,
+)
+from skeval._resampling.target import Target, TooFewMembersError
 from skeval.model_selection._error_interval import read_positive_weight
 from skeval.model_selection._interval_methods import AUTO, ERROR_METHODS, LISTED
 from skeval.report import _predictions, _sentences
+from skeval.report._budget import (
+    MIN_SAMPLES,
+    check_rows_in_time,
+    choose_folds_in_time,
+    describe_skipped,
+)
 from skeval.report._comparison import EvaluationComparison, collect_cautions, compare_reports
 from skeval.report._data_checks import (
+    check_split_order,
     name_columns,
-    warn_of_least_squares,
     warn_of_order,
     write_data_warnings,
 )
+from skeval.report._model_checks import check_fitted_before, check_least_squares
 from skeval.report._report import EvaluationReport
 from skeval.report._sections import Caution
 from skeval.report._sentences import ALPHA, Guess, RareClass
@@ -41,19 +58,17 @@ from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
 from skeval.utils._text import count
 
-__all__ = ["evaluate", "make_announcer"]
-
 Parts = str | Iterable[str]
-"""What to run: "auto", "all" or names."""
+"""Estimates to run: "auto", "all" or names."""
 
 ORDERED = (
-    "The folds test only what comes after all that they train on, so the order of the samples "
-    "counts. Hold-out, leave-one-out, bootstrap, perturbation and permutation test mix early and "
-    "late samples, which would let the future predict the past: they are left out."
+    "Time order: every fold tests samples that come after its training samples. Hold-out, "
+    "leave-one-out, bootstrap, perturbation and permutation were not run, because they mix "
+    "early and late samples, so that the future would predict the past."
 )
 TOO_ALIKE = (
-    " Neighbours in time err so much alike that the samples are worth fewer than three independent "
-    "blocks of time: how well the error is known cannot be told."
+    " Errors of neighboring samples are so strongly correlated that they amount to fewer "
+    "than three independent blocks of time; the uncertainty of the error is unknown."
 )
 
 
@@ -89,109 +104,110 @@ def evaluate(
     memory: Any = None,
     error_score: float | str = "raise",
 ) -> EvaluationReport | EvaluationComparison:
-    """Return the error of an estimator with an interval that holds, and all other views of it.
+    """Estimate the error of an estimator with a confidence interval, and everything around it.
 
-    Of several estimators, given as a dict, it evaluates each on the same folds and compares them.
+    A dict of estimators is evaluated on the same folds and compared.
 
-    `report.answer` is what `error_interval` returns: the number to quote. Every metric of the same
-    predictions is read off its fits. Beside it stand resubstitution and cross-validation and, as
-    far as `include` goes, hold-out (a third of the samples), leave-one-out and the bootstrap
-    (out-of-bag, .632, .632+), each with its standard error and confidence interval; for a linear
-    support vector machine the perturbation intervals around its cross-validated error; the
-    permutation P-value of the whole procedure; where a pipeline selects features, what selecting
-    them outside the loop would have claimed, and how stable the selection is; and warnings in
-    plain words where a number should not be taken at its face. Errors are mean losses: fractions
-    in [0, 1] for 0-1 loss, 0 is best.
+    `report.answer` is the result of `error_interval`: the number to quote. Every metric uses the
+    same out-of-fold predictions. The report adds resubstitution and cross-validation and, depending
+    on `include`, hold-out (a third of the samples), leave-one-out and the bootstrap (out-of-bag,
+    .632, .632+), each with standard error and confidence interval; for a linear support vector
+    machine the perturbation intervals of its cross-validated error; the permutation P-value of the
+    whole procedure; for a pipeline that selects features, the bias of selecting them on all
+    samples, and the stability of the selection; and warnings if a number should not be quoted as it
+    is. Errors are mean losses: fractions in [0, 1] for 0-1 loss, 0 is best.
 
     Parameters
     ----------
     estimator : estimator, or dict of str to estimator
         Any scikit-learn classifier, regressor or pipeline. Selection and tuning belong inside it.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-        Samples, or what else the estimator takes: texts, or a square precomputed kernel.
+        Samples, or other inputs of the estimator: texts, or a square precomputed kernel.
     y : array-like of shape (n_samples,)
         Labels or numbers.
     cv : int, splitter or iterable of (train, test), default=None
-        Folds, which decide the answer and all that is read off it, as in `error_interval`: those
-        of a number, and of a splitter with ``shuffle=True``, are drawn anew for each repeat; all
-        others are taken as they are, and without `groups` samples that they never part count as
-        one unit. None means 10, or as many as the smallest class has members, or as there are
-        samples or groups. Where folds test only what comes after all that they train on, as those
-        of ``TimeSeriesSplit`` do, what would mix early and late samples is left out, and a warning
-        says so.
+        Folds of the answer and of all its metrics, as in `error_interval`: for a number, or a
+        splitter with ``shuffle=True``, new folds are drawn for each repeat; other folds are used
+        as they are, and without `groups` samples that they never separate count as one unit.
+        None means 10, or the number of members of the smallest class, of samples or of groups if
+        that is lower. If folds test only samples after all that they train on, as
+        ``TimeSeriesSplit`` does, estimates that would mix early and late samples are not run,
+        with a warning.
     include : "auto", "all" or names, default="auto"
-        What is run beside the answer, resubstitution and cross-validation: any of "holdout",
+        Estimates besides the answer, resubstitution and cross-validation: any of "holdout",
         "leave_one_out", "bootstrap", "perturbation", "permutation" and "selection". "auto" runs
-        what a solver does in the time of half of the fits of the answer, and of the rest what
-        costs, all together, no more than that; the permutation test only where the interval of
-        the answer does not show that the rule is better than one constant answer, and no longer
-        than until P is known to be above 0.05 [1]_. The report says what it left out.
+        those that a fast solver computes in the time of half of the fits of the answer, and
+        others as long as they cost no more than that in total; the permutation test only if the
+        interval does not show that the model is better than the baseline, and only until P is
+        known to be above 0.05 [1]_. The report lists what was not run.
     budget : float, default=None
-        Seconds after which nothing more is begun: the answer has as many repeats of its folds as
-        fit in, one at least, with a larger variance where there are fewer than ten, and what would
-        take longer than what is left is left out. The numbers then depend on how fast the machine
-        is. None does not look at the clock.
+        Time limit in seconds. The headline error has as many repeats of its folds as fit in, at
+        least one, and a larger variance with fewer than ten; parts that would take longer than the
+        rest of the time are not run. With 10,000 samples and more, fits to some of them are timed
+        first. Where ``cv=None`` would take too long, two to five folds or a single hold-out of a
+        fifth of the samples replace it, and the table is checked on a random sample of its rows.
+        The report lists what was left out. Results then depend on the speed of the machine. None
+        sets no limit.
     n_bootstraps : int, default=200
         Number of bootstrap resamples.
     n_permutations : int, default=200
-        Number of permutations of the labels for the P-value, at most; 0 does without it.
+        Maximum number of permutations of the labels; 0 disables the test.
     n_perturbations : int, default=500
-        Number of perturbations of a linear two-class `SVC`; 0 does without its intervals.
+        Number of perturbations of a linear two-class `SVC`; 0 disables its intervals.
     confidence_level : float, default=0.95
         Nominal coverage of the intervals.
     loss : str or callable, default=None
-        "zero_one", "squared" or "absolute"; "log_loss" or "brier", of the probabilities of a
+        "zero_one", "squared" or "absolute"; "log_loss" or "brier" for the probabilities of a
         classifier; or any loss of predictions, ``(y_true, y_pred) -> (n,)``. None means 0-1 loss
         for classifiers and squared error for regressors.
     scoring : str, callable, list or dict, default=None
-        Scorers beside the usual metrics, which need none; each scores each test set of the
-        repeated folds, as in ``cross_validate``.
+        Additional scorers; each scores each test set of the repeated folds, as in
+        ``cross_validate``. The usual metrics need none.
     groups : array-like of shape (n_samples,) or str, default=None
-        Groups that no split takes apart, or the column of a data frame that holds them. The column
-        is then no feature: new samples come from groups that no model has seen.
+        Groups that are never split, or the column of a data frame with the groups. The column is
+        then not a feature: new samples come from groups that no model has seen.
     by : array-like of shape (n_samples,) or str, default=None
-        Subgroup of each sample, or the column of a data frame that holds it: the error in each,
-        and the largest difference. The column stays a feature, unless it holds the groups.
+        Subgroup of each sample, or a column of a data frame: the report has the error in each
+        subgroup and the largest difference. The column stays a feature unless it has the groups.
     params : dict, default=None
-        Arguments of the estimator's `fit` by name, as ``cross_validate`` of scikit-learn takes
-        them; the steps that select features, fitted by themselves, are given their own. Weights
-        (``{"sample_weight": w}``) are those of the fits; losses and metrics are averaged without
-        them, and there are no perturbation intervals.
+        Arguments of the estimator's `fit` by name, as in ``cross_validate`` of scikit-learn;
+        selection steps that are fitted separately receive their own. Weights
+        (``{"sample_weight": w}``) are used in the fits only; losses and metrics are averaged
+        without them, and there are no perturbation intervals.
     sample_weight : array-like of shape (n_samples,), default=None
-        Positive weights of the samples, in every fit and in the means of losses and metrics; of
-        the permutation test, and of the bias of selection, in the fits alone.
+        Positive weights of the samples, used in every fit and in the means of losses and metrics;
+        the permutation test and the selection bias use them in the fits only.
     feature_names : sequence of str of length n_features, default=None
-        What the report calls the features; None takes the column names of a data frame.
+        Names of the features; None means the column names of a data frame.
     left_out : dict of str to array-like or DataFrame, default=None
-        Columns of the same samples that are no features, such as an identifier or a date. No model
-        sees them; the warnings do: values that repeat as those of a patient do, and the order of
-        time.
+        Columns of the same samples that are not features, such as an identifier or a date. They
+        are not used by any model, but are checked for repeated values, as of patients, and for
+        time order.
     random_state : int, RandomState, Generator or None, default=None
         Seed of all splits and resamples.
     n_jobs : int, default=None
         Number of joblib workers; the result does not depend on it.
     verbose : int, default=0
-        1 names each step on standard error and shows a progress bar for each, behind that of the
-        answer what is known of it so far.
+        1 prints each step to standard error with a progress bar; the bar of the answer shows the
+        current estimate.
     memory : str, path-like or joblib.Memory, default=None
-        Where finished fits are kept. A run that was interrupted and starts again with the same
-        arguments, `random_state` an int, does only the rest; see :doc:`/user_guide/scale`.
+        Cache of finished fits. An interrupted run that is repeated with the same arguments, and an
+        int as `random_state`, does only the remaining fits; see :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        What to do when a fit raises: raise too, or leave it out, count and warn. Of the estimates,
-        those that `include` names are left out, with a sentence among the warnings, where no fit
-        is left.
+        If a fit raises: raise the error, or skip the fit, count it and warn. Estimates in
+        `include` without any remaining fit are skipped, with a warning in the report.
 
     Returns
     -------
     EvaluationReport
-        Of a dict an `EvaluationComparison`, which holds one for each estimator.
+        For a dict, an `EvaluationComparison` with one report for each estimator.
 
     Raises
     ------
     ValueError
         If an argument breaks a rule; the message names argument, rule and value.
     KeyboardInterrupt
-        Where Ctrl-C stops it. Once a repeat of the folds is done, the attribute `report` of the
+        If Ctrl-C stops it. Once a repeat of the folds is done, the attribute `report` of the
         exception holds the report of what is done, of as many repeats as are, marked as such.
 
     See Also
@@ -228,31 +244,36 @@ def evaluate(
         "perturbation": _checks.check_count("n_perturbations", n_perturbations, 0),
     }
     include, clock = check_include(include), Clock(check_budget(budget))
+    if hasattr(X, "column_names") and hasattr(X, "to_pandas"):
+        X = X.to_pandas()  # an Arrow table has no rows to select
     table = X
     if isinstance(groups, str):
         X, groups = _predictions.take_column(X, groups)
     how = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
-    task = read_task(estimator, X, y, groups, loss=loss, params=params, method=AUTO, **how)
-    X, target = task.X, task.target
+    inputs = validate_inputs(estimator, X, y, groups, loss=loss, params=params, method=AUTO, **how)
+    X, target = inputs.X, inputs.target
     names = check_feature_names(X, feature_names)
     seed = _checks.small_seed(random_state)
-    questions = _predictions.add_search_question(_predictions.resolve_scorers(scoring), estimator)
+    request = _predictions.add_search_question(_predictions.resolve_scorers(scoring), estimator)
     by = _predictions.find_subgroups(table, by, len(target))
     columns = check_left_out(left_out, len(target))
     rule, notes = skip_nested_resampling(estimator)
-    folds, few = choose_folds(cv, target, task.groups)
+    inputs = inputs.with_estimator(rule)
+    late: list[Caution] = []
+    if cv is None and clock.budget is not None:
+        cv, late = choose_folds_in_time(inputs, clock.left, seed)
+    folds, few = choose_folds(cv, target, inputs.groups)
     splitter = seed_splitter(
-        resolve_splitter(folds, target, task.groups, seed), _checks.root_seed(seed)
+        resolve_splitter(folds, target, inputs.groups, seed), _checks.root_seed(seed)
     )
-    task = task.of(rule)
-    task = task.under(weight=read_positive_weight(task, sample_weight))
-    steps, notes = Steps(task, cv, splitter, seed, confidence_level), notes + few
+    inputs = inputs.with_options(weight=read_positive_weight(inputs, sample_weight))
+    steps, notes = Steps(inputs, cv, splitter, seed, confidence_level), notes + few + late
     say = make_announcer(n_jobs, verbose)
     if steps.ordered:
         counts |= {"permutation": 0, "perturbation": 0}
     run = Run(steps, counts, include, clock, say, notes)
     with tallied_warnings():
-        findings = run.find_all(questions, names, by, columns)
+        findings = run.find_all(request, names, by, columns)
     report = EvaluationReport(
         **findings,
         n_features=count_columns(X),
@@ -291,18 +312,18 @@ def _evaluate_each(estimator: Mapping[str, Any], **arguments: Any) -> Evaluation
 
 
 def make_announcer(n_jobs: int | None, verbose: int) -> Callable[[str], None]:
-    """Return what names each step on standard error, or nothing."""
+    """Return a function that prints the name of each step to standard error, or does nothing."""
     _checks.check_jobs(n_jobs, verbose)
 
     return partial(begin_step, verbose=verbose)
 
 
 NOT_PERTURBED = (
-    "There are no perturbation intervals, for the weights that they perturb are given in params; "
-    "sample_weight takes them."
+    "Perturbation intervals were not computed: they need weights of their own, and params "
+    "already contains weights. Pass these as sample_weight."
 )
 INTERRUPTED = "interrupted"
-"""Why a part is left out that Ctrl-C has kept from being run."""
+"""Reason for parts that were not run because of Ctrl-C."""
 ALWAYS = ("resubstitution", "cross_validation")
 CHEAP = [part for part, method in LISTED.items() if ERROR_METHODS[method].plan is None]
 OPTIONAL = (
@@ -312,15 +333,15 @@ OPTIONAL = (
     *(part for part in LISTED if part not in CHEAP),
     "perturbation",
 )
-"""What may be left out, in the order in which it is granted its fits."""
+"""Optional parts, in the order in which fits are allotted to them."""
 SHARE = 0.5
-"""Of the fits of the answer, what all that no solver serves may cost."""
+"""Share of the fits of the answer that all parts without a fast solver may cost together."""
 MOST_PLANNED = 2**26
-"""Fits times samples of the folds that are drawn only to see whether a solver serves them."""
+"""Maximum number of fits times samples for which folds are drawn to look for a fast solver."""
 
 
 class Options(TypedDict, total=False):
-    """The keywords of `evaluate`, for the types of its two forms."""
+    """Keyword arguments of `evaluate`."""
 
     cv: Any
     include: Parts
@@ -345,7 +366,7 @@ class Options(TypedDict, total=False):
 
 
 def check_left_out(left_out: Any, n_samples: int) -> dict[str, np.ndarray]:
-    """Return the columns that are no features by name; each must have a value for each sample."""
+    """Return the columns outside X by name; each must have one value per sample."""
     if left_out is None:
         return {}
     if not hasattr(left_out, "items"):
@@ -363,7 +384,7 @@ def check_left_out(left_out: Any, n_samples: int) -> dict[str, np.ndarray]:
 
 
 def check_include(include: Any) -> frozenset[str] | str:
-    """Return "auto", "all", or the names of what is to be run."""
+    """Return "auto", "all", or the names of the parts to run."""
     if isinstance(include, str) and include in ("auto", "all"):
         return include
     names = [include] if isinstance(include, str) or not np.iterable(include) else list(include)
@@ -375,7 +396,7 @@ def check_include(include: Any) -> frozenset[str] | str:
 
 
 def check_budget(budget: Any) -> float | None:
-    """Return a limit of time in seconds, or None."""
+    """Return a time limit in seconds, or None."""
     if budget is None:
         return None
     if isinstance(budget, bool) or not isinstance(budget, int | float) or not budget > 0:
@@ -384,7 +405,7 @@ def check_budget(budget: Any) -> float | None:
 
 
 def choose_folds(cv: Any, target: Target, groups: Any) -> tuple[Any, list[Caution]]:
-    """Return `cv`, or ten folds, or as many as the data allow and a note of it."""
+    """Return `cv`, or ten folds, or with a note as many as the data permit."""
     if cv is not None:
         return cv, []
     n_folds = default_folds(target, groups)
@@ -397,14 +418,15 @@ def choose_folds(cv: Any, target: Target, groups: Any) -> tuple[Any, list[Cautio
     if n_folds == DEFAULT_FOLDS:
         return n_folds, []
     text = (
-        f"{what}, fewer than {DEFAULT_FOLDS} folds need: the row of cross-validation has {n_folds}."
+        f"Few folds: {what[0].lower()}{what[1:]}, too few for {DEFAULT_FOLDS} folds. Single "
+        f"cross-validation uses {n_folds}."
     )
     return n_folds, [Caution("few-folds", text)]
 
 
 @dataclass(eq=False)
 class Run:
-    """The steps of an evaluation that are run, one after another, and what is noted meanwhile."""
+    """Runs the steps of an evaluation in order, and collects notes."""
 
     steps: Steps
     counts: dict[str, int]
@@ -416,45 +438,39 @@ class Run:
 
     def find_all(
         self,
-        questions: Questions,
+        request: FitRequest,
         names: tuple[str, ...] | None,
         by: Any,
         left_out: Mapping[str, Any],
     ) -> dict[str, Any]:
-        """Return the fields of a report that resampling finds: the answer, then all the rest."""
+        """Return the resampled fields of a report: the answer, then all others."""
         steps, notes = self.steps, self.notes
         self.say("error interval")
-        answer, found = steps.answer(questions, self.clock)
+        answer, found = steps.answer(request, self.clock)
         if self.clock.stopped:
-            questions = replace(questions, note=None)  # what a search found takes another fit
-        about = _predictions.name_rows(steps.task.X), by, steps.confidence_level
-        counted = steps.design.task.under(counted=found.cases)
-        shared = counted, answer, found, questions, *about
+            request = replace(request, note=None)  # what a search found takes another fit
+        about = _predictions.name_rows(steps.inputs.X), by, steps.confidence_level
+        counted = steps.design.inputs.with_options(counted=found.cases)
+        shared = counted, answer, found, request, *about
         summary = self._finish(_predictions.summarize_predictions, *shared)
         metrics = summary["metrics"]
-        weighed = _predictions.count_classes(steps.target, steps.task.weight)
-        loss = steps.task.loss.name
+        weighed = _predictions.count_classes(steps.target, steps.inputs.weight)
+        loss = steps.inputs.loss.name
         rare = _sentences.find_rare_class(weighed, metrics, loss)
         guess = _sentences.find_guess(found, loss, steps.find_earlier(found))
         if steps.ordered:
             notes.append(Caution("ordered", ORDERED + TOO_ALIKE * (found.cases.n_units == 1)))
-        if found.cases.name == "folds":
+        if found.cases.kind is UnitKind.FOLD:
             notes.append(Caution("given-folds", _sentences.write_given_folds(found.cases.n_units)))
             self.counts["permutation"] = 0
         granted = self._finish(self.grant, found.n_fits, guess, rare)
         estimates = tuple(self._estimate_all(granted))
-        if not steps.ordered:
-            rows = _predictions.name_rows(steps.task.X)
-            where = name_columns(steps.task.X, names), left_out, rows
-            notes += self._finish(warn_of_order, *where, found, steps.groups, steps.folds)
-        notes += self._finish(_predictions.warn_of_scores, found, metrics, steps.task.estimator)
-        asked = steps.task.estimator, steps.task.X, steps.target.y
-        notes += self._finish(warn_of_least_squares, *asked)
+        notes += self._finish(self._check_order, found, names, left_out)
+        notes += self._finish(_predictions.warn_of_scores, found, metrics, steps.inputs.estimator)
+        notes += self._finish(self._check_model)
         tests = self._test_all(granted, names, rare)
-        together = steps.design.task.kept_together
-        about_data = steps.task.X, steps.target, together, names, left_out
-        data = self._finish(write_data_warnings, *about_data)
-        warnings = [*data, *notes, *_sentences.write_warnings(estimates)]
+        data = self._finish(self._check_table, names, left_out)
+        warnings = [*data, *notes, *_sentences.write_warnings(estimates, answer)]
         if guess and not guess.better:
             warnings.append(Caution("guess", _sentences.write_guess(guess, loss)))
         if self.clock.stopped:
@@ -476,8 +492,42 @@ class Run:
             "warnings": tuple(warnings),
         }
 
+    def _check_order(
+        self, found: Predictions, names: tuple[str, ...] | None, left_out: Mapping[str, Any]
+    ) -> list[Caution]:
+        """Return the warnings about the order of the rows, unless it is too late to look."""
+        steps = self.steps
+        X = steps.inputs.X
+        where = name_columns(X, names), left_out, _predictions.name_rows(X)
+        if steps.ordered:
+            return check_split_order(*where, steps.folds)
+        if not self.clock.stopped and (
+            self.clock.left < ORDER_SECONDS_PER_SAMPLE * len(steps.target)
+        ):
+            self.omitted["order of the rows"] = describe_skipped(0)
+            return []
+        return warn_of_order(*where, found, steps.groups, steps.folds)
+
+    def _check_table(
+        self, names: tuple[str, ...] | None, left_out: Mapping[str, Any]
+    ) -> list[Caution]:
+        """Return the warnings about the table, from a sample of its rows if time is limited."""
+        steps = self.steps
+        about = steps.inputs.X, steps.target, steps.design.inputs.kept_together, names, left_out
+        if self.clock.budget is None or self.clock.stopped:
+            return write_data_warnings(*about)
+        return check_rows_in_time(write_data_warnings, max(0.0, self.clock.left), *about)
+
+    def _check_model(self) -> list[Caution]:
+        """Return the warnings about the model; after an interrupt only those that need no fit."""
+        inputs, target = self.steps.inputs, self.steps.target
+        cautions = check_least_squares(inputs.estimator, inputs.X, target.y)
+        if not self.clock.stopped:
+            cautions += check_fitted_before(inputs, _checks.root_seed(self.steps.seed))
+        return cautions
+
     def grant(self, n_answer: int, guess: Guess | None, rare: RareClass | None) -> set[str]:
-        """Return the parts that are run, and note why others are not, as far as they apply."""
+        """Return the parts to run, and note why applicable others are not run."""
         steps, granted = self.steps, set()
         n_left = SHARE * n_answer - steps.n_needed
         n_begun = steps.n_needed
@@ -490,7 +540,7 @@ class Run:
                 if part not in self.include:
                     continue
             elif self.include == "auto" and part == "permutation" and better:
-                self.omitted[part] = "an interval is clear of chance already"
+                self.omitted[part] = "the interval already excludes chance"
                 continue
             if part == "perturbation" and steps.weighs_by_params:
                 self.notes.append(Caution("failed", NOT_PERTURBED))
@@ -498,21 +548,22 @@ class Run:
             if self.clock.stopped:
                 self.omitted[part] = INTERRUPTED
                 continue
-            n_units = steps.task.units.n_units
+            n_units = steps.inputs.units.n_units
             large = part == "leave_one_out" and n_units * len(steps.target) > MOST_PLANNED
             if self.include == "auto" and large:
                 self.omitted[part] = count(n_units, "fit")
                 continue
             plan = steps.plan(part, size)
             n_fits = steps.n_fits_of(part) if plan is None else plan.n_fits
-            late = self.clock.seconds_of(n_begun + n_fits) > self.clock.left
+            if self.clock.seconds_of(n_begun + n_fits) > self.clock.left:
+                self.omitted[part] = describe_skipped(n_fits)
+                continue
             metric = None if rare is None else rare.metric
             # Permutations, which end early, need only be faster than a loop of all of them.
             times = 1.0 if part == "permutation" else n_fits / (SHARE * n_answer)
             served = plan is not None and steps.serves(part, plan, metric, times)
-            costly = self.include == "auto" and n_fits > n_left and not served
-            if late or costly:
-                self.omitted[part] = f"{count(n_fits, 'fit')}{', more than the time' * late}"
+            if self.include == "auto" and n_fits > n_left and not served:
+                self.omitted[part] = count(n_fits, "fit")
                 continue
             granted.add(part)
             n_begun += n_fits
@@ -522,9 +573,9 @@ class Run:
     def _test_all(
         self, granted: Collection[str], names: tuple[str, ...] | None, rare: RareClass | None
     ) -> dict[str, Any]:
-        """Return what is found by fits under other weights, features and labels.
+        """Return the results of fits with other weights, features and labels.
 
-        A permutation test that runs by itself ends as soon as P cannot be `ALPHA` or less.
+        Unless requested, a permutation test stops as soon as P cannot be `ALPHA` or less.
         """
         n, stop = self.counts["permutation"], None
         if self.include == "auto":
@@ -544,9 +595,9 @@ class Run:
     def _try(
         self, part: str, granted: Collection[str], run: Callable[[], Any], what: str = ""
     ) -> Any:
-        """Return what a part of the report finds; None where it is not run, or Ctrl-C stops it.
+        """Return the result of a part of the report; None if it is not run or is interrupted.
 
-        With `what`, a failing fit costs that part alone and a note, unless it is to raise.
+        With `what`, a failing fit loses only that part, with a note, unless errors are raised.
         """
         if part not in granted:
             return None
@@ -559,9 +610,9 @@ class Run:
         except KeyboardInterrupt:
             self._stop_in(part)
         except Exception as error:
-            if not what or self.steps.task.error_score == "raise":
+            if not what or self.steps.inputs.error_score == "raise":
                 raise
-            text = f"There is no {what}, since it cannot do without a fit that failed: {error}"
+            text = f"Failed part: there is no {what}, because a fit that it needs failed: {error}"
             self.notes.append(Caution("failed", text))
         return None
 
@@ -571,21 +622,31 @@ class Run:
         self.omitted[part] = INTERRUPTED
 
     def _finish(self, function: Callable[..., Any], *args: Any) -> Any:
-        """Return what is read off finished fits, once more where Ctrl-C comes meanwhile."""
+        """Return the result of a function of finished fits; run it again after an interrupt."""
         try:
             return function(*args)
         except KeyboardInterrupt:
-            self.clock.stop("behind the answer")
+            self.clock.stop("after the answer")
             return function(*args)
 
+    def _is_late(self, part: str, n_fits: int) -> bool:
+        """Whether an estimate that is always run would exceed the time of a large table."""
+        large = len(self.steps.target) >= MIN_SAMPLES
+        return part in ALWAYS and large and self.clock.seconds_of(n_fits) > self.clock.left
+
     def _estimate_all(self, granted: Collection[str]) -> Iterator[Estimate]:
-        """Yield every estimate, from the most optimistic to the most careful."""
+        """Yield every estimate, from the most optimistic to the most conservative."""
         steps = self.steps
         for part in LISTED:
             if part not in granted and part not in ALWAYS:
                 continue
             if self.clock.stopped and not (part == "cross_validation" and steps.repeats_folds):
                 self.omitted[part] = INTERRUPTED
+                continue
+            n_fits = len(steps.folds) if part == "cross_validation" else 1
+            n_fits = 0 if part == "cross_validation" and steps.repeats_folds else n_fits
+            if self._is_late(part, n_fits):
+                self.omitted[part] = describe_skipped(n_fits)
                 continue
             self.say(part)
             try:
@@ -595,19 +656,23 @@ class Run:
             except (NoFitLeftError, TooFewMembersError) as error:
                 if part in ALWAYS:
                     raise
-                self.notes.append(Caution("failed", f"There is no {part} estimate: {error}"))
+                self.notes.append(
+                    Caution("failed", f"Failed part: there is no {part} estimate: {error}")
+                )
             else:
                 yield from found
 
 
+ORDER_SECONDS_PER_SAMPLE = 2e-6
+"""Time that the check of the order of rows takes."""
 NOTHING_SELECTED = dict.fromkeys(("selection_bias", "selection_stability", "candidate_names"))
 
 
 def skip_nested_resampling(estimator: Any) -> tuple[Any, list[Caution]]:
-    """Return an estimator whose fits do not resample, and a note where it would have.
+    """Return an estimator whose fits do not resample, with a note if they would have.
 
-    A `PerturbationResamplingSVC`, alone or within other estimators, predicts the same with
-    ``n_resamples=0``, where it does neither cross-validate nor perturb.
+    A `PerturbationResamplingSVC`, alone or inside other estimators, predicts the same with
+    ``n_resamples=0``, but neither cross-validates nor perturbs.
     """
     parts = {"": estimator, **estimator.get_params(deep=True)}
     busy = [
@@ -619,7 +684,7 @@ def skip_nested_resampling(estimator: Any) -> tuple[Any, list[Caution]]:
         return estimator, []
     note = Caution(
         "nested",
-        "PerturbationResamplingSVC was fitted with n_resamples=0, without the resampling of its "
-        "own that no prediction depends on and that every fit here would have repeated.",
+        "PerturbationResamplingSVC was fitted with n_resamples=0: its own resampling does "
+        "not affect predictions and would be repeated in every fit.",
     )
     return clone(estimator).set_params(**dict.fromkeys(busy, 0)), [note]

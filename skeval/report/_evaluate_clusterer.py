@@ -1,6 +1,6 @@
-"""A clusterer, or several side by side, at several numbers of clusters, in one call.
+"""Evaluation of one or several clusterers at several numbers of clusters.
 
-The function, and what it returns of several: how stable each is on the same halves of the data.
+The function, and the comparison of several clusterers by their stability on the same halves.
 """
 
 from __future__ import annotations
@@ -48,8 +48,6 @@ from skeval.utils._checks import (
 from skeval.utils._plotting import Display, put_legend_above, shorten_name
 from skeval.utils._text import count, write_ends, write_number, write_pvalue, write_with_spread
 
-__all__ = ["ClustererComparison", "evaluate_clusterer"]
-
 INDICES = ("silhouette", "dunn", "davies_bouldin_pairwise", "calinski_harabasz", "connectivity")
 NEIGHBOURS = 10
 MOST = 8
@@ -77,59 +75,58 @@ def evaluate_clusterer(  # type: ignore[misc]  # the two forms do not name the o
     verbose: int = 0,
     memory: Any = None,
 ) -> ClusteringReport | ClustererComparison:
-    """Evaluate a clusterer at several numbers of clusters, side by side.
+    """Evaluate a clusterer at several numbers of clusters.
 
-    Of several clusterers, given as a dict, it evaluates each on the same halves of the data and on
-    the same data without structure, and compares how stable they are.
+    A dict of clusterers is evaluated on the same halves of the data and on the same data without
+    structure, and their stabilities are compared.
 
-    Internal indices of the clustering of all samples, the Pareto front over them, the stability
-    between random halves with the number of clusters that it chooses, agreement with known
-    classes where there are any, and warnings in plain words where the choice should not be taken
-    at its face.
+    The report has internal indices of the clustering of all samples and their Pareto front, the
+    stability between random halves with the number of clusters that it chooses, agreement with
+    known classes if there are any, and warnings if the choice should not be taken at face value.
 
     Parameters
     ----------
     clusterer : estimator, or dict of str to estimator
-        Any clusterer, or pipeline, with `fit_predict` and a parameter for the number of clusters;
-        or two of them at least, by name.
+        Clusterer, or pipeline, with `fit_predict` and a parameter for the number of clusters; or
+        at least two of them by name.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-        The data. Indices and nearest neighbours are Euclidean in X as given, so scale X
+        The data. Indices and nearest neighbors use Euclidean distances in X, so scale X
         beforehand.
     n_clusters : iterable of int, default=None
-        The candidates, from 2 to half the number of samples. None tries 2 to 8, as far as that.
+        Candidates, from 2 to half the number of samples. None means 2 to 8, within this limit.
     labels_true : array-like of shape (n_samples,), default=None
-        Known classes, for orientation: neither the clusterings nor the choice use them.
+        Known classes, for comparison only: neither the clusterings nor the choice use them.
     indices : sequence of str, default=("silhouette", "dunn", "davies_bouldin_pairwise", \
             "calinski_harabasz", "connectivity")
         Internal indices, as in `compare_clusterings`. Sparse X has no Calinski-Harabasz index.
     stability : {"prediction_strength", "adjusted_rand", "matched_accuracy"}, \
             default="prediction_strength"
-        What is measured between halves; its rule, that of `choose_n_clusters`, makes the choice.
+        Measure of agreement between halves; `choose_n_clusters` describes its rule for the choice.
     reference : {"auto", "uniform", "box", "permuted"}, default="auto"
-        The data without structure that stability is held against, as in `choose_n_clusters`.
+        Data without structure to compare with, as in `choose_n_clusters`.
     n_repeats : int, default=10
         Number of random halvings, at least 2.
     param_name : str, default=None
-        The clusterer's parameter for the number of clusters; None finds it.
+        Parameter of the clusterer for the number of clusters; None detects it.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the halvings and of the clusterer's own `random_state` where that is None.
+        Seed of the halvings and of the clusterer's own `random_state` if that is None.
     n_jobs : int, default=None
         Number of joblib workers; the numbers do not depend on it.
     verbose : int, default=0
-        1 names each step on standard error and shows how far it has come.
+        1 prints each step and its progress to standard error.
     memory : str, path-like or joblib.Memory, default=None
-        Where finished halvings are kept. A run that was interrupted and starts again with the same
-        arguments, `random_state` an int, does only the rest; see :doc:`/user_guide/scale`.
+        Cache of finished halvings. An interrupted run that is repeated with the same arguments, and
+        an int as `random_state`, does only the remaining ones; see :doc:`/user_guide/scale`.
 
     Returns
     -------
     ClusteringReport
-        Of a dict a `ClustererComparison`, which holds one for each clusterer.
+        For a dict, a `ClustererComparison` with one report per clusterer.
 
     Raises
     ------
     ValueError
-        If an argument breaks a rule, or an index is undefined for a clustering; the message names
+        If an argument is invalid, or an index is undefined for a clustering; the message names
         argument, rule and value.
 
     See Also
@@ -139,9 +136,9 @@ def evaluate_clusterer(  # type: ignore[misc]  # the two forms do not name the o
 
     Notes
     -----
-    The connectivity looks at 10 neighbours, or at all others where there are fewer. What halves
-    cannot hold, a k above a sixth of the samples, carries no evidence and is never chosen; see
-    `choose_n_clusters`, which also says what the choice presumes.
+    The connectivity uses 10 neighbors, or all other samples if there are fewer. A k above a sixth
+    of the samples cannot be tested on halves and is never chosen; see `choose_n_clusters` for this
+    and for the assumptions of the choice.
 
     Examples
     --------
@@ -206,14 +203,14 @@ def evaluate_clusterer(  # type: ignore[misc]  # the two forms do not name the o
 
 
 def _evaluate_each(clusterer: Mapping[str, Any], **arguments: Any) -> ClustererComparison:
-    """Return the reports of several clusterers under one seed, and how they compare."""
+    """Return the reports of several clusterers with one seed, and their comparison."""
     if len(clusterer) < 2:
         raise ValueError(f"clusterer must hold at least two clusterers, got {len(clusterer)}.")
     for name, each in clusterer.items():
         check_methods(f"clusterer[{name!r}]", each, "fit_predict", "get_params", "set_params")
         resolve_parameter(each, arguments["param_name"])
     if isinstance(arguments["n_clusters"], Iterable):
-        arguments["n_clusters"] = list(arguments["n_clusters"])  # each reads it
+        arguments["n_clusters"] = list(arguments["n_clusters"])  # read by each of them
     arguments["random_state"] = seed = small_seed(arguments["random_state"])
     say = make_announcer(arguments["n_jobs"], arguments["verbose"])
     reports = {}
@@ -257,7 +254,7 @@ def _cluster_all(
 
 
 LEVEL = 0.05
-"""Of all statements on which of several clusterers is more stable, together."""
+"""Joint level of all comparisons of the stabilities."""
 
 
 @dataclass(frozen=True)
@@ -270,21 +267,21 @@ class Halvings:
     n_samples: int
 
     def halvings(self) -> Splits:
-        """Return the stabilities, as of splits that are independent given the data."""
+        """Return the stabilities as splits that are independent given the data."""
         return Splits(self.scores, 0.0)
 
 
 def compare_stabilities(reports: Mapping[str, ClusteringReport]) -> dict[int, Comparison]:
-    """Return the comparison of all pairs at each number of clusters that halves can hold.
+    """Compare all pairs at each number of clusters that the halves support.
 
-    The level of each makes all statements hold together.
+    The level of each comparison is adjusted so that all intervals hold simultaneously.
     """
     first, names = next(iter(reports.values())), tuple(reports)
     candidates, scoring = first.stability.candidates.tolist(), first.stability.method
     tried = [k for k in candidates if k * SMALLEST <= first.n_samples // 2]  # ascending
     question = Question(confidence_level=1 - LEVEL / max(len(tried), 1))
     scores = np.array([report.stability.replicates for report in reports.values()])
-    with warnings.catch_warnings():  # the table shows what is undefined
+    with warnings.catch_warnings():  # the table shows undefined values
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         return {
             k: compare(Halvings(names, of_k, scoring, first.n_samples), "halvings", question)
@@ -311,19 +308,19 @@ def _compare_indices(reports: Mapping[str, ClusteringReport]) -> ClusteringCompa
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class ClustererComparison(ReportsByName):
-    """The reports of several clusterers on the same halves of the data, and how stable each is.
+    """Reports of several clusterers on the same halves of the data, with their stabilities.
 
-    It is a mapping: ``comparison["ward"]`` is the report of one of them. It has the `warnings` of
-    all, and the `seed`, the `settings`, the `versions`, the `call` and the `date` of every report.
+    It is a mapping: ``comparison["ward"]`` is the report of one clusterer. It has the `warnings` of
+    all reports, and the `seed`, `settings`, `versions`, `call` and `date` of every report.
 
     Attributes
     ----------
     reports : dict of str to ClusteringReport
-        One for each clusterer, on the same halves and the same data without structure.
+        One report per clusterer, on the same halves and the same data without structure.
     comparisons : dict of int to Comparison
-        By number of clusters, as far as halves hold so many: the stabilities of all pairs, by
-        Student's t of their differences halving by halving. The intervals of all pairs and all
-        numbers of clusters hold together at 95 %, over random halvings of these data.
+        For each number of clusters that the halves support: the stabilities of all pairs, compared
+        by Student's t of their differences in each halving. The 95 % intervals of all pairs and
+        all numbers of clusters hold simultaneously, over random halvings of these data.
     indices : ClusteringComparison
         Internal indices of the clusterings of all samples by each clusterer and number of
         clusters, and the Pareto front of all of them.
@@ -332,29 +329,35 @@ class ClustererComparison(ReportsByName):
     comparisons: dict[int, Comparison]
     indices: ClusteringComparison
 
-    title, before = "Comparison of clusterers", "Before you quote a choice"
+    title, before = "Comparison of clusterers", "Warnings"
     main_part = "clusterings"
 
     @property
     def n_clusters(self) -> dict[str, int]:
-        """The choice of each; 1 where no number of clusters is stable enough."""
+        """The choice of each clusterer; 1 if no number of clusters is stable enough."""
         return {name: report.n_clusters for name, report in self.items()}
 
     @property
     def verdict(self) -> str:
-        """What each chooses, and which is more stable there."""
+        """The choice of each clusterer, and which is more stable there."""
         chosen = [f"{name} {count(k, 'cluster')}" for name, k in self.n_clusters.items()]
         told = [f"Choices: {', '.join(chosen)}."]
         found = [write_stabler(k, self.comparisons[k]) for k in self._quoted]
         if found:
             repeats = self._first.stability.replicates.shape[1]
-            told += [*found, f"This is of {repeats} random halvings of these data, the same for"]
-            told[-1] += " all, and says nothing of new data, nor that the more stable is right."
+            told += [
+                *found,
+                f"This is based on {repeats} random splits of these data, the same for",
+            ]
+            told[-1] += (
+                " all; it does not show how results vary with new data, nor that the more stable "
+                "algorithm is right."
+            )
         return " ".join(told)
 
     @property
     def facts(self) -> list[str]:
-        """The size of the data, and of how many clusterers."""
+        """The size of the data, and the number of clusterers."""
         return [
             f"{self._first.n_samples} samples, {self._first.n_features} features, "
             f"{len(self)} clusterers on the same halves"
@@ -362,7 +365,7 @@ class ClustererComparison(ReportsByName):
 
     @property
     def _quoted(self) -> list[int]:
-        """The numbers of clusters that are chosen by one of them, and compared."""
+        """The numbers of clusters that are chosen by some clusterer, and compared."""
         return sorted({*self.n_clusters.values()} & {*self.comparisons})
 
     def plot(self, ax: Any = None) -> StabilitiesDisplay:
@@ -371,7 +374,7 @@ class ClustererComparison(ReportsByName):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
+            Axes to draw on; None creates a figure.
 
         Returns
         -------
@@ -380,7 +383,7 @@ class ClustererComparison(ReportsByName):
         return StabilitiesDisplay({n: report.stability for n, report in self.items()}).plot(ax)
 
     def _make_sections(self) -> Iterator[Section]:
-        """Yield all side by side, each pair, and each clusterer."""
+        """Yield the sections of all clusterers side by side, of pairs, and of each clusterer."""
         yield self._show_side_by_side()
         yield self._show_pairs()
         for name, report in self.items():
@@ -389,7 +392,7 @@ class ClustererComparison(ReportsByName):
             yield Section(name, explains=told, code=report.clusterer, tables=[numbers])
 
     def _show_side_by_side(self) -> Section:
-        """Show what each chooses, with the numbers of its choice."""
+        """Yield the section of the choice of each clusterer, with its values."""
         method, known = self._first.stability.method, self._first.external is not None
         head = ["clusterer", "choice", " ".join(MEASURES[method]), "needed", "Pareto front"]
         head += ["adjusted Rand\nwith classes"] * known
@@ -405,20 +408,20 @@ class ClustererComparison(ReportsByName):
             quoted.append([name, str(k), *cells])
         figure = Figure(
             self.plot,
-            "Each with its standard error over the halvings; a ring is the choice. Dashed: the "
-            "same clusterer on data without structure.",
+            "Points with standard errors over the splits; a ring marks the choice. Dashed: "
+            "the same algorithm on data without structure.",
             label=f"Stability of {len(self)} clusterers against the number of clusters.",
             height=3.4,
         )
         sentences = [FRONT_OF_ALL, ORIENTATION] if known else [FRONT_OF_ALL]
-        table = Table("The choice of each.", head, quoted)
+        table = Table("Choice of each algorithm.", head, quoted)
         results = {"clusterings": rows}
         return Section(
             "Side by side", sentences=sentences, figures=[figure], tables=[table], results=results
         )
 
     def _show_pairs(self) -> Section:
-        """Show the difference of every two at each number of clusters."""
+        """Yield the section of the differences at each number of clusters."""
         rows, lines = self.differences(), []
         for row in sorted(rows, key=lambda row: row["n_clusters"] not in self._quoted):
             each = self.comparisons[row["n_clusters"]].differences[row["a"], row["b"]]
@@ -430,11 +433,11 @@ class ClustererComparison(ReportsByName):
         table = Table("Differences at k clusters.", head, lines, n_in_text=n_quoted, left=(1, 3))
         held = LEVEL / max(len(self.comparisons), 1)
         told = (
-            f"The difference is that of the {' '.join(MEASURES[self._first.stability.method])}, by "
-            "Student's t over the halvings. The intervals hold together at "
-            f"{100 * (1 - LEVEL):g} %, for all pairs and every k; P is corrected for the pairs, "
-            f"and shows a difference from {held:.2g} down. Agreement is the adjusted Rand index of "
-            "the clusterings of all samples by the two: 1 where they are the same."
+            f"Difference of the {' '.join(MEASURES[self._first.stability.method])}, by "
+            "Student's t over the splits. Intervals are simultaneous at "
+            f"{100 * (1 - LEVEL):g} % over all pairs and k; P-values are corrected for the "
+            f"pairs and significant at {held:.2g} or less. Agreement is the adjusted Rand "
+            "index of the two clusterings of all samples; 1 if they are identical."
         )
         return Section(
             "Which is more stable?",
@@ -444,12 +447,12 @@ class ClustererComparison(ReportsByName):
         )
 
     def differences(self) -> list[dict[str, Any]]:
-        """Return the difference of every two clusterers at each number of clusters.
+        """Return the differences of all pairs of clusterers at each number of clusters.
 
         Returns
         -------
         list of dict
-            With the number of clusters, what ``to_dict`` of the `Difference` holds of the two
+            The number of clusters, the entries of ``to_dict`` of the `Difference` of the two
             stabilities, and the adjusted Rand index of the two clusterings of all samples.
         """
         return [
@@ -460,12 +463,12 @@ class ClustererComparison(ReportsByName):
         ]
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return one row for each clusterer and number of clusters, as plain Python objects.
+        """Return one row per clusterer and number of clusters, as plain Python objects.
 
         Returns
         -------
         list of dict
-            The rows of the reports, each with the name of its clusterer; `front` is of all of them.
+            The rows of the reports with the name of the clusterer; `front` refers to all of them.
         """
         rows = [{"name": name} | row for name, report in self.items() for row in report.rows()]
         fronts = self.indices.front.tolist()
@@ -477,14 +480,14 @@ FRONT_OF_ALL = (
     "one."
 )
 NOT_RIGHT = (
-    "The more stable one is not the right one for that: an algorithm that cuts a cloud at the same "
-    "place every time is stable, whatever the data. All halvings hold the same samples, so how the "
-    "difference would vary with new ones is not told."
+    "More stable does not mean right: an algorithm that cuts a cloud at the same place every "
+    "time is stable on any data. All splits use the same samples, so they do not show how "
+    "the difference would vary with new ones."
 )
 
 
 def write_stabler(k: int, found: Comparison) -> str:
-    """Say which clusterer is more stable than which at a number of clusters, and what is open."""
+    """Return which clusterers are more stable at a number of clusters, and what is undecided."""
     order = [found.names[place] for place in found.order]
     best, others = order[0], order[1:]
     pairs = {
@@ -494,8 +497,8 @@ def write_stabler(k: int, found: Comparison) -> str:
     same = [name for name, each in pairs.items() if each.value == 0 == each.standard_error]
     shown = [name for name, each in pairs.items() if each.pvalue <= each.level]
     left = [name for name in others if name not in same and name not in shown]
-    told = [f"is as stable as {' and '.join(same)} on every halving"] if same else []
-    for names, word in ((shown, "is"), (left, "is not shown to be")):
+    told = [f"is as stable as {' and '.join(same)} on every split"] if same else []
+    for names, word in ((shown, "is"), (left, "is not significantly")):
         if names:
             ends = [_write_ends_from(best, pairs[name]) for name in names]
             listed = " and ".join(f"{n} ({e})" for n, e in zip(names, ends, strict=True))
@@ -504,7 +507,7 @@ def write_stabler(k: int, found: Comparison) -> str:
 
 
 def _write_ends_from(first: str, each: Any) -> str:
-    """Return how much more stable the first of a pair is, with the interval."""
+    """Return the difference in stability of a pair, with its interval."""
     low, high = each.interval.low, each.interval.high
     value = each.value
     if each.a != first:
@@ -514,12 +517,13 @@ def _write_ends_from(first: str, each: Any) -> str:
 
 @dataclass(eq=False, repr=False)
 class StabilitiesDisplay(Display):
-    """The stability of several clusterers against the number of clusters, and their choices."""
+    """Stability of several clusterers by number of clusters, and their choices."""
 
     choices: Mapping[str, NClustersChoice]
 
     def _draw(self, ax: Any) -> None:
-        """Draw the curve of each, dashed that of data without structure, and mark the choices."""
+        """Draw the curve of each clusterer, dashed for data without structure, and mark the
+        choices."""
         for place, (name, each) in enumerate(self.choices.items()):
             at = each.candidates + 0.08 * (place - (len(self.choices) - 1) / 2)  # side by side
             style: dict[str, Any] = {"color": f"C{place % 2}"}

@@ -1,6 +1,6 @@
-"""A report of predictions that somebody else made: what was predicted, how well, and how sure.
+"""Report of existing predictions: metrics with intervals, curves, calibration.
 
-Read from top to bottom: the public function and its report; the verdict; the warnings.
+Read from top to bottom: the public function, its report, and the drawings.
 """
 
 from __future__ import annotations
@@ -15,35 +15,33 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import brier_score_loss, mean_squared_error, roc_auc_score
 
-from skeval._inference.errors import Tested, spread_of_mean
+from skeval._inference.errors import TestLosses, spread_of_mean
 from skeval._inference.estimate import Curve, Results
 from skeval._inference.intervals import describe_groups
-from skeval._resampling.fits import OutOfFold
-from skeval._resampling.task import Target
+from skeval._resampling.predictions import Predictions
+from skeval._resampling.target import Target
 from skeval.metrics import CalibrationDisplay, NetBenefitDisplay
 from skeval.model_selection import Comparison, compare_predictions
 from skeval.model_selection._fold_metrics import measure_metrics
 from skeval.model_selection._threshold import measure_at, read_rule
 from skeval.report import _given, _predictions, _sentences
 from skeval.report._comparison import EvaluationComparison, collect_cautions
-from skeval.report._given import KINDS, Given, GivenReport
+from skeval.report._given import KINDS, GivenReport
 from skeval.report._multilabel import MultilabelReport, evaluate_labels
+from skeval.report._prediction_checks import warn_of_predictions
 from skeval.report._predictions import HardSamples
-from skeval.report._sections import Caution, Figure, Section, Table, list_few
+from skeval.report._sections import Figure, Section, Table, list_few
 from skeval.report._sentences import RareClass
 from skeval.report._source import describe_run
 from skeval.utils._checks import RandomStateLike, check_confidence_level, check_option, small_seed
 from skeval.utils._plotting import shorten_name
 from skeval.utils._text import count, write_ends, write_number
 
-__all__ = ["PredictionsReport", "evaluate_predictions"]
-
-FEW_OF_CLASS = 10
 MEANINGS = {
-    "Brier score": "The Brier score is the mean squared distance of the probabilities from what "
-    "happened; 0 is best.",
-    "area under the ROC curve": "The area under the ROC curve is the share of pairs, one sample of "
-    "each class, of which the right one has the higher score; 1 is best.",
+    "Brier score": "The Brier score is the mean squared difference between predicted probability "
+    "and outcome; 0 is best.",
+    "area under the ROC curve": "The area under the ROC curve is the share of pairs of samples "
+    "from both classes that the score ranks correctly; 1 is best.",
 }
 
 
@@ -62,80 +60,82 @@ def evaluate_predictions(
     confidence_level: float = 0.95,
     random_state: RandomStateLike = None,
 ) -> Evaluated:
-    """Return every metric of predictions with its interval, and what else they tell.
+    """Evaluate existing predictions: every metric with its confidence interval.
 
-    For systems that are no estimators, or that were trained elsewhere: the predictions are taken as
-    they are, and the intervals are for the same system on new samples. `report.answer` is the
-    metric that fits: of labels the error rate, of probabilities the Brier score, of scores the area
-    under the ROC curve, of numbers the root mean squared error. It stands beside what the best
-    answer that is always the same has on the same samples.
+    For systems that are not estimators, or were trained elsewhere: the system is not retrained, and
+    the intervals are for the same system on new samples. `report.answer` is the main metric: the
+    error rate of labels, the Brier score of probabilities, the area under the ROC curve of scores,
+    the root mean squared error of numbers. It is compared with the baseline, the best constant
+    prediction on the same samples.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,) or (n_samples, n_labels)
-        True classes or numbers; of several labels a sample 0 or 1 for each.
+        True classes or numbers; with several labels per sample 0 or 1 for each label.
     predictions : array-like of shape (n_samples,) or (n_samples, n_classes), or dict of them
         Labels; probabilities or scores of the second of two classes, or of each class; or numbers.
-        Of several labels a sample 0 or 1, or a probability, for each of them.
-        A dict, or a data frame whose columns are no classes of `y_true`, holds those of several
+        Labels of 0 and 1, or -1 and 1, may stand for two classes with other names: 1 is "yes",
+        "true" or "positive", and of all other names `pos_label`.
+        With several labels per sample, 0 or 1 or a probability for each label.
+        A dict, or a data frame whose columns are not classes of `y_true`, contains several
         systems, which are compared by `compare_predictions`.
     kind : {"auto", "labels", "probabilities", "scores", "numbers"}, default="auto"
-        What they are. "auto": labels where all are classes of `y_true`, or text; numbers where
-        `y_true` has fractions or more than 20 distinct whole numbers; else probabilities where they
-        lie in [0, 1] and those of a sample add up to 1; else scores.
+        Kind of the predictions. "auto": labels if all are classes of `y_true`, text, or only 0 and
+        1; numbers if `y_true` has fractions or more than 20 distinct whole numbers; otherwise
+        probabilities if they lie in [0, 1] and those of a sample add up to 1; otherwise scores.
     threshold : float, "youden" or dict, default=None
-        From which probability or score on a sample of two classes is predicted to be of the
-        second. None is 0.5 for probabilities; scores then have no labels, and only what ranks them
-        is measured. A number must not have been chosen with a look at these samples: "youden",
-        ``{"sensitivity": 0.9}``, ``{"specificity": 0.9}`` and ``{"cost_ratio": 5}`` choose one on
-        them, and ``report.at_threshold`` says what is to be expected of it on others, as
-        `threshold_measures` has it.
+        Probability or score from which a sample is predicted as the second of two classes. None
+        means 0.5 for probabilities; scores then have no labels, and only their ranking is
+        evaluated. A number must have been chosen without these samples. "youden",
+        ``{"sensitivity": 0.9}``, ``{"specificity": 0.9}`` and ``{"cost_ratio": 5}`` choose a
+        threshold on them, and ``report.at_threshold`` has the values to expect on other samples,
+        computed by `threshold_measures`.
     scoring : str, callable, list or dict, default=None
-        Metrics beside the usual ones: names of scorers, or ``metric(y_true, predictions)``, which
-        gets the predictions as they are given.
+        Additional metrics: names of scorers, or ``metric(y_true, predictions)``, called with the
+        predictions as passed.
     groups : array-like of shape (n_samples,), default=None
-        Samples that belong together, as those of one patient: every interval is then made of the
+        Samples that belong together, such as those of one patient: intervals then use the
         variance between groups.
     by : array-like of shape (n_samples,), or dict or data frame of them, default=None
-        Subgroup of each sample, or several such columns: the answer in each subgroup, and what of
-        the differences from the rest is left where chance is reckoned with.
+        Subgroup of each sample, or several such columns: the report has the main metric in each
+        subgroup, and the differences from the rest with corrected P-values.
     sample_weight : array-like of shape (n_samples,), default=None
         Positive weights of the samples.
     pos_label : int, float, bool or str, default=None
-        Of two classes the one that probabilities or scores are of; None is the second in sorted
-        order.
+        With two classes, the class to which probabilities or scores refer; None means the second
+        in sorted order.
     labels : array-like of shape (n_classes,), default=None
-        The class of each column of `predictions`, or the label of each column of `y_true`; None
-        takes the names of the columns of a data frame, else the sorted classes of `y_true`.
+        Class of each column of `predictions`, or label of each column of `y_true`; None means the
+        column names of a data frame, or the sorted classes of `y_true`.
     confidence_level : float, default=0.95
         Nominal coverage of the intervals.
     random_state : int, RandomState, Generator or None, default=None
-        Draws the bootstrap resamples of those metrics of `scoring` that have no formula.
+        Seed of the bootstrap, for metrics in `scoring` without a formula.
 
     Returns
     -------
     PredictionsReport
-        Of several labels a sample a `MultilabelReport`; of several systems an
-        `EvaluationComparison`, which holds one for each.
+        A `MultilabelReport` for several labels per sample; an `EvaluationComparison` with one
+        report per system for several systems.
 
     Raises
     ------
     ValueError
-        If an argument breaks a rule; the message names argument, rule and value. Of several
-        labels a sample `scoring`, `pos_label` and the choice of a threshold are refused.
+        If an argument is invalid; the message names argument, rule and value. With several labels
+        per sample, `scoring`, `pos_label` and choosing a threshold are not supported.
 
     See Also
     --------
-    evaluate : The same for an estimator, whose training is part of the question.
+    evaluate : The same for an estimator, including its training.
     skeval.model_selection.metric_interval : One metric.
     skeval.model_selection.compare_predictions : Several systems.
 
     Notes
     -----
     In 27 cells of 100 or 200 sets (``benchmarks/results/coverage_predictions.csv``) 95 % intervals
-    of metrics at a given threshold, losses and areas held the truth in .88 to 1.00, on average in
-    .95 to .96; average precision in .77 with one event and .90 with four, in .89 to .91 in three of
-    nine cells of groups. `calibration_measures` says it of its own.
+    of metrics at a fixed threshold, of losses and of areas covered the true value in .88 to 1.00,
+    on average in .95 to .96; those of average precision in .77 with one event, in .90 with four,
+    and in .89 to .91 in three of nine cells with groups. `calibration_measures` has its own table.
 
     Examples
     --------
@@ -146,9 +146,8 @@ def evaluate_predictions(
     >>> p = 1 / (1 + np.exp(-rng.normal(2 * y - 1, 1.0)))
     >>> report = skeval.evaluate_predictions(y, p)
     >>> print(report.verdict)
-    Brier score 0.130, 95 % interval 0.110 to 0.154; always answering with the shares of the
-    classes has 0.247; area under the ROC curve 0.91. Better than chance: it beats that guess on
-    the same samples.
+    Brier score 0.130 (95 % CI 0.110 to 0.154). Always predicting the class frequencies gives
+    0.247; area under the ROC curve 0.91. Better than chance: lower error on the same samples.
     """
     arguments = dict(locals())  # first, while the only local variables are the arguments
     check_confidence_level(confidence_level)
@@ -163,7 +162,7 @@ def evaluate_predictions(
     groups, weight = _given.read_units(groups, sample_weight, n)
     seed = small_seed(random_state)
     options = {"groups": groups, "sample_weight": sample_weight, "random_state": seed}
-    with warnings.catch_warnings():  # the report says what is undefined
+    with warnings.catch_warnings():  # the report lists undefined metrics
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         at_threshold, found = None, given.collect(slice(None), groups, weight)
         sample = given.positive is not None and found.ranked
@@ -208,8 +207,8 @@ def evaluate_predictions(
     )
 
 
-def find_worst(found: OutOfFold, index: Any) -> HardSamples:
-    """Return the samples that are wrong, those first to whose class least was given."""
+def find_worst(found: Predictions, index: Any) -> HardSamples:
+    """Return the misclassified samples, the lowest score of the true class first."""
     if not found.answers:
         none = np.empty(0, dtype=np.intp)
         return HardSamples(none, (), (), (), np.empty(0), 0, none.astype(bool), {})
@@ -250,7 +249,7 @@ def _evaluate_each(systems: Mapping[str, Any], arguments: dict[str, Any]) -> Eva
 
 
 def _compare_systems(reports: Mapping[str, Any], options: Mapping[str, Any]) -> Comparison:
-    """Return the comparison of all pairs by the metric that answers."""
+    """Return the comparison of all pairs by the main metric."""
     kinds = {report.kind for report in reports.values()}
     if len(kinds) > 1:
         raise ValueError(f"predictions must all be of one kind, got {sorted(kinds)}; see kind=.")
@@ -272,7 +271,7 @@ def _compare_systems(reports: Mapping[str, Any], options: Mapping[str, Any]) -> 
     else:
         given = {name: 1 - each.loss for name, each in found.items()}
     shared = ("groups", "sample_weight", "confidence_level", "random_state")
-    with warnings.catch_warnings():  # the table shows what is undefined
+    with warnings.catch_warnings():  # the table shows undefined values
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         made = compare_predictions(
             truth, given, metric=metric, method="max_t", **{name: options[name] for name in shared}
@@ -282,45 +281,43 @@ def _compare_systems(reports: Mapping[str, Any], options: Mapping[str, Any]) -> 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class PredictionsReport(GivenReport):
-    """What predictions are worth, metric by metric.
+    """Report of predictions, metric by metric.
 
-    It has the `warnings`, the `seed`, the `settings`, the `versions`, the `call` and the `date` of
-    every report.
+    It has the `warnings`, `seed`, `settings`, `versions`, `call` and `date` of every report.
 
     Attributes
     ----------
     answer : Estimate
         The number to quote; see `evaluate_predictions`.
     kind : {"labels", "probabilities", "scores", "numbers"}
-        What was predicted.
+        Kind of the predictions.
     threshold : float or None
-        From which probability or score on a sample is predicted to be positive.
+        Probability or score from which a sample is predicted as positive.
     positive : object
-        The class that probabilities or scores of two classes are of; None where there is none.
+        The class to which probabilities or scores of two classes refer, or None.
     calibration : dict of Estimate, or None
-        What `calibration_measures` finds of the probabilities of two classes; else None.
+        Results of `calibration_measures` for probabilities of two classes, else None.
     at_threshold : dict of Estimate, or None
-        What `threshold_measures` finds of the threshold; None where there is none.
+        Results of `threshold_measures`; None without a threshold.
     metrics : dict of str to Estimate
-        The usual metrics, of all samples and of each class, and what `scoring` named.
+        The usual metrics, for all samples and for each class, and those in `scoring`.
     confusion : ConfusionRates or None
-        The confusion matrix with intervals of its rates; None for numbers and for scores without a
+        Confusion matrix with intervals of its rates; None for numbers and for scores without a
         threshold.
     hard_samples : HardSamples
-        The samples that are predicted worst. ``wrong`` is 1 less the probability of the true class,
-        where there are probabilities.
+        The worst predictions. ``wrong`` is 1 minus the probability of the true class if there are
+        probabilities.
     subgroups : dict of Estimate, or None
-        The answer in each subgroup. Its attribute `less_the_rest` holds the difference of each to
+        Main metric in each subgroup. Its attribute `less_the_rest` has the difference of each from
         all other samples, with a P-value corrected for the number of subgroups.
-    out_of_fold : OutOfFold
-        The predictions, as classes by number.
+    out_of_fold : Predictions
+        The predictions, with integer classes.
     guess : Guess or None
-        The best answer that is always the same, and the difference to it on the same samples; None
-        for scores.
+        Best constant prediction, with the difference from it on the same samples; None for scores.
     rare : RareClass or None
-        The rarest class, where it is rare, and the statistic that counts there.
+        Rarest class, if it is rare, with the metric that is used instead of the error.
     unanswered : tuple of str
-        The classes that are predicted for no sample.
+        Classes that are never predicted.
     confidence_level : float
         Nominal coverage of the intervals.
     n_samples : int
@@ -335,11 +332,11 @@ class PredictionsReport(GivenReport):
 
     scored = "predictions"
     told = (*GivenReport.told, "positive", "rare", "unanswered")
-    residuals = "the prediction of each sample and how far the truth lies above it."
+    residuals = "true value minus prediction of each sample."
 
     @property
     def verdict(self) -> str:
-        """The answer with its interval, the guess, and whether it is better than that."""
+        """The main metric with its interval, the baseline, and whether the system is better."""
         interval, text = self.answer.interval, self._say_beside_guess()
         name = {"numbers": "r2", "probabilities": "roc_auc"}.get(self.kind, "")
         if name in self.metrics and np.isfinite(self.metrics[name].value):
@@ -347,22 +344,22 @@ class PredictionsReport(GivenReport):
         if self.unanswered:
             text += f"; never predicted: {list_few(self.unanswered, 3)}"
         if self.answer.name == _sentences.name_metric("roc_auc"):
-            chance = "it may say nothing: the interval includes 0.5"
+            chance = "no evidence that it beats chance: the interval includes 0.5"
             if interval.low > 0.5:
-                chance = "better than chance, which has 0.5"
+                chance = "better than chance (0.5)"
             elif interval.high < 0.5:
-                chance = "worse than chance, which has 0.5"
+                chance = "worse than chance (0.5)"
             return f"{text}: {chance}."
         return f"{text}. {_sentences.write_chance(self.guess, self._rare, None)}".rstrip()
 
     @property
     def _rare(self) -> RareClass | None:
-        """The rare class, where the answer is not of probabilities."""
+        """The rare class, unless the main metric uses probabilities."""
         return self.rare if self.kind != "probabilities" else None
 
     @property
     def headline(self) -> str:
-        """The answer with its interval beside the guess."""
+        """The main metric with its interval, compared with the baseline."""
         if self.answer.name == _sentences.name_metric("roc_auc"):
             return self.verdict
         return _sentences.write_headline(
@@ -375,19 +372,19 @@ class PredictionsReport(GivenReport):
 
     @property
     def basis(self) -> list[str]:
-        """What the answer is, where few know it, and what the intervals are for."""
+        """Explanation of a lesser-known main metric, and the target of the intervals."""
         more = ", each with its weight" if np.ptp(self.out_of_fold.weight) else ""
         meaning = [text for name, text in MEANINGS.items() if name == self.answer.name]
         return [*meaning, self._tell_target(more), *self._describe_groups()]
 
     def _describe_groups(self) -> Iterator[str]:
-        """Yield how alike the samples of a group are, by the loss of each."""
+        """Yield the within-group correlation of the losses."""
         found = self.out_of_fold
         if found.group is None or np.isnan(found.loss).any():
             return
         weight = found.look_up(found.weight)
-        spread = spread_of_mean(Tested(found.loss, weight, found.group))
-        alone = spread_of_mean(Tested(found.loss, weight)).variance
+        spread = spread_of_mean(TestLosses(found.loss, weight, found.group))
+        alone = spread_of_mean(TestLosses(found.loss, weight)).variance
         if spread.variance > 0:
             effective = self.n_samples * min(1.0, alone / spread.variance)
             known = {**spread.details, "effective_n_samples": effective}
@@ -395,17 +392,17 @@ class PredictionsReport(GivenReport):
 
     @property
     def facts(self) -> list[str]:
-        """What was predicted, and the classes."""
+        """The predictions, and the classes."""
         what = self.kind
         if self.positive is not None:
             what += f" of class {self.positive}"
         facts = [f"{self._describe_classes()} with {what}"]
         if self.threshold is not None:
-            facts.append(f"predicted as {self.positive} from {self.threshold:g} on")
+            facts.append(f"predicted as {self.positive} at a threshold of {self.threshold:g}")
         return facts if self.n_groups is None else [*facts, f"{self.n_groups} groups"]
 
     def _make_sections(self) -> Iterator[Section]:
-        """Yield the metrics with the curves, then subgroups and samples."""
+        """Yield the sections of metrics and curves, subgroups and samples."""
         yield self._show_metrics()
         yield self._show_curves()
         yield self._show_threshold()
@@ -414,18 +411,21 @@ class PredictionsReport(GivenReport):
         yield self._show_hard_samples()
 
     def _explain_metrics(self) -> str:
-        """Say what the metrics are of."""
-        text = "Of the predictions as they are."
+        """Describe the samples of the metrics."""
+        text = "Computed from the given predictions."
         if self.kind == "scores" and self.threshold is None:
-            text += " Scores without a threshold have no labels: give threshold= for the rest."
+            text += (
+                " Without a threshold, scores have no predicted labels: pass threshold= for the "
+                "other metrics."
+            )
         return text
 
     def _describe_curve(self, name: str) -> str:
-        """Say what the band is."""
-        return f"{name} curve with its interval at each point and the band of the whole curve."
+        """Describe the band."""
+        return f"{name} curve with pointwise intervals and a simultaneous band."
 
     def _draw_curves(self) -> Iterator[Figure]:
-        """Yield the scores and the curves, and of probabilities of two classes the net benefit."""
+        """Yield scores and curves, and for probabilities of two classes the net benefit."""
         yield from self._draw_scores()
         yield from super()._draw_curves()
         found, classes = self.out_of_fold, self.out_of_fold.target.classes
@@ -436,15 +436,15 @@ class PredictionsReport(GivenReport):
         made = NetBenefitDisplay.from_predictions
         yield Figure(
             partial(made, found.target.y, found.probabilities[:, 1], **options),
-            f"Net benefit: what it is worth to treat those whose probability of {classes[1]} "
-            "reaches the threshold, in true positives per sample, where the threshold says how "
-            "many false ones one of them outweighs. Of use where it lies above both lines.",
-            label="Net benefit by threshold, beside treating all and none.",
+            f"Net benefit of treating everyone whose probability of {classes[1]} reaches the "
+            "threshold, in true positives per sample; the odds of the threshold are the cost "
+            "of a false positive. The model is useful where its curve is above both lines.",
+            label="Net benefit by threshold, compared with treating all and none.",
             height=3.6,
         )
 
     def _draw_scores(self) -> Iterator[Figure]:
-        """Yield how the scores of each class are spread."""
+        """Yield the distribution of the scores of each class."""
         found, classes = self.out_of_fold, self.out_of_fold.target.classes
         scores = found.class_scores
         if classes is None or scores is None:
@@ -453,10 +453,10 @@ class PredictionsReport(GivenReport):
         if len(classes) > 2:
             own = scores[np.arange(len(scores)), found.target.codes]
             yield Figure(
-                partial(draw_spreads, own, found.target, f"{what} of the truth"),
-                f"The {what} of the class that is true, by class: median, middle half and nine "
-                "tenths of its samples. Best is far to the right.",
-                label=f"Spread of the {what} of the truth by class.",
+                partial(draw_spreads, own, found.target, f"{what} of the true class"),
+                f"{what} of the true class, by class: median, middle half and 90 % of its "
+                "samples. Far to the right is best.",
+                label=f"Spread of the {what} of the true class, by class.",
                 height=1.2 + 0.25 * min(len(classes), 30),
             )
             return
@@ -464,14 +464,14 @@ class PredictionsReport(GivenReport):
         draw = partial(draw_scores, scores[:, 1], found.target, found.weight, self.threshold)
         yield Figure(
             partial(draw, label),
-            f"The {label}, by the class that is true. The classes are told apart where they do not "
-            "overlap.",
+            f"The {label}, by true class. The classes are separated where the histograms do "
+            "not overlap.",
             label=f"Histograms of the {what} by class.",
             height=3.6,
         )
 
     def _draw_curves_of_many(self, classes: np.ndarray) -> Iterator[Figure]:
-        """Yield how often the class of the largest probability is the true one."""
+        """Yield the accuracy by the largest probability."""
         found = self.out_of_fold
         if found.probabilities is None:
             return
@@ -481,13 +481,13 @@ class PredictionsReport(GivenReport):
         made = CalibrationDisplay.from_predictions
         yield Figure(
             partial(made, found.target.y, found.probabilities, **options),
-            "Calibration: how often the likeliest class is the true one, by its probability.",
+            "Calibration: accuracy of the most probable class at each predicted probability.",
             label="Calibration curve with the intervals of its bins.",
             height=3.6,
         )
 
     def _show_threshold(self) -> Section:
-        """Show what is right at the threshold, and what choosing it has cost."""
+        """Yield the section of the threshold, with the optimism of choosing it."""
         found = self.at_threshold
         if found is None:
             return Section("The threshold", results={"at_threshold": None})
@@ -504,20 +504,20 @@ class PredictionsReport(GivenReport):
             ends = write_ends(cut.interval.low, cut.interval.high)
             caption = (
                 f"The threshold {write_number(cut.value)} was chosen on these samples "
-                f"({self.level} {ends}): estimates are "
-                "for new ones, less what choosing it here adds."
+                f"({self.level} {ends}). Estimates are for new samples, corrected for the "
+                "optimism of choosing it here."
             )
         table = Table(caption, head, rows, left=(0, 2))
         return Section(heading, tables=[table], results={"at_threshold": found})
 
     def _show_calibration(self) -> Section:
-        """Show how far the probabilities are off."""
+        """Yield the section of the calibration measures."""
         found = self.calibration
         if found is None:
             return Section("Calibration", results={"calibration": None})
         rows = [(each.name, each.value, each.interval) for each in found.values()]
         table = Table(
-            "As an external validation reports it.",
+            "Reported as in external validations.",
             ["measure", "estimate", self.level],
             rows,
             notes={found[name].name: note for name, note in BEST.items()},
@@ -528,9 +528,9 @@ class PredictionsReport(GivenReport):
         if curve is not None:
             figure = Figure(
                 partial(draw_smooth, curve),
-                "How often the event happens by the probability that was said: a restricted cubic "
-                "spline of its log-odds, from which the distances of the table are taken.",
-                label="Smooth calibration curve with its interval at each probability.",
+                "Observed frequency at each predicted probability: a restricted cubic spline "
+                "of the log-odds, from which the distances in the table are computed.",
+                label="Smooth calibration curve with pointwise confidence intervals.",
                 height=3.6,
             )
             figures.append(figure)
@@ -538,7 +538,7 @@ class PredictionsReport(GivenReport):
         return Section(told, sentences, figures=figures, tables=[table], results=results)
 
     def _show_hard_samples(self) -> Section:
-        """Show the samples that are predicted worst."""
+        """Yield the section of the worst predictions."""
         hard, numbers = self.hard_samples, self.class_sizes is None
         found = self.out_of_fold
         results = {"hard_samples": hard.to_records()}
@@ -546,26 +546,26 @@ class PredictionsReport(GivenReport):
         if not n_hard or not found.answers:
             return Section("Samples", results=results)
         n_wrong = int(np.sum(found.predicted != found.target.codes)) if not numbers else 0
-        heading = f"{count(n_wrong, 'sample')} {'is' if n_wrong == 1 else 'are'} predicted wrongly"
+        heading = f"{count(n_wrong, 'sample')} {'is' if n_wrong == 1 else 'are'} misclassified"
         told, table = [], self._tabulate_samples()
         if numbers:
             verb = "is" if n_hard == 1 else "are"
             heading = f"{count(n_hard, 'sample')} {verb} more than three times as far off as usual"
             told.append(f"{heading}.")
         elif found.probabilities is not None:
-            last = "probability of the truth"
+            last = "probability of the true class"
             table = self._tabulate_samples(last, lambda wrong: f"{1 - wrong:.3f}")
         elif found.class_scores is None:
-            table = self._tabulate_samples(caption="Predicted wrongly, the first of them.")
+            table = self._tabulate_samples(caption="Misclassified samples (first rows).")
         told += [
-            f"{n_wrong} of {size} samples of class {name} are predicted wrongly."
+            f"{n_wrong} of {size} samples of class {name} are misclassified."
             for name, (n_wrong, size) in hard.unknown.items()
         ]
         return Section(heading, sentences=told, tables=[table], results=results)
 
 
 Evaluated = PredictionsReport | MultilabelReport | EvaluationComparison
-"""What predictions of classes or numbers, of several labels, and of several systems give."""
+"""Union of the reports of predictions."""
 
 
 WORDS = {
@@ -575,26 +575,26 @@ WORDS = {
     "npv": "negative predictive value",
 }
 BEST = {
-    "observed_expected": "1 is best; above 1 the event happens more often than is said",
-    "in_the_large": "0 is best; the shift of the log-odds that makes it happen as often",
-    "intercept": "0 is best, beside a slope of 1",
-    "slope": "1 is best; below 1 probabilities are too extreme",
+    "observed_expected": "1 is best; above 1 events are more frequent than predicted",
+    "in_the_large": "0 is best; the shift of the log-odds that makes both frequencies equal",
+    "intercept": "0 is best (with a slope of 1)",
+    "slope": "1 is best; below 1 the probabilities are too extreme",
     "ici": "0 is best",
     "e50": "0 is best",
     "e90": "0 is best",
-    "scaled_brier": "1 is best; 0 is that of answering the share of the class always",
+    "scaled_brier": "1 is best; 0 is predicting the prevalence for everyone",
 }
-"""What the measures of calibration are where all is right."""
+"""Calibration measures of perfectly calibrated probabilities."""
 
 
 WANTED = 0.1
-"""To how much either way a slope should be known: the width of Riley et al. (2021) is 0.2."""
+"""Half-width of the interval of a precise slope; the width of Riley et al. (2021) is 0.2."""
 KNOWN = 1.0
-"""A slope that is known worse does not tell how many samples it takes to know it."""
+"""Half-width above which a slope is too imprecise to plan the number of samples."""
 
 
 def write_calibration(found: Results, n_samples: int) -> tuple[str, str]:
-    """Say whether the slope and the number of events are those of right probabilities, and more."""
+    """Interpret the calibration slope and the number of events."""
     told = []
     for name, best, below, above in (
         ("slope", 1, "too extreme", "not extreme enough"),
@@ -602,181 +602,34 @@ def write_calibration(found: Results, n_samples: int) -> tuple[str, str]:
     ):
         interval = found[name].interval
         if name == "slope" and interval.high < 0:
-            told.append("the wrong way round")
+            told.append("reversed")
         elif interval.high < best:
             told.append(below)
         elif interval.low > best:
             told.append(above)
     if found["scaled_brier"].interval.high < 0:
-        told.append("worse than the share of the class as the answer to all")
+        told.append("worse than predicting the prevalence for everyone")
     if not told and np.isnan(found["slope"].interval.low):
-        return "Whether the probabilities are right cannot be told: their slope is undefined", ""
+        return "Calibration is unknown, because the slope is undefined", ""
     slope = found["slope"].interval
-    known = f" The slope is known from {slope.low:.2f} to {slope.high:.2f}."
+    known = f" The confidence interval of the slope is {slope.low:.2f} to {slope.high:.2f}."
     reach = (slope.high - slope.low) / 2
     if WANTED < reach <= KNOWN:
         n_wanted = float(f"{n_samples * (reach / WANTED) ** 2:.2g}")
-        known += f" To know it to +- {WANTED} takes about {n_wanted:.0f} samples like these."
+        known += f" A margin of +- {WANTED} requires about {n_wanted:.0f} samples like these."
     if not np.isfinite([slope.low, slope.high]).all():
         known = ""
     return f"Probabilities are {' and '.join(told) or 'not shown to be off'}", known
 
 
-def warn_of_predictions(
-    given: Given, found: OutOfFold, metrics: Results, y_true: Any, *, chosen: bool
-) -> Iterator[Caution]:
-    """Yield what a reader should know before quoting a number."""
-    yield from _warn_of_units(given, found, y_true)
-    yield from _warn_of_scores(given, found, metrics)
-    yield from _warn_of_certainty(given)
-    if chosen:
-        yield Caution(
-            "chosen-threshold",
-            "The threshold was chosen on these samples: the metrics of labels and the confusion "
-            "matrix are better than is to be expected on others, which the table of the threshold "
-            "has.",
-        )
-    yield from _predictions.warn_of_metrics(metrics)
-    yield from _warn_of_classes(given, found)
-
-
-def _warn_of_units(given: Given, found: OutOfFold, y_true: Any) -> Iterator[Caution]:
-    """Say which samples may not be independent, and whether groups are too few."""
-    n = len(given.target)
-    index = getattr(y_true, "index", None)
-    if index is not None and not callable(index) and not index.is_unique:
-        n_same = int(index.duplicated(keep=False).sum())
-        yield Caution(
-            "copies",
-            f"{n_same} of {n} rows share their name in the index with another one: if rows of one "
-            "name belong together, as those of one patient do, give groups=, else intervals are "
-            "too short.",
-        )
-    elif found.cases.n_groups is None:
-        yield from _warn_of_copies(given, found)
-    yield from _given.warn_of_few_groups(found)
-
-
-def _warn_of_certainty(given: Given) -> Iterator[Caution]:
-    """Say how often a probability is 0 or 1, and how often it then is wrong."""
-    if given.kind != "probabilities" or given.response is None:
-        return
-    own = given.response[np.arange(len(given.target)), given.target.codes]
-    n_wrong = int(np.sum(own == 0))
-    if n_wrong:
-        yield Caution(
-            "impossible",
-            f"{n_wrong} of {len(own)} samples have a probability of 0 for what is true: their log "
-            "loss is infinite, and taken for that of the smallest number there is.",
-        )
-
-
-def _warn_of_scores(given: Given, found: OutOfFold, metrics: Results) -> Iterator[Caution]:
-    """Say which scores are no probabilities, are all the same, or rank the wrong way round."""
-    n = len(given.target)
-    if given.kind == "scores" and given.response is not None and given.response.ndim == 1:
-        scores = given.response
-        outside = int(np.sum((scores < 0) | (scores > 1)))
-        if outside:
-            yield Caution(
-                "no-probabilities",
-                f"{outside} of {n} predictions lie outside [0, 1], from {scores.min():.4g} to "
-                f"{scores.max():.4g}: they are no probabilities. They are taken for scores; "
-                "calibration, Brier score and log loss are left out.",
-            )
-    if found.class_scores is not None and found.ranks_nothing.all():
-        yield Caution(
-            "constant-scores",
-            "All samples have the same score: it says nothing, and areas are those of ties.",
-        )
-    elif given.kind == "numbers" and np.ptp(given.predicted) == 0:
-        yield Caution("constant-scores", "All predictions are the same number.")
-    if "roc_auc" in metrics and metrics["roc_auc"].interval.high < 0.5:
-        yield Caution(
-            "reversed",
-            f"The area under the ROC curve is below 0.5: high scores go with the other class than "
-            f"{given.positive}. If they are meant for that one, give pos_label=, or turn "
-            "them round.",
-        )
-
-
-def _warn_of_classes(given: Given, found: OutOfFold) -> Iterator[Caution]:
-    """Say which classes are never predicted or rare, and whether all is right."""
-    target = given.target
-    perfect = Caution(
-        "perfect",
-        "Every prediction is right. Look whether the system has seen the truth, in these samples "
-        "or in what it was trained on.",
-    )
-    if found.answers and np.all(found.predicted == target.codes):
-        yield perfect
-    if target.classes is None:
-        return
-    never = _sentences.find_unanswered(found) if found.answers else ()
-    if never:
-        yield Caution(
-            "never-predicted",
-            f"Never predicted: {list_few(never, 5)}. Precision is not defined there, and means "
-            "over classes count it as 0.",
-        )
-    sizes = np.bincount(target.codes, minlength=len(target.classes))
-    if absent := list(map(str, target.classes[sizes == 0])):
-        yield Caution(
-            "undefined",
-            f"Predicted but never true: {list_few(absent, 5)}. Recall is not defined there: means "
-            "over classes leave it out, but count the F1 of the class as 0.",
-        )
-    few = [
-        f"{label} ({size})"
-        for label, size in zip(target.classes, sizes, strict=True)
-        if 0 < size < FEW_OF_CLASS
-    ]
-    if few:
-        yield Caution(
-            "few-samples",
-            f"Classes with fewer than {FEW_OF_CLASS} samples: {list_few(few, 5)}. What is "
-            "measured of them is known badly, as their intervals say.",
-        )
-
-
-SHARE_OF_COPIES = 0.05
-
-
-def _warn_of_copies(given: Given, found: OutOfFold) -> Iterator[Caution]:
-    """Say where predictions of many digits come twice, with the same truth."""
-    if given.kind == "labels":
-        return
-    n = len(given.target)
-    if given.target.n_classes == 2 and found.ranked is not None:
-        ranked = found.ranked.ranked
-        sizes, alike = ranked.counts, (ranked.positives == 0) | (ranked.negatives == 0)
-    else:
-        columns = given.predicted if given.response is None else given.response
-        _, place, sizes = np.unique(columns, axis=0, return_inverse=True, return_counts=True)
-        place = place.reshape(-1)
-        one = np.empty(len(sizes), dtype=np.intp)
-        one[place] = np.arange(n)  # any sample of the same prediction stands for it
-        differs = given.target.codes != given.target.codes[one[place]]
-        alike = np.bincount(place, differs) == 0
-    if 2 * len(sizes) < n:  # a score of few values, as that of a small tree
-        return
-    n_copies = int(sizes[(sizes > 1) & alike].sum())
-    if n_copies > SHARE_OF_COPIES * n:
-        yield Caution(
-            "copies",
-            f"{n_copies} of {n} samples have exactly the prediction and the truth of another one. "
-            "If they are copies, leave them out, or give groups=: intervals are too short.",
-        )
-
-
 MOST_CLASSES_DRAWN, N_BARS = 30, 24
-"""Of more classes the largest are drawn; bars of a histogram of scores."""
+"""Maximum number of classes that are drawn; bars of a histogram of scores."""
 
 
 def draw_scores(
     score: np.ndarray, target: Target, weight: np.ndarray, cut: float | None, label: str, ax: Any
 ) -> None:
-    """Draw how the scores of the samples of each of two classes are spread, as shares of it."""
+    """Draw the distribution of the scores of each of two classes, as shares of the class."""
     assert target.classes is not None
     low, high = float(score.min()), float(score.max())
     cells = np.linspace(low, high if high > low else low + 1, N_BARS + 1)
@@ -788,12 +641,12 @@ def draw_scores(
         ax.hist(score[own], cells, alpha=0.15, **shown)
     if cut is not None and low <= cut <= high:
         ax.axvline(cut, color="0.4", linestyle="--", linewidth=1, label="threshold")
-    ax.set(xlabel=label, ylabel="share of the class")
+    ax.set(xlabel=label, ylabel="prevalence")
     ax.legend(fontsize="small")
 
 
 def draw_spreads(score: np.ndarray, target: Target, label: str, ax: Any) -> None:
-    """Draw the median, the middle half and nine tenths of the scores of each of many classes."""
+    """Draw median, quartiles and the central 90 % of the scores of each of many classes."""
     assert target.classes is not None
     sizes = np.bincount(target.codes, minlength=len(target.classes))
     drawn = np.sort(np.argsort(-sizes, kind="stable")[:MOST_CLASSES_DRAWN])
@@ -808,7 +661,7 @@ def draw_spreads(score: np.ndarray, target: Target, label: str, ax: Any) -> None
 
 
 def draw_smooth(curve: Curve, ax: Any) -> None:
-    """Draw a smooth calibration curve with the interval at each probability."""
+    """Draw a smooth calibration curve with pointwise intervals."""
     ax.plot([0, 1], [0, 1], linestyle=":", color="0.4", linewidth=1, label="calibrated")
     level = f"{100 * curve.confidence_level:g} % interval at each"
     ax.fill_between(curve.x, curve.low, curve.high, alpha=0.2, linewidth=0, label=level)

@@ -1,6 +1,6 @@
-"""What a report gives to others: a model card's metrics, a checklist's items, words for a paper.
+"""Exports of a report: model card metrics, checklist items, methods text.
 
-Nothing here is measured: every entry and every sentence is read off what the report holds.
+Nothing is computed here: every entry and sentence is taken from the report.
 """
 
 from __future__ import annotations
@@ -11,15 +11,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from skeval._inference.estimate import Estimate, Test
+from skeval._resampling.sampling_units import UnitKind
 from skeval.metrics._table import REPORTED
 from skeval.utils._text import DataFrame, make_frame, write_number
 
-__all__ = ["list_tripod", "say_exchange", "tell_methods", "write_card"]
-
 TASKS = {"numbers": "tabular-regression", "classes": "tabular-classification"}
-"""Tasks as the Hugging Face Hub names them."""
+"""Tasks by their names on the Hugging Face Hub."""
 CARD = {"root_mean_squared_error": "rmse", "mean_absolute_error": "mae", "r2": "r_squared"}
-"""Metrics that go by another name on the Hub; others keep that of scikit-learn's scorer."""
+"""Metrics with another name on the Hub; others use the name of scikit-learn's scorer."""
 INTERVALS = {
     "wilson": "E. B. Wilson (1927), https://doi.org/10.1080/01621459.1927.10502953",
     "jeffreys": "L. D. Brown, T. T. Cai, A. DasGupta (2001), https://doi.org/10.1214/ss/1009213286",
@@ -34,14 +33,14 @@ VALIDATION = "B. Van Calster et al. (2019), https://doi.org/10.1186/s12916-019-1
 SMOOTH = "P. C. Austin, E. W. Steyerberg (2019), https://doi.org/10.1002/sim.8281"
 OPTIMISM = "B. Efron (1983), https://doi.org/10.1080/01621459.1983.10477973"
 REPEATS = "Y. Bengio, Y. Grandvalet (2004), Journal of Machine Learning Research 5, 1089-1105"
-UNITS = ("groups", "blocks of time")
-"""What samples may stand in, beside the folds."""
+UNITS = (UnitKind.GROUP, UnitKind.TIME_BLOCK)
+"""Order of samples besides the folds."""
 
 
 def write_card(reports: Mapping[str, Any], model: str, dataset: str) -> str:
-    """Return the `model-index` of a model card as YAML: of each report its metrics.
+    """Return the `model-index` of a model card as YAML: the metrics of each report.
 
-    Strings are JSON's, which YAML reads.
+    Strings are written as JSON, which is valid YAML.
     """
     lines = ["model-index:"]
     for name, report in reports.items():
@@ -56,7 +55,7 @@ def write_card(reports: Mapping[str, Any], model: str, dataset: str) -> str:
 
 
 def _write_metric(metric: str, each: Estimate) -> Iterator[str]:
-    """Yield a metric of a model card, its interval among the arguments."""
+    """Yield a metric of a model card, with its interval among the arguments."""
     label = REPORTED[metric].label if metric in REPORTED else metric.replace("_", " ")
     yield f"    - type: {json.dumps(CARD.get(metric, metric))}"
     yield f"      value: {_write_float(each.value)}"
@@ -70,7 +69,7 @@ def _write_metric(metric: str, each: Estimate) -> Iterator[str]:
 
 
 def _write_float(value: float) -> str:
-    """Return a number as every reader of YAML takes it: with a point, and with a signed power."""
+    """Return a number that every YAML reader accepts: with a point and a signed exponent."""
     if math.isinf(value):
         return ".inf" if value > 0 else "-.inf"
     text = repr(float(value))
@@ -79,9 +78,10 @@ def _write_float(value: float) -> str:
 
 
 def list_tripod(report: Any) -> DataFrame:
-    """Return the topics of the results section of TRIPOD+AI that a report answers, and where.
+    """Return the TRIPOD+AI items of the results section that a report covers.
 
-    Topics go by their names, for the numbers of the checklist are not known here. Needs pandas.
+    Items are listed by name, because their numbers in the checklist are not stored here. Requires
+    pandas.
     """
     rows: list[dict[str, str]] = []
 
@@ -91,8 +91,8 @@ def list_tripod(report: Any) -> DataFrame:
     number, performance = "number of participants and events", "model performance"
     add(number, "n_samples", "samples", f"{report.n_samples}")
     cases = report.out_of_fold.cases
-    if cases.name in UNITS:
-        add(number, "n_groups", cases.name, f"{cases.n_groups}")
+    if cases.kind in UNITS:
+        add(number, "n_groups", cases.kind.label, f"{cases.n_groups}")
     for label, size in (report.class_sizes or {}).items():
         add(number, "class_sizes", f"of {label}", f"{size}")
     add(performance, "answer", report.answer.name, _write_interval(report.answer))
@@ -111,13 +111,13 @@ def _write_interval(each: Estimate) -> str:
         return value
     level = f"{100 * interval.confidence_level:g} %"
     ends = f"{write_number(interval.low)} to {write_number(interval.high)}"
-    return f"{value} ({level} interval {ends})"
+    return f"{value} ({level} CI {ends})"
 
 
 def tell_methods(reports: Mapping[str, Any]) -> str:
-    """Return a paragraph on what was done, and the works that it cites.
+    """Return a paragraph on the methods, with references.
 
-    Of several systems the first report tells what was done with all of them.
+    For several systems, the first report describes the methods of all.
     """
     report = next(iter(reports.values()))
     told, cited = list(_tell_source(report, list(reports))), []
@@ -133,83 +133,82 @@ def tell_methods(reports: Mapping[str, Any]) -> str:
 
 
 def _tell_source(report: Any, names: list[str]) -> Iterator[str]:
-    """Say what the numbers are of."""
+    """Describe the predictions behind the metrics."""
     found, several = report.out_of_fold, len(names) > 1
-    units = found.cases.name
+    units = found.cases.kind
     samples = f"{report.n_samples} samples"
     if units in UNITS:
-        samples += f" in {found.cases.n_groups} {units}"
+        samples += f" in {found.cases.n_groups} {units.label}"
     listed = f" of {len(names)} systems ({', '.join(names)})" if several else ""
     if found.n_fits == 0:
         yield (
-            f"Given predictions{listed} of {samples} were evaluated; what made them was taken as "
-            "it is, and not trained again."
+            f"Existing predictions{listed} for {samples} were evaluated without retraining "
+            "the system."
         )
     else:
         repeats = len(found.repeats)
         times = "" if repeats == 1 else f", repeated {repeats} times"
         rule = listed if several else f" of {report.evaluated[0]}"
         ones = (
-            "came after all that it was trained on" if units == UNITS[1] else "were left out of it"
+            "came after all of its training samples"
+            if units is UnitKind.TIME_BLOCK
+            else "took no part in its training"
         )
         yield (
             f"The {report.answer.name}{rule} was estimated from {samples} by cross-validation with "
             f"{found.n_folds} folds{times}: each model predicted samples that {ones}."
         )
     if found.cases.n_groups is not None:
-        yield f"Variances are those between {units}."
+        yield f"Variances were estimated between {units.label}."
     if report.settings.get("sample_weight", "None") != "None":
-        yield "Samples had weights."
+        yield "Samples were weighted."
 
 
 def _tell_parts(report: Any, *, several: bool) -> Iterator[tuple[str, str | None]]:
-    """Yield sentences on intervals and parts, each with the work that it cites, if any."""
+    """Yield sentences on intervals and other parts, each with its reference, if any."""
     answer, found = report.answer, report.out_of_fold
     method = answer.interval.method
     if found.inflation > 1 and math.isfinite(answer.interval.low):
         factor = "a factor of each system" if several else f"{found.inflation:.3g}"
         widened = f"Variances of a mean were multiplied by {factor}"
         if len(found.repeats) > 1 and found.cases.n_groups is None:
-            yield f"{widened}, which the repeats of the folds show that losses share", REPEATS
+            yield f"{widened} to account for correlated losses, estimated from the repeats", REPEATS
         else:
-            yield f"{widened}, since models share training samples.", None
+            yield f"{widened}, because models share training samples.", None
     if method != "none":
-        said = f'The interval of the {answer.name} is of the form "{method}"'
+        said = f'The confidence interval of the {answer.name} was computed by the method "{method}"'
         work = INTERVALS.get(method)
         yield (said if work else f"{said}."), work
     area = report.metrics.get("roc_auc") or report.metrics.get("roc_auc_macro")
     if area is not None and area.interval.method == "score":
         grouped = found.cases.n_groups is not None
-        yield (
-            "Areas under ROC curves have score intervals",
-            GROUPED_AREA if grouped and found.n_fits == 0 else AREA,
-        )
+        yield ("AUCs have score intervals", GROUPED_AREA if grouped and found.n_fits == 0 else AREA)
     if getattr(report, "calibration", None) is not None:
-        yield "Calibration was measured as in external validations", VALIDATION
+        yield "Calibration was assessed as in external validation studies", VALIDATION
         yield "The smooth calibration curve is a restricted cubic spline of the log-odds", SMOOTH
     cut = getattr(report, "at_threshold", None)
     if cut is not None and cut["threshold"].method == "bootstrap":
         yield (
             (
-                "The threshold was chosen on these samples; what that adds to the measures at it "
-                "was estimated by choosing it again on bootstrap resamples and taken off"
+                "The threshold was chosen on these samples; the resulting optimism was "
+                "estimated by repeating the choice on bootstrap resamples, and subtracted"
             ),
             OPTIMISM,
         )
     elif cut is not None:
         yield f"The threshold was {write_number(cut['threshold'].value)}.", None
     if report.subgroups is not None and report.subgroups.less_the_rest:
-        yield "Of subgroups the false discovery rate was held", DISCOVERY
+        yield "The false discovery rate was controlled across subgroups", DISCOVERY
     if getattr(report, "permutation", None) is not None:
         test = report.permutation
         n = test.n_resamples
-        yield f"The whole procedure was tested by {n} permutations of the labels.", None
+        yield f"The whole procedure was tested with {n} permutations of the labels.", None
         if "exchanged" in test.details:
             yield say_exchange(test), None
 
 
 def say_exchange(test: Test) -> str:
-    """Say which labels a permutation test exchanged, and what it tested by that."""
+    """Describe the labels that a permutation test exchanges, and the hypothesis it tests."""
     moved = {"within groups": "within groups", "whole groups": "between groups as a whole"}
     exchanged = test.details["exchanged"]
     return (

@@ -1,4 +1,4 @@
-"""Predictions that are given: how each kind is read, and what is measured of them."""
+"""Existing predictions: parsing of each kind, and their metrics."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 
 from skeval._inference.estimate import Estimate, Results
-from skeval._resampling.fits import OutOfFold
-from skeval._resampling.task import Target, cases_of
+from skeval._resampling.predictions import Predictions
+from skeval._resampling.sampling_units import units_of
+from skeval._resampling.target import Target
 from skeval.metrics._curves import CurveSample
 from skeval.metrics._regression import LOSSES, find_brier_losses
 from skeval.metrics._table import REPORTED, find_row, unwrap
@@ -30,53 +31,39 @@ from skeval.utils import _checks
 from skeval.utils._compat import metric_of_scorer
 from skeval.utils._text import write_number
 
-__all__ = [
-    "KINDS",
-    "Given",
-    "GivenReport",
-    "collect_given",
-    "is_wide",
-    "list_systems",
-    "measure_slices",
-    "read_predictions",
-    "read_units",
-    "refuse_other_order",
-    "warn_of_few_groups",
-]
-
 KINDS = ("auto", "labels", "probabilities", "scores", "numbers")
 MOST_CLASSES = 20
-"""Whole numbers of more distinct values than this are numbers, and no names of classes."""
+"""Whole numbers with more distinct values are numbers rather than classes."""
 SHARES = ("error rate", "share of wrong labels")
-"""Answers that are said in percent."""
+"""Metrics that are printed in percent."""
 ROUNDING = 1e-6
-"""By so much the probabilities of a sample may miss 1, and one of them 0 or 1."""
+"""Tolerance of the sum of the probabilities of a sample, and of the limits 0 and 1."""
 ANSWERS = {
     "labels": "accuracy",
     "probabilities": "brier_score",
     "scores": "roc_auc",
     "numbers": "root_mean_squared_error",
 }
-"""The metric that answers the question how good predictions of a kind are."""
+"""Main metric of each kind of predictions."""
 
 
-class Given(NamedTuple):
-    """Predictions that were read.
+class ParsedPredictions(NamedTuple):
+    """Parsed predictions.
 
     Attributes
     ----------
     kind : {"labels", "probabilities", "scores", "numbers"}
     target : Target
-        The truth; classes of two have the positive one second.
+        True values; the positive one of two classes is the second.
     predicted : ndarray of shape (n_samples,)
-        Class codes or numbers; nan where there are scores alone.
+        Class codes or numbers; nan if there are only scores.
     response : ndarray of shape (n_samples, n_classes) or (n_samples,), or None
         Probabilities of all classes, or scores.
     threshold : float or None
     positive : object
-        The class that probabilities or scores of two classes are of, or None.
+        The class to which probabilities or scores of two classes refer, or None.
     original : ndarray
-        The predictions as they were given.
+        The predictions as passed by the user.
     """
 
     kind: str
@@ -89,29 +76,29 @@ class Given(NamedTuple):
 
     @property
     def metric(self) -> str:
-        """The metric that answers: of scores of many classes that of the largest."""
+        """Main metric; for scores of many classes the error of the class with the largest score."""
         classes = self.target.classes
         many = classes is not None and len(classes) > 2
         return "accuracy" if self.kind == "scores" and many else ANSWERS[self.kind]
 
     @property
     def loss(self) -> str:
-        """The loss whose mean is held against that of the best constant answer."""
+        """Loss that is compared with the baseline."""
         return {"numbers": "squared", "probabilities": "brier"}.get(self.kind, "zero_one")
 
     @property
     def score(self) -> np.ndarray:
-        """The probability or score of the second of two classes."""
+        """Probability or score of the second of two classes."""
         scores = np.asarray(self.response)
         return scores[:, 1] if scores.ndim == 2 else scores
 
-    def cut(self, threshold: float) -> Given:
-        """Return the same with the labels that a threshold makes."""
+    def cut(self, threshold: float) -> ParsedPredictions:
+        """Return the predictions with labels by a threshold."""
         codes = (self.score >= threshold).astype(np.intp)
         return self._replace(predicted=codes, threshold=float(threshold))
 
     def losses(self) -> np.ndarray:
-        """Return the loss of each sample, nan where there are scores alone."""
+        """Return the loss of each sample, nan if there are only scores."""
         if self.kind == "numbers":
             return LOSSES["squared"](self.target.y, self.predicted)
         if self.kind == "probabilities" and self.response is not None:
@@ -119,12 +106,12 @@ class Given(NamedTuple):
         wrong = (self.predicted != self.target.codes).astype(float)
         return np.where(np.isnan(self.predicted), np.nan, wrong)
 
-    def measure_answer(self, found: OutOfFold, confidence_level: float) -> Estimate:
-        """Return the metric that answers."""
+    def measure_answer(self, found: Predictions, confidence_level: float) -> Estimate:
+        """Return the main metric."""
         return self.find_answer(measure_metrics(found, confidence_level, self.metric))
 
     def find_answer(self, metrics: Mapping[str, Estimate]) -> Estimate:
-        """Return the metric that answers; of labels the error rate."""
+        """Return the main metric; for labels the error rate."""
         found = metrics[self.metric]
         if self.metric == "accuracy":
             return replace(mirror(found, found), name="error rate")
@@ -133,12 +120,12 @@ class Given(NamedTuple):
     def measure_scoring(
         self, scoring: Any, confidence_level: float, **options: Any
     ) -> dict[str, Estimate]:
-        """Return the metrics that were asked for, with their intervals."""
+        """Return the requested metrics with their intervals."""
         found = {}
         asked = resolve_scorers(scoring).scoring if scoring is not None else {}
         for name, scorer in asked.items():
             if name in REPORTED:
-                continue  # it is there without being asked for
+                continue  # always included
             function, better, response = scorer, True, None
             if hasattr(scorer, "_score_func"):
                 function, fixed, better = metric_of_scorer(scorer)
@@ -156,7 +143,7 @@ class Given(NamedTuple):
         return found
 
     def choose_response(self, name: str, response: Any) -> np.ndarray:
-        """Return what a metric judges: labels, numbers, probabilities, scores, or the original."""
+        """Return the input of a metric: labels, numbers, probabilities, scores, or the original."""
         if response is None:
             return self.original
         kinds = [response] if isinstance(response, str) else list(response)
@@ -179,15 +166,15 @@ class Given(NamedTuple):
         return scores[:, 1] if scores.ndim == 2 and scores.shape[1] == 2 else scores
 
     def validate(self, sample: CurveSample | None, seed: int) -> Results | None:
-        """Return what an external validation measures; None but of shares of two classes."""
+        """Return the calibration measures; None unless there are probabilities of two classes."""
         if self.kind != "probabilities" or sample is None:
             return None
-        with warnings.catch_warnings():  # probabilities of 0 and 1 are told of as such
+        with warnings.catch_warnings():  # probabilities of 0 and 1 have their own warning
             warnings.simplefilter("ignore", UserWarning)
             return measure_calibration(sample, seed)
 
-    def collect(self, rows: Any, groups: Any, weight: np.ndarray) -> OutOfFold:
-        """Return some of the predictions as those of one test set, by a rule that is not fitted."""
+    def collect(self, rows: Any, groups: Any, weight: np.ndarray) -> Predictions:
+        """Return some of the predictions as one test set of a fixed model."""
         y, classes, codes = self.target.y[rows], self.target.classes, self.target.codes[rows]
         target = Target(y, classes, codes)
         response = None if self.response is None else self.response[rows]
@@ -202,12 +189,12 @@ def collect_given(
     predicted: np.ndarray,
     loss: np.ndarray,
     response: np.ndarray | None,
-) -> OutOfFold:
-    """Return predictions as those of one test set, by a rule that is not fitted."""
-    zeros = np.broadcast_to(np.intp(0), len(target))  # of any length it takes no memory
-    return OutOfFold(
+) -> Predictions:
+    """Return predictions as one test set of a fixed model."""
+    zeros = np.broadcast_to(np.intp(0), len(target))  # takes no memory, whatever its length
+    return Predictions(
         target=target,
-        cases=cases_of(target, groups),
+        cases=units_of(target, groups),
         weight=weight,
         row=np.arange(len(target)),
         repeat=zeros,
@@ -225,7 +212,7 @@ def collect_given(
 
 
 def list_systems(y_true: Any, predictions: Any) -> dict[str, Any] | None:
-    """Return the predictions of several systems by name; None where there is one."""
+    """Return the predictions of several systems by name; None for a single system."""
     if isinstance(predictions, Mapping):
         found = {str(name): each for name, each in predictions.items()}
     elif hasattr(predictions, "columns") and not is_wide(y_true):
@@ -247,7 +234,7 @@ def is_wide(y_true: Any) -> bool:
 
 
 def read_units(groups: Any, sample_weight: Any, n: int) -> tuple[np.ndarray | None, np.ndarray]:
-    """Return the group of each sample, if there are any, and its weight."""
+    """Return the group of each sample, if there are groups, and its weight."""
     weight = _checks.check_weights("sample_weight", sample_weight, n)
     if not weight.all():
         raise ValueError("sample_weight must be > 0, got 0; leave these samples out.")
@@ -255,7 +242,7 @@ def read_units(groups: Any, sample_weight: Any, n: int) -> tuple[np.ndarray | No
 
 
 def refuse_other_order(y_true: Any, predictions: Any) -> None:
-    """Raise where both have an index, as those of pandas, and the indexes differ."""
+    """Raise if both have an index, as in pandas, and the indexes differ."""
     indexes: list[Any] = [getattr(each, "index", None) for each in (y_true, predictions)]
     if any(index is None or callable(index) for index in indexes):
         return
@@ -268,8 +255,8 @@ def refuse_other_order(y_true: Any, predictions: Any) -> None:
 
 def read_predictions(
     y_true: Any, predictions: Any, kind: str, labels: Any, pos_label: Any, threshold: Any
-) -> Given:
-    """Return what was predicted, by its kind."""
+) -> ParsedPredictions:
+    """Return the parsed predictions of a kind."""
     refuse_other_order(y_true, predictions)
     _checks.check_same_length(y_true=y_true, predictions=predictions)
     y = _hold_text(_checks.check_y("y_true", y_true))
@@ -278,6 +265,12 @@ def read_predictions(
         columns = _checks.check_data("predictions", predictions, dtype=np.float64)
         given = columns[:, 0] if columns.shape[1] == 1 else columns
     if kind == "auto":
+        _checks.refuse_swapped("predictions", y, given)
+    hard = translate_labels(y, given, pos_label) if kind in ("auto", "labels") else None
+    if hard is not None:
+        kind, given, pos_label = "labels", hard, None
+    automatic = kind == "auto"
+    if automatic:
         kind = find_kind(y, given)
     if labels is None and given.ndim == 2 and hasattr(predictions, "columns"):
         labels = list(predictions.columns)
@@ -287,12 +280,16 @@ def read_predictions(
     if kind == "labels":
         return _read_labels(y, given)
     if given.ndim == 2:
-        return _read_columns(y, given, kind, labels, pos_label, threshold)
+        classes, columns = _sort_columns(y, given, labels)
+        if (automatic or kind == "probabilities") and not _are_probabilities(columns):
+            _refuse_other_sums(columns)
+        read = _read_columns(y, classes, columns, kind, pos_label, threshold)
+        return read._replace(original=given)
     return _read_scores(y, given, kind, pos_label, threshold)
 
 
 def read_column(predictions: Any) -> np.ndarray:
-    """Return one prediction for each sample."""
+    """Return one prediction per sample."""
     if isinstance(predictions, str | bytes):
         raise ValueError(f"predictions must hold one for each sample, got {predictions!r}.")
     return _hold_text(
@@ -301,12 +298,75 @@ def read_column(predictions: Any) -> np.ndarray:
 
 
 def _hold_text(values: np.ndarray) -> np.ndarray:
-    """Return text that is held as objects, as files and data frames do, in a dtype of its own."""
+    """Return text with object dtype, as in files and data frames, with a string dtype."""
     return values.astype(str) if values.dtype.kind == "O" else values
 
 
+POSITIVE_WORDS = {
+    ("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"), ("0", "1"), ("0.0", "1.0"),
+    ("negative", "positive"), ("neg", "pos"), ("absent", "present"), ("-", "+"), ("-1", "1"),
+}  # fmt: skip
+"""Pairs of classes, the second of which is 1."""
+
+
+def translate_labels(y: np.ndarray, given: np.ndarray, pos_label: Any) -> np.ndarray | None:
+    """Return predictions of 0 and 1, or -1 and 1, as the two classes of `y` that they encode.
+
+    None if the predictions are something else, or classes of `y` as they are.
+    """
+    classes = np.unique(y).tolist()
+    if len(classes) != 2 or given.ndim != 1 or given.dtype.kind not in "biuf":
+        return None
+    values = set(np.unique(given).tolist())
+    coded = values <= {0, 1} or values <= {-1, 1}
+    if not coded or values <= set(classes):
+        return None
+    words = tuple(str(label).strip().lower() for label in classes)
+    negative, positive = classes
+    if pos_label is not None:
+        _check_positive(classes, pos_label)
+        negative, positive = sorted(classes, key=lambda label: label == pos_label)
+    elif words[::-1] in POSITIVE_WORDS:
+        positive, negative = classes
+    elif words not in POSITIVE_WORDS and set(classes) not in ({0, 1}, {-1, 1}):
+        raise ValueError(
+            f"pos_label must be given where y_true holds {classes[0]!r} and {classes[1]!r} and "
+            f"predictions hold {min(values):g} and {max(values):g}: it is the class that 1 stands "
+            "for; kind='probabilities' takes predictions for probabilities."
+        )
+    return np.where(given == 1, positive, negative)
+
+
+def _check_positive(classes: list[Any], pos_label: Any) -> None:
+    if pos_label not in classes:
+        raise ValueError(f"pos_label must be one of {classes}, got {pos_label!r}.")
+
+
+SAME_SUM = 0.02
+"""Relative range of row sums up to which they differ by rounding only."""
+
+
+def _refuse_other_sums(columns: np.ndarray) -> None:
+    """Raise if all rows add up to the same number other than 1, as percentages do to 100."""
+    sums = columns.sum(axis=1)
+    whole = float(np.median(sums))
+    if (
+        whole == 0
+        or columns.min() < 0
+        or np.ptp(sums) > SAME_SUM * whole
+        or abs(whole - 1) <= SAME_SUM
+    ):
+        return
+    whole = float(f"{whole:.2g}")
+    kind = ", as percentages do" if whole == 100 else ""
+    raise ValueError(
+        "predictions must add up to 1 for each sample to be probabilities, got rows that add up to "
+        f"{whole:g}{kind}; give predictions / {whole:g}, or kind='scores'."
+    )
+
+
 def find_kind(y: np.ndarray, given: np.ndarray) -> str:
-    """Return what the predictions are."""
+    """Return the kind of the predictions."""
     if given.ndim == 2:
         return "probabilities" if _are_probabilities(given) else "scores"
     if given.dtype.kind not in "iuf":
@@ -323,7 +383,7 @@ def find_kind(y: np.ndarray, given: np.ndarray) -> str:
 
 
 def _are_probabilities(given: np.ndarray) -> bool:
-    """Whether numbers lie in [0, 1] and add up to 1, but for rounding."""
+    """Whether numbers lie in [0, 1] and add up to 1, up to rounding."""
     inside = given.min() >= -ROUNDING and given.max() <= 1 + ROUNDING
     if given.ndim == 1:
         return bool(inside)
@@ -331,7 +391,7 @@ def _are_probabilities(given: np.ndarray) -> bool:
 
 
 def _refuse_unused(kind: str, given: np.ndarray, labels: Any, pos_label: Any, cut: Any) -> None:
-    """Raise where an option has no meaning for predictions of this kind."""
+    """Raise if an option is undefined for predictions of this kind."""
     if kind in ("labels", "numbers"):
         for name, value in (("threshold", cut), ("pos_label", pos_label), ("labels", labels)):
             if value is not None:
@@ -349,18 +409,18 @@ def _refuse_unused(kind: str, given: np.ndarray, labels: Any, pos_label: Any, cu
         read_rule(cut)
 
 
-def _read_numbers(y: np.ndarray, given: np.ndarray) -> Given:
+def _read_numbers(y: np.ndarray, given: np.ndarray) -> ParsedPredictions:
     if y.dtype.kind not in "iuf" or given.dtype.kind not in "biuf":
         raise ValueError("y_true and predictions must hold numbers where kind='numbers'.")
     y, given = y.astype(float), given.astype(float)
-    return Given("numbers", Target(y, None, y), given, None, None, None, given)
+    return ParsedPredictions("numbers", Target(y, None, y), given, None, None, None, given)
 
 
 EXACT_BELOW = np.float64(2**53)
-"""Integers that are numbers of 64 bits without rounding."""
+"""Largest range of integers that 64-bit floats represent exactly."""
 
 
-def _read_labels(y: np.ndarray, given: np.ndarray) -> Given:
+def _read_labels(y: np.ndarray, given: np.ndarray) -> ParsedPredictions:
     if (y.dtype.kind in "US") != (given.dtype.kind in "US"):
         raise ValueError(
             "y_true and predictions must both hold numbers or both hold strings, got "
@@ -377,7 +437,7 @@ def _read_labels(y: np.ndarray, given: np.ndarray) -> Given:
     target = Target(y, classes, np.searchsorted(classes, y))
     _check_two_classes(target)
     codes = np.searchsorted(classes, given)
-    return Given("labels", target, codes, None, None, None, given)
+    return ParsedPredictions("labels", target, codes, None, None, None, given)
 
 
 def _check_two_classes(target: Target) -> None:
@@ -389,7 +449,7 @@ def _check_two_classes(target: Target) -> None:
 
 def _read_scores(
     y: np.ndarray, given: np.ndarray, kind: str, pos_label: Any, threshold: Any
-) -> Given:
+) -> ParsedPredictions:
     """Return probabilities or scores of the positive of two classes."""
     classes = np.unique(y)
     if len(classes) != 2:
@@ -399,8 +459,8 @@ def _read_scores(
         )
     if given.dtype.kind not in "biuf":
         raise ValueError(f"predictions must hold numbers where kind={kind!r}.")
-    if pos_label is not None and pos_label not in classes.tolist():
-        raise ValueError(f"pos_label must be one of {classes.tolist()}, got {pos_label!r}.")
+    if pos_label is not None:
+        _check_positive(classes.tolist(), pos_label)
     if pos_label is not None and pos_label == classes.tolist()[0]:
         classes = classes[::-1]
     target = Target(y, classes, (y == classes[1]).astype(np.intp))
@@ -409,19 +469,20 @@ def _read_scores(
     if kind == "probabilities":
         if not _are_probabilities(score):
             outside = score[(score < 0) | (score > 1)][0]
-            raise ValueError(f"predictions must lie in [0, 1] to be probabilities, got {outside}.")
+            raise ValueError(
+                f"predictions must lie in [0, 1] to be probabilities, got {outside}; give "
+                "predictions / 100 if they are percentages."
+            )
         score = score.clip(0.0, 1.0)
         threshold = 0.5 if threshold is None else threshold
-        response = np.array([1 - score, score]).T  # each class lies together
+        response = np.array([1 - score, score]).T  # contiguous columns
     nothing = np.full(len(y), np.nan)
-    read = Given(kind, target, nothing, response, None, classes.tolist()[1], given)
+    read = ParsedPredictions(kind, target, nothing, response, None, classes.tolist()[1], given)
     return read.cut(float(threshold)) if isinstance(threshold, Real) else read
 
 
-def _read_columns(
-    y: np.ndarray, given: np.ndarray, kind: str, labels: Any, pos_label: Any, threshold: Any
-) -> Given:
-    """Return probabilities or scores of every class."""
+def _sort_columns(y: np.ndarray, given: np.ndarray, labels: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sorted classes, and the column of each."""
     names = np.unique(y) if labels is None else _checks.check_y("labels", labels)
     unknown = [label for label in np.unique(y).tolist() if label not in names.tolist()]
     if len(names) != given.shape[1] or len(set(names.tolist())) < len(names) or unknown:
@@ -431,7 +492,18 @@ def _read_columns(
             "skeval.model_selection.compare_predictions compares several systems."
         )
     order = np.argsort(names)
-    classes, columns = names[order], given[:, order]
+    return names[order], given[:, order]
+
+
+def _read_columns(
+    y: np.ndarray,
+    classes: np.ndarray,
+    columns: np.ndarray,
+    kind: str,
+    pos_label: Any,
+    threshold: Any,
+) -> ParsedPredictions:
+    """Return probabilities or scores of every class."""
     if kind == "probabilities":
         if not _are_probabilities(columns):
             raise ValueError(
@@ -446,28 +518,28 @@ def _read_columns(
             one = 1 - one if kind == "probabilities" else -one
         if kind == "scores" and threshold is None:
             threshold = 0.0
-        return _read_scores(y, one, kind, pos_label, threshold)._replace(original=given)
+        return _read_scores(y, one, kind, pos_label, threshold)
     for name, value in (("threshold", threshold), ("pos_label", pos_label)):
         if value is not None:
             raise ValueError(f"{name} must be None where there are {len(classes)} classes.")
     target = Target(y, classes, np.searchsorted(classes, y))
-    return Given(kind, target, columns.argmax(axis=1), columns, None, None, given)
+    return ParsedPredictions(kind, target, columns.argmax(axis=1), columns, None, None, columns)
 
 
 class Reading(Protocol):
-    """What predictions of any kind can be asked."""
+    """Interface of parsed predictions of any kind."""
 
-    def collect(self, rows: Any, groups: Any, weight: np.ndarray) -> OutOfFold:
-        """Return some of the predictions as those of one test set."""
+    def collect(self, rows: Any, groups: Any, weight: np.ndarray) -> Predictions:
+        """Return some of the predictions as one test set."""
 
-    def measure_answer(self, found: OutOfFold, confidence_level: float) -> Estimate:
-        """Return the metric that answers."""
+    def measure_answer(self, found: Predictions, confidence_level: float) -> Estimate:
+        """Return the main metric."""
 
 
 def measure_slices(
     given: Reading, by: Any, groups: Any, weight: np.ndarray, confidence_level: float
 ) -> Results | None:
-    """Return the answer in each subgroup, if there are any."""
+    """Return the main metric in each subgroup, if there are subgroups."""
     if by is None:
         return None
     measure = partial(measure_some, given, groups, weight, confidence_level)
@@ -477,7 +549,7 @@ def measure_slices(
 def measure_some(
     given: Reading, groups: Any, weight: np.ndarray, confidence_level: float, chosen: np.ndarray
 ) -> Estimate:
-    """Return the answer of some samples; those of one group have no interval."""
+    """Return the main metric of some samples; a single group has no interval."""
     some = None if groups is None else groups[chosen]
     alone = some is not None and bool((some == some[:1]).all(axis=0).any())
     part = given.collect(chosen, None if alone else some, weight[chosen])
@@ -487,7 +559,7 @@ def measure_some(
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class GivenReport(ScoredReport):
-    """What predictions that somebody else made are worth; a subclass says of which kind."""
+    """Base class of reports on existing predictions."""
 
     kind: str
     threshold: float | None
@@ -499,29 +571,29 @@ class GivenReport(ScoredReport):
 
     @property
     def headline_metric(self) -> str:  # type: ignore[override]
-        """What the answer is."""
+        """Name of the main metric."""
         return self.answer.name
 
     @property
     def n_groups(self) -> int | None:
-        """How many groups of samples there are."""
+        """Number of groups of samples."""
         return self.out_of_fold.cases.n_groups
 
     @property
     def loss(self) -> str:
-        """The loss by which the answer is held against the guess."""
+        """Loss that is compared with the baseline."""
         return {"numbers": "squared", "probabilities": "brier"}.get(self.kind, "zero_one")
 
     def _tell_target(self, more: str) -> str:
-        """Say what the intervals are for."""
+        """Describe the target of the intervals."""
         units = "samples" if self.n_groups is None else f"groups of samples ({self.n_groups} here)"
         return (
-            f"Intervals are for the same system on new {units} drawn like these{more}. That "
-            "training it anew would change it is left out."
+            f"Intervals are for the same system on new {units} from the same "
+            f"population{more}. Variation from retraining is not included."
         )
 
     def _say_answer(self) -> str:
-        """Return the answer with its interval, as the beginning of a sentence."""
+        """Return the main metric with its interval, as the start of a sentence."""
         answer, interval = self.answer, self.answer.interval
         if answer.name in SHARES:
             value = write_amount(answer.value, "zero_one")
@@ -531,30 +603,32 @@ class GivenReport(ScoredReport):
             value, *ends = write_with_ends(answer, answer.value)
         start = f"{answer.name[0].upper()}{answer.name[1:]} {value}"
         if not np.isfinite(interval.low):
-            return f"{start}, without an interval"
-        return f"{start}, {self.level} {ends[0]} to {ends[1]}"
+            return f"{start} (no confidence interval)"
+        return f"{start} ({self.level} {ends[0]} to {ends[1]})"
 
     def _say_beside_guess(self) -> str:
-        """Return the answer and what the guess has, as the beginning of a sentence."""
+        """Return the main metric and the baseline, as the start of a sentence."""
         text = self._say_answer()
         if self.guess is None or self.answer.name == name_metric("roc_auc"):
             return text
-        return f"{text}; {self.guess} has {write_amount(self.guess.error, self.loss)}"
+        baseline = str(self.guess)
+        amount = write_amount(self.guess.error, self.loss)
+        return f"{text}. {baseline[0].upper()}{baseline[1:]} gives {amount}"
 
     @property
     def drawn(self) -> dict[str, Estimate]:
-        """What `plot` draws."""
+        """Estimates that `plot` draws."""
         return {"all samples": self.answer, **(self.subgroups or {})}
 
     def plot(self, ax: Any = None) -> EstimatesDisplay:
-        """Draw the answer, of all samples and in each subgroup; requires matplotlib.
+        """Draw the main metric, for all samples and in each subgroup; requires matplotlib.
 
-        Of several labels a sample it draws the F1 of each and their mean.
+        With several labels per sample it draws the F1 of each label and their mean.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
+            Axes to draw on; None creates a figure.
 
         Returns
         -------
@@ -563,7 +637,8 @@ class GivenReport(ScoredReport):
         return EstimatesDisplay.from_result(self.drawn, quoted=0, ax=ax)
 
     def _show_subgroups(self) -> Section:
-        """Show the answer in each subgroup, and how it differs from the rest."""
+        """Yield the section of the main metric in each subgroup, and the differences from the
+        rest."""
         found, name, level = self.subgroups, self.answer.name, self.level
         if found is None:
             return Section("By subgroup", results={"subgroups": None, "less_the_rest": None})
@@ -585,7 +660,7 @@ class GivenReport(ScoredReport):
         return Section(
             told.partition(" (")[0].rstrip("."),
             sentences=[told],
-            tables=[Table("The answer in each.", head, rows, left=(0, 3, 5))],
+            tables=[Table("Error by subgroup.", head, rows, left=(0, 3, 5))],
             results={"subgroups": found, "less_the_rest": less},
         )
 
@@ -593,12 +668,11 @@ class GivenReport(ScoredReport):
 FEW_GROUPS = 10
 
 
-def warn_of_few_groups(found: OutOfFold) -> Iterator[Caution]:
-    """Say what intervals made of few groups are worth."""
+def warn_of_few_groups(found: Predictions) -> Iterator[Caution]:
+    """Warn of intervals from few groups."""
     n_groups = found.cases.n_groups
     if n_groups is not None and n_groups < FEW_GROUPS:
         yield Caution(
             "few-groups",
-            f"There are {n_groups} groups: intervals made of so few may hold less often than their "
-            "level says.",
+            f"Few groups: with {n_groups} groups, coverage may be below the nominal level.",
         )

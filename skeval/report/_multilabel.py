@@ -1,7 +1,6 @@
-"""A report of predictions of several labels a sample: each label, and all of them together.
+"""Report of predictions of several labels per sample: each label, and all together.
 
-Samples are the units of every interval, however the labels of one of them hang together. Read from
-top to bottom: how they are read, what is measured, and the report.
+Samples are the units of every interval, because the labels of a sample are not independent.
 """
 
 from __future__ import annotations
@@ -17,8 +16,8 @@ from scipy.sparse import issparse
 from sklearn import metrics as sk
 
 from skeval._inference.estimate import Estimate, Results
-from skeval._resampling.fits import OutOfFold
-from skeval._resampling.task import Target
+from skeval._resampling.predictions import Predictions
+from skeval._resampling.target import Target
 from skeval.metrics._regression import find_brier_losses, find_log_losses
 from skeval.model_selection import metric_interval
 from skeval.model_selection._fold_metrics import measure_loss, settle
@@ -31,8 +30,6 @@ from skeval.report._source import describe_run
 from skeval.utils._checks import check_data, small_seed
 from skeval.utils._text import count, write_number
 
-__all__ = ["MultilabelReport", "evaluate_labels"]
-
 FEW_POSITIVES, MOST_DRAWN, MOST_ROWS = 10, 30, 20
 AVERAGED = {
     "precision": ("precision", sk.precision_score),
@@ -41,12 +38,12 @@ AVERAGED = {
     "roc_auc": ("area under the ROC curve", sk.roc_auc_score),
     "average_precision": ("average precision", sk.average_precision_score),
 }
-"""Metrics of each label, and averaged: what people call them."""
+"""Metrics of each label and their averages: display names."""
 SHORT = {"area under the ROC curve": "ROC area", "average precision": "av. precision"}
-"""Heads of narrow columns."""
+"""Headers of narrow columns."""
 RANKED = ("roc_auc", "average_precision")
 WHOLE = {
-    "exact_match": "all labels of a sample right",
+    "exact_match": "exact match (all labels of a sample)",
     "hamming_loss": "wrong labels",
     "brier_score": "Brier score, mean of the labels",
     "log_loss": "log loss, mean of the labels",
@@ -68,7 +65,7 @@ class Labels(NamedTuple):
     true : bool ndarray of shape (n_samples, n_labels)
     proba : ndarray of shape (n_samples, n_labels), or None
     called : bool ndarray of shape (n_samples, n_labels)
-        Which labels are predicted.
+        Predicted labels.
     threshold : float or None
     """
 
@@ -81,23 +78,23 @@ class Labels(NamedTuple):
 
     @property
     def answer(self) -> str:
-        """The metric that answers."""
+        """Main metric."""
         return ANSWERS[self.kind]
 
     @property
     def losses(self) -> np.ndarray:
-        """Those of the answer, shape (n_samples,)."""
+        """Losses of the main metric, shape (n_samples,)."""
         return self.find_losses(self.called if self.proba is None else self.proba, self.answer)
 
     @property
     def varied(self) -> np.ndarray:
-        """Which labels some samples have and some have not."""
+        """Labels that some samples have and others do not."""
         share = self.true.mean(axis=0)
         varied: np.ndarray = (share > 0) & (share < 1)
         return varied
 
     def find_losses(self, predicted: np.ndarray, name: str) -> np.ndarray:
-        """Return the mean loss over the labels of each sample, of labels or of probabilities."""
+        """Return the mean loss over the labels of each sample, for labels or probabilities."""
         if name == "hamming_loss":
             wrong: np.ndarray = np.mean(self.true != predicted, axis=1)
             return wrong
@@ -106,18 +103,18 @@ class Labels(NamedTuple):
         return np.asarray(losses).reshape(self.true.shape).mean(axis=1)
 
     def find_constant(self, weight: np.ndarray) -> np.ndarray:
-        """Return the best answer that is always the same, shape (n_samples, n_labels)."""
+        """Return the baseline, the best constant prediction, shape (n_samples, n_labels)."""
         share = np.average(self.true, axis=0, weights=weight)
         best = share if self.kind == "probabilities" else share > 0.5
         return np.broadcast_to(best, self.true.shape)
 
-    def measure_answer(self, found: OutOfFold, confidence_level: float) -> Estimate:
-        """Return the metric that answers."""
+    def measure_answer(self, found: Predictions, confidence_level: float) -> Estimate:
+        """Return the main metric."""
         one = _measure_loss(self.answer, found, confidence_level)
         return replace(one, name=NAMES[self.answer])
 
-    def collect(self, rows: np.ndarray, groups: Any, weight: np.ndarray) -> OutOfFold:
-        """Return some samples by the numbers of their labels, true and predicted."""
+    def collect(self, rows: np.ndarray, groups: Any, weight: np.ndarray) -> Predictions:
+        """Return some samples by the number of their true and predicted labels."""
         n_true = self.true.sum(axis=1).astype(float)[rows]
         n_called = self.called.sum(axis=1).astype(float)[rows]
         target = Target(n_true, None, n_true)
@@ -127,7 +124,7 @@ class Labels(NamedTuple):
 def read_labels(
     y_true: Any, predictions: Any, kind: str, threshold: Any, labels: Any, pos_label: Any
 ) -> Labels:
-    """Return what was predicted, by its kind."""
+    """Return the parsed predictions of a kind."""
     names = labels
     if names is None:
         names = getattr(y_true, "columns", None)
@@ -181,7 +178,7 @@ def read_labels(
 
 
 def _read_columns(name: str, values: Any) -> np.ndarray:
-    """Return a column of numbers for each label.
+    """Return one column of numbers per label.
 
     Forests of scikit-learn return for each label the probabilities of both classes.
     """
@@ -207,7 +204,7 @@ def evaluate_labels(arguments: dict[str, Any]) -> MultilabelReport:
     n = len(read.true)
     groups, weight = _given.read_units(arguments["groups"], arguments["sample_weight"], n)
     seed = small_seed(arguments["random_state"])
-    with warnings.catch_warnings():  # the report says what is undefined, and that groups are few
+    with warnings.catch_warnings():  # the report warns of undefined metrics and few groups
         warnings.simplefilter("ignore", UserWarning)
         found = read.collect(np.arange(n), groups, weight)
         given = arguments["sample_weight"] if arguments["sample_weight"] is None else weight
@@ -215,7 +212,11 @@ def evaluate_labels(arguments: dict[str, Any]) -> MultilabelReport:
         answer = replace(metrics[read.answer], name=NAMES[read.answer])
         subgroups = _given.measure_slices(read, arguments["by"], groups, weight, level)
     constant = read.find_losses(read.find_constant(weight), read.answer)
-    told = "the share of each label" if read.proba is not None else "what is commoner of each label"
+    told = (
+        "the prevalence of each label"
+        if read.proba is not None
+        else "the more frequent value of each label"
+    )
     return MultilabelReport(
         answer=answer,
         kind=read.kind,
@@ -238,9 +239,9 @@ def evaluate_labels(arguments: dict[str, Any]) -> MultilabelReport:
 
 
 def measure_labels(
-    read: Labels, found: OutOfFold, groups: Any, weight: Any, confidence_level: float
+    read: Labels, found: Predictions, groups: Any, weight: Any, confidence_level: float
 ) -> Results:
-    """Return the metrics of all labels, averaged and together, and those of each label."""
+    """Return the metrics of all labels, averaged and together, and of each label."""
     measure = partial(
         metric_interval, confidence_level=confidence_level, groups=groups, sample_weight=weight
     )
@@ -256,7 +257,7 @@ def measure_labels(
     shown = [name for name in AVERAGED if name not in RANKED or read.proba is not None]
     for name in shown:
         judged, chosen = (read.proba, varied) if name in RANKED else (called, varied | True)
-        if judged is None or chosen.sum() < 2:  # one label has no average
+        if judged is None or chosen.sum() < 2:  # a single label has no average
             continue
         for average in ("macro", "micro"):
             metric = partial(AVERAGED[name][1], average=average)
@@ -275,14 +276,14 @@ def measure_labels(
     return Results(made)
 
 
-def _measure_loss(name: str, found: OutOfFold, confidence_level: float) -> Estimate:
-    """Return the mean of the losses of the samples; of a share it is at most 1."""
+def _measure_loss(name: str, found: Predictions, confidence_level: float) -> Estimate:
+    """Return the mean loss of the samples; a share is at most 1."""
     one = measure_loss(found, name, found.loss, bounded=True)
     return settle(one, 2, found.cases.n_units, confidence_level)
 
 
 def find_worst_samples(read: Labels, index: Any) -> HardSamples:
-    """Return the samples with a wrong label, those with the largest loss first."""
+    """Return the samples with a wrong label, the largest loss first."""
     losses, wrong = read.losses, np.any(read.true != read.called, axis=1)
     hard = np.flatnonzero(wrong)
     hard = hard[np.argsort(-losses[hard], kind="stable")]
@@ -296,24 +297,24 @@ def find_worst_samples(read: Labels, index: Any) -> HardSamples:
     return HardSamples(hard, tuple(names), truth, taken, losses[hard], n_all, suspect, {})
 
 
-def warn_of_labels(read: Labels, found: OutOfFold) -> Iterator[Caution]:
-    """Yield what a reader should know before quoting a number."""
+def warn_of_labels(read: Labels, found: Predictions) -> Iterator[Caution]:
+    """Yield the warnings about predictions of several labels."""
     yield from _given.warn_of_few_groups(found)
     names = np.array(read.names)
     alike = names[~read.varied]
     if len(alike):
         yield Caution(
             "undefined",
-            f"All samples have the label, or none has it: {', '.join(alike[:5])}. It has no "
-            "metrics of its own; averages of precision, recall and F1 count it as scikit-learn "
-            "does, those of areas and average precision leave it out.",
+            f"Constant labels: all samples or none have {', '.join(alike[:5])}. They have no "
+            "metrics; averages of precision, recall and F1 count them as scikit-learn does, "
+            "and averages of AUC and average precision leave them out.",
         )
     never = names[~read.called.any(axis=0) & read.varied]
     if len(never):
         yield Caution(
             "never-predicted",
-            f"Never predicted: {', '.join(never[:5])}. Precision is not defined there, and means "
-            "over labels count it as 0.",
+            f"Labels never predicted: {', '.join(never[:5])}. Their precision is undefined "
+            "and counts as 0 in averages over labels.",
         )
     sizes = read.true.sum(axis=0)
     few = [
@@ -324,45 +325,44 @@ def warn_of_labels(read: Labels, found: OutOfFold) -> Iterator[Caution]:
     if few:
         yield Caution(
             "few-samples",
-            f"Labels that fewer than {FEW_POSITIVES} samples have, or have not: "
-            f"{', '.join(few[:5])}. What is measured of them, and of means over labels, is known "
-            "badly, as the intervals say.",
+            f"Rare labels: fewer than {FEW_POSITIVES} samples have, or lack, "
+            f"{', '.join(few[:5])}. Metrics of these labels, and averages over labels, are "
+            "imprecise, as their intervals show.",
         )
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class MultilabelReport(GivenReport):
-    """What predictions of several labels a sample are worth, label by label and together.
+    """Report of predictions of several labels per sample.
 
-    It has the `warnings`, the `seed`, the `settings`, the `versions`, the `call` and the `date` of
-    every report.
+    It has the `warnings`, `seed`, `settings`, `versions`, `call` and `date` of every report.
 
     Attributes
     ----------
     answer : Estimate
-        The number to quote: of labels the share of wrong ones, of probabilities the mean of the
+        The number to quote: the share of wrong labels or, for probabilities, the mean of the
         Brier scores of the labels.
     kind : {"labels", "probabilities"}
-        What was predicted.
+        Kind of the predictions.
     threshold : float or None
-        From which probability on a label is predicted.
+        Probability from which a label is predicted.
     labels : tuple of str
         Their names.
     metrics : dict of str to Estimate
-        Averages over labels ("macro" counts each alike, "micro" each decision), all labels
-        together, and those of each label.
+        Averages over labels ("macro" weights labels equally, "micro" decisions), metrics of all
+        labels together, and of each label.
     hard_samples : HardSamples
-        The samples with a wrong label, those with the largest loss first, which is `wrong`.
+        Samples with a wrong label, the largest loss (`wrong`) first.
     subgroups : dict of Estimate, or None
-        The answer in each subgroup; its attribute `less_the_rest` holds the differences.
+        Main metric in each subgroup; its attribute `less_the_rest` has the differences.
     guess : Guess
-        The best answer that is always the same, and the difference to it on the same samples.
-    out_of_fold : OutOfFold
-        The samples with their losses, by the numbers of their labels.
+        Best constant prediction, with the difference from it on the same samples.
+    out_of_fold : Predictions
+        The samples with their losses, by the number of their labels.
     unanswered : tuple of str
-        The labels that are never predicted.
+        Labels that are never predicted.
     class_sizes : dict
-        Number of samples that have each label.
+        Number of samples with each label.
     n_samples, confidence_level, confusion, rare
         As in every report of scores; there is no confusion matrix of several labels.
     """
@@ -373,8 +373,13 @@ class MultilabelReport(GivenReport):
 
     @property
     def verdict(self) -> str:
-        """The answer with its interval, the guess, two averages, and whether it beats the guess."""
-        told = {"f1_macro": "F1, macro", "f1_micro": "micro", "exact_match": "all labels right in"}
+        """The main metric with its interval, the baseline, two averages, and whether it is
+        better."""
+        told = {
+            "f1_macro": "F1, macro",
+            "f1_micro": "micro",
+            "exact_match": "all labels correct in",
+        }
         known = [
             f"{said} {self.metrics[name].value:.2f}"
             for name, said in told.items()
@@ -385,40 +390,40 @@ class MultilabelReport(GivenReport):
 
     @property
     def headline(self) -> str:
-        """The answer with its interval beside the guess."""
+        """The main metric with its interval, compared with the baseline."""
         return write_headline(self._say_answer(), self.loss, guess=self.guess)
 
     @property
     def basis(self) -> list[str]:
-        """What the intervals are for."""
-        return [self._tell_target("; the labels of a sample are not taken for independent")]
+        """The target of the intervals."""
+        return [self._tell_target("; labels of the same sample may be correlated")]
 
     @property
     def facts(self) -> list[str]:
-        """What was predicted, and the labels."""
+        """The predictions, and the labels."""
         facts = [f"{self.n_samples} samples with {self.kind} of {count(len(self.labels), 'label')}"]
         if self.threshold is not None:
-            facts.append(f"predicted from {self.threshold:g} on")
+            facts.append(f"predicted at a threshold of {self.threshold:g}")
         per_sample = sum((self.class_sizes or {}).values()) / self.n_samples
         facts.append(f"{per_sample:.3g} labels a sample")
         return facts if self.n_groups is None else [*facts, f"{self.n_groups} groups"]
 
     def _make_sections(self) -> Iterator[Section]:
-        """Yield the metrics, then subgroups and samples."""
+        """Yield the sections of metrics, subgroups and samples."""
         yield self._show_metrics()
         yield self._show_labels()
         yield self._show_subgroups()
         yield self._show_hard_samples()
 
     def _explain_metrics(self) -> str:
-        """Say what the averages are."""
+        """Describe the averages."""
         return (
-            '"Macro" is the mean over the labels, each alike; "micro" counts every decision on a '
-            "label of a sample alike, so that common labels weigh more."
+            '"Macro" averages give all labels equal weight; "micro" averages give all '
+            "decisions equal weight, so frequent labels count more."
         )
 
     def _tabulate_metrics(self) -> Table:
-        """Return averages over labels, macro and micro, and what is of all labels together."""
+        """Return macro and micro averages over labels, and metrics of all labels together."""
         found = self.main_metrics
         named = {
             f"{name}_{average}": f"{said}, {average}"
@@ -430,7 +435,7 @@ class MultilabelReport(GivenReport):
             for name, said in named.items()
             if name in found
         ]
-        head = ["metric of all labels", "estimate", self.level]
+        head = ["metric over all labels", "estimate", self.level]
         return Table("All labels.", head, rows, left=(0, 2))
 
     def _tabulate_classes(self) -> list[Table]:
@@ -449,7 +454,7 @@ class MultilabelReport(GivenReport):
         ]
 
     def _show_labels(self) -> Section:
-        """Show the F1 of each label."""
+        """Yield the section of the F1 of each label."""
         shown = self.drawn
         known = {name: each.value for name, each in shown.items() if name in self.labels}
         if not known:
@@ -457,8 +462,9 @@ class MultilabelReport(GivenReport):
         lowest = min(known, key=lambda name: known[name])
         figure = Figure(
             self.plot,
-            f"F1 of {'the commonest labels' if len(shown) < len(self.labels) else 'each label'}, "
-            f"and their mean, with {self.level}s.",
+            "F1 of "
+            f"{'the commonest labels' if len(shown) < len(self.labels) else 'each label'} and "
+            f"their mean, with {self.level}s.",
             label=f"Forest plot of the F1 of {len(shown)} labels.",
             height=1.2 + 0.3 * len(shown),
         )
@@ -466,7 +472,7 @@ class MultilabelReport(GivenReport):
 
     @property
     def drawn(self) -> dict[str, Estimate]:
-        """The F1 of the mean and of the commonest labels."""
+        """The mean F1, and the F1 of the most frequent labels."""
         sizes = self.class_sizes or {}
         known = [name for name in self.labels if f"f1, {name}" in self.metrics]
         commonest = sorted(known, key=lambda name: -sizes[name])[:MOST_DRAWN]
@@ -476,7 +482,7 @@ class MultilabelReport(GivenReport):
         return {name: replace(each, name="F1") for name, each in drawn.items()}
 
     def _show_hard_samples(self) -> Section:
-        """Show the samples that are predicted worst."""
+        """Yield the section of the worst predictions."""
         records = self.hard_samples.to_records()
         results = {"hard_samples": records}
         if not records:
@@ -486,5 +492,5 @@ class MultilabelReport(GivenReport):
             (row["name"], row["truth"], row["prediction"], write_number(row["wrong"]))
             for row in records[:MOST_ROWS]
         ]
-        table = Table("The worst predicted.", head, rows, n_in_text=0)
+        table = Table("Samples with most errors.", head, rows, n_in_text=0)
         return Section("Samples to look at", tables=[table], results=results)

@@ -1,6 +1,6 @@
-"""What a page is made with: its templates, and drawings in its colours.
+"""Templates of a page, and drawings in its colors.
 
-Drawings are SVG that stands in the page: its colours are the page's, its ids are its own.
+Drawings are inline SVG that uses the colors of the page and unique ids.
 """
 
 from __future__ import annotations
@@ -15,14 +15,12 @@ from math import isfinite
 from typing import Any
 from xml.etree import ElementTree
 
-__all__ = ["check_extra", "draw_line", "draw_svg", "load_template"]
-
 
 def load_template(name: str) -> Any:
-    """Return "page.html", a document, or "fragment.html", the same for a notebook.
+    """Return the template "page.html", a document, or "fragment.html", for a notebook.
 
-    ``render`` fills it with a report, its title and its sections; every value is escaped, the SVG
-    of figures excepted.
+    ``render`` fills it with a report, its title and its sections; every value is escaped except the
+    SVG of figures.
     """
     check_extra()
     import jinja2
@@ -39,14 +37,14 @@ def load_template(name: str) -> Any:
 
 
 def _join_units(text: str) -> str:
-    """Return a sentence in which no line ends within "5 %" or "P = 0.1"."""
+    """Return a sentence without line breaks within "5 %" or "P = 0.1"."""
     return re.sub(r"(?<=\d) (?=%)|(?<=P) (?==)|(?<==) (?=\d)", "\u00a0", text)
 
 
-WIDTH = 4.4  # inches: a phone shows the figure at 370 px and its letters at 9 px or more
+WIDTH = 4.4  # inches: a phone shows the figure at 370 px and its text at 9 px or more
 INK, PAPER, MUTED = "#1f2328", "#ffffff", "#57606a"
 SERIES = ("#1f6fb4", "#c2560c")
-COLOURS = {  # what the displays draw with -> the page's variable, which has a dark value
+COLOURS = {  # colors of the displays -> CSS variables of the page, which have dark values
     INK: "ink",
     PAPER: "paper",
     MUTED: "muted",
@@ -65,10 +63,10 @@ STYLE = {
     "legend.edgecolor": MUTED,
     "legend.framealpha": 0.85,
     "savefig.transparent": True,
-    "svg.fonttype": "none",  # letters stay text, they do not become paths
+    "svg.fonttype": "none",  # keep text as text, not as paths
     "svg.hashsalt": "skeval",
     "text.color": INK,
-    "text.parse_math": False,  # a dollar in a name does not start a formula
+    "text.parse_math": False,  # a dollar sign in a name does not start a formula
     "xtick.color": MUTED,
     "xtick.labelcolor": INK,
     "ytick.color": MUTED,
@@ -80,9 +78,9 @@ NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 def draw_svg(
     draw: Callable[..., Any], *, label: str, height: float, n_panels: int | None = None
 ) -> str:
-    """Return what `draw` draws on the axes that it is given as `ax`, as SVG to stand in a page.
+    """Return the drawing of `draw(ax=...)` as inline SVG for a page.
 
-    It is given one axes, or an array of `n_panels` of them, one below another.
+    It receives one axes, or an array of `n_panels` axes, one below another.
     """
     check_extra()
     from matplotlib import style
@@ -93,7 +91,7 @@ def draw_svg(
         figure = Figure(figsize=(WIDTH, height), layout="constrained")
         draw(ax=figure.subplots() if n_panels is None else figure.subplots(n_panels, sharex=True))
         text = StringIO()
-        with warnings.catch_warnings():  # the reader's browser draws the letters with its own fonts
+        with warnings.catch_warnings():  # the browser renders the text with its own fonts
             warnings.filterwarnings("ignore", "Glyph", UserWarning)
             warnings.filterwarnings("ignore", "Matplotlib currently does not support", UserWarning)
             figure.savefig(text, format="svg", metadata={"Date": None})
@@ -101,7 +99,7 @@ def draw_svg(
 
 
 LEFT, RIGHT, END = 128.0, 356.0, 420.0
-"""Where the axis of a line begins and ends, and the drawing; names stand before it."""
+"""Ends of the axis of a line, and of the drawing; names are left of the axis."""
 ROW, TEXT = 17.0, 12.5
 LONGEST_NAME, LONGEST_QUANTITY = 18, 12
 
@@ -114,10 +112,10 @@ def draw_line(
     best: float,
     write: Callable[[float], str],
 ) -> str:
-    """Return answers with their intervals above other estimates, on a line, as SVG for a page.
+    """Return answers with their intervals above other estimates on one axis, as SVG.
 
-    The line goes from the `best` value, 0 for errors, to that of the guess, and further where
-    something lies beyond it.
+    The axis extends from the `best` value, 0 for errors, to the baseline, or further if a value
+    lies beyond it.
     """
     shown = [end for each in answers.values() for end in each] + list(others.values())
     shown = [value for value in [best, *shown, *([guess[1]] if guess else [])] if isfinite(value)]
@@ -139,10 +137,10 @@ def draw_line(
         told.append(text)
     for name, (value, first, last) in answers.items():
         parts += [_write(LEFT - 10, y, _shorten(name), "ink", "end")]
-        ends = "without an interval"
+        ends = "no confidence interval"
         if isfinite(first) and isfinite(last):
             parts += [_stroke(place(first), place(last), "series-1", 5, y - 4, y - 4)]
-            ends = f"interval {write(first)} to {write(last)}"
+            ends = f"CI {write(first)} to {write(last)}"
         parts += [*_mark(place(value), y - 4, 6), _write(END, y, write(value), "ink", "end")]
         told.append(f"{name} {write(value)}, {ends}")
         y += ROW
@@ -164,12 +162,12 @@ def draw_line(
 
 
 def _shorten(name: str) -> str:
-    """Return a name that has room before the line."""
+    """Return a name that fits left of the axis."""
     return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
 
 
 def _write(x: float, y: float, text: str, colour: str, anchor: str) -> str:
-    """Return a text of a drawing."""
+    """Return a text element."""
     style = f"fill: var(--{colour}); font-size: {TEXT}px; text-anchor: {anchor}"
     return f'<text x="{x:.1f}" y="{y:.1f}" style="{style}">{escape(text)}</text>'
 
@@ -177,20 +175,20 @@ def _write(x: float, y: float, text: str, colour: str, anchor: str) -> str:
 def _stroke(
     x1: float, x2: float, colour: str, width: float, y1: float, y2: float, dashed: bool = False
 ) -> str:
-    """Return a line of a drawing."""
+    """Return a line element."""
     style = f"stroke: var(--{colour}); stroke-width: {width:g}{'; stroke-dasharray: 4 3' * dashed}"
     ends = f'x1="{x1:.1f}" x2="{x2:.1f}" y1="{y1:.1f}" y2="{y2:.1f}"'
     return f'<line {ends} style="{style}"/>'
 
 
 def _mark(x: float, y: float, radius: float) -> Iterator[str]:
-    """Yield a point of a drawing, nothing where there is no number."""
+    """Yield a point; nothing if the value is not finite."""
     if isfinite(x):
         yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}" style="fill: var(--series-1)"/>'
 
 
 def check_extra() -> None:
-    """Raise where a package is missing that a page needs."""
+    """Raise if a package required for a page is missing."""
     try:
         import jinja2  # noqa: F401
         import matplotlib  # noqa: F401
@@ -201,7 +199,7 @@ def check_extra() -> None:
 
 
 def _adapt_svg(svg: str, label: str) -> str:
-    """Return SVG without what would reach beyond it, in the colours of the page."""
+    """Return SVG clipped to its size, in the colors of the page."""
     prefix = f"f{sha256(svg.encode()).hexdigest()[:8]}-"
     root = ElementTree.fromstring(svg)
     for parent in list(root.iter()):
@@ -222,12 +220,12 @@ def _adapt_svg(svg: str, label: str) -> str:
 
 
 def _strip_namespace(name: str) -> str:
-    """Return an XML name without its namespace, which HTML does not need."""
+    """Return an XML name without its namespace, which HTML does not use."""
     return name.rpartition("}")[2]
 
 
 def _adapt_value(name: str, value: str, prefix: str) -> str:
-    """Return the value of an attribute with the figure's own ids and the page's colours."""
+    """Return the value of an attribute with unique ids and the colors of the page."""
     if name == "id":
         return prefix + value
     if name == "href":
@@ -239,5 +237,5 @@ def _adapt_value(name: str, value: str, prefix: str) -> str:
 
 
 def _find_page_colour(colour: str) -> str:
-    """Return the variable of the page that stands for a colour, or a colour that has none."""
+    """Return the CSS variable for a color, or the color if there is none."""
     return f"var(--{COLOURS[colour]})" if colour in COLOURS else colour

@@ -1,4 +1,4 @@
-"""What out-of-fold predictions tell: metrics, the confusion matrix, hard samples, subgroups."""
+"""Results of out-of-fold predictions: metrics, confusion matrix, hard samples, subgroups."""
 
 from __future__ import annotations
 
@@ -16,15 +16,17 @@ from sklearn.pipeline import Pipeline
 from skeval._inference.areas import independent_size
 from skeval._inference.estimate import Estimate, Results
 from skeval._inference.intervals import wilson_interval
-from skeval._resampling.fits import OutOfFold, fit_plan
-from skeval._resampling.plan import whole_plan
-from skeval._resampling.questions import (
+from skeval._resampling.fit_loop import run_plan
+from skeval._resampling.fit_request import (
     EachScorer,
-    Questions,
+    FitRequest,
     decides_by_pairs,
     find_response_method,
 )
-from skeval._resampling.task import Target, Task
+from skeval._resampling.inputs import Inputs
+from skeval._resampling.plans import whole_plan
+from skeval._resampling.predictions import Predictions
+from skeval._resampling.target import Target
 from skeval.metrics import get_scorer
 from skeval.metrics._table import REPORTED
 from skeval.model_selection._error_interval import error_of_some
@@ -35,40 +37,20 @@ from skeval.report._sections import Caution
 from skeval.utils._checks import naming
 from skeval.utils._text import DataFrame, ShownAsText, align_rows, make_frame, name_label
 
-__all__ = [
-    "ConfusionRates",
-    "HardSamples",
-    "add_search_question",
-    "count_classes",
-    "draw_residuals",
-    "find_hard_samples",
-    "find_subgroups",
-    "make_predictions_frame",
-    "measure_confusion",
-    "mirror",
-    "name_columns",
-    "name_rows",
-    "resolve_scorers",
-    "summarize_predictions",
-    "take_column",
-    "warn_of_metrics",
-    "warn_of_scores",
-]
 
-
-def add_search_question(questions: Questions, estimator: Any) -> Questions:
-    """Return what is asked, and of an estimator that ends in a search what it found."""
+def add_search_question(request: FitRequest, estimator: Any) -> FitRequest:
+    """Return the outputs requested from each fit, with the results of a final search."""
     final = estimator
     while isinstance(final, Pipeline):
         final = final.steps[-1][1]
-    # what every search of scikit-learn overrides, and that it refits
+    # all searches of scikit-learn override this; refit is required
     if not hasattr(final, "_run_search") or final.refit is False:
-        return questions
-    return replace(questions, note=note_search)
+        return request
+    return replace(request, note=note_search)
 
 
 def note_search(model: Any, X: Any, y: Any) -> Any:
-    """Return what a search found; None where its table does not say by what it chose."""
+    """Return the results of a search; None if its table has no score used for the selection."""
     try:
         return read_search(model, X, y)
     except (TypeError, ValueError):
@@ -76,16 +58,16 @@ def note_search(model: Any, X: Any, y: Any) -> Any:
 
 
 def summarize_found_searches(
-    task: Task, found: OutOfFold, confidence_level: float
+    inputs: Inputs, found: Predictions, confidence_level: float
 ) -> Estimate | None:
-    """Return what the searches found in the training parts, and on all samples."""
-    asked = Questions((), note=note_search)
-    _, output = next(fit_plan(task, whole_plan(len(task.target)), asked))
+    """Return the results of the searches in the training parts and on all samples."""
+    asked = FitRequest((), note=note_search)
+    _, output = next(run_plan(inputs, whole_plan(len(inputs.target)), asked))
     (whole,) = output.notes or [None]
     if whole is None or any(each is None for each in found.noted):
         return None
     ratio = found.test_train_ratio
-    with warnings.catch_warnings():  # the report shows what is undefined
+    with warnings.catch_warnings():  # the report shows undefined values
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         try:
             return summarize_searches([whole, *found.noted], ratio, confidence_level)
@@ -93,10 +75,10 @@ def summarize_found_searches(
             return None
 
 
-def resolve_scorers(scoring: Any) -> Questions:
-    """Return the scorers that an argument `scoring` names."""
+def resolve_scorers(scoring: Any) -> FitRequest:
+    """Return the scorers of the argument `scoring`."""
     if scoring is None:
-        return Questions()
+        return FitRequest()
     if not (isinstance(scoring, str | list | tuple | set | dict) or callable(scoring)):
         raise ValueError(
             f"scoring must be None, a name, a callable, or a list or dict of them, got {scoring!r}."
@@ -112,11 +94,11 @@ def resolve_scorers(scoring: Any) -> Questions:
             raise ValueError(f"scoring must hold names and callables, got {part!r}.")
         with naming("scoring"):
             scorers[str(name)] = get_scorer(part) if isinstance(part, str) else part
-    return Questions(scorer=EachScorer(scorers), scoring=scorers)
+    return FitRequest(scorer=EachScorer(scorers), scoring=scorers)
 
 
 def _name_part(part: Any, place: int) -> str:
-    """Return the name of a scorer: its own, or that of its function and its place."""
+    """Return the name of a scorer: its own, or the name and position of its function."""
     if isinstance(part, str):
         return part
     function = getattr(part, "_score_func", part)
@@ -124,11 +106,11 @@ def _name_part(part: Any, place: int) -> str:
 
 
 RESERVED = {"error", "low", "high", *REPORTED}
-"""Names that a row of metrics has for something else."""
+"""Names with another meaning in a row of metrics."""
 
 
 def take_column(X: Any, name: str) -> tuple[Any, Any]:
-    """Return a data frame without the column that holds the groups, and the column."""
+    """Return a data frame without the column of groups, and the column."""
     if not hasattr(X, "columns") or name not in X.columns:
         raise ValueError(
             f"groups must be a column of X or hold a group for each sample, got {name!r}."
@@ -137,7 +119,7 @@ def take_column(X: Any, name: str) -> tuple[Any, Any]:
 
 
 def find_subgroups(X: Any, by: Any, n_samples: int) -> Any:
-    """Return the subgroup of each sample: the values given, or a column of the data frame."""
+    """Return the subgroup of each sample: the values, or a column of the data frame."""
     if isinstance(by, str):
         if not hasattr(X, "columns") or by not in X.columns:
             raise ValueError(
@@ -145,12 +127,13 @@ def find_subgroups(X: Any, by: Any, n_samples: int) -> Any:
             )
         by = X[by]
     if by is not None:
-        read_subgroups(by, n_samples)  # refuse before the work
+        read_subgroups(by, n_samples)  # raise before the work
     return by
 
 
 def name_rows(X: Any) -> Sequence[Any] | None:
-    """Return the names of the samples: the index of a data frame, where it is more than a count."""
+    """Return the names of the samples from the index of a data frame, unless it only counts
+    rows."""
     index = getattr(X, "index", None)
     if index is None or callable(index) or type(index).__name__ == "RangeIndex":
         return None
@@ -158,24 +141,24 @@ def name_rows(X: Any) -> Sequence[Any] | None:
 
 
 def summarize_predictions(
-    task: Task,
+    inputs: Inputs,
     answer: Estimate,
-    found: OutOfFold,
-    questions: Questions,
+    found: Predictions,
+    request: FitRequest,
     names: Sequence[Any] | None,
     by: Any,
     confidence_level: float,
 ) -> dict[str, Any]:
-    """Return what the predictions tell, as the fields of an `EvaluationReport`."""
+    """Return the fields of an `EvaluationReport` that are computed from predictions."""
     metrics = measure_metrics(found, confidence_level)
     if answer.details["loss"] == "zero_one":
         metrics["accuracy"] = mirror(metrics["accuracy"], answer)
     subgroups, tuning = None, None
     if by is not None:
-        measure = partial(error_of_some, task, found, answer)
-        subgroups = compare_subgroups(by, len(task.target), measure, answer.confidence_level)
-    if questions.note:
-        tuning = summarize_found_searches(task, found, confidence_level)
+        measure = partial(error_of_some, inputs, found, answer)
+        subgroups = compare_subgroups(by, len(inputs.target), measure, answer.confidence_level)
+    if request.note:
+        tuning = summarize_found_searches(inputs, found, confidence_level)
     return {
         "out_of_fold": found,
         "metrics": metrics,
@@ -187,7 +170,7 @@ def summarize_predictions(
 
 
 def mirror(estimate: Estimate, answer: Estimate) -> Estimate:
-    """Return one less an answer, as an accuracy is one less the error, with its interval."""
+    """Return one minus an estimate with its interval, for example accuracy from the error."""
     return replace(
         estimate,
         value=1 - answer.value,
@@ -197,62 +180,65 @@ def mirror(estimate: Estimate, answer: Estimate) -> Estimate:
 
 
 def mirror_limits(answer: Estimate, confidence_level: float) -> tuple[float, float]:
-    """Return the ends of the interval of one less a value."""
+    """Return the limits of the interval of one minus a value."""
     interval = answer.confidence_interval(confidence_level)
     return 1 - interval.high, 1 - interval.low
 
 
 def warn_of_metrics(metrics: Results) -> Iterator[Caution]:
-    """Say which metrics are undefined, or have no interval."""
+    """Warn of metrics that are undefined, or have no interval."""
     names = {name: _name_metric(name, each) for name, each in metrics.items()}
     undefined = [names[name] for name, each in metrics.items() if np.isnan(each.value)]
     if undefined:
         text = (
-            f"{', '.join(undefined)}: not defined for these predictions, for example since a class "
-            "was never predicted, or no test set held both classes."
+            f"Undefined metrics: {', '.join(undefined)}. For example, a class was never "
+            "predicted, or no test set contained both classes."
         )
         yield Caution("undefined", text)
-    unvaried = [
-        names[name]
+    unknown = [
+        (names[name], each.standard_error > 0)
         for name, each in metrics.items()
         if np.isfinite(each.value) and np.isnan(each.interval.low)
     ]
-    if unvaried:
-        text = f"{', '.join(unvaried)}: no interval, since nothing varies in what they are made of."
-        yield Caution("undefined", text)
+    for varies, why in (
+        (False, "the values they are computed from do not vary"),
+        (True, "they would be too wide to be useful"),
+    ):
+        listed = [name for name, spread in unknown if spread == varies]
+        if listed:
+            yield Caution("undefined", f"Metrics without intervals: {', '.join(listed)}; {why}.")
 
 
 def _name_metric(name: str, found: Estimate) -> str:
-    """Return what people call a metric, and the class that it is of."""
+    """Return the display name of a metric, with its class."""
     metric, label = found.details.get("metric", name), found.details.get("label")
     told = REPORTED[metric].label if metric in REPORTED else metric
     return told if label is None else f"{told} of class {name_label(label)}"
 
 
-def warn_of_scores(found: OutOfFold, metrics: Results, estimator: Any) -> list[Caution]:
-    """Say which metrics are undefined, and what could not be told."""
+def warn_of_scores(found: Predictions, metrics: Results, estimator: Any) -> list[Caution]:
+    """Warn of undefined metrics, and of constant scores."""
     notes = [] if found.cases.n_units == 1 else list(warn_of_metrics(metrics))
     method = find_response_method(estimator, found.target)
     if method is not None and found.class_scores is None:
         text = (
-            f"{method} gave no finite score of every class in some fit: curves, areas and losses "
-            "of probabilities are left out."
+            f"No usable scores: {method} did not return a finite score for every class in "
+            "some fit, so curves, AUC and losses of probabilities are missing."
         )
         notes.append(Caution("undefined", text))
     flat, n_answered = int(found.ranks_nothing.sum()), len(found.ranks_nothing)
     if 2 * flat > n_answered:
         where = "every fit" if flat == n_answered else f"{flat} of {n_answered} fits"
         text = (
-            f"The scores are constant in {where}, but for rounding: all samples are tied there, "
-            "and their order, from which areas and precisions are made, says nothing. A rule that "
-            "predicts one class only often has such scores; weights of the classes may help."
+            f"Constant scores: apart from rounding, the scores are constant in {where}. All "
+            "samples are tied, so AUC and average precision are not informative. Models that "
+            "predict a single class often behave like this; try class weights."
         )
         notes.append(Caution("constant-scores", text))
     if decides_by_pairs(estimator, found.target):
         text = (
-            "The decision values are those of pairs of classes (decision_function_shape='ovo'), "
-            "which are no scores of classes: curves and areas are left out. With 'ovr' they are "
-            "there."
+            "No scores per class: decision_function_shape='ovo' returns decision values for "
+            "pairs of classes, so curves and AUC are missing. Use 'ovr' to get them."
         )
         notes.append(Caution("undefined", text))
     return notes
@@ -260,20 +246,20 @@ def warn_of_scores(found: OutOfFold, metrics: Results, estimator: Any) -> list[C
 
 @dataclass(frozen=True, eq=False)
 class ConfusionRates(ShownAsText):
-    """Of each class, the shares that are taken for each class.
+    """Confusion matrix with intervals of the row shares.
 
     Attributes
     ----------
     labels : tuple of str
         The classes.
     counts : ndarray of shape (n_classes, n_classes)
-        Samples of each class (rows) taken for each (columns), on average over the repeats.
+        Samples of each class (rows) predicted as each (columns), averaged over the repeats.
     rates : ndarray of shape (n_classes, n_classes)
         Share of the row.
     low, high : ndarray of shape (n_classes, n_classes)
-        Ends of Wilson's intervals of the rates, for as many samples (or groups) as the row has,
-        fewer where weights differ, over the inflation of the error, as `error_interval`
-        counts them; over 1 of predictions that are given.
+        Limits of Wilson's intervals of the rates, for the samples (or groups) of the row, or the
+        effective number if weights differ, divided by the inflation factor of `error_interval`
+        (1 for existing predictions).
     """
 
     labels: tuple[str, ...]
@@ -288,7 +274,7 @@ class ConfusionRates(ShownAsText):
         return {"labels": list(self.labels)} | {k: v.tolist() for k, v in numbers.items()}
 
     def to_frame(self) -> DataFrame:
-        """Return a row for each pair of classes; needs pandas."""
+        """Return a row for each pair of classes; requires pandas."""
         k = len(self.labels)
         return make_frame(
             {
@@ -302,7 +288,7 @@ class ConfusionRates(ShownAsText):
         )
 
     def write_cell(self, row: int, column: int) -> str:
-        """Return a count, the share of its row and the interval of that, on three lines."""
+        """Return a count, its row share and the interval of the share, on three lines."""
         low, high = 100 * self.low[row, column], 100 * self.high[row, column]
         share = f"{100 * self.rates[row, column]:.1f} %\n({low:.0f}–{high:.0f})"
         return f"{self.counts[row, column]:.4g}\n{share}"
@@ -314,20 +300,20 @@ class ConfusionRates(ShownAsText):
 
 
 def name_columns(labels: Sequence[str]) -> list[str]:
-    """Return what stands above the confusion matrix: what the samples are, and are taken for."""
-    return ["class", *(f"taken for {label}" for label in labels)]
+    """Return the caption of the confusion matrix."""
+    return ["class", *(f"predicted as {label}" for label in labels)]
 
 
 def count_classes(target: Target, weight: np.ndarray | None = None) -> dict[Any, Any] | None:
-    """Return the number of samples of each class, or what they weigh; None of numbers."""
+    """Return the number or total weight of samples of each class; None for regression."""
     if target.classes is None:
         return None
     sizes = np.bincount(target.codes, weight, minlength=len(target.classes))
     return dict(zip(target.classes.tolist(), sizes.tolist(), strict=True))
 
 
-def measure_confusion(found: OutOfFold, confidence_level: float) -> ConfusionRates | None:
-    """Return the confusion matrix; None of numbers."""
+def measure_confusion(found: Predictions, confidence_level: float) -> ConfusionRates | None:
+    """Return the confusion matrix; None for regression."""
     classes = found.target.classes
     if classes is None:
         return None
@@ -343,7 +329,7 @@ def measure_confusion(found: OutOfFold, confidence_level: float) -> ConfusionRat
         n = np.count_nonzero(own) / found.inflation
         if found.cases.n_groups is not None:
             n = np.count_nonzero(np.bincount(found.cases.unit[own])) / found.inflation
-        if own.any():  # samples of unequal weight are worth fewer
+        if own.any():  # effective number of samples with unequal weights
             n *= independent_size(found.weight[own]) / own.sum()
         for column in np.flatnonzero(np.isfinite(rates[row])):
             rate = rates[row, column]
@@ -354,16 +340,16 @@ def measure_confusion(found: OutOfFold, confidence_level: float) -> ConfusionRat
 
 
 MOST = 20
-"""Samples that are printed."""
+"""Number of samples that are printed."""
 
 
 Words = Sequence[str] | np.ndarray
-"""One for each of some samples."""
+"""One value per sample."""
 
 
 @dataclass(frozen=True, eq=False)
 class HardSamples(ShownAsText):
-    """Samples by how badly models that did not see them predict them, the worst first.
+    """Samples with the worst out-of-fold predictions, the worst first.
 
     Attributes
     ----------
@@ -374,21 +360,20 @@ class HardSamples(ShownAsText):
     truth : sequence of str
         Its label, or its number.
     prediction : sequence of str
-        What it is most often taken for; of numbers the mean prediction.
+        Most frequent prediction; for regression the mean prediction.
     wrong : ndarray of shape (n_hard,)
-        Share of its predictions that are wrong; of numbers, the root of its mean squared
-        residual over that of all samples; of probabilities that were given, 1 less that of its
-        class.
+        Share of its predictions that are wrong; for regression the root mean squared residual
+        relative to that of all samples; for existing probabilities 1 minus that of its class.
     always : int
-        Number of samples that every model predicted wrongly; of numbers, those more than three
-        times as far off as samples are.
+        Number of samples that every model misclassified; for regression, those with residuals
+        over three times the root mean square.
     suspect : bool ndarray of shape (n_hard,)
-        Whether the label may be what is wrong. Few samples are (at most 5 %), in every one of at
-        least two repeats, each in a class of which at most half are, and the error is at most half
-        of that of answering always the largest class. Of numbers, all that are so far off, if few.
+        Whether the label may be wrong: misclassified in every one of at least two repeats, with
+        at most 5 % such samples in total and at most half of the class, and an error of at most
+        half of that of the majority class. For regression, the large residuals if they are few.
     unknown : dict of str to (int, int)
-        Classes of which more than half of the samples are wrong in every repeat: how many, of how
-        many. There the models mostly miss the class, and its labels are no worse than others.
+        Classes with more than half of the samples misclassified in every repeat: their number, and
+        the size of the class. The models mostly miss such a class; its labels are not suspected.
     """
 
     sample: np.ndarray
@@ -408,23 +393,23 @@ class HardSamples(ShownAsText):
         return [dict(zip(head, row, strict=True)) for row in zip(*columns, strict=True)]
 
     def to_frame(self) -> DataFrame:
-        """Return a row for each sample that is ever wrong; needs pandas."""
+        """Return a row for each sample that is ever misclassified; requires pandas."""
         return make_frame(self.to_records())
 
     def __str__(self) -> str:
         columns = self.name, self.truth, self.prediction, [f"{share:.2f}" for share in self.wrong]
-        rows = [("sample", "is", "taken for", "wrong"), *zip(*columns, strict=True)]
+        rows = [("sample", "is", "predicted as", "wrong"), *zip(*columns, strict=True)]
         more = [f"and {len(rows) - 1 - MOST} more"] if len(rows) - 1 > MOST else []
         return "\n".join([*align_rows(rows[: MOST + 1]), *more])
 
 
 MOST_SUSPECT = 0.05
-"""Share of samples up to which those that are always wrong are taken for mistakes of their own."""
+"""Maximum share of samples that are always misclassified, for which labels are suspected."""
 FAR = 3.0
-"""Residuals of a sample, in units of those of all, from which it counts as always wrong."""
+"""Residual, relative to the root mean square, from which a sample counts as always wrong."""
 
 
-def find_hard_samples(found: OutOfFold, index: Any) -> HardSamples:
+def find_hard_samples(found: Predictions, index: Any) -> HardSamples:
     """Return the samples that are ever predicted wrongly, the worst first."""
     n, target = len(found.target), found.target
     counts = np.bincount(found.row, minlength=n)
@@ -465,7 +450,7 @@ def find_hard_samples(found: OutOfFold, index: Any) -> HardSamples:
 
 
 def _sort_worst(wrong: np.ndarray, above: float) -> np.ndarray:
-    """Return the samples that are more wrong than some amount, the worst first."""
+    """Return the samples above an amount of error, the worst first."""
     hard = np.flatnonzero(wrong > above)
     return hard[np.argsort(-wrong[hard], kind="stable")]
 
@@ -478,15 +463,15 @@ def name_samples(rows: np.ndarray, index: Any, n_samples: int) -> Words:
 
 
 def _write_apart(value: float, other: float) -> tuple[str, str]:
-    """Return two numbers with four figures, and with more where these would be the same."""
+    """Return two numbers with four digits, or with more if these would be equal."""
     known = (f"{value:.4g}", f"{other:.4g}")
     return known if known[0] != known[1] else (f"{value:.9g}", f"{other:.9g}")
 
 
 def _judge_labels(
-    found: OutOfFold, classes: np.ndarray, always: np.ndarray, missed: np.ndarray
+    found: Predictions, classes: np.ndarray, always: np.ndarray, missed: np.ndarray
 ) -> tuple[np.ndarray, dict[str, tuple[int, int]]]:
-    """Return which samples may have a wrong label, and the classes that models mostly miss."""
+    """Return the samples that may have a wrong label, and the classes that are mostly missed."""
     codes = found.target.codes
     tested = np.bincount(found.row, minlength=len(codes))
     always = always & (tested > 1)
@@ -501,8 +486,8 @@ def _judge_labels(
     return suspect & few, unknown
 
 
-def make_predictions_frame(found: OutOfFold) -> DataFrame:
-    """Return a row for each answer of a model to a sample that it was not trained on."""
+def make_predictions_frame(found: Predictions) -> DataFrame:
+    """Return a row for each out-of-fold prediction."""
     target = found.target
     columns: dict[str, Any] = {
         "sample": found.row,
@@ -523,8 +508,8 @@ def make_predictions_frame(found: OutOfFold) -> DataFrame:
     return make_frame(columns)
 
 
-def draw_residuals(found: OutOfFold, ax: Any = None) -> Any:
-    """Draw the residual of each sample beside its mean prediction."""
+def draw_residuals(found: Predictions, ax: Any = None) -> Any:
+    """Draw the residual of each sample against its mean prediction."""
     n = len(found.target)
     counts = np.bincount(found.row, minlength=n)
     tested = counts > 0

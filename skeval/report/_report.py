@@ -1,4 +1,4 @@
-"""What `evaluate` returns: estimates side by side, and what to make of them, section by section."""
+"""Report of `evaluate`: estimates side by side, in sections."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from skeval._inference.estimate import Estimate, Results, Test
-from skeval._resampling.fits import OutOfFold
+from skeval._resampling.predictions import Predictions
 from skeval.feature_selection import SelectionFrequencyDisplay
 from skeval.metrics import CalibrationDisplay, PrecisionRecallDisplay, RocCurveDisplay
 from skeval.model_selection import EstimatesDisplay
@@ -37,36 +37,36 @@ from skeval.utils._text import (
     write_spread,
 )
 
-__all__ = ["PERTURBED", "EvaluationReport", "ScoredReport"]
-
 PERTURBED = {
     "cross_validation": "SVM, perturbed cross-validation",
     "resubstitution": "SVM, perturbed training",
 }
-"""The name of a perturbation interval by the statistic that was perturbed."""
+"""Name of each perturbation interval, by statistic."""
 MEANINGS = {
     f"answer, {AUTO}": ERROR_METHODS[AUTO].meaning,
-    f"answer, {GIVEN_FOLDS}": "the number to quote: the error on the folds that were given",
+    f"answer, {GIVEN_FOLDS}": "the number to quote: the error on the given folds",
     **{method: row.meaning for method, row in ERROR_METHODS.items() if row.part},
     PERTURBED["cross_validation"]: ERROR_METHODS["perturbation"].meaning,
-    PERTURBED["resubstitution"]: "the same, of the training error; for many samples",
+    PERTURBED["resubstitution"]: "the same for the training error; requires many samples",
 }
 FEW_PERTURBATIONS = 200
 MOST_CLASSES = 6
-"""Classes of a confusion matrix that stands beside the answer; more make a table of their own."""
+"""Maximum number of classes of a confusion matrix beside the verdict; larger ones get their own
+table."""
 MOST_METRICS, MOST_ROWS, FIRST_ROWS = 12, 20, 5
-"""Metrics that text shows; rows of settings, samples and features that a page holds, and shows."""
-FAULTY = "Under the fault that is named first it need not hold that error."
+"""Number of metrics in the text; numbers of settings, samples and features in a page, and shown at
+first."""
+FAULTY = "Because of this problem the interval may miss the true error."
 ASKED = (
-    "This and the comparison with the guess disagree, since they ask different things: P, whether "
-    "labels and features are related at all; the other, whether new samples are predicted better "
-    "than by one constant answer."
+    "The permutation test and the comparison with the baseline disagree because they test "
+    "different hypotheses: P, whether labels and features are related at all; the other, "
+    "whether the model predicts new samples better than a constant."
 )
 HEADLINERS = ("balanced_accuracy", "accuracy", "r2", "root_mean_squared_error")
-"""The metrics of which the first that there is heads all others."""
+"""Metrics in order of preference; the first available one heads the section."""
 SQUARES = ("mean squared error", "root mean squared error")
 N_RESAMPLES = 200
-"""Of the bands of curves; their ends need no more where they are drawn."""
+"""Resamples for the bands of curves; more would not change the drawing visibly."""
 
 
 def say_metric(name: str, found: Estimate) -> str:
@@ -74,15 +74,15 @@ def say_metric(name: str, found: Estimate) -> str:
     value, low, high = _sentences.write_with_ends(found, found.value)
     label = _sentences.name_metric(name).split(",")[0]
     article = "" if label.startswith(("R2", "F1")) else "The "
-    ends = f" [{low}, {high}]" if np.isfinite(found.interval.low) else ", without an interval"
+    ends = f" [{low}, {high}]" if np.isfinite(found.interval.low) else ", no confidence interval"
     return f"{article}{label} is {value}{ends}"
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class ScoredReport(Report):
-    """What predictions of samples by a system that did not see them tell, whoever made them.
+    """Report of predictions for samples that the system has not seen, whoever made them.
 
-    Its fields are those of the subclasses, which say in sentences what the predictions are.
+    Subclasses provide the fields, and the sentences that describe the predictions.
     """
 
     answer: Estimate
@@ -90,7 +90,7 @@ class ScoredReport(Report):
     confusion: ConfusionRates | None
     hard_samples: HardSamples
     subgroups: Results | None
-    out_of_fold: OutOfFold
+    out_of_fold: Predictions
     guess: Guess | None
     rare: RareClass | None
     unanswered: tuple[str, ...]
@@ -100,40 +100,42 @@ class ScoredReport(Report):
 
     told: ClassVar[Sequence[str]] = ("answer", "n_samples", "class_sizes", "confidence_level")
     counted = ""
-    """How the samples of the confusion matrix are counted, behind a comma."""
+    """How the confusion matrix counts samples, after a comma."""
     compared, headline_metric = "estimators on the same folds", "error"
-    """What several of them are, and what stands first of each."""
+    """Plural of the predictions, and the header of their first column."""
     scored = "scores"
-    """What the legend calls the curves."""
+    """Label of the curves in the legend."""
     residuals = ""
-    """What the drawing of residuals shows."""
+    """Caption of the residual plot."""
 
     def _explain_metrics(self) -> str:
-        """Say what the metrics are of, and what their intervals are for."""
+        """Describe the samples of the metrics and the target of their intervals."""
         raise NotImplementedError
 
     def _describe_curve(self, name: str) -> str:
-        """Say what a curve and its band are of."""
+        """Describe the samples of a curve and its band."""
         raise NotImplementedError
 
     @property
     def main_metrics(self) -> dict[str, Estimate]:
-        """The metrics of all samples, and what was asked for, by name."""
+        """Metrics of all samples, and requested scores, by name."""
         found = self.metrics.items()
         return {name: each for name, each in found if each.details["label"] is None}
 
     @property
     def level(self) -> str:
-        """What stands above intervals."""
-        return f"{100 * self.confidence_level:g} % interval"
+        """Header of the intervals."""
+        return f"{100 * self.confidence_level:g} % CI"
 
     @property
     def line(self) -> Line | None:
-        """The answer on a line to the guess; of a rare class what counts there."""
+        """The answer on a line with the baseline; for a rare class the metric that replaces the
+        error."""
         return self.draw_answer(None if list_grave(self.warnings) else self.rare)
 
     def draw_answer(self, rare: RareClass | None = None) -> Line:
-        """Return the answer on a line to the guess, above the other estimates of the same."""
+        """Return the answer on a line with the baseline, above other estimates of the same
+        error."""
         squared = self.answer.details.get("loss") == "squared"
         scale = np.sqrt if squared else float
         ends = self.answer.interval.low, self.answer.interval.high
@@ -165,11 +167,11 @@ class ScoredReport(Report):
 
     @property
     def listed_estimates(self) -> Sequence[Estimate]:
-        """The other estimates of what the answer is."""
+        """Other estimates of the same error."""
         return ()
 
     def _describe_classes(self) -> str:
-        """Say how many samples there are, and of which classes."""
+        """Return the number of samples, and of samples per class."""
         if not self.class_sizes:
             return f"{self.n_samples} samples"
         sizes = [f"{name_label(name)}: {size}" for name, size in self.class_sizes.items()]
@@ -177,7 +179,7 @@ class ScoredReport(Report):
         return f"{self.n_samples} samples of {of} ({list_few(sizes)})"
 
     def _show_metrics(self) -> Section:
-        """Show every metric with its interval."""
+        """Return the section with every metric and its interval."""
         found = self.main_metrics
         first = next((name for name in HEADLINERS if name in found), None)
         return Section(
@@ -192,7 +194,7 @@ class ScoredReport(Report):
         )
 
     def _show_curves(self) -> Section:
-        """Show the curves or the residuals."""
+        """Return the section with the curves or the residuals."""
         figures, found = list(self._draw_curves()), self.main_metrics
         first = next(
             (n for n in ("roc_auc", "mean_absolute_error", "log_loss") if n in found), None
@@ -201,12 +203,12 @@ class ScoredReport(Report):
         return Section(heading, figures=figures)
 
     def _tabulate_metrics(self) -> Table:
-        """Return the metrics of all samples; the area stands above its curve on a page."""
+        """Return the metrics of all samples; on a page the area is shown above its curve."""
         rows = [
             (_sentences.name_metric(name), each.value, each.interval)
             for name, each in self.main_metrics.items()
         ]
-        head = ["metric of new samples", "estimate", self.level]
+        head = ["metric on new samples", "estimate", self.level]
         of_two = self.class_sizes is not None and len(self.class_sizes) == 2
         said = {_sentences.name_metric("roc_auc")} if of_two else ()
         options: dict[str, Any] = {"said": said, "n_in_text": MOST_METRICS, "left": (0, 2)}
@@ -214,7 +216,7 @@ class ScoredReport(Report):
         return Table("All samples.", head, rows, beside=beside, **options)
 
     def _tabulate_classes(self) -> list[Table]:
-        """Return the metrics of each class in a table, if there are any."""
+        """Yield a table of the metrics of each class, if there are any."""
         by_class: dict[str, dict[str, Estimate]] = {}
         for each in self.metrics.values():
             label = each.details["label"]
@@ -230,7 +232,7 @@ class ScoredReport(Report):
         return [made] if rows else []
 
     def _tabulate_confusion(self) -> list[Table]:
-        """Return the confusion matrix: counts, and shares of the row with their intervals."""
+        """Yield the confusion matrix: counts, and row shares with their intervals."""
         found = self.confusion
         if found is None:
             return []
@@ -239,8 +241,8 @@ class ScoredReport(Report):
             for k, label in enumerate(found.labels)
         ]
         caption = (
-            "Samples of each class (rows) by what they are taken for (columns)"
-            f"{self.counted}; share of the row, {self.level}."
+            f"True classes (rows) and predicted classes (columns){self.counted}; share of the "
+            f"row, {self.level}."
         )
         beside = len(found.labels) <= MOST_CLASSES
         return [Table(caption, name_columns(found.labels), rows, beside=beside, n_in_text=0)]
@@ -251,7 +253,7 @@ class ScoredReport(Report):
         if classes is None:
             yield Figure(
                 partial(draw_residuals, found),
-                f"What is left to explain: {self.residuals} Without a pattern is best.",
+                f"Residuals: {self.residuals} No pattern is best.",
                 label="Residuals by prediction.",
                 height=3.0,
             )
@@ -260,7 +262,7 @@ class ScoredReport(Report):
         if len(classes) > 2:
             yield from self._draw_curves_of_many(classes)
             return
-        one = found.repeat == 0  # a sample counts once in a band
+        one = found.repeat == 0  # a band counts each sample once
         options: dict[str, Any] = {"pos_label": classes[1]}
         options["confidence_level"] = self.confidence_level
         if np.ptp(found.weight):
@@ -283,8 +285,7 @@ class ScoredReport(Report):
             probabilities = found.probabilities[one, 1]
             yield Figure(
                 partial(CalibrationDisplay.from_predictions, true, probabilities, **options),
-                "Calibration: how often the class is there where it is said to be with a "
-                "probability.",
+                "Calibration: observed frequency at each predicted probability.",
                 label="Calibration curve with the intervals of its bins.",
                 height=3.6,
             )
@@ -297,11 +298,11 @@ class ScoredReport(Report):
         self,
         last: str = "",
         write: Callable[[float], str] = str,
-        caption: str = "The worst predicted.",
+        caption: str = "Largest residuals.",
     ) -> Table:
-        """Return the samples that are predicted worst, with what is `last` of each.
+        """Return a table of the worst predictions; `last` names the last column.
 
-        Of numbers that is how far off they are.
+        For numeric targets that is the size of the residual.
         """
         head = ["sample", "is", "taken for"]
         if self.class_sizes is None:
@@ -314,7 +315,7 @@ class ScoredReport(Report):
         return Table(caption, head, rows, n_on_page=FIRST_ROWS, n_in_text=0)
 
     def _show_subgroups(self) -> Section:
-        """Show the error in each subgroup."""
+        """Return the section of the error in each subgroup."""
         found = self.subgroups
         results = {"subgroups": found, "largest_difference": found and found.largest_difference}
         if found is None:
@@ -331,7 +332,7 @@ class ScoredReport(Report):
             sentences=[describe_difference(found.largest_difference)],
             tables=[
                 Table(
-                    "The error in each subgroup.",
+                    "Error by subgroup.",
                     ["subgroup", "samples", next(iter(found.values())).name, self.level],
                     rows,
                     left=(0, 3),
@@ -343,64 +344,63 @@ class ScoredReport(Report):
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class EvaluationReport(ScoredReport):
-    """The error of one estimator with an interval, and every other estimate of it.
+    """Error of one estimator with its interval, and all other estimates of it.
 
-    It has the `warnings`, the `seed`, the `settings`, the `versions`, the `call` and the `date` of
-    every report.
+    It also has the `warnings`, `seed`, `settings`, `versions`, `call` and `date` of every report.
 
     Attributes
     ----------
     answer : Estimate
-        The number to quote: what `error_interval` finds.
+        The number to quote, equal to that of `error_interval`.
     metrics : dict of str to Estimate
-        The usual metrics of out-of-fold predictions, of all samples and of each class, and what
-        `scoring` named. Their intervals, too, are for the rule fitted to all samples.
+        Metrics of out-of-fold predictions, for all samples and for each class, and the scores
+        in `scoring`. Their intervals, too, are for the model trained on all samples.
     confusion : ConfusionRates or None
-        The confusion matrix with intervals of its rates; None for regression.
+        Confusion matrix with intervals of its rates; None for regression.
     hard_samples : HardSamples
-        The samples that models which did not see them predict wrongly again and again.
+        Samples that are repeatedly misclassified out of fold.
     subgroups : dict of Estimate, or None
-        The error in each subgroup that `by` names, and the largest difference.
+        Error in each subgroup of `by`, and the largest difference.
     tuning : Estimate or None
-        What the best scores of the searches for hyperparameters claimed beside what their models
-        score, and what they chose; None where the estimator ends in no search.
-    out_of_fold : OutOfFold
-        The predictions of every sample by models that did not see it; see `predictions`.
+        Optimism of the best scores of the hyperparameter searches, and the selected settings;
+        None if the estimator does not end in a search.
+    out_of_fold : Predictions
+        Out-of-fold predictions; see `predictions`.
     estimates : tuple of Estimate
-        From the most optimistic to the most careful.
+        From the most optimistic to the most conservative.
     perturbation : tuple of Estimate or None
-        For a linear two-class `SVC` the intervals by the cross-validation statistic and by the
+        For a linear two-class `SVC`, the intervals by the cross-validation statistic and by the
         resubstitution statistic.
     permutation : Test or None
-        The P-value of the whole procedure.
+        Permutation test of the whole procedure.
     selection_bias : Estimate or None
-        What selecting the features outside the loop would have claimed; None without a selector.
+        Bias of selecting the features on all samples; None without a selector.
     selection_stability : Estimate or None
         Agreement of the features selected in the folds (Nogueira); None without a selector, or
-        where the folds choose from different features that have no names.
+        if the folds select from different features without names.
     candidate_names : tuple of str or None
-        Names of the features that the selector chooses from, which the steps before it made.
+        Names of the input features of the selector, after the steps before it.
     guess : Guess or None
-        The best answer that is always the same, the largest class or the mean, and the difference
-        to its error on the same samples; None for a loss of one's own.
+        Best constant prediction (majority class, mean), and the difference of its error on the
+        same samples; None for custom losses.
     omitted : dict of str to str
-        What `include` would have run, by name, and why it was left out.
+        Estimates that were not run, by name, with the reason.
     rare : RareClass or None
-        The rarest class, where it is rare, and the statistic that counts there.
+        Rarest class, if it is rare, with the metric that is used instead of the error.
     unanswered : tuple of str
-        The classes that are the answer to no sample in any of the repeats.
+        Classes that are never predicted in any repeat.
     confidence_level : float
         Nominal coverage of the intervals.
     n_samples : int
         Number of samples.
     n_features : int or None
-        Number of columns of the data; None where samples are no rows of a table, as texts are.
+        Number of columns of the data; None if samples are not rows of a table, such as texts.
     class_sizes : dict or None
         Number of samples of each class; None for regression.
     estimator : str
         The estimator, as source text.
     feature_names : tuple of str or None
-        Names of the features, where they are known.
+        Names of the features, if known.
     """
 
     tuning: Estimate | None
@@ -416,7 +416,7 @@ class EvaluationReport(ScoredReport):
     feature_names: tuple[str, ...] | None
 
     def __getitem__(self, method: str) -> Estimate:
-        """Return the estimate of a name."""
+        """Return the estimate of this name."""
         for estimate in self.estimates:
             if estimate.method == method:
                 return estimate
@@ -427,27 +427,27 @@ class EvaluationReport(ScoredReport):
     main_part, row_name = "estimates", "method"
     told = (*ScoredReport.told, "estimator", "n_features", "feature_names", "rare", "unanswered")
     counted = ", on average over the repeats"
-    residuals = (
-        "the mean out-of-fold prediction of each sample and how far the truth lies above it."
-    )
+    residuals = "true value minus mean out-of-fold prediction of each sample."
 
     @property
     def verdict(self) -> str:
-        """In three sentences at most: error, interval, the guess, chance, and what is grave."""
+        """Return error, interval, baseline, chance and grave warnings in a few sentences."""
         return _sentences.write_verdict(self)
 
     @property
     def basis(self) -> list[str]:
-        """What the interval of the answer is for, how it was made, and how that is known."""
+        """Describe the target of the main interval, how it was computed, and its measured
+        coverage."""
         found = self.out_of_fold
         weighted, shares = bool(np.ptp(found.weight)), found.probabilities
         certain = shares is not None and not np.all(shares)
-        told = write_coverage(self.answer, self.class_sizes, found.cases, weighted, certain)
+        target = found.target.y.astype(float) if found.target.classes is None else None
+        told = write_coverage(self.answer, self.class_sizes, found.cases, weighted, certain, target)
         return [*told[:1], FAULTY] if told and list_grave(self.warnings) else told
 
     @property
     def headline(self) -> str:
-        """The error with its interval beside the guess, or what forbids to quote it."""
+        """Return the error with its interval and baseline, or the reason not to quote it."""
         return _sentences.write_headline(
             _sentences.say_error(self.answer),
             self.answer.details["loss"],
@@ -465,7 +465,7 @@ class EvaluationReport(ScoredReport):
 
     @property
     def evaluated(self) -> tuple[str, str]:
-        """The estimator, in a few words and as source text."""
+        """The estimator, as a short text and as source text."""
         return name_steps(self.estimator), self.estimator
 
     @property
@@ -476,11 +476,11 @@ class EvaluationReport(ScoredReport):
 
     @property
     def about(self) -> dict[str, Any]:
-        """What `to_dict` has before the results of the sections."""
+        """The first entries of `to_dict`, before the results of the sections."""
         return super().about | {"answer": self.answer.to_dict() | {"covers": " ".join(self.basis)}}
 
     def _make_sections(self) -> Iterator[Section]:
-        """Yield what is read off the predictions, every estimate, the tests, the samples."""
+        """Yield the sections of predictions, estimates, tests and samples."""
         yield self._show_metrics()
         yield self._show_curves()
         yield self._show_subgroups()
@@ -492,26 +492,27 @@ class EvaluationReport(ScoredReport):
         yield self._show_hard_samples()
 
     def _explain_metrics(self) -> str:
-        """Say what the metrics are of, and what their intervals are for."""
-        start = "Of predictions of every sample by models that were fitted without it"
-        text = f"{start}. The intervals are, as that of the answer, for the rule fitted to all "
+        """Describe the samples of the metrics and the target of their intervals."""
+        start = "Based on out-of-fold predictions"
+        text = f"{start}. Like that of the answer, the intervals are for the model trained on all "
         return f"{text}samples."
 
     def _describe_curve(self, name: str) -> str:
-        """Say that scores of several models are pooled."""
+        """State that the scores of several models are pooled."""
         return (
-            f"{name} curve of the out-of-fold scores of one cross-validation, with its interval at "
-            "each point and the band of the whole curve. It pools the scores of all folds, and the "
-            "bands leave out that training anew would change the models: its area is not that of "
-            "the estimate, which counts pairs that one model scored."
+            f"{name} curve of the out-of-fold scores of one cross-validation, with pointwise "
+            "intervals and a simultaneous band. It pools the scores of all folds, so its "
+            "area differs from the AUC above, which is computed within folds. Variation from "
+            "retraining is not included in the band."
         )
 
     def _show_tuning(self) -> Section:
-        """Show what the search for hyperparameters claimed, and what it chose."""
+        """Yield the section of the hyperparameter search: its best score, and the selected
+        settings."""
         found = self.tuning
         if found is None:
             return Section("Tuning", results={"tuning": None})
-        shown = "is too good" if found.interval.low > 0 else "is not shown to be too good"
+        shown = "is optimistic" if found.interval.low > 0 else "is not significantly optimistic"
         heading = f"The best score of the search {shown}"
         counts = found.details["counts"]
         chosen = zip(found.details["settings"][:MOST_ROWS], counts, strict=False)
@@ -522,7 +523,7 @@ class EvaluationReport(ScoredReport):
             )
             for setting, count in chosen
         ]
-        caption = "Settings that the searches chose."
+        caption = "Hyperparameters selected by the searches."
         return Section(
             heading,
             sentences=[_sentences.write_tuning(found)],
@@ -531,10 +532,14 @@ class EvaluationReport(ScoredReport):
         )
 
     def _show_hard_samples(self) -> Section:
-        """Show the samples that are wrong again and again."""
+        """Yield the section of the samples that are misclassified repeatedly."""
         hard, numbers = self.hard_samples, self.class_sizes is None
         table = self._tabulate_samples("wrong in", lambda wrong: f"{100 * wrong:.0f} %")
-        what = "wrong in every repeat" if len(self.out_of_fold.repeats) > 1 else "predicted wrongly"
+        what = (
+            "misclassified in every repeat"
+            if len(self.out_of_fold.repeats) > 1
+            else "misclassified"
+        )
         what = "more than three times as far off as usual" if numbers else what
         verb = "is" if hard.always == 1 else "are"
         return Section(
@@ -546,7 +551,7 @@ class EvaluationReport(ScoredReport):
 
     @property
     def named_estimates(self) -> list[tuple[str, Estimate]]:
-        """The estimates by name, the answer first, those of perturbation last."""
+        """All estimates by name, the answer first, perturbation last."""
         named = [(f"answer, {self.answer.method}", self.answer)]
         named += [(estimate.method, estimate) for estimate in self.estimates]
         return named + [
@@ -559,7 +564,7 @@ class EvaluationReport(ScoredReport):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
+            Axes to draw on; None creates a figure.
 
         Returns
         -------
@@ -571,7 +576,7 @@ class EvaluationReport(ScoredReport):
         )
 
     def _show_estimates(self) -> Section:
-        """Show every estimate of the error, drawn and in a table."""
+        """Return the section with every estimate of the error, drawn and in a table."""
         named = self.named_estimates
         level = f"{100 * self.confidence_level:g} %"
         figure = Figure(
@@ -592,7 +597,7 @@ class EvaluationReport(ScoredReport):
             for name, each in named
         ]
         table = Table(
-            "The same in numbers.",
+            "The same as a table.",
             ["estimate", "error", "std. error", self.level, "method"],
             rows,
             notes=MEANINGS,
@@ -623,7 +628,7 @@ class EvaluationReport(ScoredReport):
         )
 
     def _show_perturbation(self) -> Section:
-        """Show the intervals of a linear support vector machine."""
+        """Yield the section of the intervals of a linear support vector machine."""
         found = self.perturbation or ()
         if not found:
             return Section("Perturbation", results={"perturbation": self.perturbation})
@@ -638,17 +643,17 @@ class EvaluationReport(ScoredReport):
         ]
         n = len(found[0].replicates)
         told = (
-            f"{n} times each sample got a random weight, and the machine was trained with these "
-            "weights. Drawn is the cross-validated error plus what the weighted mean loss then had "
-            "more (W*/√n in the paper of the method): on the left the loss of samples left out, on "
-            "the right that of the samples trained on. So much would the error vary with other "
-            "samples; from this spread the interval is made."
+            f"{n} refits with random sample weights. The histogram shows the cross-validated "
+            "error plus the change of the weighted mean loss (W*/√n in the paper), on the "
+            "left for held-out samples, on the right for training samples. Its spread "
+            "estimates how much the error would vary with other samples, and gives the "
+            "interval."
         )
         if n < FEW_PERTURBATIONS:
-            told += f" {n} are few: the shape of the histogram, and the interval, are rough."
+            told += f" {n} refits are few, so the histogram and the interval are rough."
         ends = [100 * end for end in (found[0].interval.low, found[0].interval.high)]
         return Section(
-            f"By perturbation the support vector machine has an interval of {ends[0]:.1f} to "
+            f"Perturbation interval of the support vector machine: {ends[0]:.1f} to "
             f"{ends[1]:.1f} %",
             sentences=[_sentences.write_perturbation(found[1])],
             explains=[told],
@@ -657,22 +662,24 @@ class EvaluationReport(ScoredReport):
         )
 
     def _show_permutation(self) -> Section:
-        """Show the permutation test."""
+        """Yield the section of the permutation test."""
         test = self.permutation
         if test is None:
             return Section("Chance", results={"permutation": None})
         n_as_good = test.details["n_exceedances"]
-        heading = f"Shuffled labels did as well in {n_as_good} of {count(test.n_resamples, 'run')}"
+        heading = (
+            f"Shuffled labels scored as well in {n_as_good} of {count(test.n_resamples, 'run')}"
+        )
         figure = Figure(
             test.plot,
-            "The score that labels without any relation to the features reach.",
-            label="Histogram of the scores of shuffled labels, and the score of the true ones.",
+            "Scores on shuffled labels (null distribution).",
+            label="Histogram of the scores on shuffled labels, with the score on the true labels.",
             height=2.8,
         )
         known = test.confidence_interval()
         told = [
-            f"With endlessly many permutations P would lie between {known.low:.2g} and "
-            f"{known.high:.2g} ({100 * known.confidence_level:g} % interval)."
+            "Monte Carlo error: with infinitely many permutations, P would be between "
+            f"{known.low:.2g} and {known.high:.2g} ({100 * known.confidence_level:g} % CI)."
         ]
         if self.guess is not None and self.guess.better != (test.pvalue <= ALPHA):
             told.append(ASKED)
@@ -685,7 +692,8 @@ class EvaluationReport(ScoredReport):
         )
 
     def _show_selection(self) -> Section:
-        """Show selection outside against inside the loop, and what was selected."""
+        """Yield the section of selection outside and within the folds, and the selected
+        features."""
         bias, stability = self.selection_bias, self.selection_stability
         results = {
             "selection_bias": bias,
@@ -695,12 +703,12 @@ class EvaluationReport(ScoredReport):
         if bias is None:
             return Section("Selection", results=results)
         claimed = _sentences.write_amount(bias.details["cv1_error"], "zero_one")
-        heading = f"Selecting features outside the loop would have claimed {claimed}"
+        heading = f"Selecting features on all samples would have given {claimed}"
         figures = [
             Figure(
                 bias.plot,
-                "What selecting the features on all samples hides.",
-                label="The errors of selecting outside and inside the loop, and their difference.",
+                "Error with features selected on all samples (CV1) and within the folds (CV2).",
+                label="CV1 error, CV2 error and their difference.",
                 height=2.6,
             )
         ]
@@ -709,8 +717,8 @@ class EvaluationReport(ScoredReport):
             figures.append(
                 Figure(
                     partial(draw, stability, feature_names=self.candidate_names, n_top=MOST_ROWS),
-                    "How often each feature was selected.",
-                    label="How often each feature was selected over the folds.",
+                    "Selection frequency of each feature.",
+                    label="Selection frequency of each feature over the folds.",
                     height=0.8 + 0.22 * min(MOST_ROWS, stability.details["selected_ever"]),
                 )
             )
@@ -719,24 +727,24 @@ class EvaluationReport(ScoredReport):
 
     @property
     def predictions(self) -> DataFrame:
-        """A row for each prediction of a sample by a model that did not see it; needs pandas.
+        """Return one row for each out-of-fold prediction as a data frame; requires pandas.
 
-        Columns: sample (row of X), repeat, fold, truth, prediction; and for classifiers that score
-        classes "score" (decision value, or probability of the second class), of more than two
-        classes one score for each, "score_<class>".
+        Columns: sample (row of X), repeat, fold, truth, prediction. Classifiers with scores add
+        "score" (decision value, or probability of the second class), or for more than two classes
+        "score_<class>" for each class.
         """
         return make_predictions_frame(self.out_of_fold)
 
     def to_frame(self, part: str | None = None) -> DataFrame:
-        """Return a part of the report as a data frame; needs pandas.
+        """Return a part of the report as a data frame; requires pandas.
 
         Parameters
         ----------
         part : str, default=None
-            "estimates" (the default): one row for each estimate of the error, indexed by method,
-            the answer first; "metrics", "confusion", "hard_samples", "subgroups" or any other name
-            of `to_dict`: what the attribute of that name holds; "predictions": every prediction;
-            "tripod": the topics of TRIPOD+AI's results section that the report answers.
+            "estimates" (the default): one row per estimate of the error, indexed by method, the
+            answer first; "metrics", "confusion", "hard_samples", "subgroups" or any other name of
+            `to_dict`: the attribute of that name; "predictions": all predictions; "tripod": the
+            items of the results section of TRIPOD+AI that the report covers.
 
         Returns
         -------
@@ -746,7 +754,7 @@ class EvaluationReport(ScoredReport):
 
 
 def _write_shortly(each: Estimate) -> str:
-    """Return an estimate with its interval below it."""
+    """Return an estimate with its interval on the next line."""
     if np.isnan(each.interval.low):
         return write_number(each.value)
     return f"{each.value:.3f}\n{each.interval.low:.3f}–{each.interval.high:.3f}"

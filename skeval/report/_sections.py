@@ -1,8 +1,8 @@
-"""A report as a list of sections, from which its text, its page, its dict and its frames are made.
+"""Report as a list of sections, the source of its text, page, dict and data frames.
 
-A section is made once, as data: sentences, tables of values, figures that are drawn when a page
-asks for them, and the results that it shows by name. Text has the sentences and the first rows of
-the tables; a page has all of it; `to_dict` and `to_frame` have the results.
+A section is built once, as data: sentences, tables of values, figures that are drawn for a page,
+and results by name. The text has the sentences and the first rows of the tables, a page has
+everything; `to_dict` and `to_frame` return the results.
 """
 
 from __future__ import annotations
@@ -26,43 +26,28 @@ from skeval.utils import _text
 from skeval.utils._checks import check_option
 from skeval.utils._text import DataFrame
 
-__all__ = [
-    "Caution",
-    "Figure",
-    "Line",
-    "Report",
-    "ReportsByName",
-    "Section",
-    "Table",
-    "forbid_quoting",
-    "list_few",
-    "list_grave",
-    "tell_gravest",
-]
-
 FEW = 5
-"""Of a list a reader sees so many at first, and how many more there are."""
+"""Maximum number of items in a list before "and N more"."""
 
 
 def list_few(texts: Sequence[str], n_shown: int = FEW) -> str:
-    """Return some of many texts, and how many more there are."""
+    """Return the first of some texts, and the number of the others."""
     more = [f"and {len(texts) - n_shown} more"] if len(texts) > n_shown else []
     return ", ".join([*texts[:n_shown], *more])
 
 
 class Caution(str):
-    """A sentence with the code of the check that found it.
+    """Sentence of a report, with the code of the check that raised it.
 
-    It is a string. The page "What can make an error estimate a lie" of the documentation has a
-    section for each code.
+    It is a string. The page "Warnings" of the user guide has a section for each code.
 
     Attributes
     ----------
     code : str
-        Name of the check, such as "copies".
+        Code of the check, such as "copies".
     headline : str
-        Where the fault is so grave that the error must not be quoted: what it is, as a short
-        clause for the first sentence of a report. Else empty.
+        If the error must not be quoted: the reason, as a short clause for the first sentence of
+        a report. Otherwise empty.
     """
 
     code: str
@@ -75,36 +60,36 @@ class Caution(str):
         return self
 
     def __getnewargs__(self) -> tuple[Any, ...]:
-        """Return what makes a copy of it."""
+        """Support copies and pickles."""
         return self.code, str(self), self.headline
 
 
 def forbid_quoting(warnings: Iterable[Caution]) -> str:
-    """Return the grave warnings as one sentence, nothing where there are none."""
+    """Return the grave warnings as one sentence; empty if there are none."""
     grave = list_grave(warnings)
     return f"Do not quote this error: {'; '.join(grave)}." if grave else ""
 
 
 def list_grave(warnings: Iterable[Caution]) -> list[str]:
-    """Return what the grave warnings say, each once."""
+    """Return the headlines of the grave warnings without repeats."""
     return list(dict.fromkeys(one.headline for one in warnings if one.headline))
 
 
 def tell_gravest(grave: list[str]) -> str:
-    """Say the first of the grave warnings, and how many more there are."""
-    more = f", and {_text.count(len(grave) - 1, 'more grave fault')}" if len(grave) > 1 else ""
+    """Return the first grave warning, and the number of the others."""
+    more = f", and {_text.count(len(grave) - 1, 'more serious problem')}" if len(grave) > 1 else ""
     return f"{grave[0]}{more}"
 
 
 Cell = str | float | ConfidenceInterval
-"""Of a table."""
+"""Cell of a table."""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """What ``draw(ax=...)`` draws, the caption below it, and what a reader hears who sees neither.
+    """Figure of a page: drawing function, caption, and a description for screen readers.
 
-    It is drawn on one axes, or on `n_panels` of them, of this height in inches.
+    ``draw(ax=...)`` draws on one axes, or on `n_panels` of them, of this height in inches.
     """
 
     draw: Callable[..., Any]
@@ -115,10 +100,9 @@ class Figure:
 
     @cached_property
     def drawn(self) -> tuple[str, str]:
-        """The drawing as SVG, and its caption.
+        """Return the drawing as SVG, and its caption.
 
-        A drawing that fails never takes the finished numbers with it: its caption says what went
-        wrong.
+        A drawing that fails does not discard the results: its caption has the error.
         """
         options: dict[str, Any] = {"label": self.label, "height": self.height}
         try:
@@ -129,9 +113,9 @@ class Figure:
 
 @dataclass(frozen=True)
 class Line:
-    """The answer as a point with its interval, on a line from the best value to that of a guess.
+    """The answer as a point with its interval, on a line from the best value to the baseline.
 
-    Of several systems each has its point. Points of other estimates of the same stand below it.
+    Each of several systems has a point. Other estimates of the same error are drawn below.
     """
 
     quantity: str
@@ -143,7 +127,7 @@ class Line:
 
     @property
     def drawn(self) -> str:
-        """The drawing as SVG; "" where there is no number to draw."""
+        """The drawing as SVG; "" if there is no number to draw."""
         return draw_line(**vars(self))
 
 
@@ -151,11 +135,10 @@ class Line:
 class Table:
     """Rows of cells below the names of the columns; the first cell of each row is its header.
 
-    A header may have a note, which a page shows. The rows that are `quoted` are set bold there,
-    those that are worth little alone are `muted`, and what is `beside` stands next to the verdict,
-    where there is room. A page shows `n_on_page` rows and folds the rest away, and leaves out what
-    its headings have `said`. Text shows the first `n_in_text` rows, and aligns the columns numbered
-    in `left` to the left.
+    A page shows the note of a header, prints the `quoted` rows in bold and the `muted` rows in
+    gray, places tables that are `beside` next to the verdict if there is room, folds rows after
+    the first `n_on_page`, and omits rows that its headings have `said`. Text shows the first
+    `n_in_text` rows, and aligns the columns numbered in `left` to the left.
     """
 
     caption: str
@@ -172,13 +155,14 @@ class Table:
 
     @property
     def cells(self) -> list[list[str]]:
-        """The rows as a page writes them."""
+        """The rows as shown on a page."""
         rows = [row for row in self.rows if row[0] not in self.said]
         return [[_write_cell(cell, _text.write_range) for cell in row] for row in rows]
 
     @property
     def lines(self) -> list[str]:
-        """The table as aligned lines of text; a name of several lines ends in the last of them."""
+        """Return the table as aligned lines of text; only the last line of a long header is
+        used."""
         rows = [[_write_cell(cell, _text.write_ends) for cell in row] for row in self.rows]
         names = [name.split("\n") for name in self.head]
         height = max(map(len, names))
@@ -187,7 +171,7 @@ class Table:
 
 
 def _write_cell(cell: Cell, write: Callable[[float, float], str]) -> str:
-    """Return a cell as text, the ends of an interval as `write` has them."""
+    """Return a cell as text; `write` formats the limits of an interval."""
     if isinstance(cell, str):
         return cell
     if isinstance(cell, ConfidenceInterval):
@@ -197,10 +181,10 @@ def _write_cell(cell: Cell, write: Callable[[float, float], str]) -> str:
 
 @dataclass(frozen=True)
 class Section:
-    """A heading and what stands below it.
+    """Heading and its contents.
 
-    `sentences` stand in text and page, what `explains` them on the page alone. `results` are what
-    it shows, by the names that they have in `to_dict` and `to_frame`.
+    `sentences` are shown in text and page, `explains` on the page only. `results` have the names
+    used in `to_dict` and `to_frame`.
     """
 
     heading: str
@@ -214,18 +198,18 @@ class Section:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to show, only results that are none."""
+        """Whether there is nothing to show, or only results that are None."""
         texts = self.sentences or self.explains or self.items or self.code
         return not (texts or self.figures or self.tables_below)
 
     @property
     def tables_below(self) -> list[Table]:
-        """The tables that a page shows here, and not next to the verdict."""
+        """The tables that a page shows here, and not beside the verdict."""
         return [table for table in self.tables if not table.beside]
 
     @property
     def lines(self) -> Iterator[str]:
-        """The section as lines of text, a blank one before and behind each table."""
+        """Return the section as lines of text, with a blank line before and after each table."""
         for text in self.items:
             yield f"! {text} [{text.code}]" if isinstance(text, Caution) else f"! {text}"
         for table in self.tables:
@@ -236,23 +220,22 @@ class Section:
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Report:
-    """What was found, and how to find it again; a subclass says which sections show it.
+    """Base class of reports; subclasses define their sections.
 
     Attributes
     ----------
     warnings : tuple of str
-        What a reader should know before quoting a number, in plain words; each of an evaluation has
-        a `code`.
+        Warnings to read before quoting a number; each warning of an evaluation has a `code`.
     seed : int
-        The seed of everything random: ``random_state=seed`` repeats the evaluation.
+        Seed of all random steps: ``random_state=seed`` repeats the evaluation.
     settings : dict of str to str
-        The other arguments of the call, as source text.
+        Other arguments of the call, as source text.
     versions : dict of str to str
-        Versions of the packages that the numbers depend on.
+        Versions of the packages that affect the results.
     call : str
-        The program that made the report, as source text; it begins with what it needs.
+        Program that creates the report, as source text with its imports.
     date : str
-        The day on which it was made.
+        Date of the report.
     """
 
     warnings: tuple[Any, ...]
@@ -263,55 +246,55 @@ class Report:
     date: str
 
     title = "Report"
-    """The heading of the page where it is given none."""
+    """Default heading of the page."""
     before = "Before you quote a number"
-    """The heading of the warnings."""
+    """Heading of the warnings."""
     told: ClassVar[Sequence[str]] = ()
-    """The attributes that `to_dict` has before the results of the sections."""
+    """Attributes that `to_dict` returns before the results of the sections."""
 
     @property
     def verdict(self) -> str:
-        """What was found, in a few sentences."""
+        """The result in a few sentences."""
         raise NotImplementedError
 
     @property
     def headline(self) -> str:
-        """What was found in one sentence, with the gravest warning in it; a page begins with it."""
+        """The result in one sentence with the gravest warning; a page begins with it."""
         return self.verdict
 
     @property
     def line(self) -> Line | None:
-        """The answer, to be drawn below the headline."""
+        """Drawing of the answer below the headline."""
         return None
 
     @property
     def evaluated(self) -> tuple[str, str] | None:
-        """What was evaluated: in a few words, and as source text; None where nothing is fitted."""
+        """The evaluated object, as a short text and as source text; None if nothing is fitted."""
         return None
 
     @property
     def basis(self) -> list[str]:
-        """What the verdict rests on, in sentences."""
+        """Evidence for the verdict, in sentences."""
         return []
 
     @property
     def facts(self) -> list[str]:
-        """What was looked at: the estimator, the data."""
+        """Sections on the estimator and the data."""
         raise NotImplementedError
 
     @property
     def about(self) -> dict[str, Any]:
-        """What `to_dict` has before the results of the sections."""
+        """The first entries of `to_dict`, before the results of the sections."""
         return {name: getattr(self, name) for name in self.told}
 
     def _make_sections(self) -> Iterator[Section]:
-        """Yield what was found, between the warnings and how to repeat it."""
+        """Yield the sections between the warnings and how to reproduce the report."""
         raise NotImplementedError
 
     @property
     def sections(self) -> list[Section]:
-        """The sections in the order in which text and page show them."""
-        none = ["None of skeval's checks found a reason to doubt the numbers below."]
+        """The sections in the order of text and page."""
+        none = ["No problems were detected."]
         return [
             Section(
                 self.before,
@@ -323,11 +306,10 @@ class Report:
         ]
 
     def _tell_how_to_repeat(self, command: str | None) -> Section:
-        """Return what to paste, a program or else the command line, the day and the versions."""
-        sentence = f"Made on {self.date}. With the same data and versions this gives the same"
-        sentence += " numbers"
+        """Return the program or command line to reproduce the report, the date and the versions."""
+        sentence = f"Created on {self.date}. The same data and versions give the same numbers"
         if self.settings.get("budget", "None") != "None":
-            sentence += ", unless the limit of time (--quick, --budget) then leaves out other parts"
+            sentence += ", unless the time limit (--quick, --budget) skips other parts"
         return Section(
             "How to reproduce",
             sentences=[f"{sentence}:"],
@@ -357,20 +339,19 @@ class Report:
         return {name: _make_plain(value) for name, value in found.items()}
 
     def to_frame(self, part: str | None = None) -> DataFrame:
-        """Return the results of one name as a data frame; needs pandas.
+        """Return the results of one name as a data frame; requires pandas.
 
         Parameters
         ----------
         part : str, default=None
-            A name of `to_dict` that holds rows or a result; None takes the main table. "tripod", of
-            scored predictions: the topics of the results section of the reporting guideline
-            TRIPOD+AI [1]_ that the report answers, with the part of it that holds each, and the
-            value.
+            Name in `to_dict` of rows or a result; None selects the main table. "tripod", for
+            scored predictions: the items of the results section of the reporting guideline
+            TRIPOD+AI [1]_ that the report covers, each with the part of the report and the value.
 
         Returns
         -------
         pandas.DataFrame
-            A row for each estimate, sample, class or whatever there are several of.
+            One row per estimate, sample, class or other item.
 
         References
         ----------
@@ -392,40 +373,39 @@ class Report:
         return frame.set_index(self.row_name) if part == self.main_part else frame
 
     def to_latex(self, part: str | None = None, **options: Any) -> str:
-        """Return `to_frame` as a LaTeX table; requires pandas and jinja2.
+        """Return names, estimates and intervals as a LaTeX table; requires pandas and jinja2.
 
         Parameters
         ----------
         part : str, default=None
-            A name of `to_dict` that holds rows or a result; None takes the main table.
+            Name in `to_dict` of rows or a result; None selects the main table.
         **options : dict
-            Those of `pandas.DataFrame.to_latex`, as `columns`, `caption` or `float_format`.
+            Options of `pandas.DataFrame.to_latex`, such as `caption` or `float_format`;
+            `columns` selects columns of `to_frame` instead.
 
         Returns
         -------
         str
         """
-        options = {"escape": True, "float_format": "%.4g"} | options
-        text: str = self.to_frame(part).to_latex(**options)
-        return text
+        return _text.write_latex(self.to_frame(part), **options)
 
     @property
     def scored_reports(self) -> Mapping[str, Any]:
-        """The reports of scored predictions by name, "" where it is this one."""
+        """Reports of scored predictions by name, "" for this one."""
         if not hasattr(self, "main_metrics"):
             raise TypeError(f"a {self.title.lower()} has no predictions that were scored.")
         return {"": self}
 
     def to_model_card(self, *, model: str = "model", dataset: str = "data") -> str:
-        """Return the metrics with their intervals as the ``model-index`` of a model card, in YAML.
+        """Return the metrics with intervals as the ``model-index`` of a model card, in YAML.
 
-        It goes between the lines ``---`` at the head of a model card of the Hugging Face Hub [1]_;
-        the ends of each interval stand among the ``args`` of its metric.
+        Paste it between the lines ``---`` at the top of a model card of the Hugging Face Hub [1]_.
+        The limits of each interval are among the ``args`` of its metric.
 
         Parameters
         ----------
         model : str, default="model"
-            Name of the model; several systems have their own.
+            Name of the model; several systems use their own names.
         dataset : str, default="data"
             Name of the data.
 
@@ -436,7 +416,7 @@ class Report:
         Raises
         ------
         TypeError
-            If no predictions were scored, as of clusterings.
+            If no predictions were scored, as in reports of clusterings.
 
         References
         ----------
@@ -445,9 +425,9 @@ class Report:
         return write_card(self.scored_reports, model, dataset)
 
     def to_methods(self) -> str:
-        """Return a paragraph for the methods section, with the works that it cites.
+        """Return a paragraph for the methods section, with references.
 
-        Each sentence is read off what was done.
+        Each sentence describes a step of this evaluation.
 
         Returns
         -------
@@ -456,24 +436,24 @@ class Report:
         Raises
         ------
         TypeError
-            If no predictions were scored, as of clusterings.
+            If no predictions were scored, as in reports of clusterings.
         """
         return tell_methods(self.scored_reports)
 
     main_part, row_name = "", ""
-    """What `to_frame` returns where it is asked for nothing else, and what names its rows."""
+    """Default part of `to_frame`, and the name of its index."""
 
     def to_json(self, path: str | PathLike | None = None) -> str:
-        """Return `to_dict` as JSON, and write it to a file when a path is given.
+        """Return `to_dict` as JSON, and write it to a file if a path is passed.
 
-        JSON has no number for infinity nor nan. Infinity, such as Dunn's index of clusters of
-        equal points, is the string "Infinity" or "-Infinity", which `float` reads back; nan, which
-        is no value, is null.
+        JSON has no infinity and no nan. Infinity, such as Dunn's index of clusters of equal points,
+        is written as the string "Infinity" or "-Infinity", which `float` reads; nan is written as
+        null.
 
         Parameters
         ----------
         path : str or path-like, default=None
-            Where to write it.
+            File to write.
 
         Returns
         -------
@@ -492,24 +472,23 @@ class Report:
         command: str | None = None,
         notes: Sequence[str] = (),
     ) -> str:
-        """Return the report as one page that needs nothing else, and write it when a path is given.
+        """Return the report as a standalone HTML page, and write it to a file if a path is passed.
 
-        The answer in a sentence, what to know before quoting it, figures and tables, and how to
-        reproduce it all. The page loads nothing and runs no script. Needs matplotlib and Jinja2:
-        ``pip install "skeval[report]"``.
+        The page has the answer in one sentence, the warnings, figures and tables, and how to
+        reproduce them. It loads nothing and runs no script. Requires matplotlib and Jinja2: ``pip
+        install "skeval[report]"``.
 
         Parameters
         ----------
         path : str or path-like, default=None
-            Where to write it.
+            File to write.
         title : str, default=None
-            Heading of the page, such as the name of the data.
+            Heading of the page, for example the name of the data.
         command : str, default=None
-            The command line that makes the report again, which the page shows instead of the
-            program in `call`.
+            Command line that reproduces the report; shown instead of the program in `call`.
         notes : sequence of str, default=()
-            What else a reader should know, such as which columns of a file were left out; it
-            stands behind the warnings.
+            Further notes, such as columns of a file that were left out; shown after the
+            warnings.
 
         Returns
         -------
@@ -528,7 +507,7 @@ class Report:
         command: str | None = None,
         notes: Sequence[str] = (),
     ) -> str:
-        """Return the page, or the part of one that a notebook shows."""
+        """Return the page, or the fragment for a notebook."""
         check_extra()
         first, *others = self.sections
         noted = [Section("Notes on the data and on the run", items=notes)] if notes else []
@@ -544,16 +523,16 @@ class Report:
         return f"{type(self).__name__}({self.verdict!r})"
 
     def _repr_html_(self) -> str:
-        """Return what a notebook shows: the page, or the text where there can be none."""
+        """Return the page for a notebook, or the text if dependencies are missing."""
         try:
             return self._render("fragment.html")
-        except Exception:  # the extra is missing; or else a display must not hide the numbers
+        except Exception:  # a missing extra, or any error, must not hide the results
             return f"<pre>{escape(str(self))}</pre>"
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class ReportsByName(Report, Mapping):
-    """Reports of several things, by name, and how these compare; a subclass says of what."""
+    """Reports of several objects by name, and their comparison."""
 
     reports: dict[str, Any]
 
@@ -561,7 +540,7 @@ class ReportsByName(Report, Mapping):
     told = ("reports",)
 
     def __getitem__(self, name: str) -> Any:
-        """Return the report of one of them."""
+        """Return the report of this name."""
         if name not in self.reports:
             raise KeyError(f"no report {name!r}; there are {', '.join(map(repr, self.reports))}")
         return self.reports[name]
@@ -571,7 +550,7 @@ class ReportsByName(Report, Mapping):
         return iter(self.reports)
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return the number of reports."""
         return len(self.reports)
 
     @property
@@ -580,7 +559,7 @@ class ReportsByName(Report, Mapping):
 
 
 def _make_plain(value: Any) -> Any:
-    """Return a result, or a nest of results, as plain Python objects."""
+    """Return a result, or nested results, as plain Python objects."""
     if isinstance(value, Caution):
         return {"code": value.code, "text": str(value)}
     if hasattr(value, "to_dict"):
@@ -595,7 +574,7 @@ def _make_plain(value: Any) -> Any:
 
 
 def _convert_to_json(value: Any) -> Any:
-    """Return nested lists and dicts with what JSON has in the place of infinity and nan."""
+    """Return nested lists and dicts with infinity and nan replaced for JSON."""
     if isinstance(value, dict):
         return {name: _convert_to_json(item) for name, item in value.items()}
     if isinstance(value, list | tuple):

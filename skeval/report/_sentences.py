@@ -1,15 +1,14 @@
-"""What an evaluation found, in sentences: the verdict first, then its parts.
+"""Sentences of a report: the verdict first, then its parts.
 
-A verdict has three sentences at most. The first says not to quote the error, where a check found a
-grave reason. The next has the error with its interval and, so that it never stands alone, the
-error of the best answer that is always the same. The last says whether the rule is better than
-chance.
+A verdict has up to four parts. It begins with "Do not quote" if a check found a grave problem. Next
+come the error with its interval and, because the error means little by itself, the error of the
+baseline. The last part states whether the model is better than chance.
 
-Two witnesses are heard on that. The first is the interval: of the difference to the guess on the
-same samples, or where a class is rare of the statistic that counts there. The second is the
-permutation test. Both are read at 5 %, whatever the level of the intervals, and a permutation test
-only as far as its number of permutations goes. "Better than chance" is said where the first says
-so and the second does not deny it; where they differ, the sentence says both.
+Two tests decide that: the interval of the difference from the baseline on the same samples (for a
+rare class, of the metric that replaces the error), and the permutation test. Both are read at 5 %,
+whatever the level of the intervals; a permutation test with too few permutations cannot decide. The
+model is "better than chance" if the interval shows it and the permutation test does not contradict
+it; if they disagree, the sentence states both.
 """
 
 from __future__ import annotations
@@ -21,10 +20,11 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from skeval._inference.errors import NoInterval
 from skeval._inference.estimate import Estimate, Test
 from skeval._inference.intervals import normal_quantile
 from skeval._inference.paired import LARGEST_LEVEL
-from skeval._resampling.fits import OutOfFold
+from skeval._resampling.predictions import Predictions
 from skeval.metrics._regression import LOSSES, PROBABILITY_LOSSES
 from skeval.metrics._table import REPORTED
 from skeval.model_selection._fold_metrics import summarize_losses
@@ -33,65 +33,38 @@ from skeval.report._predictions import HardSamples
 from skeval.report._sections import Caution, forbid_quoting, list_few, list_grave, tell_gravest
 from skeval.utils._text import count, mean_loss_name, name_label, write_estimate, write_number
 
-__all__ = [
-    "ALPHA",
-    "Guess",
-    "RareClass",
-    "find_guess",
-    "find_rare_class",
-    "find_unanswered",
-    "make_guess",
-    "name_error",
-    "name_metric",
-    "say_error",
-    "write_amount",
-    "write_chance",
-    "write_given_folds",
-    "write_guess",
-    "write_hard_samples",
-    "write_headline",
-    "write_interruption",
-    "write_omitted",
-    "write_permutation",
-    "write_perturbation",
-    "write_selection",
-    "write_tuning",
-    "write_verdict",
-    "write_warnings",
-    "write_with_ends",
-]
-
 ALPHA = 0.05
-"""The level at which something is said to be better than chance."""
+"""Level of the tests against chance."""
 RARE, UNEQUAL = 0.2, 0.5
-"""A class is rare with less than a fifth of the samples, and half as many as the largest."""
+"""A class is rare if it has less than a fifth of the samples and less than half of the largest
+class."""
 FEW, FEW_SAMPLES = 3, 5
-"""Classes, and samples, that are named."""
+"""Maximum number of classes, and of samples, in a sentence."""
 
 
 def name_metric(metric: str) -> str:
-    """Return what people call a metric."""
+    """Return the display name of a metric."""
     return REPORTED[metric].label if metric in REPORTED else metric
 
 
 @dataclass(frozen=True)
 class Guess:
-    """The best answer that needs no features, and how the estimator does beside it.
+    """Best prediction that needs no features, and its difference from the estimator.
 
     Attributes
     ----------
     answer : str
-        The largest class; "the mean" or "the median"; "with the shares of the classes" where
-        probabilities are judged; of samples in order of time, "the value before" or that of a
-        season before where that is better.
+        Majority class; "the mean" or "the median"; "the class frequencies" for losses of
+        probabilities; for samples in time order also "the value before" or the value one season
+        before, if that is better.
     error : float
         Its mean loss.
     difference : float
-        The error of the estimator less that of the guess, on the same samples.
+        Error of the estimator minus that of the baseline, on the same samples.
     low, high : float
-        Ends of the 95 % interval of the difference, on new samples; nan where there is none.
+        Limits of the 95 % interval of the difference on new samples; nan if undefined.
     verb : str
-        What is done with the answer: it is always the same, but where it is an earlier value.
+        "always predicting", or "predicting" for an earlier value.
     """
 
     answer: str
@@ -99,25 +72,25 @@ class Guess:
     difference: float
     low: float
     high: float
-    verb: str = "always answering"
+    verb: str = "always predicting"
 
     def __str__(self) -> str:
         return f"{self.verb} {self.answer}"
 
     @property
     def better(self) -> bool:
-        """Whether the estimator is shown to be better."""
+        """Whether the estimator is significantly better."""
         return self.high < 0
 
     @property
     def worse(self) -> bool:
-        """Whether the estimator is shown to be worse."""
+        """Whether the estimator is significantly worse."""
         return self.low > 0
 
 
 @dataclass(frozen=True)
 class RareClass:
-    """A class that is rare, and the statistic that counts there instead of the error.
+    """Rare class, with the metric that is used instead of the error.
 
     Attributes
     ----------
@@ -126,12 +99,12 @@ class RareClass:
     share : float
         Its share of the samples.
     metric : {"roc_auc", "balanced_accuracy"}
-        The area where the estimator scores two classes: it does not depend on where scores are
-        cut, which with a rare class is often beyond all of them.
+        The area under the ROC curve if the estimator scores two classes: it does not depend on
+        the threshold, which no score may reach if a class is rare.
     estimate, low, high : float
-        Its value and 95 % interval.
+        Value of the metric and its 95 % interval.
     chance : float
-        Its value without any relation of features and classes.
+        Its value if features and classes are unrelated.
     """
 
     label: str
@@ -144,19 +117,19 @@ class RareClass:
 
     @property
     def better(self) -> bool:
-        """Whether the statistic is shown to be better than chance."""
+        """Whether the metric is significantly better than chance."""
         return self.low > self.chance
 
 
 def find_guess(
-    found: OutOfFold, loss: str, earlier: Iterable[tuple[str, np.ndarray]] = ()
+    found: Predictions, loss: str, earlier: Iterable[tuple[str, np.ndarray]] = ()
 ) -> Guess | None:
-    """Return the best answer to the tested samples that needs no features.
+    """Return the best baseline prediction for the tested samples.
 
-    It is always the same, and chosen with a look at all of them, each as often as it was tested,
-    and so a little better than any rule that is not. Where samples are in order of time it is the
-    target of an `earlier` one, if that is better: each of them has a name, and the sample for each
-    of the answers. There is none for a loss of one's own.
+    A constant prediction is optimal for all tested samples, weighted by how often each was tested,
+    so it is slightly better than any rule that does not see them. For samples in time order, each
+    `earlier` baseline has a name and, for each prediction, the row of the target to predict; it is
+    used if it is better. Custom losses have no baseline.
     """
     weight, codes = found.look_up(found.weight), found.look_up(found.target.codes)
     if loss == "zero_one" and found.target.classes is not None:
@@ -172,19 +145,21 @@ def find_guess(
         losses = LOSSES[loss](tested, centre)
     elif loss in PROBABILITY_LOSSES and found.target.classes is not None:
         shares = np.bincount(codes, weight, minlength=len(found.target.classes))
-        answer, earlier = "with the shares of the classes", ()
+        answer, earlier = "the class frequencies", ()
         always = np.tile(shares / shares.sum(), (len(shares), 1))
         losses = PROBABILITY_LOSSES[loss](np.arange(len(shares)), always)[codes]
     else:
         return None
     guesses = [(answer, losses, Guess.verb)]
     for said, before in earlier:
-        guesses.append((said, LOSSES[loss](found.look_up(targets), targets[before]), "answering"))
+        guesses.append((said, LOSSES[loss](found.look_up(targets), targets[before]), "predicting"))
     return make_guess(found, *min(guesses, key=lambda each: float(weight @ each[1])))
 
 
-def make_guess(found: OutOfFold, answer: str, losses: np.ndarray, verb: str = Guess.verb) -> Guess:
-    """Return the answer with these losses, and how the predictions do beside it."""
+def make_guess(
+    found: Predictions, answer: str, losses: np.ndarray, verb: str = Guess.verb
+) -> Guess:
+    """Return the baseline with these losses, compared with the predictions."""
     error = float(np.average(losses, weights=found.look_up(found.weight)))
     difference, spread, degrees = summarize_losses(found, found.loss - losses)
     reach = float(stats.t.isf(ALPHA / 2, degrees)) * spread
@@ -192,7 +167,7 @@ def make_guess(found: OutOfFold, answer: str, losses: np.ndarray, verb: str = Gu
 
 
 def _find_median(values: np.ndarray, weight: np.ndarray) -> float:
-    """Return a value with half of the weight at most on either side."""
+    """Return the weighted median."""
     order = np.argsort(values)
     passed = np.cumsum(weight[order])
     return float(values[order][np.searchsorted(passed, passed[-1] / 2)])
@@ -201,10 +176,10 @@ def _find_median(values: np.ndarray, weight: np.ndarray) -> float:
 def find_rare_class(
     sizes: Mapping[Any, float] | None, metrics: Mapping[str, Any], loss: str
 ) -> RareClass | None:
-    """Return the rarest class where it is rare, with the statistic that counts there.
+    """Return the rarest class if it is rare, with the metric that is used instead of the error.
 
-    `metrics` are those of out-of-fold predictions. A class that no sample is of is not rare: of
-    given predictions it may be what a system answers, and nothing is measured of it.
+    `metrics` are those of out-of-fold predictions. A class without samples is not rare: a system
+    may predict it, but it has no metrics.
     """
     sizes = {label: size for label, size in (sizes or {}).items() if size > 0}
     if len(sizes) < 2 or loss != "zero_one":
@@ -222,8 +197,8 @@ def find_rare_class(
     return None
 
 
-def find_unanswered(found: OutOfFold) -> tuple[str, ...]:
-    """Return the classes that are the answer to no sample in any of the repeats."""
+def find_unanswered(found: Predictions) -> tuple[str, ...]:
+    """Return the classes that are never predicted in any repeat."""
     classes = found.target.classes
     if classes is None:
         return ()
@@ -232,11 +207,11 @@ def find_unanswered(found: OutOfFold) -> tuple[str, ...]:
 
 
 def write_verdict(report: Any) -> str:
-    """Say what the error is, how sure that is, and what else a reader must know."""
+    """Return the verdict: grave warnings, the error with its interval, baseline and chance."""
     grave = forbid_quoting(report.warnings)
     chance = write_chance(report.guess, report.rare, report.permutation)
     if grave and chance:
-        chance = "Whether it is better than chance cannot be told under that fault."
+        chance = "With this problem we cannot say whether the model beats chance."
     explained = report.main_metrics["r2"].value if "r2" in report.main_metrics else None
     beside = report.guess, report.unanswered, explained, report.selection_bias
     return " ".join(filter(None, [grave, write_error(report.answer, *beside), chance]))
@@ -252,34 +227,35 @@ def write_headline(
     unanswered: tuple[str, ...] = (),
     permutation: Test | None = None,
 ) -> str:
-    """Say in one sentence what the error is and the gravest thing that is known of it.
+    """Return the error and the most important finding in one sentence.
 
-    The `amount` names it with its interval. What the verdict says of witnesses stands elsewhere.
+    The `amount` is the error with its interval. Disagreement of the tests is left to the verdict.
     """
     if grave := list_grave(warnings):
-        return f"Do not quote the {amount.removeprefix('Estimated ')}: {tell_gravest(grave)}."
-    never = f", and it never answers {list_few(unanswered, FEW)}" if unanswered else ""
+        quoted = amount.removeprefix("Estimated ").replace(" on new samples:", " of")
+        return f"Do not quote the {quoted}: {tell_gravest(grave)}."
+    never = f", and it never predicts {list_few(unanswered, FEW)}" if unanswered else ""
     read, counted = _read_permutation(permutation)
     if rare is not None:
-        ends = f", 95 % interval {rare.low:.2f} to {rare.high:.2f}" * bool(np.isfinite(rare.low))
-        text = f"{name_metric(rare.metric)} {rare.estimate:.2f}{ends}, of the rare class"
-        shown = "better than chance" if rare.better else "not shown to be better than chance"
+        ends = f" (95 % CI {rare.low:.2f} to {rare.high:.2f})" * bool(np.isfinite(rare.low))
+        text = f"{name_metric(rare.metric)} {rare.estimate:.2f}{ends} with the rare class"
+        shown = "better than chance" if rare.better else "no evidence that it beats chance"
         if rare.better and read == "denied":
-            shown = "not shown to be better than shuffled labels"
-        text = f"{text[0].upper()}{text[1:]} {rare.label}: {shown}, which has {rare.chance:.2g}"
+            shown = "no evidence that it beats shuffled labels"
+        text = f"{text[0].upper()}{text[1:]} {rare.label}: {shown} ({rare.chance:.2g})"
         return f"{text}{never}."
     if guess is None or not np.isfinite(guess.low):
         shown = {
             "shown": ": better than chance",
-            "denied": ": not shown to be better than chance",
-            "undecided": ": whether it is better than chance is undecided",
+            "denied": ": no evidence that it beats chance",
+            "undecided": ": whether it beats chance is undecided",
         }.get(read, "")
         return f"{amount}{shown}{never}."
-    shown = "better than" if guess.better else "not shown to be better than"
+    shown = "better than" if guess.better else "no evidence that it beats"
     shown = "worse than" if guess.worse else shown
     if guess.better and read == "denied":
-        shown = f"not shown to be better than shuffled labels ({counted}), only than"
-    return f"{amount}: {shown} {guess}, which has {write_amount(guess.error, loss)}{never}."
+        shown = f"no evidence that it beats shuffled labels ({counted}), only that it beats"
+    return f"{amount}: {shown} {guess} ({write_amount(guess.error, loss)}){never}."
 
 
 def write_error(
@@ -289,42 +265,51 @@ def write_error(
     explained: float | None = None,
     selection_bias: Estimate | None = None,
 ) -> str:
-    """Say the error beside what it must not be read without; squared errors by their root."""
+    """Return the error with its baseline, as sentences; squared errors by their root."""
     loss = quoted.details["loss"]
-    text = f"{say_error(quoted)} ({quoted.method})"
-    if explained is not None:
-        text += f", R2 {explained:.2f}"
+    sentences = [say_error(quoted) + (f"; R2 {explained:.2f}" if explained is not None else "")]
     if guess is not None:
-        text += f"; {guess} has {write_amount(guess.error, loss)}"
+        start = str(guess)
+        amount = write_amount(guess.error, loss)
+        sentences.append(f"{start[0].upper()}{start[1:]} gives {amount}")
     if unanswered:
-        text += f"{',' if guess else ';'} and it never answers {list_few(unanswered, FEW)}"
+        sentences.append(f"The model never predicts {list_few(unanswered, FEW)}")
     if selection_bias and _is_above_zero(selection_bias):
         claimed = write_amount(selection_bias.details["cv1_error"], "zero_one")
-        text += f"; selection outside the loop would have claimed {claimed}"
-    return text + "."
+        sentences.append(f"Selecting features on all samples would have given {claimed}")
+    return ". ".join(sentences) + "."
+
+
+NO_INTERVAL: dict[NoInterval | None, str] = {
+    "few_large_losses": "few samples carry most of it",
+    "few_groups": "there are too few groups",
+    "unstable_models": "models trained on other samples differ too much",
+}
 
 
 def say_error(quoted: Estimate) -> str:
-    """Return the error with its interval, as the beginning of a sentence."""
+    """Return the error with its interval, as the start of a sentence."""
     interval, loss = quoted.interval, quoted.details["loss"]
-    text = f"Estimated {name_error(loss)} {write_amount(quoted.value, loss)}, "
+    amount = write_amount(quoted.value, loss)
+    text = f"Estimated {name_error(loss)} on new samples: {amount}"
     if quoted.details["n_groups"] == 1:
-        return f"{text}without an interval, since neighbours err too much alike"
+        return f"{text} (no confidence interval: errors of neighboring samples are too correlated)"
     if not np.isfinite(interval.low):
-        return f"{text}without an interval, since nothing varies"
+        why = NO_INTERVAL.get(quoted.details.get("no_interval"), "the losses do not vary")
+        return f"{text} (no confidence interval: {why})"
     low = write_amount(interval.low, loss).removesuffix(" %")
-    level = f"{100 * interval.confidence_level:g} % interval"
-    return f"{text}{level} {low} to {write_amount(interval.high, loss)}"
+    level = f"{100 * interval.confidence_level:g} % CI"
+    return f"{text} ({level} {low} to {write_amount(interval.high, loss)})"
 
 
 def name_error(loss: str) -> str:
-    """Return what the number to quote is called."""
+    """Return the name of the error to quote."""
     names = {"zero_one": "error", "squared": "root mean squared error"}
     return names.get(loss) or mean_loss_name(loss)
 
 
 def write_amount(value: float, loss: str) -> str:
-    """Return a mean loss as text: a rate in percent, a squared error as its root."""
+    """Return a mean loss as text: a rate in percent, a squared error by its root."""
     if loss == "squared":
         value = float(np.sqrt(value))
     if loss != "zero_one":
@@ -333,77 +318,75 @@ def write_amount(value: float, loss: str) -> str:
 
 
 def write_with_ends(found: Estimate, *values: float) -> list[str]:
-    """Return numbers, then the ends of an interval, with as many digits as that leaves."""
+    """Return values and the ends of an interval as text, with the digits that its width
+    supports."""
     low, high = found.interval.low, found.interval.high
     return [write_estimate(value, (high - low) / 4) for value in (*values, low, high)]
 
 
 def write_chance(guess: Guess | None, rare: RareClass | None, test: Test | None) -> str:
-    """Say whether the rule is better than chance, by what the two witnesses say."""
+    """Return whether the model is better than chance, by the interval and the permutation test."""
     if rare is not None:
         start = (
-            f"Class {rare.label} is rare ({write_amount(rare.share, 'zero_one')}), so what counts "
-            f"is the {name_metric(rare.metric)}: {rare.estimate:.2f}, "
+            f"Class {rare.label} is rare ({write_amount(rare.share, 'zero_one')}), so use the "
+            f"{name_metric(rare.metric)}: {rare.estimate:.2f}"
         )
         if not np.isfinite(rare.low):
-            return f"{start}without an interval, so that it cannot be told from chance."
-        start += f"95 % interval {rare.low:.2f} to {rare.high:.2f}, "
-        where = "lies below" if rare.high < rare.chance else "includes"
+            return f"{start}, without a confidence interval to compare with chance."
+        start += f" (95 % CI {rare.low:.2f} to {rare.high:.2f}). "
+        where = "is below" if rare.high < rare.chance else "includes"
         doubt = f"the interval {where} {rare.chance:.2g}"
-        above = f"the interval lies above {rare.chance:.2g}"
-        return start + _join_witnesses(rare.better, above, doubt, test)
+        above = f"the interval is above {rare.chance:.2g}"
+        return start + _join_tests(rare.better, above, doubt, test)
     if guess is not None and np.isfinite(guess.low):
-        doubt = "it may do no better than that guess"
-        if guess.worse:
-            doubt = "it does worse than that guess"
-        text = _join_witnesses(guess.better, "it beats that guess on the same samples", doubt, test)
-        return text[0].upper() + text[1:]
+        doubt = "it is worse than this baseline" if guess.worse else "it may equal this baseline"
+        return _join_tests(guess.better, "lower error on the same samples", doubt, test)
     read, counted = _read_permutation(test)
     return {
-        "shown": f"Better than chance: {counted}.",
-        "denied": f"Not shown to be better than chance: {counted}.",
-        "undecided": f"Whether it is better than chance is undecided: {counted}.",
-        "powerless": f"Whether it is better than chance cannot be shown by {counted}.",
-    }.get(read, "" if guess is None else "Whether it is better than that guess is not tested.")
+        "shown": f"Better than chance ({counted}).",
+        "denied": f"No evidence that it beats chance ({counted}).",
+        "undecided": f"Whether it beats chance is undecided ({counted}).",
+        "powerless": f"Too few permutations to show that it beats chance: {counted}.",
+    }.get(read, "" if guess is None else "The difference from this baseline was not tested.")
 
 
-def _join_witnesses(better: bool, shown: str, doubt: str, test: Test | None) -> str:
-    """Return one sentence of what the interval and the permutation test say."""
+def _join_tests(better: bool, shown: str, doubt: str, test: Test | None) -> str:
+    """Combine the interval and the permutation test in one sentence."""
     read, counted = _read_permutation(test)
     if better and read == "denied":
         return (
-            f"not shown to be better than chance: {shown}, but shuffled labels do as well "
+            f"No evidence that it beats chance: {shown}, but not better than shuffled labels "
             f"({counted})."
         )
     if better:
         more = {
-            "shown": f", and {counted}",
-            "undecided": f"; {counted} alone would leave it undecided",
-            "powerless": f"; {counted} alone could not show it",
+            "shown": f"; {counted}",
+            "undecided": f"; the permutation test is undecided ({counted})",
+            "powerless": f"; too few permutations for a test ({counted})",
         }
-        return f"better than chance: {shown}{more.get(read, '')}."
+        return f"Better than chance: {shown}{more.get(read, '')}."
     if read == "shown":
-        return f"better than with shuffled labels ({counted}), but {doubt}."
+        return f"Better than shuffled labels ({counted}), but {doubt}."
     more = {
         "denied": f", and shuffled labels do as well ({counted})",
-        "undecided": f", and {counted} leaves it undecided",
-        "powerless": f", and {counted} can show nothing",
+        "undecided": f", and the permutation test is undecided ({counted})",
+        "powerless": f", and there are too few permutations for a test ({counted})",
     }
-    return f"not shown to be better than chance: {doubt}{more.get(read, '')}."
+    return f"No evidence that it beats chance: {doubt}{more.get(read, '')}."
 
 
 def _read_permutation(test: Test | None) -> tuple[str, str]:
-    """Return what a permutation test says at 5 %, and its P-value in words.
+    """Return the result of a permutation test at 5 %, and its P-value as text.
 
-    It is "shown" or "denied" where endlessly many permutations would say so, too, as far as the
-    interval of P tells; "powerless" where not even the smallest possible P would show it.
+    It is "shown" or "denied" if the Monte Carlo interval of P lies on one side of 5 %, "powerless"
+    if even the smallest possible P is above it.
     """
     if test is None:
         return "", ""
     n = test.n_resamples
     smallest = 1 / (1 + n)
     if smallest > ALPHA and not test.details["stopped"]:
-        return "powerless", f"{n} permutations (the smallest possible P is {smallest:.2g})"
+        return "powerless", f"with {n} permutations the smallest possible P is {smallest:.2g}"
     interval = test.confidence_interval(1 - ALPHA)
     counted = f"P = {test.pvalue:.2g} from {n} permutations"
     if test.pvalue <= ALPHA and interval.high <= ALPHA:
@@ -412,59 +395,55 @@ def _read_permutation(test: Test | None) -> tuple[str, str]:
 
 
 def write_guess(guess: Guess, loss: str) -> str:
-    """Say how the error compares with that of the guess: lower, perhaps the same, or higher."""
+    """Compare the error with that of the baseline."""
     form = ".4f" if loss == "zero_one" else ".4g"
     said = str(guess)
-    start = f"{said[0].upper()}{said[1:]} has the {mean_loss_name(loss)} {guess.error:{form}}"
+    start = f"{said[0].upper()}{said[1:]} has {mean_loss_name(loss)} {guess.error:{form}}"
     if not (np.isfinite(guess.low) and guess.low < guess.high):
-        too = ", and so has the estimator" if guess.low == guess.high == 0 else ""
+        too = ", the same as the model" if guess.low == guess.high == 0 else ""
         return f"{start} on the same samples{too}."
-    ends = f"[{guess.low:{form}}, {guess.high:{form}}]"
-    told = f"the difference on the same samples, {guess.difference:{form}} {ends} (95 %),"
+    ends = f"95 % CI {guess.low:{form}} to {guess.high:{form}}"
+    paired = f"difference on the same samples {guess.difference:{form}}, {ends}"
     if guess.better:
-        return f"{start}: the estimator is better, {told} lies below 0."
+        return f"{start}; the model is better ({paired})."
     if guess.worse:
-        text = f"{start}: the estimator is worse, {told} lies above 0."
+        text = f"{start}; the model is worse ({paired})."
         if loss == "zero_one":
-            text += " That can be meant only where errors on rare classes cost more than others."
+            text += " This makes sense only if errors on rare classes cost more than others."
         return text
-    return (
-        f"{start}: the estimator is not distinguishable from that, {told} includes 0. Counted so, "
-        "it may serve no better than that answer."
-    )
+    return f"{start}; no significant difference ({paired}). The model may be no better."
 
 
 def write_given_folds(n_units: int) -> str:
-    """Say what is counted where the folds are taken as they are."""
+    """Describe the sampling units if the folds are used as they are."""
     return (
-        "The error is that of the folds given with cv=, as they are, and samples that no test set "
-        f"takes apart count as one unit, since they may belong together: {n_units} units. The "
-        "permutation test is left out, since it would shuffle the labels of single samples; "
-        "hold-out, leave-one-out, bootstrap and perturbation take samples for independent. Give "
-        "groups= where samples belong together; where they do not, cv= as a number or a splitter "
-        "with shuffle=True counts samples, and has a shorter interval."
+        "The folds given in cv= are used as they are. Samples that no test set separates may "
+        f"belong together and count as one sampling unit: {n_units} units. The permutation test "
+        "was not run, because it would shuffle single labels; hold-out, leave-one-out, bootstrap "
+        "and perturbation treat samples as independent. If samples belong together, pass groups=; "
+        "if not, pass a number or a splitter with shuffle=True, which gives a shorter interval."
     )
 
 
 def write_omitted(omitted: Mapping[str, str]) -> str:
-    """Say what was left out, why, and how to ask for it."""
+    """List the estimates that were not run, with reasons."""
     told = "; ".join(f"{name} ({why})" for name, why in omitted.items())
-    return f"Left out: {told}. include='all', or names of these, runs them, too."
+    return f"Not run: {told}. Use include='all' or their names to run them."
 
 
 def write_interruption(where: str) -> str:
-    """Say where an evaluation was interrupted, and what that means."""
+    """Return where the evaluation was interrupted, and what is missing."""
     return (
-        f"Interrupted {where}: this rests on the fits that were done by then, and what would have "
-        "come next is left out."
+        f"Interrupted {where}: results use the fits completed so far, and later parts are missing."
     )
 
 
 def write_permutation(test: Test) -> str:
-    """Say what the permutation test found, and what it tested where samples belong together."""
+    """Return the result of the permutation test, and what was permuted within groups."""
     found = (
-        f"P = {test.pvalue:.4g}: of {count(test.n_resamples, 'run')} of the whole procedure on "
-        f"shuffled labels, {test.details['n_exceedances']} did as well as on the true ones."
+        f"P = {test.pvalue:.4g}: {test.details['n_exceedances']} of "
+        f"{count(test.n_resamples, 'run')} of the whole procedure on shuffled labels scored at "
+        "least as well as on the true labels."
     )
     if "exchanged" not in test.details:
         return found
@@ -472,46 +451,46 @@ def write_permutation(test: Test) -> str:
 
 
 def write_selection(bias: Estimate, stability: Estimate | None) -> list[str]:
-    """Say what selection outside the loop would have claimed, and how stable the selection is."""
+    """Return the bias of selection outside the folds, and the stability of the selection."""
     claimed = _write_bias(bias)
     if stability is None:
         return [
             claimed,
-            "How stable the selection is cannot be told: the folds choose from different features, "
-            "which the steps before the selector give no names (get_feature_names_out).",
+            "The stability of the selection is unknown: the folds select from different features, "
+            "and the steps before the selector do not name them (get_feature_names_out).",
         ]
     always, ever = stability.details["selected_always"], stability.details["selected_ever"]
-    value = f"{stability.value:.2f}, 1 is best"
+    value = f"{stability.value:.2f} (1 is best)"
     if np.isnan(stability.value):
-        value = "undefined where all features are selected, or none"
+        value = "undefined, because all features or none are selected"
     return [
         claimed,
-        f"Of {count(ever, 'feature')} selected in any of {stability.details['n_rounds']} folds, "
-        f"{always} {'was' if always == 1 else 'were'} selected in all; stability {value}.",
+        f"{always} of {count(ever, 'feature')} selected in any of "
+        f"{stability.details['n_rounds']} folds {'was' if always == 1 else 'were'} selected in all "
+        f"of them; stability {value}.",
     ]
 
 
 def _write_bias(bias: Estimate) -> str:
-    """Say what selection outside the loop would have claimed, and whether that is too low."""
+    """Return the bias of selection outside the folds."""
     claimed, honest = bias.details["cv1_error"], bias.details["cv2_error"]
     if np.isnan(bias.interval.low):
         return (
-            f"Selecting features outside the loop would have claimed an error of "
-            f"{write_number(claimed)}, that of selecting inside is "
-            f"{write_number(honest)}; an interval of the difference is undefined, since "
-            "it does not vary."
+            f"Selecting features on all samples (CV1) would have given an error of "
+            f"{write_number(claimed)}; selecting them within the folds (CV2) gives "
+            f"{write_number(honest)}. The difference does not vary, so it has no interval."
         )
     outside, inside, difference, low, high = write_with_ends(bias, claimed, honest, bias.value)
-    shown = "that is too low" if _is_above_zero(bias) else "that is not shown to be too low"
+    shown = "which is too low" if _is_above_zero(bias) else "which is not significantly lower"
     return (
-        f"Selecting features outside the loop would have claimed an error of {outside} instead "
-        f"of {inside}: {shown} (bias {difference}, {100 * bias.confidence_level:g} % interval "
-        f"{low} to {high})."
+        f"Selecting features on all samples (CV1) would have given an error of {outside} instead "
+        f"of {inside} within the folds (CV2), {shown} (bias {difference}, "
+        f"{100 * bias.confidence_level:g} % CI {low} to {high})."
     )
 
 
 def _is_above_zero(found: Estimate) -> bool:
-    """Whether what a result measures is above 0 by an interval of 95 % or more."""
+    """Whether a value is significantly above 0, at 95 % or more."""
     level = max(found.confidence_level, 1 - LARGEST_LEVEL)
     if np.isnan(found.interval.low):
         return False
@@ -519,70 +498,77 @@ def _is_above_zero(found: Estimate) -> bool:
 
 
 def write_tuning(found: Estimate) -> str:
-    """Say by how much the best score of the searches is too good."""
+    """Return the optimism of the best scores of the searches."""
     scores = found.details["inner_score"], found.details["nested_score"]
     inner, nested, optimism, low, high = write_with_ends(found, *scores, found.value)
     if np.isnan(found.interval.low):
-        shown = "whether it is too good cannot be told, since the difference does not vary"
+        shown = "the difference does not vary, so its significance is unknown"
     else:
-        shown = "it is not shown to be too good"
+        shown = "the optimism is not significant"
         if _is_above_zero(found):
-            shown = "it is too good, as the best of many is"
-        level = f"{100 * found.confidence_level:g} % interval"
+            shown = "the best score is optimistic, as the best of many is"
+        level = f"{100 * found.confidence_level:g} % CI"
         shown += f" (difference {optimism}, {level} {low} to {high})"
     return (
-        f"The best score of a search for hyperparameters is {inner} on average, that of its model "
-        f"on samples left out {nested}: {shown}. The errors here are those of tuned models on "
-        "samples left out."
+        f"The best score of the hyperparameter search is {inner} on average, and the score of its "
+        f"model on held-out samples {nested}: {shown}. The errors reported here are those of tuned "
+        "models on held-out samples (nested cross-validation)."
     )
 
 
 def write_perturbation(resubstitution: Estimate) -> str:
-    """Say which of the two perturbation intervals to trust, and why."""
+    """Recommend one of the two perturbation intervals."""
     if resubstitution.details["resubstitution"] < resubstitution.value / 2:
         return (
-            "Of the SVM intervals trust that of perturbed cross-validation: the training error is "
-            "less than half the cross-validated one, and there perturbed training is too short."
+            "Use the SVM interval from perturbed cross-validation: the training error is less than "
+            "half of the cross-validated error, and then the interval from perturbed training is "
+            "too short."
         )
     return (
-        "Of the SVM intervals that of perturbed cross-validation is the safer; perturbed training "
-        "is the published one and holds when samples are many and features few."
+        "The SVM interval from perturbed cross-validation is the safer one; that from perturbed "
+        "training, as published, requires many samples and few features."
     )
 
 
 def write_hard_samples(hard: HardSamples, numbers: bool) -> list[str]:
-    """Say which samples may have a wrong label, and which classes the models mostly miss."""
+    """List the samples that may have a wrong label, and the classes that are mostly missed."""
     sentences = [
         f"{n_wrong} of {count(size, 'sample')} of class {name} {'is' if size == 1 else 'are'} "
-        "wrong in every repeat: the models mostly miss that class."
+        "misclassified in every repeat: the models do not learn this class."
         for name, (n_wrong, size) in hard.unknown.items()
     ]
     suspects = np.flatnonzero(hard.suspect)
     if not len(suspects):
         return sentences
     listed = ", ".join(
-        f"{hard.name[k]} ({hard.truth[k]}, taken for {hard.prediction[k]})"
+        f"{hard.name[k]} ({hard.truth[k]}, predicted as {hard.prediction[k]})"
         for k in suspects[:FEW_SAMPLES]
     )
     more = f" and {len(suspects) - FEW_SAMPLES} more" if len(suspects) > FEW_SAMPLES else ""
-    what = "more than three times as far off as usual" if numbers else "wrong in every repeat"
-    subject = "1 sample is" if len(suspects) == 1 else f"{len(suspects)} samples are"
-    looks = "number looks" if numbers else "label looks, and a sample where classes overlap"
-    return [*sentences, f"{subject} {what}: {listed}{more}. That is how a wrong {looks}."]
+    subject = "1 sample" if len(suspects) == 1 else f"{len(suspects)} samples"
+    verb, them = ("is", "it") if len(suspects) == 1 else ("are", "them")
+    if numbers:
+        verb = "has" if len(suspects) == 1 else "have"
+        text = f"{subject} {verb} residuals over three times the root mean square: {listed}{more}."
+        return [*sentences, f"{text} Check {them} for wrong values."]
+    text = f"{subject} {verb} misclassified in every repeat: {listed}{more}."
+    return [*sentences, f"{text} Check {them} for label errors; class overlap looks the same."]
 
 
 WIDE_INTERVAL = 0.2
 DISAGREEMENT = 2.0
-"""Standard errors of the difference of two estimates; doc/user_guide/warnings.rst has what it does
-to data without a fault."""
+"""Standard errors of the difference of two estimates; for false alarms see
+doc/user_guide/warnings.rst."""
+TWO_ANSWERS = 3.0
+"""Standard errors of the headline between two estimates of the same error."""
 NEAR_ZERO = 0.1
-"""Share of the cross-validated error below which a training error says nothing."""
+"""Share of the cross-validated error below which a training error is uninformative."""
 
 
-def write_warnings(estimates: Iterable[Estimate]) -> list[Caution]:
-    """Return the sentences that apply to the estimates of one estimator."""
+def write_warnings(estimates: Iterable[Estimate], answer: Estimate | None = None) -> list[Caution]:
+    """Return the warnings about the estimates of one estimator, and about the headline."""
     named = {estimate.method: estimate for estimate in estimates}
-    if not {"cross_validation", "resubstitution"} <= named.keys():  # Ctrl-C came before them
+    if not {"cross_validation", "resubstitution"} <= named.keys():  # an interrupt came before them
         return []
     cross_validation = named["cross_validation"]
     found = [
@@ -590,30 +576,60 @@ def write_warnings(estimates: Iterable[Estimate]) -> list[Caution]:
         _warn_of_632(named, cross_validation),
         _warn_of_disagreement(cross_validation, named.get("holdout")),
     ]
+    if answer is not None:
+        found.append(_warn_of_two_answers(answer, named))
     if cross_validation.details["loss"] == "zero_one":
         found.append(_warn_of_wide_interval(cross_validation))
     return [sentence for sentence in found if sentence]
 
 
+def _warn_of_two_answers(answer: Estimate, named: dict[str, Estimate]) -> Caution | None:
+    """Return a warning if estimates of the same error from the same samples differ too much.
+
+    Cross-validations of the same samples share most of their noise, so new folds explain much less
+    than three standard errors of one of them. Training errors are usually lower. Given folds may
+    test other samples and are not compared.
+    """
+    if answer.method != "repeated_cv":
+        return None
+    limit = TWO_ANSWERS * _spread(answer)
+    folds, training = named["cross_validation"], named["resubstitution"]
+    if abs(folds.value - answer.value) > limit:
+        what, other = "one cross-validation", folds
+    elif training.value - answer.value > limit:
+        what, other = "the training error", training
+    else:
+        return None
+    return Caution(
+        "two-answers",
+        f"The headline error ({_write_error(answer)}) and {what} ({_write_error(other)}) differ by "
+        "more than three standard errors, although they share their samples. The fits may stop "
+        "before they converge, or be unstable. Scale the features, raise max_iter, and fit the "
+        "model twice to see whether its predictions change.",
+        "two estimates of the same error disagree",
+    )
+
+
 def _warn_of_overfitting(resubstitution: Estimate, cross_validation: Estimate) -> Caution | None:
-    """Say when the training error is far below the cross-validated one."""
+    """Warn if the training error is far below the cross-validated error."""
     gap = cross_validation.value - resubstitution.value
     far = resubstitution.value < cross_validation.value / 2
     if not (far and gap > 2 * _spread(cross_validation)):
         return None
     return Caution(
         "overfitting",
-        f"The training error ({write_number(resubstitution.value)}) is far below the "
-        f"cross-validated error ({_write_error(cross_validation)}): it says how well the estimator "
-        "remembers its samples, and not how well it predicts others. Do not quote it.",
+        f"Overfitting: the training error ({write_number(resubstitution.value)}) is far below the "
+        f"cross-validated error ({_write_error(cross_validation)}). Do not quote the training "
+        "error.",
     )
 
 
 def _warn_of_632(named: dict[str, Any], cross_validation: Estimate) -> Caution | None:
-    """Say when the .632+ estimate counts in a training error that says nothing.
+    """Warn if .632+ is too low because of a training error near 0.
 
-    Both errors of samples not trained on lie above it then. Where labels may be noise, for all the
-    cross-validated error says, .632+ gives the training error little weight, and may be right.
+    Both the cross-validated and the out-of-bag error are then above it. If the cross-validated
+    error is compatible with pure noise, .632+ gives the training error little weight and may be
+    right.
     """
     bootstrap, resubstitution = named.get(".632+"), named["resubstitution"]
     error = cross_validation.value
@@ -625,30 +641,30 @@ def _warn_of_632(named: dict[str, Any], cross_validation: Estimate) -> Caution |
         return None
     return Caution(
         "632",
-        f".632+ ({_write_error(bootstrap)}) lies below cross-validation "
-        f"({_write_error(cross_validation)}), since it counts in a training error near 0 "
-        f"({write_number(resubstitution.value)}), to which this estimator is trained whatever the "
-        "data: quote neither .632 nor .632+.",
+        f".632+ too low: it is {_write_error(bootstrap)}, cross-validation gives "
+        f"{_write_error(cross_validation)}. It includes a training error near 0 "
+        f"({write_number(resubstitution.value)}), which this model reaches on any data. Quote "
+        "neither .632 nor .632+.",
     )
 
 
 def _warn_of_disagreement(a: Estimate, b: Estimate | None) -> Caution | None:
-    """Say when two estimates on samples not trained on differ by more than chance explains."""
+    """Warn if hold-out and cross-validation differ by more than chance explains."""
     if b is None or not abs(a.value - b.value) > DISAGREEMENT * np.hypot(_spread(a), _spread(b)):
         return None
     return Caution(
         "disagreement",
-        f"Hold-out ({_write_error(b)}) and cross-validation ({_write_error(a)}) differ by more "
-        "than two standard errors of their difference: the error depends on which samples are held "
-        "out, or on how many.",
+        f"Estimates disagree: hold-out ({_write_error(b)}) and cross-validation "
+        f"({_write_error(a)}) differ by more than two standard errors. The error depends on which "
+        "samples are held out, or on how many.",
     )
 
 
 def _spread(estimate: Estimate) -> float:
-    """Return a standard error that is not 0 where no error was seen: that which the interval has.
+    """Return a standard error that is positive even without errors, from the interval.
 
-    That of independent losses, on which the alarms were measured, and not the inflated one.
-    nan where the interval is undefined, so that no comparison with it is true.
+    It is that of independent losses, without inflation, for which the false alarms were measured.
+    If the interval is undefined it is nan, so that no comparison is true.
     """
     form = next(name for name in estimate.interval_methods if name != "inflated")
     found = estimate.confidence_interval(method=form)
@@ -656,12 +672,12 @@ def _spread(estimate: Estimate) -> float:
 
 
 def _write_error(estimate: Estimate) -> str:
-    """Return an error with the decimals that its interval leaves."""
+    """Return an error with the digits that its interval supports."""
     return write_estimate(estimate.value, _spread(estimate))
 
 
 def _warn_of_wide_interval(cross_validation: Estimate) -> Caution | None:
-    """Say when there are too few samples to know the error."""
+    """Warn if there are too few samples for a precise estimate."""
     interval = cross_validation.interval
     if interval.high - interval.low <= WIDE_INTERVAL:
         return None
@@ -671,6 +687,7 @@ def _warn_of_wide_interval(cross_validation: Estimate) -> Caution | None:
     level = f"{100 * interval.confidence_level:g} %"
     return Caution(
         "wide",
-        f"The {level} interval of the cross-validated error is "
-        f"{interval.high - interval.low:.2f} wide: {units} are too few to know the error well.",
+        f"Wide interval: the {level} interval of the cross-validated error has a width of "
+        f"{interval.high - interval.low:.2f}. {units[0].upper()}{units[1:]} are too few for a "
+        "precise estimate.",
     )

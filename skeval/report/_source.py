@@ -1,4 +1,4 @@
-"""How a report was made, as source text: what a reader pastes to have the same value again."""
+"""Source text that reproduces a report."""
 
 from __future__ import annotations
 
@@ -23,8 +23,6 @@ from sklearn.utils import column_or_1d
 from skeval._version import __version__
 from skeval.utils._checks import naming
 
-__all__ = ["check_feature_names", "count_columns", "describe_run", "name_steps", "write_estimator"]
-
 PLAIN = (type(None), bool, int, float, complex, str, bytes, range)
 WIDTH, LONGEST_NAME = 80, 60
 LONGEST_LIST, LONGEST_ARRAY = 50, 10
@@ -32,7 +30,7 @@ BRACKETS = {list: ("[", "]"), tuple: ("(", ")"), set: ("{", "}")}
 
 
 def describe_kind(value: Any) -> str:
-    """Say what a value is where it cannot be written: its type, and its size if it has one."""
+    """Describe a value that cannot be written: its type and, if it has one, its size."""
     name = type(value).__name__
     shape = getattr(value, "shape", None)
     if isinstance(shape, tuple):
@@ -41,20 +39,20 @@ def describe_kind(value: Any) -> str:
 
 
 class SourceWriter:
-    """Writes values as source text, and remembers what stands before the text.
+    """Writer of values as source text, with the imports they need.
 
-    A text holds no address of an object: what cannot be written, such as large arrays and functions
-    that no module has under their name, goes by the name of its argument and is `needed`.
+    The text has no addresses of objects. Values that cannot be written, such as large arrays and
+    functions outside modules, are replaced by the name of the argument and listed in `needed`.
 
     Parameters
     ----------
     width : float, default=80
-        Lists and calls that are longer are written on several lines.
+        Maximum line length; longer lists and calls are written on several lines.
 
     Attributes
     ----------
     needed : dict of str to str
-        The names in the text that the reader has to define, and what they are.
+        Names that the reader must define, with descriptions.
     """
 
     def __init__(self, width: float = WIDTH) -> None:
@@ -65,12 +63,12 @@ class SourceWriter:
 
     @property
     def imports(self) -> list[str]:
-        """The lines that import the names in the text."""
+        """Import statements for the names in the text."""
         found = [f"from {module} import {name}" for name, module in self._modules.items()]
         return sorted(found, key=lambda line: line.split()[1:])
 
     def write(self, value: Any, name: str) -> str:
-        """Return the source text of a value that an argument of this name holds."""
+        """Return the source text of the value of an argument."""
         if isinstance(value, np.generic):
             value = value.item()
         if type(value) in PLAIN:
@@ -87,14 +85,14 @@ class SourceWriter:
         return self._write_object(value, name)
 
     def need(self, value: Any, name: str) -> str:
-        """Return a name for a value that the reader has to define."""
+        """Return a name for a value that the reader must define."""
         known = name.isidentifier() and not iskeyword(name)
         name = self._find_name(value, name if known else "value")
         self.needed[name] = describe_kind(value)
         return name
 
     def write_call(self, function: str, arguments: Mapping[str, str]) -> str:
-        """Return a call with the source text of its arguments, which have their names."""
+        """Return a call with keyword arguments as source text."""
         return self._join(f"{function}(", [f"{k}={v}" for k, v in arguments.items()], ")")
 
     def _write_items(self, values: Iterable[Any], name: str) -> str:
@@ -106,7 +104,7 @@ class SourceWriter:
         return self._join(opening, items, closing)
 
     def _write_reference(self, value: Any, name: str) -> str:
-        """Return the name of a class or function, which is imported or needed."""
+        """Return the name of a class or function, which is imported or listed as needed."""
         called = value.__name__
         if not called.isidentifier() and not isinstance(value, type):  # a lambda
             return self.need(value, name)
@@ -118,7 +116,7 @@ class SourceWriter:
         return name
 
     def _write_object(self, value: Any, name: str) -> str:
-        """Return the call that makes an object from the arguments that it keeps."""
+        """Return the call that creates an object from its arguments."""
         arguments = _read_arguments(value)
         if arguments is None:
             return self.need(value, name)
@@ -128,7 +126,7 @@ class SourceWriter:
         )
 
     def _find_name(self, value: Any, stem: str) -> str:
-        """Return a name that stands for this value alone."""
+        """Return a name that is unique to this value."""
         name, number = stem, 2
         while self._meant.setdefault(name, value) is not value:
             name, number = f"{stem}_{number}", number + 1
@@ -140,7 +138,7 @@ class SourceWriter:
         return name
 
     def _join(self, opening: str, items: list[str], closing: str) -> str:
-        """Return items between brackets, in one line where there is room."""
+        """Return items in brackets, on one line if they fit."""
         line = f"{opening}{', '.join(items)}{closing}"
         if len(line) <= self._width and "\n" not in line:
             return line
@@ -156,15 +154,15 @@ def _write_plain(value: Any) -> str:
 
 
 def _is_short_array(value: Any) -> bool:
-    """Return whether a value is an array that a list of its elements makes again."""
+    """Whether a list of the elements of an array reproduces it."""
     if not isinstance(value, np.ndarray) or value.size > LONGEST_ARRAY or value.dtype == object:
         return False
     return bool(np.array(value.tolist()).dtype == value.dtype)
 
 
 def _find_module(value: Any) -> str | None:
-    """Return the module that a class or function is imported from, the public one if it has one."""
-    own = getattr(value, "__module__", None) or "numpy"  # a ufunc does not say
+    """Return the module from which to import a class or function, a public one if possible."""
+    own = getattr(value, "__module__", None) or "numpy"  # a ufunc has no module
     if own == "__main__":
         return None
     parts = own.split(".")
@@ -176,15 +174,15 @@ def _find_module(value: Any) -> str | None:
 
 
 def _load(module: str) -> Any:
-    """Return a module, or None where there is none of that name."""
+    """Return a module, or None if there is none of that name."""
     try:
         return sys.modules.get(module) or import_module(module)
-    except Exception:  # a module that cannot be imported names nothing
+    except Exception:  # a module that cannot be imported is skipped
         return None
 
 
 def _read_arguments(value: Any) -> dict[str, Any] | None:
-    """Return the arguments that an object was made with, if it tells; defaults are left out."""
+    """Return the arguments of an object, if available, without defaults."""
     try:
         parameters = inspect.signature(type(value)).parameters
     except (TypeError, ValueError):
@@ -192,9 +190,9 @@ def _read_arguments(value: Any) -> dict[str, Any] | None:
     if hasattr(value, "get_params"):
         try:
             known = value.get_params(deep=False)
-        except Exception:  # not scikit-learn's: what cannot be written must not fail a report
+        except Exception:  # a third-party get_params must not fail the report
             return None
-    elif hasattr(value, "get_n_splits"):  # a splitter keeps its arguments as scikit-learn's do
+    elif hasattr(value, "get_n_splits"):  # splitters keep their arguments as scikit-learn's do
         names = [name for name in parameters if hasattr(value, name)]
         known = getattr(value, "cvargs", {}) | {name: getattr(value, name) for name in names}
         if not set(parameters) - {"cvargs", "kwargs"} <= set(known):
@@ -209,7 +207,7 @@ def _read_arguments(value: Any) -> dict[str, Any] | None:
 
 
 def _is_same(given: Any, default: Any) -> bool:
-    """Return whether an argument has the value of its default; nan is nan."""
+    """Whether an argument has its default value; nan equals nan."""
     return given is default or (type(given) is type(default) and repr(given) == repr(default))
 
 
@@ -218,7 +216,7 @@ NO_SETTING = {*DATA, "n_jobs", "verbose", "memory"}
 
 
 def check_feature_names(X: Any, feature_names: Sequence[str] | None) -> tuple[str, ...] | None:
-    """Return the names of the columns of X as given, or else those of a data frame."""
+    """Return the feature names, or the column names of a data frame."""
     names = getattr(X, "columns", None) if feature_names is None else feature_names
     n = count_columns(X)
     with naming("feature_names"):
@@ -231,16 +229,16 @@ def check_feature_names(X: Any, feature_names: Sequence[str] | None) -> tuple[st
 
 
 def count_columns(X: Any) -> int | None:
-    """Return the number of columns of X, or None where its samples are no rows but, say, texts."""
+    """Return the number of columns of X, or None if samples are not rows, such as texts."""
     try:
         shape = np.shape(X)
-    except ValueError:  # rows that differ in length
+    except ValueError:  # rows of different length
         return None
     return shape[1] if len(shape) > 1 else None
 
 
 def _read_versions() -> dict[str, str]:
-    """Return the versions of all that the numbers depend on."""
+    """Return the versions of packages that affect the results."""
     modules = {"scikit-learn": sklearn, "numpy": np, "scipy": scipy, "joblib": joblib}
     return {
         "skeval": __version__,
@@ -251,15 +249,15 @@ def _read_versions() -> dict[str, str]:
 
 
 def write_estimator(estimator: Any) -> str:
-    """Return the call that makes an estimator, in one line."""
+    """Return the call that creates an estimator, on one line."""
     return SourceWriter(math.inf).write(estimator, "estimator")
 
 
 def describe_run(function: str, arguments: dict[str, Any], seed: int) -> dict[str, Any]:
-    """Return the fields of a report that say how it was made: by a function with its arguments.
+    """Return the fields of a report that reproduce it, from a function and its arguments.
 
-    The estimator stands first among the arguments, then the data. What changes no number is left
-    out.
+    The estimator is the first argument, then the data. Arguments that do not change the results are
+    omitted.
     """
     writer = SourceWriter()
     settings = {
@@ -268,7 +266,7 @@ def describe_run(function: str, arguments: dict[str, Any], seed: int) -> dict[st
         if name not in NO_SETTING
     }
     first, *data = [name for name in arguments if name in DATA and arguments[name] is not None]
-    given = first == "y_true"  # there is no estimator
+    given = first == "y_true"  # no estimator
     estimator = "" if given else writer.write(arguments[first], first)
     data = [writer.need(arguments[name], name) for name in ([first] if given else []) + data]
     lines = [f"    {each}," for each in data if given] or [
@@ -299,16 +297,16 @@ def describe_run(function: str, arguments: dict[str, Any], seed: int) -> dict[st
 
 
 def name_steps(source: str) -> str:
-    """Return the steps of an estimator in a few words, from its source text."""
+    """Return the steps of an estimator as a short text, from its source text."""
     try:
         text = _name_call(ast.parse(source, mode="eval").body)
-    except (SyntaxError, ValueError):  # what has no name that source text could hold
+    except (SyntaxError, ValueError):  # a local class has no source text
         text = ""
     return shorten(text or source, LONGEST_NAME, placeholder=" …")
 
 
 def _name_call(node: ast.AST) -> str:
-    """Return the name of the class that is called, and those of what a pipeline or search holds."""
+    """Return the name of the called class, and those inside a pipeline or search."""
     if not isinstance(node, ast.Call):
         return ast.unparse(node)
     name = ast.unparse(node.func).rpartition(".")[2]

@@ -1,7 +1,6 @@
-"""The steps of an evaluation: each estimates the error of one estimator in one way.
+"""Steps of an evaluation: each estimates the error of one estimator in one way.
 
-The last of them reads what a pipeline selects: the features it chose from, by name, and how often
-it chose each.
+The last step reads the features that a pipeline selects, by name, and how often.
 """
 
 from __future__ import annotations
@@ -23,12 +22,22 @@ from sklearn.svm import SVC
 
 from skeval._inference.estimate import Estimate, Test
 from skeval._inference.ordered import find_season
-from skeval._resampling.fits import OutOfFold, Outputs, fit_plan, fit_scheme, is_served
-from skeval._resampling.folds import fold_plan, keeps_order, make_permutation_plan
-from skeval._resampling.plan import FitOutput, ResamplingPlan
+from skeval._resampling.fit_loop import Outputs, fit_each, is_served, run_plan
+from skeval._resampling.fit_outputs import FitOutput
+from skeval._resampling.fit_params import params_of_part, weight_parameters
+from skeval._resampling.fit_request import FitRequest
+from skeval._resampling.inputs import Inputs
+from skeval._resampling.plans import ResamplingPlan
+from skeval._resampling.predictions import Predictions
 from skeval._resampling.progress import show_estimate
-from skeval._resampling.questions import Questions
-from skeval._resampling.task import Target, Task, params_of_part, weight_parameters
+from skeval._resampling.splitters import (
+    KeptFolds,
+    fold_plan,
+    keeps_order,
+    make_permutation_plan,
+    split_samples,
+)
+from skeval._resampling.target import Target
 from skeval.feature_selection import selection_stability
 from skeval.feature_selection._cv2 import compare_selections, split_at_selector
 from skeval.model_selection._error_interval import (
@@ -44,8 +53,6 @@ from skeval.report._report import PERTURBED
 from skeval.utils._checks import root_seed
 from skeval.utils._text import count, mean_loss_name, write_ends, write_number
 
-__all__ = ["SCORINGS", "Clock", "Steps"]
-
 SCORINGS = {
     "zero_one": "accuracy",
     "squared": "neg_mean_squared_error",
@@ -56,7 +63,7 @@ SCORINGS = {
 
 
 def score_ranking(y_true: np.ndarray, y_score: np.ndarray) -> float:
-    """Return the area under the ROC curve, 1/2 where a test set holds one class only."""
+    """Return the area under the ROC curve, 1/2 for a test set with a single class."""
     classes = np.unique(y_true)
     if len(classes) < 2:
         return 0.5
@@ -66,7 +73,7 @@ def score_ranking(y_true: np.ndarray, y_score: np.ndarray) -> float:
 
 
 def score_recalls(y_true: np.ndarray, y_pred: np.ndarray) -> float:
-    """Return the mean recall of the classes that a test set holds."""
+    """Return the mean recall of the classes in a test set."""
     right = y_true == y_pred
     return float(np.mean([right[y_true == label].mean() for label in np.unique(y_true)]))
 
@@ -75,21 +82,21 @@ RARE_SCORERS = {
     "roc_auc": make_scorer(score_ranking, response_method=("decision_function", "predict_proba")),
     "balanced_accuracy": make_scorer(score_recalls),
 }
-"""What counts where a class is rare, defined in every test set."""
+"""Metrics for rare classes, defined in every test set."""
 
 
 class Clock:
-    """How long an evaluation has taken, what a fit takes, and how much time is left.
+    """Elapsed and remaining time of an evaluation, and time per fit.
 
     Parameters
     ----------
     budget : float or None
-        Seconds that it may take; None does not limit it.
+        Time limit in seconds; None means no limit.
 
     Attributes
     ----------
     stopped : str
-        Where Ctrl-C has stopped it, "" where it did not: no time is left then.
+        Where Ctrl-C stopped it, or ""; no time is left after that.
     """
 
     def __init__(self, budget: float | None) -> None:
@@ -99,30 +106,30 @@ class Clock:
 
     @property
     def left(self) -> float:
-        """The seconds that are left."""
+        """Remaining seconds."""
         if self.stopped:
             return -np.inf
         return np.inf if self.budget is None else self.budget - (monotonic() - self.start)
 
     def count(self, n_fits: int) -> None:
-        """Note that so many fits, the first of all, were done by now."""
+        """Count the first fits, to estimate the time per fit."""
         self._n_fits += n_fits
         self.each = (monotonic() - self.start) / self._n_fits
 
     def stop(self, where: str) -> None:
-        """Note that Ctrl-C has stopped the evaluation, so that nothing more is begun."""
+        """Record an interrupt, after which nothing new is started."""
         self.stopped = self.stopped or where
 
     def seconds_of(self, n_fits: int) -> float:
-        """Return what fits will take, by those that were counted."""
+        """Return the expected seconds of a number of fits."""
         return n_fits * self.each
 
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """An estimator, its data and the settings that all steps share."""
+    """Estimator, data and settings that all steps share."""
 
-    task: Task
+    inputs: Inputs
     cv: Any
     splitter: Any
     seed: int
@@ -131,39 +138,41 @@ class Steps:
 
     @property
     def target(self) -> Target:
-        """The labels or numbers of the samples."""
-        return self.task.target
+        """Labels or numeric targets."""
+        return self.inputs.target
 
     @property
     def groups(self) -> np.ndarray | None:
-        """The groups of the samples, None where they are independent."""
-        return self.task.groups
+        """Groups of the samples, None if they are independent."""
+        return self.inputs.groups
 
     @cached_property
-    def folds(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """The folds that cross-validation, perturbation and selection share."""
-        return list(self.splitter.split(self.task.X, self.target.y, self.groups))
+    def folds(self) -> KeptFolds:
+        """Folds of cross-validation, perturbation and selection."""
+        splits = split_samples(self.splitter, self.inputs.X, self.target, self.groups)
+        return KeptFolds(len(self.target), splits)
 
     @cached_property
     def design(self) -> Design:
-        """The folds of the answer: repeats of those that were asked for, or those given."""
+        """Folds of the answer: repeats of the requested folds, or the given folds."""
         cv = self.cv if self.cv is None or isinstance(self.cv, Integral) else self.splitter
-        return plan_answer(self.task, cv, {}, self.seed)
+        return plan_answer(self.inputs, cv, {}, self.seed)
 
     @property
     def ordered(self) -> bool:
         """Whether the folds keep the order of the samples, which then cannot be exchanged."""
         return keeps_order(self.splitter, self.folds)
 
-    def find_earlier(self, found: OutOfFold) -> Iterator[tuple[str, np.ndarray]]:
-        """Yield what an earlier target is called, and which one it is for each answer, in time.
+    def find_earlier(self, found: Predictions) -> Iterator[tuple[str, np.ndarray]]:
+        """Yield the earlier targets that serve as baselines, as name and row per prediction.
 
-        The value before is as long before as is known of every sample: it may be of the same test,
-        as features may hold it. The season is sought anew in what each model could know, and the
-        value of the last one is taken that ended by then; where none shows, the last value known.
+        "The value before" is the last target known to every sample of a test set; it may lie in the
+        same test set, because features may contain it. The season is estimated from the data of
+        each model, and the last complete season before the test is used; without a season it is the
+        last known value.
         """
         splits = self.design.splits
-        if not self.ordered or splits is None or len(splits) < self.design.scheme.plan.n_fits:
+        if not self.ordered or splits is None or len(splits) < self.design.plan.n_fits:
             return
         last = np.array([train.max() for train, _ in splits])
         known, codes, classes = last[found.fit], self.target.codes, self.target.classes
@@ -177,20 +186,20 @@ class Steps:
             named = f"the value one season ({seasons[-1]} samples) before"
             yield named, found.row - each * -((known - found.row) // each)
 
-    def answer(self, questions: Questions, clock: Clock) -> tuple[Estimate, OutOfFold]:
-        """Return the error with the one interval that is measured to hold, and its predictions.
+    def answer(self, request: FitRequest, clock: Clock) -> tuple[Estimate, Predictions]:
+        """Return the error with its interval, and the out-of-fold predictions.
 
-        Where time is limited, there are as many repeats of the folds as fit in, one at least; and
-        as many as are done where Ctrl-C stops them, unless none is.
+        With a time limit, the folds are repeated as often as time permits, at least once; after an
+        interrupt the completed repeats are used, if there are any.
         """
-        task, whole, answers = self.design.task, self.design.scheme, self._answers
+        inputs, whole, answers = self.design.inputs, self.design.plan, self._answers
         try:
-            for part in [whole] if clock.budget is None else whole.parts():
-                for answer in fit_scheme(task, part, questions):
+            for part in [whole] if clock.budget is None else whole.repeats():
+                for answer in fit_each(inputs, part, request):
                     answers.append(answer)
                     if len(answers) % whole.n_folds == 0:
                         show_estimate(self._write_estimate)
-                clock.count(part.plan.n_fits)
+                clock.count(part.n_fits)
                 if clock.seconds_of(part.n_folds + self.n_needed) > clock.left:
                     break
         except KeyboardInterrupt:
@@ -203,58 +212,60 @@ class Steps:
 
     @property
     def _design_so_far(self) -> Design:
-        """The folds of the answer with as many repeats as are done."""
-        scheme = self.design.scheme.cut_to(len(self._answers) // self.design.scheme.n_folds)
-        if scheme is self.design.scheme:
+        """Folds of the answer with the completed repeats."""
+        plan = self.design.plan.take(0, len(self._answers) // self.design.plan.n_folds)
+        if plan is self.design.plan:
             return self.design
-        settings = self.design.settings | {"n_repeats": scheme.n_repeats}
-        return self.design._replace(scheme=scheme, settings=settings)
+        settings = self.design.settings | {"n_repeats": plan.n_repeats}
+        return self.design._replace(plan=plan, settings=settings)
 
     def _write_estimate(self) -> str:
-        """Say what the answer is so far, after a whole number of repeats."""
+        """Return the current estimate as text, after a whole number of repeats."""
         design = self._design_so_far
         found = find_answer(design, self._answers, self.confidence_level)
         ends = write_ends(found.interval.low, found.interval.high)
-        n_repeats = self.design.scheme.n_repeats
-        after = f" after {design.scheme.n_repeats} of {n_repeats} repeats" if n_repeats > 1 else ""
+        n_repeats = self.design.plan.n_repeats
+        after = f" after {design.plan.n_repeats} of {n_repeats} repeats" if n_repeats > 1 else ""
         name = mean_loss_name(found.details["loss"])
         return f"{name} {write_number(found.value)} {ends}{after}"
 
     @cached_property
     def repeats_folds(self) -> bool:
-        """Whether the first fits of the answer are those of the folds, as where folds are given."""
-        if len(self.folds) > self.design.scheme.plan.n_fits:
+        """Whether the first fits of the answer use the folds of this report, as with given
+        folds."""
+        if len(self.folds) > self.design.plan.n_fits:
             return False
         plan = fold_plan(len(self.target), self.folds)
-        pairs = ((plan.draw(k), self.design.scheme.plan.draw(k)) for k in range(len(self.folds)))
+        pairs = ((plan.draw(k), self.design.plan.draw(k)) for k in range(len(self.folds)))
         return all(
             np.array_equal(a.test, b.test) and np.array_equal(a.train, b.train) for a, b in pairs
         )
 
     def _read_folds(self) -> Outputs:
-        """Yield the folds with what the first fits of the answer say."""
+        """Yield the folds with the first fits of the answer."""
         for k, answer in enumerate(self._answers[: len(self.folds)]):
-            block = self.design.scheme.plan.draw(k)
+            block = self.design.plan.draw(k)
             if answer is None:
                 answer = FitOutput(block.test, np.ones(1, dtype=bool))
             yield block, answer
 
     @property
     def n_needed(self) -> int:
-        """The fits that every report needs beside the answer: training errors, one set of folds."""
+        """Number of fits that every report needs besides the answer: training error and one set of
+        folds."""
         return 1 if self.repeats_folds else 1 + len(self.folds)
 
     def plan(self, part: str, size: int | None) -> ResamplingPlan | None:
-        """Return the fits of a part of the report that does its own; None where there are none."""
+        """Return the plan of a part that needs its own fits; None if there is none."""
         root = root_seed(self.seed)
         if part in LISTED:
-            task, row, settings = self._read_row(part, size)
-            return None if row.plan is None else row.plan(task, root, settings)
+            inputs, row, settings = self._read_row(part, size)
+            return None if row.plan is None else row.plan(inputs, root, settings)
         if part == "permutation":
             with warnings.catch_warnings():  # the test itself warns
                 warnings.simplefilter("ignore", UserWarning)
                 orders = draw_orders(self.target.y, self.groups, root).orders
-            return make_permutation_plan(self.splitter, self.task, orders, size or 0)
+            return make_permutation_plan(self.splitter, self.inputs, orders, size or 0)
         if part == "perturbation":
             plain = np.ones(len(self.target))
             plan = fold_plan(len(self.target), self.folds)
@@ -262,79 +273,80 @@ class Steps:
         return None
 
     def applies(self, part: str) -> bool:
-        """Whether a part of the report has a meaning for these samples and this estimator."""
+        """Whether a part of the report is defined for these samples and this estimator."""
         if part == "selection":
             return self.selects
         if part == "perturbation":
-            return self.groups is None and ends_in_linear_svc(self.task.estimator, self.target)
+            return self.groups is None and ends_in_linear_svc(self.inputs.estimator, self.target)
         return not self.ordered
 
     def n_fits_of(self, part: str) -> int:
-        """Return the fits of a part that has no plan of its own."""
+        """Return the number of fits of a part without a plan."""
         return 1 + 3 * len(self.folds) if part == "selection" else 1
 
     def serves(self, part: str, plan: ResamplingPlan, metric: str | None, times: float) -> bool:
-        """Whether a solver does the fits of a part, so many times as fast as a loop."""
+        """Whether a fast solver does the fits of a part, with a minimum gain over the loop."""
         scoring = None if part != "permutation" else self._find_scoring(metric)
-        return is_served(self.task, plan, scoring, max(1.0, times))
+        return is_served(self.inputs, plan, scoring, max(1.0, times))
 
-    def _read_row(self, part: str, size: int | None) -> tuple[Task, ErrorMethod, Settings]:
-        """Return the task, the first row and the parameters of a part of the estimates.
+    def _read_row(self, part: str, size: int | None) -> tuple[Inputs, ErrorMethod, Settings]:
+        """Return the inputs, the method and the parameters of a part of the estimates.
 
-        What takes folds is given those of the answer, with its fits where these are the same, and
-        counts what they keep together.
+        Methods with folds use those of the answer, with its fits if they are the same, and its
+        sampling units.
         """
         method, row = LISTED[part], ERROR_METHODS[LISTED[part]]
         settings = dict(row.defaults)
         if size is not None:
             settings["n_resamples"] = size
         if "cv" not in settings:
-            return self.task.under(method=method), row, settings
+            return self.inputs.with_options(method=method), row, settings
         outputs = self._read_folds() if self.repeats_folds else None
         settings |= {"cv": self.folds, "outputs": outputs}
-        return self.design.task.under(method=method), row, settings
+        return self.design.inputs.with_options(method=method), row, settings
 
     def estimate(self, part: str, size: int | None) -> Iterator[Estimate]:
-        """Yield what the methods of a part find, from the same fits."""
-        task, row, settings = self._read_row(part, size)
+        """Yield the estimates of a part, from the same fits."""
+        inputs, row, settings = self._read_row(part, size)
         root = root_seed(self.seed)
         if row.listed is None:
-            found = {task.method: row.run(task, root, settings)}
+            found = {inputs.method: row.run(inputs, root, settings)}
         else:
-            found = row.listed(task, root, settings)
+            found = row.listed(inputs, root, settings)
         for method, outcome in found.items():
-            named = task.under(method=method)
+            named = inputs.with_options(method=method)
             yield conclude_row(named, outcome, settings, self.confidence_level)
 
     def perturb(self, n_resamples: int) -> tuple[Estimate, ...]:
         """Return the intervals around the cross-validated error, by both statistics."""
         _, root = root_seed(self.seed).spawn(2)
         settings = {"n_resamples": n_resamples}
-        with warnings.catch_warnings():  # the report has a sentence of its own for it
+        with warnings.catch_warnings():  # the report has its own sentence for this
             warnings.filterwarnings("ignore", "the resubstitution error", UserWarning)
-            task = self._strict.under(method="perturbation")
+            inputs = self._strict.with_options(method="perturbation")
             return tuple(
                 conclude(
-                    task,
-                    find_perturbed(task, self.folds, root, settings | {"statistic": statistic}),
+                    inputs,
+                    find_perturbed(inputs, self.folds, root, settings | {"statistic": statistic}),
                     self.confidence_level,
                 )
                 for statistic in PERTURBED
             )
 
     def _find_scoring(self, metric: str | None) -> Any:
-        """Return what scores a metric of `RARE_SCORERS`, or the cross-validated loss."""
+        """Return the scorer of a metric in `RARE_SCORERS`, or of the cross-validated loss."""
         if metric is not None:
             return RARE_SCORERS[metric]
-        loss, classes = self.task.loss, self.target.classes
-        if loss.response == "predict_proba":  # scikit-learn's Brier score takes 0 and 1 alone
+        loss, classes = self.inputs.loss, self.target.classes
+        if loss.response == "predict_proba":  # scikit-learn's Brier score supports 0 and 1 only
             mean = partial(_mean_share_loss, loss=loss, classes=classes)
             return make_scorer(mean, greater_is_better=False, response_method="predict_proba")
         scorer = make_scorer(partial(_mean_loss, loss=loss), greater_is_better=False)
         return SCORINGS.get(loss.name, scorer)
 
     def permute(self, n_permutations: int, metric: str | None, max_exceedances: int | None) -> Test:
-        """Return the P-value of the cross-validated loss, or of a metric of `RARE_SCORERS`."""
+        """Return the permutation test of the cross-validated loss, or of a metric in
+        `RARE_SCORERS`."""
         scoring = self._find_scoring(metric)
         found: Any = permute(  # one metric, so one result
             self._strict,
@@ -345,28 +357,28 @@ class Steps:
             confidence_level=self.confidence_level,
             random_state=self.seed,
         )
-        loss = self.task.loss.name
+        loss = self.inputs.loss.name
         named = SCORINGS.get(loss, f"minus the {mean_loss_name(loss)}")
         return replace(found, name=named if metric is None else metric)
 
     @property
     def weighs_by_params(self) -> bool:
-        """Whether weights of the fits are among the arguments that are given by name."""
-        weights = weight_parameters(self.task.estimator, np.ones(len(self.target)))
-        return bool(weights.keys() & (self.task.params or {}).keys())
+        """Whether `params` already contains weights of the fits."""
+        weights = weight_parameters(self.inputs.estimator, np.ones(len(self.target)))
+        return bool(weights.keys() & (self.inputs.params or {}).keys())
 
     @property
     def selects(self) -> bool:
-        """Whether the estimator selects features, and classifies."""
-        found = split_at_selector(self.task.estimator, self.task.X)
+        """Whether the estimator is a classifier that selects features."""
+        found = split_at_selector(self.inputs.estimator, self.inputs.X)
         return found is not None and self.target.classes is not None
 
     def select(self, feature_names: tuple[str, ...] | None) -> dict[str, Any]:
-        """Return the bias of selecting outside the loop and the stability of the selection.
+        """Return the bias of selection outside the folds and the stability of the selection.
 
-        Nothing of it where the estimator does not select features, or does not classify.
+        Empty if the estimator does not select features, or is not a classifier.
         """
-        parts = split_at_selector(self.task.estimator, self.task.X)
+        parts = split_at_selector(self.inputs.estimator, self.inputs.X)
         if parts is None or self.target.classes is None:
             return {}
         head, _ = parts
@@ -375,9 +387,11 @@ class Steps:
         with warnings.catch_warnings():  # the report shows that the interval is nan
             warnings.filterwarnings("ignore", "The interval is undefined", UndefinedMetricWarning)
             bias = compare_selections(self._strict, parts, plan, repeat_of, self.confidence_level)
-        asked = Questions((), note=partial(read_selected, feature_names=feature_names))
-        selecting = self._strict.of(head).under(params=params_of_part(head, self.task.params))
-        fits = fit_plan(selecting, plan, asked)
+        asked = FitRequest((), note=partial(read_selected, feature_names=feature_names))
+        selecting = self._strict.with_estimator(head).with_options(
+            params=params_of_part(head, self.inputs.params)
+        )
+        fits = run_plan(selecting, plan, asked)
         aligned = align_selections([found for _, output in fits for found in output.notes or ()])
         if aligned is None:
             return {"selection_bias": bias, "selection_stability": None, "candidate_names": None}
@@ -386,9 +400,9 @@ class Steps:
         return {"selection_bias": bias, "selection_stability": stability, "candidate_names": names}
 
     @property
-    def _strict(self) -> Task:
-        """The task for what cannot do without a fit that failed."""
-        return self.task.under(error_score="raise")
+    def _strict(self) -> Inputs:
+        """Inputs for results that require every fit."""
+        return self.inputs.with_options(error_score="raise")
 
 
 def _mean_loss(y_true: np.ndarray, y_pred: np.ndarray, *, loss: Any) -> float:
@@ -397,20 +411,20 @@ def _mean_loss(y_true: np.ndarray, y_pred: np.ndarray, *, loss: Any) -> float:
 
 
 def _mean_share_loss(y_true: np.ndarray, shares: np.ndarray, *, loss: Any, classes: Any) -> float:
-    """Return the mean loss of probabilities: of the second class alone where there are two."""
+    """Return the mean loss of probabilities; with two classes those of the second suffice."""
     shares = shares if shares.ndim == 2 else np.column_stack([1 - shares, shares])
     return float(np.mean(loss(np.searchsorted(classes, y_true), shares)))
 
 
 def ends_in_linear_svc(estimator: Any, target: Target) -> bool:
-    """Whether the last step is a linear `SVC` of two classes."""
+    """Whether the last step is a linear `SVC` for two classes."""
     final = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
     two_classes = target.classes is not None and len(target.classes) == 2
     return isinstance(final, SVC) and final.kernel == "linear" and two_classes
 
 
 class Selected(NamedTuple):
-    """What one fitted selector chose, and the names of what it chose from where they are known."""
+    """Features selected by one fitted selector, with their names if known."""
 
     names: tuple[str, ...] | None
     support: np.ndarray
@@ -419,7 +433,7 @@ class Selected(NamedTuple):
 def read_selected(
     model: Pipeline, X: Any, y: Any, *, feature_names: tuple[str, ...] | None
 ) -> Selected:
-    """Return what the last step of a fitted pipeline selects."""
+    """Return the features selected by the last step of a fitted pipeline."""
     support = np.asarray(model[-1].get_support())
     names = feature_names if len(model) == 1 else _name_outputs(model[:-1], feature_names)
     known = names is not None and len(names) == len(support)
@@ -427,20 +441,20 @@ def read_selected(
 
 
 def _name_outputs(steps: Pipeline, feature_names: tuple[str, ...] | None) -> tuple[str, ...] | None:
-    """Return the names of what fitted steps put out, or None where they do not know them."""
+    """Return the output names of fitted steps, or None if unknown."""
     for given in (feature_names, None):
         try:
             return tuple(map(str, steps.get_feature_names_out(given)))
-        except (AttributeError, TypeError, ValueError):  # a step has no names, or others
+        except (AttributeError, TypeError, ValueError):  # no names, or names of other inputs
             continue
     return None
 
 
 def align_selections(found: Sequence[Selected]) -> tuple[np.ndarray, tuple[str, ...] | None] | None:
-    """Return the selections as rows over the same features, and the names of these.
+    """Return the selections as rows over the same features, with their names.
 
-    Folds may choose from different features, such as the words of their own texts; there the names
-    tell which is which, and what a fold lacks it did not select. None where there are no names.
+    Folds may select from different features, such as words of their own texts. These are matched by
+    name, and features missing in a fold count as not selected. None if there are no names.
     """
     first = found[0]
     if all(one.names == first.names for one in found) and (

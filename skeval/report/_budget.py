@@ -1,0 +1,129 @@
+"""Evaluation of large tables within a limited time: fewer folds, and checks of a sample of rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from time import monotonic, process_time
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit, StratifiedShuffleSplit
+
+from skeval._resampling.fit_loop import run_plan
+from skeval._resampling.inputs import Inputs
+from skeval._resampling.splitters import DEFAULT_FOLDS, fold_plan
+from skeval._resampling.target import Target
+from skeval.report._sections import Caution
+from skeval.utils._compat import safe_indexing
+from skeval.utils._text import count
+
+MIN_SAMPLES = 10_000
+"""Fits to fewer samples are not timed beforehand."""
+MIN_TIMED, MAX_TIMED_SHARE, TIMING_SHARE = 1000, 0.05, 0.02
+"""Samples of the first timed fit, and the shares of samples and of the budget that end timing."""
+GROWTH = 4
+"""Ratio of the numbers of samples of two timed fits."""
+MAX_ANSWER_SHARE = 0.5
+"""Share of the time left that the fits of the headline error may take."""
+SECONDS_PER_SAMPLE = 5e-6
+"""Time of the metrics of one repeat, per sample."""
+MAX_FOLDS, TEST_SHARE = 5, 0.2
+CELLS_PER_SECOND, MIN_CELLS = 200_000, 50_000
+"""Cells of a table that are checked per second, and the fewest that are checked."""
+
+
+def choose_folds_in_time(inputs: Inputs, seconds: float, seed: int) -> tuple[Any, list[Caution]]:
+    """Return folds whose fits take about half of the time, and a note; None for the default folds.
+
+    That is up to five folds, or a single hold-out of a fifth of the samples or groups.
+    """
+    n = len(inputs.target)
+    if n < MIN_SAMPLES:
+        return None, []
+    stop = monotonic() + seconds
+    fit = time_fit(inputs, TIMING_SHARE * seconds, seed)
+    left = MAX_ANSWER_SHARE * (stop - monotonic()) - SECONDS_PER_SAMPLE * n
+    n_folds = max(0, math.floor(left / fit)) if fit > 0 else DEFAULT_FOLDS
+    if n_folds >= DEFAULT_FOLDS:
+        return None, []
+    cv: Any = min(n_folds, MAX_FOLDS)
+    chosen = f"{cv} folds"
+    if n_folds < 2:
+        chosen = f"a single hold-out of {100 * TEST_SHARE:g} % of the samples"
+        splitter = ShuffleSplit if inputs.target.classes is None else StratifiedShuffleSplit
+        splitter = splitter if inputs.groups is None else GroupShuffleSplit
+        cv = splitter(1, test_size=TEST_SHARE, random_state=seed)
+    text = (
+        f"One fit takes about {fit:.2g} seconds, so the budget allows {chosen} instead of "
+        f"{DEFAULT_FOLDS} folds. A larger budget gives a more precise estimate."
+    )
+    return cv, [Caution("few-folds", text)]
+
+
+def time_fit(inputs: Inputs, seconds: float, seed: int) -> float:
+    """Return the expected seconds of a fit to all samples, 0 where fits to fewer samples fail.
+
+    Samples are quadrupled until a fit takes long enough. The time then grows as a power of the
+    number of samples, linearly at least and at most with its cube. The power is that of processor
+    time, which depends less on what else the machine does.
+    """
+    n, inputs = len(inputs.target), inputs.with_options(n_jobs=None, verbose=0, memory=None)
+    order = np.random.default_rng(seed).permutation(n)
+
+    def fit(size: int) -> tuple[float, float]:
+        train, test = np.sort(order[:size]), np.sort(order[size : 2 * size])
+        start, used = monotonic(), process_time()
+        list(run_plan(inputs, fold_plan(n, [(train, test)])))
+        return monotonic() - start, max(process_time() - used, 1e-6)
+
+    try:
+        fit(MIN_TIMED)  # imports and first calls
+        size = MIN_TIMED
+        taken, used = fit(size)
+        power = 1.0
+        while taken < seconds and GROWTH * size <= MAX_TIMED_SHARE * n:
+            size, before = GROWTH * size, used
+            taken, used = fit(size)
+            power = min(max(math.log(used / before, GROWTH), 1.0), 3.0)
+    except Exception:  # the evaluation itself reports what is wrong
+        return 0.0
+    return taken * (n / size) ** power
+
+
+def check_rows_in_time(
+    check: Callable[..., list[Caution]],
+    seconds: float,
+    X: Any,
+    target: Target,
+    groups: Any,
+    names: Any,
+    left_out: Any,
+) -> list[Caution]:
+    """Return the warnings for a table, from as many random rows as the time allows."""
+    n = len(target)
+    is_matrix = issparse(X) or len(getattr(X, "shape", ())) == 2
+    n_columns = X.shape[1] if is_matrix else 1
+    n_rows = int(max(MIN_CELLS, CELLS_PER_SECOND * min(seconds, n))) // max(1, n_columns)
+    is_square = is_matrix and X.shape[0] == n_columns  # possibly a kernel
+    if n_rows >= n or not is_matrix or is_square:
+        return check(X, target, groups, names, left_out)
+    rows = np.sort(np.random.default_rng(0).choice(n, n_rows, replace=False))
+    warnings = check(
+        safe_indexing(X, rows),
+        Target(target.y[rows], target.classes, target.codes[rows]),
+        None if groups is None else np.asarray(groups)[rows],
+        names,
+        {name: np.asarray(column)[rows] for name, column in left_out.items()},
+    )
+    text = (
+        f"Not checked: The checks of the table read {n_rows} random rows of {n}, because of the "
+        "budget. Copies and other faults of the other rows would not be reported."
+    )
+    return [*warnings, Caution("unchecked", text)]
+
+
+def describe_skipped(n_fits: int) -> str:
+    """Return why a part of a report is not run, as the report lists it."""
+    return f"{count(n_fits, 'fit')}, more than the time" if n_fits else "more than the time"

@@ -1,0 +1,297 @@
+"""Checks for copies, near-duplicates and synthetic samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from scipy.spatial.distance import cdist
+from sklearn.neighbors import NearestNeighbors
+
+from skeval.report._data_checks.grouping import NEARLY_CONSTANT, spread_target
+from skeval.report._data_checks.table import UNCHECKED, Finding, TableDescription
+
+MIN_SHARE_OF_COPIES = 0.05
+MIN_KEY_SIZE = 20, 10
+"""Characters of a text, and entries of a sparse row, that are not equal by chance."""
+MIN_UNIQUE = 0.9
+"""Share of distinct rows with a value of their own, from which a column may be continuous."""
+LEVELS_PER_SAMPLE = 50
+"""Grid points per sample from which equal values are rare: under 1 % of samples."""
+MAX_PATTERNS, MAX_COLUMNS, MAX_MULTIPLICITY = 1000, 500, 3
+REACH = 4
+"""Ranks within which rows are neighbors, if the nearest ones are nearer."""
+WIDE_GAP = 0.4
+"""Share of the median distance from which the nearest rows are far from each other."""
+MIN_EXCESS, MIN_EXCESS_GAP = 1.5, 0.25
+"""Equal pairs per neighboring pair that chance does not produce; with a wide gap fewer."""
+
+
+def check_copies(table: TableDescription) -> Iterator[Finding]:
+    """Report samples that equal a sample of another group.
+
+    Copies are grave where chance does not produce them: a column is continuous, or equal pairs are
+    more frequent than pairs at the next smallest distances. A text or sparse row must be long.
+    Equal rows that chance explains get a note.
+    """
+    if table.keys is None:
+        return
+    n = table.n_samples
+    units = np.arange(n)
+    if table.all_groups is not None:
+        units = np.unique(np.asarray(table.all_groups), return_inverse=True)[1].reshape(-1)
+    samples_of: dict[bytes, list[int]] = {}
+    for sample, key in enumerate(table.keys):
+        samples_of.setdefault(key, []).append(sample)
+    repeated = [s for s in samples_of.values() if len(s) > 1 and len(set(units[s])) > 1]
+    if table.key_size is not None:
+        minimum = MIN_KEY_SIZE[1 if table.columns.shape[1] else 0]
+        repeated = [same for same in repeated if table.key_size[same[0]] >= minimum]
+    n_copies = sum(map(len, repeated))
+    if n_copies < MIN_SHARE_OF_COPIES * n:
+        return
+    if table.key_size is None:
+        rows, sizes = np.unique(table.columns, axis=0, return_counts=True)
+        if not has_continuous_column(rows) and not _exceed_neighbors(rows, sizes):
+            yield Finding(
+                "equal-rows",
+                "Equal rows",
+                f"{n_copies} of {n} samples equal another sample, as often as chance produces in "
+                "a table of few distinct values",
+                "If equal rows are the same object, pass the objects as groups=.",
+            )
+            return
+    yield Finding(
+        "copies",
+        "Exact copies",
+        f"{n_copies} of {n} samples are exact copies of another sample",
+        "Splits put one copy into training and another into the test set, so errors may be too low "
+        "and intervals too short. Remove the copies, or pass a common group for the samples of one "
+        "object (groups=).",
+        grave=True,
+    )
+
+
+TRANSFORMS: tuple[Callable[[np.ndarray], np.ndarray], ...] = (
+    np.asarray,
+    np.exp,
+    np.exp2,
+    np.square,
+    lambda values: np.power(10.0, values),
+)
+"""Inverses of common transforms of counts."""
+
+
+def has_continuous_column(rows: np.ndarray) -> bool:
+    """Whether equal values of some column are rare by chance among these distinct rows.
+
+    A monotone function of a column on a grid, such as its square, is not continuous.
+    """
+    grid_orders = set[bytes]()
+    continuous = []
+    for column in rows.T:
+        values, ranks = np.unique(column, return_inverse=True)
+        ranks = ranks.reshape(-1)
+        if len(values) < 3:
+            continue
+        if any(_lie_on_grid(transform(values), len(rows)) for transform in TRANSFORMS):
+            grid_orders |= {ranks.tobytes(), (len(values) - 1 - ranks).tobytes()}
+        elif len(values) >= MIN_UNIQUE * len(rows):
+            continuous.append(ranks.tobytes())
+    return any(order not in grid_orders for order in continuous)
+
+
+def _lie_on_grid(values: np.ndarray, n_rows: int) -> bool:
+    """Whether sorted values are multiples of a step, with few enough steps for chance copies."""
+    gaps = np.diff(values)
+    step = gaps.min()
+    if not step > 0 or not (values[-1] - values[0]) / step <= LEVELS_PER_SAMPLE * n_rows:
+        return False
+    return bool(np.all(np.abs(gaps / step - np.round(gaps / step)) < 1e-3))
+
+
+def _exceed_neighbors(rows: np.ndarray, sizes: np.ndarray) -> bool:
+    """Whether pairs of equal rows are more frequent than pairs at the next smallest distances.
+
+    The rows are distinct and occur `sizes` times. Distances are sums of differences of ranks, which
+    keep the dependence of the columns. Sizes are capped, since one row may be common by itself.
+    """
+    rng = np.random.default_rng(0)
+    kept = rng.permutation(len(rows))[:MAX_PATTERNS]
+    columns = rng.permutation(rows.shape[1])[:MAX_COLUMNS]
+    ranks = [np.unique(column, return_inverse=True)[1].reshape(-1) for column in rows.T[columns]]
+    size = np.minimum(sizes[kept], MAX_MULTIPLICITY).astype(float)
+    distance = cdist(*2 * [np.column_stack(ranks)[kept].astype(float)], "cityblock")
+    distance[distance == 0] = np.inf
+    nearest = distance.min()
+    if not np.isfinite(nearest):
+        return False
+    median = np.median(distance)
+    reach = max(1.1 * nearest, REACH)
+    n_equal = np.sum(size * (size - 1)) / 2
+    n_next = size @ (distance <= reach) @ size / 2 * len(rows) / len(kept)
+    # rows that are equal by chance have near neighbors, except for a few categories
+    minimum = MIN_EXCESS_GAP if nearest > WIDE_GAP * median else MIN_EXCESS
+    return bool(n_equal > minimum * (n_next + 1))
+
+
+MIN_SAMPLES, MAX_SAMPLES = 40, 50_000
+MAX_QUERIES = 2000
+"""Samples whose neighbors are searched, among all samples."""
+SIZES = range(1, 6)
+"""Numbers of near-duplicates per sample."""
+MIN_COLUMNS = 2
+NEXT = 10
+"""Neighbor ranks used to estimate the intrinsic dimension: `NEXT` and twice as many."""
+RARE_RATIO = 0.005
+"""Share of evenly spread samples whose k nearest lie this far from the next."""
+MIN_SHARE = 0.1
+MAX_TIES = 0.01
+"""Share of equal distances above which samples lie on a grid, where ratios mean nothing."""
+
+
+def check_near_duplicates(table: TableDescription) -> Iterator[Finding]:
+    r"""Report samples with a few close neighbors and a gap to the next ones.
+
+    For samples spread evenly in :math:`d` dimensions, the distances :math:`r_k` to the k-th
+    neighbor fulfil :math:`P(r_k / r_{k+1} < q) = q^{kd}`, and :math:`(r_k / r_{2k})^d` has median
+    1/2, which estimates `d`. Grave if the close neighbors agree, or disagree, in the target far
+    more than the next ones. Classes that are the clusters themselves are not reported.
+    """
+    if table.groups is not None:
+        return
+    kept = [_varies(column) for column in table.columns.T]
+    points, rows = np.unique(table.columns[:, kept], axis=0, return_index=True)
+    if points.shape[1] < MIN_COLUMNS:
+        return
+    if not MIN_SAMPLES <= len(points) <= MAX_SAMPLES:
+        yield _report_size("near-duplicates", len(points))
+        return
+    points = _standardize(points)
+    queries = np.arange(len(points))
+    if len(points) > MAX_QUERIES:
+        queries = np.random.default_rng(0).choice(queries, MAX_QUERIES, replace=False)
+    rank = NEXT if len(points) >= 10 * NEXT else NEXT // 2
+    search = NearestNeighbors(n_neighbors=2 * rank + 1).fit(points)
+    distances, neighbors = (array[:, 1:] for array in search.kneighbors(points[queries]))
+    ratios = distances[:, :-1] / distances[:, 1:]
+    middle = float(np.median(distances[:, rank - 1] / distances[:, 2 * rank - 1]))
+    if not 0 < middle < 1 or np.mean(ratios == 1) > MAX_TIES:
+        return
+    dimension = np.log(0.5) / np.log(middle)
+    close = [ratios[:, k - 1] < RARE_RATIO ** (1 / (k * dimension)) for k in SIZES]
+    k = SIZES[int(np.argmax([near.mean() for near in close]))]
+    near = close[SIZES.index(k)]
+    if near.mean() < MIN_SHARE or _are_classes(table, rows, queries[near], neighbors[near, :k]):
+        return
+    # compare the targets of the close neighbors with those of the next ones
+    targets = spread_target(table.target)[rows]
+    unlike = (targets[queries[near], None] - targets[neighbors[near, : 2 * k]]) ** 2
+    within, beyond = unlike[:, :k].sum(), unlike[:, k:].sum()
+    by_chance = 2 * targets.var(axis=0).sum() * near.sum() * k
+    agree = within < (1 - NEARLY_CONSTANT) * by_chance and within < beyond / 2
+    opposite = k == 1 and within > (1 + NEARLY_CONSTANT) * by_chance and within > 1.5 * beyond
+    share = f"{100 * near.mean():.0f} % of the samples have {k} near-duplicate{'s' * (k > 1)}"
+    relation = " with the same target" if agree else " of another class" if opposite else ""
+    yield Finding(
+        "groups",
+        "Near-duplicates",
+        share + relation,
+        "They may be measurements of one object: if so, pass the objects as groups=, because "
+        f"errors here may be too {'high' if opposite else 'low'}.",
+        bool(agree or opposite),
+    )
+
+
+def _report_size(what: str, n_points: int) -> Finding:
+    """Report a check that is not run because of the number of distinct rows."""
+    limit = f"fewer than {MIN_SAMPLES}" if n_points < MIN_SAMPLES else f"more than {MAX_SAMPLES}"
+    return Finding(UNCHECKED, "", f"{what} ({limit} distinct rows)", "")
+
+
+def _varies(column: np.ndarray) -> bool:
+    """Whether a column has enough values that distances between neighbors mean something."""
+    return bool(np.isfinite(column).all()) and len(np.unique(column)) > len(column) / 2
+
+
+def _standardize(points: np.ndarray) -> np.ndarray:
+    points = points / np.abs(points).max(axis=0)  # squares of tiny numbers are 0
+    return (points - points.mean(axis=0)) / points.std(axis=0)
+
+
+def _are_classes(
+    table: TableDescription, rows: np.ndarray, samples: np.ndarray, neighbors: np.ndarray
+) -> bool:
+    """Whether near-duplicates make up most of their class, so that classes are the clusters."""
+    if table.target.classes is None:
+        return False
+    codes = table.target.codes[rows]
+    others = np.bincount(codes)[codes[samples]] - 1
+    shared = np.sum(codes[neighbors] == codes[samples, None], axis=1)
+    return bool(shared.sum() > others.sum() / 2)
+
+
+MAX_SYNTHETIC_QUERIES = 300
+N_NEIGHBORS = 20
+MAX_ANGLE = 1e-9
+"""One minus the cosine of the angle below which three samples lie on a line."""
+MIN_SHARE_ON_LINES, MIN_ON_LINES = 0.1, 7
+"""Share, and number, of samples on lines; two lines by chance have six."""
+MAX_MIXED = 0.25
+"""Share of lines through another class, of those within one, from which the data lie on lines."""
+
+
+def check_synthetic_samples(table: TableDescription) -> Iterator[Finding]:
+    """Report samples on segments between two samples of their class, as SMOTE makes them.
+
+    Lines through samples of other classes are counted as well: data that lie on lines by nature
+    have both.
+    """
+    if table.target.classes is None:
+        return
+    kept = [_varies(column) for column in table.columns.T]
+    points, rows = np.unique(table.columns[:, kept], axis=0, return_index=True)
+    if points.shape[1] < MIN_COLUMNS:
+        return
+    if not MIN_SAMPLES <= len(points) <= MAX_SAMPLES:
+        yield _report_size("synthetic samples", len(points))
+        return
+    points = _standardize(points)
+    if np.linalg.matrix_rank(points, tol=1e-6 * len(points)) < MIN_COLUMNS:
+        return
+    codes = table.target.codes[rows]
+    rng = np.random.default_rng(0)
+    for code in np.unique(codes):
+        own, other = np.flatnonzero(codes == code), np.flatnonzero(codes != code)
+        if min(len(own), len(other)) < 5:
+            continue
+        queries = rng.permutation(own)[:MAX_SYNTHETIC_QUERIES]
+        on_line = _share_on_lines(points, queries, own)
+        if on_line >= max(MIN_SHARE_ON_LINES, MIN_ON_LINES / len(queries)) and (
+            _share_on_lines(points, queries, other) < MAX_MIXED * on_line
+        ):
+            assert table.target.classes is not None
+            yield Finding(
+                "synthetic",
+                "Synthetic samples",
+                f"{100 * on_line:.0f} % of the samples of class {table.target.classes[code]!s} lie "
+                "on a line with two others of their class, as SMOTE creates them",
+                "Oversample within the training folds only (a pipeline of imbalanced-learn), "
+                "because errors here may be too low.",
+                grave=True,
+            )
+            return
+
+
+def _share_on_lines(points: np.ndarray, queries: np.ndarray, others: np.ndarray) -> float:
+    """Return the share of samples on a line with two of their neighbors among the others."""
+    search = NearestNeighbors(n_neighbors=min(N_NEIGHBORS + 1, len(others))).fit(points[others])
+    neighbors = others[search.kneighbors(points[queries], return_distance=False)]
+    n_on_line = 0
+    for sample, near in zip(queries, neighbors, strict=True):
+        lines = points[near[near != sample]] - points[sample]
+        lines /= np.linalg.norm(lines, axis=1)[:, None]
+        cosine = np.abs(lines @ lines.T)
+        np.fill_diagonal(cosine, 0)
+        n_on_line += cosine.max() > 1 - MAX_ANGLE
+    return n_on_line / len(queries)

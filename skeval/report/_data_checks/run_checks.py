@@ -1,0 +1,75 @@
+"""The checks of a table, in the order of their warnings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from skeval._resampling.target import Target
+from skeval.report._data_checks.duplicates import (
+    check_copies,
+    check_near_duplicates,
+    check_synthetic_samples,
+)
+from skeval.report._data_checks.grouping import check_identifiers
+from skeval.report._data_checks.leakage import (
+    check_constants,
+    check_row_numbers,
+    check_target_copies,
+)
+from skeval.report._data_checks.table import (
+    UNCHECKED,
+    Finding,
+    TableDescription,
+    describe_table,
+    is_table,
+)
+from skeval.report._sections import Caution
+
+Check = Callable[[TableDescription], Iterator[Finding]]
+CHECKS: tuple[Check, ...] = (
+    check_copies,
+    check_near_duplicates,
+    check_synthetic_samples,
+    check_target_copies,
+    check_identifiers,
+    check_row_numbers,
+    check_constants,
+)
+
+
+def write_data_warnings(
+    X: Any,
+    target: Target,
+    groups: Any,
+    feature_names: Sequence[str] | None,
+    left_out: Mapping[str, Any],
+) -> list[Caution]:
+    """Return the warnings for a table and for the columns left out of it, the grave ones first.
+
+    The last warning lists what was not checked, with the reasons.
+    """
+    table = describe_table(X, target, groups, feature_names, left_out)
+    with np.errstate(all="ignore"):  # infinite and missing values
+        findings = [finding for check in CHECKS for finding in check(table)]
+    unchecked = [*table.unchecked, *(f.evidence for f in findings if f.code == UNCHECKED)]
+    findings = [finding for finding in findings if finding.code != UNCHECKED]
+    if any(finding.code == "copies" for finding in findings):
+        # copies repeat the values of every feature
+        findings = [f for f in findings if f.code != "identifier" or f.title == "Shared values"]
+    findings.sort(key=lambda finding: not finding.grave)
+    if unchecked:
+        advice = "Faults of this kind would not be reported."
+        findings.append(Finding(UNCHECKED, "Not checked", "; ".join(unchecked), advice))
+    return [finding.to_caution() for finding in findings]
+
+
+def name_columns(X: Any, feature_names: Sequence[str] | None) -> dict[str, np.ndarray]:
+    """Return the columns of a table by name; none where the samples are no rows."""
+    if not is_table(X):
+        return {}
+    columns = np.asarray(X).T
+    names = feature_names or [f"x{position}" for position in range(len(columns))]
+    return dict(zip(names, columns, strict=True))

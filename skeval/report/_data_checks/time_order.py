@@ -1,0 +1,296 @@
+"""Checks of the order of rows: neighbors that are alike, and rows in the order of time.
+
+Rows in random order have neighbors that are no more alike than any two rows. This is tested by
+shuffling the rows, for the targets and for the out-of-fold losses. It is harmless in a file that
+was sorted, but not where the order is that of time.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from scipy.stats import rankdata
+
+from skeval._resampling.predictions import Predictions
+from skeval.datasets._files import read_times
+from skeval.report._data_checks.table import Finding
+from skeval.report._sections import Caution
+
+MAX_P = 0.005
+"""P-value, from shuffled rows, up to which neighbors are alike."""
+MIN_ROWS = 30
+MIN_SHUFFLES, MAX_SHUFFLES, MAX_MOVES = 199, 999, 2 * 10**6
+"""Number of shuffles, and of values moved in all of them."""
+MIN_TIMES = 10
+"""Distinct values of a column that orders the rows."""
+SLOW = 0.8
+"""Lag-1 autocorrelation of the ranks of a column that changes slowly from row to row."""
+TIME = re.compile(
+    r"(year|month|week|day|hour|epoch|period|date|time|date ?time|time ?stamp)s?", re.IGNORECASE
+)
+"""Full names of columns of numbers that are times if they rise along the rows."""
+CALENDAR_TIME = re.compile(r"year|epoch|date|time|date ?time|time ?stamp", re.IGNORECASE)
+"""Full names of columns of numbers that are times in any order; months and days repeat."""
+BIRTH = re.compile(r"birth|born|dob", re.IGNORECASE)
+"""Names of dates that are not those of the record."""
+EVIDENCE = {
+    "runs": "neighboring rows have similar targets more often than chance explains",
+    "autocorrelation": "the losses of neighboring rows are correlated",
+}
+"""Evidence of each check, by its code."""
+
+
+def check_split_order(
+    columns: Mapping[str, Any],
+    left_out: Mapping[str, Any],
+    index: Any,
+    folds: Sequence[tuple[np.ndarray, np.ndarray]],
+) -> list[Caution]:
+    """Return a warning if folds for rows in time order train on later rows than they test.
+
+    The dates of all columns and of the index are compared within each fold. If the rows are in
+    order by one of them, the others are dates of something else.
+    """
+    named = {str(name): np.asarray(column) for name, column in {**columns, **left_out}.items()}
+    times = {} if index is None else _read_all_times({"the index": np.asarray(index)})
+    times |= {n: t for n, t in _read_all_times(named).items() if not BIRTH.search(n)}
+    times |= {
+        n: [t] for n, t in _find_numbers(named) if CALENDAR_TIME.fullmatch(n.replace("_", " "))
+    }
+    late = {
+        name: min(_count_later_training_rows(reading, folds) for reading in readings)
+        for name, readings in times.items()
+    }
+    if not late or min(late.values()) == 0:
+        return []
+    name = min(late, key=lambda name: late[name])
+    label = name if name == "the index" else repr(name)
+    return [
+        Finding(
+            "time-order",
+            "Rows not in time order",
+            f"the folds rely on the order of the rows, but {late[name]} of {len(folds)} folds "
+            f"train on later rows than they test, by {label}",
+            f"Sort the rows by {label} and evaluate again, because errors here may be too low.",
+            grave=True,
+        ).to_caution()
+    ]
+
+
+def _count_later_training_rows(
+    times: np.ndarray, folds: Sequence[tuple[np.ndarray, np.ndarray]]
+) -> int:
+    """Return in how many folds a training row is later than a test row."""
+    return sum(
+        bool(np.nanmax(times[train]) > np.nanmin(times[test]))
+        for train, test in folds
+        if np.isfinite(times[train]).any() and np.isfinite(times[test]).any()
+    )
+
+
+def warn_of_order(
+    columns: Mapping[str, Any],
+    left_out: Mapping[str, Any],
+    index: Any,
+    result: Predictions,
+    groups: Any,
+    folds: Sequence[tuple[np.ndarray, np.ndarray]],
+) -> list[Caution]:
+    """Return warnings if neighboring rows are alike; grave if the rows are in time order.
+
+    Of each group, which folds keep together, the first sample and the mean loss count. Rows sorted
+    by class are compared within classes; rows sorted by a numeric target are not checked.
+    """
+    rows, unit = _find_units(len(result.target), groups)
+    counts = np.bincount(unit[result.row], minlength=len(rows))
+    loss = np.bincount(unit[result.row], result.loss, len(rows)) / np.maximum(counts, 1)
+    tested = counts > 0
+    if tested.sum() < MIN_ROWS:
+        return []
+    classes = result.target.classes is not None
+    y = (result.target.codes if classes else result.target.y)[rows]
+    if not classes and (y.ndim > 1 or _rises(y)):
+        return []
+    named = {name: np.asarray(column)[rows] for name, column in {**columns, **left_out}.items()}
+    times = {} if index is None else _read_all_times({"the index": np.asarray(index)[rows]})
+    times |= _read_all_times(named)
+    series = {"runs": y if classes else rankdata(y), "autocorrelation": rankdata(loss)}
+    series = {code: values[tested] for code, values in series.items()}
+    reason, slow = _find_rising_time(named, times), ""
+    sorted_by_class = classes and not reason and np.sum(np.diff(y) != 0) < len(np.unique(y))
+    if sorted_by_class:
+        alike = ["autocorrelation"] if are_alike(series["autocorrelation"], y[tested]) else []
+    else:
+        alike = [code for code, values in series.items() if are_alike(values)]
+    if alike and not reason and _change_slowly(named, set(columns), y, classes):
+        slow = "most columns change slowly from row to row"
+    if alike and (reason or slow) and not _are_blocks(folds, len(result.target)):
+        return [_describe_time_order(reason, slow, alike).to_caution()]
+    findings = [*map(_describe_row_order, alike), *_find_scattered_times(times, series, tested)]
+    return [finding.to_caution() for finding in findings]
+
+
+def _find_units(n_samples: int, groups: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the first row of each group, in order, and the group of each row."""
+    if groups is None:
+        return np.arange(n_samples), np.arange(n_samples)
+    first, unit = np.unique(np.asarray(groups), return_index=True, return_inverse=True)[1:]
+    return np.sort(first), np.argsort(np.argsort(first))[unit.reshape(-1)]
+
+
+def are_alike(values: np.ndarray, strata: np.ndarray | None = None) -> bool:
+    """Whether neighbors are more alike than in nearly all other orders of the values.
+
+    The statistic counts equal neighbors of integer codes (the runs of Wald and Wolfowitz) and sums
+    the products of neighboring floats. Rows are shuffled within strata.
+    """
+    n = len(values)
+    number = values.dtype.kind == "f"
+    values = values - values.mean() if number else values
+
+    def measure(these: np.ndarray) -> float:
+        if number:
+            return float(these[1:] @ these[:-1])
+        return float(np.sum(these[1:] == these[:-1]))
+
+    rng, seen = np.random.default_rng(0), measure(values)
+    n_shuffles = int(np.clip(MAX_MOVES // n, MIN_SHUFFLES, MAX_SHUFFLES))
+    as_high = 0
+    for _ in range(n_shuffles):
+        order = rng.permutation(n)
+        if strata is not None:
+            place = np.argsort(strata, kind="stable")
+            order[place] = order[np.argsort(strata[order], kind="stable")]
+        as_high += measure(values[order]) >= seen - 1e-9 * abs(seen)
+        if (1 + as_high) / (1 + n_shuffles) > MAX_P:
+            return False
+    return True
+
+
+def _rises(values: np.ndarray) -> bool:
+    """Whether numbers rise or fall from row to row, with ties but enough distinct values."""
+    steps = np.diff(values)
+    ordered = bool(np.all(steps >= 0) or np.all(steps <= 0))
+    return ordered and np.sum(steps != 0) >= MIN_TIMES - 1
+
+
+def _read_all_times(columns: Mapping[str, np.ndarray]) -> dict[str, list[np.ndarray]]:
+    """Return each column of dates as numbers, with two readings where day and month may swap."""
+    read = {name: read_times(column) for name, column in columns.items()}
+    return {name: readings for name, readings in read.items() if readings}
+
+
+def _find_rising_time(
+    columns: Mapping[str, np.ndarray], times: Mapping[str, list[np.ndarray]]
+) -> str:
+    """Describe the date, or the number named as a time, that rises along the rows; "" if none."""
+    for name, readings in times.items():
+        if any(_rises(reading) for reading in readings):
+            return f"{name if name == 'the index' else repr(name)} rises"
+    for name, column in _find_numbers(columns):
+        if TIME.fullmatch(name.replace("_", " ")) and _rises(column):
+            return f"{name!r} rises"
+    return ""
+
+
+def _change_slowly(
+    columns: Mapping[str, np.ndarray], features: set[str], y: np.ndarray, classes: bool
+) -> bool:
+    """Whether most columns change slowly along the rows, though the rows are sorted by none.
+
+    The mean of the class is subtracted from the features; a numeric target counts as a column.
+    """
+    numbers = dict(_find_numbers(columns))
+    if any(map(_rises, numbers.values())):
+        return False
+    ranks = [rankdata(column) for name, column in numbers.items() if name in features]
+    if classes:
+        ranks = [column - _mean_of_class(column, y) for column in ranks]
+    else:
+        ranks.append(rankdata(y))
+    slow = [_autocorrelate(column) > SLOW for column in ranks if column.std() > 0]
+    return 2 * sum(slow) > max(len(slow), 3)
+
+
+def _find_numbers(columns: Mapping[str, np.ndarray]) -> Iterator[tuple[str, np.ndarray]]:
+    """Yield the numeric columns with enough distinct values."""
+    for name, column in columns.items():
+        try:
+            numbers = column.astype(float)
+        except (TypeError, ValueError):
+            continue
+        if column.dtype.kind != "M" and len(np.unique(numbers)) >= MIN_TIMES:
+            yield str(name), numbers
+
+
+def _mean_of_class(values: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """Return the mean of the class of each row."""
+    counts = np.maximum(np.bincount(codes), 1)
+    mean: np.ndarray = (np.bincount(codes, values) / counts)[codes]
+    return mean
+
+
+def _autocorrelate(values: np.ndarray) -> float:
+    """Return the correlation of numbers with their neighbors."""
+    centred = values - values.mean()
+    return float(centred[1:] @ centred[:-1] / (centred @ centred))
+
+
+def _are_blocks(folds: Sequence[tuple[np.ndarray, np.ndarray]], n_samples: int) -> bool:
+    """Whether neighbors are mostly in the same test set, as in folds without shuffling."""
+    fold = np.full(n_samples, -1)
+    for number, (_, test) in enumerate(folds):
+        fold[test] = number
+    sizes = np.unique(fold, return_counts=True)[1] / n_samples
+    return bool(np.mean(fold[1:] != fold[:-1]) < (1 - np.sum(sizes**2)) / 2)
+
+
+def _find_scattered_times(
+    times: Mapping[str, list[np.ndarray]], series: Mapping[str, np.ndarray], tested: np.ndarray
+) -> Iterator[Finding]:
+    """Yield a finding for each date by which neighbors are alike, though rows are not sorted."""
+    for name, readings in times.items():
+        order = np.argsort(readings[0][tested], kind="stable")
+        codes = [code for code, values in series.items() if are_alike(values[order])]
+        if len(np.unique(readings[0])) >= MIN_TIMES and codes:
+            yield Finding(
+                codes[0],
+                "Related in time",
+                f"sorted by {name!r}, {_join_evidence(codes)}",
+                "If the model is to predict later rows from earlier ones, test it that way "
+                f"(--time {name}, or cv=TimeSeriesSplit() on sorted rows).",
+            )
+
+
+def _join_evidence(codes: Iterable[str]) -> str:
+    return " and ".join(EVIDENCE[code] for code in codes)
+
+
+def _describe_time_order(reason: str, slow: str, codes: Sequence[str]) -> Finding:
+    """Describe rows in time order; without a time column they may be blocks of one object."""
+    blocks = " or in blocks of one object" if slow else ""
+    return Finding(
+        "time-order",
+        "Time order",
+        f"the rows seem to be in time order{blocks} ({reason or slow}), and "
+        f"{_join_evidence(codes)}",
+        "Shuffled folds train on neighbors of the rows they test, so errors may be too low, "
+        "intervals too short and P-values too small. Test on later rows (--time, or "
+        "cv=TimeSeriesSplit()), or pass repeated measurements as groups=.",
+        grave=True,
+    )
+
+
+def _describe_row_order(code: str) -> Finding:
+    """Describe neighbors that are alike in rows without a sign of time."""
+    return Finding(
+        code,
+        "Similar neighboring rows",
+        EVIDENCE[code],
+        "This is harmless if the file was sorted. If rows follow each other in time, or neighbors "
+        "belong to one object, errors here may be too low: use cv=TimeSeriesSplit() (--time), or "
+        "groups=.",
+    )

@@ -1,0 +1,188 @@
+"""Warnings about existing predictions: copies, constant or reversed scores, rare classes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from skeval._inference.estimate import Results
+from skeval._resampling.predictions import Predictions
+from skeval.report import _given, _predictions, _sentences
+from skeval.report._data_checks.duplicates import has_continuous_column
+from skeval.report._given import ParsedPredictions
+from skeval.report._sections import Caution, list_few
+
+FEW_OF_CLASS = 10
+
+
+def warn_of_predictions(
+    given: ParsedPredictions, found: Predictions, metrics: Results, y_true: Any, *, chosen: bool
+) -> Iterator[Caution]:
+    """Yield the warnings about predictions."""
+    yield from _warn_of_units(given, found, y_true)
+    yield from _warn_of_scores(given, found, metrics)
+    yield from _warn_of_certainty(given)
+    if chosen:
+        yield Caution(
+            "chosen-threshold",
+            "Threshold chosen on the test set: label metrics and the confusion matrix are "
+            "optimistic. The table of the threshold gives corrected values.",
+        )
+    yield from _predictions.warn_of_metrics(metrics)
+    yield from _warn_of_classes(given, found)
+
+
+def _warn_of_units(given: ParsedPredictions, found: Predictions, y_true: Any) -> Iterator[Caution]:
+    """Warn of samples that may not be independent, and of few groups."""
+    n = len(given.target)
+    index = getattr(y_true, "index", None)
+    if index is not None and not callable(index) and not index.is_unique:
+        n_same = int(index.duplicated(keep=False).sum())
+        yield Caution(
+            "copies",
+            f"Repeated index: {n_same} of {n} rows share an index value with another row. If "
+            "such rows belong together, for example to one patient, pass groups=; otherwise "
+            "the intervals are too short.",
+        )
+    elif found.cases.n_groups is None:
+        yield from _warn_of_copies(given, found)
+    yield from _given.warn_of_few_groups(found)
+
+
+def _warn_of_certainty(given: ParsedPredictions) -> Iterator[Caution]:
+    """Warn of true classes with probability 0."""
+    if given.kind != "probabilities" or given.response is None:
+        return
+    own = given.response[np.arange(len(given.target)), given.target.codes]
+    n_wrong = int(np.sum(own == 0))
+    if n_wrong:
+        yield Caution(
+            "impossible",
+            f"Impossible outcomes: {n_wrong} of {len(own)} samples have a predicted "
+            "probability of 0 for the true class. Their log loss is infinite and was "
+            "replaced by that of the smallest positive number.",
+        )
+
+
+def _warn_of_scores(
+    given: ParsedPredictions, found: Predictions, metrics: Results
+) -> Iterator[Caution]:
+    """Warn of scores that are no probabilities, are constant, or are reversed."""
+    if given.kind == "scores":
+        yield from _warn_of_no_probabilities(given.original.astype(float), given.score.ndim == 1)
+    if found.class_scores is not None and found.ranks_nothing.all():
+        yield Caution(
+            "constant-scores",
+            (
+                "Constant scores: all samples have the same score, so AUC and average precision "
+                "are not informative."
+            ),
+        )
+    elif given.kind == "numbers" and np.ptp(given.predicted) == 0:
+        yield Caution(
+            "constant-scores", "Constant predictions: all predictions are the same number."
+        )
+    if "roc_auc" in metrics and metrics["roc_auc"].interval.high < 0.5:
+        yield Caution(
+            "reversed",
+            "Reversed scores: the AUC is below 0.5, so high scores indicate the other class, "
+            f"not {given.positive}. Pass pos_label= if they are meant for that class, or "
+            "reverse them.",
+        )
+
+
+def _warn_of_no_probabilities(scores: np.ndarray, two_classes: bool) -> Iterator[Caution]:
+    """Warn of scores outside [0, 1], or of rows that do not add up to 1."""
+    rows = scores.reshape(len(scores), -1)
+    outside = int(np.sum(((rows < 0) | (rows > 1)).any(axis=1)))
+    ending = "They are used as scores; calibration, Brier score and log loss are not computed."
+    if outside and two_classes:
+        percent = scores.min() >= 0 and 1 < scores.max() <= 100
+        remedy = " If they are percentages, divide them by 100." if percent else ""
+        yield Caution(
+            "no-probabilities",
+            f"Not probabilities: {outside} of {len(scores)} predictions lie outside [0, 1] "
+            f"({scores.min():.4g} to {scores.max():.4g}). {ending}{remedy}",
+        )
+    elif not outside and rows.shape[1] > 1:
+        sums = rows.sum(axis=1)
+        yield Caution(
+            "no-probabilities",
+            f"Not probabilities: predictions of a sample add up to {sums.min():.4g} to "
+            f"{sums.max():.4g}, not to 1. {ending}",
+        )
+
+
+def _warn_of_classes(given: ParsedPredictions, found: Predictions) -> Iterator[Caution]:
+    """Warn of classes never predicted, of rare classes, and of perfect predictions."""
+    target = given.target
+    perfect = Caution(
+        "perfect",
+        "Perfect predictions: every prediction is correct. Check whether the system has seen "
+        "the true values, here or in its training data.",
+    )
+    if found.answers and np.all(found.predicted == target.codes):
+        yield perfect
+    if target.classes is None:
+        return
+    never = _sentences.find_unanswered(found) if found.answers else ()
+    if never:
+        yield Caution(
+            "never-predicted",
+            f"Classes never predicted: {list_few(never, 5)}. Their precision is undefined and "
+            "counts as 0 in macro averages.",
+        )
+    sizes = np.bincount(target.codes, minlength=len(target.classes))
+    if absent := list(map(str, target.classes[sizes == 0])):
+        yield Caution(
+            "undefined",
+            f"Classes without samples: {list_few(absent, 5)} are predicted but never true. "
+            "Their recall is undefined and left out of macro averages; their F1 counts as 0.",
+        )
+    few = [
+        f"{label} ({size})"
+        for label, size in zip(target.classes, sizes, strict=True)
+        if 0 < size < FEW_OF_CLASS
+    ]
+    if few:
+        yield Caution(
+            "few-samples",
+            f"Rare classes: {list_few(few, 5)} have fewer than {FEW_OF_CLASS} samples. "
+            "Metrics of these classes are imprecise, as their intervals show.",
+        )
+
+
+SHARE_OF_COPIES = 0.05
+
+
+def _warn_of_copies(given: ParsedPredictions, found: Predictions) -> Iterator[Caution]:
+    """Warn of equal predictions with equal true values, unless rounding explains them."""
+    if given.kind == "labels":
+        return
+    n = len(given.target)
+    if given.target.n_classes == 2 and found.ranked is not None:
+        ranked = found.ranked.ranked
+        sizes, alike = ranked.counts, (ranked.positives == 0) | (ranked.negatives == 0)
+    else:
+        columns = given.predicted if given.response is None else given.response
+        _, place, sizes = np.unique(columns, axis=0, return_inverse=True, return_counts=True)
+        place = place.reshape(-1)
+        one = np.empty(len(sizes), dtype=np.intp)
+        one[place] = np.arange(n)  # any sample with the same prediction
+        differs = given.target.codes != given.target.codes[one[place]]
+        alike = np.bincount(place, differs) == 0
+    columns = given.predicted if given.response is None else given.response
+    scores = np.unique(np.asarray(columns, dtype=float).reshape(n, -1), axis=0)
+    # few distinct scores, as of a small tree, and rounded scores repeat by chance
+    if 2 * len(sizes) < n or not has_continuous_column(scores):
+        return
+    n_copies = int(sizes[(sizes > 1) & alike].sum())
+    if n_copies > SHARE_OF_COPIES * n:
+        yield Caution(
+            "copies",
+            f"Possible copies: {n_copies} of {n} samples have exactly the same prediction and "
+            "true value as another one. If they are copies, remove them or pass groups=; "
+            "otherwise the intervals are too short.",
+        )
