@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from scipy.special import expit, logit
+from scipy.stats import norm
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, is_classifier
 from sklearn.datasets import load_breast_cancer, load_digits, make_friedman1, make_hastie_10_2
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -128,6 +129,28 @@ def simulate_heavy(rng, n):
     return X, X[:, :3].sum(axis=1) + rng.standard_t(3, n)
 
 
+def simulate_skewed(rng, n):
+    """A linear mean with log-normal errors, whose squares have an infinite kurtosis in practice."""
+    X = rng.normal(size=(n, 5))
+    return X, X[:, :2].sum(axis=1) + rng.lognormal(size=n)
+
+
+def simulate_signs(rng, n):
+    """Six uniform features, the mean 2 or -2 by the signs of two of them."""
+    X = rng.uniform(-1, 1, (n, 6))
+    return X, 2 * np.sign(X[:, 0] * X[:, 1]) + 0.4 * rng.normal(size=n)
+
+
+def rare_step(share):
+    """Four normal features, a step of 30 for a small share of the samples, and unit noise."""
+
+    def simulate(rng, n):
+        X = rng.normal(size=(n, 4))
+        return X, 30.0 * (X[:, 0] > norm.isf(share)) + rng.normal(size=n)
+
+    return Population(simulate, regression=True)
+
+
 def simulate_xor(rng, n):
     """Five normal features, the class by the signs of two of them, one in ten flipped."""
     X = rng.normal(size=(n, 5))
@@ -228,6 +251,10 @@ POPULATIONS = {
     "blocks regression": blocks(100, regression=True),
     "heavy tails": Population(simulate_heavy, regression=True),
     # for benchmarks/inflation.py
+    "lognormal": Population(simulate_skewed, regression=True),
+    "signs": Population(simulate_signs, regression=True),
+    "rare step 2": rare_step(0.02),
+    "rare step 5": rare_step(0.05),
     "gaussian 1:30": gaussian(10, separation=3.0, prior=1 / 31),
     "xor": Population(simulate_xor),
     "ring": Population(simulate_ring),

@@ -34,12 +34,15 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from skeval._resampling.fits import OutOfFold, collect_answers, fit_scheme
-from skeval._resampling.questions import Questions
-from skeval._resampling.task import cases_of, check_task, read_task
+from skeval._resampling.fit_loop import fit_each
+from skeval._resampling.fit_request import FitRequest
+from skeval._resampling.inputs import validate_inputs
+from skeval._resampling.predictions import Predictions, collect_predictions
+from skeval._resampling.sampling_units import units_of
+from skeval._resampling.target import validate_data
 from skeval.model_selection import score_interval
 from skeval.model_selection._fold_metrics import measure_metrics
-from skeval.model_selection._interval_methods import find_inflation, repeated_scheme
+from skeval.model_selection._interval_methods import find_inflation, plan_repeats
 from skeval.utils._checks import root_seed
 
 ESTIMATORS = {
@@ -79,11 +82,11 @@ def measure(estimator, X, y, seed, kind):
     if kind == "corrected_t":
         scores = ["r2"] if is_regressor(estimator) else list(SCORES)
         return score_interval(estimator, X, y, scoring=scores, method=kind, random_state=seed)
-    task = read_task(estimator, X, y, method="repeated_cv")
-    scheme = repeated_scheme(task, root_seed(seed), {"n_folds": 10, "n_repeats": 10})
-    answers = list(fit_scheme(task, scheme, Questions()))
-    inflation = find_inflation(task, scheme, answers, task.loss)
-    return measure_metrics(collect_answers(task, answers, scheme, inflation), 0.95)
+    task = validate_inputs(estimator, X, y, method="repeated_cv")
+    plan = plan_repeats(task, root_seed(seed), {"n_folds": 10, "n_repeats": 10})
+    answers = list(fit_each(task, plan, FitRequest()))
+    inflation = find_inflation(task, plan, answers, task.loss)
+    return measure_metrics(collect_predictions(task, answers, plan, inflation), 0.95)
 
 
 def truth(estimator, X, y, test):
@@ -94,12 +97,12 @@ def truth(estimator, X, y, test):
         if hasattr(model, method):
             answered = getattr(model, method)(test[0])
             break
-    _, target, _ = check_task(estimator, *test)
+    _, target, _ = validate_data(estimator, *test)
     n = len(target)
     zeros = np.zeros(n, dtype=int)
     predicted = target.encode(model.predict(test[0]), n)
-    data = target, cases_of(target), np.ones(n), np.arange(n), zeros, zeros
-    found = OutOfFold(*data, predicted, np.zeros(n), answered, {}, [], 2, 1.0, 1.0, 2)
+    data = target, units_of(target), np.ones(n), np.arange(n), zeros, zeros
+    found = Predictions(*data, predicted, np.zeros(n), answered, {}, [], 2, 1.0, 1.0, 2)
     return {each.name: each.value for each in measure_metrics(found, 0.95).values()}
 
 

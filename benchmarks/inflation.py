@@ -31,20 +31,24 @@ from threadpoolctl import threadpool_limits
 
 from skeval._inference.errors import (
     INFLATION,
+    MAX_RATIO,
     Dealt,
-    Tested,
+    TestLosses,
     degrees_of_mean,
     fixed_inflation,
     inflation_of,
     shared_variance,
 )
 from skeval._inference.intervals import binomial_limits
-from skeval._resampling.fits import fit_scheme
-from skeval._resampling.task import Target, read_task, resolve_loss
+from skeval._resampling.fit_loop import fit_each
+from skeval._resampling.inputs import validate_inputs
+from skeval._resampling.losses import resolve_loss
+from skeval._resampling.target import Target
 from skeval.metrics._regression import PROBABILITY_LOSSES
 from skeval.model_selection._estimates import completed
-from skeval.model_selection._interval_methods import repeated_scheme
+from skeval.model_selection._interval_methods import plan_repeats
 
+OF_NUMBERS_LOSSES = ("squared", "absolute")
 RESULTS = Path(__file__).parent / "results" / "inflation.csv"
 FEWEST = 4  # samples of a class
 REPEATS = (10, 5, 2, 1)  # those that the table has
@@ -96,6 +100,10 @@ OF_NUMBERS = (
     "blocks regression",
     "heavy tails",
     "visits",
+    "lognormal",
+    "signs",
+    "rare step 2",
+    "rare step 5",
 )
 
 
@@ -152,18 +160,18 @@ def draw_sample(population, rng, n):
 def losses_named(population, of_probabilities):
     """Return the names of the losses that are kept."""
     if POPULATIONS[population].regression:
-        return "squared", "absolute"
+        return OF_NUMBERS_LOSSES
     return tuple(PROBABILITY_LOSSES) if of_probabilities else ("zero_one",)
 
 
 def cross_validate(estimator, X, y, names, seed, n_folds, n_repeats=10):
     """Return the losses of each sample in each repeat, and its folds."""
-    task = read_task(estimator, X, y, method="repeated_cv")
+    task = validate_inputs(estimator, X, y, method="repeated_cv")
     task = task.under(losses=tuple(resolve_loss(name, task.target) for name in names))
-    scheme = repeated_scheme(task, SeedSequence(seed), {"n_folds": n_folds, "n_repeats": n_repeats})
+    plan = plan_repeats(task, SeedSequence(seed), {"n_folds": n_folds, "n_repeats": n_repeats})
     losses = np.empty((len(names), n_repeats, len(y)), dtype=np.float32)
     fold = np.empty((n_repeats, len(y)), dtype=np.uint8)
-    for fit, answer in enumerate(completed(list(fit_scheme(task, scheme)))):
+    for fit, answer in enumerate(completed(list(fit_each(task, plan)))):
         repeat, number = divmod(fit, n_folds)
         for place, loss in enumerate(task.losses):
             losses[place, repeat, answer.rows] = task.loss_values(loss, answer)
@@ -243,6 +251,8 @@ def interval_of(loss, error, naive, n, inflation, degrees):
     if loss == "zero_one":
         return jeffreys(error, n / inflation)
     half = stats.t.isf(0.025, degrees) * np.sqrt(inflation * naive / n) / error
+    if loss in OF_NUMBERS_LOSSES:
+        half = np.where(half > np.log(MAX_RATIO), np.nan, half)  # as `error_interval` has none
     return error * np.exp(-half), error * np.exp(half)
 
 
@@ -301,9 +311,11 @@ def summarise_cell(population, learner, n, n_folds, loss, found):
                 pairs = zip(kept, inflation, strict=True)
                 bounded = loss in PROBABILITY_LOSSES
                 degrees = np.array(
-                    [degrees_of_mean(Tested(each), n, f, bounded=bounded) for each, f in pairs]
+                    [degrees_of_mean(TestLosses(each), n, f, bounded=bounded) for each, f in pairs]
                 )
             low, high = interval_of(loss, error, naive, n, inflation, degrees)
+            known = np.isfinite(low)  # shares are of the sets that have an interval
+            upper = np.quantile((high / error)[known], 0.95) if known.any() else np.nan
             width = np.nanmedian(high - low) / np.median(baseline_width(loss, error, naive, n))
             yield {
                 "population": population,
@@ -315,8 +327,8 @@ def summarise_cell(population, learner, n, n_folds, loss, found):
                 "sets": len(risk),
                 "repeats": n_repeats,
                 "rule": name,
-                "coverage": round(float(np.mean((low <= risk) & (risk <= high))), 4),
-                "below": round(float(np.mean(risk < low)), 4),
+                "coverage": round(float(np.mean(((low <= risk) & (risk <= high))[known])), 4),
+                "below": round(float(np.mean((risk < low)[known])), 4),
                 "width": f"{width:.4g}",
                 "inflation": f"{np.median(inflation):.4g}",
                 "needed": f"{needed:.4g}",
@@ -324,6 +336,8 @@ def summarise_cell(population, learner, n, n_folds, loss, found):
                 "delta_sd": f"{np.std(delta):.3g}",
                 "error": f"{error.mean():.4g}",
                 "risk": f"{risk.mean():.4g}",
+                "none": round(float(np.mean(~known)), 4),
+                "upper": f"{upper:.4g}",
             }
 
 

@@ -20,7 +20,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
-from skeval._resampling.task import adapter_of_steps, check_task
+from skeval._resampling.solvers import adapter_of_steps
+from skeval._resampling.target import validate_data
 from skeval.model_selection import bootstrap_error, cross_val_error, permutation_test
 
 
@@ -106,7 +107,7 @@ def ratio(task, pipeline, X, y, C, rounds):
 def is_served(task, pipeline, X, y, C):
     """Whether an adapter would take a task of this kind."""
     model = PIPELINES[pipeline](SVC(kernel="linear", C=C), X.shape[1])
-    X, target, _ = check_task(model, X, y)
+    X, target, _ = validate_data(model, X, y)
     adapter = adapter_of_steps(model, X, target)
     codes = target.codes
     if task == "permutation":

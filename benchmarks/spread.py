@@ -19,12 +19,12 @@ from skeval.model_selection import permutation_test, perturbation_interval
 CASES = ("permute-cv2", "perturb-bc")
 
 
-def make_work(name: str, n_repetitions: int):
+def make_work(name: str, n_draws: int):
     """Return a function of the number of workers that returns all numbers of a case."""
     if name == "permute-cv2":
         X, y, which = colon()
         print(f"data: {which}")
-        options = {"n_permutations": n_repetitions, "random_state": 0}
+        options = {"n_permutations": n_draws, "random_state": 0}
         return lambda n_jobs: (
             permutation_test(
                 permute_cv2.PROCEDURE, X, y, n_jobs=n_jobs, **options
@@ -32,7 +32,7 @@ def make_work(name: str, n_repetitions: int):
         )
     X, y = load_breast_cancer(return_X_y=True)
     X = StandardScaler().fit_transform(X)
-    options = {"n_resamples": n_repetitions, "random_state": 0}
+    options = {"n_resamples": n_draws, "random_state": 0}
     return lambda n_jobs: perturbation_interval(
         SVC(kernel="linear"), X, y, n_jobs=n_jobs, **options
     ).details["statistics"]
