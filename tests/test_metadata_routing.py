@@ -91,7 +91,12 @@ def spread(X, labels, sample_weight=None):
 
 SCORERS = {
     "permutation": (
-        lambda: make_permutation_scorer(weighted_agreement, n_permutations=19, random_state=0),
+        lambda: make_permutation_scorer(
+            make_scorer(weighted_agreement).set_score_request(sample_weight=True),
+            n_permutations=19,
+            refit=False,
+            random_state=0,
+        ),
         GaussianNB(),
     ),
     "clustering": (lambda: make_clustering_scorer(spread), KMeans(2, n_init=1, random_state=0)),

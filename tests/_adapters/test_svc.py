@@ -30,9 +30,12 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils import get_tags
 
-from skeval._resampling import fits
-from skeval._resampling.plan import FitOutput, PlanBlock
-from skeval._resampling.task import adapter_of_steps, ask_steps, check_task, fit_arguments
+from skeval._resampling import fit_loop
+from skeval._resampling.fit_outputs import FitOutput
+from skeval._resampling.fit_params import fit_arguments
+from skeval._resampling.plans import PlanBlock
+from skeval._resampling.solvers import adapter_of_steps, ask_steps
+from skeval._resampling.target import validate_data
 from skeval.datasets import make_gaussian_classes
 from skeval.model_selection import (
     bootstrap_error,
@@ -121,7 +124,7 @@ def compare(model, X, y, train, *, order=None, atol=1e-4):
 
     Of samples nearer to the boundary than `atol`, in which libsvm is not exact, nothing is asked.
     """
-    given, target, _ = check_task(model, X, y)
+    given, target, _ = validate_data(model, X, y)
     adapter = adapter_of_steps(model, given, target)
     assert adapter is not None
     tested = np.ones(train.shape, dtype=bool)
@@ -274,7 +277,7 @@ THREE = {
 
 def compare_votes(model, X, y, train, order=None):
     """Compare predictions and decision values of solved fits; return how many were solved."""
-    given, target, _ = check_task(model, X, y)
+    given, target, _ = validate_data(model, X, y)
     tested = np.arange(len(y)) % 2 == np.arange(len(train))[:, None] % 2
     orders = None if order is None else np.tile(order, (len(train), 1))
     labels = target.y if order is None else target.y[order]
@@ -313,7 +316,7 @@ def test_a_training_part_that_lacks_a_class_is_left_to_svc():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(30, 3)), np.resize(["a", "b", "c"], 30)
     train = np.stack([y != "c", np.ones(30, bool)]).astype(int)
-    given, target, _ = check_task(SVC(), X, y)
+    given, target, _ = validate_data(SVC(), X, y)
     found = adapter_of_steps(SVC(), given, target)(PlanBlock(train, train >= 0))
     assert found.failed.tolist() == [True, False]
 
@@ -327,7 +330,7 @@ def test_a_training_part_of_constant_columns_is_left_to_its_transformers(n_class
     train = np.stack([np.arange(30) >= 12, np.arange(30) < 24, np.arange(30) >= 0]).astype(int)
     steps = [VarianceThreshold()] if scaler is None else [VarianceThreshold(), scaler]
     model = make_pipeline(*steps, SVC(**SVCS[svc]))
-    given, target, _ = check_task(model, X, y)
+    given, target, _ = validate_data(model, X, y)
     found = adapter_of_steps(model, given, target)(PlanBlock(train, train >= 0))
     assert found.failed[[0, 2]].tolist() == [True, False]
     folds = [(np.flatnonzero(row), np.flatnonzero(row == 0)) for row in train[:2]]
@@ -381,7 +384,7 @@ NOT_SERVED = {
 def test_what_is_not_served(name):
     rng = np.random.default_rng(0)
     X, y = overlapping(rng, 30, 3), np.resize(["a", "b"], 30)
-    given, target, _ = check_task(NOT_SERVED[name], X, y)
+    given, target, _ = validate_data(NOT_SERVED[name], X, y)
     assert adapter_of_steps(NOT_SERVED[name], given, target) is None
 
 
@@ -389,7 +392,7 @@ def test_an_imputer_that_imputes_is_not_served():
     X, y = overlapping(np.random.default_rng(0), 30, 3), np.resize(["a", "b"], 30)
     X[3, 1] = np.nan
     model = make_pipeline(SimpleImputer(), SVC())
-    given, target, _ = check_task(model, X, y)
+    given, target, _ = validate_data(model, X, y)
     assert adapter_of_steps(model, given, target) is None
 
 
@@ -398,7 +401,7 @@ def test_indefinite_kernels_are_left_to_libsvm():
     rng = np.random.default_rng(0)
     X, y = overlapping(rng, 40, 3), np.resize(["a", "b"], 40)
     model = SVC(kernel="sigmoid", gamma=2.0, coef0=-1.0)
-    given, target, _ = check_task(model, X, y)
+    given, target, _ = validate_data(model, X, y)
     assert ask_steps(model, given, target).why == "the kernel is not positive semi-definite"
 
 
@@ -412,7 +415,7 @@ def test_labels_left_out_do_not_matter_to_votes(name):
     for row in train:
         found = []
         for labels in (y, np.where(row == 0, rng.permutation(y), y)):
-            given, target, _ = check_task(THREE[name], X, labels)
+            given, target, _ = validate_data(THREE[name], X, labels)
             block = PlanBlock(row[None], row[None] == 0)
             found.append(adapter_of_steps(THREE[name], given, target)(block))
         assert not found[0].failed.any()
@@ -444,7 +447,7 @@ def test_labels_of_samples_left_out_do_not_matter(svc, before):
         found = []
         for row in train:
             labels = np.where((row == 0) & change, np.where(y == "a", "b", "a"), y)
-            given, target, _ = check_task(model, X, labels)
+            given, target, _ = validate_data(model, X, labels)
             block = PlanBlock(row[None], row[None] == 0)
             output = adapter_of_steps(model, given, target)(block)
             failed = np.full(int(block.test.sum()), np.nan)
@@ -458,12 +461,12 @@ def test_labels_of_samples_left_out_do_not_matter(svc, before):
 def test_verbose_says_which_path_and_why(capsys):
     rng = np.random.default_rng(0)
     X, y = overlapping(rng, 30, 3), np.resize(["a", "b"], 30)
-    said, told = {}, {"served": SVC()} | NOT_SERVED
+    said, told = {}, {"served": SVC(tol=1e-6)} | NOT_SERVED
     del told["a class without weight"], told["a class that is not there"]
     for name, model in told.items():
         cross_val_error(model, X, y, cv=3, verbose=1)
         (said[name],) = [line for line in capsys.readouterr().err.splitlines() if "skeval" in line]
-    assert said["served"] == "skeval did 3 fits by a solver, many at once"
+    assert said["served"] == "skeval used a solver for 3 fits"
     assert "one by one: max_iter may end" in said["an end before the optimum"]
     assert "depends on the others" in said["a kernel that depends on the other samples"]
     assert "not positive semi-definite" in said["a kernel that is not positive"]
@@ -501,7 +504,7 @@ def gaussian(n, p, seed=0):
 
 
 def adapter_of(estimator, X, y):
-    X, target, _ = check_task(estimator, X, y)
+    X, target, _ = validate_data(estimator, X, y)
     return adapter_of_steps(estimator, X, target)
 
 
@@ -585,8 +588,8 @@ def test_what_did_not_converge_is_fitted_by_svc(monkeypatch):
     X, y = gaussian(40, 3)
     expected = bootstrap_error(UNSERVED, X, y, n_resamples=20, random_state=0)
 
-    def half_solved(task, *_):
-        adapter = adapter_of_steps(task.estimator, task.X, task.target)
+    def half_solved(inputs, *_, **__):
+        adapter = adapter_of_steps(inputs.estimator, inputs.X, inputs.target)
 
         def unsolved(block):
             found = adapter(block)
@@ -596,7 +599,7 @@ def test_what_did_not_converge_is_fitted_by_svc(monkeypatch):
 
         return adapter and unsolved
 
-    monkeypatch.setattr(fits, "find_adapter", half_solved)
+    monkeypatch.setattr(fit_loop, "find_adapter", half_solved)
     found = bootstrap_error(SVM, X, y, n_resamples=20, random_state=0)
     np.testing.assert_array_equal(found.replicates, expected.replicates)
 
@@ -604,7 +607,7 @@ def test_what_did_not_converge_is_fitted_by_svc(monkeypatch):
 def test_nan_is_refused_as_svc_refuses_it():
     X, y = gaussian(30, 3)
     X[0, 0] = np.nan
-    with pytest.raises(ValueError, match="X contains NaN"):
+    with pytest.raises(ValueError, match="X must not hold missing values"):
         cross_val_error(SVM, X, y, random_state=0)
 
 

@@ -21,8 +21,8 @@ from skeval._adapters.svc_problems import (
     make_boxes,
     make_column_steps,
 )
-from skeval._resampling.plan import PlanBlock
-from skeval._resampling.task import check_task
+from skeval._resampling.plans import PlanBlock
+from skeval._resampling.target import validate_data
 from skeval._solvers.kernel_svm import KernelForm
 
 N = 24
@@ -78,7 +78,7 @@ def test_steps_that_are_not_served():
 def test_boxes_are_c_times_both_weights(class_weight):
     X, y, block = some_data()
     svc = SVC(C=3.0, class_weight=class_weight)
-    _, target, _ = check_task(svc, X, y)
+    _, target, _ = validate_data(svc, X, y)
     boxes = make_boxes(svc.C, svc.class_weight, target)(block)
     for box, counts, order in zip(boxes, block.train, block.order, strict=True):
         labels = y[order]
@@ -91,7 +91,7 @@ def test_a_class_without_room_has_no_boxes():
     X, y, _ = some_data()
     for class_weight in ({"a": 0.0}, {"c": 1.0}):
         svc = SVC(class_weight=class_weight)
-        assert make_boxes(svc.C, svc.class_weight, check_task(svc, X, y)[1]) is None
+        assert make_boxes(svc.C, svc.class_weight, validate_data(svc, X, y)[1]) is None
 
 
 @pytest.mark.parametrize("gamma", ["scale", "auto", 0.2])

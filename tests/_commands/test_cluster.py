@@ -37,7 +37,7 @@ def test_it_says_what_it_did(capsys):
     first, second, _, *lines = out.splitlines()
     assert first == "iris: 150 samples, 4 features, 3 classes (0: 50, 1: 50, 2: 50)"
     assert second == "kmeans, features scaled to variance 1, seed 0"
-    assert "Choice: 2 clusters, the largest k with a prediction strength of 0.8 or more" in lines[0]
+    assert "2 clusters: the largest k with a prediction strength of 0.8 or more" in lines[0]
     assert lines[5].split()[0] == "k"
     assert [line.split()[0] for line in lines[6:9]] == ["2", "3", "4"]
     assert "for orientation only" in out
@@ -65,7 +65,7 @@ def test_numbers_are_those_of_evaluate_clusterer(capsys, tmp_path, iris):
     )
     assert str(report) in text
     assert json.loads(path.read_text()) == report.to_dict()
-    procedure = "kmeans, features as they are, seed 7"
+    procedure = "kmeans, unscaled features, seed 7"
     assert procedure in text
     line = shlex.join(["skeval", "cluster", "iris", "--seed", "7", *map(str, files), "--no-scale"])
     line = f"{line} {shlex.join(QUICK)}"
@@ -93,7 +93,7 @@ def test_every_algorithm_and_stability_finds_three_clear_clusters(
     text = printed(capsys, tmp_path / "blobs.npz", *options)
     assert "blobs.npz: 90 samples, 2 features, no labels\n" in text
     assert f"{algorithm}, features scaled" in text
-    assert "Choice: 3 clusters" in text
+    assert "3 clusters" in text
     assert re.search(r"1\.000 \+/- unknown +0\.\d{3} +yes  chosen", text)
     assert "Rand with" not in text
 
@@ -104,7 +104,7 @@ def test_several_algorithms_are_compared(capsys, iris):
     X, y = iris.drop(columns="target").to_numpy(), iris.target.to_numpy()
     options = {"n_clusters": range(2, 5), "n_repeats": 2, "random_state": 0}
     assert str(evaluate_clusterer(models, X, labels_true=y, **options)) in text
-    assert "kmeans, ward, features as they are, seed 0" in text
+    assert "kmeans, ward, unscaled features, seed 0" in text
 
 
 def test_labels_are_kept_out_of_the_features(tmp_path, capsys, iris):
@@ -128,7 +128,7 @@ def test_labels_are_kept_out_of_the_features(tmp_path, capsys, iris):
 def test_what_the_algorithm_warns_of_is_a_note(tmp_path, capsys):
     np.savez(tmp_path / "few.npz", X=np.repeat(np.eye(3), 10, axis=0))
     text = printed(capsys, tmp_path / "few.npz", "--k", "3:4", "--quick")
-    assert "! Asked for 4 clusters, the algorithm found 3." in text
+    assert "! Fewer clusters: the algorithm was asked for 4 clusters and found 3." in text
     assert "note: Number of distinct clusters (3) found smaller than n_clusters (4)" in text
 
 
@@ -136,7 +136,7 @@ def test_what_the_algorithm_warns_of_is_a_note(tmp_path, capsys):
 def test_few_samples_are_one_cluster_and_errors_name_the_option(n, tmp_path, capsys):
     path = tmp_path / "few.npz"
     np.savez(path, X=np.random.default_rng(n).normal(size=(n, 2)))
-    assert "Choice: one cluster" in printed(capsys, path, "--quick")
+    assert "No clear clusters" in printed(capsys, path, "--quick")
     message = f"--k must end at {n // 2} or lower, half of the {n} samples"
     assert_one_line(["cluster", str(path), "--k", f"2:{n // 2 + 1}"], message, capsys)
 

@@ -2,10 +2,12 @@
 
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -21,12 +23,23 @@ from sklearn.svm import SVC
 
 import skeval
 from skeval.__main__ import main
+from skeval._commands._shared import TITLES
 from skeval._commands.evaluate import CLASSIFIERS, INCLUDED
 from skeval.report._evaluate import OPTIONAL
 
 PARTS = ["holdout", "bootstrap", "permutation", "selection"]
-QUICK = ["--bootstraps", "5", "--cv", "2", "--permutations", "5", "--include", ",".join(PARTS)]
-LEAST = ["--cv", "2", "--include", "cross_validation"]
+QUICK = [
+    "--full",
+    "--bootstraps",
+    "5",
+    "--cv",
+    "2",
+    "--permutations",
+    "5",
+    "--include",
+    ",".join(PARTS),
+]
+LEAST = ["--full", "--cv", "2", "--include", "cross_validation"]
 
 
 def test_numbers_are_those_of_evaluate(capsys, tmp_path):
@@ -98,8 +111,8 @@ def test_every_estimator_with_selection_inside(name, capsys, small_forests):
     assert main(["evaluate", "wine", "--estimator", name, "--select", "4", *QUICK]) == 0
     printed = capsys.readouterr().out
     assert f"{name} on the 4 best features, seed 0" in printed
-    assert "P = 0.1667: of 5 runs" in printed
-    assert "Selecting features outside the loop would have claimed" in printed
+    assert "of 5 runs of the whole procedure on shuffled labels" in printed
+    assert "Selecting features on all samples (CV1) would have given" in printed
 
 
 @pytest.mark.parametrize(
@@ -127,7 +140,7 @@ def test_measurements_are_predicted_as_numbers(tmp_path, capsys):
     np.savez(tmp_path / "r.npz", X=rng.normal(size=(30, 2)), y=rng.normal(size=30))
     assert main(["evaluate", str(tmp_path / "r.npz"), *LEAST]) == 0
     first, second, *_ = capsys.readouterr().out.splitlines()
-    assert first.startswith("r.npz: 30 samples, 2 features, numbers to predict from -")
+    assert first.startswith("r.npz: 30 samples, 2 features, target from -")
     assert second == "ridge, seed 0"
     words = ["evaluate", str(tmp_path / "r.npz"), "--task", "classes"]
     assert main(words) == 2
@@ -144,7 +157,7 @@ def test_missing_numbers_of_stored_tables_are_medians(tmp_path, capsys, ending):
     else:
         pd.DataFrame(X, columns=["x0", "x1"]).assign(target=y).to_parquet(path)
     assert main(["evaluate", str(path), *LEAST]) == 0
-    assert "medians for missing numbers (x1) within every fold" in capsys.readouterr().out
+    assert "medians replace missing numbers (x1) within every fold" in capsys.readouterr().out
 
 
 def test_a_missing_extra_is_told_before_the_work(tmp_path, capsys, monkeypatch):
@@ -309,15 +322,15 @@ def test_numbers_are_no_classes_and_a_long_time_is_told(capsys, monkeypatch, tmp
     path.write_text("\n".join(["a,b,target", *rows]))
     for name, value in {"WORTH_TELLING": 0.0, "MANY_ROWS": 20, "FEWEST_PILOTS": 10}.items():
         monkeypatch.setattr(f"skeval._commands.evaluate.{name}", value)
-    assert main(["evaluate", str(path), "--task", "numbers", "--cv", "2", *words]) == 0
+    assert main(["evaluate", str(path), "--task", "numbers", "--cv", "2", "--full", *words]) == 0
     printed = capsys.readouterr()
     first = printed.out.splitlines()[0]
-    assert first == "counts.csv: 40 samples, 2 features, numbers to predict from 0 to 3"
+    assert first == "counts.csv: 40 samples, 2 features, target from 0 to 3"
     first, second = printed.err.splitlines()
     assert first == "skeval: counts.csv: 40 samples, 2 features; ridge, seed 0"
     assert second.startswith("skeval: fits to 10, 20 rows took ")
     assert ("the answer will take about" in second) == (not words)
-    assert ("the least that gives an answer" in second) == bool(words)
+    assert ("the minimum, will take about" in second) == bool(words)
     assert ("fits, more than the time" in printed.out) == bool(words)
 
 
@@ -368,10 +381,94 @@ def test_predictions_in_a_file_are_evaluated(tmp_path, capsys):
     errors = np.mean((p > 0.5) != y)
     assert run("--predictions", "label")[1]["answer"]["value"] == pytest.approx(errors)
     assert main([*words, "--predictions", "p", "--cv", "5"]) == 2
-    assert "--cv has no use" in capsys.readouterr().err
+    assert "--cv cannot be used" in capsys.readouterr().err
     assert main([*words, "--predictions", "q"]) == 2
     assert "no column 'q'" in capsys.readouterr().err
 
 
 def test_help_names_the_parts_that_there_are():
     assert set(INCLUDED) == set(OPTIONAL)
+
+
+@pytest.fixture
+def answers(tmp_path):
+    """Return a file of the probabilities of two systems, with the truth and a site."""
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, 2, 90)
+    shares = {name: 1 / (1 + np.exp(rng.normal(2 * y - 1))) for name in ("ours", "theirs")}
+    frame = pd.DataFrame({**shares, "truth": np.where(y, "ill", "well")})
+    frame["site"] = np.where(np.arange(90) % 3, "A", "B")
+    frame["called"] = (frame["ours"] < 0.5).astype(int)
+    frame.to_csv(tmp_path / "answers.csv", index=False)
+    return frame, ["--full", str(tmp_path / "answers.csv"), "--target", "truth", "--predictions"]
+
+
+@pytest.mark.parametrize("words", [["breast_cancer"], ["digits", "--estimator", "lda"], ["wine"]])
+def test_a_summary_has_fifteen_lines_of_a_hundred_columns(words, capsys):
+    assert main(["evaluate", *words, "--quick"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= 15
+    assert max(map(len, lines)) <= 100
+    assert main(["evaluate", *words, "--quick", "--full"]) == 0
+    full = " ".join(capsys.readouterr().out.split())
+    told = " ".join(" ".join(lines[3:5]).split())
+    assert told in full
+    table = next(k for k, line in enumerate(lines) if line.startswith("accuracy"))
+    assert all(" ".join(line.split()) in full for line in lines[table:-2])
+
+
+def test_a_summary_has_what_was_asked_for(answers, capsys):
+    _, words = answers
+    words = [*words[1:], "ours", "theirs", "--by", "site"]
+    assert main(["evaluate", *words]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[:3] for line in lines if line[:2] in ("A ", "B ")] == [
+        [site, size, name] for site, size in (("A", "60"), ("B", "30")) for name in words[4:6]
+    ]
+    assert main(["evaluate", "wine", "--cv", "2", "--scoring", "f1_weighted"]) == 0
+    assert "f1_weighted" in capsys.readouterr().out
+
+
+def test_every_code_has_a_title():
+    """A warning is shown by its title on the command line."""
+    source = "".join(path.read_text() for path in Path(skeval.__file__).parent.rglob("*.py"))
+    codes = set(re.findall(r'Caution\(\s*"([a-z-]+)"', source))
+    assert codes <= TITLES.keys()
+    assert all(2 <= len(title.split()) <= 9 for title in TITLES.values() if title != "Overfitting")
+
+
+def test_two_systems_are_compared(answers, capsys):
+    frame, words = answers
+    assert main(["evaluate", *words, "ours", "theirs", "--by", "site"]) == 0
+    out = capsys.readouterr().out
+    systems = {name: frame[name].to_numpy() for name in ("ours", "theirs")}
+    report = skeval.evaluate_predictions(
+        frame["truth"].to_numpy(), systems, by=frame["site"].to_numpy(), random_state=0
+    )
+    assert report.verdict in out
+    assert "each in each subgroup" not in out
+    assert out.count("theirs") >= 3
+
+
+def test_the_positive_class_is_named(answers, capsys):
+    frame, words = answers
+    assert main(["evaluate", *words, "ours", "--pos-label", "ill"]) == 0
+    report = skeval.evaluate_predictions(
+        frame["truth"].to_numpy(), frame["ours"].to_numpy(), pos_label="ill", random_state=0
+    )
+    assert report.verdict in capsys.readouterr().out
+    assert main(["evaluate", *words, "called", "--pos-label", "ill"]) == 0
+    assert "Error rate" in capsys.readouterr().out
+    assert main(["evaluate", *words, "called"]) == 2
+    assert "pos_label must be given" in capsys.readouterr().err
+    assert main(["evaluate", *words, "ours", "--pos-label", "sick"]) == 2
+    assert "--pos-label must be one of the classes" in capsys.readouterr().err
+    assert main(["evaluate", *words[:4], "--pos-label", "ill"]) == 2
+    assert "--pos-label needs --predictions" in capsys.readouterr().err
+
+
+def test_subgroups_may_be_the_groups_or_a_dropped_column(answers, capsys):
+    _, words = answers
+    for more in (["--groups", "site"], ["--drop", "site"]):
+        assert main(["evaluate", *words, "ours", "--by", "site", *more]) == 0
+        assert "less the rest" in capsys.readouterr().out

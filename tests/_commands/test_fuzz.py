@@ -70,7 +70,7 @@ TEXTS = {
     "two columns of a name": (with_rows("a,a,target", [f"{i},{i},{i % 2}" for i in range(24)]), 0),
     "UTF-16": (GOOD.encode("utf-16"), 0),
     "half of UTF-16": (GOOD.encode("utf-16")[:-1], 2),
-    "Latin-1": (("é" + GOOD).encode("latin-1"), 2),
+    "Latin-1": (("é" + GOOD).encode("latin-1"), 0),
     "NUL bytes": (b"a,target\n1\x00,0\n2,1\n", 2),
     "ragged": ("a,target\n1,0\n2\n3,4,5\n", 2),
     "an open quote": ('a,target\n"1,0\n2,1\n', 2),

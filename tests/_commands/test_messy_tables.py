@@ -3,6 +3,7 @@
 import json
 import re
 import sys
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -20,8 +21,18 @@ from skeval.__main__ import main
 from skeval.datasets._tables import load_columns
 
 PARTS = ["holdout", "bootstrap", "permutation", "selection"]
-QUICK = ["--bootstraps", "5", "--cv", "2", "--permutations", "5", "--include", ",".join(PARTS)]
-LEAST = ["--cv", "2", "--include", "cross_validation"]
+QUICK = [
+    "--full",
+    "--bootstraps",
+    "5",
+    "--cv",
+    "2",
+    "--permutations",
+    "5",
+    "--include",
+    ",".join(PARTS),
+]
+LEAST = ["--full", "--cv", "2", "--include", "cross_validation"]
 
 
 def draw_people(n=80):
@@ -78,7 +89,7 @@ def test_numbers_are_those_of_a_pipeline_that_prepares_within_the_folds(people, 
     first, second, *_ = captured.out.splitlines()
     assert first == "people.csv: 80 samples, 3 features, 2 classes (no: 41, yes: 39)"
     assert second == (
-        "linear-svm, medians for missing numbers (Age) and a column for each text (Sex, Port) "
+        "linear-svm, medians replace missing numbers (Age) and one-hot encoded text (Sex, Port) "
         "within every fold, seed 0"
     )
     assert "note: people.csv: column 'Name' holds 80 different texts in 80 rows" in captured.out
@@ -105,7 +116,7 @@ def test_groups_stay_together(people, capsys):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--target", "survived"], "no column 'survived' for --target; .* you mean 'Survived'"),
+        (["--target", "survived"], r"no column 'survived' for --target \(did you mean 'Survived'"),
         (["--target", "Survived", "--drop", "name"], "did you mean 'Name'"),
         (["--target", "Survived", "--groups", "Familie"], "did you mean 'Family'"),
         (["--target", "Survived", "--task", "numbers"], "it holds 'no'|it holds 'yes'"),
@@ -131,7 +142,7 @@ def test_whole_numbers_by_the_score_are_predicted_as_numbers(tmp_path, capsys):
     words = ["evaluate", str(tmp_path / "p.csv"), "--target", "price", *LEAST]
     assert main([*words, "--estimator", "knn", "--scoring", "explained_variance"]) == 0
     printed = capsys.readouterr().out
-    assert "distinct whole numbers, which are predicted as numbers; --task classes" in printed
+    assert "distinct whole numbers and is treated as numeric; use --task classes" in printed
     assert "explained_variance" in printed
     assert main([*words, "--estimator", "lda"]) == 2
     assert "--estimator must be one of ridge, linear-svm" in capsys.readouterr().err
@@ -184,7 +195,9 @@ def test_clusters_of_a_messy_table(people, capsys):
     words = ["--target", "Survived", "--drop", "No", "--k", "2:3", "--quick"]
     assert main(["cluster", people, *words]) == 0
     second = capsys.readouterr().out.splitlines()[1]
-    assert second.startswith("kmeans, features scaled to variance 1, medians for missing numbers")
+    assert second.startswith(
+        "kmeans, features scaled to variance 1, medians replace missing numbers"
+    )
 
 
 def test_parquet_is_read_alike(people, tmp_path):
@@ -307,22 +320,36 @@ def test_spellings_of_a_class_are_named_and_joined_on_demand(tmp_path):
     path = write_labels(tmp_path / "a.csv", labels)
     apart = load_columns(path, **options)
     assert set(apart.y) == set(labels)
-    assert any("--merge-labels joins them" in note for note in apart.notes)
+    assert any("--merge-labels merges them" in note for note in apart.notes)
     joined = load_columns(path, **options, merge_labels=True)
     assert joined.y.tolist() == ["yes", "no", "yes", "yes", "no", "no", "maybe"]
     (note,) = joined.notes
-    assert note.endswith(
-        "'Yes ', 'no', 'NO' differ by case or spaces alone and are read as 'yes', 'no'."
-    )
+    assert note.endswith("'Yes ', 'no', 'NO' differ by spelling alone and are read as 'yes', 'no'.")
+
+
+def test_missing_labels_and_spellings_are_told_at_once(tmp_path):
+    path = write_labels(tmp_path / "a.csv", ["yes", "y", "n", "", "no", "No"])
+    options = {"target": None, "needs_target": True, "header": None}
+    with pytest.raises(
+        ValueError, match=r"no value in line 5; --drop-missing.*'y'.*'n'.*--merge-l"
+    ):
+        load_columns(path, **options)
+    table = load_columns(path, **options, drop_missing_target=True, merge_labels=True)
+    assert table.y.tolist() == ["yes", "yes", "no", "no", "no"]
+    with pytest.raises(ValueError, match="the target 'target' must not be dropped"):
+        load_columns(path, **options, drop=["target"])
+
+
+def test_short_forms_of_no_word_are_classes_of_their_own(tmp_path):
+    path = write_labels(tmp_path / "a.csv", ["y", "n", "f", "m"] * 3)
+    assert load_columns(path, target=None, needs_target=True, header=None).notes == []
+    path = write_labels(tmp_path / "a.csv", ["false", "female", "f"] * 3)  # f may be either
+    assert load_columns(path, target=None, needs_target=True, header=None).notes == []
 
 
 @pytest.mark.parametrize(
     ("values", "expected"),
-    [
-        (["1,5", "2", "-3,25"], [1.5, 2, -3.25]),
-        (["1,500", "2,250", "3,000"], None),  # thousands, for all that is known
-        (["1,5", "1,500,000", "2"], None),
-    ],
+    [(["1,5", "2", "-3,25"], [1.5, 2, -3.25]), (["1,5", "1,500,000", "2"], None)],
 )
 def test_quoted_decimal_commas(tmp_path, values, expected):
     path = tmp_path / "a.csv"
@@ -370,3 +397,110 @@ def test_dates_make_numbers_on_demand(tmp_path):
     elapsed = (days - pd.Timestamp("1970-01-01")) / pd.Timedelta(days=1)
     np.testing.assert_allclose(found["when: days since 1970"], elapsed)
     assert np.isnan(table.X[3, 1:]).all()
+
+
+def write_columns(path, **columns):
+    """Write a table with a target of two classes; return what `load_columns` needs."""
+    n = len(next(iter(columns.values())))
+    target = {"target": np.arange(n) % 2} if "target" not in columns else {}
+    pd.DataFrame({**columns, "x": np.arange(n) % 7, **target}).to_csv(path, index=False)
+    return partial(load_columns, path, target=None, needs_target=True, header=None)
+
+
+AMOUNTS = np.random.default_rng(1).integers(1_000, 2_000_000, 60)
+
+
+@pytest.mark.parametrize(
+    ("write", "scale", "note"),
+    [
+        ("{:,}".format, 1, "is read as"),
+        ("${:,}".format, 1, "'${:,}' is read as"),
+        ("{:,} €".format, 1, "is read as"),
+        ("USD {}".format, 1, "is read as"),
+        ("{}%".format, 1, "is read as"),
+        ("{} kg".format, 1, "is read as"),
+        (lambda value: f"{value:,}".replace(",", " "), 1, "is read as"),
+        (lambda value: f"{value / 10:,.1f}", 0.1, "is read as"),
+        (lambda value: f"{value / 100:,.2f}".translate({44: 46, 46: 44}), 0.01, "is read as"),
+    ],
+)
+@pytest.mark.parametrize("column", ["a", "target"])
+def test_signs_and_separators_are_dropped_and_noted(tmp_path, write, scale, note, column):
+    load = write_columns(tmp_path / "a.csv", **{column: [write(value) for value in AMOUNTS]})
+    table = load()
+    found = table.y if column == "target" else table.X[:, 0]
+    np.testing.assert_allclose(found.astype(float), AMOUNTS * scale)
+    assert table.texts == []
+    assert note.format(AMOUNTS[0]) in " ".join(table.notes)
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        "P{}".format,  # an identifier
+        lambda value: f"{value} {'kg' if value % 2 else 'lb'}",
+        lambda value: f"{'$' if value % 2 else '€'}{value}",
+        "{}/7".format,
+    ],
+)
+def test_texts_that_hold_digits_are_no_numbers(tmp_path, write):
+    load = write_columns(tmp_path / "a.csv", a=[write(value) for value in AMOUNTS])
+    table = load()
+    assert table.feature_names == ["x"]
+    assert "'a' holds 60 different texts in 60 rows" in " ".join(table.notes)
+
+
+def test_limits_count_as_their_numbers_and_other_texts_as_missing(tmp_path):
+    values = [f"{value / 1e5:.2f}" for value in AMOUNTS]
+    limited = ["<0.1", ">20", *values[2:]]
+    load = write_columns(tmp_path / "a.csv", a=limited)
+    table = load()
+    np.testing.assert_allclose(table.X[:3, 0], [0.1, 20, float(values[2])])
+    assert table.notes == [
+        "a.csv: column 'a': limits are read as their numbers ('<0.1' (1), '>20' (1), 3 % of the "
+        "rows)."
+    ]
+    load = write_columns(tmp_path / "a.csv", a=["hemolyzed"] * 6 + values[6:])
+    table = load()
+    assert np.isnan(table.X[:, 0]).tolist() == [True] * 6 + [False] * 54
+    assert "90 % are numbers; others: 'hemolyzed' (6), read as missing" in table.notes[0]
+    table = load(texts=["a"])
+    assert table.texts == []
+    assert "'a' holds 55 different texts in 60 rows" in table.notes[0]
+
+
+def test_half_a_column_of_numbers_is_named_with_its_share(tmp_path):
+    values = [f"{value / 1e5:.2f}" for value in AMOUNTS]
+    load = write_columns(tmp_path / "a.csv", a=[f"see note {k}" for k in range(30)] + values[30:])
+    table = load()
+    assert table.feature_names == ["x"]
+    assert "50 % are numbers; others: 'see note 0' (1)" in table.notes[0]
+    assert "--numeric a" in table.notes[0]
+    table = load(numeric=["a"])
+    assert np.isnan(table.X[:, 0]).sum() == 30
+
+
+def test_few_levels_beside_numbers_stay_texts_and_are_named(tmp_path):
+    load = write_columns(tmp_path / "a.csv", a=["1", "2", "3", "4", "5 or more"] * 12)
+    table = load()
+    assert table.texts == [0]
+    assert "80 % are numbers; others: '5 or more' (12); --numeric a" in table.notes[0]
+
+
+def test_a_target_of_numbers_and_others_is_refused_with_their_share(tmp_path):
+    values = [f"{value / 1e5:.2f}" for value in AMOUNTS]
+    for first, told in (("<0.1", "limits: '<0.1' .1."), ("lost", "98 % are numbers; others: 'lo")):
+        load = write_columns(tmp_path / "a.csv", target=[first, *values[1:]])
+        with pytest.raises(ValueError, match=f"must hold numbers or names.*{told}.*--numeric targ"):
+            load()
+    with pytest.raises(ValueError, match="has no value in line 2; --drop-missing-target"):
+        load(numeric=["target"])
+    assert len(load(numeric=["target"], drop_missing_target=True).y) == 59
+
+
+def test_unknown_columns_are_named_at_once(tmp_path):
+    load = write_columns(tmp_path / "a.csv", age=AMOUNTS)
+    with pytest.raises(
+        ValueError, match=r"no column 'Age' for --drop.* and no column 'ill' for --n"
+    ):
+        load(drop=["Age"], numeric=["ill"])

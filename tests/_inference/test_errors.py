@@ -28,8 +28,8 @@ from skeval._inference.errors import (
     standard_error,
     tail_index,
 )
-from skeval._resampling.task import Loss
-from skeval._resampling.units import DrawingUnits
+from skeval._resampling.losses import Loss
+from skeval._resampling.sampling_units import DrawingUnits
 from skeval.metrics._regression import LOSSES
 from skeval.model_selection import bootstrap_error
 
@@ -337,34 +337,85 @@ TAILS = {
 def test_degrees_of_the_mean_are_those_by_definition(kind, n):
     losses = np.repeat(TAILS[kind](np.random.default_rng(n), n), 3)
     expected = slow_degrees_of_mean(losses.tolist(), n, 1.3)
-    found = degrees_of_mean(errors.Tested(losses), n, 1.3, bounded=False)
+    found = degrees_of_mean(errors.TestLosses(losses), n, 1.3, bounded=False)
     np.testing.assert_allclose(found, expected, rtol=1e-9)
     # Neither the unit of the losses nor their order matters, nor that of weights.
     again = degrees_of_mean(
-        errors.Tested(1e6 * losses[::-1], np.full(len(losses), 7.0)), n, 1.3, bounded=False
+        errors.TestLosses(1e6 * losses[::-1], np.full(len(losses), 7.0)), n, 1.3, bounded=False
     )
     np.testing.assert_allclose(again, expected, rtol=1e-9)
 
 
 def test_samples_that_hardly_count_tell_no_degrees_of_freedom():
     losses = np.random.default_rng(0).normal(size=40) ** 2
-    alone = degrees_of_mean(errors.Tested(losses), 40, 1.3, bounded=True)
-    more = errors.Tested(np.r_[losses, np.full(400, 3.0)], np.r_[np.ones(40), np.full(400, 1e-12)])
+    alone = degrees_of_mean(errors.TestLosses(losses), 40, 1.3, bounded=True)
+    more = errors.TestLosses(
+        np.r_[losses, np.full(400, 3.0)], np.r_[np.ones(40), np.full(400, 1e-12)]
+    )
     assert degrees_of_mean(more, 440, 1.3, bounded=True) == pytest.approx(alone)
 
 
 def test_index_of_a_tail_is_that_of_the_distribution():
     rng = np.random.default_rng(0)
     for alpha in (1.0, 1.5, 3.0):
-        found = [tail_index(rng.pareto(alpha, size=400) + 1, 400) for _ in range(200)]
+        found = np.array([tail_index(rng.pareto(alpha, size=400) + 1, 400) for _ in range(200)])
+        rejected = ~np.isfinite(found)  # by the test of the spacings, at a level of .05
+        assert rejected.mean() < 0.05 + 4 * np.sqrt(0.05 * 0.95 / 200)
         # 1 / Hill's estimate has the mean 1 / alpha and a standard error of that over sqrt(k B)
-        assert abs(np.mean(1 / np.array(found)) * alpha - 1) < 4 / np.sqrt(20 * 200)
+        assert abs(np.mean(1 / found[~rejected]) * alpha - 1) < 4 / np.sqrt(20 * 200)
+
+
+def draw_discrete(kind, rng, n):
+    """Return losses that take few values, or two values with a little noise."""
+    if kind == "two-valued":
+        return np.where(rng.random(n) < 0.05, 16.0, 0.01)
+    if kind == "two clusters":
+        return np.where(rng.random(n) < 0.04, 16.0, 0.1) * rng.uniform(0.9, 1.1, n)
+    return rng.poisson(2, n).astype(float) ** 2
+
+
+@pytest.mark.parametrize(
+    ("kind", "at_most"), [("two-valued", 0), ("two clusters", 3), ("count", 1)]
+)
+def test_discrete_losses_have_no_power_law(kind, at_most):
+    rng = np.random.default_rng(0)
+    fired = [tail_index(draw_discrete(kind, rng, 150), 150) < 2 for _ in range(100)]
+    assert sum(fired) <= at_most
+
+
+def test_the_largest_exponential_variable_has_uniform_pvalues():
+    rng = np.random.default_rng(0)
+    pvalues = [errors.largest_share_pvalue(rng.exponential(size=12)) for _ in range(2000)]
+    for level in (0.05, 0.5):
+        assert abs(np.mean(np.array(pvalues) < level) - level) < 4 * np.sqrt(level / 2000)
+
+
+@pytest.mark.parametrize(
+    ("tested", "inflation", "reason"),
+    [
+        (errors.TestLosses(np.r_[np.full(79, 1.0), 900.0]), 1.3, "few_large_losses"),
+        (errors.TestLosses(np.r_[np.full(40, 1.0), np.full(40, 2.0)]), 60.0, "unstable_models"),
+        (errors.TestLosses(np.ones(80), None, np.arange(80) % 2), 1.3, "few_groups"),
+    ],
+)
+def test_why_there_is_no_interval(tested, inflation, reason):
+    found, sentence = errors.explain_no_interval(tested, 80, inflation)
+    assert found == reason
+    assert sentence.startswith("No interval: ")
+    if reason == "few_large_losses":
+        assert "half of the error comes from 1 of 80 samples" in sentence
+
+
+def test_an_interval_is_too_wide_beyond_twenty_times_the_estimate():
+    assert not errors.is_too_wide(1.0, 0.98 * np.log(20) / 1.96, np.inf)
+    assert errors.is_too_wide(1.0, 1.02 * np.log(20) / 1.96, np.inf)
+    assert not errors.is_too_wide(0.0, 0.0, 5.0)
 
 
 def test_bounded_losses_have_no_tails():
     losses = np.r_[np.full(60, 1e-4), np.geomspace(1e-3, 1, 40)]
     assert tail_index(losses, 100) < 2
     bounded, unbounded = (
-        degrees_of_mean(errors.Tested(losses), 100, 1.25, bounded=b) for b in (True, False)
+        degrees_of_mean(errors.TestLosses(losses), 100, 1.25, bounded=b) for b in (True, False)
     )
     assert bounded > unbounded == 2 * tail_index(losses, 100)

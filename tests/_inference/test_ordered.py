@@ -86,7 +86,7 @@ def test_intervals_by_blocks_hold_the_mean(n, rho):
         if blocks is None:
             continue
         given += 1
-        error = np.sqrt(errors.variance_of_mean(errors.Tested(series, None, blocks)))
+        error = np.sqrt(errors.variance_of_mean(errors.TestLosses(series, None, blocks)))
         held += abs(series.mean()) <= stats.t.isf(0.025, blocks.max()) * error
     assert given > 270
     assert stats.binomtest(held, given, 0.95).pvalue > 0.001

@@ -54,8 +54,33 @@ def test_no_ranks_differ_or_all_do():
     assert friedman(rank_rows(np.ones((5, 3))))[:3] == (0.0, 1.0, 0.0)
     surely = friedman(rank_rows(np.tile([1.0, 2.0, 3.0], (5, 1))))
     assert surely.f_statistic == np.inf
-    assert surely.f_pvalue == 0.0
+    assert_allclose([surely.f_pvalue, surely.exact_pvalue], 6.0**-4)
     assert_allclose(surely.kendall_w, 1.0)
+
+
+@pytest.mark.parametrize(("n", "k"), [(2, 3), (4, 3), (2, 4), (3, 4)])
+def test_friedman_is_exact_for_small_tables(n, k):
+    rng = np.random.default_rng(0)
+    for n_values in (3, 1000):  # with and without ties
+        ranks = rank_rows(rng.integers(0, n_values, (n, k)).astype(float))
+        expected = reference.friedman_pvalue(ranks.tolist())
+        assert_allclose(friedman(ranks).exact_pvalue, expected)
+
+
+def test_friedman_keeps_its_level_for_two_and_three_rows():
+    """Of 600 random tables each, the F rejects at 5 % in 120 of 3 x 3, the exact test in 19."""
+    rng = np.random.default_rng(0)
+    for n, k in [(3, 3), (2, 4), (3, 4)]:
+        tables = [rank_rows(rng.random((n, k))) for _ in range(200)]
+        rejected = sum(friedman(ranks).exact_pvalue <= 0.05 for ranks in tables)
+        assert stats.binom.sf(rejected - 1, 200, 0.05) > 0.001
+
+
+def test_tables_too_large_for_the_exact_distribution():
+    large = rank_rows(np.random.default_rng(0).random((11, 3)))
+    assert np.isnan(friedman(large).exact_pvalue)
+    surely = friedman(rank_rows(np.tile(np.arange(12.0), (3, 1))))
+    assert 0 < surely.f_pvalue < 1e-16
 
 
 def test_nemenyi_equals_scikit_posthocs_and_autorank():
@@ -160,7 +185,7 @@ def test_posteriors_equal_the_documentation_of_baycomp():
 
 
 def test_hierarchical_sampler_equals_quadrature(monkeypatch):
-    monkeypatch.setattr(posteriors, "WIDEST", 3.0)
+    monkeypatch.setattr(posteriors, "MAX_PRIOR_SCALE", 3.0)
     monkeypatch.setattr(posteriors, "N_KEPT", 400)
     rng = np.random.default_rng(3)
     differences = [rng.normal(mean, 0.05, 5) for mean in (0.0, 0.03, 0.06)]

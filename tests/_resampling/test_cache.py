@@ -21,14 +21,15 @@ from helpers.long_runs import RUNS, Logged, X, fits, y
 from sklearn.metrics import accuracy_score, make_scorer
 from sklearn.svm import SVC
 
-from skeval._resampling import fits as loop
-from skeval._resampling import jobs
+from skeval._resampling import fit_loop as loop
+from skeval._resampling import jobs, trials
 from skeval._resampling.jobs import describe_code, find_version
 from skeval.model_selection import bootstrap_error, permutation_test
 from skeval.svm import PerturbationResamplingSVC
 
 # single fits on all samples
 UNKEPT = {"CV2FeatureSelectionPipeline": 1, "evaluate_clusterer": 2}
+UNKEPT["evaluate"] = 2  # the check that a model depends on its labels keeps no fits
 UNKEPT |= dict.fromkeys(["cluster_stability", "structure_test", "index_interval"], 1)
 FOUND_AGAIN = {"evaluate": 1}  # the bootstrap has need of the fit of resubstitution
 FITS_OF_A_JOB = dict.fromkeys(
@@ -250,7 +251,7 @@ def test_solvers_resume_too(memory, monkeypatch):
 
     monkeypatch.setattr(loop, "SOLVED_ELEMENTS", 0)
     whole, calls = null(), []
-    monkeypatch.setattr(loop, "settles", lambda *_: True)  # it solves a few fits, too
+    monkeypatch.setattr(trials, "settles", lambda *_: True)  # it solves a few fits, too
     monkeypatch.setattr(loop, "solve_block", counted(loop.solve_block, calls))
     np.testing.assert_array_equal(null(memory=memory), whole)
     # Whole repetitions, at most 256 fits at once.
@@ -261,11 +262,11 @@ def test_solvers_resume_too(memory, monkeypatch):
 
 def test_a_solver_behind_an_estimator(memory, monkeypatch):
     calls = []
-    monkeypatch.setattr(loop, "settles", lambda *_: True)  # it solves a few fits, too
+    monkeypatch.setattr(trials, "settles", lambda *_: True)  # it solves a few fits, too
     monkeypatch.setattr(loop, "solve_block", counted(loop.solve_block, calls))
     for _ in range(2):
         svc = PerturbationResamplingSVC(n_resamples=100, cv=5, random_state=0, memory=memory)
-        svc.fit(X[:, :4] / X[:, :4].std(axis=0), y)
+        _ = svc.fit(X[:, :4] / X[:, :4].std(axis=0), y).cv_error_
     assert sum(calls) == 5 + 500  # the one fit to all samples is left to SVC
 
 

@@ -29,7 +29,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from skeval._resampling import fits
+from skeval._resampling import fit_loop, trials
 from skeval._resampling.jobs import open_jobs
 from skeval.model_selection import (
     bootstrap_error,
@@ -127,7 +127,7 @@ def test_a_cluster_resumes(cluster, tmp_path, answers):
 
 
 def permute(**options):
-    model = make_pipeline(SelectKBest(k=4), SVC(kernel="linear"))
+    model = make_pipeline(StandardScaler(), SelectKBest(k=4), SVC(kernel="linear", tol=1e-6))
     return permutation_test(
         model, X, y, cv=3, n_permutations=15, random_state=0, **options
     ).null_distribution
@@ -140,23 +140,39 @@ SCALED = X[:, :4] / X[:, :4].std(axis=0)
 BLOCKS = {
     "bootstrap_error": lambda **options: (
         bootstrap_error(
-            make_pipeline(StandardScaler(), SVC(kernel="linear")), X, y, n_resamples=40, **options
+            make_pipeline(StandardScaler(), SVC(kernel="linear", tol=1e-6)),
+            X,
+            y,
+            n_resamples=40,
+            **options,
         ).replicates
     ),
     "error_interval": lambda **options: (
         error_interval(
-            SVC(kernel="linear"), X[:, :4] / X[:, :4].std(axis=0), y, n_repeats=4, **options
+            SVC(kernel="linear", tol=1e-6),
+            X[:, :4] / X[:, :4].std(axis=0),
+            y,
+            n_repeats=4,
+            **options,
         ).replicates
     ),
     "perturbation_interval": lambda **options: perturbation_interval(
-        SVC(kernel="linear"), X[:, :4], y, n_resamples=20, cv=3, **options
+        SVC(kernel="linear", tol=1e-6), SCALED, y, n_resamples=20, cv=3, **options
     ).details["statistics"],
     "bootstrap_error, three classes": lambda **options: (
-        bootstrap_error(SVC(kernel="linear"), SCALED, THREE, n_resamples=40, **options).replicates
+        bootstrap_error(
+            SVC(kernel="linear", tol=1e-6), SCALED, THREE, n_resamples=40, **options
+        ).replicates
     ),
     "permutation_test, three classes": lambda **options: (
         permutation_test(
-            SVC(kernel="linear"), SCALED, THREE, cv=3, n_permutations=12, random_state=0, **options
+            SVC(kernel="linear", tol=1e-6),
+            SCALED,
+            THREE,
+            cv=3,
+            n_permutations=12,
+            random_state=0,
+            **options,
         ).null_distribution
     ),
     "permutation_test": permute,
@@ -167,16 +183,16 @@ BLOCKS = {
 @pytest.fixture
 def small_blocks(monkeypatch):
     """Let all but the smallest runs have several blocks, whatever a solver settles of them."""
-    monkeypatch.setattr(fits, "settles", lambda *_: True)
-    monkeypatch.setattr(fits, "FITS_OF_BLOCK", 10)
-    monkeypatch.setattr(fits, "SOLVED_ELEMENTS", 0)
+    monkeypatch.setattr(trials, "settles", lambda *_: True)
+    monkeypatch.setattr(fit_loop, "FITS_OF_BLOCK", 10)
+    monkeypatch.setattr(fit_loop, "SOLVED_ELEMENTS", 0)
 
 
 @pytest.mark.parametrize("name", BLOCKS)
 def test_solvers_give_the_same_numbers_on_every_backend(name, small_blocks, monkeypatch, tmp_path):
-    sizes, solve = [], fits.solve_block
+    sizes, solve = [], fit_loop.solve_block
     monkeypatch.setattr(
-        fits,
+        fit_loop,
         "solve_block",
         lambda adapter, block: sizes.append(len(block)) or solve(adapter, block),
     )
@@ -198,13 +214,13 @@ def test_solvers_on_a_cluster(cluster, small_blocks):
 
 def test_data_travel_once_to_a_cluster(cluster, small_blocks, monkeypatch):
     """However many jobs there are."""
-    sent, state = [], fits.Fitter.__reduce_ex__
+    sent, state = [], fit_loop.FitWorker.__reduce_ex__
 
     def reduce(fitter, protocol):
         sent.append(1)
         return state(fitter, protocol)
 
-    monkeypatch.setattr(fits.Fitter, "__reduce_ex__", reduce)
+    monkeypatch.setattr(fit_loop.FitWorker, "__reduce_ex__", reduce)
     with joblib.parallel_config(backend="dask"):
         permute()
         ALL_RUNS["bootstrap_error"]()
@@ -214,8 +230,9 @@ def test_data_travel_once_to_a_cluster(cluster, small_blocks, monkeypatch):
 @pytest.mark.parametrize("name", ["rbf", "linear", "selecting", "sparse"])
 def test_mapped_arrays_reach_the_workers(name, small_blocks):
     """Arrays above `max_nbytes` come from files there, read-only."""
-    samples = csr_array(X[:, :5]) if name == "sparse" else X[:, :5]
-    svc = SVC(kernel="linear" if name in ("linear", "selecting") else "rbf")
+    scaled = X[:, :5] / X[:, :5].std(axis=0)
+    samples = csr_array(scaled) if name == "sparse" else scaled
+    svc = SVC(kernel="linear" if name in ("linear", "selecting") else "rbf", tol=1e-6)
     model = make_pipeline(SelectKBest(k=3), svc) if name == "selecting" else svc
     options = {"n_resamples": 30, "random_state": 0}
     alone = bootstrap_error(model, samples, y, **options).replicates
@@ -229,9 +246,11 @@ def test_maps_stay_in_the_calling_process(monkeypatch):
     samples, labels = some_samples("plain"), some_labels()
     options = {"cv": KFold(3), "n_permutations": 19, "random_state": 0}
     alone = permutation_test(RidgeClassifier(), samples, labels, **options)
-    blocks, solve = [], fits.solve_block
+    blocks, solve = [], fit_loop.solve_block
     monkeypatch.setattr(
-        fits, "solve_block", lambda adapter, block: blocks.append(block) or solve(adapter, block)
+        fit_loop,
+        "solve_block",
+        lambda adapter, block: blocks.append(block) or solve(adapter, block),
     )
     with two_workers("loky"):
         spread = permutation_test(RidgeClassifier(), samples, labels, **options)

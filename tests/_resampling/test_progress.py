@@ -109,9 +109,22 @@ def test_more_adds_the_lines_of_joblib(capsys):
 
 def test_what_was_kept_counts(capsys, tmp_path):
     pytest.importorskip("tqdm")
-    for _ in range(2):
+    for n_reused in (0, 40):
         bootstrap(verbose=1, memory=tmp_path)
-        assert last_counts(capsys.readouterr().err) == [(40, 40)]
+        text = capsys.readouterr().err
+        assert last_counts(text) == [(40, 40)]
+        assert ("skeval reused 40 of 40 fits" in text) == (n_reused == 40)
+    bootstrap(60, verbose=1, memory=tmp_path)
+    assert "skeval reused 40 of 60 fits that were kept by memory=" in capsys.readouterr().err
+
+
+def test_kept_fits_of_a_solver_are_reported(capsys, tmp_path):
+    for _ in range(2):
+        permutation_test(
+            GaussianNB(), X, y, n_permutations=99, cv=3, random_state=0, verbose=1, memory=tmp_path
+        )
+    text = capsys.readouterr().err
+    assert text.count("skeval reused 300 of 300 fits that were kept by memory=") == 1
 
 
 def test_fits_of_solvers_count(capsys):
@@ -253,10 +266,7 @@ def selection(**options):
 
 # An estimator and the number of subtasks of each run of jobs in its fit.
 FITS = {
-    "perturbation": (perturbation(), [1, 3, 100]),
-    "another kernel": (perturbation(kernel="rbf", n_resamples=10), [1, 3, 30]),
-    "published statistic": (perturbation(statistic="resubstitution", n_resamples=10), [1, 3, 10]),
-    "no perturbation": (perturbation(n_resamples=0), []),
+    "perturbation, which begins when it is read": (perturbation(), []),
     "selection": (selection(), [5]),
     "selection, many at a time": (selection(n_jobs=2), [5]),
     "no rounds": (selection(cv=None), []),
@@ -297,8 +307,8 @@ def test_every_run_of_jobs_is_a_task_of_the_fit(name, callback):
     np.testing.assert_array_equal(told.predict(SAMPLES), silent.predict(SAMPLES))
     root = listener.begun[0]
     assert root.max_subtasks == len(sizes)
-    assert [task.max_subtasks for task in root._children_map.values()] == sizes
-    assert [len(task._children_map) for task in root._children_map.values()] == sizes
+    assert [inputs.max_subtasks for inputs in root._children_map.values()] == sizes
+    assert [len(inputs._children_map) for inputs in root._children_map.values()] == sizes
     assert len(listener.begun) == len(listener.ended) == 1 + len(sizes) + sum(sizes)
     assert listener.ended[-1] is root
     assert listener.open == 0

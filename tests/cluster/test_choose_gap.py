@@ -148,7 +148,7 @@ def test_clusters_of_no_width():
 
 
 def test_a_gap_that_still_grows():
-    with pytest.warns(UserWarning, match="The gap still grows at 3 clusters"):
+    with pytest.warns(UserWarning, match="The gap still increases at 3 clusters"):
         found = gap_statistic(
             KMEANS, three(), n_clusters=[1, 2, 3], n_references=10, random_state=0
         )

@@ -174,7 +174,7 @@ def test_undefined_draws_err_on_the_safe_side():
         DBSCAN(eps=4.0), X, index=lambda data, _: 0.5 if data is X else np.nan, n_references=3
     )
     assert never.pvalue == 1.0
-    assert "under the hypothesis      undefined" in str(never)
+    assert "under the null hypothesis  undefined" in str(never)
 
 
 def test_seeds_and_jobs():
@@ -191,7 +191,7 @@ def test_seeds_and_jobs():
 
 def test_result_and_display():
     found = structure_test(WARD, blobs(), n_references=9, random_state=0)
-    assert "reference                 uniform" in str(found)
+    assert "reference                  uniform" in str(found)
     assert 0 <= found.pvalue_interval.low <= found.pvalue_interval.high <= 1
     display = found.plot()
     assert display.lines_[0].get_xdata()[0] == found.statistic
@@ -403,7 +403,7 @@ def test_seeds_jobs_and_results():
 def test_undefined_halves():
     X = np.arange(10.0)[:, None]
     labels = np.r_[0, np.ones(9)].astype(int)
-    with pytest.warns(UndefinedMetricWarning, match="undefined on .* halves, which are left out"):
+    with pytest.warns(UndefinedMetricWarning, match="undefined on .* halves, which were left out"):
         found = index_interval(silhouette_score, X, labels, n_resamples=20, random_state=0)
     assert 0 < np.isnan(found.replicates).sum() < 20
     with pytest.raises(ValueError, match="no finite value on 3 of 3"):

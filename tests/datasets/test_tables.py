@@ -392,10 +392,59 @@ def test_what_is_wrong_is_said_by_line(tmp_path, content, message):
         load_table(written(tmp_path, content))
 
 
-def test_the_line_that_is_no_utf8(tmp_path):
-    (tmp_path / "a.csv").write_bytes("x,target\n1,a\n2,é\n".encode("latin-1"))
-    with pytest.raises(ValueError, match="line 3 must be UTF-8 text, it has the byte 0xe9"):
-        load_table(tmp_path / "a.csv")
+def test_a_file_of_windows_is_read_as_such_and_others_by_their_encoding(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_bytes("x,target\n1,a\n2,é\n".encode("cp1252"))
+    with pytest.warns(UserWarning, match="not UTF-8 and is read as cp1252, so line 3 has 'é'"):
+        assert load_table(path).y.tolist() == ["a", "é"]
+    path.write_bytes("x,target\n1,a\n2,ж\n".encode("cp1251"))
+    assert load_table(path, encoding="cp1251").y.tolist() == ["a", "ж"]
+    with pytest.raises(ValueError, match="line 3 must be utf-8 text, it has the byte 0xe6; name"):
+        load_table(path, encoding="utf-8")
+    path.write_bytes(b"x,target\n1,a\n2,\x81\n")
+    with pytest.raises(ValueError, match="it has the byte 0x81; name the encoding"):
+        load_table(path)
+    with pytest.raises(
+        ValueError, match=r"encoding must be one that Python knows, .* got 'klingon'"
+    ):
+        load_table(path, encoding="klingon")
+    with pytest.raises(ValueError, match="encoding='cp1252' is for a CSV file"):
+        load_table("iris", encoding="cp1252")
+    with pytest.raises(TypeError, match="encoding must be the name"):
+        load_table(path, encoding=1252)
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t"])
+@pytest.mark.parametrize(
+    "titles",
+    [["A study of two patients"], ["A study", "", "2024, final"], ["# exported"], ["# by, whom,,"]],
+)
+def test_titles_above_the_names_are_left_out(tmp_path, separator, titles):
+    if separator != "," and "2024, final" in titles:
+        titles = titles[:1]
+    rows = [["a", "b", "target"], ["1", "2", "0"], ["3", "4", "1"]]
+    lines = [*titles, *map(separator.join, rows)]
+    (tmp_path / "a.csv").write_text("\n".join(lines))
+    if "2024, final" in titles:
+        with pytest.raises(ValueError, match="line 4 has 3 fields, the header has 2"):
+            load_table(tmp_path / "a.csv")
+        return
+    with pytest.warns(UserWarning, match=f"in line {len(titles) + 1}; what is above is left out"):
+        table = load_table(tmp_path / "a.csv")
+    assert table.feature_names == ["a", "b"]
+    assert table.X.tolist() == [[1, 2], [3, 4]]
+
+
+def test_titles_of_excel_are_left_out(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    book = openpyxl.Workbook()
+    for row in (["A study"], [], ["a", "b", "target"], [1.5, 2, 0], [3.5, 4, 1]):
+        book.active.append(row)
+    book.save(tmp_path / "a.xlsx")
+    with pytest.warns(UserWarning, match="names of the columns are in row 3"):
+        table = load_table(tmp_path / "a.xlsx")
+    assert table.feature_names == ["a", "b"]
+    assert table.X.tolist() == [[1.5, 2], [3.5, 4]]
 
 
 @pytest.mark.parametrize(

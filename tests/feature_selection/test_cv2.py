@@ -341,7 +341,7 @@ def test_read_only_input_is_left_alone():
     ("parameters", "error", "message"),
     [
         ({"selector": SelectKBest(k=11)}, ValueError, r"at most the 10 features of X, got k=11"),
-        ({"selector": LogisticRegression()}, TypeError, r"transform and get_support, got Logistic"),
+        ({"selector": LogisticRegression()}, TypeError, r"fit and transform, got Logistic"),
         ({"final": "vote"}, ValueError, r"final must be one of 'refit', 'consensus'; got 'vote'"),
         ({"final": "consensus", "cv": None}, ValueError, r"needs the inner rounds, got cv=None"),
         ({"consensus_threshold": 0.5}, ValueError, r"needs final='consensus', got final='refit'"),
@@ -385,13 +385,12 @@ def test_weights_that_leave_nothing_tested():
     test = np.r_[0:5, 30:35]
     weights = np.ones(60)
     weights[test] = 0
-    selecting = CV2FeatureSelectionPipeline(classifier=GaussianNB(), cv=[(np.arange(60), test)])
+    split = [(np.setdiff1d(np.arange(60), test), test)]
+    selecting = CV2FeatureSelectionPipeline(classifier=GaussianNB(), cv=split)
     with pytest.raises(ValueError, match="sample_weight must be positive for a sample that cv"):
         selecting.fit(X, y, sample_weight=weights)
     with pytest.raises(ValueError, match="sample_weight must be positive for a sample that cv"):
-        perturbation_interval(
-            GaussianNB(), X, y, cv=[(np.arange(60), test)], sample_weight=weights, n_resamples=5
-        )
+        perturbation_interval(GaussianNB(), X, y, cv=split, sample_weight=weights, n_resamples=5)
 
 
 @pytest.mark.parametrize("kind", ["SelectFromModel", "RFE", "search"])

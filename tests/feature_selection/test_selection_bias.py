@@ -67,7 +67,7 @@ def test_against_a_plain_loop():
 
 def test_no_bias_where_the_selector_does_not_look_at_labels():
     X, y = noise()
-    with pytest.warns(UndefinedMetricWarning, match="nothing varies around 0"):
+    with pytest.warns(UndefinedMetricWarning, match="do not vary around 0"):
         result = selection_bias(VarianceThreshold(), NearestCentroid(), X, y, cv=5, random_state=0)
     assert result.value == 0
     assert np.isnan([result.interval.low, result.interval.high]).all()

@@ -123,28 +123,21 @@ MASKS = named(partitions, "mask_rand_score mask_adjusted_rand_score")
 TABLES = {
     "selection_stability": feature_selection.selection_stability,
     "compare_scores": partial(model_selection.compare_scores, over="datasets", random_state=0),
+    "compare_items": partial(model_selection.compare_items, random_state=0),
     "pareto_dominance": partial(cluster.pareto_dominance, greater_is_better=True),
 }
-
-
-def bootstrap_of(scores):
-    """Return the splitter that makes as many scores, the first of them by resubstitution."""
-    n_splits = max(1, np.size(scores) - 1)
-    return model_selection.BootstrapSplit(n_splits, include_resubstitution=True)
 
 
 # (scores,): of one candidate, and of the candidates of a search
 VECTORS = {
     "score_632": with_options_of(model_selection.score_632)(
-        lambda scores, cv=None, **options: model_selection.score_632(
-            scores, cv=bootstrap_of(scores) if cv is None else cv, **options
+        lambda scores, **options: model_selection.score_632(
+            {"test_score": scores, "train_score": scores}, **options
         )
     ),
     "refit_632": with_options_of(model_selection.refit_632)(
-        lambda scores, cv=None, **options: model_selection.refit_632(
-            {"split0_test_score": scores, "split1_test_score": scores},
-            cv=bootstrap_of([0, 0]) if cv is None else cv,
-            **options,
+        lambda scores, **options: model_selection.refit_632(
+            {"split0_test_score": scores, "mean_train_score": scores}, **options
         )
     ),
 }
@@ -168,7 +161,7 @@ VECTORS["pool_estimates"] = with_options_of(model_selection.pool_estimates)(
 # numbers and names only
 OPTIONS = {
     **named(metrics, "probability_cost get_scorer get_scorer_names validation_size"),
-    **named(model_selection, "holdout_size BootstrapSplit comparison_power"),
+    **named(model_selection, "holdout_size BootstrapSplit WholeSample comparison_power"),
     "make_gaussian_classes": datasets.make_gaussian_classes,
 }
 # functions of numbers
@@ -210,9 +203,14 @@ def bootstrap_scorer(X, y, **options):
 
 @with_options_of(model_selection.make_permutation_scorer)
 def permutation_scorer(X, y, **options):
-    options = {"n_permutations": 9, "random_state": 0, "greater_is_better": False} | options
-    scorer = model_selection.make_permutation_scorer(metrics.error_rate, **options)
-    return scorer(TREE.fit(X, y), X, y)
+    options = {"n_permutations": 9, "random_state": 0} | options
+    return model_selection.make_permutation_scorer("accuracy", **options)(TREE, X, y)
+
+
+@with_options_of(model_selection.make_interval_scorer)
+def interval_scorer(X, y, **options):
+    options = {"n_repeats": 1, "n_folds": 2, "random_state": 0} | options
+    return model_selection.make_interval_scorer(**options)(TREE, X, y)
 
 
 class Alternating(ClusterMixin, BaseEstimator):
@@ -265,6 +263,7 @@ SUPERVISED = {
     ),
     "make_bootstrap_scorer": bootstrap_scorer,
     "make_permutation_scorer": permutation_scorer,
+    "make_interval_scorer": interval_scorer,
     "compare_classifiers": partial(
         model_selection.compare_classifiers, [TREE, STUMP], cv=3, random_state=0
     ),

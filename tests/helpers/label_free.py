@@ -11,11 +11,13 @@ from sklearn.linear_model import LinearRegression, Ridge, RidgeClassifier
 from sklearn.model_selection import KFold, LeaveOneOut, ShuffleSplit
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
-from skeval._resampling.fits import find_adapter
-from skeval._resampling.folds import fold_plan
-from skeval._resampling.plan import PlanBlock, ResamplingPlan, concatenate_blocks
-from skeval._resampling.questions import Questions
-from skeval._resampling.task import Task, check_task, weight_parameters
+from skeval._resampling.fit_loop import find_adapter
+from skeval._resampling.fit_params import weight_parameters
+from skeval._resampling.fit_request import FitRequest
+from skeval._resampling.inputs import Inputs
+from skeval._resampling.plans import PlanBlock, ResamplingPlan, concatenate_blocks
+from skeval._resampling.splitters import fold_plan
+from skeval._resampling.target import validate_data
 
 CLASSIFIERS = {
     "ridge": RidgeClassifier(),
@@ -127,11 +129,11 @@ def other_parts_plan(kind, n=48, seed=0):
         return PlanBlock(train, test.astype(bool), np.tile(rng.permutation(n), (len(pairs), 1)))
 
     if "resamples" in kind:
-        blocks = [draw_resample(kind == "resamples on all") for _ in range(15)]
+        blocks = [draw_resample(kind == "resamples on all") for _ in range(24)]
     elif kind == "weights":
-        blocks = [PlanBlock(rng.exponential(size=(1, n)), np.ones((1, n), bool)) for _ in range(15)]
+        blocks = [PlanBlock(rng.exponential(size=(1, n)), np.ones((1, n), bool)) for _ in range(24)]
     else:
-        blocks = [draw_folds() for _ in range(1 if kind == "leave one out" else 7)]
+        blocks = [draw_folds() for _ in range(1 if kind == "leave one out" else 12)]
     size = len(blocks[0])
     return ResamplingPlan(n, len(blocks), blocks.__getitem__, size, kind == "weights")
 
@@ -149,9 +151,9 @@ def takes_its_turn(number, parts, kind):
 
 
 def adapter_of(model, X, y, plan=None):
-    X, target, _ = check_task(model, X, y)
-    task = Task(model, X, target)
-    return find_adapter(task, plan or permutation_plan(len(target)), Questions())
+    X, target, _ = validate_data(model, X, y)
+    inputs = Inputs(model, X, target)
+    return find_adapter(inputs, plan or permutation_plan(len(target)), FitRequest())
 
 
 def whole_block(plan):

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from skeval._inference.errors import METHODS
-from skeval._resampling.task import read_task
+from skeval._resampling.inputs import validate_inputs
 from skeval.datasets import GaussianClasses
 from skeval.model_selection._bootstrap import find_bootstraps
 from skeval.model_selection._estimates import conclude
@@ -108,10 +108,10 @@ def simulate(
     for child in np.random.SeedSequence(seed).spawn(n_sets):
         rng = np.random.default_rng(child)
         data = design.draw(rng)
-        task = read_task(estimator, data.X, data.y, groups=groups)
+        inputs = validate_inputs(estimator, data.X, data.y, groups=groups)
         settings = {"n_resamples": n_resamples, **options}
-        outcomes = find_bootstraps(task, root_seed(rng), settings)
-        results = [conclude(task, outcomes[method], 0.95) for method in METHODS]
+        outcomes = find_bootstraps(inputs, root_seed(rng), settings)
+        results = [conclude(inputs, outcomes[method], 0.95) for method in METHODS]
         errors.append([result.value for result in results])
         standard_errors.append([result.standard_error for result in results])
         spans = [result.confidence_interval() for result in results]

@@ -2,8 +2,8 @@
 
 from typing import assert_type
 
-from skeval import compare_classifiers, error_interval, evaluate, metric_interval
-from skeval._inference.estimate import Estimate
+from skeval import compare_classifiers, error_interval, evaluate, metric_interval, permutation_test
+from skeval._inference.estimate import Estimate, Results
 from skeval.metrics.cluster import silhouette_score
 from skeval.report import EvaluationReport
 
@@ -17,4 +17,6 @@ def check_types() -> None:
     assert_type(metric_interval("accuracy", y, y), Estimate)
     assert_type(compare_classifiers([object(), object()], X, y).difference.pvalue, float)
     assert_type(silhouette_score(X, y), float)
+    assert_type(permutation_test(object(), X, y, n_permutations=9).pvalue, float)
+    assert_type(permutation_test(object(), X, y, scoring=["accuracy", "f1"]), Results)
     evaluate(object(), X, y, n_bootstraps="many")  # type: ignore[call-overload]

@@ -2,6 +2,7 @@
 
 import itertools
 import json
+from functools import partial
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from reference import classification, ranking
 from scipy.integrate import quad
+from sklearn.dummy import DummyClassifier
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import roc_curve
 
@@ -19,8 +21,12 @@ from skeval.metrics import (
     cost_sensitive_error,
     error_rate,
     expected_cost,
+    get_scorer,
     probability_cost,
 )
+from skeval.model_selection import metric_interval
+
+NAMED = {"false_positive_cost": 1, "false_negative_cost": 9}
 
 
 def test_cost_sensitive_error_equals_the_reference_implementation():
@@ -73,13 +79,51 @@ def test_an_absent_class_needs_labels():
 def test_bad_costs(arguments, message):
     with pytest.raises(ValueError, match=message):
         cost_sensitive_error([0, 1], [1, 1], **arguments)
-    with pytest.raises(TypeError, match="cost_matrix"):
-        cost_sensitive_error([0, 1], [1, 1])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({}, "cost_matrix, or both false_positive_cost and false_negative_cost, must be given"),
+        ({"false_positive_cost": 1}, "must be given, got cost_matrix=None, false_positive_cost=1"),
+        ({**NAMED, "cost_matrix": [[0, 1], [1, 0]]}, "must be given, got cost_matrix="),
+        ({**NAMED, "labels": [0, 1, 2]}, "at most two classes .* got 3"),
+        ({**NAMED, "pos_label": 5}, "pos_label must be one of the classes"),
+        ({**NAMED, "false_positive_cost": -1}, "'false_positive_cost' parameter"),
+    ],
+)
+def test_bad_named_costs(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        cost_sensitive_error([0, 1], [1, 1], **arguments)
+
+
+def test_one_convention_of_costs():
+    """The cost of a table equals that of its rates at the place of its prior, times the largest."""
+    y = np.repeat([0, 1], [5, 3])
+    p = np.array([0, 0, 0, 1, 1, 0, 1, 1])  # 2 false positives, 1 false negative
+    assert cost_sensitive_error(y, p, **NAMED) == (2 * 1 + 1 * 9) / 8 == 1.375
+    assert cost_sensitive_error(y, p, cost_matrix=[[0, 1], [9, 0]]) == 1.375
+    # c01 = 9 of the lecture notes is predicted 0 for true 1: rows are predicted, so transpose
+    assert cost_sensitive_error(y, p, cost_matrix=np.transpose([[0, 9], [1, 0]])) == 1.375
+    x = probability_cost(3 / 8, **NAMED)
+    largest = 3 / 8 * 9 + 5 / 8 * 1
+    assert_allclose(largest * (1 / 3 * x + 2 / 5 * (1 - x)), 1.375)
+    names = np.array(["ill", "well"])[1 - y], np.array(["ill", "well"])[1 - p]
+    assert cost_sensitive_error(*names, pos_label="ill", **NAMED) == 1.375
+    with pytest.raises(ValueError, match="pos_label must be given"):
+        cost_sensitive_error(*names, **NAMED)
+    assert cost_sensitive_error([1, 1], [1, 1], labels=[0, 1], **NAMED) == 0
+    by_matrix = metric_interval(partial(cost_sensitive_error, cost_matrix=[[0, 1], [9, 0]]), y, p)
+    by_name = metric_interval(partial(cost_sensitive_error, **NAMED), y, p)
+    assert by_name.interval == by_matrix.interval
+    scorer = get_scorer("neg_cost_sensitive_error", **NAMED)
+    model = DummyClassifier(strategy="constant", constant=0).fit(y[:, None], y)
+    assert scorer(model, y[:, None], y) == -27 / 8
 
 
 def test_probability_cost_by_hand():
     # p = 0.1, c01 = 10, c10 = 1: x = 1 / (1 + 0.9).
-    x = probability_cost(0.1, cost_false_negative=10)
+    x = probability_cost(0.1, false_negative_cost=10)
     assert_allclose(x, 1 / 1.9)
     # FNR = 0.5, FPR = 0.2: (0.5 * 1 + 0.2 * 0.9) / (1 + 0.9) = 0.68 / 1.9 = 0.358.
     y, score = [1, 1, 0, 0, 0, 0, 0], [0.9, 0.1, 0.8, 0.2, 0.2, 0.2, 0.2]
@@ -104,8 +148,8 @@ def test_probability_cost_by_hand():
     st.sampled_from([1e-306, 1e-160, 1e160, 1e306]),
 )
 def test_only_the_ratio_of_costs_counts(prior, c01, c10, unit):
-    x = probability_cost(prior, cost_false_negative=c01, cost_false_positive=c10)
-    scaled = probability_cost(prior, cost_false_negative=unit * c01, cost_false_positive=unit * c10)
+    x = probability_cost(prior, false_negative_cost=c01, false_positive_cost=c10)
+    scaled = probability_cost(prior, false_negative_cost=unit * c01, false_positive_cost=unit * c10)
     assert_allclose(scaled, x, rtol=1e-12)
     costs, options = np.array([[0, c10], [c01, 0]]), {"labels": [0, 1]}
     error = cost_sensitive_error([0, 0, 1, 1], [0, 1, 0, 0], cost_matrix=costs, **options)
@@ -114,7 +158,7 @@ def test_only_the_ratio_of_costs_counts(prior, c01, c10, unit):
 
 
 def test_a_rare_class_that_alone_costs():
-    assert probability_cost(1e-300, cost_false_negative=1e-300, cost_false_positive=0) == 1.0
+    assert probability_cost(1e-300, false_negative_cost=1e-300, false_positive_cost=0) == 1.0
 
 
 @pytest.mark.parametrize("weight", [[1, 1e-20, 1, 1e-20], [1e-20, 1, 1e-20, 1], [1, 1, 1e-17, 1]])
@@ -129,9 +173,9 @@ def test_a_weight_too_small_to_move_a_sum_makes_no_nan(weight):
 
 @given(st.floats(0, 1), st.floats(0.01, 100), st.floats(0.01, 100))
 def test_probability_cost_stays_in_the_unit_interval(prior, c01, c10):
-    x = probability_cost(prior, cost_false_negative=c01, cost_false_positive=c10)
+    x = probability_cost(prior, false_negative_cost=c01, false_positive_cost=c10)
     assert 0 <= x <= 1
-    swapped = probability_cost(1 - prior, cost_false_negative=c10, cost_false_positive=c01)
+    swapped = probability_cost(1 - prior, false_negative_cost=c10, false_positive_cost=c01)
     assert_allclose(x + swapped, 1)
 
 
@@ -139,8 +183,8 @@ def test_probability_cost_stays_in_the_unit_interval(prior, c01, c10):
     ("prior", "costs", "message"),
     [
         (1.2, {}, "'prior' parameter"),
-        (0.2, {"cost_false_negative": -1}, "'cost_false_negative' parameter"),
-        (0.0, {"cost_false_positive": 0}, "needs an error with a cost"),
+        (0.2, {"false_negative_cost": -1}, "'false_negative_cost' parameter"),
+        (0.0, {"false_positive_cost": 0}, "needs an error with a cost"),
     ],
 )
 def test_bad_probability_cost(prior, costs, message):

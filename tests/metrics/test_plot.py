@@ -128,7 +128,7 @@ def test_cost_display_draws_a_band_and_a_difference():
         "90 % interval at each point"
     )
     difference = CostCurveDisplay.from_predictions(y, score, baseline=other, **options)
-    assert difference.ax_.get_ylabel() == "Difference of normalised expected cost"
+    assert difference.ax_.get_ylabel() == "Difference of normalized expected cost"
     assert_allclose(difference.line_.get_ydata(), difference.curve.y)
 
 
@@ -176,7 +176,7 @@ DISPLAYS = [RocCurveDisplay, PrecisionRecallDisplay, NetBenefitDisplay]
 KEEP = {"return_estimator": True, "return_indices": True}
 
 
-def task(n=60, seed=0):
+def inputs(n=60, seed=0):
     rng = np.random.default_rng(seed)
     y = np.arange(n) % 3 == 0
     return rng.normal(size=(n, 2)) + y[:, None], np.where(y, "ill", "well")
@@ -187,7 +187,7 @@ def labels(display):
 
 
 def test_the_roc_display_draws_its_bands(tmp_path):
-    X, y = task()
+    X, y = inputs()
     options = {"pos_label": "ill", "n_resamples": 20, "random_state": 0, "confidence_level": 0.9}
     display = RocCurveDisplay.from_predictions(y, X[:, 0], name="mine", color="red", **options)
     band = roc_curve_band(y, X[:, 0], **options)
@@ -209,7 +209,7 @@ def test_the_roc_display_draws_its_bands(tmp_path):
 
 
 def test_the_precision_recall_display_draws_its_bands():
-    X, y = task()
+    X, y = inputs()
     options = {"pos_label": "ill", "n_resamples": 20, "random_state": 0}
     display = PrecisionRecallDisplay.from_predictions(y, X[:, 0], **options)
     band = precision_recall_curve_band(y, X[:, 0], **options)
@@ -220,7 +220,7 @@ def test_the_precision_recall_display_draws_its_bands():
 
 
 def test_the_decision_curve_has_its_two_trivial_lines():
-    X, y = task()
+    X, y = inputs()
     proba = LogisticRegression().fit(X, y).predict_proba(X)[:, 0]
     display = NetBenefitDisplay.from_predictions(y, proba, pos_label="ill", name="mine")
     curve = net_benefit(y, proba, pos_label="ill")
@@ -234,7 +234,7 @@ def test_the_decision_curve_has_its_two_trivial_lines():
 
 @pytest.mark.parametrize("display", DISPLAYS)
 def test_curves_from_an_estimator_score_the_positive_class(display):
-    X, y = task()
+    X, y = inputs()
     model = LogisticRegression().fit(X, y)
     for column, label in enumerate(["ill", "well"]):
         drawn = display.from_estimator(model, X, y, pos_label=label)
@@ -245,7 +245,7 @@ def test_curves_from_an_estimator_score_the_positive_class(display):
 
 
 def test_net_benefit_needs_probabilities():
-    X, y = task()
+    X, y = inputs()
     with pytest.raises(ValueError, match="estimator must have predict_proba, got LinearSVC"):
         NetBenefitDisplay.from_estimator(LinearSVC().fit(X, y), X, y)
     results = cross_validate(LinearSVC(), X, y, cv=3, **KEEP)
@@ -259,7 +259,7 @@ def test_net_benefit_needs_probabilities():
 
 @pytest.mark.parametrize("display", [*DISPLAYS, CostCurveDisplay])
 def test_from_cv_results_draws_out_of_fold_scores(display):
-    X, y = task()
+    X, y = inputs()
     cv = KFold(4, shuffle=True, random_state=0)
     results = cross_validate(LogisticRegression(), X, y, cv=cv, **KEEP)
     drawn = display.from_cv_results(results, X, y, pos_label="ill")
@@ -269,7 +269,7 @@ def test_from_cv_results_draws_out_of_fold_scores(display):
 
 
 def test_repeated_folds_are_averaged_and_untested_samples_left_out():
-    X, y = task()
+    X, y = inputs()
     cv = RepeatedStratifiedKFold(n_splits=3, n_repeats=2, random_state=0)
     results = cross_validate(LogisticRegression(), X, y, cv=cv, **KEEP)
     scores = np.zeros(60)
@@ -301,7 +301,7 @@ def test_repeated_folds_are_averaged_and_untested_samples_left_out():
 
 def test_from_cv_results_takes_frames_and_refuses_what_is_not_theirs():
     pandas = pytest.importorskip("pandas")
-    X, y = task()
+    X, y = inputs()
     frame, labels = pandas.DataFrame(X), pandas.Series(y)
     results = cross_validate(LogisticRegression(), frame, labels, cv=3, **KEEP)
     drawn = RocCurveDisplay.from_cv_results(results, frame, labels, n_resamples=2)

@@ -225,7 +225,9 @@ def test_names_hold_both_packages():
 def test_bad_names():
     with pytest.raises(ValueError, match=r"one of get_scorer_names\(\), got 'nonsense'"):
         get_scorer("nonsense")
-    with pytest.raises(ValueError, match=r"needs the arguments \['cost_matrix'\], got \[\]"):
+    with pytest.raises(
+        ValueError, match="needs the argument cost_matrix or false_positive_cost, got"
+    ):
         get_scorer("neg_cost_sensitive_error")
     with pytest.raises(ValueError, match=r"scorer of scikit-learn, .* got \['beta'\]"):
         get_scorer("f1", beta=2)
@@ -239,6 +241,9 @@ def test_bad_names():
         ("silhouette_score", "'silhouette'"),
         ("sse", "'neg_sse'"),
         ("acuracy", "'accuracy'"),
+        ("jc", "'pair_jaccard'"),
+        ("dbi", "'neg_davies_bouldin_centroid'"),
+        ("bep", "'break_even_point'"),
     ],
 )
 def test_a_wrong_name_is_answered_with_the_right_one(wrong, right):
@@ -445,4 +450,13 @@ def test_bad_options(options, message):
     with pytest.raises(ValueError, match=message):
         make_clustering_scorer(silhouette_score, **options)
     with pytest.raises(ValueError, match="'index' parameter"):
-        make_clustering_scorer("silhouette")
+        make_clustering_scorer("silhouete")
+
+
+@pytest.mark.parametrize(
+    ("name", "scorer"),
+    [("fmi", "fowlkes_mallows_score"), ("ari", "adjusted_rand_score"), ("macro_f1", "f1_macro")],
+)
+def test_abbreviations_name_their_scorer(name, scorer):
+    with pytest.raises(ValueError, match=f"did you mean '{scorer}'"):
+        get_scorer(name)

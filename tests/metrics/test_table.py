@@ -33,7 +33,8 @@ def sample(row):
     """Return data that a metric takes, and the arguments that it needs."""
     if "continuous" in row.targets:
         return (NUMBER, GUESS), {}
-    arguments = {"k": 1} if "k" in row.keywords else {key: NEEDED[key] for key in row.required}
+    needed = {key: NEEDED[key] for key in row.required if key in NEEDED}
+    arguments = {"k": 1} if "k" in row.keywords else needed
     return (CLASS, CALLED if row.response == "predict" else SCORE), arguments
 
 

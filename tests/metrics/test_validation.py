@@ -46,6 +46,35 @@ def test_a_validation_in_groups_takes_the_design_effect_more():
         validation_size(**options, group_size=10)
 
 
+def test_a_single_probability_has_no_slope_to_plan_for():
+    with pytest.raises(ValueError, match="y_proba must hold different probabilities"):
+        validation_size(0.3, y_proba=[0.3, 0.3, 0.3])
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_interval_of_the_scaled_brier_score_includes_the_estimate(weighted):
+    """Also for constant probabilities equal to the observed share, whose ratio does not vary."""
+    rng = np.random.default_rng(0)
+    for n in (10, 30, 100):
+        y = (np.arange(n) < 0.3 * n).astype(int)
+        for p in (np.full(n, 0.3), np.full(n, 0.5), np.where(y, 0.9, 0.1), rng.random(n)):
+            weight = rng.uniform(0.5, 2, n) if weighted else None
+            found = calibration_measures(y, p, sample_weight=weight, random_state=0)["scaled_brier"]
+            assert found.interval.low < found.value < found.interval.high
+
+
+def test_the_scaled_brier_score_of_a_constant_is_covered():
+    """Constant at the true share: 2,000 of 2,000 sets for n = 50, 1,997 for n = 20 and .3."""
+    rng, covered = np.random.default_rng(0), 0
+    for _ in range(300):
+        y = rng.random(50) < 0.3
+        data = _validation.Validated(y, np.full(50, 0.3), np.ones(50), None, ())
+        low, high = _validation._scale_brier(data).limits(0.95)
+        covered += low <= 0 <= high
+    assert stats.binom.cdf(covered, 300, 0.95) > 0.001
+
+
 def test_the_regressions_are_those_of_statsmodels(sample, found):
     """Generalised linear models with an offset, and their sandwich (HC0)."""
     sm = pytest.importorskip("statsmodels.api")
@@ -141,7 +170,7 @@ def test_what_has_no_slope_is_undefined():
         found = calibration_measures(y, np.where(y == 1, 0.9, 0.2) + 0.001 * np.arange(60) / 60)
     assert np.isnan([found["slope"].value, found["slope"].interval.low]).all()
     assert np.isfinite(found["observed_expected"].interval.high)
-    with pytest.warns(UserWarning, match="3 probabilities are 0 or 1"):
+    with pytest.warns(UserWarning, match="3 probabilities of 0 or 1"):
         calibration_measures(np.tile([0, 1], 30), np.r_[0.0, 1.0, 1.0, np.linspace(0.1, 0.9, 57)])
 
 

@@ -112,13 +112,13 @@ def test_conclusions_say_what_is_known():
     same = {"one": GaussianNB(), "same": GaussianNB(var_smoothing=1e-8)}
     with pytest.warns(UndefinedMetricWarning):
         found = compare_classifiers(same, X, Y, cv=SPLITS)
-    assert "Nothing may be concluded" in found.conclusion
+    assert "No conclusion" in found.conclusion
     clear = compare_classifiers(
         [GaussianNB(), DummyClassifier()], X, Y, method="mcnemar", random_state=0
     )
-    assert "GaussianNB scores more than DummyClassifier" in clear.conclusion
+    assert "GaussianNB scores higher than DummyClassifier" in clear.conclusion
     near = compare_classifiers([GaussianNB(), THREE["tree"]], X, Y, cv=SPLITS, rope=0.5)
-    assert "practically equivalent: within 0.5" in near.conclusion
+    assert "Practically equivalent: within 0.5" in near.conclusion
 
 
 @pytest.mark.parametrize(
@@ -146,23 +146,24 @@ def test_conclusions_follow_from_the_test_and_the_interval(how, wrong, alternati
         random_state=0,
     )
     said, least = found.conclusion, min(0.05, round(1 - level, 12))
-    better = "more" if found.difference.value > 0 else "less"
-    wanted = {"two-sided": better, "greater": "more", "less": "less"}[alternative]
+    better = "higher" if found.difference.value > 0 else "lower"
+    wanted = {"two-sided": better, "greater": "higher", "less": "lower"}[alternative]
     if found.difference.pvalue <= least:
-        assert said.startswith(f"a scores {wanted} than b: more than chance at {100 * least:.3g} %")
+        significant = f"the difference is significant at {100 * least:.3g} %"
+        assert said.startswith(f"a scores {wanted} than b; {significant}")
         assert wanted == better
         return
     if alternative == "two-sided":
-        assert said.startswith("No difference is shown")
+        assert said.startswith("No significant difference")
         assert ("without 0" in said) == (0 not in found.difference.interval)
     else:
-        assert "No difference" not in said
-        assert said.startswith("It is not shown")
+        assert "No significant difference" not in said
+        assert said.startswith("No evidence")
         assert f"that a scores {wanted} than b" in said
         interval = found.difference.interval
         reverse = interval.high < 0 if alternative == "greater" else interval.low > 0
-        assert (f"Rather it scores {better}" in said) == reverse
-    assert f"{100 * level:g} % interval" in said
+        assert (f"It scores {better}, which" in said) == reverse
+    assert f"{100 * level:g} % CI" in said
 
 
 @pytest.mark.parametrize("in_spells", [True, False])
@@ -179,10 +180,12 @@ def test_a_test_says_what_its_own_rejection_means(in_spells):
     assert (found.difference.pvalue < 0.001) == in_spells
     assert "scores less" not in found.conclusion
     if in_spells:
-        assert found.conclusion.startswith("Which of {a} and b scores better next can be foretold")
+        assert found.conclusion.startswith(
+            "The last difference, or the mean, predicts which of {a} and b scores better next"
+        )
     else:
-        assert "It is not shown at 5 %" in found.conclusion
-        assert "no proof" in found.conclusion
+        assert "No evidence at 5 %" in found.conclusion
+        assert "not evidence" in found.conclusion
     blocks = compare_predictions(np.zeros(200), two, **options | {"method": "time_blocks"})
     assert found.difference.interval == blocks.difference.interval
     assert pickle.loads(pickle.dumps(found)).conclusion == found.conclusion
@@ -205,7 +208,7 @@ def test_rules_are_not_equivalent_for_the_unit_of_their_score(scale):
     two = {"of": Ridge(), "without": DummyRegressor()}
     found = compare_classifiers(two, X, y, scoring="neg_mean_squared_error", random_state=0)
     pair = found["of", "without"]
-    assert pair.conclusion.startswith("of scores more than without")
+    assert pair.conclusion.startswith("of scores higher than without")
     assert "equivalent" not in pair.conclusion
     assert (found.details["rope"], pair.details["rope"]) == (0, 0)
     evaluated = evaluate(two, X, y, n_bootstraps=2, n_permutations=0, random_state=0)
@@ -218,14 +221,14 @@ def test_what_does_not_vary_cannot_be_judged():
         found = compare_classifiers(
             [GaussianNB(), DummyClassifier()], X, np.repeat([0, 1], 20), cv=5, random_state=0
         )
-    assert "the difference is 0.5000, and the data have no variance" in found.conclusion
+    assert "the difference is 0.5000, without any variance" in found.conclusion
     assert "nan" not in str(found)
     with pytest.warns(UndefinedMetricWarning):
         pairs = compare_scores(
             {"a": [0.9, 0.8], "b": [0.7, 0.6], "c": [0.9, 0.7]}, test_train_ratio=0.1
         )
-    assert "Whether it differs from b cannot be told" in pairs.conclusion
-    assert "not shown to differ from c;" in pairs.conclusion
+    assert "The difference from b was not tested" in pairs.conclusion
+    assert "No significant difference from c;" in pairs.conclusion
     assert pairs.tied == [("a", "c", "b")]
     assert [*pairs.ranks] == ["a", "b", "c"]
 
@@ -241,15 +244,19 @@ def test_equal_scores_share_the_first_place(order):
     first = " and ".join(best)
     assert found.best == best
     assert found.ranks["one"].value == found.ranks["two"].value == 1.5
-    assert found.conclusion.startswith(f"{first} share the highest score; they differ from chance")
-    assert "by more than chance (McNemar's test, level 5 % for all of 6 pairs)" in found.conclusion
-    assert "Not all of them are shown to differ from near;" in found.conclusion
-    assert "Equal scores are no proof of equality" in found.conclusion
+    assert found.conclusion.startswith(
+        f"{first} share the highest score; they differ significantly from chance"
+    )
+    assert "(McNemar's test, level 5 % for all of 6 pairs)" in found.conclusion
+    assert "No significant difference for all of them from near;" in found.conclusion
+    assert "Equal scores are not evidence of equality" in found.conclusion
 
     noise = np.random.default_rng(0).normal(size=(12, 1))
     shifted = pd.DataFrame(noise + [[1.0, 1.0, 0.0, 0.999][at] for at in order], columns=names)
     ranks = compare_scores(shifted, over="datasets")
-    assert ranks.conclusion.startswith(f"{first} share the best mean rank; they differ from ")
+    assert ranks.conclusion.startswith(
+        f"{first} share the best mean rank; they differ significantly from "
+    )
 
 
 @pytest.mark.parametrize("alternative", ["greater", "less"])
@@ -278,7 +285,7 @@ def test_estimators_come_in_a_dict_or_a_list():
     listed = compare_classifiers(list(THREE.values()), X, Y, method="mcnemar", random_state=0)
     assert_allclose(by_name.to_matrix("pvalue"), listed.to_matrix("pvalue"))
     assert listed.names == ("DecisionTreeClassifier", "GaussianNB", "LogisticRegression")
-    with pytest.raises(AttributeError, match="difference is of two"):
+    with pytest.raises(AttributeError, match="difference requires two systems"):
         _ = listed.difference
     with pytest.raises(TypeError, match="estimators must be a dict or a list of two at least"):
         compare_classifiers(GaussianNB(), X, Y)

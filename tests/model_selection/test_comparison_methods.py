@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 from statsmodels.stats.multitest import multipletests
 
 from skeval._inference.ranks import signed_rank_test
-from skeval.model_selection import compare_scores
+from skeval.model_selection import compare_predictions, compare_scores
 
 FRAME = demsar_areas()
 RNG = np.random.default_rng(0)
@@ -33,7 +33,7 @@ def better_of(comparison):
 def test_default_is_wilcoxon_with_holm():
     found = compare_scores(FRAME, random_state=0, over="datasets")
     assert found.method == "wilcoxon"
-    assert "own scores alone" in found.details["reason"]
+    assert "own scores only" in found.details["reason"]
     rows, columns = np.triu_indices(4, 1)
     single = compare_scores(FRAME, correction="none", over="datasets").to_matrix("pvalue")[
         rows, columns
@@ -76,6 +76,27 @@ def test_holm_of_wilcoxon_equals_scikit_posthocs():
     assert_allclose(found.details["mean_ranks"], ranks)
 
 
+def test_equal_scores_explain_an_interval_that_reaches_zero():
+    """The test leaves out differences of 0; the interval keeps them."""
+    d = np.r_[np.zeros(4), 0.01, 0.015, 0.02, 0.025, 0.03, 0.04]
+    hardness = np.linspace(0.6, 0.8, 10)
+    found = compare_scores(np.c_[hardness + d, hardness], over="datasets")
+    assert_allclose(found.difference.pvalue, 2**-5)
+    assert found.difference.interval.low == 0
+    for text in (found.conclusion, found.difference.conclusion):
+        assert "The two score the same on 4 data sets." in text
+        assert "so it reaches 0" in text
+    three = compare_scores(np.c_[hardness + d, hardness, hardness - 0.1], over="datasets")
+    assert "For 1 pair of these the interval reaches 0" in three.conclusion
+    mostly_equal = np.r_[np.zeros(40), -0.01, np.linspace(0.02, 0.05, 9)]
+    table = np.c_[0.5 + mostly_equal, np.full(50, 0.5)]
+    one = compare_scores(table, over="datasets").difference
+    assert one.value == 0
+    assert "classifier 1 scores higher than classifier 2" in one.conclusion
+    clear = compare_scores(np.c_[hardness + d + 0.01, hardness], over="datasets")
+    assert "reaches 0" not in clear.conclusion
+
+
 def test_the_test_is_chosen_aloud():
     few = compare_scores(FRAME[:5], over="datasets")
     assert few.method == "nemenyi"
@@ -87,7 +108,7 @@ def test_the_test_is_chosen_aloud():
     assert "cannot reject" in two.details["reason"]
     assert two.omnibus is None
     asked = compare_scores(FRAME, method="mean_ranks", over="datasets")
-    assert asked.details["reason"] == "The test was asked for."
+    assert asked.details["reason"] == "The test was chosen by the user."
     z = abs(asked.details["mean_ranks"][0] - asked.details["mean_ranks"][3]) / np.sqrt(
         4 * 5 / (6 * 14)
     )
@@ -269,8 +290,8 @@ def test_result_reads_and_pickles():
     assert len(frame) == 6
     # Demsar: at 0.10 the critical difference is 1.12, and the worst differs from the best two
     assert round(found.details["critical_difference"], 2) == 1.12
-    assert "it differs from C4.5 by more than chance" in found.conclusion
-    assert "no proof of equality" in found.conclusion
+    assert "it differs significantly from C4.5" in found.conclusion
+    assert "not evidence of equality" in found.conclusion
     assert found.tied == [("C4.5+m+cf", "C4.5+m", "C4.5+cf"), ("C4.5+cf", "C4.5")]
 
 
@@ -300,3 +321,44 @@ def test_result_reads_and_pickles():
 def test_bad_input(scores, options, error, message):
     with pytest.raises(error, match=message):
         compare_scores(scores, **options, over="datasets")
+
+
+def test_a_test_against_the_order_of_mean_ranks_is_reported():
+    """26 tiny gains and 24 large losses: the best mean rank has the lower scores."""
+    d = np.r_[0.001 + np.arange(26) * 1e-5, -0.2 - np.arange(24) * 0.01]
+    scores = np.column_stack([0.7 + d, np.full(50, 0.7)])
+    found = compare_scores(scores, over="datasets", random_state=0)
+    assert "The test contradicts this order: classifier 2 scores higher" in found.conclusion
+    assert "level 5 %)" in found.conclusion
+    clear = compare_scores(0.7 + np.c_[np.full(20, 0.1), np.zeros(20)], over="datasets")
+    assert "contradicts" not in clear.conclusion
+
+
+def test_uncorrected_pairs_are_said_to_be_uncorrected():
+    scores = np.random.default_rng(0).random((20, 4))
+    alone = compare_scores(scores, over="datasets", random_state=0, correction="none")
+    assert "level 5 % for each of 6 pairs, not corrected for their number" in alone.conclusion
+    assert "not corrected" in alone.to_methods()
+    holm = compare_scores(scores, over="datasets", random_state=0)
+    assert "level 5 % for all of 6 pairs" in holm.conclusion
+
+
+def test_equal_systems_of_two_seeds_rarely_differ():
+    """4 systems with 2 seeds each: 3 of 100 sets; with a variance for each system 34 of 150."""
+    n_rejected, owners = 0, np.repeat(list("abcd"), 2)
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        runs = 0.04 * rng.normal(size=(8, 1)) + 0.05 * rng.normal(size=(8, 100))
+        found = compare_predictions(None, list(runs), seeds=owners, random_state=0)
+        n_rejected += min(each.pvalue for each in found.differences.values()) <= 0.05
+    assert stats.binom.sf(n_rejected - 1, 40, 0.05) > 0.001
+
+
+def test_few_discordant_samples_are_tested_exactly():
+    """3 of 3 discordant samples have the exact P of .25, not .043."""
+    y = np.zeros(60, dtype=int)
+    a, b = y.copy(), np.where(np.arange(60) < 3, 1, 0)
+    two = compare_predictions(y, {"a": a, "b": b}, method="max_t", random_state=0)
+    assert_allclose(two.difference.pvalue, 0.25)
+    one_sided = {"method": "max_t", "alternative": "greater", "random_state": 0}
+    assert_allclose(compare_predictions(y, {"a": a, "b": b}, **one_sided).difference.pvalue, 0.125)

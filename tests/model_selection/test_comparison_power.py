@@ -70,6 +70,19 @@ def test_samples_of_areas_are_as_many_as_the_normal_law_needs():
     assert found.unit == "samples"
 
 
+@pytest.mark.parametrize("method", ["mcnemar", "delong"])
+def test_one_sided_power_of_a_pair_in_reverse_order(method):
+    """A test that a scores less than b is the test that b scores more than a."""
+    options = {"method": method, "alternative": "less"}
+    scores = [RNG.normal(size=120) + Y, RNG.normal(size=120) + 2 * Y]
+    named = dict(zip("ab", [B, A] if method == "mcnemar" else scores, strict=True))
+    comparison = compare_predictions(Y, named, **options)
+    simulation = {"n_simulations": 300, "random_state": 0}
+    forward = comparison_power(comparison, pair=("a", "b"), difference=-0.1, **simulation)
+    reverse = comparison_power(comparison, pair=("b", "a"), difference=0.1, **simulation)
+    assert reverse.value == pytest.approx(forward.value, rel=0.15)
+
+
 @pytest.mark.simulated
 def test_samples_of_errors():
     """McNemar's test with a fraction p of discordant samples, by the formula of Connor (1987)."""
@@ -161,7 +174,7 @@ def test_samples_of_scores_of_splits():
     assert found.sizes.min() == 150  # rules trained on fewer samples are other rules
     sure = comparison_power(comparison, difference=9.0, n_simulations=20, random_state=0)
     assert (sure.value, list(sure.sizes)) == (150, [150])
-    assert sure.conclusion.startswith("The 150 samples at hand find a difference of 9")
+    assert sure.conclusion.startswith("The available 150 samples detect a difference of 9")
     # noncentral t on 9 degrees of freedom
     cut = stats.t.ppf(0.95, 9)
     for size, power in zip(found.sizes, found.powers, strict=True):
@@ -189,7 +202,7 @@ def test_the_number_needed_depends_on_no_size_at_hand(times, difference):
 def test_no_difference_is_never_found():
     found = comparison_power(RANKED, difference=0.0, n_simulations=20, random_state=0)
     assert found.value is None
-    assert "No study of up to 120000 samples" in found.conclusion
+    assert "No study with up to 120000 samples" in found.conclusion
 
 
 def test_seeds():

@@ -19,8 +19,8 @@ from sklearn.model_selection import (
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
-from skeval._resampling.folds import fold_plan, resolve_folds
-from skeval._resampling.task import check_task
+from skeval._resampling.splitters import fold_plan, resolve_folds
+from skeval._resampling.target import validate_data
 from skeval.model_selection import (
     compare_classifiers,
     compare_predictions,
@@ -93,7 +93,7 @@ def test_boolean_masks_and_lists_are_folds_too(cancer):
 def test_no_group_is_ever_split(cancer, estimator, cv):
     X, y = cancer
     groups = np.arange(60) % 20
-    X, target, groups = check_task(estimator, X, y, groups)
+    X, target, groups = validate_data(estimator, X, y, groups)
     tested = np.zeros(60, dtype=int)
     for train, test in resolve_folds(cv, X, target, groups, 0):
         assert not set(groups[train]) & set(groups[test])
@@ -105,7 +105,7 @@ def test_no_group_is_ever_split(cancer, estimator, cv):
 
 def test_default_is_ten_shuffled_stratified_folds(iris):
     X, y = iris
-    _, target, _ = check_task(GaussianNB(), X, y)
+    _, target, _ = validate_data(GaussianNB(), X, y)
     folds = list(resolve_folds(None, X, target, None, 0))
     assert len(folds) == 10
     for _, test in folds:

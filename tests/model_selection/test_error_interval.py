@@ -29,15 +29,20 @@ from sklearn.tree import DecisionTreeClassifier
 
 from skeval._inference.errors import nested_errors
 from skeval._inference.intervals import DRAWN
-from skeval._resampling.fits import fit_scheme
-from skeval._resampling.folds import (
-    bootstrap_scheme,
-    fold_scheme,
-    halves_scheme,
-    replacement_scheme,
-    subsample_scheme,
+from skeval._resampling.fit_loop import fit_each
+from skeval._resampling.fold_plans import (
+    Resampler,
+    deal_folds,
+    list_left_out,
+    repeated_folds,
+    replacements,
+    subsamples,
+    subsamples_of_halves,
 )
-from skeval._resampling.task import Target, Task, cases_of, check_task, resolve_loss
+from skeval._resampling.inputs import Inputs
+from skeval._resampling.losses import resolve_loss
+from skeval._resampling.sampling_units import units_of
+from skeval._resampling.target import Target, validate_data
 from skeval.model_selection import (
     bootstrap_error,
     cross_val_error,
@@ -45,7 +50,7 @@ from skeval.model_selection import (
     perturbation_interval,
     resubstitution_error,
 )
-from skeval.model_selection._interval_methods import ERROR_METHODS, nested_folds
+from skeval.model_selection._interval_methods import ERROR_METHODS, nested_losses
 from skeval.utils._checks import child_seed, root_seed
 
 RNG = np.random.default_rng(7)
@@ -85,7 +90,7 @@ WEIGHTED = [method for method, each in ERROR_METHODS.items() if each.takes_weigh
 
 def target_of(task):
     model, y, *_ = TASKS[task]
-    return check_task(model, X, y)[1]
+    return validate_data(model, X, y)[1]
 
 
 def splits_of(plan):
@@ -137,7 +142,7 @@ tasks = pytest.mark.parametrize("task", TASKS)
 @tasks
 def test_holdout(task):
     model, y, _, loss = TASKS[task]
-    (split,) = splits_of(subsample_scheme(cases_of(target_of(task)), 9, 1, root_seed(SEED)).plan)
+    (split,) = splits_of(subsamples(units_of(target_of(task)), 9, 1, root_seed(SEED)))
     result = found(task, "holdout")
     assert_agrees(result, task, *reference.holdout(model, X, y, split, loss))
     if task == "classes":
@@ -149,7 +154,7 @@ def test_holdout(task):
 @pytest.mark.parametrize("variance", ["all_pairs", "within_folds"])
 def test_cv_wald(task, variance):
     model, y, _, loss = TASKS[task]
-    splits = splits_of(fold_scheme(cases_of(target_of(task)), 4, 1, root_seed(SEED)).plan)
+    splits = splits_of(repeated_folds(units_of(target_of(task)), 4, 1, root_seed(SEED)))
     result = found(task, "cv_wald", n_folds=4, variance=variance)
     expected = reference.cv_wald(model, X, y, splits, loss, variance == "within_folds")
     assert_agrees(result, task, *expected)
@@ -160,7 +165,7 @@ def test_cv_wald(task, variance):
 @tasks
 def test_corrected_t(task):
     model, y, _, loss = TASKS[task]
-    splits = splits_of(subsample_scheme(cases_of(target_of(task)), 6, 7, root_seed(SEED)).plan)
+    splits = splits_of(subsamples(units_of(target_of(task)), 6, 7, root_seed(SEED)))
     result = found(task, "corrected_t", n_repeats=7, test_size=0.2)
     expected = reference.corrected_t(model, X, y, splits, loss)
     assert_agrees(result, task, *expected, t.ppf(0.95, 6))
@@ -169,8 +174,8 @@ def test_corrected_t(task):
 @tasks
 def test_conservative_z(task):
     model, y, _, loss = TASKS[task]
-    scheme = halves_scheme(cases_of(target_of(task)), 3, 3, 4, root_seed(SEED))
-    splits = splits_of(scheme.plan)
+    plan = subsamples_of_halves(units_of(target_of(task)), 3, 3, 4, root_seed(SEED))
+    splits = splits_of(plan)
     halves = [splits[start : start + 3] for start in range(3, len(splits), 3)]
     for one, other in zip(halves[::2], halves[1::2], strict=True):
         rows = [{*train, *test} for train, test in (*one, *other)]
@@ -186,7 +191,7 @@ def test_conservative_z(task):
 @tasks
 def test_nested_cv(task):
     model, y, _, loss = TASKS[task]
-    folds = fold_scheme(cases_of(target_of(task)), 4, 2, root_seed(SEED)).folds
+    folds = deal_folds(units_of(target_of(task)), 4, 2, root_seed(SEED))
     result = found(task, "nested_cv", n_folds=4, n_repeats=2)
     error, standard_error, _ = reference.nested_cv(model, X, y, folds, 4, loss)
     assert_agrees(result, task, error, standard_error)
@@ -198,19 +203,20 @@ def test_shared_fits_are_the_separate_ones(task):
     """The mean squared error before it is held between limits, from K(K+1)/2 fits and from K^2."""
     model, y, name, loss = TASKS[task]
     target = target_of(task)
-    cases, loss_fn = cases_of(target), resolve_loss(name, target)
-    read = Task(model, X, target, (loss_fn,), method="nested_cv")
-    scheme = fold_scheme(cases, 5, 3, root_seed(1), nested=True)
-    folds = nested_folds(read, scheme, list(fit_scheme(read, scheme)), loss_fn)
-    errors = nested_errors(folds, 5, N)
-    expected = reference.nested_cv(model, X, y, scheme.folds, 5, loss)[2]
+    cases, loss_fn = units_of(target), resolve_loss(name, target)
+    read = Inputs(model, X, target, (loss_fn,), method="nested_cv")
+    plan = repeated_folds(cases, 5, 3, root_seed(1), nested=True)
+    folds = deal_folds(cases, 5, 3, root_seed(1))
+    left_out, answers = list_left_out(5, nested=True), list(fit_each(read, plan))
+    errors = nested_errors(nested_losses(read, folds, left_out, answers, loss_fn), 5, N)
+    expected = reference.nested_cv(model, X, y, folds, 5, loss)[2]
     assert_allclose(errors.mse / errors.naive, expected, rtol=1e-11)
 
 
 @tasks
 def test_repeated_cv(task):
     model, y, _, loss = TASKS[task]
-    folds = fold_scheme(cases_of(target_of(task)), 4, 3, root_seed(SEED)).folds
+    folds = deal_folds(units_of(target_of(task)), 4, 3, root_seed(SEED))
     result = found(task, "repeated_cv", n_folds=4, n_repeats=3)
     error, spread, f, every = reference.repeated_cv(model, X, y, folds, 4, loss)
     assert_allclose(result.details["effective_n_samples"], N / f, rtol=1e-9)
@@ -226,7 +232,7 @@ def test_repeated_cv(task):
 @tasks
 def test_five_by_two(task):
     model, y, _, loss = TASKS[task]
-    splits = splits_of(fold_scheme(cases_of(target_of(task)), 2, 5, root_seed(SEED)).plan)
+    splits = splits_of(repeated_folds(units_of(target_of(task)), 2, 5, root_seed(SEED)))
     repeats = [splits[start : start + 2] for start in range(0, 10, 2)]
     expected = reference.five_by_two(model, X, y, repeats, loss)
     assert_agrees(found(task, "five_by_two"), task, *expected, t.ppf(0.95, 5))
@@ -235,8 +241,8 @@ def test_five_by_two(task):
 @tasks
 def test_replace_one_cv(task):
     model, y, _, loss = TASKS[task]
-    scheme = replacement_scheme(cases_of(target_of(task)), 3, root_seed(SEED))
-    splits = splits_of(scheme.plan)
+    plan = replacements(units_of(target_of(task)), 3, root_seed(SEED))
+    splits = splits_of(plan)
     half, others, fold = replaced_cases(splits)
     result = found(task, "replace_one_cv", n_folds=3)
     expected = reference.replace_one_cv(model, X, y, splits[:3], half, others, fold, loss)
@@ -260,10 +266,10 @@ def replaced_cases(splits):
     return half, others, [fold_of[row] for row in half]
 
 
-def resamples_of(scheme, number):
+def resamples_of(resampler, number, n_resamples):
     """The positions that each resample of a sample holds."""
-    sample = scheme.resampler.sample(number)
-    counts = [scheme.resampler.counts(number, b, sample) for b in range(scheme.n_resamples[number])]
+    sample = resampler.sample(number)
+    counts = [resampler.counts(number, b, sample) for b in range(n_resamples)]
     return sample.rows, [np.repeat(np.arange(N), c).tolist() for c in counts]
 
 
@@ -271,8 +277,8 @@ def resamples_of(scheme, number):
 def test_location_shifted_bootstrap(task):
     model, y, _, loss = TASKS[task]
     target = target_of(task)
-    scheme = bootstrap_scheme(cases_of(target), target, [15], root_seed(SEED))
-    _, resamples = resamples_of(scheme, 0)
+    resampler = Resampler(units_of(target), target, root_seed(SEED))
+    _, resamples = resamples_of(resampler, 0, 15)
     result = found(task, "location_shifted_bootstrap", n_resamples=15)
     expected = reference.location_shifted(model, X, y, resamples, loss, 0.9)
     assert_allclose([result.value, result.interval.low, result.interval.high], expected, **EXACT)
@@ -283,10 +289,10 @@ def test_location_shifted_bootstrap(task):
 def test_two_stage_bootstrap(task):
     model, y, _, loss = TASKS[task]
     target = target_of(task)
-    scheme = bootstrap_scheme(cases_of(target), target, [4, *[3] * 4], root_seed(SEED))
-    samples = [resamples_of(scheme, number) for number in range(1, 5)]
+    resampler = Resampler(units_of(target), target, root_seed(SEED))
+    samples = [resamples_of(resampler, number, 3) for number in range(1, 5)]
     result = found(task, "two_stage_bootstrap", n_resamples=4, n_inner_resamples=3)
-    resamples = resamples_of(scheme, 0)[1]
+    resamples = resamples_of(resampler, 0, 4)[1]
     expected = reference.two_stage(model, X, y, resamples, samples, loss, 0.9)
     assert_allclose([result.value, result.interval.low, result.interval.high], expected, **EXACT)
     assert result.details["n_fits"] == 5 + 4 * 4
@@ -312,14 +318,9 @@ def test_perturbation_is_that_of_perturbation_interval():
     result = error_interval(
         model, X, Y, method="perturbation", n_resamples=20, n_folds=3, random_state=SEED
     )
-    scheme = fold_scheme(cases_of(target_of("classes")), 3, 1, child_seed(root_seed(SEED), 0))
+    plan = repeated_folds(units_of(target_of("classes")), 3, 1, child_seed(root_seed(SEED), 0))
     expected = perturbation_interval(
-        model,
-        X,
-        Y,
-        n_resamples=20,
-        cv=splits_of(scheme.plan),
-        random_state=child_seed(root_seed(SEED), 2),
+        model, X, Y, n_resamples=20, cv=splits_of(plan), random_state=child_seed(root_seed(SEED), 2)
     )
     assert (result.value, result.standard_error) == (expected.value, expected.standard_error)
     assert_allclose(
@@ -549,9 +550,7 @@ def test_groups_of_one_sample_are_samples(task):
 
 def test_standard_error_of_groups_is_the_sandwich():
     result = error_interval(BAYES, X, Y, method="holdout", groups=GROUPS, random_state=1)
-    (split,) = splits_of(
-        subsample_scheme(cases_of(target_of("classes"), GROUPS), 5, 1, root_seed(1)).plan
-    )
+    (split,) = splits_of(subsamples(units_of(target_of("classes"), GROUPS), 5, 1, root_seed(1)))
     expected = reference.grouped_variance(result.replicates, GROUPS[split[1]])
     assert_allclose(result.standard_error**2, expected, rtol=1e-12)
     assert result.details["degrees_of_freedom"] == pytest.approx(4)
@@ -576,7 +575,7 @@ def test_weights_train_and_count(method):
     unweighted = error_interval(Ridge(), X, NUMBERS, **options)
     assert result.value != unweighted.value
     if method == "cv_wald":
-        folds = fold_scheme(cases_of(target_of("numbers")), 4, 1, root_seed(3)).folds[0]
+        folds = deal_folds(units_of(target_of("numbers")), 4, 1, root_seed(3))[0]
         losses = np.empty(N)
         for k in range(4):
             train = folds != k
@@ -755,18 +754,19 @@ def test_leaving_one_out_is_not_repeated():
 
 def test_plans_hold_what_their_names_say():
     target = Target(Y, np.unique(Y), Y)
-    cases = cases_of(target)
-    scheme = fold_scheme(cases, 5, 2, root_seed(0), nested=True)
-    sizes = np.array([np.bincount(fold, minlength=5) for fold in scheme.folds])
+    cases = units_of(target)
+    plan = repeated_folds(cases, 5, 2, root_seed(0), nested=True)
+    folds = deal_folds(cases, 5, 2, root_seed(0))
+    sizes = np.array([np.bincount(fold, minlength=5) for fold in folds])
     assert np.ptp(sizes) == 1
-    for fold in scheme.folds:  # classes are spread as evenly as they can be
+    for fold in folds:  # classes are spread as evenly as they can be
         table = np.histogram2d(Y, fold, bins=[np.arange(4) - 0.5, np.arange(6) - 0.5])[0]
         assert np.ptp(table, axis=1).max() <= 1
-    train, test = splits_of(scheme.plan)[5]
+    train, test = splits_of(plan)[5]
     assert sorted(train + test) == list(range(N))
-    assert set(scheme.folds[0][test]) == {0, 1}
-    assert scheme.describe(5) == "without folds 1 and 2 of repeat 1"
-    assert scheme.describe(15) == "without fold 1 of repeat 2"
+    assert set(folds[0][test]) == {0, 1}
+    assert plan.describe(5) == "without folds 1 and 2 of repeat 1"
+    assert plan.describe(15) == "without fold 1 of repeat 2"
     halves = np.concatenate(
         [
             np.arange(N)[cases.mask(cases.spread(np.arange(N), rng)[:13])]

@@ -199,25 +199,27 @@ def test_groups_whole():
     groups = np.repeat(np.arange(6), [2, 4, 6, 2, 4, 6])
     y = np.array(list("abaabb"))[groups]
     X[:, -1] = np.arange(24)
-    seen = set()
+    halves = [np.flatnonzero(groups < 3), np.flatnonzero(groups > 2)]
+    labels_of_half = []
 
     def witness(estimator, X, y):
-        of_group = [np.unique(y[groups == group]) for group in range(6)]
-        assert all(len(labels) == 1 for labels in of_group)
-        seen.add("".join(labels[0] for labels in of_group))
+        rows = X[:, -1].astype(int)
+        labels = [np.unique(y[groups[rows] == group]) for group in np.unique(groups[rows])]
+        assert all(len(of_group) == 1 for of_group in labels)
+        labels_of_half.append("".join(of_group[0] for of_group in labels))
         return 0.0
 
-    everything = [(np.arange(24), np.arange(24))]
     permutation_test(
         GaussianNB(),
         X,
         y,
-        cv=everything,
+        cv=[(halves[1], halves[0]), (halves[0], halves[1])],
         groups=groups,
         scoring=witness,
         n_permutations=300,
         random_state=0,
     )
+    seen = {a + b for a, b in zip(labels_of_half[::2], labels_of_half[1::2], strict=True)}
     assert len(seen) == 20  # 6 choose 3 arrangements of three a and three b
     assert all(arrangement.count("a") == 3 for arrangement in seen)
 
@@ -264,7 +266,7 @@ def test_sequential_stop_against_its_definition(h, sixty):
     assert (early.pvalue, early.n_resamples, early.details["n_exceedances"]) == (pvalue, used, h)
     assert early.details["stopped"]
     assert early.null_distribution.tolist() == whole.null_distribution[:used].tolist()
-    assert "stopped                   True" in str(early)
+    assert "stopped                    True" in str(early)
 
 
 def test_sequential_without_a_stop_is_the_plain_test():
@@ -358,14 +360,15 @@ def test_tuning_is_part_of_the_procedure():
 def test_undefined_scores():
     """An undefined null score counts against a finding, an undefined observed one is an error."""
     X, y = some_data(shift=5)
-    everything = [(np.arange(30), np.arange(30))]
+    test = np.r_[0:8, 22:30]
+    split = [(np.setdiff1d(np.arange(30), test), test)]
     calls = []
 
     def sometimes_nan(estimator, X, y):
         calls.append(0)
         return float("nan") if len(calls) in (3, 4) else estimator.score(X, y)
 
-    options = {"cv": everything, "scoring": sometimes_nan, "n_permutations": 19, "random_state": 0}
+    options = {"cv": split, "scoring": sometimes_nan, "n_permutations": 19, "random_state": 0}
     with pytest.warns(UndefinedMetricWarning, match="of 2 of 19 permutations is undefined"):
         result = permutation_test(GaussianNB(), X, y, **options)
     assert result.details["n_exceedances"] == 2
@@ -413,7 +416,7 @@ def test_bad_data_and_estimators():
 def test_a_fit_that_fails_says_why():
     X, y = some_data()
     X[0] = np.nan
-    with pytest.raises(ValueError, match="NaN"):
+    with pytest.raises(ValueError, match="missing values"):
         permutation_test(make_pipeline(SelectKBest(k=3), GaussianNB()), X, y, n_permutations=1)
 
 
@@ -590,6 +593,21 @@ def test_blocks_change_places():
     _, orders = orders_of(y, None, "rotations")
     for order in orders:
         assert not ((np.diff(order) - 1) % 300).any()
+
+
+def test_each_rotation_is_used_once():
+    """The P-value of n rotations, the observed order among them, is 1 / n at least."""
+    rng = np.random.default_rng(0)
+    y = np.random.default_rng(1).integers(0, 2, 24)
+    X = y[:, None] + 0.01 * rng.normal(size=(24, 1))
+    options = {"cv": 2, "exchange": "rotations", "random_state": 0}
+    found = permutation_test(GaussianNB(), X, y, n_permutations=999, **options)
+    assert len(found.null_distribution) == 23
+    assert found.pvalue >= 1 / 24
+    few = permutation_test(GaussianNB(), X, y, n_permutations=10, **options)
+    assert (few.null_distribution == found.null_distribution[:10]).all()
+    orders = orders_of(y, None, "rotations", 23)[1]
+    assert sorted(order[0] for order in orders) == list(range(1, 24))
 
 
 @pytest.mark.parametrize(

@@ -62,7 +62,8 @@ def test_samples_never_tested_say_nothing(data, n_tested, size):
     own = size * np.linspace(0.5, 2, 40)
     tested = np.random.default_rng(2).permutation(40)[:n_tested]
     model = DummyClassifier(strategy="constant", constant="yes")
-    folds = [(np.arange(40), tested)]
+    tests = [tested] if n_tested < 40 else [tested[:20], tested[20:]]
+    folds = [(np.setdiff1d(np.arange(40), test), test) for test in tests]
     options = {"weights": weights, "cv": folds, "sample_weight": own}
     result = interval(model, X, y, statistic="cross_validation", **options)
     share = own[tested] / own[tested].max()

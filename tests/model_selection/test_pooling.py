@@ -9,15 +9,18 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import LeaveOneGroupOut, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
 
+from skeval._inference.sites import PooledRate, SiteCounts
+from skeval.metrics import sensitivity_score
 from skeval.model_selection import (
     Estimate,
     EstimatesDisplay,
     cross_val_error,
+    metric_interval,
     new_site_error,
     pool_estimates,
     run_over_datasets,
 )
-from skeval.model_selection._pooling import find_between, pool
+from skeval.model_selection._pooling import count_errors, find_between, pool
 
 # Trials of the BCG vaccine (Colditz et al. 1994): with and without tuberculosis, of the treated and
 # of the others, as metafor has them in `dat.bcg`.
@@ -131,9 +134,13 @@ def test_sites_are_left_out_one_by_one():
     wrong = predicted != Y
     errors = np.array([wrong[town == SITE].mean() for town in np.unique(SITE)])
     assert found.replicates.tolist() == errors.tolist()
-    scaled = pool(np.arcsin(np.sqrt(errors)), np.full(6, 0.25 / 39))
-    assert found.value == pytest.approx(np.sin(scaled.mean) ** 2)
-    assert found.interval.low == pytest.approx(np.sin(scaled.limits(0.95)[0]) ** 2)
+    pooled = PooledRate(SiteCounts(40 * errors, np.full(6, 40.0)))
+    assert found.value == pytest.approx(pooled.mean)
+    assert found.interval.low == pytest.approx(pooled.limits(0.95)[0])
+    scaled = new_site_error(LogisticRegression(), X, Y, SITE, scale="arcsine")
+    expected = pool(np.arcsin(np.sqrt(errors)), 0.25 / np.full(6, 40.0))
+    assert scaled.value == pytest.approx(np.sin(expected.mean) ** 2)
+    assert scaled.interval.low == pytest.approx(np.sin(expected.limits(0.95)[0]) ** 2)
     beyond = found.confidence_interval(method="prediction")
     assert beyond.low <= found.interval.low <= found.interval.high <= beyond.high
     assert f"[{beyond.low:.4f}, {beyond.high:.4f}]" in found.details["another_site"]
@@ -201,6 +208,57 @@ def test_an_error_of_0_has_a_weight():
         LogisticRegression(), X, np.where(SITE == "town 0", X[:, 0] > 0, Y), SITE
     )
     assert np.isfinite(found.interval.low)
+
+
+def test_no_errors_at_all_have_an_exact_upper_limit():
+    """0 errors of 260 samples at 7 sites: 3.69 / 260 is Clopper and Pearson's limit."""
+    sites = np.repeat(np.arange(7), [37] * 6 + [38])
+    labels = np.tile([0, 1], 130)
+    found = new_site_error(
+        GaussianNB(), labels[:, None] * 9.0 + RNG.random((260, 1)), labels, sites
+    )
+    assert found.value == found.interval.low == 0
+    assert 0.0141 < found.interval.high < 0.0160
+    assert found.confidence_interval(method="prediction").high > found.interval.high
+
+
+def test_weights_reduce_the_samples_of_a_site_without_errors():
+    sites, labels = np.repeat(np.arange(5), 40), np.tile([0, 1], 100)
+    features = labels[:, None] * 9.0 + RNG.random((200, 1))
+    weight = np.ones(200)
+    plain = new_site_error(GaussianNB(), features, labels, sites, sample_weight=weight)
+    weight[::40] = 1000.0
+    found = new_site_error(GaussianNB(), features, labels, sites, sample_weight=weight)
+    assert found.interval.high > 10 * plain.interval.high
+
+
+@pytest.mark.parametrize("scale", ["binomial", "arcsine"])
+def test_a_share_of_1_counts_its_own_samples(scale):
+    """Sensitivity 10 of 10 among 200 samples has the weight of 10, not of 200."""
+    sites = {}
+    for at, (hits, positives) in enumerate([(10, 10), (80, 100), (78, 100), (9, 12)]):
+        truth, called = (1 * (np.arange(200) < count) for count in (positives, hits))
+        sites[at] = metric_interval(sensitivity_score, truth, called)
+    counted = count_errors(sites)
+    assert counted.sizes == pytest.approx([10, 100, 100, 12], rel=1e-6)
+    assert counted.errors == pytest.approx([10, 80, 78, 9], rel=1e-6)
+    low, high = (
+        pool_estimates({name: sites[name] for name in kept}, scale=scale).value
+        for kept in ([1, 2, 3], [0, 1, 2, 3])
+    )
+    assert high - low < (0.03 if scale == "binomial" else 0.1)
+
+
+def test_one_imprecise_site_does_not_widen_the_prediction():
+    values = [0.05, 0.12, 0.18, 0.02, 0.11, 0.3]
+    ends = [
+        pool_estimates(values, [0.03] * 5 + [error], scale="identity").confidence_interval(
+            method="prediction"
+        )
+        for error in (10.0, 100.0, 1e4)
+    ]
+    for one in ends:
+        assert (one.low, one.high) == pytest.approx((ends[0].low, ends[0].high), abs=1e-3)
 
 
 TWICE = pd.DataFrame({"value": [0.1, 0.2], "standard_error": [0.1, 0.1]}, index=["a", "a"])

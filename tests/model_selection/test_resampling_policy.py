@@ -12,8 +12,8 @@ from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 
-from skeval._resampling import plan as plan_module
-from skeval._resampling.folds import fold_plan
+from skeval._resampling import plans as plan_module
+from skeval._resampling.splitters import fold_plan
 from skeval.model_selection import (
     BootstrapSplit,
     bootstrap_error,

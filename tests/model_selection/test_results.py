@@ -207,3 +207,21 @@ def test_a_metric_is_read_by_every_method_that_its_numbers_allow(name):
         assert result.confidence_interval(method=method) == expected[method]
     with pytest.raises(ValueError, match=r"method must be one of .*; got 'bayes'"):
         result.confidence_interval(method="bayes")
+
+
+def test_a_latex_table_has_names_estimates_and_intervals():
+    y, predicted = [0, 1] * 20, [0, 1, 1, 1] * 10
+    both = metric_interval({"right": "accuracy", "mean": "f1"}, y, predicted)
+    lines = [line.split(" & ") for line in both.to_latex().splitlines() if " & " in line]
+    assert [line[0] for line in lines] == ["", "right", "mean"]
+    assert lines[0][1:] == ["estimate", r"interval \\"]
+    low, high = both["right"].interval.low, both["right"].interval.high
+    assert lines[1][1:] == ["0.75", rf"[{low:.4f}, {high:.4f}] \\"]
+    assert both["right"].to_latex(columns=["method"]).count("&") == 2
+    assert both["right"].to_latex().splitlines()[4].startswith("accuracy")
+
+
+def test_a_dict_of_results_is_printed_with_intervals():
+    both = metric_interval(["accuracy", "f1"], [0, 1] * 20, [0, 1, 1, 1] * 10)
+    for line, (name, each) in zip(str(both).splitlines(), both.items(), strict=True):
+        assert line.split(None, 1) == [name, f"{each.value:.4f} {each.interval}"]

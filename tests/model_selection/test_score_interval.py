@@ -26,8 +26,9 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import scale
 from sklearn.svm import SVC
 
-from skeval._resampling.folds import fold_scheme, halves_scheme, subsample_scheme
-from skeval._resampling.task import cases_of, check_task
+from skeval._resampling.fold_plans import repeated_folds, subsamples, subsamples_of_halves
+from skeval._resampling.sampling_units import units_of
+from skeval._resampling.target import validate_data
 from skeval.metrics._scorers import range_of
 from skeval.model_selection import Estimate, error_interval, score_interval
 from skeval.model_selection._interval_methods import ERROR_METHODS
@@ -65,7 +66,7 @@ def areas_of(splits):
 
 
 def cases():
-    return cases_of(check_task(BAYES, X, Y)[1])
+    return units_of(validate_data(BAYES, X, Y)[1])
 
 
 @pytest.mark.parametrize("scoring", ["roc_auc", area], ids=["name", "function"])
@@ -80,7 +81,7 @@ def test_corrected_t(scoring):
         test_size=0.2,
         random_state=2,
     )
-    areas = areas_of(splits_of(subsample_scheme(cases(), 16, 8, root_seed(2)).plan))
+    areas = areas_of(splits_of(subsamples(cases(), 16, 8, root_seed(2))))
     error = np.sqrt(variance(areas) * (1 / 8 + 16 / 64))
     assert_allclose(result.replicates, areas, rtol=1e-12)
     assert_allclose([result.value, result.standard_error], [mean(areas), error], rtol=1e-12)
@@ -94,7 +95,7 @@ def test_corrected_t(scoring):
 def test_conservative_z():
     options = {"n_repeats": 4, "n_pairs": 3, "test_size": 0.2, "random_state": 2}
     result = score_interval(BAYES, X, Y, scoring=area, method="conservative_z", **options)
-    areas = areas_of(splits_of(halves_scheme(cases(), 16, 4, 3, root_seed(2)).plan))
+    areas = areas_of(splits_of(subsamples_of_halves(cases(), 16, 4, 3, root_seed(2))))
     a, b = np.reshape(areas[4:], (3, 2, 4)).mean(axis=2).T
     error = np.sqrt(np.sum((a - b) ** 2) / 6)
     assert_allclose([result.value, result.standard_error], [mean(areas[:4]), error], rtol=1e-12)
@@ -196,9 +197,7 @@ def test_default_scores():
     assert result.name == "r2"
     assert result.interval.high <= 1
     splits = splits_of(
-        subsample_scheme(
-            cases_of(check_task(Ridge(), X_NUMBERS, NUMBERS)[1]), 6, 50, root_seed(0)
-        ).plan
+        subsamples(units_of(validate_data(Ridge(), X_NUMBERS, NUMBERS)[1]), 6, 50, root_seed(0))
     )
     expected = [
         r2_score(NUMBERS[test], Ridge().fit(X_NUMBERS[a], NUMBERS[a]).predict(X_NUMBERS[test]))
@@ -229,7 +228,7 @@ def test_repeated_cross_validation_scores_all_samples_together():
     weighted = {"sample_weight": np.repeat([1.0, 3.0], 40)}
     told = score_interval(BAYES, X, Y, scoring=["f1"], **weighted, **options)["f1"]
     assert told.value != found["f1"].value
-    plan = fold_scheme(cases(), 4, 3, root_seed(5)).plan
+    plan = repeated_folds(cases(), 4, 3, root_seed(5))
     tables, areas, pairs = np.zeros((3, 2, 2)), 0.0, 0
     for fit, (train, test) in enumerate(splits_of(plan)):
         model = GaussianNB().fit(X[train], Y[train])
@@ -252,9 +251,9 @@ def test_repeated_cross_validation_of_numbers():
     scoring = ["r2", "neg_root_mean_squared_error", "neg_mean_absolute_error"]
     options = {"n_folds": 4, "n_repeats": 3, "random_state": 5}
     found = score_interval(Ridge(), X_NUMBERS, NUMBERS, scoring=scoring, **options)
-    task = cases_of(check_task(Ridge(), X_NUMBERS, NUMBERS)[1])
+    inputs = units_of(validate_data(Ridge(), X_NUMBERS, NUMBERS)[1])
     squares = []
-    for train, test in splits_of(fold_scheme(task, 4, 3, root_seed(5)).plan):
+    for train, test in splits_of(repeated_folds(inputs, 4, 3, root_seed(5))):
         predicted = Ridge().fit(X_NUMBERS[train], NUMBERS[train]).predict(X_NUMBERS[test])
         squares += [*(NUMBERS[test] - predicted) ** 2]
     assert_allclose(found["r2"].value, 1 - np.mean(squares) / np.var(NUMBERS), rtol=1e-10)
@@ -392,7 +391,7 @@ def test_failed_fits_are_left_out(scoring):
 
 def test_a_score_that_never_varies_has_no_interval():
     apart = X + 1e4 * Y[:, None]
-    with pytest.warns(UndefinedMetricWarning, match="nothing varies around 1"):
+    with pytest.warns(UndefinedMetricWarning, match="the values do not vary around 1"):
         result = score_interval(
             LogisticRegression(),
             apart,

@@ -11,51 +11,33 @@ from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
-from skeval.model_selection import (
-    BootstrapSplit,
-    bootstrap_error,
-    make_bootstrap_scorer,
-    refit_632,
-    score_632,
-)
+from skeval.model_selection import BootstrapSplit, bootstrap_error, refit_632, score_632
+from skeval.model_selection._tuning import read_search
 
 
-def test_cross_validate_and_score_632_give_the_bootstrap_estimate(cancer):
-    cv = BootstrapSplit(25, include_resubstitution=True, random_state=2)
-    scores = cross_validate(GaussianNB(), *cancer, cv=cv)["test_score"]
-    assert len(scores) == cv.get_n_splits() == 26
-    result = bootstrap_error(
-        GaussianNB(), *cancer, method=".632", n_resamples=25, average="bootstraps", random_state=2
-    )
-    assert scores[0] == pytest.approx(1 - result.details["resubstitution"])
-    np.testing.assert_allclose(1 - scores[1:], result.replicates)
-    assert score_632(scores, cv=cv) == pytest.approx(1 - result.value)
+def run(model, data, n=25, seed=2, **options):
+    cv = BootstrapSplit(n, random_state=seed)
+    return cross_validate(model, *data, cv=cv, return_estimator=True, **options)
 
 
-def with_resubstitution(n_splits):
-    return BootstrapSplit(n_splits, include_resubstitution=True)
+def test_the_mean_is_the_out_of_bag_score_and_score_632_the_estimate(cancer):
+    options = {"n_resamples": 25, "average": "bootstraps", "random_state": 2}
+    result = bootstrap_error(GaussianNB(), *cancer, method=".632", **options)
+    res = run(GaussianNB(), cancer, return_train_score=True)
+    assert res["test_score"].mean() == pytest.approx(1 - result.details["oob"])
+    np.testing.assert_allclose(1 - res["test_score"], result.replicates)
+    assert score_632(res, *cancer) == pytest.approx(1 - result.value)
+    # without the samples: the rules on their own resamples stand in for the fit on all samples
+    expected = 0.368 * res["train_score"].mean() + 0.632 * res["test_score"].mean()
+    assert score_632(res) == pytest.approx(expected)
+    assert abs(score_632(res) - (1 - result.value)) < 0.01
 
 
-def test_score_632_by_hand():
-    assert score_632([1.0, 0.5, 0.7], cv=with_resubstitution(2)) == pytest.approx(
-        0.368 + 0.632 * 0.6
-    )
-    assert isinstance(score_632((1, 0), cv=with_resubstitution(1)), float)
-
-
-def test_scores_without_the_resubstitution_score_are_refused(cancer):
-    cv = BootstrapSplit(25, random_state=2)
-    scores = cross_validate(GaussianNB(), *cancer, cv=cv)["test_score"]
-    with pytest.raises(ValueError, match=r"first .* has to be the resubstitution score; got Boo"):
-        score_632(scores, cv=cv)
-    with pytest.raises(ValueError, match=r"there are 25; it makes 26"):
-        score_632(scores, cv=with_resubstitution(25))
-    with pytest.raises(ValueError, match=r"got 5\."):
-        score_632(scores, cv=5)
-    grid = {"n_neighbors": [1, 5]}
-    search = GridSearchCV(KNeighborsClassifier(), grid, cv=cv, refit=partial(refit_632, cv=cv))
-    with pytest.raises(ValueError, match="has to be the resubstitution score"):
-        search.fit(*cancer)
+def test_score_632_of_several_scores(cancer):
+    res = run(GaussianNB(), cancer, scoring=["accuracy", "neg_log_loss"])
+    one = run(GaussianNB(), cancer, scoring="neg_log_loss")
+    several = score_632(res, *cancer, scoring="neg_log_loss", metric="neg_log_loss")
+    assert several == score_632(one, *cancer, scoring="neg_log_loss")
 
 
 def test_splits_are_resamples(cancer):
@@ -67,50 +49,46 @@ def test_splits_are_resamples(cancer):
         assert sorted({*train, *test}) == list(range(len(y)))
         assert not set(train) & set(test)
         assert len(set(y[train])) == 2
-    first = next(iter(BootstrapSplit(10, include_resubstitution=True).split(X, y)))
-    assert [part.tolist() for part in first] == [list(range(len(y)))] * 2
 
 
 def test_grid_search_picks_the_best_632(cancer):
     grid = {"n_neighbors": [1, 5, 25]}
-    cv = BootstrapSplit(15, include_resubstitution=True, random_state=0)
-    search = GridSearchCV(KNeighborsClassifier(), grid, cv=cv, refit=partial(refit_632, cv=cv))
-    search.fit(*cancer)
+    cv = BootstrapSplit(5, random_state=0)
+    options = {"cv": cv, "refit": refit_632, "return_train_score": True}
+    search = GridSearchCV(KNeighborsClassifier(), grid, **options).fit(*cancer)
     by_hand = [
-        score_632(cross_validate(KNeighborsClassifier(k), *cancer, cv=cv)["test_score"], cv=cv)
+        score_632(run(KNeighborsClassifier(k), cancer, 5, 0, return_train_score=True))
         for k in grid["n_neighbors"]
     ]
     assert len(set(by_hand)) == 3
     assert search.best_index_ == np.argmax(by_hand)
-    # the mean over all splits prefers no other weight than 1/16 for the resubstitution score
-    assert search.best_params_ == {"n_neighbors": grid["n_neighbors"][np.argmax(by_hand)]}
 
 
 def test_weights_of_the_two_parts_decide():
     results = {
-        "split0_test_score": [1.0, 0.0, 0.5],
+        "mean_train_score": [1.0, 0.0, 0.5],
+        "split0_test_score": [0.3, 0.9, 0.5],
         "split1_test_score": [0.3, 0.9, 0.5],
-        "split2_test_score": [0.3, 0.9, 0.5],
     }
-    assert refit_632(results, cv=with_resubstitution(2)) == 1  # 0.5576, 0.5688, 0.5
-    results["split0_test_score"] = [1.0, -0.05, 0.5]
-    assert refit_632(results, cv=with_resubstitution(2)) == 0
-    results["split1_test_score"] = [np.nan, 0.9, 0.5]
-    assert refit_632(results, cv=with_resubstitution(2)) == 1
+    assert refit_632(results) == 1  # 0.5576, 0.5688, 0.5
+    results["mean_train_score"] = [1.0, -0.05, 0.5]
+    assert refit_632(results) == 0
+    results["split0_test_score"] = [np.nan, 0.9, 0.5]
+    assert refit_632(results) == 1
 
 
 def test_several_metrics(cancer):
-    cv = BootstrapSplit(8, include_resubstitution=True, random_state=0)
     search = GridSearchCV(
         KNeighborsClassifier(),
         {"n_neighbors": [1, 25]},
-        cv=cv,
+        cv=BootstrapSplit(4, random_state=0),
         scoring=["accuracy", "neg_log_loss"],
-        refit=partial(refit_632, cv=cv, metric="neg_log_loss"),
+        refit=partial(refit_632, metric="neg_log_loss"),
+        return_train_score=True,
     ).fit(*cancer)
-    # one neighbour is certain and wrong now and then
+    # one neighbor is certain, and wrong now and then
     assert search.best_params_ == {"n_neighbors": 25}
-    assert refit_632(search.cv_results_, cv=cv, metric="accuracy") == 0
+    assert refit_632(search.cv_results_, metric="accuracy") == 0
 
 
 def test_regression_target_of_whole_numbers_is_no_set_of_classes():
@@ -118,12 +96,12 @@ def test_regression_target_of_whole_numbers_is_no_set_of_classes():
     X, y = X[:60], y[:60]
     assert np.all(y == np.floor(y))
     assert min(np.unique(y, return_counts=True)[1]) == 1
-    cv = BootstrapSplit(5, include_resubstitution=True, random_state=0)
-    scores = cross_validate(Ridge(), X, y, cv=cv, scoring="neg_mean_squared_error")["test_score"]
+    res = run(Ridge(), (X, y), 5, 0, scoring="neg_mean_squared_error")
     result = bootstrap_error(
         Ridge(), X, y, method=".632", n_resamples=5, random_state=0, average="bootstraps"
     )
-    assert score_632(scores, cv=cv) == pytest.approx(-result.value)
+    found = score_632(res, X, y, scoring="neg_mean_squared_error")
+    assert found == pytest.approx(-result.value)
 
 
 @pytest.mark.parametrize("y", [None, np.eye(12)[:, :3], np.linspace(0, 1, 12)])
@@ -134,10 +112,7 @@ def test_targets_without_classes(y):
 
 def test_repr_pickle_and_seed():
     cv = BootstrapSplit(3, stratify=True, random_state=1)
-    expected = (
-        "BootstrapSplit(n_splits=3, stratify=True, include_resubstitution=False, random_state=1)"
-    )
-    assert repr(cv) == expected
+    assert repr(cv) == "BootstrapSplit(n_splits=3, stratify=True, random_state=1)"
     X, y = np.zeros((10, 1)), np.repeat([0, 1], 5)
 
     def trains(split):
@@ -176,17 +151,15 @@ def test_repr_pickle_and_seed():
             lambda: next(BootstrapSplit().split(np.zeros((1, 1)), [0])),
             "X must hold at least 2 samples for a bootstrap, got 1",
         ),
-        (lambda: score_632([0.5], cv=with_resubstitution(1)), "there are 1; it makes 2"),
+        (lambda: score_632({"test_score": [0.5]}), "must hold 'train_score', .*return_train_score"),
+        (lambda: score_632({"test_score": [0.5]}, [[1.0]], [0]), "return_estimator=True"),
+        (lambda: score_632({"test_score": [0.5]}, [[1.0]]), "X and y must be given both"),
+        (lambda: score_632({"test_score": [0.5, np.nan]}), "contains NaN"),
+        (lambda: score_632({"test_f1": [0.5]}), "must hold 'test_score'"),
+        (lambda: refit_632({}), "split scores of the metric 'score'"),
+        (lambda: refit_632({"split0_test_score": [0.5]}), "search with return_train_score=True"),
         (
-            lambda: score_632([[0.5, 1]], cv=with_resubstitution(1)),
-            r"scores must be a vector, got shape \(1, 2\)",
-        ),
-        (lambda: score_632([0.5, np.nan], cv=with_resubstitution(1)), "scores contains NaN"),
-        (lambda: refit_632({}, cv=with_resubstitution(1)), "split scores of the metric 'score'"),
-        (
-            lambda: refit_632(
-                {f"split{i}_test_score": [np.nan] for i in range(2)}, cv=with_resubstitution(1)
-            ),
+            lambda: refit_632({"split0_test_score": [np.nan], "mean_train_score": [1.0]}),
             "no candidate whose 'score' is a number",
         ),
     ],
@@ -211,36 +184,26 @@ def test_bad_labels_and_groups(given, message):
         list(BootstrapSplit(2, random_state=0).split(np.ones((6, 1)), **given))
 
 
-@pytest.mark.parametrize("several", [False, True])
-def test_a_search_by_the_bootstrap_scorer_keeps_its_best_score(cancer, several):
-    """It is the estimate of the best candidate, and all candidates see the same resamples."""
-    X, y = cancer
-    scorer = pickle.loads(pickle.dumps(make_bootstrap_scorer(n_resamples=12, random_state=3)))
-    scoring = {"plus": scorer, "accuracy": "accuracy"} if several else scorer
-    everything = np.arange(len(y))
-    search = GridSearchCV(
-        KNeighborsClassifier(),
-        {"n_neighbors": [1, 5, 25]},
-        scoring=scoring,
-        refit="plus" if several else True,
-        cv=[(everything, everything)],
-    ).fit(X, y)
-    expected = [
-        1 - bootstrap_error(KNeighborsClassifier(k), X, y, n_resamples=12, random_state=3).value
-        for k in (1, 5, 25)
-    ]
-    found = search.cv_results_["mean_test_plus" if several else "mean_test_score"]
-    assert found.tolist() == pytest.approx(expected)
-    assert search.best_index_ == np.argmax(expected)
-    assert search.best_score_ == pytest.approx(max(expected))
+def test_a_halving_search_chooses_from_its_last_round():
+    results = {
+        "mean_train_score": np.array([1.0, 0.9, 0.8]),
+        "split0_test_score": np.array([0.9, 0.7, 0.6]),
+        "split1_test_score": np.array([0.9, 0.7, 0.6]),
+        "iter": np.array([0, 1, 1]),
+    }
+    assert refit_632(results) == 1
+    del results["iter"]
+    assert refit_632(results) == 0
 
 
-def test_the_bootstrap_scorer_draws_its_seed_once_and_turns_losses():
-    X, y = load_diabetes(return_X_y=True)
-    X, y = X[:60], y[:60]
-    scorer = make_bootstrap_scorer(".632", n_resamples=5)
-    assert scorer(Ridge(), X, y) == scorer(Ridge(), X, y) < 0
-    options = {"n_resamples": 5, "random_state": scorer.random_state}
-    assert scorer(Ridge(), X, y) == -bootstrap_error(Ridge(), X, y, method=".632", **options).value
-    with pytest.raises(ValueError, match=r"method must be one of .*; got '633'"):
-        make_bootstrap_scorer("633")
+@pytest.mark.parametrize("refit", [refit_632, partial(refit_632, metric="score")])
+def test_the_optimism_is_of_the_score_that_selected(refit):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 4)), np.repeat([0, 1], 30)
+    options = {"cv": BootstrapSplit(10, random_state=0), "refit": refit, "return_train_score": True}
+    search = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 5, 15]}, **options)
+    found = read_search(search.fit(X, y), X[:0], y[:0])
+    table, best = search.cv_results_, search.best_index_
+    scores = (table[f"mean_{part}_score"][best] for part in ("train", "test"))
+    assert found.inner == pytest.approx(np.dot([0.368, 0.632], list(scores)))
+    assert found.inner > table["mean_test_score"][best]

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 from helpers.coverage import consistent_with
-from scipy.stats import binom, norm
+from scipy.stats import beta, binom, norm
 from sklearn.metrics import confusion_matrix
 
 import skeval
@@ -61,8 +61,28 @@ def test_choice_and_optimism_are_those_of_a_loop(rule):
         NAMES, find_shares(y, score >= cut), np.array(gaps).T, strict=True
     ):
         assert found[name].details["apparent"] == pytest.approx(apparent)
+        if rule != "youden" and name in rule:
+            continue  # the rule fixes this share, see below
         assert found[name].value == pytest.approx(np.clip(apparent - np.nanmean(gap), 0, 1))
         assert found[name].standard_error == pytest.approx(np.nanstd(gap, ddof=1))
+
+
+@pytest.mark.parametrize("name", ["sensitivity", "specificity"])
+def test_a_fixed_share_has_the_distribution_of_order_statistics(name):
+    rng = np.random.default_rng(6)
+    gaps = []
+    for seed in range(60):
+        y = np.arange(40) % 2
+        score = rng.normal(y)
+        share = threshold_measures(
+            y, score, threshold={name: 0.9}, n_resamples=20, random_state=seed
+        )
+        one, cut = share[name], share["threshold"].value
+        assert one.details["apparent"] == pytest.approx(0.9)
+        known = beta.ppf(0.025, 18, 3), beta.ppf(0.975, 19, 2)
+        np.testing.assert_allclose([one.interval.low, one.interval.high], known)
+        gaps.append(one.value - (norm.cdf(cut) if name == "specificity" else norm.sf(cut - 1)))
+    assert abs(np.mean(gaps)) < 3 * np.std(gaps) / np.sqrt(60)
 
 
 @pytest.mark.parametrize("extra", [{}, {"groups"}, {"sample_weight"}])
@@ -153,6 +173,13 @@ def count_hits(n_sets, n, share, rule, n_resamples):
 @pytest.mark.simulated
 def test_intervals_at_a_chosen_threshold_hold_the_truth():
     assert all(consistent_with(hits, 60) for hits in count_hits(60, 100, 0.4, "youden", 60))
+
+
+@pytest.mark.simulated
+@pytest.mark.parametrize("rule", [{"specificity": 0.95}, {"sensitivity": 0.9}], ids=str)
+def test_intervals_of_a_fixed_share_hold_the_truth_of_a_rare_class(rule):
+    hits = dict(zip(NAMES, count_hits(60, 60, 0.2, rule, 20), strict=True))
+    assert binom.cdf(hits[next(iter(rule))], 60, 0.95) > 0.01
 
 
 @pytest.mark.slow

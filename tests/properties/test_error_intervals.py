@@ -16,8 +16,9 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from skeval._inference.intervals import jeffreys_interval, make_limits, wilson_interval
-from skeval._resampling.fits import OutOfFold
-from skeval._resampling.task import cases_of, check_task
+from skeval._resampling.predictions import Predictions
+from skeval._resampling.sampling_units import units_of
+from skeval._resampling.target import validate_data
 from skeval.feature_selection import selection_bias
 from skeval.metrics import (
     break_even_point,
@@ -116,7 +117,7 @@ def test_no_error_with_weights_counts_effective_samples():
 @pytest.mark.parametrize("form", ["normal", "pivotal", "symmetric", "quantile"])
 def test_a_form_without_width_says_so(form):
     result = perturbation_interval(SVM, APART, CLASSES, n_resamples=40, random_state=0)
-    with pytest.warns(UndefinedMetricWarning, match="nothing varies around 0"):
+    with pytest.warns(UndefinedMetricWarning, match="the values do not vary around 0"):
         found = result.confidence_interval(method=form)
     assert np.isnan([found.low, found.high]).all()
 
@@ -147,10 +148,10 @@ NOTHING_VARIES = {
 
 @pytest.mark.parametrize("name", NOTHING_VARIES)
 def test_where_nothing_varies_there_is_no_interval(name):
-    with pytest.warns(UndefinedMetricWarning, match="nothing varies around"):
+    with pytest.warns(UndefinedMetricWarning, match="the values do not vary around"):
         result = NOTHING_VARIES[name]()
     assert np.isnan([result.interval.low, result.interval.high]).all()
-    with pytest.warns(UndefinedMetricWarning, match="nothing varies around"):
+    with pytest.warns(UndefinedMetricWarning, match="the values do not vary around"):
         found = result.confidence_interval()
     assert np.isnan([found.low, found.high]).all()
 
@@ -229,11 +230,11 @@ def test_hold_out():
 def predict_out_of_fold(y, response, predicted, estimator):
     """Return repeated folds, each sample its own, in which a model answered as it is told."""
     n_repeats, n = response.shape[:2]
-    _, target, _ = check_task(estimator, np.arange(n)[:, None], y)
+    _, target, _ = validate_data(estimator, np.arange(n)[:, None], y)
     fold = np.tile(np.arange(n) % 2, n_repeats)
-    return OutOfFold(
+    return Predictions(
         target=target,
-        cases=cases_of(target),
+        cases=units_of(target),
         weight=np.ones(n),
         row=np.tile(np.arange(n), n_repeats),
         repeat=np.repeat(np.arange(n_repeats), n),

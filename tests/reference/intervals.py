@@ -119,14 +119,26 @@ def degrees_of_mean(every, n, f):
     """Satterthwaite's degrees of freedom, and 2 alpha at most where alpha < 2: Hill's estimate."""
     centre, squared = mean(every), variance(every, 0)
     kurtosis = mean([(value - centre) ** 4 for value in every]) / squared**2
-    degrees = min(n / f - 1, 2 * n / (f * (kurtosis - 1)))
-    k = round(max(10, math.sqrt(n)) * len(every) / n)
-    largest = sorted(every, reverse=True)[: k + 1]
-    if len(every) > 2 * k and largest[0] > largest[k] > 0:
-        alpha = 1 / mean([math.log(value / largest[k]) for value in largest[:k]])
-        if alpha < 2:
-            degrees = min(degrees, 2 * max(1.0, alpha))
+    degrees = min(n / f - 1, 2 * n / (kurtosis - 1))
+    k, times = round(max(10, math.sqrt(n))), len(every) // n
+    largest = sorted(every, reverse=True)[times // 2 :: times][: k + 1]
+    if n > 2 * k and largest[k] > 0:
+        spacings = [i * math.log(largest[i - 1] / largest[i]) for i in range(1, k + 1)]
+        if 2 * sum(s > 0 for s in spacings) > k and tail_pvalue(spacings) >= 0.05:
+            alpha = 1 / mean(spacings)
+            degrees = min(degrees, 2 * max(1.0, alpha)) if alpha < 2 else degrees
     return max(1.0, degrees)
+
+
+def tail_pvalue(spacings):
+    """Fisher's (1929) exact P-value of the largest of exponential variables in their sum."""
+    k, share = len(spacings), max(spacings) / sum(spacings)
+    terms = (
+        (-1) ** (j - 1) * math.comb(k, j) * (1 - j * share) ** (k - 1)
+        for j in range(1, k + 1)
+        if j * share < 1
+    )
+    return sum(terms)
 
 
 def shared_variance(losses, fold, weights):

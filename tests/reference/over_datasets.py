@@ -1,6 +1,6 @@
 """The slow, obvious definitions of the tests of classifiers over data sets."""
 
-from itertools import product
+from itertools import permutations, product
 
 import numpy as np
 from scipy import integrate, stats
@@ -15,6 +15,16 @@ def mean_ranks(scores):
             same = sum(other == row[j] for other in row)
             means[j] += (better + (same + 1) / 2) / n
     return means
+
+
+def friedman_pvalue(ranks):
+    """By all orders of the ranks of every row."""
+
+    def size(rows):
+        return sum(sum(column) ** 2 for column in zip(*rows, strict=True))
+
+    tables = list(product(*(permutations(row) for row in ranks)))
+    return sum(size(table) >= size(ranks) - 1e-9 for table in tables) / len(tables)
 
 
 def signed_rank_pvalue(differences):

@@ -128,7 +128,7 @@ def test_no_structure_is_one_cluster():
     X = np.random.default_rng(0).normal(size=(80, 2))
     report = evaluate_clusterer(KMEANS, X, n_clusters=[2, 4], n_repeats=4, random_state=0)
     assert report.n_clusters == 1
-    assert "Choice: one cluster, since no k tried has a mean prediction strength" in str(report)
+    assert "No clear clusters (k = 1): no k tried has a mean prediction strength" in str(report)
     assert "chosen" not in str(report)
     assert report.warnings == ()
     assert not any(row["chosen"] for row in report.rows())
@@ -136,19 +136,22 @@ def test_no_structure_is_one_cluster():
 
 def test_warnings_say_what_to_know_before_quoting_the_choice():
     at_the_end = evaluate_clusterer(KMEANS, BLOBS, n_clusters=[2, 3], n_repeats=2, random_state=0)
-    assert at_the_end.warnings == ("3 is the largest k tried: a larger one may do as well.",)
+    assert at_the_end.warnings == (
+        "Largest k chosen: 3 is the largest number of clusters tried; a larger one may be as good.",
+    )
     labels = {k: KMeans(k, n_init=5, random_state=0).fit_predict(BLOBS) for k in (2, 3, 4)}
     comparison = compare_clusterings(BLOBS, {f"{k}": found for k, found in labels.items()})
     assert comparison.front_names == ("3",)
     stability = choose_n_clusters(KMEANS, BLOBS, n_clusters=labels, n_repeats=2, random_state=0)
     wrong = replace(stability, n_clusters=2)
     assert write_warnings(comparison, wrong, 60) == [
-        "On the internal indices k = 3 beats the choice, k = 2."
+        "Internal indices disagree: k = 3 is better than the choice, k = 2, on the internal "
+        "indices."
     ]
     assert write_warnings(comparison, replace(stability, n_clusters=3), 60) == []
     empty = replace(comparison, n_clusters=np.array([2, 3, 3]))
     assert write_warnings(empty, replace(stability, n_clusters=3), 60) == [
-        "Asked for 4 clusters, the algorithm found 3."
+        "Fewer clusters: the algorithm was asked for 4 clusters and found 3."
     ]
 
 
@@ -160,8 +163,9 @@ def test_few_samples_without_structure_are_one_cluster(n):
     assert report.n_clusters == 1
     most = n // 2 // 3
     assert report.warnings[0] == (
-        f"Halves of {n // 2} samples cannot hold {max(most, 1) + 1} clusters or more of 3 each: "
-        "there is no evidence of so many."
+        f"Too few samples for large k: halves of {n // 2} samples cannot contain "
+        f"{max(most, 1) + 1} or more clusters with at least 3 samples each, so there is no "
+        "evidence for them."
     )
 
 
@@ -172,7 +176,7 @@ def test_choice_is_no_number_that_was_not_found():
     assert report.n_clusters == 3
     assert [row["n_found"] for row in report.rows()] == [2, 3, 3, 3, 3, 3, 3]
     assert [row["n_found"] for row in report.rows() if row["chosen"]] == [3]
-    assert "Asked for 8 clusters, the algorithm found 3." in report.warnings
+    assert "Fewer clusters: the algorithm was asked for 8 clusters and found 3." in report.warnings
 
 
 def test_a_cut_that_noise_has_too_is_named(report):
@@ -188,7 +192,7 @@ def test_a_cut_that_noise_has_too_is_named(report):
     ]
     text = str(replace(report, stability=strength))
     assert "at least 2/3 of the way from that of data without structure (uniform in" in text
-    assert "The choice presumes clusters of the kind that the algorithm looks for" in text
+    assert "The choice assumes the kind of clusters the algorithm looks for" in text
 
 
 def test_infinite_indices_can_be_read_back_from_json():
@@ -233,21 +237,20 @@ def test_what_misleads_stands_in_the_first_sentence(report):
     stability = report.stability
     clear = write_choice(stability)
     assert not stability.edge
-    assert "only just" not in clear
+    assert "narrow" not in clear
     row = list(stability.candidates).index(stability.n_clusters)
     limits = stability.limits.copy()
     limits[row] = stability.values[row] - 0.001
     errors = np.full(len(limits), 0.01)
     near = replace(stability, limits=limits, standard_errors=errors)
-    first, *rest = write_choice(near).split(": ", 2)
-    assert first == "Choice"
-    assert rest[0].startswith(f"{stability.n_clusters} clusters, but only just, the largest k")
+    told = f"{stability.n_clusters} clusters, a narrow decision: the largest k"
+    assert write_choice(near).startswith(told)
     assert near.edge in write_choice(near)
-    assert near.edge.endswith("so other halvings may choose otherwise.")
+    assert near.edge.endswith("so other halvings may choose differently.")
     of_gap = replace(near, method="gap")
-    assert of_gap.edge.endswith("so other draws of the reference may choose otherwise.")
+    assert of_gap.edge.endswith("so other draws of the reference may choose differently.")
     explained = write_choice(replace(stability, caution="The columns shuffled show it."))
-    told = f"Choice: {stability.n_clusters} clusters, which the shapes of single columns explain,"
+    told = f"{stability.n_clusters} clusters, which the shapes of single columns may explain: "
     assert explained.startswith(told)
     assert explained.endswith("The columns shuffled show it.")
 
@@ -303,7 +306,7 @@ def test_one_front_of_all_clusterings(several):
 
 def test_several_are_written_in_every_form(several, tmp_path):
     assert str(several).startswith(several.verdict)
-    assert "says nothing of new data" in several.verdict
+    assert "does not show how results vary with new data" in several.verdict
     numbers = json.loads(several.to_json(tmp_path / "r.json"))
     assert numbers["clusterings"] == several.to_dict()["clusterings"]
     assert len(numbers["differences"]) == 6
@@ -324,10 +327,14 @@ def compare_two(a, b):
 @pytest.mark.parametrize(
     ("a", "b", "said"),
     [
-        ([0.9, 0.8, 0.9], [0.9, 0.8, 0.9], "a is as stable as b on every halving."),
+        ([0.9, 0.8, 0.9], [0.9, 0.8, 0.9], "a is as stable as b on every split."),
         ([0.5, 0.6, 0.5], [0.9, 0.99, 0.91], r"b is more stable than a \(by 0.4000, \[0.3752, "),
-        ([0.5, 0.9, 0.7], [0.6, 0.6, 0.8], r"a is not shown to be more stable than b \(by 0.03"),
-        ([0.5, 0.9, 0.7], [0.6, 1.0, 0.8], r"b is not shown to be more stable than a \(by 0.1000"),
+        ([0.5, 0.9, 0.7], [0.6, 0.6, 0.8], r"a is not significantly more stable than b \(by 0.03"),
+        (
+            [0.5, 0.9, 0.7],
+            [0.6, 1.0, 0.8],
+            r"b is not significantly more stable than a \(by 0.1000",
+        ),
     ],
 )
 def test_only_what_is_shown_is_said(a, b, said):

@@ -27,10 +27,10 @@ def document(html):
 
 
 def test_answer_warnings_and_title(clustering_report, document):
-    assert clustering_report.verdict.startswith("Choice: 3 clusters, the largest k with a")
+    assert clustering_report.verdict.startswith("3 clusters: the largest k with a")
     assert clustering_report.verdict in document.text
     assert clustering_report.to_dict()["verdict"] == clustering_report.verdict
-    assert "3 is the largest k tried: a larger one may do as well." in document.text
+    assert "Largest k chosen: 3 is the largest number of clusters tried" in document.text
     assert document.text.count("blobs & more") == 2  # of the window and of the page
 
 
@@ -40,7 +40,7 @@ def test_table_holds_the_numbers(clustering_report, document):
     for row in clustering_report.rows():
         assert f"{row['silhouette']:.4f}" in document.text
         assert f"{row['reference']:.3f}" in document.text
-    assert "To be cut alike in both halves is no evidence of groups" in document.text
+    assert "Agreement between halves alone is not evidence of clusters" in document.text
     for name in ("silhouette larger", "davies bouldin pairwise smaller", "Pareto front", "choice"):
         assert name in document.text
     assert "for orientation only" in document.text
@@ -52,7 +52,7 @@ def test_figures(document):
     for label in (
         "The samples of 3 clusters",
         "Silhouettes of the samples",
-        "Stability against",
+        "Stability by number of clusters",
         "5 internal indices against",
         "by silhouette and dunn.",
     ):
@@ -65,7 +65,7 @@ def test_figures(document):
 def test_sizes_and_what_is_shown(clustering_report, document):
     assert "20, 20, 20" in document.text
     assert "40, 20" in document.text
-    assert "Shown is k = 3, the choice." in document.text
+    assert "Shown: k = 3, the choice." in document.text
 
 
 def test_one_cluster_has_no_picture_of_the_samples(clustering_report):
@@ -91,7 +91,7 @@ def test_one_index_has_no_pareto_plot_and_what_is_no_choice_is_said(clustering_r
     stability = replace(clustering_report.stability, n_clusters=1)
     changes = {"comparison": alone, "external": None, "stability": stability}
     document = Document(replace(clustering_report, **changes).to_html())
-    assert "Shown is k = 3, no choice, the most stable k." in document.text
+    assert "Shown: k = 3, no choice, the most stable k." in document.text
     assert len(document.all("svg")) == 4
     assert "for orientation only" not in document.text
 

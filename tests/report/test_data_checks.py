@@ -1,23 +1,30 @@
 """Warnings of the table itself: copies of samples and of the target, row numbers."""
 
+import csv
+import importlib.util
+import re
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 from scipy.sparse import csr_matrix
+from scipy.stats import binom
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 from sklearn.linear_model import LinearRegression
+from sklearn.model_selection import TimeSeriesSplit
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import skeval
-from skeval._resampling.task import Target, check_task
-from skeval.report._data_checks import write_data_warnings
+from skeval._resampling.target import Target, validate_data
+from skeval.report._data_checks import duplicates, table, write_data_warnings
 
 FEW = {"n_bootstraps": 5, "n_permutations": 0, "random_state": 0}
 
 
 def warnings_of(X, y, groups=None, names=None):
-    target = check_task(DecisionTreeClassifier(), np.zeros((len(y), 1)), y, None)[1]
+    target = validate_data(DecisionTreeClassifier(), np.zeros((len(y), 1)), y, None)[1]
     return write_data_warnings(X, target, groups, names, {})
 
 
@@ -31,9 +38,9 @@ def test_tripled_samples_are_told_loudly_and_no_interval_is_a_point(noise):
     X, y = np.tile(noise[0], (3, 1)), np.tile(noise[1], 3)
     report = skeval.evaluate(KNeighborsClassifier(1), X, y, **FEW)
     assert report["cross_validation"].value == 0
-    assert report.warnings[0].startswith("150 of 150 samples have an exact copy under another")
+    assert report.warnings[0].startswith("Exact copies: 150 of 150 samples")
     assert all(estimate.interval.high > estimate.interval.low for estimate in report.estimates)
-    assert "! 150 of 150 samples" in str(report)
+    assert "150 of 150 samples are exact copies" in str(report)
 
 
 def test_copies_within_a_group_are_no_fault(noise):
@@ -45,9 +52,14 @@ def test_copies_within_a_group_are_no_fault(noise):
 def test_a_few_copies_and_tables_of_few_values(noise):
     X, y = noise
     assert warnings_of(np.vstack([X[:49], X[:1]]), y) == []
-    assert warnings_of(np.vstack([X[:40], X[:10]]), y)[0].startswith("20 of 50 samples")
+    assert warnings_of(np.vstack([X[:40], X[:10]]), y)[0].startswith(
+        "Exact copies: 20 of 50 samples"
+    )
     rng = np.random.default_rng(0)
-    assert warnings_of(rng.integers(0, 2, (50, 3)).astype(float), y) == []
+    (note,) = warnings_of(rng.integers(0, 2, (50, 3)).astype(float), y)
+    assert note.startswith("Equal rows: 50 of 50 samples equal another sample, as often as chance")
+    assert note.code == "equal-rows"
+    assert not note.headline
 
 
 @pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer, load_digits])
@@ -63,28 +75,30 @@ def test_a_copy_of_the_classes_under_any_code(copy):
     X, y = load_iris(return_X_y=True)
     X = np.column_stack([X, copy(y)])
     assert warnings_of(X, y, names=[*"abcd", "species"])[0].startswith(
-        "Feature 'species' is a copy of the target: a rule that uses it reads the answer."
+        "Copy of the target: Feature 'species' is a copy of the target. Remove it"
     )
     few = FEW | {"cv": 3, "include": "holdout"}
     report = skeval.evaluate(DecisionTreeClassifier(random_state=0), X, y, **few)
-    assert report.warnings[0].startswith("Feature 'x4' is a copy of the target")
+    assert report.warnings[0].startswith("Copy of the target: Feature 'x4' is a copy")
     assert all(estimate.interval.high > 0.02 for estimate in report.estimates)
 
 
 def test_a_copy_among_columns_of_text():
     X, y = load_iris(return_X_y=True)
     frame = pd.DataFrame(X, columns=list("abcd")).assign(name=np.array(["x", "y", "z"])[y])
-    assert warnings_of(frame, y, names=list(frame))[0].startswith("Feature 'name' is a copy")
+    assert warnings_of(frame, y, names=list(frame))[0].startswith(
+        "Copy of the target: Feature 'name'"
+    )
 
 
 def test_a_feature_that_tells_the_classes_apart():
     X, y = load_iris(return_X_y=True)
     first = y == 0
     assert warnings_of(X, first, names=list("abcd"))[0].startswith(
-        "Each of the features 'c', 'd' alone tells all classes apart, without one error: make sure"
+        "Perfect feature: Each of the features 'c', 'd' alone separates all classes without error."
     )
     few = np.r_[0:4, 50:54]  # so few samples one of four features may part by chance
-    assert warnings_of(X[few], first[few]) == []
+    assert [text.code for text in warnings_of(X[few], first[few])] == ["unchecked"]
 
 
 def test_a_linear_copy_of_numbers():
@@ -94,7 +108,7 @@ def test_a_linear_copy_of_numbers():
     assert write_data_warnings(X, target, None, None, {}) == []
     copied = np.column_stack([X, 2 - 3 * y])
     assert write_data_warnings(copied, target, None, None, {})[0].startswith(
-        "Feature 'x3' is a copy"
+        "Copy of the target: Feature 'x3' is a copy"
     )
     report = skeval.evaluate(LinearRegression(), copied, y, **FEW)
     assert "[0.0000, 0.0000]" not in str(report)
@@ -104,9 +118,9 @@ def test_row_numbers(noise):
     X, y = noise
     frame = pd.DataFrame(X, columns=list("abc")).assign(id=np.arange(1000, 1050))
     mixed = frame.sample(frac=1, random_state=0)
-    for table in (frame, mixed):
-        (sentence,) = warnings_of(table, y, names=list(frame))
-        assert sentence.startswith("Feature 'id' counts the samples in whole numbers")
+    for numbered in (frame, mixed):
+        (sentence,) = warnings_of(numbered, y, names=list(frame))
+        assert sentence.startswith("Row number: Feature 'id' counts the samples")
         assert not sentence.headline
     (sentence,) = warnings_of(frame.assign(id=7 * frame["id"]), y, names=list(frame))
     assert sentence.code == "row-number"
@@ -120,7 +134,9 @@ def test_row_numbers_that_tell_the_target_forbid_to_quote(noise, order):
         np.repeat([0, 1, 0, 1], [20, 9, 3, 18]),
     )
     (sentence,) = warnings_of(X, y[order])
-    assert sentence.headline == "feature 'x3' counts the rows, whose order tells the target"
+    assert sentence.headline == (
+        "feature 'x3' counts the samples, and samples with neighboring numbers have similar targets"
+    )
     numbers = np.arange(50) + noise[0][:, 0]
     (sentence,) = write_data_warnings(
         X, Target(numbers[order], None, numbers[order]), None, None, {}
@@ -128,13 +144,41 @@ def test_row_numbers_that_tell_the_target_forbid_to_quote(noise, order):
     assert sentence.headline
 
 
-def test_what_is_no_table_is_left_alone(noise):
+def test_samples_that_are_no_table_are_listed_as_unchecked(noise):
     X, y = noise
     twice = np.vstack([X[:25], X[:25]])
-    assert warnings_of(["one text"] * 50, y) == []
-    assert warnings_of(csr_matrix(twice), y) == []
-    assert warnings_of(twice @ twice.T, y) == []  # a kernel
+    (kernel,) = warnings_of(twice @ twice.T, y)
+    assert kernel.startswith("Not checked: Copies and features, because the samples are not rows")
+    assert not kernel.headline
+    texts = [f"a text of some length with the number {k}" for k in range(50)]
+    (unchecked,) = warnings_of(texts, y)
+    assert unchecked.code == "unchecked"
+    copies, _ = warnings_of([text.upper() for text in texts[:25]] + texts[:25], y)
+    assert copies.headline == "50 of 50 samples are exact copies of another sample"
+    assert [text.code for text in warnings_of(["one text"] * 50, y)] == ["unchecked"]
+    assert [text.code for text in warnings_of(csr_matrix(twice), y)] == ["copies"]
     assert warnings_of(np.where(X > 2, np.inf, np.where(X < -1, np.nan, X)), y) == []
+
+
+def test_large_tables_are_searched_for_copies_in_all_rows(noise, monkeypatch):
+    monkeypatch.setattr(table, "MAX_CELLS", 1000)
+    X = np.random.default_rng(0).normal(size=(500, 4))
+    X[-100:] = X[:100]
+    copies, unchecked = warnings_of(X, np.arange(500) % 2)
+    assert copies.startswith("Exact copies: 200 of 500")
+    assert unchecked.startswith("Not checked: 250 of 500 rows")
+
+
+@pytest.mark.parametrize(("n", "limit"), [(39, "fewer than 40"), (101, "more than 100")])
+def test_checks_that_need_another_number_of_rows_are_listed(monkeypatch, n, limit):
+    monkeypatch.setattr(duplicates, "MAX_SAMPLES", 100)
+    X, y = np.random.default_rng(0).normal(size=(n, 2)), np.arange(n) % 2
+    (unchecked,) = warnings_of(X, y)
+    sizes = f"({limit} distinct rows)"
+    assert unchecked.startswith(
+        f"Not checked: Near-duplicates {sizes}; synthetic samples {sizes}. "
+    )
+    assert warnings_of(X[:, :1], y) == []  # no distances between neighbors in one column
 
 
 def patients(rng, n_patients=60, flipped=0.0):
@@ -155,8 +199,7 @@ def test_an_identifier_among_the_columns_left_out_forbids_to_quote():
     (found,) = [w for w in report.warnings if w.code == "identifier"]
     n_repeated = sum(np.sum(name == one) for one in set(name) if np.sum(name == one) > 1)
     assert found.headline == (
-        f"{n_repeated} of {len(y)} samples share their value of 'patient' and always their class "
-        "with others (use --groups patient)"
+        f"{n_repeated} of {len(y)} samples share their value of 'patient' and always the class"
     )
     frame = pd.DataFrame({"patient": name})
     copy = skeval.evaluate(DecisionTreeClassifier(random_state=0), X, y, left_out=frame, **few)
@@ -170,8 +213,8 @@ def test_identifiers_by_kind_of_column():
     number = np.unique(name, return_inverse=True)[1] * 7 + 1000.0
     (told,) = warnings_of(np.column_stack([X, number]), y)
     assert told.code == "identifier"
-    assert told.headline.endswith("(use --groups x2)")
-    target = check_task(DecisionTreeClassifier(), X, y, None)[1]
+    assert told.headline.endswith("and always the class")
+    target = validate_data(DecisionTreeClassifier(), X, y, None)[1]
     both = write_data_warnings(X, target, None, None, {"a": name, "b": number})
     assert len(both) == 1  # two names of the same patients
     assert write_data_warnings(X, target, name, None, {"a": name}) == []
@@ -184,11 +227,11 @@ def test_labels_that_differ_within_an_identifier_are_told_without_a_headline():
     rng = np.random.default_rng(0)
     name, y = patients(rng, 200, flipped=0.25)
     X = rng.normal(size=(len(y), 2))
-    target = check_task(DecisionTreeClassifier(), X, y, None)[1]
+    target = validate_data(DecisionTreeClassifier(), X, y, None)[1]
     (found,) = write_data_warnings(X, target, None, None, {"patient": name})
     assert found.code == "identifier"
     assert not found.headline
-    assert "they are not independent" in found
+    assert "The samples are not independent" in found
 
 
 @pytest.mark.parametrize("left_out", [[1, 2], {"a": [1, 2]}, {"a": np.zeros((20, 2))}])
@@ -197,25 +240,21 @@ def test_left_out_must_be_columns(left_out):
         skeval.evaluate(DecisionTreeClassifier(), np.zeros((20, 2)), [0, 1] * 10, left_out=left_out)
 
 
-def test_features_that_only_the_target_can_have_made_forbid_to_quote(noise):
+def test_features_that_separate_the_classes_are_noted_without_a_headline(noise):
     X, y = noise
     rng = np.random.default_rng(0)
-    for leak in (10 * y + rng.normal(size=50), y * rng.exponential(size=50)):
-        (found,) = warnings_of(np.column_stack([X, leak]), y)
-        assert found.code == "telling-feature"
-        assert found.headline.startswith("feature 'x3' alone tells all classes apart")
-    apart = 6 * y + rng.uniform(-2.9, 2.9, size=50)  # as far as measurements may lie
-    (found,) = warnings_of(np.column_stack([X, apart]), y)
-    assert found.code == "telling-feature"
-    assert not found.headline
+    for feature in (10 * y + rng.normal(size=50), y * rng.exponential(size=50)):
+        (warning,) = warnings_of(np.column_stack([X, feature]), y)
+        assert warning.code == "telling-feature"
+        assert not warning.headline
 
 
 @pytest.mark.parametrize("make", [np.exp, lambda y: -(y**3), lambda y: y.round(1)])
-def test_functions_of_numbers_forbid_to_quote(noise, make):
+def test_functions_of_a_numeric_target_are_copies(noise, make):
     y = noise[0][:, 0]
     X = np.column_stack([noise[0][:, 1:], make(y)])
-    (found,) = write_data_warnings(X, Target(y, None, y), None, None, {})
-    assert found.headline.startswith("feature 'x2' alone tells the order of the targets")
+    (warning,) = write_data_warnings(X, Target(y, None, y), None, None, {})
+    assert warning.headline == "feature 'x2' is a copy of the target"
     X[7, 2] += 1
     assert write_data_warnings(X, Target(y, None, y), None, None, {}) == []
 
@@ -238,3 +277,68 @@ def test_groups_that_share_their_target_forbid_to_quote(grave):
     X = centres + 0.05 * rng.normal(size=(180, 5)) + (0 if grave else 20) * labels[:, None]
     (found,) = [text for text in warnings_of(X, labels) if text.code == "groups"]
     assert bool(found.headline) == grave
+
+
+def load_kinds():
+    """Import the kinds of tables of the benchmark."""
+    path = Path(__file__).parents[2] / "benchmarks" / "data_checks.py"
+    spec = importlib.util.spec_from_file_location("data_checks", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+KINDS = load_kinds()
+SLOW_KINDS = [
+    pytest.param(kind, n, 100, marks=pytest.mark.slow)
+    for n in KINDS.SIZES
+    for kind in (*KINDS.CLEAN, *KINDS.TRAPS)
+]
+
+
+@pytest.mark.parametrize(
+    ("kind", "n", "n_sets"),
+    [*((kind, 200, 1) for kind in (*KINDS.CLEAN, *KINDS.TRAPS)), *SLOW_KINDS],
+)
+def test_clean_tables_raise_no_grave_warning_and_traps_do(kind, n, n_sets):
+    n_grave = KINDS.count_grave(kind, n, n_sets)
+    if kind in KINDS.TRAPS:
+        assert binom.cdf(n_grave, n_sets, 0.9) > 0.001
+    else:
+        assert binom.sf(n_grave - 1, n_sets, 0.02) > 0.0003
+
+
+def test_rows_out_of_time_order_are_found_exactly():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)), np.tile([0, 1], 30)
+    dates = np.datetime64("2024-01-01") + np.arange(60)
+    few = FEW | {"cv": TimeSeriesSplit(3)}
+    model = KNeighborsClassifier(1)
+    assert "time-order" not in [
+        w.code for w in skeval.evaluate(model, X, y, left_out={"date": dates}, **few).warnings
+    ]
+    order = rng.permutation(60)
+    report = skeval.evaluate(model, X, y, left_out={"date": dates[order]}, **few)
+    (warning,) = [w for w in report.warnings if w.code == "time-order"]
+    assert "3 of 3 folds train on later rows than they test, by 'date'" in warning.headline
+
+
+def test_the_guide_lists_the_measured_error_rates():
+    """Clean tables have at most 2 % grave false alarms, and faults are detected in 90 %."""
+    root = Path(__file__).parents[2]
+    page = (root / "doc" / "user_guide" / "warnings.rst").read_text(encoding="utf-8")
+    counts = {}
+    with (root / "benchmarks" / "results" / "data_checks.csv").open(newline="") as file:
+        for row in csv.DictReader(file):
+            n_sets, n_grave = int(row["sets"]), int(row["grave"])
+            assert n_sets == 100
+            assert n_grave >= 90 if row["kind"] == "trap" else n_grave <= 2
+            counts.setdefault((row["table"], row["kind"]), []).append(row["grave"])
+    kinds = [kind for _, kind in counts]
+    assert kinds.count("clean") >= 30
+    assert kinds.count("trap") >= 20
+    for (name, kind), cells in counts.items():
+        code = r" {2,}[a-z-]+" if kind == "trap" else ""
+        numbers = r" +".join(cells)
+        assert len(cells) == 3
+        assert re.search(rf"^{re.escape(name)}{code} +{numbers}$", page, re.M), name

@@ -88,11 +88,11 @@ def test_it_leads_with_the_answer(iris, report):
     assert report.answer.to_dict() == expected.to_dict()
     first, second, third = str(report).splitlines()[:3]
     low, high = 100 * expected.interval.low, 100 * expected.interval.high
-    numbers = f"{100 * expected.value:.1f} %, 95 % interval {low:.1f} to {high:.1f} %"
-    assert first.startswith(f"Estimated error {numbers}")
+    numbers = f"{100 * expected.value:.1f} % (95 % CI {low:.1f} to {high:.1f} %)"
+    assert first.startswith(f"Estimated error on new samples: {numbers}")
     assert first == report.verdict
-    assert "on new samples, of the rule fitted to all of these" in second
-    assert third == "How often it holds that error has not been measured for 3 classes."
+    assert "for the error of the model trained on all samples" in second
+    assert third == "Coverage has not been simulated for 3 classes."
     leading, answer, *_ = report.to_dict().items()
     assert leading == ("verdict", first)
     assert answer == ("answer", expected.to_dict() | {"covers": f"{second} {third}"})
@@ -103,7 +103,7 @@ def test_of_groups_it_says_that_coverage_was_not_measured(iris):
     groups = np.arange(150) // 3
     report = evaluate(GaussianNB(), X, y, cv=3, groups=groups, n_bootstraps=5, random_state=0)
     assert report.answer.details["n_groups"] == 50
-    assert "not been measured for 3 classes and groups." in str(report).splitlines()[2]
+    assert "not been simulated for 3 classes and groups." in str(report).splitlines()[2]
 
 
 def test_dict_json_and_frame_agree(report, tmp_path):
@@ -178,12 +178,14 @@ def test_warnings_of_an_overfitted_rule_on_noise():
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(40, 3)), np.repeat(["a", "b"], [33, 7])
     report = evaluate(KNeighborsClassifier(1), X, y, n_bootstraps=30, random_state=0)
-    assert has(report, "Class b has 7 members, fewer than 10 folds need")
+    assert has(report, "Few folds: class b has 7 members, too few for 10 folds")
     assert len(report["cross_validation"].replicates) == 7
-    assert has(report, "The training error (0.0000) is far below the cross-validated error")
-    assert has(report, "Always answering a has the error rate 0.1750: the estimator is ")
+    assert has(
+        report, "Overfitting: the training error (0.0000) is far below the cross-validated error"
+    )
+    assert has(report, "Always predicting a has error rate 0.1750; ")
     assert has(report, "40 samples are too few")
-    assert "! Class b has 7" in str(report)
+    assert "! Few folds: class b has 7" in str(report)
 
 
 def test_warning_when_estimates_disagree():
@@ -193,7 +195,7 @@ def test_warning_when_estimates_disagree():
     unlucky = [(np.arange(20, 60), np.arange(20))] * 2  # only the first twenty are ever tested
     X[:20, 0] *= -1
     report = evaluate(GaussianNB(), X, y, cv=unlucky, n_bootstraps=30, random_state=0)
-    assert has(report, "differ by more than two standard errors of their difference")
+    assert has(report, "differ by more than two standard errors. The error depends")
 
 
 def test_no_warning_without_a_reason():
@@ -256,7 +258,7 @@ def test_a_hold_out_fit_that_fails_leaves_the_rest():
         evaluate(FailsOn((16,)), X, y, **few)
     report = evaluate(FailsOn((16,)), X, y, error_score=np.nan, **few)
     assert [e.method for e in report.estimates][:2] == ["resubstitution", "cross_validation"]
-    assert any(s.startswith("There is no holdout estimate: all 1 fits") for s in report.warnings)
+    assert any("there is no holdout estimate: all 1 fits" in s for s in report.warnings)
     assert "holdout" in str(report)
     report = evaluate(FailsOn((16, 23)), X, y, error_score=np.nan, **few)
     assert not any(e.method in ("holdout", "leave_one_out") for e in report.estimates)
@@ -269,7 +271,7 @@ def test_few_samples_of_a_regression(n):
     X = rng.normal(size=(n, 1))
     report = evaluate(Ridge(), X, X[:, 0], random_state=0, **FEW)
     assert len(report["cross_validation"].replicates) == n
-    assert any(f"There are {n} samples, fewer than 10" in s for s in report.warnings) == (n < 10)
+    assert any(f"there are {n} samples, too few for 10" in s for s in report.warnings) == (n < 10)
 
 
 def test_few_groups():
@@ -277,7 +279,7 @@ def test_few_groups():
     X, y, groups = rng.normal(size=(60, 1)), np.tile([0, 1], 30), np.repeat(np.arange(6), 10)
     report = evaluate(GaussianNB(), X, y, groups=groups, random_state=0, **FEW)
     assert len(report["cross_validation"].replicates) == 6
-    assert any("There are 6 groups, fewer than 10 folds need" in s for s in report.warnings)
+    assert any("there are 6 groups, too few for 10 folds" in s for s in report.warnings)
 
 
 def test_one_class(iris):
@@ -308,9 +310,9 @@ def test_perturbation_of_a_linear_svm(two_classes):
     lines = str(report).splitlines()
     (row,) = (line for line in lines if line.startswith("SVM, perturbed cross-validation"))
     assert f"[{safer.interval.low:.4f}, {safer.interval.high:.4f}]" in row
-    after = next(k for k, line in enumerate(lines) if line.startswith("Always answering"))
-    assert lines[after].startswith("Always answering a has the error rate 0.5000: the estimator")
-    assert lines[after + 1].startswith("Of the SVM intervals")
+    after = next(k for k, line in enumerate(lines) if line.startswith("Always predicting"))
+    assert lines[after].startswith("Always predicting a has error rate 0.5000; ")
+    assert lines[after + 1].startswith(("Use the SVM interval", "The SVM interval"))
 
 
 def test_text_says_when_perturbed_training_is_too_short():
@@ -319,7 +321,10 @@ def test_text_says_when_perturbed_training_is_too_short():
     report = evaluate(
         SVC(kernel="linear"), X, y, n_bootstraps=10, n_perturbations=40, random_state=0
     )
-    assert "trust that of perturbed cross-validation: the training error is less" in str(report)
+    assert (
+        "Use the SVM interval from perturbed cross-validation: the training error is less"
+        in str(report)
+    )
 
 
 def test_permutation_is_the_single_function(two_classes):
@@ -332,7 +337,7 @@ def test_permutation_is_the_single_function(two_classes):
         1 - report["cross_validation"].details["fold_mean"], abs=1e-12
     )
     assert report.permutation.pvalue == 1 / 11
-    expected = "P = 0.09091: of 10 runs of the whole procedure on shuffled labels, 0 did as well"
+    expected = "P = 0.09091: 0 of 10 runs of the whole procedure on shuffled labels scored at least"
     assert expected in str(report)
     assert report.to_dict()["permutation"]["pvalue"] == report.permutation.pvalue
     own = evaluate(GaussianNB(), X, y, cv=cv, **options)
@@ -368,11 +373,11 @@ def test_selection_inside_a_pipeline_is_compared_with_selection_outside():
     assert report.selection_stability.details["frequency"].sum() == pytest.approx(20)
     text = str(report)
     assert (
-        f"outside the loop would have claimed an error of {bias.details['cv1_error']:.2f}" in text
+        f"on all samples (CV1) would have given an error of {bias.details['cv1_error']:.2f}" in text
     )
-    assert "that is too low (bias" in text
+    assert "which is too low (bias" in text
     ever = np.count_nonzero(report.selection_stability.details["frequency"])
-    assert f"Of {ever} features selected in any of 10 folds" in text
+    assert f"of {ever} features selected in any of 10 folds" in text
     assert report.to_dict()["selection_bias"]["value"] == bias.value
     assert json.loads(report.to_json())["selection_stability"]["n_rounds"] == 10
 
@@ -417,8 +422,8 @@ def test_verbose_names_each_step(iris, capsys):
     ("separation", "share", "expected"),
     [
         (3.0, 0.5, None),
-        (0.0, 0.5, "the estimator is not distinguishable from that, the difference"),
-        (0.0, 0.2, "the estimator is worse, the difference on the same samples"),
+        (0.0, 0.5, "no significant difference (difference on the same samples"),
+        (0.0, 0.2, "the model is worse (difference on the same samples"),
     ],
 )
 def test_better_alike_or_worse_than_the_largest_class(separation, share, expected):
@@ -431,7 +436,7 @@ def test_better_alike_or_worse_than_the_largest_class(separation, share, expecte
     if expected is None:
         assert not told
         assert report.guess.better
-        assert "the estimator is better, the difference on the same samples" in str(report)
+        assert "the model is better (difference on the same samples" in str(report)
     else:
         assert not report.guess.better
         assert expected in told[0]
@@ -458,10 +463,10 @@ def test_ordered_samples_are_not_exchanged(cv):
     assert report.permutation is None
     assert report.perturbation is None
     assert report.guess.answer == "the value before"  # walks cross their median rarely
-    assert "; answering the value before has " in report.verdict
+    assert "Predicting the value before gives " in report.verdict
     assert "Better than" not in report.verdict
-    assert has(report, "The folds test only what comes after all that they train on")
-    assert "let the future predict the past" in str(report)
+    assert has(report, "Time order: every fold tests samples that come after its training samples")
+    assert "the future would predict the past" in str(report)
 
 
 @pytest.mark.parametrize(("gap", "loss"), [(0, "absolute"), (3, "squared"), (0, "zero_one")])
@@ -481,7 +486,7 @@ def test_the_guess_is_the_value_of_a_season_before_that_each_model_knew(gap, los
     measure = {"absolute": np.abs, "squared": np.square, "zero_one": np.sign}[loss]
     assert report.guess.error == pytest.approx(np.mean(np.abs(measure(errors))))
     assert report.guess.answer == "the value one season (7 samples) before"
-    assert "; answering the value one season (7 samples) before has " in report.verdict
+    assert "Predicting the value one season (7 samples) before gives " in report.verdict
     assert report.guess.worse
 
 
@@ -497,14 +502,16 @@ def test_632_is_doubted_where_the_training_error_says_nothing():
     X[:, :2] += 2 * y[:, None]
     report = evaluate(KNeighborsClassifier(1), X, y, n_bootstraps=20, random_state=0)
     assert report[".632+"].value < report["cross_validation"].value - 0.02
-    assert has(report, "counts in a training error near 0 (0.0000), to which this estimator")
+    assert has(
+        report, "It includes a training error near 0 (0.0000), which this model reaches on any data"
+    )
 
 
 def test_an_svm_that_resamples_by_itself_does_so_in_no_fit(two_classes, monkeypatch):
-    def perturb(self, X, y, sample_weight):
+    def read(self):
         raise AssertionError("a fit resampled")
 
-    monkeypatch.setattr(PerturbationResamplingSVC, "_perturb", perturb)
+    monkeypatch.setattr(PerturbationResamplingSVC, "perturbation_", property(read))
     X, y = two_classes[0][:24], two_classes[1][:24]
     few = FEW | {"cv": 3, "random_state": 0}
     plain = skeval.evaluate(SVC(kernel="linear"), X, y, **few)
@@ -542,7 +549,9 @@ def test_a_fit_that_may_fail_costs_its_part_of_the_report_only():
     options = {"n_bootstraps": 10, "n_permutations": 3, "random_state": 0}
     report = evaluate(model, X, y, error_score=np.nan, **options)
     assert report.permutation is None
-    assert has(report, "There is no permutation test, since it cannot do without a fit that failed")
+    assert has(
+        report, "Failed part: there is no permutation test, because a fit that it needs failed"
+    )
     with pytest.raises(ValueError, match="the largest is missing"):
         evaluate(model, X, y, **options)
 
@@ -577,23 +586,23 @@ def of_default_size(iris):
 
 def test_the_rest_costs_half_of_the_answer_at_most(iris, of_default_size):
     report, n_fits = of_default_size
-    assert n_fits == 100 + 1 + 1 + 10
+    assert n_fits == 100 + 1 + 1 + 10 + 2  # the last two on shuffled labels
     assert list(report.omitted) == ["permutation", "leave_one_out", "bootstrap"]
-    assert report.omitted["permutation"] == "an interval is clear of chance already"
-    assert "Left out: permutation (an interval is clear of" in str(report)
+    assert report.omitted["permutation"] == "the interval already excludes chance"
+    assert "Not run: permutation (the interval already" in str(report)
     assert report.to_dict()["omitted"]["leave_one_out"] == "150 fits"
     report, n_fits = count_fits(*iris, n_bootstraps=20)
-    assert n_fits == 112 + 20 + 1
+    assert n_fits == 114 + 20 + 1
     assert ".632+" in [estimate.method for estimate in report.estimates]
 
 
 def test_all_is_all_and_names_are_names(iris):
     X, y, options = iris[0][50::4], iris[1][50::4], {"cv": 3, "n_permutations": 5}
     report, n_fits = count_fits(X, y, include="all", n_bootstraps=20, **options)
-    assert n_fits == 30 + 1 + 1 + 3 + 25 + 21 + 18
+    assert n_fits == 30 + 1 + 1 + 3 + 25 + 21 + 18 + 2
     assert report.omitted == {}
     report, n_fits = count_fits(X, y, include="permutation", **options)
-    assert n_fits == 30 + 1 + 3 + 18
+    assert n_fits == 30 + 1 + 3 + 18 + 2
     assert [e.method for e in report.estimates] == ["resubstitution", "cross_validation"]
 
 
@@ -614,7 +623,7 @@ def test_permutations_are_spent_where_the_interval_does_not_settle_it():
     X[:, 0] += 3 * y
     signal = skeval.evaluate(model, X, y, n_perturbations=0, n_bootstraps=5, random_state=0)
     assert signal.permutation is None
-    assert signal.verdict.endswith("Better than chance: it beats that guess on the same samples.")
+    assert signal.verdict.endswith("Better than chance: lower error on the same samples.")
 
 
 def test_a_budget_leaves_one_repeat_at_least(iris, of_default_size, monkeypatch):
@@ -630,7 +639,7 @@ def test_a_budget_leaves_one_repeat_at_least(iris, of_default_size, monkeypatch)
     assert cut.omitted["holdout"] == "1 fit, more than the time"
     some = count_fits(*iris, budget=10.0)[0]
     assert 10 < some.answer.details["n_fits"] < 100
-    assert "unless the limit of time" in some.to_html()
+    assert "unless the time limit" in some.to_html()
 
 
 def test_three_groups_are_too_few_to_hold_out_two_of_them():
@@ -640,7 +649,7 @@ def test_three_groups_are_too_few_to_hold_out_two_of_them():
         GaussianNB(), X, np.arange(12) % 2, groups=groups, include="holdout", random_state=0
     )
     assert [each.method for each in report.estimates] == ["resubstitution", "cross_validation"]
-    assert any("There is no holdout estimate" in warning for warning in report.warnings)
+    assert any("there is no holdout estimate" in warning for warning in report.warnings)
 
 
 @pytest.mark.parametrize(
@@ -659,5 +668,5 @@ def test_every_part_judges_probabilities(n_classes, loss):
     assert report.permutation.name == f"neg_{loss}"
     single = -report["cross_validation"].value
     assert report.permutation.statistic == pytest.approx(single, rel=0.1)
-    assert report.guess.answer == "with the shares of the classes"
+    assert report.guess.answer == "the class frequencies"
     assert not np.isnan([estimate.value for estimate in report.estimates]).any()

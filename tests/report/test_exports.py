@@ -65,7 +65,7 @@ def test_tripod_names_what_the_report_answers(reports):
     assert list(frame.columns) == ["topic", "part", "what", "value"]
     assert {"calibration", "at_threshold", "subgroups", "metrics"} <= set(frame["part"])
     slope = frame[(frame["part"] == "calibration") & (frame["what"] == "slope")]["value"].iloc[0]
-    assert re.fullmatch(r"[\d.]+ \(95 % interval [\d.]+ to [\d.]+\)", slope)
+    assert re.fullmatch(r"[\d.]+ \(95 % CI [\d.]+ to [\d.]+\)", slope)
     assert "calibration" not in set(reports["numbers"].to_frame("tripod")["part"])
     assert len(reports["estimator"].to_frame("tripod")) > 5
 
@@ -73,7 +73,7 @@ def test_tripod_names_what_the_report_answers(reports):
 def test_methods_say_what_was_done_and_nothing_else(reports):
     found = {name: report.to_methods() for name, report in reports.items()}
     assert "cross-validation with 10 folds, repeated 10 times" in found["estimator"]
-    assert "not trained again" in found["probabilities"]
+    assert "without retraining" in found["probabilities"]
     assert "80 samples in 40 groups" in found["probabilities"]
     assert "false discovery rate" in found["probabilities"]
     assert "The threshold was 0.5000." in found["probabilities"]
@@ -95,7 +95,7 @@ def test_comparisons_have_both(data):
     names = [each["name"] for each in yaml.safe_load(both.to_model_card())["model-index"]]
     assert names == ["a", "b", "c"]
     assert "a, b and c were compared by brier_score_loss: all 3 pairs" in both.to_methods()
-    assert "Given predictions of 3 systems (a, b, c)" in both.to_methods()
+    assert "Existing predictions of 3 systems (a, b, c)" in both.to_methods()
     two = compare_predictions(y, {"a": p > 0.5, "b": p > 0.3}, method="mcnemar")
     assert "the difference was tested by McNemar's test" in two.to_methods()
     assert "P-values are corrected" not in two.to_methods()
@@ -120,5 +120,5 @@ def test_methods_of_ordered_and_given_folds_name_no_groups():
     for report in (ordered, given):
         assert "groups" not in report.to_methods()
         assert "groups" not in set(report.to_frame("tripod")["what"])
-    assert "came after all that it was trained on" in ordered.to_methods()
-    assert "Variances are those between folds" in given.to_methods()
+    assert "came after all of its training samples" in ordered.to_methods()
+    assert "Variances were estimated between folds" in given.to_methods()

@@ -167,7 +167,7 @@ def test_a_report_has_labels_subgroups_samples_and_a_page(data):
     share = y.mean(axis=0)
     assert report.guess.error == pytest.approx(np.mean((y - share) ** 2))
     assert report.guess.better
-    assert "it beats that guess" in report.verdict
+    assert "lower error on the same samples" in report.verdict
     assert report.subgroups[0].value == pytest.approx(np.mean((y - p)[by == 0] ** 2))
     wrong = np.any((p >= 0.5) != y, axis=1)
     assert len(report.hard_samples.sample) == wrong.sum()

@@ -86,9 +86,9 @@ def test_every_section_has_its_figures(nasty_report, document):
     assert len(rows) == tables + len(nasty_report.versions)
     for estimate in nasty_report.estimates:
         assert f"{estimate.value:.4f}" in document.text
-    assert "(W*/√n in the paper of the method)" in document.text
+    assert "(W*/√n in the paper)" in document.text
     assert "always the same answer" in document.text
-    assert f"Made on {nasty_report.date}." in document.text
+    assert f"Created on {nasty_report.date}." in document.text
     for part in nasty_report.perturbation:
         ends = part.interval
         told = f"95 % interval {ends.low:.4f} to {ends.high:.4f} ({ends.method})"
@@ -165,9 +165,9 @@ def test_report_without_the_optional_parts(short_report):
     low, high = report.answer.interval.low**0.5, report.answer.interval.high**0.5
     explained = report.metrics["r2"].value
     assert report.verdict.startswith(
-        f"Estimated root mean squared error {report.answer.value**0.5:.4g}, 95 % interval "
-        f"{low:.4g} to {high:.4g} (repeated_cv), R2 {explained:.2f}; always answering the mean has "
-        f"{y[:80].std():.4g}. Better than chance: it beats that guess on the same samples."
+        f"Estimated root mean squared error on new samples: {report.answer.value**0.5:.4g} "
+        f"(95 % CI {low:.4g} to {high:.4g}); R2 {explained:.2f}. Always predicting the mean gives "
+        f"{y[:80].std():.4g}. Better than chance: lower error on the same samples."
     )
 
 
@@ -176,15 +176,15 @@ def test_verdict(nasty_report):
     interval = error.interval
     test = nasty_report.permutation
     start = (
-        f"Estimated error {100 * error.value:.1f} %, 95 % interval "
-        f"{100 * interval.low:.1f} to {100 * interval.high:.1f} % (repeated_cv)"
+        f"Estimated error on new samples: {100 * error.value:.1f} % (95 % CI "
+        f"{100 * interval.low:.1f} to {100 * interval.high:.1f} %)"
     )
-    guess = f"; always answering {nasty_report.guess.answer} has 50.0 %"
+    guess = f". Always predicting {nasty_report.guess.answer} gives 50.0 %"
     assert not nasty_report.selection_bias.interval.low > 0  # so that nothing is said of it
-    told = " Better than chance: it beats that guess on the same samples"
+    told = " Better than chance: lower error on the same samples"
     assert test.pvalue == 0.05
     assert nasty_report.verdict == (
-        f"{start}{guess}.{told}; P = 0.05 from 19 permutations alone would leave it undecided."
+        f"{start}{guess}.{told}; the permutation test is undecided (P = 0.05 from 19 permutations)."
     )
     bare = replace(nasty_report, permutation=None, selection_bias=None)
     assert bare.verdict == f"{start}{guess}.{told}."
@@ -197,7 +197,7 @@ def test_small_errors_are_not_rounded_away(nasty_report):
     limits = {"jeffreys": lambda level: (0.00012, 0.00045)}
     tiny = replace(nasty_report.answer, value=1 / 4000, limits=limits)
     report = replace(nasty_report, answer=tiny, permutation=None, selection_bias=None)
-    assert report.verdict.startswith("Estimated error 0.025 %, 95 % interval 0.01")
+    assert report.verdict.startswith("Estimated error on new samples: 0.025 % (95 % CI 0.01")
 
 
 def test_its_call_repeats_it(nasty_report):
@@ -250,7 +250,7 @@ def test_long_arguments_are_named_and_long_estimators_are_told():
     assert report.feature_names == ("a", "b", "c")
     assert report.to_dict()["feature_names"] == ["a", "b", "c"]
     assert set(report.versions) >= {"skeval", "scikit-learn", "numpy", "scipy", "python"}
-    assert report.verdict.startswith("Estimated mean distance 0.")
+    assert report.verdict.startswith("Estimated mean distance on new samples: 0.")
     with pytest.raises(ValueError, match="feature_names must hold a name for each of 3 features"):
         skeval.evaluate(GaussianNB(), X, y, feature_names=["a"])
 
@@ -266,7 +266,7 @@ def test_a_page_names_what_is_undefined_and_has_one_area():
         written = nothing_varies.to_html()
     page = " ".join(Document(written).text.split())
     page = page.replace(nothing_varies.verdict, "")
-    assert "no interval" in page
+    assert "no confidence interval" in page
     assert "undefined" in page
     assert "unknown" in page
     assert not re.search(r"\bnan\b", page)
@@ -285,20 +285,19 @@ GRAVE = Caution("copies", "Long.", "half of the samples are copies")
 @pytest.mark.parametrize(
     ("known", "expected"),
     [
-        ({"guess": GUESSED}, "Error 30 %: better than always answering a, which has 50.0 %."),
+        ({"guess": GUESSED}, "Error 30 %: better than always predicting a (50.0 %)."),
         (
             {"guess": replace(GUESSED, high=0.1)},
-            "Error 30 %: not shown to be better than always answering a, which has 50.0 %.",
+            "Error 30 %: no evidence that it beats always predicting a (50.0 %).",
         ),
         (
             {"guess": replace(GUESSED, low=0.05, high=0.1), "unanswered": ("b", "c")},
-            "Error 30 %: worse than always answering a, which has 50.0 %, and it never answers b, "
-            "c.",
+            "Error 30 %: worse than always predicting a (50.0 %), and it never predicts b, c.",
         ),
         (
             {"guess": GUESSED, "rare": RARE},
-            "Area under the ROC curve 0.70, 95 % interval 0.60 to 0.80, of the rare class b: "
-            "better than chance, which has 0.5.",
+            "Area under the ROC curve 0.70 (95 % CI 0.60 to 0.80) with the rare class b: better "
+            "than chance (0.5).",
         ),
         (
             {"guess": GUESSED, "warnings": [GRAVE, GRAVE, Caution("wide", "Wide.")]},
@@ -323,7 +322,7 @@ def test_the_answer_is_drawn_to_scale():
     options = {"best": 0.0, "write": "{:.2f}".format}
     svg = draw_line("<error>", drawn, {"other": 0.8}, ("a & b", 0.5), **options)
     found = Document(svg)
-    spoken = "<error> on a line: a & b: 0.50; answer 0.20, interval 0.10 to 0.40; other 0.80."
+    spoken = "<error> on a line: a & b: 0.50; answer 0.20, CI 0.10 to 0.40; other 0.80."
     assert found.all("svg")[0]["aria-label"] == spoken
     points = [float(circle["cx"]) for circle in found.all("circle")]
     ends = sorted(float(line[end]) for line in found.all("line") for end in ("x1", "x2"))
@@ -332,7 +331,7 @@ def test_the_answer_is_drawn_to_scale():
     assert points == pytest.approx(expected, abs=0.06)
     assert draw_line("error", {"answer": (0.0, 0.0, 0.0)}, {}, None, **options) == ""
     alone = draw_line("error", {"answer": (0.2, np.nan, np.nan)}, {}, None, **options)
-    assert "answer 0.20, without an interval." in alone
+    assert "answer 0.20, no confidence interval." in alone
 
 
 def test_long_lists_are_folded(nasty_report, short_report, html):
@@ -365,11 +364,11 @@ def test_a_fault_that_forbids_quoting_is_not_followed_by_praise(short_report):
     """Under a grave fault no sentence says what the interval holds, or that a guess is beaten."""
     faulty = replace(short_report, warnings=(GRAVE,))
     for text in (str(faulty), Document(faulty.to_html()).text):
-        assert "the estimator is better" not in text
-        assert "it held that error" not in text
-        assert "Under the fault that is named first it need not hold that error." in text
-    assert "it held that error" in str(short_report)
-    assert "the estimator is better" in str(short_report)
+        assert "the model is better" not in text
+        assert "covered the true error" not in text
+        assert "Because of this problem the interval may miss the true error." in text
+    assert "covered the true error" in str(short_report)
+    assert "the model is better" in str(short_report)
 
 
 def test_labels_whose_ends_cannot_be_seen_stand_in_quotes():
@@ -377,7 +376,7 @@ def test_labels_whose_ends_cannot_be_seen_stand_in_quotes():
     y = np.repeat(["no", "yes", "Yes "], [40, 30, 3])
     X = rng.normal(size=(73, 2)) + (y == "no")[:, None]
     report = skeval.evaluate(Dull(), X, y, cv=3, include=[], random_state=0)
-    assert report.headline.endswith("and it never answers 'Yes ', yes.")
+    assert report.headline.endswith("and it never predicts 'Yes ', yes.")
     assert "'Yes ': 3" in report.facts[0]
     assert "precision of class 'Yes '" in " ".join(report.warnings)
 
@@ -386,11 +385,11 @@ def test_no_sentence_calls_wrong_probabilities_right_nor_equal_numbers_wrong():
     y = np.arange(30) % 2
     report = skeval.evaluate_predictions(y, np.where(y, 0.01, 0.99))
     assert "not shown to be off" not in str(report)
-    assert "worse than the share of the class" in str(report)
+    assert "worse than predicting the prevalence" in str(report)
     few = {"cv": 3, "include": [], "random_state": 0}
     X = np.random.default_rng(0).normal(size=(30, 1))
     constant = skeval.evaluate(DummyClassifier(), X, np.repeat([0, 1], [20, 10]), **few)
-    assert "on the same samples, and so has the estimator." in str(constant)
+    assert "on the same samples, the same as the model." in str(constant)
     numbers = skeval.evaluate(DummyRegressor(), X, np.r_[np.full(29, 3.0), 3.0001], **few)
     (row,) = numbers.hard_samples.to_records()
     assert row["truth"] != row["prediction"]

@@ -27,10 +27,15 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import skeval
-from skeval._resampling.task import Target
+from skeval._resampling.target import Target
 from skeval.model_selection import error_interval, metric_interval
-from skeval.report._data_checks import warn_of_groups
+from skeval.report._data_checks.duplicates import check_near_duplicates
+from skeval.report._data_checks.table import describe_table
 from tests.reference.out_of_fold import area_within_fits, largest_difference, wilson
+
+
+def has_near_duplicates(X, target):
+    return any(check_near_duplicates(describe_table(X, target, None, None, {})))
 
 
 def evaluate(*arguments, **options):
@@ -256,7 +261,7 @@ def test_samples_that_are_always_wrong_are_found(iris):
     assert worst[3] == ("plant 3", "0")
     assert worst[77] == ("plant 77", "1")
     assert (hard.wrong[: hard.always] == 1).all()
-    assert "plant 3 (2, taken for 0)" in str(report)
+    assert "plant 3 (2, predicted as 0)" in str(report)
     counts = report.predictions.assign(wrong=lambda f: f["truth"] != f["prediction"])
     shares = counts.groupby("sample")["wrong"].mean()
     np.testing.assert_allclose(hard.wrong, shares[hard.sample])
@@ -346,7 +351,7 @@ def test_searches_say_what_they_claimed(iris):
     )
     whole = search.fit(StandardScaler().fit_transform(X), y)
     assert found.details["best_score"] == pytest.approx(whole.best_score_)
-    assert "samples left out" in str(report)
+    assert "held-out samples" in str(report)
     assert evaluate(KNeighborsClassifier(), X, y, cv=folds, include="holdout").tuning is None
 
 
@@ -424,7 +429,7 @@ def test_replicates_of_one_object_are_suspected_and_ordinary_samples_are_not():
     assert "groups" in codes
     target = Target(y, np.unique(y), y)
     samples = (rng.normal(size=(120, 6)) * np.exp(rng.normal(size=6)) for _ in range(20))
-    assert sum(warn_of_groups(X, target) is not None for X in samples) <= 2
+    assert sum(has_near_duplicates(X, target) for X in samples) <= 2
     named = evaluate(GaussianNB(), replicates, y, groups=np.repeat(np.arange(40), 3))
     assert "groups" not in [w.code for w in named.warnings]
 
@@ -516,7 +521,7 @@ def test_tables_of_few_values_are_not_suspected_of_groups():
         for _ in range(3):
             normal = rng.normal(size=(300, n_normal))
             X = np.column_stack([normal, rng.integers(0, n_values, (300, 8))])
-            alarms += warn_of_groups(X, target) is not None
+            alarms += has_near_duplicates(X, target)
     assert alarms <= 1
     evaluate(KNeighborsClassifier(), 1e-200 * rng.normal(size=(300, 3)), y)
 
@@ -566,7 +571,7 @@ def two_scores(model, X, y):
 def test_scores_that_fail_end_nothing(iris):
     report = evaluate(NoScores(), *iris)
     assert report.answer.details["n_fits"] == 30
-    assert "predict_proba gave no finite score" in str(report)
+    assert "predict_proba did not return a finite score" in str(report)
     assert "log_loss" not in report.metrics
 
 
@@ -589,7 +594,7 @@ def test_parts_are_printed_as_tables_and_a_report_by_its_answer(of_three):
     lines = str(of_three.confusion).splitlines()
     assert lines[0].split() == [
         "class",
-        *["taken", "for", "a", "taken", "for", "b", "taken", "for", "c"],
+        *["predicted", "as", "a", "predicted", "as", "b", "predicted", "as", "c"],
     ]
     assert [line.split()[0] for line in lines[1:]] == ["a", "b", "c"]
     assert [float(cell) for cell in lines[2].split()[1:]] == pytest.approx(
@@ -615,7 +620,7 @@ def hard_sentences(X, y, model=None, **options):
     few = {"n_bootstraps": 5, "n_permutations": 0, "random_state": 0}
     report = evaluate(model or KNeighborsClassifier(), X, y, **few, **options)
     return report.hard_samples, [
-        line for line in str(report).splitlines() if "wrong in every repeat" in line
+        line for line in str(report).splitlines() if "misclassified in every repeat" in line
     ]
 
 
@@ -626,7 +631,7 @@ def test_no_label_looks_wrong_where_the_model_is():
     hard, said = hard_sentences(X, y)
     assert hard.always > 5
     assert not hard.suspect.any()
-    assert not any("label looks" in line for line in said)
+    assert not any("label errors" in line for line in said)
 
 
 def test_a_class_that_models_do_not_know_is_named_by_class():
@@ -635,7 +640,8 @@ def test_a_class_that_models_do_not_know_is_named_by_class():
     hard, said = hard_sentences(rng.normal(size=(200, 3)), y)
     assert hard.unknown == {"1": (10, 10)}
     assert said == [
-        "10 of 10 samples of class 1 are wrong in every repeat: the models mostly miss that class."
+        "10 of 10 samples of class 1 are misclassified in every repeat: the models do not learn "
+        "this class."
     ]
 
 

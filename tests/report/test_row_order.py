@@ -9,7 +9,7 @@ from sklearn.model_selection import GroupKFold, KFold, TimeSeriesSplit
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 import skeval
-from skeval.report._data_checks import are_alike
+from skeval.report._data_checks.time_order import are_alike
 
 FEW = {"cv": 4, "n_bootstraps": 5, "n_permutations": 0, "random_state": 0}
 CODES = {"time-order", "runs", "autocorrelation"}
@@ -36,8 +36,8 @@ def test_random_walks_are_told_by_their_dates(walks):
     (told,) = warnings_of(X, y, left_out={"day": days(200).astype(str)})
     assert told.code == "time-order"
     assert told.headline == (
-        "rows are in time order ('day' rises) and neighbours err together; shuffled folds let the "
-        "future predict the past"
+        "the rows seem to be in time order ('day' rises), and neighboring rows have similar "
+        "targets more often than chance explains and the losses of neighboring rows are correlated"
     )
     frame = pd.DataFrame(X, columns=list("abc"), index=pd.DatetimeIndex(days(200)))
     (told,) = warnings_of(frame, y)
@@ -56,14 +56,14 @@ def test_random_walks_are_told_without_a_date(walks):
     X, y, numbers = walks
     for target, model in ((y, KNeighborsClassifier()), (numbers, KNeighborsRegressor())):
         (told,) = warnings_of(X, target, model)
-        assert "alike, as in time order or of one object (most columns change" in told.headline
+        assert "in time order or in blocks of one object (most columns change" in told.headline
 
 
 def test_dates_of_rows_that_were_mixed(walks):
     X, y, _ = walks
     order = np.random.default_rng(1).permutation(200)
     (told,) = warnings_of(X[order], y[order], left_out={"day": days(200)[order]})
-    assert told.startswith("Sorted by 'day', the targets of neighbouring rows are more alike")
+    assert told.startswith("Related in time: Sorted by 'day', neighboring rows have similar")
     assert not told.headline
     assert warnings_of(X[order], y[order]) == []
 

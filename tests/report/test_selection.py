@@ -89,7 +89,9 @@ def test_weights_by_name_are_not_perturbed(table):
     for params, perturbed in (({"sample_weight": weights}, False), (None, True)):
         report = skeval.evaluate(SVC(kernel="linear"), X, y, params=params, **options)
         assert (report.perturbation is not None) == perturbed
-        assert any("given in params" in text for text in report.warnings) != perturbed
+        assert (
+            any("params already contains weights" in text for text in report.warnings) != perturbed
+        )
     pair = CV2FeatureSelectionPipeline(SelectKBest(k=2), cv=None)
     report = skeval.evaluate(pair, X.to_numpy(), y, params={"sample_weight": weights}, **FEW)
     by_weight = skeval.evaluate(pair, X.to_numpy(), y, sample_weight=weights, **FEW)
@@ -157,7 +159,7 @@ def test_different_features_without_names_are_said_to_have_no_stability():
     model = make_pipeline(DropsRare(), SelectKBest(k=1), GaussianNB())
     report = skeval.evaluate(model, X, y, **FEW)
     assert report.selection_stability is None
-    assert "How stable the selection is cannot be told" in str(report)
+    assert "The stability of the selection is unknown" in str(report)
 
 
 def test_a_figure_that_fails_is_said_and_the_page_stands(table, monkeypatch):

@@ -8,15 +8,18 @@ from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.feature_selection import SelectKBest
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from skeval.datasets import make_gaussian_classes
+from skeval.feature_selection import CV2FeatureSelectionPipeline
 from skeval.model_selection import perturbation_interval
-from skeval.svm import PerturbationResamplingSVC
+from skeval.svm import PerturbationResamplingSVC, _perturbation_svc
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore:the resubstitution error:UserWarning", "ignore:cv=10 exceeds:UserWarning"
@@ -26,11 +29,21 @@ LIBSVM = "libsvm stops within its tolerance, so weights equal repetitions only n
 
 
 @parametrize_with_checks(
-    [PerturbationResamplingSVC(n_resamples=2, cv=2)],
-    expected_failed_checks=lambda estimator: {
-        "check_sample_weight_equivalence_on_dense_data": LIBSVM,
-        "check_sample_weight_equivalence_on_sparse_data": LIBSVM,
-    },
+    [
+        PerturbationResamplingSVC(n_resamples=2, cv=2),
+        PerturbationResamplingSVC(estimator=make_pipeline(StandardScaler(), SVC()), cv=2),
+    ],
+    expected_failed_checks=lambda estimator: (
+        {
+            "check_sample_weight_equivalence_on_dense_data": LIBSVM,
+            "check_sample_weight_equivalence_on_sparse_data": LIBSVM,
+        }
+        | (
+            {}
+            if estimator.estimator is None
+            else {"check_class_weight_classifiers": "set in its SVC"}
+        )
+    ),
 )
 @pytest.mark.filterwarnings("ignore")
 def test_scikit_learn_checks(estimator, check):
@@ -112,9 +125,139 @@ def test_small_classes_lower_the_folds(data):
     X, y = data
     few = np.concatenate([np.flatnonzero(y == "no")[:6], np.flatnonzero(y == "yes")[:20]])
     with pytest.warns(UserWarning, match="the smallest class has 6: 6 folds"):
-        PerturbationResamplingSVC(n_resamples=2).fit(X[few], y[few])
+        _ = PerturbationResamplingSVC(n_resamples=2).fit(X[few], y[few]).cv_error_
 
 
 def test_not_fitted():
     with pytest.raises(NotFittedError):
         _ = PerturbationResamplingSVC().cv_error_
+
+
+SELECTING = make_pipeline(StandardScaler(), SelectKBest(k=2), SVC(kernel="linear"))
+
+
+def test_a_procedure_is_repeated_as_a_whole(data):
+    X, y = data
+    model = PerturbationResamplingSVC(estimator=SELECTING, n_resamples=20, random_state=1).fit(X, y)
+    expected = perturbation_interval(SELECTING, X, y, n_resamples=20, random_state=1)
+    np.testing.assert_array_equal(model.statistics_, expected.details["statistics"])
+    assert model.cv_error_ == expected.value
+    fitted = clone(SELECTING).fit(X, y)
+    np.testing.assert_array_equal(model.predict(X), fitted.predict(X))
+    np.testing.assert_array_equal(model.decision_function(X), fitted.decision_function(X))
+    np.testing.assert_array_equal(model.coef_, fitted[-1].coef_)
+    again = pickle.loads(pickle.dumps(clone(model).fit(X, y)))
+    assert again.confidence_interval_ == model.confidence_interval_
+
+
+def noise(seed, n_samples=40, n_features=300):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n_samples, n_features)), np.repeat([0, 1], n_samples // 2)
+
+
+def count_claims(seeds, make):
+    """Return in how many sets of noise the upper limit of the error is below .5."""
+    models = [make().fit(*noise(seed)) for seed in seeds]
+    return sum(model.confidence_interval_.high < 0.5 for model in models)
+
+
+@pytest.mark.parametrize(
+    "seeds", [range(3), pytest.param(range(20), marks=pytest.mark.slow)], ids=len
+)
+def test_selection_within_claims_nothing_on_noise(seeds):
+    selecting = make_pipeline(SelectKBest(k=5), SVC(kernel="linear"))
+    options = {"n_resamples": 40, "cv": 5, "random_state": 0}
+    claims = count_claims(seeds, lambda: PerturbationResamplingSVC(estimator=selecting, **options))
+    assert claims <= 1
+    # the trap that the docstring warns of: a selection in front has seen all labels
+    outside = [
+        make_pipeline(SelectKBest(k=5), PerturbationResamplingSVC(**options)).fit(*noise(seed))[-1]
+        for seed in seeds[:3]
+    ]
+    assert sum(model.confidence_interval_.high < 0.5 for model in outside) >= 2
+
+
+def test_nothing_is_resampled_until_it_is_read(data, monkeypatch):
+    X, y = data
+    calls = []
+
+    def counted(*args, **options):
+        calls.append(options["n_resamples"])
+        return perturbation_interval(*args, **options)
+
+    monkeypatch.setattr(_perturbation_svc, "perturbation_interval", counted)
+    model = PerturbationResamplingSVC(n_resamples=20, cv=3)
+    grid = GridSearchCV(model, {"C": [0.1, 1]}, cv=3).fit(X, y)
+    grid.predict(X)
+    cross_validate(model, X, y)
+    assert calls == []
+    first = grid.best_estimator_.confidence_interval_
+    assert calls == [20]
+    assert grid.best_estimator_.confidence_interval_ == first
+    assert calls == [20]
+
+
+@pytest.mark.parametrize("n_samples", [200, pytest.param(2000, marks=pytest.mark.slow)])
+def test_cross_validation_costs_at_most_twice_that_of_svc(n_samples):
+    sample = make_gaussian_classes(n_samples, 10, separation=1, random_state=0)
+
+    def seconds(model):
+        runs = [cross_validate(model, sample.X, sample.y) for _ in range(5)]
+        return min(run["fit_time"].sum() + run["score_time"].sum() for run in runs)
+
+    plain, perturbed = seconds(SVC(kernel="linear")), seconds(PerturbationResamplingSVC())
+    assert perturbed <= 2 * plain + 0.02  # checks of the samples take a millisecond a fit
+
+
+def test_what_changes_after_the_fit_does_not_change_the_interval(data):
+    X, y = data[0].copy(), data[1].copy()
+    options = {"n_resamples": 20, "random_state": np.random.RandomState(3)}
+    model = PerturbationResamplingSVC(**options).fit(X, y)
+    copy = pickle.loads(pickle.dumps(model))
+    X[:], y[:] = 0, "no"
+    model.set_params(C=100, n_resamples=3, cv=2)
+    assert model.confidence_interval_ == copy.confidence_interval_
+    assert len(model.statistics_) == 20
+
+
+def test_groups_stay_in_one_fold(data):
+    X, y = data
+    groups = np.arange(len(y)) // 4
+    model = PerturbationResamplingSVC(n_resamples=20, cv=GroupKFold(4), random_state=0)
+    expected = perturbation_interval(
+        SVC(kernel="linear"), X, y, n_resamples=20, cv=GroupKFold(4), groups=groups, random_state=0
+    )
+    fitted = model.fit(X, y, groups=groups)
+    np.testing.assert_array_equal(fitted.statistics_, expected.details["statistics"])
+    assert fitted.cv_error_ == expected.value
+
+
+def test_a_precomputed_kernel_is_cross_validated_by_both_axes(data):
+    X, y = data
+    plain = cross_validate(SVC(kernel="linear"), X, y)["test_score"]
+    model = PerturbationResamplingSVC(kernel="precomputed")
+    np.testing.assert_array_equal(cross_validate(model, X @ X.T, y)["test_score"], plain)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"estimator": LogisticRegression()}, TypeError, "ends in LogisticRegression"),
+        ({"estimator": SELECTING, "C": 2.0}, ValueError, "C must have its default value"),
+        ({"interval": "wald"}, ValueError, "interval"),
+        ({"statistic": "oob"}, ValueError, "statistic"),
+    ],
+)
+def test_bad_parameters_are_refused_by_fit(data, options, error, message):
+    with pytest.raises(error, match=message):
+        PerturbationResamplingSVC(**options).fit(*data)
+
+
+@pytest.mark.parametrize("wrap", [lambda m: m, make_pipeline], ids=["alone", "in a pipeline"])
+def test_behind_the_selection_of_another_estimator_no_error_is_read(data, wrap):
+    classifier = wrap(PerturbationResamplingSVC(n_resamples=5))
+    model = CV2FeatureSelectionPipeline(SelectKBest(k=2), classifier, cv=3).fit(*data)
+    final = model.classifier_ if wrap is not make_pipeline else model.classifier_[-1]
+    with pytest.raises(ValueError, match="does not count the selection"):
+        _ = final.cv_error_
+    assert 0 <= model.cv2_error_ < 0.5

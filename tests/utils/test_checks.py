@@ -19,10 +19,6 @@ from skeval.utils._checks import (
 )
 
 
-def test_every_listed_name_is_there():
-    assert all(hasattr(_checks, name) for name in _checks.__all__)
-
-
 @pytest.mark.parametrize("level", [0.5, np.float32(0.9), 1e-9, 1 - 1e-9])
 def test_levels(level):
     assert check_confidence_level(level) is None
@@ -150,3 +146,44 @@ def test_small_seed_of_an_int_is_the_int():
     assert small_seed(None) != small_seed(None)
     with pytest.raises(ValueError, match="random_state must be >= 0, got -1"):
         small_seed(-1)
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        np.arange(60),
+        [f"{1000 + 7 * i:,}" for i in range(60)],
+        np.arange(300) // 4,
+        np.r_[np.arange(40), np.full(500, 99)],
+    ],
+)
+def test_about_as_many_classes_as_samples_are_refused(y):
+    with pytest.raises(ValueError, match=r"y must hold at least 5 samples of each class .*, got"):
+        _checks.check_classes("y", np.asarray(y))
+
+
+@pytest.mark.parametrize("y", [[0, 0, 1], np.arange(200) // 5, np.arange(12) // 2, [0, 1]])
+def test_few_samples_of_few_classes_are_none_too_many(y):
+    _checks.check_classes("y", np.asarray(y))
+
+
+def test_numbers_are_no_classes():
+    with pytest.raises(ValueError, match=r"got the number 0\.5; use a regressor"):
+        _checks.check_classes("y", np.array([1.0, 0.5, 2.0]))
+
+
+def test_the_order_of_arguments_is_named():
+    @_checks.in_order(clusterer=_checks.is_no_table, X=_checks.is_table)
+    def judge(clusterer, X, *, k=2):
+        return k
+
+    clusterer, X = object(), np.zeros((3, 2))
+    assert judge(clusterer, X, k=3) == judge(clusterer=clusterer, X=X, k=3) == 3
+    for args, kwargs in (
+        ((X, clusterer), {}),
+        ((X,), {}),
+        ((X,), {"clusterer": 1}),
+        ((clusterer, {}), {}),
+    ):
+        with pytest.raises(TypeError, match=r"the order of arguments is judge\(clusterer, X\), go"):
+            judge(*args, **kwargs)

@@ -11,7 +11,7 @@ from helpers.simulation import GaussianDesign
 from scipy.stats import binom
 
 from skeval._inference.intervals import normal_interval
-from skeval._resampling.task import read_task
+from skeval._resampling.inputs import validate_inputs
 from skeval.model_selection import perturbation_interval
 from skeval.model_selection._bootstrap import find_bootstraps
 from skeval.model_selection._estimates import conclude
@@ -42,9 +42,9 @@ def coverage(n, p, separation, n_sets, n_bootstraps, n_resamples, statistics=PER
         seed = int(rng.integers(2**31))
         X, y = data.X, data.y
         truth = design.true_error(data, WeightedLDA().fit(X, y))
-        task = read_task(WeightedLDA(), X, y)
-        outcomes = find_bootstraps(task, root_seed(seed), {"n_resamples": n_bootstraps})
-        found = {name: conclude(task, outcome, 0.95) for name, outcome in outcomes.items()}
+        inputs = validate_inputs(WeightedLDA(), X, y)
+        outcomes = find_bootstraps(inputs, root_seed(seed), {"n_resamples": n_bootstraps})
+        found = {name: conclude(inputs, outcome, 0.95) for name, outcome in outcomes.items()}
         for name in statistics:
             found[name] = perturbation_interval(
                 WeightedLDA(), X, y, n_resamples=n_resamples, statistic=name, random_state=seed

@@ -361,3 +361,17 @@ def test_a_row_computes_what_its_function_does(row):
 
 def test_no_two_rows_share_a_name():
     assert len({row.name for row in INDICES}) == len(INDICES)
+
+
+@pytest.mark.parametrize("far", [1e6, 1e10, 1e15, 1e17])
+def test_one_far_cluster_makes_no_others_coincide(far):
+    """Its distances are infinite in effect: the other two clusters decide, as at any distance."""
+    rng = np.random.default_rng(0)
+    near = np.concatenate([rng.normal(size=(20, 2)), rng.normal(size=(20, 2)) + [20, 0]])
+    labels = np.repeat([0, 1, 2], 20)
+    for order in (slice(None), slice(None, None, -1)):  # the far cluster is the last or the first
+        X = np.concatenate([near, rng.normal(size=(20, 2)) + far])[order]
+        index = internal_indices(X, labels[order])
+        pair = internal_indices(near, labels[:40])
+        expected = 2 / 3 * pair["davies_bouldin_centroid"]  # the far cluster adds 0 to the mean
+        assert index["davies_bouldin_centroid"] == pytest.approx(expected, rel=1e-4)

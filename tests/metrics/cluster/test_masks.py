@@ -1,14 +1,18 @@
 """Mask Rand indices: label images, soft masks, array libraries, bad input."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference.external import mask_rand
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.metrics import adjusted_rand_score, rand_score
+from sklearn.metrics import adjusted_rand_score, make_scorer, rand_score
 
 from skeval.metrics.cluster import _masks, mask_adjusted_rand_score, mask_rand_score
+from skeval.model_selection import metric_interval
 
 
 def masks_of(labels, dtype=bool):
@@ -195,3 +199,37 @@ def test_different_devices():
     with pytest.raises(ValueError, match="must be on the same device"):
         mask_rand_score(xp.asarray(GOOD), there)
     assert mask_rand_score(there, there) == 1.0
+
+
+@pytest.mark.parametrize("score", [mask_rand_score, mask_adjusted_rand_score])
+def test_the_mean_over_images(score):
+    rng = np.random.default_rng(0)
+    true = rng.random((30, 6, 6)) < 0.4
+    pred = true ^ (rng.random(true.shape) < 0.1)
+    values = [score(a[None], b[None]) for a, b in zip(true, pred, strict=True)]
+    assert score(true, pred, per_image=True) == pytest.approx(np.mean(values))
+    stacks = true[:, None], pred[:, None]
+    assert score(*stacks, per_image=True) == pytest.approx(np.mean(values))
+    scorer = make_scorer(score, per_image=True)
+    assert scorer(DummyImages(pred), pred, true) == pytest.approx(np.mean(values))
+    result = metric_interval(
+        partial(score, per_image=True), true, pred, n_resamples=100, random_state=0
+    )
+    assert result.value == pytest.approx(np.mean(values))
+    assert result.n_samples == 30
+    # the bootstrap over images has the standard error of a mean
+    assert result.standard_error == pytest.approx(np.std(values) / np.sqrt(30), rel=0.3)
+    with pytest.raises(ValueError, match=r"overlap where they are hard.*use per_image=True"):
+        score(true, pred)
+    with pytest.raises(ValueError, match=r"got \(30, 6, 6\) and \(29, 6, 6\)"):
+        score(true, pred[1:], per_image=True)
+
+
+class DummyImages(BaseEstimator):
+    """Predicts the masks that it is constructed with."""
+
+    def __init__(self, masks):
+        self.masks = masks
+
+    def predict(self, X):
+        return self.masks

@@ -209,7 +209,7 @@ def euclidean_case(kind, n=80, p=12):
 )
 def test_cancellation_costs_no_digit(kind, form, exponent, monkeypatch):
     """The sparse tiles too, and the data in any power of two."""
-    monkeypatch.setattr("skeval.metrics.cluster._kernels.distances.MOST_NUMBERS", 0)
+    monkeypatch.setattr("skeval.metrics.cluster._kernels.distances.MAX_NUMBERS", 0)
     points, y = euclidean_case(kind), rng.integers(0, 3, 80)
     scale = 2.0**exponent
     expected = sk.internal_indices(reference.distance_matrix(points), y, metric="precomputed")

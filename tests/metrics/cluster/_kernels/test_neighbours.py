@@ -24,7 +24,7 @@ rng = np.random.default_rng(8)
 def tile_size(request, monkeypatch):
     monkeypatch.setattr(passes, "TILE_ROWS", request.param[0])
     monkeypatch.setattr(passes, "TILE_COLUMNS", request.param[1])
-    monkeypatch.setattr(distance_pass, "MOST_WAITING", 5)
+    monkeypatch.setattr(distance_pass, "MAX_WAITING", 5)
 
 
 def by_pass(tiles, cluster, L, zero=None, n_jobs=None):

@@ -12,15 +12,11 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import get_scorer, make_scorer
 from sklearn.utils import get_tags
 
-from skeval._resampling.plan import FitOutput, PlanBlock, tie_values
-from skeval._resampling.questions import (
-    Answers,
-    EachScorer,
-    Questions,
-    ReplayedEstimator,
-    find_scores,
-)
-from skeval._resampling.task import Target
+from skeval._resampling.batch_scores import BatchPredictions, find_scores
+from skeval._resampling.fit_outputs import FitOutput, tie_values
+from skeval._resampling.fit_request import EachScorer, FitRequest, ReplayedEstimator
+from skeval._resampling.plans import PlanBlock
+from skeval._resampling.target import Target
 
 OF_CLASSES = [
     "accuracy",
@@ -93,7 +89,7 @@ def test_scores_of_classes(scoring, classes):
             assert classes != [0, 1]
             return
         found = score(
-            Answers(np.concatenate([target.codes[t] for t in output.test]), output, target)
+            BatchPredictions(np.concatenate([target.codes[t] for t in output.test]), output, target)
         )
         expected = np.array(score_each(get_scorer(scoring), target, output))
         defined = ~np.isnan(found)
@@ -111,7 +107,7 @@ def test_scores_of_numbers(scoring):
         output = FitOutput(test, np.zeros(6, dtype=bool), rng.normal(size=int(test.sum())))
         target = Target(y, None, y)
         true = np.concatenate([y[tested] for tested in test])
-        found = find_scores(scoring, target)(Answers(true, output, target))
+        found = find_scores(scoring, target)(BatchPredictions(true, output, target))
         assert_allclose(found, score_each(get_scorer(scoring), target, output), rtol=1e-12)
 
 
@@ -143,7 +139,7 @@ def test_several_scorers_of_which_some_score_one_by_one(kind):
         scorer = EachScorer(scorers) if kind == "each" else metrics.check_scoring(None, scorers)
         scoring = scorers if kind == "each" else names
         block = PlanBlock((~output.test).astype(int), output.test)
-        asked = Questions((), scorer, scoring)
+        asked = FitRequest((), scorer, scoring)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             kept = asked.keep(output, block, LogisticRegression(), target)

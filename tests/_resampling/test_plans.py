@@ -6,7 +6,7 @@ import joblib
 import numpy as np
 import pytest
 
-from skeval._resampling.plan import Fit, PlanBlock, squeeze, squeeze_rows
+from skeval._resampling.plans import Fit, PlanBlock, squeeze, squeeze_rows
 
 RNG = np.random.default_rng(0)
 ARRAYS = {

@@ -1,4 +1,4 @@
-"""A task is read once, and every function that fits takes the same arguments."""
+"""Inputs are validated once, and every function that fits takes the same arguments."""
 
 import inspect
 import warnings
@@ -19,8 +19,8 @@ from sklearn.tree import DecisionTreeClassifier
 
 import skeval
 from skeval import model_selection as ms
-from skeval._resampling import task as tasks
-from skeval._resampling.task import read_task
+from skeval._resampling import inputs as inputs_module
+from skeval._resampling.inputs import validate_inputs
 from skeval.feature_selection import selection_bias
 
 RNG = np.random.default_rng(0)
@@ -62,11 +62,13 @@ def test_functions_that_fit_take_the_same_arguments():
     [make_pipeline(StandardScaler(), SVC(kernel="linear")), DecisionTreeClassifier(random_state=0)],
     ids=["served", "in a loop"],
 )
-def test_an_evaluation_reads_one_task_and_makes_one_adapter(model, monkeypatch):
+def test_an_evaluation_validates_inputs_once_and_makes_one_adapter(model, monkeypatch):
     read, asked = [], []
-    check_task, ask_steps = tasks.check_task, tasks.ask_steps
-    monkeypatch.setattr(tasks, "check_task", lambda *a: read.append(a) or check_task(*a))
-    monkeypatch.setattr(tasks, "ask_steps", lambda *a: asked.append(a) or ask_steps(*a))
+    validate_data, ask_steps = inputs_module.validate_data, inputs_module.ask_steps
+    monkeypatch.setattr(
+        inputs_module, "validate_data", lambda *a: read.append(a) or validate_data(*a)
+    )
+    monkeypatch.setattr(inputs_module, "ask_steps", lambda *a: asked.append(a) or ask_steps(*a))
     options = {"cv": 3, "n_bootstraps": 3, "n_permutations": 3, "n_perturbations": 5}
     skeval.evaluate(model, X, Y, include="all", random_state=0, **options)
     assert len(read) == 1
@@ -74,13 +76,13 @@ def test_an_evaluation_reads_one_task_and_makes_one_adapter(model, monkeypatch):
 
 
 def test_settings_share_what_was_found_out_and_other_estimators_do_not(monkeypatch):
-    asked, ask_steps = [], tasks.ask_steps
-    monkeypatch.setattr(tasks, "ask_steps", lambda *a: asked.append(a[0]) or ask_steps(*a))
-    task = read_task(SVC(), X, Y)
-    for each in (task.under(n_jobs=2), task, task.under(weight=W)):
-        assert each.adapter is task.adapter
-    other = task.of(GaussianNB())
-    assert other.adapter is not task.adapter
+    asked, ask_steps = [], inputs_module.ask_steps
+    monkeypatch.setattr(inputs_module, "ask_steps", lambda *a: asked.append(a[0]) or ask_steps(*a))
+    inputs = validate_inputs(SVC(), X, Y)
+    for each in (inputs.with_options(n_jobs=2), inputs, inputs.with_options(weight=W)):
+        assert each.adapter is inputs.adapter
+    other = inputs.with_estimator(GaussianNB())
+    assert other.adapter is not inputs.adapter
     assert [type(estimator) for estimator in asked] == [SVC, GaussianNB]
 
 
@@ -125,9 +127,9 @@ def test_weights_of_scores_are_those_of_the_fits():
 
 @pytest.mark.filterwarnings("ignore:selecting features on all samples")
 def test_selection_is_weighted_in_both_places():
-    task = SelectKBest(k=3), GaussianNB(), np.random.default_rng(1).normal(size=(60, 40)), Y
-    plain = selection_bias(*task, cv=5, random_state=0)
-    same = selection_bias(*task, cv=5, sample_weight=np.full(60, 3.0), random_state=0)
+    inputs = SelectKBest(k=3), GaussianNB(), np.random.default_rng(1).normal(size=(60, 40)), Y
+    plain = selection_bias(*inputs, cv=5, random_state=0)
+    same = selection_bias(*inputs, cv=5, sample_weight=np.full(60, 3.0), random_state=0)
     assert same.details["cv1_error"] == plain.details["cv1_error"]
     assert same.details["cv2_error"] == plain.details["cv2_error"]
 

@@ -17,16 +17,17 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
 import skeval
-from skeval._resampling import fits
-from skeval._resampling.plan import (
+from skeval._resampling import fit_loop
+from skeval._resampling.fit_outputs import (
     FitOutput,
-    PlanBlock,
     join_outputs,
     place_outputs,
     tie_rows,
     tie_values,
 )
-from skeval._resampling.task import adapter_of_steps, check_task
+from skeval._resampling.plans import PlanBlock
+from skeval._resampling.solvers import adapter_of_steps
+from skeval._resampling.target import validate_data
 
 COLUMNS = ("predicted", "decision", "probability")
 
@@ -152,7 +153,7 @@ def rare(seed=0, n=600):
 
 
 def solve_folds(estimator, X, y):
-    X, target, _ = check_task(estimator, X, y)
+    X, target, _ = validate_data(estimator, X, y)
     folds = list(StratifiedKFold(5, shuffle=True, random_state=0).split(X, y))
     test = np.array([np.isin(np.arange(len(y)), rows) for _, rows in folds])
     return adapter_of_steps(estimator, X, target)(PlanBlock((~test).astype(int), test))
@@ -214,7 +215,7 @@ def test_the_area_is_that_of_the_loop(monkeypatch):
     X, y = np.random.default_rng(3).normal(size=(60, 2)), np.arange(60) % 2
     estimator = SVC(kernel="linear", C=1e-7, tol=1e-12)
     solved, codes = area(estimator, X, y)
-    monkeypatch.setattr(fits, "find_adapter", lambda *_, **__: None)
+    monkeypatch.setattr(fit_loop, "find_adapter", lambda *_, **__: None)
     looped, _ = area(estimator, X, y)
     assert solved.value == pytest.approx(looped.value, abs=1e-3)
     assert "constant-scores" not in codes

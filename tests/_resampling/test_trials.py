@@ -1,0 +1,196 @@
+"""Fits of a solver give the labels that the estimator itself would give."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.feature_selection import SelectKBest
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from skeval._resampling import fit_loop
+from skeval._resampling.fit_loop import run_plan
+from skeval._resampling.fit_outputs import join_outputs
+from skeval._resampling.inputs import Inputs
+from skeval._resampling.plans import PlanBlock, ResamplingPlan
+from skeval._resampling.target import validate_data
+from skeval.model_selection import error_interval
+
+KINDS = ("plain", "scales", "shifted", "huge column", "time", "integers", "copied columns")
+
+
+def draw_samples(rng):
+    """Return samples of one of the kinds, with two or three classes that overlap or do not."""
+    n, p, n_classes = int(rng.integers(40, 160)), int(rng.integers(1, 8)), int(rng.choice([2, 3]))
+    y = rng.permutation(np.resize(np.arange(n_classes), n))
+    X = rng.normal(size=(n, p))
+    X[:, 0] += rng.choice([0.0, 1.0, 3.0]) * y
+    kind = rng.choice(KINDS)
+    if kind == "scales":
+        X *= 10.0 ** rng.uniform(-4, 6, p)
+    elif kind == "shifted":
+        X += 10.0 ** rng.uniform(1, 8)
+    elif kind == "huge column":
+        X = np.column_stack([X, 10.0 ** rng.uniform(3, 12) * rng.normal(size=n)])
+    elif kind == "time":
+        X = np.column_stack([X, 1.7e9 + 1e7 * rng.random(n)])
+    elif kind == "integers":
+        X = np.rint(X)
+    elif kind == "copied columns":
+        X = np.column_stack([X, X])
+    return X, y, kind
+
+
+def draw_model(rng, kind):
+    """Return an estimator that solvers support, of any `tol` and `max_iter`."""
+    tol, max_iter = 10.0 ** rng.uniform(-8, 0), int(rng.choice([2, 5, 20, 100, 1000]))
+    C = 10.0 ** rng.uniform(-3, 1)
+    newton = str(rng.choice(["newton-cholesky", "newton-cg"]))
+    models = [
+        LogisticRegression(C=C, tol=tol, max_iter=max_iter),
+        LogisticRegression(C=C, tol=tol, max_iter=max_iter, solver=newton),
+        LogisticRegression(),
+        SVC(C=C, tol=tol),
+        SVC(
+            kernel=str(rng.choice(["linear", "poly", "sigmoid"])), C=min(C, 3.0), tol=max(tol, 1e-5)
+        ),
+        RidgeClassifier(alpha=C),
+        KNeighborsClassifier(
+            int(rng.integers(1, 8)), weights=str(rng.choice(["uniform", "distance"]))
+        ),
+        GaussianNB(),
+        LinearDiscriminantAnalysis(tol=tol),
+        QuadraticDiscriminantAnalysis(tol=tol),
+        NearestCentroid(),
+    ]
+    model = models[rng.integers(len(models))]
+    # On raw columns of such scales libsvm may take minutes for other kernels.
+    slow = type(model) is SVC and model.kernel != "rbf" and kind not in ("plain", "integers")
+    if slow or rng.random() < 0.3:
+        return make_pipeline(StandardScaler(), model)
+    return make_pipeline(SelectKBest(k=1), model) if rng.random() < 0.15 else model
+
+
+def draw_plan(rng, n):
+    """Return repeated folds or resamples, some under shuffled labels."""
+    n_draws, shuffled = int(rng.choice([1, 4, 6])), rng.random() < 0.4
+    blocks = []
+    for _ in range(n_draws):
+        order = np.repeat(rng.permutation(n)[None], 10, axis=0) if shuffled else None
+        blocks.append(PlanBlock(*draw_fits(rng, n, resamples=rng.random() < 0.5), order))
+    return ResamplingPlan(n, n_draws, blocks.__getitem__, 10)
+
+
+def draw_fits(rng, n, resamples):
+    """Return the training and test sets of ten resamples, or of ten folds."""
+    if resamples:
+        train = np.array([np.bincount(rng.integers(0, n, n), minlength=n) for _ in range(10)])
+        return train, train == 0
+    test = rng.permutation(np.arange(n) % 10) == np.arange(10)[:, None]
+    return (~test).astype(np.intp), test
+
+
+def count_differences(seed, monkeypatch):
+    """Return how many fits a solver did, and how many have other labels than the loop's."""
+    rng = np.random.default_rng(seed)
+    X, y, kind = draw_samples(rng)
+    model, plan = draw_model(rng, kind), draw_plan(rng, len(y))
+    X, target, _ = validate_data(model, X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            ours = [out for _, out in run_plan(Inputs(model, X, target, error_score=np.nan), plan)]
+        except fit_loop.NoFitLeftError:
+            return 0, 0
+        with monkeypatch.context() as patch:
+            patch.setattr(fit_loop, "find_adapter", lambda *_, **__: None)
+            loop = [out for _, out in run_plan(Inputs(model, X, target, error_score=np.nan), plan)]
+    pairs = zip(join_outputs(ours), join_outputs(loop), strict=True)
+    differ = [
+        a.failed[0] != b.failed[0] or not (a.failed[0] or np.array_equal(a.predicted, b.predicted))
+        for a, b in pairs
+    ]
+    return sum(output.n_solved for output in ours), sum(differ)
+
+
+def check_same_labels(seeds, monkeypatch):
+    solved, differ = np.transpose([count_differences(seed, monkeypatch) for seed in seeds])
+    assert np.mean(solved > 0) > 0.3  # or nothing would be compared
+    assert not differ.any(), f"seeds {np.flatnonzero(differ)}"
+
+
+def test_same_labels_as_the_loop(monkeypatch):
+    check_same_labels(range(2, 7), monkeypatch)
+
+
+@pytest.mark.slow
+def test_same_labels_as_the_loop_in_a_thousand_cases(monkeypatch):
+    check_same_labels(range(1000), monkeypatch)
+
+
+def draw_with_time(rng, n=300):
+    """Return two classes that the first column separates somewhat, beside a Unix time."""
+    y = rng.permutation(np.arange(n) % 2)
+    X = rng.normal(size=(n, 4))
+    X[:, 0] += 1.5 * y
+    return np.column_stack([X, 1.7e9 + 1e7 * rng.random(n)]), y
+
+
+def test_a_model_that_stops_early_is_judged_as_it_is():
+    """With a Unix time among the columns lbfgs stops after a few steps, without a warning."""
+    X, y = draw_with_time(np.random.default_rng(0))
+    with pytest.warns(ConvergenceWarning, match="does not reach its optimum .* Scale the features"):
+        raw = error_interval(LogisticRegression(), X, y, random_state=0)
+    scaled = error_interval(
+        make_pipeline(StandardScaler(), LogisticRegression()), X, y, random_state=0
+    )
+    assert raw.value > 0.4 > 0.3 > scaled.value
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"max_iter": 2}, {"tol": 1.0}, {"solver": "newton-cholesky", "max_iter": 1}],
+    ids=str,
+)
+def test_the_steps_of_the_estimator_are_its_own(options, monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 4)) @ rng.normal(size=(4, 4))
+    y = (X[:, 0] + rng.normal(size=200) > 0).astype(int)
+    model = LogisticRegression(**options)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        ours = error_interval(model, X, y, loss="log_loss", random_state=0)
+        monkeypatch.setattr(fit_loop, "find_adapter", lambda *_, **__: None)
+        loop = error_interval(model, X, y, loss="log_loss", random_state=0)
+    assert ours.value == loop.value
+
+
+def test_svc_on_shifted_samples():
+    """libsvm keeps kernel values in single precision: its model of such samples is useless."""
+    X, y = draw_with_time(np.random.default_rng(0))
+    X = X[:, :4]
+    assert error_interval(SVC(), X, y, random_state=0).value < 0.3
+    with pytest.warns(ConvergenceWarning, match="SVC does not reach its optimum"):
+        assert error_interval(SVC(), X + 1e8, y, random_state=0).value > 0.35
+
+
+def test_trial_fits_are_fits_of_the_loop(monkeypatch):
+    """Where trial fits show that a loop is as fast, no fit is done twice."""
+    X, y = draw_with_time(np.random.default_rng(0), 60)
+    X, target, _ = validate_data(LogisticRegression(), X, y)
+    plan = draw_plan(np.random.default_rng(3), len(y))
+    fitted, fit = [], LogisticRegression.fit
+    monkeypatch.setattr(
+        LogisticRegression, "fit", lambda *args, **kw: fitted.append(0) or fit(*args, **kw)
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        outputs = [out for _, out in run_plan(Inputs(LogisticRegression(), X, target), plan)]
+    assert sum(output.n_solved for output in outputs) == 0
+    assert len(fitted) == plan.n_fits

@@ -1,0 +1,157 @@
+"""Selectors that are pipelines, and feature extraction in place of selection."""
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.cross_decomposition import PLSRegression
+from sklearn.decomposition import PCA
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.feature_selection import RFE, SelectKBest, VarianceThreshold
+from sklearn.impute import SimpleImputer
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import LabelBinarizer, Normalizer, StandardScaler
+from sklearn.svm import SVC, SVR
+
+from skeval.feature_selection import CV2FeatureSelectionPipeline, selection_bias
+from skeval.feature_selection._columns import ClassScores, prepare_selector, read_selection
+
+EXTRACTIONS = [PCA(3, random_state=0), PLSRegression(2), LinearDiscriminantAnalysis()]
+BIAS = "ignore:(selecting|extracting) features on all samples"
+
+
+def sample(n=60, p=30, n_classes=2, seed=0):
+    rng = np.random.default_rng(seed)
+    y = np.array(["case", "control", "other"])[np.arange(n) % n_classes]
+    X = rng.normal(size=(n, p)) * rng.uniform(0.1, 10, p)
+    X[y == "case", :3] += 2 * X[:, :3].std(axis=0)
+    return X, y
+
+
+@pytest.mark.parametrize(
+    "selector",
+    [
+        make_pipeline(StandardScaler(), SelectKBest(k=4)),
+        make_pipeline(StandardScaler(), make_pipeline(VarianceThreshold(), SelectKBest(k=4))),
+        make_pipeline(SimpleImputer(), RFE(SVC(kernel="linear"), n_features_to_select=4)),
+        *EXTRACTIONS,
+        make_pipeline(StandardScaler(), PLSRegression(2)),
+    ],
+)
+@pytest.mark.parametrize("classifier", [SVC(kernel="linear"), GaussianNB()])
+def test_the_error_equals_that_of_a_plain_pipeline(selector, classifier):
+    X, y = sample()
+    cv = StratifiedKFold(5, shuffle=True, random_state=0)
+    model = CV2FeatureSelectionPipeline(selector, classifier, cv=cv).fit(X, y)
+    plain = make_pipeline(prepare_selector(selector), classifier)
+    assert model.cv2_error_ == np.mean(cross_val_predict(plain, X, y, cv=cv) != y)
+    assert model.predict(X).tolist() == plain.fit(X, y).predict(X).tolist()
+    assert pickle.loads(pickle.dumps(model)).predict(X).tolist() == model.predict(X).tolist()
+    assert clone(model).fit(X, y).cv2_error_ == model.cv2_error_
+
+
+def test_supports_of_a_pipeline_are_columns_of_the_samples():
+    X, y = sample()
+    X[:, [5, 9]] = 1.0  # the threshold drops them, which shifts the columns behind
+    selector = make_pipeline(VarianceThreshold(), StandardScaler(), SelectKBest(k=3))
+    model = CV2FeatureSelectionPipeline(selector, cv=5, random_state=0).fit(X, y)
+    alone = SelectKBest(k=3).fit(np.delete(X, [5, 9], axis=1), y).get_support()
+    expected = np.delete(np.arange(30), [5, 9])[alone]
+    assert model.get_support(indices=True).tolist() == expected.tolist()
+    assert model.fold_supports_.shape == (5, 30)
+    assert not model.fold_supports_[:, [5, 9]].any()
+    assert model.get_feature_names_out().tolist() == [f"x{j}" for j in expected]
+    # the ranks are those of the last selector, and dropped columns rank behind
+    ranks = read_selection(model.selector_, 30).ranks
+    assert set(np.argsort(ranks, kind="stable")[:3]) == set(expected)
+
+
+@pytest.mark.parametrize("scaler", [StandardScaler(), Normalizer(), SimpleImputer()])
+def test_a_consensus_keeps_the_preprocessing(scaler):
+    X, y = sample()
+    selector = make_pipeline(scaler, SelectKBest(k=4))
+    options = {"cv": 5, "final": "consensus", "random_state": 0}
+    model = CV2FeatureSelectionPipeline(selector, SVC(), **options).fit(X, y)
+    kept = scaler.fit(X).transform(X)[:, model.support_]
+    np.testing.assert_allclose(model.transform(X), kept)
+    assert model.predict(X).tolist() == SVC().fit(kept, y).predict(kept).tolist()
+
+
+@pytest.mark.parametrize("selector", [*EXTRACTIONS, make_pipeline(SelectKBest(k=9), PCA(2))])
+def test_extraction_has_no_support(selector):
+    X, y = sample()
+    model = CV2FeatureSelectionPipeline(SelectKBest(k=3), cv=3, random_state=0).fit(X, y)
+    model.set_params(selector=selector).fit(X, y)
+    name = type(selector).__name__
+    for attribute in ("support_", "fold_supports_", "selection_frequency_", "stability_"):
+        assert not hasattr(model, attribute)
+        with pytest.raises(AttributeError, match=f"{attribute} needs a selector .* {name} makes"):
+            getattr(model, attribute)
+    with pytest.raises(AttributeError, match="support_ needs a selector that keeps columns"):
+        model.get_support()
+    assert model.transform(X).shape == (60, len(model.get_feature_names_out()))
+    with pytest.raises(ValueError, match=f"final='consensus' needs a selector .* {name} makes"):
+        clone(model).set_params(final="consensus").fit(X, y)
+
+
+def test_pls_is_fitted_to_indicators_of_the_classes():
+    X, y = sample(n_classes=3)
+    scores = ClassScores(PLSRegression(2)).fit(X, y)
+    by_hand = PLSRegression(2).fit(X, LabelBinarizer().fit_transform(y))
+    np.testing.assert_allclose(scores.transform(X), by_hand.transform(X))
+    assert prepare_selector(RFE(SVR(kernel="linear"))).__class__ is RFE
+    kept = make_pipeline(StandardScaler(), SelectKBest())
+    assert prepare_selector(kept) is kept
+
+
+@pytest.mark.filterwarnings(BIAS)
+@pytest.mark.parametrize(
+    "selector", [make_pipeline(StandardScaler(), SelectKBest(k=4)), *EXTRACTIONS]
+)
+def test_bias_against_a_plain_loop(selector):
+    X, y = sample(p=100)
+    cv = StratifiedKFold(5, shuffle=True, random_state=0)
+    result = selection_bias(selector, GaussianNB(), X, y, cv=cv)
+    prepared = prepare_selector(selector)
+    outside = clone(prepared).fit(X, y).transform(X)
+    cv1 = np.mean(cross_val_predict(GaussianNB(), outside, y, cv=cv) != y)
+    cv2 = np.mean(cross_val_predict(make_pipeline(prepared, GaussianNB()), X, y, cv=cv) != y)
+    assert (result.details["cv1_error"], result.details["cv2_error"]) == pytest.approx((cv1, cv2))
+
+
+@pytest.mark.filterwarnings(BIAS)
+@pytest.mark.parametrize(
+    ("selector", "p", "optimistic"),
+    [
+        (PLSRegression(2), 500, True),
+        (LinearDiscriminantAnalysis(), 40, True),
+        (PCA(5, random_state=0), 500, False),
+    ],
+)
+def test_supervised_extraction_is_biased_on_noise_and_pca_is_not(selector, p, optimistic):
+    y, errors = np.repeat([0, 1], 25), []
+    for seed in range(10):
+        X = np.random.default_rng(seed).normal(size=(50, p))
+        details = selection_bias(selector, GaussianNB(), X, y, cv=5, random_state=seed).details
+        errors.append((details["cv1_error"], details["cv2_error"]))
+    cv1, cv2 = np.mean(errors, axis=0)
+    assert 0.4 < cv2 < 0.6
+    assert cv1 < 0.1 if optimistic else 0.4 < cv1 < 0.6
+
+
+def test_the_warning_names_extraction():
+    X, y = np.random.default_rng(0).normal(size=(50, 500)), np.repeat([0, 1], 25)
+    with pytest.warns(UserWarning, match="extracting features on all samples"):
+        selection_bias(PLSRegression(2), GaussianNB(), X, y, cv=5, random_state=0)
+
+
+def test_bad_selectors():
+    X, y = sample()
+    with pytest.raises(TypeError, match="selector must have the methods fit and transform"):
+        selection_bias(GaussianNB(), GaussianNB(), X, y)
+    nothing = make_pipeline(StandardScaler(), SelectKBest(k=0))
+    with pytest.raises(ValueError, match="at least one of the 30"):
+        CV2FeatureSelectionPipeline(nothing, GaussianNB(), cv=None).fit(X, y)

@@ -1,0 +1,80 @@
+"""Extent and separation of clusters as scorers and in comparisons."""
+
+import numpy as np
+import pytest
+from scipy.sparse.csgraph import minimum_spanning_tree
+from sklearn.base import clone
+from sklearn.cluster import KMeans
+from sklearn.datasets import make_blobs
+from sklearn.metrics import pairwise_distances
+from sklearn.model_selection import GridSearchCV
+
+from skeval.cluster import compare_clusterings
+from skeval.metrics import make_clustering_scorer
+from skeval.metrics.cluster import compactness_score, dbcv_score
+
+X = make_blobs(60, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)[0]
+MODEL = KMeans(3, n_init=2, random_state=0)
+
+
+def by_hand(labels):
+    distance = pairwise_distances(X)
+    together = labels[:, None] == labels
+    pairs = [(a, b) for a in range(3) for b in range(a)]
+    trees = [minimum_spanning_tree(distance[np.ix_(labels == k, labels == k)]) for k in range(3)]
+    return {
+        "mean_separation": np.mean(
+            [distance[np.ix_(labels == a, labels == b)].mean() for a, b in pairs]
+        ),
+        "min_separation": distance[~together].min(),
+        "diameter": distance[together].max(),
+        "mst_compactness": np.concatenate([tree.data for tree in trees]).mean(),
+        "dbcv": dbcv_score(X, labels),
+        "within_cluster_variance": compactness_score(X, labels) ** 2,
+    }
+
+
+LARGER_IS_BETTER = {"mean_separation", "min_separation", "dbcv"}
+
+
+def test_numbers_equal_the_definitions():
+    labels = clone(MODEL).fit_predict(X)
+    expected = by_hand(labels)
+    comparison = compare_clusterings(X, {"three": labels}, indices=["dunn", *expected])
+    np.testing.assert_allclose(comparison.values[0, 1:], list(expected.values()), rtol=1e-9)
+    ratio = expected["min_separation"] / expected["diameter"]
+    assert comparison.values[0, 0] == pytest.approx(ratio)
+    directions = dict(zip(comparison.indices, comparison.greater_is_better, strict=True))
+    assert {name for name in expected if directions[name]} == LARGER_IS_BETTER
+
+
+@pytest.mark.parametrize("name", list(by_hand(np.arange(60) % 3)))
+def test_scorers_by_name(name):
+    fitted = clone(MODEL).fit(X)
+    value = by_hand(fitted.predict(X))[name]
+    sign = 1 if name in LARGER_IS_BETTER else -1
+    assert make_clustering_scorer(name)(fitted, X) == pytest.approx(sign * value)
+    assert make_clustering_scorer(name, greater_is_better=True)(fitted, X) == pytest.approx(value)
+    search = GridSearchCV(MODEL, {"n_clusters": [2, 3]}, scoring=make_clustering_scorer(name), cv=2)
+    assert np.isfinite(search.fit(X).best_score_)
+
+
+def test_distances_need_no_features():
+    labels = clone(MODEL).fit_predict(X)
+    names = ["mean_separation", "min_separation", "diameter", "mst_compactness"]
+    values = compare_clusterings(X, {"three": labels}, indices=names).values
+    options = {"indices": names, "metric": "precomputed"}
+    by_distance = compare_clusterings(pairwise_distances(X), {"three": labels}, **options).values
+    np.testing.assert_allclose(by_distance, values, rtol=1e-9)
+    with pytest.raises(ValueError, match="precomputed"):
+        compare_clusterings(
+            pairwise_distances(X),
+            {"three": labels},
+            indices=["within_cluster_variance"],
+            metric="precomputed",
+        )
+
+
+def test_an_unknown_name():
+    with pytest.raises(ValueError, match="'index' parameter of make_clustering_scorer"):
+        make_clustering_scorer("diametre")

@@ -1,0 +1,146 @@
+"""Comparison of systems by scores of items: all forms of a table, identifiers, and ranks."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from skeval.model_selection import compare_items, compare_predictions, compare_scores
+
+pd = pytest.importorskip("pandas")
+NAMES = ["small", "medium", "large"]
+
+
+def draw(n=120, seed=0):
+    rng = np.random.default_rng(seed)
+    return (rng.random((n, 3)) < [0.4, 0.7, 0.72]).astype(float)
+
+
+def wide(scores):
+    frame = pd.DataFrame(scores, columns=NAMES)
+    frame["task"] = np.repeat(["a", "b", "c", "d", "e", "f"], len(scores) // 6)
+    frame["id"] = np.tile(np.arange(len(scores) // 6), 6)  # numbered anew in each task
+    return frame
+
+
+def to_long(frame):
+    rows = frame.melt(id_vars=["id", "task"], var_name="system", value_name="score")
+    return rows.sample(frac=1, random_state=0)
+
+
+def ends(comparison, names=NAMES):
+    ranks = [comparison.ranks[name].interval for name in names]
+    pairs = [comparison.to_matrix(what) for what in ("value", "low", "high", "pvalue")]
+    order = [comparison.names.index(name) for name in names]
+    return [(one.low, one.high) for one in ranks], np.array(pairs)[:, order][:, :, order]
+
+
+def test_every_form_of_a_table_gives_the_same_result():
+    scores = draw()
+    columns = dict(zip(NAMES, scores.T, strict=True))
+    expected = ends(compare_predictions(None, columns, method="max_t", random_state=0))
+    frame = wide(scores)
+    array = compare_items(scores, random_state=0)
+    assert array.names == ("system 1", "system 2", "system 3")
+    for found in (
+        ends(compare_items(columns, random_state=0)),
+        ends(compare_items(frame[NAMES], random_state=0)),
+        ends(array, array.names),
+    ):
+        assert found[0] == expected[0]
+        assert_allclose(found[1], expected[1])
+
+
+def test_long_and_wide_tables_of_tasks_agree():
+    frame = wide(draw())
+    of_wide = compare_items(frame, items="id", groups="task", random_state=0)
+    of_values = compare_items(frame[NAMES], groups=frame["task"], random_state=0)
+    of_long = compare_items(to_long(frame), items="id", groups="task", random_state=0)
+    for name in NAMES[1:]:
+        one = of_wide["small", name]
+        assert of_values["small", name].interval == one.interval
+        other = of_long.differences.get(("small", name))
+        sign = 1 if other is not None else -1
+        other = other or of_long[name, "small"]
+        assert_allclose(sign * other.value, one.value)
+        assert_allclose(other.standard_error, one.standard_error)
+    assert of_wide.details["n_items"] == of_long.details["n_items"] == 120
+
+
+def test_runs_of_systems_are_averaged():
+    runs = pd.DataFrame(np.c_[draw(), draw(seed=1)], columns=[*NAMES, "s2", "m2", "l2"])
+    of_wide = compare_items(runs, seeds=NAMES * 2, random_state=0)
+    rows = runs.melt(ignore_index=False, value_name="score").reset_index(names="item")
+    rows["system"] = rows["variable"].replace(dict(zip(["s2", "m2", "l2"], NAMES, strict=True)))
+    rows["seed"] = rows["variable"].isin(["s2", "m2", "l2"]).astype(int)
+    of_long = compare_items(rows.drop(columns="variable"), random_state=0)
+    assert of_wide.names == tuple(NAMES)
+    for name, value in zip(NAMES, of_wide.values, strict=True):
+        assert_allclose(of_long.values[of_long.names.index(name)], value)
+
+
+def test_ranks_come_first_in_the_text():
+    text = str(compare_items(dict(zip(NAMES, draw().T, strict=True)), random_state=0))
+    first, second, *_, last = text.splitlines()[:4]
+    assert first == "120 items: ranks, mean scores (95 % simultaneous intervals)"
+    assert second.split()[1:5] == ["rank", "1", "to", "2"]
+    assert last.split()[:5] == ["small", "rank", "3", "to", "3"]
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("id", np.arange(120)),
+        ("number", np.random.default_rng(0).permutation(120) + 1),
+        ("question_id", np.arange(120) * 17),
+        ("task", np.repeat(["a", "b"], 60)),
+    ],
+)
+def test_an_identifier_left_in_is_noticed(name, values):
+    frame = pd.DataFrame(draw(), columns=NAMES).assign(**{name: values})
+    with pytest.raises(ValueError, match=f"column '{name}' looks like an identifier"):
+        compare_items(frame)
+    argument = "groups" if name == "task" else "items"
+    assert compare_items(frame, **{argument: name}, random_state=0).names == tuple(NAMES)
+
+
+def test_scores_are_no_identifiers():
+    rng = np.random.default_rng(0)
+    milliseconds = rng.permutation(100_000)[:240].reshape(80, 3)
+    assert len(compare_items(milliseconds, random_state=0).names) == 3
+    assert len(compare_items(rng.integers(1, 6, (80, 3)), random_state=0).names) == 3
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"items": "nothing"}, "items must name a column of scores"),
+        ({"items": "id"}, "items must be unique, got .* as groups="),
+        ({"items": np.arange(7)}, "items"),
+    ],
+)
+def test_bad_arguments_are_named(options, message):
+    frame = wide(draw())
+    frame = frame.drop(columns=["task"] if str(options["items"]) == "id" else ["task", "id"])
+    with pytest.raises(ValueError, match=message):
+        compare_items(frame, **options)
+
+
+def test_bad_long_tables_are_named():
+    rows = to_long(wide(draw()))
+    with pytest.raises(ValueError, match=r"got 6 of item 0.* name the column of tasks in groups="):
+        compare_items(rows, items="id")
+    with pytest.raises(ValueError, match="items must name a column"):
+        compare_items(rows)
+    with pytest.raises(ValueError, match="groups must name columns"):
+        compare_items(rows, items="id", groups=np.arange(len(rows)))
+    frame = wide(draw())[NAMES]
+    frame.loc[3, "large"] = np.nan
+    with pytest.raises(ValueError, match=r"scores\['large'\] must be finite, got nan in row 3"):
+        compare_items(frame)
+    with pytest.raises(ValueError, match="two systems or more"):
+        compare_items(np.ones((5, 1)))
+
+
+def test_comparison_over_data_sets_points_items_here():
+    with pytest.warns(UserWarning, match="compare_items ranks systems"):
+        compare_scores(draw(40), over="datasets", random_state=0)
