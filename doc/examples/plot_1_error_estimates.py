@@ -1,14 +1,13 @@
 """
-Every error estimate side by side
-=================================
+Compare estimates of the error
+==============================
 
-One classifier, one small data set, seven ways to say how wrong it is. Which of them may be
-quoted?
+Seven estimates of the error of one classifier on a small data set. Which of them can be quoted?
 """
 
 # %%
-# Sixty patients of the breast-cancer data play the study at hand. The other 509 are what a study
-# never has: a sample that is large enough to tell how wrong the classifier really is.
+# Sixty patients of the breast-cancer data are the study. The other 509 give what a study never has:
+# a sample large enough to measure the true error of the classifier.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_breast_cancer
@@ -28,16 +27,16 @@ report = skeval.evaluate(
 print(report)
 
 # %%
-# A full-grown tree makes no error on the samples it was trained on, so its *resubstitution* error
-# is 0 and says nothing. The *out-of-bag* estimate trains on 63 % of the distinct samples and is
-# pessimistic; *.632* mixes the worthless 0 in; *.632+* gives it the smaller weight the more the
-# classifier overfits.
+# A fully grown tree misclassifies no training sample, so its *resubstitution* error is 0 and
+# uninformative. The *out-of-bag* estimate trains on 63 % of the distinct samples and is
+# pessimistic; *.632* averages it with the uninformative 0; *.632+* gives the 0 less weight the more
+# the classifier overfits.
 print(report[".632+"])
 
 # %%
-# One study shows one draw of each. Twenty-five studies of other patients show what the estimates
-# are like: here each is compared with the error that the same tree really has on the patients who
-# were not in its study.
+# A single study shows one value of each estimate. Twenty-five studies with other patients show
+# their bias and variance: each estimate is compared with the true error of the same tree on the
+# patients outside its study.
 names = ["resubstitution", "cross-validation", "oob", ".632", ".632+"]
 deviations = []
 for seed in range(25):
@@ -53,8 +52,8 @@ for name, mean, sd in zip(names, deviations.mean(axis=0), deviations.std(axis=0)
     print(f"{name:17s} bias {mean:+.3f}  spread {sd:.3f}")
 
 # %%
-# Left: the report of the one study. Right: estimate minus true error over twenty-five of them,
-# with the mean as a bar; 0 is right.
+# Left: the report of the first study. Right: estimate minus true error in twenty-five studies, with
+# the mean as a bar; 0 is unbiased.
 fig, (left, right) = plt.subplots(
     1, 2, figsize=(9.5, 3.6), layout="constrained", width_ratios=[3, 2]
 )

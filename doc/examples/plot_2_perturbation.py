@@ -2,12 +2,12 @@
 A confidence interval for the error of an SVM
 =============================================
 
-Cross-validation gives a number. Refitting under random sample weights says how far it may be off,
-and shows why the weights must go through the cross-validation and not only through the training.
+Cross-validation gives a number without an interval. Refitting with random sample weights gives one,
+and shows why the weights must be used in the cross-validation and not only in the training.
 """
 
 # %%
-# Eighty patients are the study, the other 489 the judge.
+# Eighty patients are the study; the other 489 measure the true error.
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
@@ -24,12 +24,12 @@ result = perturbation_interval(svm, X_study, y_study, n_resamples=300, random_st
 print(result)
 
 # %%
-# The draws can be read again at another level or in another form, without fitting anything.
+# The replicates give intervals at other levels or in other forms without any new fit.
 print(result.confidence_interval(0.9, method="symmetric"))
 
 # %%
 # The published statistic perturbs the *training* error. With 30 features and 80 samples the SVM
-# hardly ever errs in training, whatever the weights; the interval collapses, and a warning says so.
+# makes almost no training errors, whatever the weights; the interval collapses, with a warning.
 import warnings  # noqa: E402
 
 with warnings.catch_warnings(record=True) as caught:
@@ -40,7 +40,7 @@ with warnings.catch_warnings(record=True) as caught:
 print(caught[0].message)
 
 # %%
-# Both as distributions of the deviation ``W* / sqrt(n)`` around the cross-validated error.
+# Both distributions of the deviation ``W* / sqrt(n)`` around the cross-validated error.
 truth = holdout_error(y_rest, svm.fit(X_study, y_study).predict(X_rest)).value
 fig, axes = plt.subplots(2, 1, sharex=True, figsize=(7, 5.6), layout="constrained")
 for ax, one in zip(axes, (result, published), strict=True):

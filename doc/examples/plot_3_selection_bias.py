@@ -2,8 +2,9 @@
 Did feature selection leak?
 ===========================
 
-Features that were selected on all samples have seen the labels of the test folds. On pure noise
-that turns a coin toss into a discovery; on real data it hides how much was learnt from the leak.
+Features that were selected on all samples depend on the labels of the test folds. On pure noise
+this makes chance look like a discovery; on real data it hides how much of the accuracy is due to
+the leak.
 """
 
 # %%
@@ -37,27 +38,27 @@ data = {
 }
 
 # %%
-# CV1 selects once, on all samples; CV2 selects anew in every training part. Both use the same
+# CV1 selects once, on all samples; CV2 selects again in every training part. Both use the same
 # folds.
 results = {}
 for name, X in data.items():
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it warns of the bias that we are here to see
+        warnings.simplefilter("ignore")  # the bias is shown below
         results[name] = selection_bias(
             SelectKBest(k=20), SVC(kernel="linear"), X, y, cv=10, n_repeats=5, random_state=0
         )
     print(name, results[name], sep="\n", end="\n\n")
 
 # %%
-# :class:`~skeval.feature_selection.CV2FeatureSelectionPipeline` runs the rounds while it is
-# fitted and remembers what each of them selected.
+# :class:`~skeval.feature_selection.CV2FeatureSelectionPipeline` runs the selection rounds in
+# ``fit`` and keeps the selected features of each.
 rule = CV2FeatureSelectionPipeline(SelectKBest(k=20), SVC(kernel="linear"), random_state=0)
 rule.fit(data["diabetes"], y)
 print(rule.stability_)
 
 # %%
-# What CV1 claims and what CV2 finds, on noise and on the patients; and how often the columns were
-# selected. The ten measurements are named, x10 and above are noise: a high frequency alone is no
+# Errors of CV1 and CV2 on noise and on the patients, and how often the columns were selected. The
+# ten measurements have names, x10 and above are noise: a high selection frequency alone is no
 # proof.
 fig, axes = plt.subplots(1, 3, figsize=(11, 3.8), layout="constrained")
 for ax, (name, result) in zip(axes, results.items(), strict=False):

@@ -1,13 +1,12 @@
 """
-Could it be chance?
-===================
+Is the score better than chance?
+================================
 
-Shuffle the labels and run the *whole* procedure again. What is left out of the procedure is not
-tested.
+Shuffle the labels and run the *whole* procedure again. Steps outside the procedure are not tested.
 """
 
 # %%
-# The first 30 wines of two classes, 13 measurements and 300 columns of noise; the ten best
+# The first 30 wines of two classes, with 13 measurements and 300 columns of noise; the ten best
 # columns are selected.
 import matplotlib.pyplot as plt
 import numpy as np
@@ -26,22 +25,22 @@ noise = rng.normal(size=(30, 300))
 measured = np.hstack([wine.data[chosen], noise])
 
 # %%
-# With the selector in the pipeline, every shuffled run selects for itself.
+# With the selector in the pipeline, every run on shuffled labels repeats the selection.
 procedure = make_pipeline(SelectKBest(k=10), SVC(kernel="linear"))
 inside = permutation_test(procedure, measured, y, cv=5, n_permutations=100, random_state=0)
 print(inside)
 
 # %%
-# The same test on noise alone: once with the selection inside, once on columns that were selected
-# beforehand, with a look at all labels.
+# The same test on noise only: once with the selection inside, once on columns that were selected
+# beforehand on all labels.
 nothing = permutation_test(procedure, noise, y, cv=5, n_permutations=100, random_state=0)
 picked = SelectKBest(k=10).fit_transform(noise, y)
 leaked = permutation_test(SVC(kernel="linear"), picked, y, cv=5, n_permutations=100, random_state=0)
 print(f"noise, selection inside: P = {nothing.pvalue:.3f}, beforehand: P = {leaked.pvalue:.3f}")
 
 # %%
-# The third panel is the mistake: there is nothing in these columns, and the test, correct in
-# itself, was given data that had already seen the answer.
+# The third panel shows the mistake: these columns are noise, and the test is correct, but the
+# columns were selected with the labels.
 titles = {
     "wine and noise,\nselection inside": inside,
     "noise,\nselection inside": nothing,

@@ -1,8 +1,8 @@
 """
-An interval for any metric
-==========================
+Confidence interval for any metric
+==================================
 
-A test set of 60 gives an AUC of 0.98 and an F of 0.93. How much of that is the test set?
+A test set of 60 gives an AUC of 0.98 and an F of 0.93. How much would they vary on other test sets?
 """
 
 # %%
@@ -31,13 +31,13 @@ model = GaussianNB().fit(X_train, y_train)
 labels, score = model.predict(X_test), model.predict_proba(X_test)[:, 1]
 
 # %%
-# Where a formula is known it is used: Wilson for the accuracy, DeLong for the AUC, the delta
-# method for F. Where none is, the bootstrap.
+# Formulas are used where they are known, such as Wilson's interval for the accuracy, and score
+# intervals for the AUC and for F. Other metrics use the bootstrap.
 auc = metric_interval(roc_auc_score, y_test, score, random_state=0)
 print(auc)
 
 # %%
-# Any function ``metric(y_true, y_pred)`` will do; ``partial`` fixes its arguments.
+# Any function ``metric(y_true, y_pred)`` is supported; ``partial`` sets its arguments.
 cases = {
     "accuracy": (accuracy_score, labels),
     "F1": (f1_score, labels),

@@ -2,12 +2,12 @@
 Cost curves: which classifier, at which costs?
 ==============================================
 
-The AUC averages over decisions that nobody will make. A cost curve shows the expected cost at
-every ratio of priors and costs, so that one can look at the ratio that one has.
+The AUC averages over thresholds that nobody would use. A cost curve shows the expected cost at
+every ratio of priors and costs, including your own.
 """
 
 # %%
-# Two classifiers, cross-validated scores on the breast-cancer data. Positive is malignant.
+# Cross-validated scores of two classifiers on the breast-cancer data. Malignant is positive.
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_breast_cancer
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -32,23 +32,23 @@ scores = {
 }
 
 # %%
-# The ROC curves cross, so no single number orders the two.
+# The ROC curves cross, so a single number cannot rank the two classifiers.
 bayes, linear = scores.values()
 winner, crossings = curve_dominance(roc_curve(y, bayes), roc_curve(y, linear))
 print(winner, crossings.round(3), sep="\n")
 
 # %%
-# One patient in a hundred is ill and missing one costs fifty times a false alarm: that is one
-# place on the axis.
-place = probability_cost(0.01, cost_false_negative=50)
+# If one patient in a hundred is ill, and missing one costs fifty times a false alarm, this is one
+# position on the axis.
+place = probability_cost(0.01, false_negative_cost=50)
 for name, score in scores.items():
     cost = expected_cost(y, score, probability_cost=place)
     print(f"{name}: expected cost {cost:.3f} at P(+)cost = {place:.2f}")
 
 # %%
-# Left: both curves with pointwise 95 % bands; a classifier that ignores the features has at best
-# the cost of the dashed line, ``min(x, 1 - x)``. Right: their difference. Where its band lies
-# below 0 the linear discriminant is cheaper; where it covers 0 these data do not tell.
+# Left: both curves with pointwise 95 % bands. A classifier that ignores the features has at best
+# the cost of the dashed line, ``min(x, 1 - x)``. Right: their difference. Where its band lies below
+# 0 the linear discriminant is cheaper; where it includes 0 the data do not decide.
 fig, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
 curves = [
     CostCurveDisplay.from_predictions(

@@ -2,8 +2,8 @@
 Which of two classifiers is better?
 ===================================
 
-Two cross-validated accuracies differ. Is one procedure better, or one fitted rule, or neither?
-The usual t-test over folds answers none of these.
+Two cross-validated accuracies differ. Is one procedure better, or one fitted model, or neither? The
+usual t-test over folds answers none of these questions.
 """
 
 # %%
@@ -25,9 +25,9 @@ corrected = compare_classifiers(two, X, y, cv=splits)
 print(corrected)
 
 # %%
-# The others pool one held-out prediction per sample: McNemar's test counts the samples that only
-# one of the two gets right, the bootstrap resamples the samples, DeLong compares the areas under
-# the ROC curves.
+# The other methods pool one held-out prediction per sample: McNemar's test counts the samples that
+# only one classifier predicts correctly, the bootstrap resamples the samples, and DeLong's test
+# compares the areas under the ROC curves.
 others = {
     method: compare_classifiers(two, X, y, method=method, random_state=0)
     for method in ("mcnemar", "bootstrap", "delong")

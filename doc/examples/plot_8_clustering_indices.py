@@ -2,12 +2,12 @@
 Is my clustering any good?
 ==========================
 
-Internal indices judge a clustering by the data alone. Each has its own idea of a good cluster, so
-they disagree; one pass over the distances gives all of them.
+Internal indices evaluate a clustering without class labels. Each has its own definition of a good
+cluster, so they disagree; all of them are computed in one pass over the distances.
 """
 
 # %%
-# K-means and average linkage on the standardised wine data, two to six clusters.
+# K-means and average linkage on the standardized wine data, two to six clusters.
 import matplotlib.pyplot as plt
 from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.datasets import load_wine
@@ -25,24 +25,23 @@ for k in range(2, 7):
 print(internal_indices(X, partitions["k-means 3"]))
 
 # %%
-# A clustering *beats* another only if no index speaks against it. What nothing beats is the
-# Pareto front: what the indices leave open, not a ranking.
+# A clustering *dominates* another only if no index disagrees. The clusterings that none dominates
+# are the Pareto front: the choices that the indices leave open, not a ranking.
 comparison = compare_clusterings(X, partitions)
 print(comparison)
 
 # %%
-# Each index of K-means against the number of clusters. Filled points are on the front, here that
-# of K-means alone.
+# Each index of K-means by the number of clusters. Filled points are on the front, here that of
+# K-means only.
 k_means = {name: labels for name, labels in partitions.items() if name.startswith("k-means")}
 IndicesDisplay.from_result(compare_clusterings(X, k_means))
 plt.show()
 
 # %%
-# Two of the indices against each other, for both methods. The lower right is the better corner.
+# Two of the indices for both methods. The lower right corner is the best.
 ParetoDisplay.from_result(comparison, x="silhouette", y="connectivity")
 plt.show()
 
 # %%
-# Here the cultivars are known, so the answer can be checked, which is what external indices are
-# for.
+# Here the cultivars are known, so external indices can check the result.
 print(external_indices(y, partitions["k-means 3"]))

@@ -2,13 +2,13 @@
 How many clusters?
 ==================
 
-Clusters that are there will be found again in another half of the data. Prediction strength asks
-exactly that. But what is found again need not be there.
+Clusters that exist are found again in another half of the data. Prediction strength measures this.
+But a split that is found again need not be a cluster.
 """
 
 # %%
-# The iris data, and as many draws from one Gaussian with the same mean and covariance, in which
-# there are no clusters.
+# The iris data, and a sample of the same size from one Gaussian with the same mean and covariance,
+# which has no clusters.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.cluster import KMeans
@@ -28,18 +28,18 @@ choices = {
 print(choices["iris"])
 
 # %%
-# Two, although the flowers are of three species: two of these overlap, and clusters are what the
-# measurements show, not what a botanist knows.
+# Two clusters, although there are three species: two species overlap, and clusters describe the
+# measurements, not the taxonomy.
 
 # %%
-# Agreement of whole partitions (here the adjusted Rand index) is a second look at a fixed number
-# of clusters. It is 1 for one cluster whatever the data, so it cannot answer "one".
+# Agreement of whole partitions (here the adjusted Rand index) is a second criterion for a fixed
+# number of clusters. It is 1 for one cluster on any data, so it cannot choose "one".
 print(predictive_power(KMeans(2, n_init=2), X, n_repeats=10, random_state=0))
 
 # %%
-# The picture shows what stability by itself cannot do. The one Gaussian is long and narrow; K-means
-# cuts it in the middle, each half of the data in nearly the same place. So it does with points that
-# lie uniformly in a box as long, in grey: only what lies well above them speaks for clusters.
+# Stability alone does not show clusters. The one Gaussian is long and narrow; K-means splits it in
+# the middle, at nearly the same place in each half of the data. The same happens to points that are
+# uniform in a box of the same length (gray): only values well above them are evidence of clusters.
 fig, axes = plt.subplots(1, 2, sharey=True, figsize=(9, 4.2), layout="constrained")
 for ax, (name, choice) in zip(axes, choices.items(), strict=True):
     StabilityDisplay.from_result(choice, ax=ax)

@@ -2,8 +2,8 @@
 Comparing a clustering with known classes
 =========================================
 
-Purity rises with every cluster that is added, and the plain Rand index is high for any clustering
-into many clusters. Which external index can be believed?
+Purity rises with every additional cluster, and the plain Rand index is high for any clustering into
+many clusters. Which external index is reliable?
 """
 
 # %%
@@ -23,8 +23,8 @@ chance = {k: rng.integers(k, size=len(y)) for k in sizes}
 print(external_indices(y, found[10]))
 
 # %%
-# The indices against the number of clusters. Only an index whose dashed line stays flat at 0 is
-# corrected for chance: the adjusted Rand index. The dotted line marks the ten true classes.
+# The indices by the number of clusters. Only an index whose dashed line stays at 0 is corrected for
+# chance: the adjusted Rand index. The dotted line marks the ten true classes.
 names = ["purity", "rand", "pair_f1", "adjusted_rand"]
 fig, axes = plt.subplots(1, 4, sharey=True, figsize=(9.5, 2.9), layout="constrained")
 for ax, name in zip(axes, names, strict=True):
@@ -40,7 +40,7 @@ axes[0].legend()
 plt.show()
 
 # %%
-# What the table behind all of them says: ones and eights share a cluster, and so do threes and
+# The contingency table behind all of them: ones and eights share a cluster, and so do threes and
 # nines.
 ContingencyDisplay.from_predictions(y, found[10])
 plt.show()

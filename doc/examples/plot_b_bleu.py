@@ -1,14 +1,14 @@
 """
-BLEU with an interval
-=====================
+BLEU with a confidence interval
+===============================
 
-A difference of four BLEU points, on 48 sentences: is it there? The bootstrap resamples sentences,
-and both systems on the same ones.
+Is a difference of four BLEU points on 48 sentences significant? The bootstrap resamples the
+sentences, the same ones for both systems.
 """
 
 # %%
-# The sentences of scikit-learn's descriptions of its data sets are the references. Two "systems"
-# repeat them with mistakes: one drops words, one swaps neighbours.
+# The sentences of scikit-learn's data set descriptions are the references. Two "systems" repeat
+# them with mistakes: one drops words, the other swaps neighbors.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
@@ -43,8 +43,7 @@ systems = {
 print(len(sentences), "sentences, such as:", " ".join(sentences[0]))
 
 # %%
-# The n-gram counts of the sentences are resampled, never the text, so 2,000 resamples take no
-# time.
+# The n-gram counts of the sentences are resampled instead of the text, so 2,000 resamples are fast.
 intervals = {
     name: metric_interval(bleu_score, references, hypotheses, random_state=0)
     for name, hypotheses in systems.items()
@@ -52,9 +51,9 @@ intervals = {
 print(intervals["drops words"])
 
 # %%
-# The same seed draws the same sentences for both, so the replicates are paired, and their
-# difference has the interval that the comparison needs. It covers 0: 48 sentences do not tell
-# these two apart.
+# With the same seed both use the same sentences, so the replicates are paired, and their difference
+# has the interval for the comparison. It includes 0: 48 sentences are too few to distinguish the
+# two.
 first, second = (interval.replicates for interval in intervals.values())
 low, high = np.quantile(second - first, [0.025, 0.975])
 print(
@@ -63,9 +62,8 @@ print(
 )
 
 # %%
-# Left: the corpus scores of the resamples, with those of the corpus itself. Right: the scores of
-# single sentences, many of which got through without a mistake. The BLEU of a corpus is not their
-# mean.
+# Left: the corpus scores of the resamples, with the score of the corpus. Right: the scores of
+# single sentences, many of them without a mistake. The BLEU score of a corpus is not their mean.
 fig, (left, right) = plt.subplots(1, 2, figsize=(9, 3.2), layout="constrained")
 for name, interval in intervals.items():
     left.hist(interval.replicates, 30, alpha=0.6, label=name)

@@ -2,12 +2,12 @@
 How many test samples?
 ======================
 
-Before a study, not after it: the size of the test set decides how wide the interval of its error
-will be.
+The size of the test set determines the width of the interval of the error, so choose it before the
+study.
 """
 
 # %%
-# An error near 10 % is to be known to within 3 percentage points.
+# The target is an error near 10 %, known to within 3 percentage points.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits
@@ -18,13 +18,13 @@ from skeval.model_selection import holdout_error, holdout_size
 print(holdout_size(0.10, 0.03))
 
 # %%
-# Where the priors of the classes are known, the samples can be drawn class by class; the class
-# with more errors gets more of them.
+# If the class priors are known, the samples can be drawn by class; the class with more errors gets
+# more of them.
 print(holdout_size([0.05, 0.30], 0.03, priors=[0.9, 0.1], allocation="optimal"))
 
 # %%
-# On real data: a classifier of the digits, tested on samples of several sizes. The intervals
-# shrink as planned. An interval of level 95 % may miss, and that of 100 samples just does.
+# On real data: a classifier of the digits, tested on samples of several sizes. The intervals shrink
+# as planned. A 95 % interval may miss the true error, and that of 100 samples just does.
 X, y = load_digits(return_X_y=True)
 order = np.random.default_rng(0).permutation(len(y))
 train, rest = order[:300], order[300:]

@@ -1,13 +1,14 @@
 """
-How often does an interval of the error hold it?
-================================================
+How often do intervals cover the error?
+=======================================
 
-Samples were drawn from populations whose error of any rule can be found, and each was given to the
-methods of `error_interval`. A good method lies on the dashed line, and far to the left.
+Samples were drawn from populations in which the true error of any model can be computed, and all
+methods of `error_interval` were applied. A good method lies on the dashed line, and far to the
+left.
 """
 
 # %%
-# ``benchmarks/coverage_intervals.py`` made the file; each of its rows is a method in a cell: a
+# The file was written by ``benchmarks/coverage_intervals.py``; each row is a method in a cell: a
 # population, a learner and a number of samples.
 import csv
 from collections import defaultdict
@@ -23,8 +24,8 @@ cells = {(row["population"], row["learner"], row["n"]) for row in rows}
 print(f"{len(rows)} rows of {len(cells)} cells; {rows[0]['versions']}, seed {rows[0]['seed']}")
 
 # %%
-# All methods, in the cells that every one of them was run in: the mean, and from the worst to the
-# best of them. Widths are relative to Wilson's interval on one cross-validation, "cv_wald".
+# All methods in the cells in which every method was run: mean coverage, and its range. Widths are
+# relative to Wilson's interval on one cross-validation, "cv_wald".
 methods = list(dict.fromkeys(row["method"] for row in rows))
 by_cell = defaultdict(dict)
 for row in rows:
@@ -45,8 +46,8 @@ fig.legend(loc="outside right upper", fontsize="small")
 plt.show()
 
 # %%
-# The default and Wilson's interval on one cross-validation, a point for each cell of 400 samples;
-# hollow ones are cells that nothing was chosen on.
+# The default and Wilson's interval on one cross-validation, with one point per cell of 400 samples;
+# hollow points are cells that were not used to choose the default.
 sizes = sorted({int(row["n"]) for row in rows if row["sets"] == "400"})
 fig, axes = plt.subplots(
     1, len(sizes), sharey=True, figsize=(4 * len(sizes), 4), layout="constrained"
@@ -69,8 +70,8 @@ axes[0].legend(fontsize="small")
 plt.show()
 
 # %%
-# Harder cells, and the default as it is now: a panel for each method, a point for each cell.
-# ``benchmarks/results/methods.csv`` has them, by the same script.
+# Harder cells, with the present default: one panel per method, one point per cell. The data are in
+# ``benchmarks/results/methods.csv``, from the same script.
 with path.with_name("methods.csv").open(newline="") as file:
     rows = list(csv.DictReader(file))
 methods = list(dict.fromkeys(row["method"] for row in rows))
@@ -94,7 +95,7 @@ for ax, method in zip(axes.flat, methods, strict=False):
     ax.set_xticklabels(["1", "1.5", "2", "3"])
     ax.minorticks_off()
 axes.flat[-1].axis("off")
-axes[0, -1].tick_params(labelbottom=True)  # below it stands the legend
+axes[0, -1].tick_params(labelbottom=True)  # the legend is below it
 axes.flat[-1].legend(*axes.flat[0].get_legend_handles_labels(), loc="center", fontsize="small")
 fig.supxlabel("width over Wilson's or the normal interval on one cross-validation")
 fig.supylabel("share of 100 samples whose interval holds the risk")

@@ -1,14 +1,14 @@
 """
-Are the probabilities what they say?
-====================================
+Are the probabilities calibrated?
+=================================
 
-Naive Bayes counts what correlated features say several times over, and is too sure. The curve shows
-it; the intervals and the band show which of its points are more than chance.
+Naive Bayes counts correlated features several times and is overconfident. The curve shows this; the
+intervals and the band show which deviations exceed chance.
 """
 
 # %%
-# Out-of-fold probabilities on the breast-cancer data, as they are and recalibrated by isotonic
-# regression within each training part. Positive is malignant.
+# Out-of-fold probabilities on the breast-cancer data, without and with isotonic recalibration
+# within each training part. Malignant is positive.
 import matplotlib.pyplot as plt
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_breast_cancer
@@ -29,8 +29,8 @@ said = {
 }
 
 # %%
-# A bar that misses the diagonal, or a point outside the band, is a probability that is wrong. The
-# histogram at the foot shows how often which is predicted.
+# An interval that misses the diagonal, or a point outside the band, is evidence of miscalibration.
+# The histogram at the bottom shows the distribution of the predictions.
 fig, axes = plt.subplots(1, 2, figsize=(10, 5), layout="constrained")
 for ax, (name, p) in zip(axes, said.items(), strict=True):
     display = CalibrationDisplay.from_predictions(
@@ -39,14 +39,15 @@ for ax, (name, p) in zip(axes, said.items(), strict=True):
     print(name, display.curve, sep="\n")
 
 # %%
-# The same in one number. It is never 0, for chance makes a distance too: "if calibrated" says how
-# large a one. That of naive Bayes is far above it, and so is the lower end of its interval.
+# The calibration error in one number. It is never 0, because chance causes deviations, too: "if
+# calibrated" is their expected size. The value of naive Bayes and the lower limit of its interval
+# are far above it.
 for name, p in said.items():
     print(name, expected_calibration_error(y, p), sep="\n")
 
 # %%
-# The Brier score in parts: recalibration mends miscalibration and leaves the order of the samples,
-# which discrimination is made of, nearly as it was.
+# Decomposition of the Brier score: recalibration reduces miscalibration and hardly changes the
+# order of the samples, which determines discrimination.
 for name, p in said.items():
     print(name, score_decomposition(y, p), sep="\n")
 plt.show()

@@ -2,14 +2,14 @@
 ROC, precision-recall and decision curves with bands
 ====================================================
 
-A curve drawn from a hundred samples is itself a draw. How far could the curve of unlimited data
-lie from it?
+A curve from a hundred samples varies from sample to sample. How far may the curve of unlimited data
+be from it?
 """
 
 # %%
-# A logistic regression on three features of 100 patients of the breast-cancer data, positive is
-# malignant, cross-validated five times. Each patient is scored by the models that were fitted
-# without it.
+# Logistic regression on three features of 100 patients of the breast-cancer data, cross-validated
+# five times; malignant is positive. Each patient is scored by models that were trained without
+# them.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_breast_cancer
@@ -35,16 +35,16 @@ results = cross_validate(
 )
 
 # %%
-# The darker band covers at each point by itself; the lighter one holds the whole curve. They have
-# a width where no error was seen, for a hundred patients do not exclude one.
+# The darker band covers the curve at each point separately, the lighter one the whole curve. The
+# bands have a width even without errors, because a hundred patients do not exclude them.
 fig, axes = plt.subplots(1, 2, figsize=(9, 4.6), layout="constrained")
 for display, ax in zip((RocCurveDisplay, PrecisionRecallDisplay), axes, strict=True):
     display.from_cv_results(results, X, y, random_state=0, name="logistic", ax=ax)
 plt.show()
 
 # %%
-# Is the model of use to a doctor who would operate from a probability of 0.2 on, that is, who
-# takes four needless operations to be as bad as one cancer missed?
+# Is the model useful to a doctor who would operate from a probability of 0.2 on, that is, who
+# considers four unnecessary operations as bad as one missed cancer?
 proba, other = (
     cross_val_predict(each, X, y, cv=5, method="predict_proba")[:, 1]
     for each in (model, GaussianNB())
@@ -52,8 +52,9 @@ proba, other = (
 print(net_benefit(y, proba, thresholds=[0.1, 0.2, 0.5]))
 
 # %%
-# Left: the model against operating on everybody and on nobody. Right: against naive Bayes on the
-# same features. Where the band of the difference covers 0 these patients do not tell.
+# Left: the model compared with operating on everybody and on nobody. Right: compared with naive
+# Bayes on the same features. Where the band of the difference includes 0 these patients do not
+# decide.
 fig, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
 NetBenefitDisplay.from_predictions(y, proba, name="logistic", ax=left)
 NetBenefitDisplay.from_predictions(

@@ -2,12 +2,12 @@
 Many classifiers, many data sets
 ================================
 
-Twenty classifiers on thirty data sets: who differs from whom, by how much, and how sure may one be?
+Twenty classifiers on thirty data sets: which of them differ, by how much, and how certain is it?
 """
 
 # %%
-# The scores are simulated, so that the truth is known: a data set has a level of its own, and the
-# classifiers differ by up to 0.06.
+# The scores are simulated, so the true differences are known: each data set has its own level, and
+# the classifiers differ by up to 0.06.
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -29,21 +29,21 @@ print(comparison.details["reason"])
 print(comparison.conclusion)
 
 # %%
-# Mean ranks, the best on the left. A bar joins neighbours of which no two are found different; that
-# they are equal it does not say.
+# Mean ranks, the best on the left. A bar joins classifiers without significant differences; this is
+# not evidence that they are equal.
 CriticalDifferenceDisplay.from_result(comparison)
 plt.show()
 
 # %%
-# How large the differences are, for the first six: the median of the averages of two data sets,
-# with intervals that hold all together.
+# Size of the differences for the first six: the median of the averages of two data sets, with
+# simultaneous intervals.
 six = compare_scores(frame[names[:6]], over="datasets", random_state=0)
 DifferencesDisplay.from_result(six)
 plt.show()
 
 # %%
-# A difference of less than 0.01 may not matter. Each point is one draw from the posterior of "A is
-# better by more than that on a next data set", "neither is", "H is".
+# A difference of less than 0.01 may be irrelevant. Each point is a draw from the posterior of "A is
+# better by more than that on a new data set", "neither is", "H is".
 two = "classifier A", "classifier H"
 print(comparison.posterior(*two))
 SimplexDisplay.from_comparison(comparison, *two)
