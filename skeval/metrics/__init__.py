@@ -1,8 +1,8 @@
 """Metrics for classifiers, regressors, rankings and translations.
 
-All of them work with `make_scorer`. Metrics that scikit-learn defines in the same way are
-re-exported, so that one import gives the whole set; `tests/metrics/test_reexports.py` lists the
-re-exported names.
+The API page has a table of what each function returns and whether `make_scorer` accepts it. Metrics
+that scikit-learn defines in the same way are re-exported, so that one import gives the whole set;
+`tests/metrics/test_reexports.py` lists the re-exported names.
 """
 
 from sklearn.metrics import (
@@ -33,6 +33,7 @@ from skeval.metrics._classification import (
     averaged_precision_recall_fscore,
     error_rate,
     macro_fbeta_score,
+    matrices_precision_recall_fscore,
     micro_fbeta_score,
     npv_score,
     ppv_score,
@@ -99,6 +100,7 @@ __all__ = [
     "log_bleu_score",
     "macro_fbeta_score",
     "make_clustering_scorer",
+    "matrices_precision_recall_fscore",
     "mean_absolute_error",
     "mean_squared_error",
     "micro_fbeta_score",

@@ -6,7 +6,7 @@ Predictions are labels or an indicator matrix.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any
 
@@ -54,12 +54,19 @@ def error_rate(
 
     Returns
     -------
-    X
+    error : float
+        A fraction.
 
     Raises
     ------
     ValueError
         If lengths or label types differ, or weights are negative or all zero.
+
+    Notes
+    -----
+    In a test set drawn at random, the number of errors is binomial, and ``k / n`` with `k` errors
+    among `n` samples is the maximum-likelihood estimate of the error, without bias.
+    `skeval.model_selection.holdout_error` adds its interval.
 
     Examples
     --------
@@ -365,6 +372,122 @@ def averaged_precision_recall_fscore(
     if zero_division == "warn":
         warn_of_empty(classes, counts)
     return precision, recall, f_beta(precision, recall, beta)
+
+
+@validate_params(
+    {
+        "matrices": ["array-like"],
+        "beta": [Interval(Real, 0, None, closed="both")],
+        "average": [StrOptions({"macro", "micro"})],
+        "zero_division": _FBETA["zero_division"],
+    }
+)
+def matrices_precision_recall_fscore(
+    matrices: Sequence[ArrayLike] | NDArray[Any],
+    *,
+    beta: float = 1.0,
+    average: str = "macro",
+    zero_division: ZeroDivision = "warn",
+) -> tuple[float, float, float]:
+    r"""Return precision and recall averaged over confusion matrices, and the F of the averages.
+
+    The matrices may come from folds, data sets or one-against-rest problems. With :math:`TP_m`,
+    :math:`FP_m`, :math:`FN_m` the counts of matrix `m` of `M`, the macro average is
+
+    .. math:: P = \frac1M \sum_m \frac{TP_m}{TP_m + FP_m}, \quad
+              R = \frac1M \sum_m \frac{TP_m}{TP_m + FN_m}, \quad
+              F_\beta = \frac{(1 + \beta^2) P R}{\beta^2 P + R},
+
+    and the micro average computes P and R from the mean (or total) counts
+    :math:`\sum_m TP_m`, :math:`\sum_m FP_m` and :math:`\sum_m FN_m`. All values lie in [0, 1]; 1 is
+    best, 0 worst.
+
+    Parameters
+    ----------
+    matrices : list of array-like of shape (n_classes, n_classes)
+        Confusion matrices of `sklearn.metrics.confusion_matrix`: true classes in rows, predicted
+        classes in columns. Matrices may differ in size. In a matrix of two classes the second class
+        is positive, and the first is not averaged; each class of a larger matrix counts as one
+        matrix of this class against the others.
+    beta : float in [0, inf], default=1.0
+        Weight of recall relative to precision; 0 gives P, infinity gives R.
+    average : {"macro", "micro"}, default="macro"
+        Whether ratios or counts are averaged.
+    zero_division : "warn", 0.0, 1.0 or nan, default="warn"
+        Precision of a class that is never predicted, and recall of a class that never occurs, as in
+        scikit-learn: "warn" uses 0 with a warning, nan omits the ratio from the mean.
+
+    Returns
+    -------
+    precision, recall, fscore : float
+        The averages, and the F computed from them; F is 0 if either average is 0.
+
+    Raises
+    ------
+    ValueError
+        If there is no matrix, a matrix is not square with at least two classes, or a count is
+        negative or not finite.
+
+    See Also
+    --------
+    averaged_precision_recall_fscore : The same over the classes of one set of predictions.
+    skeval.model_selection.pool_estimates : Average over data sets with an interval.
+
+    Notes
+    -----
+    The micro average of the folds of one cross-validation is the value for all out-of-fold
+    predictions together. Forman and Scholz [1]_ recommend it there: macro averages are biased if
+    some folds contain few positive samples. Over data sets of different sizes, the macro average
+    counts data sets equally and the micro average counts samples equally.
+
+    References
+    ----------
+    .. [1] Forman, G. and Scholz, M. (2010). Apples-to-apples in cross-validation studies. ACM
+       SIGKDD Explorations 12, 49-57. https://doi.org/10.1145/1882471.1882479
+
+    Examples
+    --------
+    >>> from skeval.metrics import matrices_precision_recall_fscore
+    >>> folds = [[[8, 2], [1, 9]], [[9, 1], [6, 4]]]
+    >>> for average in ("macro", "micro"):
+    ...     p, r, f = matrices_precision_recall_fscore(folds, average=average)
+    ...     print(f"{average}: {p:.4f} {r:.4f} {f:.4f}")
+    macro: 0.8091 0.6500 0.7209
+    micro: 0.8125 0.6500 0.7222
+    """
+    tables = [check_matrix(f"matrices[{m}]", table) for m, table in enumerate(matrices)]
+    if not tables:
+        raise ValueError("matrices must contain at least one confusion matrix, got none.")
+    names: list[object] = []
+    counts = []
+    for m, table in enumerate(tables):
+        hits = np.diag(table)
+        per_class = np.array([hits, table.sum(axis=0) - hits, table.sum(axis=1) - hits])
+        positive = [1] if len(table) == 2 else list(range(len(table)))
+        counts.append(per_class[:, positive])
+        names += [f"class {c} of matrix {m}" for c in positive]
+    tp, fp, fn = np.concatenate(counts, axis=1)
+    if average == "micro":
+        tp, fp, fn = (count.sum(keepdims=True) for count in (tp, fp, fn))
+        names = ["all matrices"]
+    if zero_division == "warn":
+        warn_of_empty(names, (tp, fp, fn))
+    filling = 0.0 if zero_division == "warn" else float(zero_division)
+    precision, recall = mean_precision_recall((tp, fp, fn), np.ones(len(tp)), filling)
+    return precision, recall, f_beta(precision, recall, beta)
+
+
+def check_matrix(name: str, matrix: ArrayLike) -> Floats:
+    """Return a confusion matrix as floats."""
+    table: Floats = _checks.check_data(name, matrix, ensure_2d=False, dtype=np.float64)
+    if table.ndim != 2 or table.shape[0] != table.shape[1] or len(table) < 2:
+        raise ValueError(
+            f"{name} must have shape (n_classes, n_classes) with two classes or more, got "
+            f"{table.shape}."
+        )
+    if table.min() < 0:
+        raise ValueError(f"{name} must contain counts >= 0, got {table.min():g}.")
+    return table
 
 
 def _f_beta_score(counted: Counted, beta: float, zero_division: ZeroDivision) -> float:

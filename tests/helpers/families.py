@@ -89,7 +89,7 @@ PARTITIONS = named(
     "pair_fbeta_score pair_jaccard_score fowlkes_mallows_score minkowski_score pair_counts "
     "external_indices adjusted_rand_score rand_score contingency_matrix pair_confusion_matrix "
     "homogeneity_score completeness_score v_measure_score normalized_mutual_info_score "
-    "adjusted_mutual_info_score",
+    "adjusted_mutual_info_score model_adjusted_rand_score",
 )
 # (labels,): one partition
 PARTITION = {"coassociation_matrix": partial(partitions.coassociation_matrix, sparse_output=False)}
@@ -119,12 +119,25 @@ CURVES = {
 }
 # (masks_true, masks_pred)
 MASKS = named(partitions, "mask_rand_score mask_adjusted_rand_score")
+
+
+def as_confusion_matrix(table):
+    """Return a square table of numbers >= 0."""
+    table = np.abs(check_data("matrices", table, dtype=float))
+    return table.T @ table
+
+
 # (table of numbers,)
 TABLES = {
     "selection_stability": feature_selection.selection_stability,
     "compare_scores": partial(model_selection.compare_scores, over="datasets", random_state=0),
     "compare_items": partial(model_selection.compare_items, random_state=0),
     "pareto_dominance": partial(cluster.pareto_dominance, greater_is_better=True),
+    "matrices_precision_recall_fscore": with_options_of(metrics.matrices_precision_recall_fscore)(
+        lambda table, **options: metrics.matrices_precision_recall_fscore(
+            [as_confusion_matrix(table)], **options
+        )
+    ),
 }
 
 

@@ -13,6 +13,7 @@ from reference import classification as reference
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import (
     accuracy_score,
+    confusion_matrix,
     f1_score,
     fbeta_score,
     precision_recall_fscore_support,
@@ -23,6 +24,7 @@ from skeval.metrics import (
     averaged_precision_recall_fscore,
     error_rate,
     macro_fbeta_score,
+    matrices_precision_recall_fscore,
     micro_fbeta_score,
     weighted_fbeta_score,
 )
@@ -332,3 +334,67 @@ def test_indicator_matrix_and_pandas():
     y, p = problem()
     series = pd.Series(y.astype(str), index=range(7, 7 + len(y)))
     assert macro_fbeta_score(series, p.astype(str)) == macro_fbeta_score(y, p)
+
+
+# Several confusion matrices
+
+
+@pytest.mark.parametrize("average", ["macro", "micro"])
+@pytest.mark.parametrize("beta", [0.5, 1.0, 2.0])
+@pytest.mark.parametrize("seed", range(5))
+def test_averages_over_matrices_against_plain_loops(average, beta, seed):
+    rng = np.random.default_rng(seed)
+    matrices = [rng.integers(0, 4, (k, k)) for k in rng.integers(2, 5, size=4)]
+    values = matrices_precision_recall_fscore(
+        matrices, average=average, beta=beta, zero_division=0.0
+    )
+    expected = reference.averaged_over_matrices([m.tolist() for m in matrices], average, beta)
+    assert_allclose(values, expected, rtol=1e-12)
+
+
+def test_one_matrix_of_many_classes_is_the_average_over_classes():
+    y, p = problem()
+    for average in ("macro", "micro"):
+        assert_allclose(
+            matrices_precision_recall_fscore([confusion_matrix(y, p)], average=average),
+            averaged_precision_recall_fscore(y, p, average=average),
+            rtol=1e-12,
+        )
+
+
+def test_folds_of_two_classes_against_scikit_learn():
+    y, p = problem(n_classes=2)
+    folds = np.arange(len(y)) % 3
+    parts = [(y[folds == k], p[folds == k]) for k in range(3)]
+    matrices = np.array([confusion_matrix(*part) for part in parts])
+    theirs = np.array(
+        [precision_recall_fscore_support(*part, average="binary")[:2] for part in parts]
+    )
+    assert_allclose(matrices_precision_recall_fscore(matrices)[:2], theirs.mean(axis=0))
+    pooled = precision_recall_fscore_support(y, p, average="binary")[:3]
+    assert_allclose(matrices_precision_recall_fscore(matrices, average="micro"), pooled)
+
+
+def test_matrices_with_a_class_never_predicted():
+    matrices = [[[5, 0], [2, 0]], [[4, 1], [1, 4]]]
+    with pytest.warns(UndefinedMetricWarning, match=r"0/0 for \['class 1 of matrix 0'\]"):
+        assert matrices_precision_recall_fscore(matrices)[0] == 0.4
+    assert matrices_precision_recall_fscore(matrices, zero_division=np.nan)[0] == 0.8
+    assert matrices_precision_recall_fscore(matrices, zero_division=1.0)[0] == 0.9
+    assert matrices_precision_recall_fscore(matrices, average="micro")[0] == 0.8
+
+
+@pytest.mark.parametrize(
+    ("matrices", "message"),
+    [
+        ([], "at least one confusion matrix"),
+        ([[[1, 2, 3], [4, 5, 6]]], r"matrices\[0\] must have shape .* got \(2, 3\)"),
+        ([np.eye(2), [[7]]], r"matrices\[1\] must have shape .* got \(1, 1\)"),
+        ([[[1, -2], [0, 1]]], r"matrices\[0\] must contain counts >= 0, got -2"),
+        ([[[1, np.nan], [0, 1]]], r"matrices\[0\] contains NaN"),
+        (np.eye(2), r"matrices\[0\] must have shape .* got \(2,\)"),
+    ],
+)
+def test_bad_matrices(matrices, message):
+    with pytest.raises(ValueError, match=message):
+        matrices_precision_recall_fscore(matrices)

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
-from scipy.integrate import IntegrationWarning
+from scipy.integrate import IntegrationWarning, quad
 
 from skeval.metrics import expected_loss
+from skeval.metrics._regression import LOSSES
 
 
 def within_its_error(result, expected, slack=1.0):
@@ -340,3 +341,80 @@ def test_bad_functions():
         expected_loss(lambda x: x, lambda x: 0, stats.norm(), loss="hinge")
     with pytest.raises(ValueError, match="'n_points' parameter"):
         expected_loss(lambda x: x, lambda x: 0, stats.norm(), n_points=3)
+
+
+# A loss and a density of one's own
+
+
+def pinball(y_true, y_pred):
+    return np.maximum(y_pred - y_true, 3 * (y_true - y_pred))
+
+
+@pytest.mark.parametrize(
+    "distribution", [stats.norm(0.3, 2), stats.expon(), stats.beta(0.5, 2), stats.uniform(-1, 3)]
+)
+@pytest.mark.parametrize("guess", [0.2, 0.7])
+def test_a_loss_function_against_its_closed_form(distribution, guess):
+    # E max(q - x, 3 (x - q)) = integral of F below q plus 3 times the integral of 1 - F above q
+    low, high = distribution.support()
+    below = quad(distribution.cdf, max(low, -60), guess, epsabs=1e-12)[0]
+    above = quad(distribution.sf, guess, min(high, 80), epsabs=1e-12)[0]
+    result = expected_loss(lambda x: guess, lambda x: x, distribution, loss=pinball)
+    assert_allclose(result.value, below + 3 * above, rtol=1e-7)
+
+
+@pytest.mark.parametrize("name", ["squared", "absolute", "zero_one"])
+def test_a_named_loss_is_its_function(name):
+    function = LOSSES[name]
+    arguments = (lambda x: np.round(x), lambda x: np.round(2 * x), stats.norm())
+    by_name = expected_loss(*arguments, loss=name)
+    assert by_name.value == expected_loss(*arguments, loss=function).value
+    plane = [lambda x: x[:, 0], lambda x: x[:, 1] ** 2, [stats.norm(), stats.uniform()]]
+    options = {"n_points": 2**10, "random_state": 0}
+    if name != "zero_one":
+        assert (
+            expected_loss(*plane, loss=name, **options).value
+            == expected_loss(*plane, loss=function, **options).value
+        )
+
+
+@pytest.mark.parametrize(
+    ("distribution", "support"),
+    [
+        (stats.norm(1, 2), (-np.inf, np.inf)),
+        (stats.expon(), (0, np.inf)),
+        (stats.triang(0.3), (0, 1)),
+        (stats.uniform(2, 3), (2, 5)),
+    ],
+)
+@pytest.mark.parametrize("loss", ["squared", "absolute", pinball])
+def test_a_density_function_is_its_distribution(distribution, support, loss):
+    arguments = (lambda x: 0.5 * x, lambda x: x > 0.4)
+    expected = expected_loss(*arguments, distribution, loss=loss)
+    result = expected_loss(*arguments, distribution.pdf, loss=loss, support=support)
+    assert_allclose(result.value, expected.value, rtol=1e-7)
+    assert result.method == "quadrature"
+    assert within_its_error(result, expected.value, slack=2.0)
+
+
+@pytest.mark.parametrize(
+    ("density", "support", "message"),
+    [
+        (lambda x: 2.0, (0, 1), r"must integrate to 1 over support=\(0, 1\), got 2;"),
+        (stats.norm(1e6).pdf, (-np.inf, np.inf), "narrow support"),
+        (lambda x: -1.0, (0, 1), "must return a density >= 0, got -1.0"),
+        (stats.norm().pdf, (1, 0), r"support must be two numbers \(low, high\)"),
+        (stats.norm().pdf, (1, 2, 3), "support must be two numbers"),
+    ],
+)
+def test_bad_density_functions(density, support, message):
+    with pytest.raises(ValueError, match=message):
+        expected_loss(lambda x: x, lambda x: 0, density, support=support)
+
+
+def test_bad_loss_functions():
+    options = {"predict": lambda x: x, "target": lambda x: 0.0, "distribution": stats.norm()}
+    with pytest.raises(ValueError, match="loss must return numbers >= 0, got -"):
+        expected_loss(**options, loss=lambda y_true, y_pred: y_pred)
+    with pytest.raises(ValueError, match=r"loss must return \d+ values, got 2"):
+        expected_loss(**options, loss=lambda y_true, y_pred: [1.0, 2.0])

@@ -83,6 +83,7 @@ RESULTS = {"cost_curve", "cost_curve_band", "curve_dominance", "expected_loss", 
 RESULTS |= {"calibration_curve", "expected_calibration_error", "score_decomposition"}
 RESULTS |= {
     "calibration_measures",
+    "matrices_precision_recall_fscore",
     "net_benefit",
     "validation_size",
     "precision_recall_curve_band",

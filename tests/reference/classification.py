@@ -54,3 +54,19 @@ def averaged(y_true, y_pred, weight, classes, average, beta):
         p += share / sum(average) * (tp / (tp + fp) if tp + fp else 0.0)
         r += share / sum(average) * (tp / (tp + fn) if tp + fn else 0.0)
     return p, r, f_beta(p, r, beta)
+
+
+def averaged_over_matrices(matrices, average, beta):
+    """Macro or micro averages over two-way tables, one class of one matrix after another."""
+    tables = []
+    for matrix in matrices:
+        classes = range(len(matrix)) if len(matrix) > 2 else [1]
+        for c in classes:
+            others = [k for k in range(len(matrix)) if k != c]
+            fp, fn = sum(matrix[k][c] for k in others), sum(matrix[c][k] for k in others)
+            tables.append((matrix[c][c], fp, fn))
+    if average == "micro":
+        tables = [[sum(table[i] for table in tables) / len(tables) for i in range(3)]]
+    p = sum(tp / (tp + fp) if tp + fp else 0.0 for tp, fp, _ in tables) / len(tables)
+    r = sum(tp / (tp + fn) if tp + fn else 0.0 for tp, _, fn in tables) / len(tables)
+    return p, r, f_beta(p, r, beta)

@@ -41,6 +41,7 @@ from skeval.metrics.cluster._indices import (
 from skeval.metrics.cluster._internal import internal_indices
 from skeval.metrics.cluster._masks import mask_adjusted_rand_score, mask_rand_score
 from skeval.metrics.cluster._plot import ContingencyDisplay
+from skeval.metrics.cluster._random_models import model_adjusted_rand_score
 
 __all__ = [
     "ContingencyDisplay",
@@ -66,6 +67,7 @@ __all__ = [
     "mask_adjusted_rand_score",
     "mask_rand_score",
     "minkowski_score",
+    "model_adjusted_rand_score",
     "mst_compactness",
     "normalized_mutual_info_score",
     "pair_confusion_matrix",

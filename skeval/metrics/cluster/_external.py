@@ -32,6 +32,9 @@ def purity_score(
     (0, 1]; larger is better, and 1 means that every cluster contains a single class. Singleton
     clusters always achieve this, so only compare clusterings with equal numbers of clusters.
 
+    Some texts call the purity clustering accuracy. Others use this name for the accuracy after the
+    best one-to-one matching of clusters and classes, which is at most the purity.
+
     Parameters
     ----------
     labels_true, labels_pred : array-like of shape (n_samples,)
