@@ -9,6 +9,7 @@ same on other machines; nothing is timed, so the choice depends on the data alon
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from copy import copy
 from dataclasses import replace
 from itertools import combinations
@@ -373,6 +374,8 @@ class SelectedSVCAdapter:
     A scaler may stand before the selector, or after it: scales do not change the statistic.
     """
 
+    centered = True  # An SVC with an intercept is invariant to shifts.
+
     def __init__(self, pipeline: Pipeline, X: np.ndarray, target: Target, boxes: Boxes) -> None:
         steps = list(pipeline)[:-1]
         self.pipeline, self.X, self.target, self.boxes = pipeline, X, target, boxes
@@ -388,7 +391,8 @@ class SelectedSVCAdapter:
         # The two selectors treat ties unlike each other: of a share none is taken for certain.
         rounded = bool(self._before) or self._by_share
         self._statistics = TwoClassF(numbers, scaled=rounded)
-        self._centred = np.ascontiguousarray((numbers - numbers.mean(axis=0)).T)
+        self._center = numbers.mean(axis=0) if self.centered else np.zeros(X.shape[1])
+        self._columns = np.ascontiguousarray((numbers - self._center).T)
 
     def pays(self, n_fits: int, model: Any, times: float = 1.0, *, shuffled: bool = False) -> bool:
         """Return whether so many fits take less time here than in a loop."""
@@ -403,21 +407,14 @@ class SelectedSVCAdapter:
 
     def __call__(self, block: PlanBlock) -> FitOutput:
         """Return the decisions of a block."""
-        trained, positive = block.train > 0, block.order_labels(self.target.codes) == 1
-        solved = (trained & positive).any(axis=1) & (trained & ~positive).any(axis=1)
+        positive, box = block.order_labels(self.target.codes) == 1, self.boxes(block)
         values = np.full(block.train.shape, np.nan)
-        if solved.any():
-            values[solved] = self._solve(block.take(solved), positive[solved])
-        return self.answer(block, values, solved)
-
-    def answer(self, block: PlanBlock, values: np.ndarray, solved: np.ndarray) -> FitOutput:
-        """Return what fits answer whose decision values (n_fits, n_samples) are solved."""
-        solved = solved & svc_problems.are_certain(values, block.test, self.noise)
+        for fits, columns in self.stacks(block, positive):
+            values[fits] = self._decide(columns, positive[fits], box[fits])
+        solved = svc_problems.are_certain(values, block.test, self.noise)
         return FitOutput.of_decisions(block, values, solved)
 
-    def solve_columns(
-        self, columns: np.ndarray, positive: np.ndarray, box: np.ndarray
-    ) -> np.ndarray:
+    def _decide(self, columns: np.ndarray, positive: np.ndarray, box: np.ndarray) -> np.ndarray:
         """Return decision values (B, n) on columns (B, n, k), nan where nothing is settled."""
         solve = solve_feature_svms if uses_features(*columns.shape[1:]) else solve_training_svms
         solution = solve(columns, np.where(positive, 1.0, -1.0), box)
@@ -448,24 +445,31 @@ class SelectedSVCAdapter:
             features[r] = chosen if len(chosen) == self.k else NONE
         return features
 
-    def _solve(self, block: PlanBlock, positive: np.ndarray) -> np.ndarray:
-        """Return the decision values of all samples, nan for fits that are not settled."""
-        train, box = block.train, self.boxes(block)
-        features = self.select(train, positive)
-        scales = None
-        if len(self.pipeline) > 2:
-            scales = np.take_along_axis(self._scaling.maps(block).scale, features, axis=1)
-        n, k = train.shape[1], features.shape[1]
-        values = np.empty(train.shape)
+    def stacks(
+        self, block: PlanBlock, positive: np.ndarray
+    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield numbers of fits, and the columns (fits, n, k) that they select.
+
+        Fits that lack a class are left out, and those with other numbers of columns.
+        """
+        trained = block.train > 0
+        complete = (trained & positive).any(axis=1) & (trained & ~positive).any(axis=1)
+        fits = np.flatnonzero(complete)
+        if not len(fits):
+            return
+        features = self.select(block.train[fits], positive[fits])
+        fits, features = fits[features[:, 0] != NONE], features[features[:, 0] != NONE]
+        n, k = block.train.shape[1], self.k
         size = max(1, BLOCK_ELEMENTS // (n * (k if uses_features(n, k) else n + k)))
-        for start in range(0, len(train), size):
-            part = slice(start, start + size)
-            columns = self._centred[features[part]].transpose(0, 2, 1)  # (fits, n, k)
-            if scales is not None:
-                columns = columns / scales[part][:, None, :]
-            values[part] = self.solve_columns(columns, positive[part], box[part])
-        values[features[:, 0] == NONE] = np.nan
-        return values
+        for start in range(0, len(fits), size):
+            part, chosen = fits[start : start + size], features[start : start + size]
+            columns = self._columns[chosen].transpose(0, 2, 1)  # (fits, n, k)
+            if len(self.pipeline) > 2:
+                maps = self._scaling.maps(block.take(part))
+                shift = np.take_along_axis(maps.shift - self._center, chosen, axis=1)
+                scale = np.take_along_axis(maps.scale, chosen, axis=1)
+                columns = (columns - shift[:, None]) / scale[:, None]
+            yield part, columns
 
 
 # The seconds of a fit and a prediction of an SVC on the smallest data.

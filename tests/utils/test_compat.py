@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import get_scorer
 from sklearn.svm import SVC
 
-from skeval._adapters.generalized_linear import find_penalty
+from skeval._adapters.logistic import find_penalty
 from skeval.utils import _compat
 
 

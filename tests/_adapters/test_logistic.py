@@ -18,7 +18,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-from skeval._adapters.generalized_linear import LogisticAdapter, SelectedLogisticAdapter
+from skeval._adapters.logistic import LogisticAdapter, SelectedLogisticAdapter
 from skeval._resampling.fit_params import fit_arguments
 from skeval._resampling.plans import PlanBlock
 from skeval._resampling.solvers import NoSolver, ask_steps

@@ -1,0 +1,320 @@
+"""Adapters for LogisticRegression, alone or after transformers of its columns.
+
+The solver follows scikit-learn's default solver "lbfgs" step by step, with its tolerance and its
+limit of iterations. The two differ by rounding errors, which grow with the number of iterations;
+a fit with a tested sample that close to the boundary is left to the estimator.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+from scipy.special import expit, softmax
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.utils import check_array
+
+from skeval._adapters.svc import SELECTORS, SelectedSVCAdapter, last_step, serves_selection
+from skeval._adapters.svc_problems import (
+    TIED,
+    Boxes,
+    ColumnMaps,
+    ColumnSteps,
+    make_boxes,
+    make_column_steps,
+)
+from skeval._resampling.fit_outputs import FitOutput
+from skeval._resampling.plans import PlanBlock, whole_plan
+from skeval._resampling.solvers import Adapter, Difference, NoSolver, adapter_for
+from skeval._resampling.target import Target
+from skeval._solvers.lbfgs import CONVERGED, UNFINISHED
+from skeval._solvers.logistic import Columns, LogisticOptions, LogisticSolution, solve_logistic
+from skeval.utils._checks import warn_user
+from skeval.utils._compat import read_parameter
+
+MAX_COEFFICIENTS = 20_000
+"""Largest number of coefficients of a fit, of all classes."""
+
+MAX_RATIO = 3000.0
+"""Largest ratio of the sizes of columns at which lbfgs does not depend on rounding errors."""
+
+# Probabilities differ from scikit-learn's by less than ROUNDING up to LONG iterations, and by ten
+# times more for each further GROWTH iterations.
+ROUNDING, LONG, GROWTH, MAX_NOISE = 5e-7, 50, 10, 0.01
+
+# Seconds of a fit by scikit-learn on one core: a call, an iteration, and per iteration and class a
+# sample, an element of X and a coefficient.
+_CALL, _STEP, _SAMPLE, _NUMBER, _COEFFICIENT = 2.5e-3, 1.2e-4, 4.5e-8, 5e-10, 8e-8
+# Seconds of a transformer: a call, and an element of X.
+_TRANSFORM, _TRANSFORMED = 8e-4, 1e-8
+# The same of a batch: its start with the trial fits, an iteration of all fits, and of one fit.
+_BATCH, _ROUND, _OUR_STEP, _OUR_SAMPLE, _OUR_NUMBER, _OUR_COEFFICIENT = (
+    5e-3, 5e-4, 5e-6, 1.2e-8, 4e-10, 1.2e-7,
+)  # fmt: skip
+# A batch must be faster by this factor.
+_MARGIN = 1.2
+
+
+@adapter_for.register
+def logistic_adapter(
+    estimator: LogisticRegression, X: Any, target: Target, transformers: tuple
+) -> Adapter | NoSolver | None:
+    """Return the adapter of a LogisticRegression and the transformers before it."""
+    if type(estimator) is not LogisticRegression or target.classes is None:
+        return None
+    n_classes = target.n_classes
+    penalized = find_penalty(estimator, n_classes)
+    if isinstance(penalized, str):
+        return NoSolver(penalized)
+    boxes = make_boxes(float(estimator.C) if penalized else 1.0, estimator.class_weight, target)
+    if boxes is None:
+        return NoSolver("class_weight does not give every class a positive weight")
+    if issparse(X) or np.ndim(X) != 2 or not has_plain_columns(X):
+        return NoSolver("the solver requires a table of finite numbers in double precision")
+    options = LogisticOptions(
+        float(estimator.tol),
+        int(estimator.max_iter),
+        ridge=float(penalized),
+        intercept=bool(estimator.fit_intercept),
+    )
+    pipeline = make_pipeline(*transformers, estimator)
+    if any(type(step) in SELECTORS for step in transformers):
+        if n_classes > 2 or not serves_selection(transformers, X):
+            return NoSolver(
+                "features selected in each fit are supported for two classes, with SelectKBest "
+                "or SelectPercentile(f_classif) on an array, and one scaler before or after"
+            )
+        return SelectedLogisticAdapter(pipeline, X, target, boxes, options)
+    columns = check_array(X, dtype=np.float64, estimator=estimator, input_name="X")
+    steps = make_column_steps(transformers, columns)
+    if steps is None:
+        names = ", ".join(type(step).__name__ for step in transformers)
+        return NoSolver(f"no solver supports these transformers: {names}")
+    if max(1, n_classes - (n_classes == 2)) * (columns.shape[1] + 1) > MAX_COEFFICIENTS:
+        return NoSolver(f"a fit has more than {MAX_COEFFICIENTS} coefficients")
+    return LogisticAdapter(pipeline, X, target, boxes, steps, options)
+
+
+def find_penalty(estimator: LogisticRegression, n_classes: int) -> bool | str:
+    """Return whether squared coefficients are penalized, or why the solver cannot be used.
+
+    Versions differ: `penalty` becomes `l1_ratio` and an infinite `C`, `multi_class` goes.
+    """
+    multi_class = read_parameter(estimator, "multi_class", "deprecated")
+    if estimator.solver != "lbfgs":
+        return "only solver='lbfgs' is supported"
+    penalty = read_parameter(estimator, "penalty", "deprecated")
+    l1_ratio = read_parameter(estimator, "l1_ratio", None)
+    if penalty not in ("l2", "deprecated", None) or l1_ratio not in (None, 0):
+        return "absolute values of coefficients are penalized"
+    if multi_class == "ovr" or (multi_class == "multinomial" and n_classes == 2):
+        return f"multi_class={multi_class!r} is not supported for these classes"
+    return penalty is not None and bool(np.isfinite(estimator.C))
+
+
+def has_plain_columns(X: Any) -> bool:
+    """Return whether X holds finite numbers in double precision, or integers."""
+    X = np.asarray(X)
+    return X.dtype in (np.float64, np.int64) and bool(np.isfinite(X).all())
+
+
+class LogisticAdapter:
+    """Fits of a LogisticRegression and of the transformers before it."""
+
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        X: Any,
+        target: Target,
+        boxes: Boxes,
+        steps: ColumnSteps,
+        options: LogisticOptions,
+    ) -> None:
+        self.pipeline, self.X, self.target = pipeline, X, target
+        self.boxes, self.steps, self.options = boxes, steps, options
+        self._n_classes = int(target.codes.max()) + 1
+        self._maps = steps.drops or steps.scaler is not None
+        # standardized columns keep rounding errors small where fits shift and scale them
+        self._center, deviations = steps.X.mean(axis=0), steps.X.std(axis=0)
+        self._unit = np.where(deviations > 0, deviations, 1.0)
+        self._standard = (steps.X - self._center) / self._unit
+        shift, scale = self._transform(whole_plan(len(target)).draw(0))
+        sizes = np.hypot(self._center - shift[0], deviations) / scale[0]
+        smallest = np.min((deviations / scale[0])[deviations > 0], initial=np.inf)
+        self._erratic = sizes.max() > MAX_RATIO * smallest
+        self.noise, self.tol = 0.0, np.inf if self._erratic else ROUNDING
+
+    def _transform(self, block: PlanBlock) -> ColumnMaps:
+        """Return the shifts and scales of the columns in each fit."""
+        if self._maps:
+            return self.steps.maps(block)
+        shape = len(block), len(self._center)
+        return ColumnMaps(np.zeros(shape), np.ones(shape))
+
+    def pays(self, n_fits: int, model: Any, times: float = 1.0, *, shuffled: bool = False) -> bool:
+        """Return whether a batch is faster than a loop."""
+        shape = self.steps.X.shape
+        return is_faster(self.pipeline, shape, self._n_classes, n_fits, model, times)
+
+    def compare(self, block: PlanBlock, model: Any, samples: Any) -> Difference | None:
+        """Return the difference between the probabilities of one fit and of its model."""
+        if not self._erratic:
+            return compare_probabilities(self(block), model, samples, self.target)
+        # lbfgs depends on rounding errors: return how far from the optimum it stops
+        weights, options = self.boxes(block), self.options
+        ridge = options.ridge * (self._transform(block).scale[0] / self._unit) ** 2
+        # equal curvatures of all columns speed up the search for the optimum
+        size = np.sqrt(1.0 + 4.0 * ridge / weights.sum())[None]
+        columns = Columns(self._standard, np.zeros_like(size), size)
+        exact = LogisticOptions(1e-7, 300, ridge / size**2, options.intercept)
+        solution = solve_logistic(columns, block.order_labels(self.target.codes), weights, exact)
+        output = make_output(block, solution, 0.0)
+        return compare_probabilities(output, model, samples, self.target, optimum=True)
+
+    def __call__(self, block: PlanBlock) -> FitOutput:
+        """Return log odds and probabilities."""
+        if not self.boxes.serves_logistic(block):
+            return FitOutput(block.test, np.ones(len(block), dtype=bool))
+        columns, kept = Columns(self.steps.X), np.ones(len(block), dtype=bool)
+        if self._maps:
+            maps = self.steps.maps(block)
+            shift, scale = (maps.shift - self._center) / self._unit, maps.scale / self._unit
+            columns, kept = Columns(self._standard, shift, scale), maps.n_kept > 0
+        codes = self.target.codes if block.order is None else self.target.codes[block.order]
+        solution = solve_logistic(columns, codes, self.boxes(block), self.options)
+        return make_output(block, solution, self.noise, kept)
+
+
+class SelectedLogisticAdapter(SelectedSVCAdapter):
+    """Fits of a selector and a LogisticRegression on the columns that each fit selects."""
+
+    centered = False  # the path of lbfgs depends on shifts
+
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        X: np.ndarray,
+        target: Target,
+        boxes: Boxes,
+        options: LogisticOptions,
+    ) -> None:
+        super().__init__(pipeline, X, target, boxes)
+        self.options, self.tol = options, ROUNDING
+        scaler = self._scaling.scaler
+        deviations = X.std(axis=0)
+        if scaler is None and np.abs(X).max() > MAX_RATIO * np.min(deviations[deviations > 0]):
+            self.tol = np.inf
+
+    def pays(self, n_fits: int, model: Any, times: float = 1.0, *, shuffled: bool = False) -> bool:
+        """Return whether a batch is faster than a loop."""
+        n, p = self.X.shape
+        extra = 4e-9 * n * p  # selection
+        return is_faster(self.pipeline, (n, self.k), 2, n_fits, model, times, extra)
+
+    def compare(self, block: PlanBlock, model: Any, samples: Any) -> Difference | None:
+        """Return the difference between the probabilities of one fit and of its model."""
+        return compare_probabilities(self(block), model, samples, self.target)
+
+    def __call__(self, block: PlanBlock) -> FitOutput:
+        """Return log odds and probabilities."""
+        positive, box = block.order_labels(self.target.codes) == 1, self.boxes(block)
+        (B, n), served = block.train.shape, self.boxes.serves_logistic(block)
+        result = LogisticSolution(
+            np.full((B, n, 1), np.nan), np.zeros(B, dtype=np.intp), np.full(B, UNFINISHED)
+        )
+        for fits, columns in self.stacks(block, positive) if served else ():
+            codes = positive[fits].astype(np.intp)
+            solution = solve_logistic(Columns(columns), codes, box[fits], self.options)
+            for whole, part in zip(result, solution, strict=True):
+                whole[fits] = part
+        return make_output(block, result, self.noise)
+
+
+def compare_probabilities(
+    output: FitOutput, model: Any, samples: Any, target: Target, *, optimum: bool = False
+) -> Difference | None:
+    """Return the difference between the probabilities of one fit and of a model.
+
+    Labels are compared at the `optimum` only.
+    """
+    if output.failed[0]:
+        return None
+    expected = model.predict_proba(samples)
+    largest = float(np.abs(output.probability - expected).max())
+    labels = target.encode(model.predict(samples), len(expected)) if optimum else output.predicted
+    return Difference(largest, float(np.mean(output.predicted != labels)))
+
+
+def make_output(
+    block: PlanBlock, solution: LogisticSolution, noise: float, kept: np.ndarray | None = None
+) -> FitOutput:
+    """Return the outputs of fits, without those whose labels rounding errors may change.
+
+    `noise` is an error of probabilities that all fits share.
+    """
+    values = solution.decision  # (n_fits, n, K)
+    if values.shape[2] == 1:
+        gap = np.abs(np.tanh(values[..., 0] / 2))  # difference of the two probabilities
+    else:
+        ranked = np.sort(softmax(values, axis=2), axis=2)
+        gap = ranked[..., -1] - ranked[..., -2]
+    rounding = 2 * np.maximum(noise, rounding_error(solution.n_iter))
+    certain = gap > np.maximum(TIED, rounding)[:, None]
+    solved = (solution.status != UNFINISHED) & (certain | ~block.test).all(axis=1)
+    solved = solved if kept is None else solved & kept
+    warn_unconverged(solution.status[solved])
+    decision = values[block.test & solved[:, None]]
+    if values.shape[2] == 1:
+        decision = decision[:, 0]
+        predicted = (decision > 0).astype(np.intp)
+        probability = np.column_stack([1.0 - expit(decision), expit(decision)])
+    else:
+        predicted, probability = decision.argmax(axis=1), softmax(decision, axis=1)
+    return FitOutput(block.test, ~solved, predicted, decision, probability)
+
+
+def rounding_error(n_iter: Any) -> Any:
+    """Return a bound of the difference of probabilities after some iterations."""
+    return ROUNDING * 10.0 ** np.maximum(0.0, (n_iter - LONG) / GROWTH)
+
+
+def warn_unconverged(status: np.ndarray) -> None:
+    """Warn as scikit-learn does, once for a block."""
+    n_stopped = np.count_nonzero(status != CONVERGED)
+    if n_stopped:
+        warn_user(
+            f"lbfgs failed to converge in {n_stopped} of {len(status)} fits. Increase max_iter, "
+            "or scale the features (StandardScaler).",
+            ConvergenceWarning,
+        )
+
+
+def is_faster(
+    pipeline: Pipeline,
+    shape: tuple[int, int],
+    n_classes: int,
+    n_fits: int,
+    model: Any,
+    times: float,
+    extra: float = 0.0,
+) -> bool:
+    """Return whether a batch is faster by `times` than a loop, at the iterations of a model.
+
+    Without a model, return whether it is if a fit takes as many iterations as it may.
+    """
+    if model is None:
+        n_iter = float(pipeline[-1].max_iter)
+    else:
+        n_iter = float(np.max(last_step(model).n_iter_))
+        if rounding_error(n_iter) > MAX_NOISE:
+            return False
+    (n, p), K = shape, n_classes if n_classes > 2 else 1
+    numbers = np.array([n, n * p, p])
+    call = _CALL + (len(pipeline) - 1) * (_TRANSFORM + _TRANSFORMED * n * p)
+    loop = call + n_iter * (_STEP + K * numbers @ [_SAMPLE, _NUMBER, _COEFFICIENT])
+    ours = _OUR_STEP + K * numbers @ [_OUR_SAMPLE, _OUR_NUMBER, _OUR_COEFFICIENT]
+    batch = extra + n_iter * (ours + _ROUND / n_fits) + _BATCH / n_fits
+    return bool(_MARGIN * times * batch <= loop)
