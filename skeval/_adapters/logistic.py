@@ -167,8 +167,8 @@ class LogisticAdapter:
         weights, options = self.boxes(block), self.options
         ridge = options.ridge * (self._transform(block).scale[0] / self._unit) ** 2
         # equal curvatures of all columns speed up the search for the optimum
-        size = np.sqrt(1.0 + 4.0 * ridge / weights.sum())[None]
-        columns = Columns(self._standard, np.zeros_like(size), size)
+        size = np.sqrt(1.0 + 4.0 * ridge / weights.sum())
+        columns = Columns(self._standard, np.zeros((1, len(size))), size[None])
         exact = LogisticOptions(1e-7, 300, ridge / size**2, options.intercept)
         solution = solve_logistic(columns, block.order_labels(self.target.codes), weights, exact)
         output = make_output(block, solution, 0.0)

@@ -8,8 +8,6 @@ from __future__ import annotations
 import numpy as np
 
 _EPS = np.finfo(np.float64).eps
-# Products of rows are kept up to so many numbers, 128 MB.
-_MAX_PRODUCTS = 2**24
 
 
 class ColumnScales:
@@ -30,33 +28,13 @@ class ColumnScales:
         self.standard = self.raw - self.mean
         self.scale = np.sqrt(np.mean(self.standard**2, axis=0))
         self.standard /= self.scale
-        self._row_products: np.ndarray | None = None  # (pairs of rows, q)
 
     def gram(self, ridge: np.ndarray) -> np.ndarray:
         """Return the Gram matrix under a ridge (p,), or the matrices (B, n, n) of ridges (B, p)."""
         if ridge.ndim == 1:
             scaled = self.standard / np.sqrt(ridge)
             return scaled @ scaled.T
-        if self._row_products is None:
-            return np.stack([self.gram(one) for one in ridge])
-        values = (1.0 / ridge) @ self._row_products.T  # one product for all ridges
-        return np.take(values, self._unpack, axis=1)
-
-    def keep_row_products(self) -> None:
-        """Keep the products of all pairs of rows, which make many Gram matrices fast."""
-        n, q = self.standard.shape
-        if self._row_products is not None or n * (n + 1) // 2 * q > _MAX_PRODUCTS:
-            return
-        upper = np.triu_indices(n)
-        self._unpack = np.empty((n, n), dtype=np.intp)
-        self._unpack[upper] = self._unpack[upper[::-1]] = np.arange(len(upper[0]))
-        products = np.empty((len(upper[0]), q))
-        start = 0
-        for i, row in enumerate(self.standard):
-            stop = start + n - i
-            np.multiply(row, self.standard[i:], out=products[start:stop])
-            start = stop
-        self._row_products = products
+        return np.stack([self.gram(one) for one in ridge])
 
     def ridge(self, weights: np.ndarray | None = None) -> np.ndarray:
         """Return the ridge of no scaling (p,), or of a StandardScaler's under weights (B, p)."""

@@ -43,8 +43,8 @@ class Columns:
 
     def decide(self, v: np.ndarray, b: np.ndarray) -> np.ndarray:
         """Return decision values (B, K, n) of coefficients (B, K, p) and intercepts (B, K)."""
-        if self.shift is not None:
-            v = v / self.scale[:, None]
+        if self.shift is not None and self.scale is not None:
+            v = v / self.scale[:, None]  # (1)
             b = b - np.matmul(v, self.shift[:, :, None])[:, :, 0]
         if self.X.ndim == 3:
             return np.matmul(v, self.X.transpose(0, 2, 1)) + b[:, :, None]
@@ -60,7 +60,8 @@ class Columns:
         else:
             B, K, n = beta.shape
             g = (beta.reshape(B * K, n) @ self.X).reshape(B, K, -1)
-        if self.shift is not None:
+        if self.shift is not None and self.scale is not None:
+            # (3), right
             g = (g - self.shift[:, None] * totals[:, :, None]) / self.scale[:, None]
         return g
 
@@ -159,10 +160,10 @@ class LogisticLoss:
         """Return values (B,) and gradients (B, P) (3)."""
         v, b = self.split(coef)
         value, beta = self.loss(self.columns.decide(v, b))
-        totals = beta.sum(axis=2)
+        totals = beta.sum(axis=2)  # (3), derivatives by the intercepts
         pull = self.penalty[:, None] * v
         g = self.columns.sum(beta, totals) + pull
-        value += 0.5 * np.einsum("bkj,bkj->b", pull, v)
+        value += 0.5 * np.einsum("bkj,bkj->b", pull, v)  # (2)
         if self.intercept:
             g = np.concatenate([g, totals[..., None]], axis=2)
         return value, g.reshape(coef.shape)

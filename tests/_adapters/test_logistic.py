@@ -1,4 +1,4 @@
-"""Every kind of LogisticRegression that is served: fit by fit its optimum, or left to it."""
+"""Every kind of LogisticRegression that is supported: its own probabilities, fit by fit."""
 
 import inspect
 import warnings
@@ -18,7 +18,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-from skeval._adapters.logistic import LogisticAdapter, SelectedLogisticAdapter
+from skeval._adapters.logistic import LogisticAdapter, SelectedLogisticAdapter, rounding_error
 from skeval._resampling.fit_params import fit_arguments
 from skeval._resampling.plans import PlanBlock
 from skeval._resampling.solvers import NoSolver, ask_steps
@@ -62,47 +62,38 @@ def solve(model, X, y, train, order=None):
     return list(adapter(PlanBlock(train, np.ones(train.shape, dtype=bool), orders)))
 
 
-def fit_tightly(model, X, y, train):
-    """The estimator at its optimum, None where scikit-learn does not come to it."""
+def fit_alone(model, X, y, train):
+    """Return the estimator fitted to the samples of one fit."""
     rows = np.flatnonzero(train)
     weights = train[rows] if train.dtype.kind == "f" else None
     rows = rows if weights is not None else np.repeat(rows, train[rows])
     model = clone(model)
-    final = model[-1] if hasattr(model, "steps") else model
-    final.set_params(tol=1e-10, max_iter=10_000, solver="newton-cholesky")
     with warnings.catch_warnings():
-        warnings.simplefilter("error", ConvergenceWarning)
+        warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.filterwarnings("ignore", "Features", UserWarning)
         warnings.filterwarnings("ignore", "invalid value", RuntimeWarning)
-        try:
-            return model.fit(X[rows], y[rows], **fit_arguments(model, X, None, weights, None, rows))
-        except Warning:  # newton-cholesky stops, or leaves a singular problem to lbfgs
-            return None
+        return model.fit(X[rows], y[rows], **fit_arguments(model, X, None, weights, None, rows))
 
 
 def compare(model, X, y, train, *, order=None, rtol=1e-6):
-    """Compare each solved fit with the optimum; return how many were compared and solved."""
+    """Compare each solved fit with the estimator; return how many were solved."""
     labels = y if order is None else y[order]
-    n_compared = n_solved = 0
-    for output, row in zip(solve(model, X, y, train, order), train, strict=True):
+    n_solved = 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        outputs = solve(model, X, y, train, order)
+    for output, row in zip(outputs, train, strict=True):
         if output.failed[0]:
             continue
         n_solved += 1
-        tight = fit_tightly(model, X, labels, row)
-        if tight is None:
-            continue
-        expected = tight.decision_function(X)
-        size = 1 + np.abs(expected).max()
+        alone = fit_alone(model, X, labels, row)
+        expected = alone.decision_function(X)
+        size = np.abs(expected).max()
         assert_allclose(output.decision, expected, rtol=0, atol=rtol * size)
-        assert_allclose(output.probability, tight.predict_proba(X), rtol=0, atol=rtol * size)
-        ranked = expected if expected.ndim == 2 else np.column_stack([-expected, expected])
-        top = np.sort(ranked, axis=1)[:, -2:]
-        clear = top[:, 1] - top[:, 0] > 2 * rtol * size
-        assert_array_equal(
-            output.predicted[clear], np.searchsorted(tight.classes_, tight.predict(X))[clear]
-        )
-        n_compared += 1
-    return n_compared, n_solved
+        assert_allclose(output.probability, alone.predict_proba(X), rtol=0, atol=rtol)
+        predicted = np.searchsorted(alone.classes_, alone.predict(X))
+        assert_array_equal(output.predicted, predicted)
+    return n_solved
 
 
 BEFORE = {
@@ -121,92 +112,81 @@ WEIGHTS = {"none": None, "balanced": "balanced", "given": {"a": 2.0, "b": 0.5}}
 )
 def test_each_kind(before, class_weight, n_classes):
     """Counts, real weights and folds; few features and many; three of nine problems in turn."""
-    n_compared = n_solved = 0
+    n_solved = 0
     first = 3 * ((list(BEFORE).index(before) + list(WEIGHTS).index(class_weight)) % 3)
     for seed in range(first, first + 3):
         rng = np.random.default_rng(seed)
-        n, p = (
-            int(rng.choice([25, 40, 70])),
-            int(rng.choice([1, 4, 60] if n_classes == 2 else [1, 4])),
-        )
+        n, p = int(rng.choice([25, 40, 70])), int(rng.choice([1, 4, 60]))
         X, y = classes(rng, n, p, n_classes)
-        model = make_pipeline(
-            *BEFORE[before],
-            LogisticRegression(C=10.0 ** rng.uniform(-3, 3), class_weight=WEIGHTS[class_weight]),
+        final = LogisticRegression(
+            C=10.0 ** rng.uniform(-3, 1),
+            class_weight=WEIGHTS[class_weight],
+            fit_intercept=bool(rng.random() < 0.7),
+            max_iter=int(rng.choice([4, 100])),
         )
         order = rng.permutation(n) if seed % 2 else None
-        found = compare(model, X, y, TRAIN[seed % 3](rng, n), order=order)
-        n_compared, n_solved = n_compared + found[0], n_solved + found[1]
-    # Balanced classes of weighted samples differ from version to version, and are not served.
-    most = 6 if class_weight == "balanced" else 9
-    assert n_solved >= most - 1
-    assert n_compared >= most - 3
+        train = TRAIN[seed % 3](rng, n)
+        n_solved += compare(make_pipeline(*BEFORE[before], final), X, y, train, order=order)
+    # Balanced classes of weighted samples differ from version to version, and are not supported.
+    assert n_solved >= (5 if class_weight == "balanced" else 8)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_separable_classes_and_constant_columns(n_classes):
-    n_compared = n_solved = 0
+    n_solved = 0
     for seed in range(6):
         rng = np.random.default_rng(seed)
         X, y = classes(rng, 50, 4, n_classes, shift=8.0)
         X[:, -1], X[1:, -2] = 5.0, 2.0  # constant for all samples, for all but the first
-        model = make_pipeline(*BEFORE["standardised"] * (seed % 2), LogisticRegression(C=100.0))
-        found = compare(model, X, y, TRAIN[seed % 3](rng, 50))
-        n_compared, n_solved = n_compared + found[0], n_solved + found[1]
-    assert n_solved >= 16
-    assert n_compared >= 12
+        model = make_pipeline(*BEFORE["standardised"] * (seed % 2), LogisticRegression(tol=1e-3))
+        n_solved += compare(model, X, y, TRAIN[seed % 3](rng, 50))
+    assert n_solved >= 14
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])
 def test_no_penalty(n_classes):
-    n_compared = 0
+    """Separable classes and copied columns have no optimum; lbfgs stops at some point."""
+    n_solved = 0
     for seed in range(5):
         rng = np.random.default_rng(seed)
-        X, y = classes(rng, 150, 3, n_classes)
-        found = compare(LogisticRegression(**NO_PENALTY), X, y, TRAIN[seed % 3](rng, 150))
-        n_compared += found[0]
-    assert n_compared >= 10
-
-
-@pytest.mark.parametrize("kind", ["separable", "copied column", "column constant in a fit"])
-def test_no_optimum_without_a_penalty_is_left_to_the_estimator(kind):
-    rng = np.random.default_rng(0)
-    X, y = classes(rng, 60, 3, shift=20.0 if kind == "separable" else 0.5)
-    train = folds(rng, 60)
-    if kind == "copied column":
-        X[:, 2] = X[:, 1] + 1
-    elif kind == "column constant in a fit":
-        X[:, 2] = train[0] == 0
-    outputs = solve(LogisticRegression(**NO_PENALTY), X, y, train)
-    assert outputs[0].failed[0]
-    if kind != "column constant in a fit":
-        assert all(output.failed[0] for output in outputs)
+        X, y = classes(rng, 150, 3, n_classes, shift=20.0 if seed == 4 else 0.7)
+        if seed == 3:
+            X[:, 2] = X[:, 1] + 1
+        model = make_pipeline(StandardScaler(), LogisticRegression(**NO_PENALTY))
+        n_solved += compare(model, X, y, TRAIN[seed % 3](rng, 150))
+    assert n_solved >= 12
 
 
 @pytest.mark.parametrize("steps", [[], [StandardScaler()]], ids=["alone", "standardised"])
 @pytest.mark.parametrize("before", [True, False])
 def test_selected_columns(steps, before):
-    n_compared = n_solved = 0
+    n_solved = 0
     for seed in range(6):
         rng = np.random.default_rng(seed)
         X, y = classes(rng, 50, 40)
         chain = [*steps, SelectKBest(k=5)] if before else [SelectKBest(k=5), *steps]
-        model = make_pipeline(*chain, LogisticRegression(C=10.0 ** rng.uniform(-2, 2)))
+        model = make_pipeline(*chain, LogisticRegression(C=10.0 ** rng.uniform(-2, 1)))
         order = rng.permutation(50) if seed % 2 else None
-        found = compare(model, X, y, TRAIN[seed % 3](rng, 50), order=order)
-        n_compared, n_solved = n_compared + found[0], n_solved + found[1]
+        n_solved += compare(model, X, y, TRAIN[seed % 3](rng, 50), order=order)
     assert n_solved >= 16
-    assert n_compared >= 12
 
 
-@pytest.mark.parametrize("scale", [1e-6, 1e6])
-def test_scales_of_the_samples(scale):
+def test_columns_of_very_different_sizes_are_left_to_the_estimator():
+    """The trial fits report how many labels differ from those at the optimum."""
     rng = np.random.default_rng(0)
-    X, y = classes(rng, 60, 4)
-    model = LogisticRegression(C=1.0 / scale**2)
-    compared, solved = compare(model, scale * X, y, folds(rng, 60), rtol=1e-5)
-    assert solved == 3
-    assert compared >= 1
+    X, y = classes(rng, 100, 3)
+    X = np.column_stack([X, 1.7e9 + 1e7 * rng.random(100)])
+    given, target, _ = validate_data(LogisticRegression(), X, y)
+    adapter = ask_steps(LogisticRegression(), given, target)
+    assert adapter.tol == np.inf
+    everything = PlanBlock(np.ones((1, 100), dtype=int), np.ones((1, 100), dtype=bool))
+    model = LogisticRegression().fit(X, y)
+    difference = adapter.compare(everything, model, X)
+    # the optimum is that of a tight fit to standardized columns: the penalty hardly matters
+    scaled = StandardScaler().fit_transform(X)
+    tight = LogisticRegression(C=1e4, tol=1e-8, max_iter=1000).fit(scaled, y)
+    assert difference.share == pytest.approx(np.mean(tight.predict(scaled) != model.predict(X)))
+    assert difference.share > 0.1
 
 
 def test_answers_belong_together():
@@ -237,22 +217,27 @@ def test_a_sample_on_the_boundary_is_left_to_the_estimator():
     assert output.failed[0]
 
 
-def test_the_tolerance_of_scikit_learn_tends_to_the_optimum():
-    """Labels of its defaults differ for samples near to the boundary only."""
+def test_warnings_of_fits_that_stop_early():
+    rng = np.random.default_rng(0)
+    X, y = classes(rng, 60, 4)
+    model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=2))
+    with pytest.warns(ConvergenceWarning, match="lbfgs failed to converge in 3 of 3 fits"):
+        outputs = solve(model, X, y, folds(rng, 60))
+    assert not any(output.failed[0] for output in outputs)
+
+
+def test_long_runs_are_left_to_the_estimator():
+    """Rounding errors grow with the number of iterations."""
+    errors = rounding_error(np.array([1, 50, 70, 100]))
+    assert_allclose(errors, [5e-7, 5e-7, 5e-5, 5e-2])
     X, y = load_breast_cancer(return_X_y=True)
-    model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=10_000))
-    train = (np.arange(len(y)) % 10 != np.arange(3)[:, None]).astype(int)
-    for output, row in zip(solve(model, X, y, train), train, strict=True):
-        off = []
-        for tol in (1e-4, 1e-6, 1e-8):
-            fitted = clone(model).set_params(logisticregression__tol=tol)
-            fitted.fit(X[row > 0], y[row > 0])
-            probability = fitted.predict_proba(X)
-            off.append(np.abs(output.probability - probability).max())
-            clear = np.abs(output.probability[:, 1] - 0.5) > off[-1]
-            assert_array_equal(output.predicted[clear], fitted.predict(X)[clear])
-        assert off[0] > off[1] > off[2]
-        assert off[2] < 1e-5
+    model = LogisticRegression()
+    given, target, _ = validate_data(model, X, y)
+    adapter = ask_steps(model, given, target)
+    model.n_iter_ = np.array([30])
+    assert adapter.pays(100, model)
+    model.n_iter_ = np.array([100])
+    assert not adapter.pays(100, model)
 
 
 NOT_SERVED = {
@@ -260,7 +245,7 @@ NOT_SERVED = {
     if NEW
     else LogisticRegression(solver="saga", penalty="l1"),
     "liblinear": LogisticRegression(solver="liblinear"),
-    "no intercept": LogisticRegression(fit_intercept=False),
+    "Newton's method": LogisticRegression(solver="newton-cholesky"),
     "two scalers": make_pipeline(StandardScaler(), MinMaxScaler(), LogisticRegression()),
     "a class without weight": LogisticRegression(class_weight={"a": 0.0}),
 }
@@ -298,8 +283,7 @@ def test_public_functions_agree_with_the_loop(n_classes):
     rng = np.random.default_rng(0)
     X, y = classes(rng, 90, 4, n_classes)
     X = pd.DataFrame(StandardScaler().fit_transform(X))
-    options = {"tol": 1e-8, "max_iter": 1000}
-    served, looped = LogisticRegression(**options), Looped(**options)
+    served, looped = LogisticRegression(), Looped()
     for function, settings in (
         (cross_val_error, {"cv": StratifiedKFold(3, shuffle=True, random_state=0)}),
         (bootstrap_error, {"n_resamples": 5}),
@@ -311,7 +295,7 @@ def test_public_functions_agree_with_the_loop(n_classes):
             permutation_test(model, X, y, n_permutations=3, cv=2, scoring=scoring, random_state=0)
             for model in (served, looped)
         )
-        assert_allclose(one.null_distribution, two.null_distribution, atol=1e-6)
+        assert_allclose(one.null_distribution, two.null_distribution, atol=1e-9)
     options = {"cv": 3, "n_permutations": 9, "random_state": 0}
     test = permutation_test(served, X, y, scoring="roc_auc_ovr", **options)
     assert np.isfinite(test.null_distribution).all()
@@ -328,7 +312,8 @@ def test_few_fits_with_few_steps_are_left_to_scikit_learn(steps):
     assert adapter.pays(1000, None)
     model.fit(X, y)
     model[-1].n_iter_ = np.array([10])
-    assert not adapter.pays(10, model)
+    assert adapter.pays(100, model)
+    assert not adapter.pays(2, model)
 
 
 def test_fits_that_max_iter_ends_are_left_to_scikit_learn(capsys):
