@@ -252,6 +252,9 @@ SUPERVISED = {
     "perturbation_interval": partial(
         model_selection.perturbation_interval, TREE, n_resamples=4, cv=3, random_state=0
     ),
+    "perturbation_difference": partial(
+        svm.perturbation_difference, TREE, STUMP, n_resamples=4, cv=3, random_state=0
+    ),
     "error_interval": partial(
         model_selection.error_interval, TREE, n_folds=3, n_repeats=2, random_state=0
     ),

@@ -1,0 +1,222 @@
+"""The difference of the errors of two support vector machines, under shared perturbations."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy import stats
+from sklearn.base import clone
+
+from skeval._inference import intervals
+from skeval.model_selection import Difference, Estimate, perturbation_interval
+from skeval.svm._perturbation_svc import PerturbationResamplingSVC
+from skeval.utils import _checks
+from skeval.utils._checks import RandomStateLike
+
+FORMS = ("normal", "pivotal", "symmetric")
+
+
+def perturbation_difference(
+    first: Any,
+    second: Any,
+    X: Any,
+    y: Any,
+    *,
+    n_resamples: int = 1000,
+    statistic: str = "cross_validation",
+    interval: str = "normal",
+    confidence_level: float = 0.95,
+    cv: Any = 10,
+    groups: Any = None,
+    weights: Any = None,
+    sample_weight: Any = None,
+    random_state: RandomStateLike = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    memory: Any = None,
+) -> Difference:
+    r"""Return the difference of two cross-validated errors with a perturbation interval.
+
+    Both machines are cross-validated on the same folds, and both are refitted under the same random
+    weights :math:`G_i` as in `perturbation_interval`. With :math:`D = CV_1 - CV_2` and the losses
+    :math:`e_{1i}, e_{2i}` under the weights,
+
+    .. math:: W^* = n^{-1/2} \sum_i G_i \{ e_{1i} - e_{2i} - D \} = W^*_1 - W^*_2 .
+
+    Errors that both machines make on the same samples cancel, so the interval is shorter than one
+    that combines the two intervals as if they were independent. A negative difference means that
+    `first` has the smaller error.
+
+    Parameters
+    ----------
+    first, second : estimator
+        Two support vector machines, pipelines that end in one, or `PerturbationResamplingSVC`; any
+        classifiers or regressors that `perturbation_interval` supports.
+    X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+        Samples. Both estimators receive all features; select inside a pipeline.
+    y : array-like of shape (n_samples,)
+        Labels or numbers.
+    n_resamples : int, default=1000
+        Number of perturbations.
+    statistic : {"cross_validation", "resubstitution"}, default="cross_validation"
+        The perturbed error, as in `perturbation_interval`.
+    interval : {"normal", "pivotal", "symmetric"}, default="normal"
+        Form of the interval, as in `perturbation_interval`.
+    confidence_level : float, default=0.95
+        Nominal coverage.
+    cv : int, splitter or iterable of (train, test), default=10
+        Folds, the same for both.
+    groups : array-like of shape (n_samples,), default=None
+        Groups for the splitter.
+    weights : array-like of shape (n_resamples, n_samples), default=None
+        Perturbations `G` to use instead of exponential ones.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Sample weights; they multiply `G` in training and evaluation.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the folds and perturbations.
+    n_jobs : int, default=None
+        Number of joblib workers; the result does not depend on it.
+    verbose : int, default=0
+        Verbosity, as in `perturbation_interval`.
+    memory : str, path-like or joblib.Memory, default=None
+        Cache of finished fits; see :doc:`/user_guide/scale`.
+
+    Returns
+    -------
+    Difference
+        `value` is `D`, `replicates` are ``D + W*/sqrt(n)``, and `pvalue` is that of the two-sided
+        test of no difference, ``2 Phi(-|D| / se)``. `details` contains "errors" (both
+        cross-validated errors), "statistics" (`W*`) and "standard_error_if_independent".
+
+    Raises
+    ------
+    TypeError
+        If an estimator does not accept `sample_weight`.
+    ValueError
+        If an argument is invalid, as in `perturbation_interval`.
+
+    See Also
+    --------
+    skeval.model_selection.perturbation_interval : The error of one estimator.
+    skeval.model_selection.compare_classifiers : Other tests, and more than two classifiers.
+
+    Notes
+    -----
+    Coverage of the difference of the true errors of both fitted machines, by nominal 95 % intervals
+    "normal", with their mean width in parentheses; in 100 data sets a row of two Gaussian classes,
+    6 features, 10 folds and 100 perturbations. `equal` are linear machines on two groups of
+    features with the same information, where the rejections are errors of the first kind; `unequal`
+    on groups of which one is better; `nested` on three features and on all; `cost` have C = 0.05
+    and C = 1.
+
+    ========  ===  =============  ========  =============  ========  ===========
+    machines  n    CV             rejected  training       rejected  independent
+    ========  ===  =============  ========  =============  ========  ===========
+    equal     40   .99 (.62)      .01       .84 (.38)      .15       (.63)
+    equal     100  .97 (.35)      .03       .91 (.27)      .11       (.36)
+    unequal   40   1.00 (.60)     .05       .84 (.37)      .23       (.61)
+    unequal   100  .98 (.34)      .26       .94 (.26)      .41       (.35)
+    nested    40   .98 (.49)      .01       .87 (.28)      .11       (.62)
+    nested    100  1.00 (.27)     .01       .95 (.20)      .12       (.36)
+    cost      40   1.00 (.40)     .00       .93 (.23)      .06       (.64)
+    cost      100  1.00 (.18)     .00       .99 (.12)      .03       (.38)
+    ========  ===  =============  ========  =============  ========  ===========
+
+    "CV" is ``statistic="cross_validation"``, "training" is "resubstitution", and "independent" is
+    the width for "CV" if the two intervals were combined as independent. "CV" holds its level, but
+    it is conservative, since the weights also perturb the training of both machines. "pivotal"
+    covered in 84 to 97 %, and "training" falls short with few samples.
+
+    If the machines make the same predictions under all perturbations, nothing varies, and the ends
+    of the interval and the P-value are nan.
+
+    References
+    ----------
+    .. [1] Jiang, B., Zhang, X. and Cai, T. (2008). Estimating the confidence interval for
+       prediction errors of support vector machine classifiers. Journal of Machine Learning Research
+       9, 521-540.
+
+    Examples
+    --------
+    >>> from sklearn.svm import SVC
+    >>> from skeval.datasets import make_gaussian_classes
+    >>> from skeval.svm import perturbation_difference
+    >>> data = make_gaussian_classes(80, 5, separation=2, random_state=0)
+    >>> linear, cubic = SVC(kernel="linear"), SVC(kernel="poly", degree=3)
+    >>> result = perturbation_difference(
+    ...     linear, cubic, data.X, data.y, n_resamples=50, cv=5, random_state=0
+    ... )
+    >>> result.interval.low < result.value < result.interval.high
+    True
+    """
+    _checks.check_confidence_level(confidence_level)
+    _checks.check_option("interval", interval, FORMS)
+    seed = _checks.small_seed(random_state)  # the same folds and weights for both
+    results: list[Estimate] = [
+        perturbation_interval(
+            as_procedure(estimator),
+            X,
+            y,
+            n_resamples=n_resamples,
+            statistic=statistic,
+            interval=interval,
+            confidence_level=confidence_level,
+            cv=cv,
+            groups=groups,
+            weights=weights,
+            sample_weight=sample_weight,
+            random_state=seed,
+            n_jobs=n_jobs,
+            verbose=verbose,
+            memory=memory,
+        )
+        for estimator in (first, second)
+    ]
+    difference = results[0].value - results[1].value
+    # replicates are CV + W* / sqrt(n)
+    deviations = np.subtract(*(result.replicates - result.value for result in results))
+    spread = float(np.std(deviations, ddof=1))
+    z = difference / spread if spread else np.nan
+    forms = [interval, *(form for form in FORMS if form != interval)]
+    drawn = partial(intervals.limits_of_draws, difference, deviations)
+    limits = {
+        form: partial(intervals.normal_interval, difference, spread)
+        if form == "normal"
+        else partial(drawn, form=form)
+        for form in forms
+    }
+    bound = results[0].bounds[1] - results[0].bounds[0]
+    return Difference(
+        name=f"{results[0].name}: difference",
+        a="first",
+        b="second",
+        value=difference,
+        standard_error=spread,
+        statistic=z,
+        pvalue=float(2 * stats.norm.sf(abs(z))),
+        method="perturbation",
+        confidence_level=confidence_level,
+        limits=limits if spread else {},
+        bounds=(-bound, bound),
+        n_samples=results[0].n_samples,
+        replicates=difference + deviations,
+        greater_is_better=False,
+        scope="",
+        details={
+            "errors": tuple(result.value for result in results),
+            "statistics": np.subtract(*(result.details["statistics"] for result in results)),
+            "standard_error_if_independent": float(
+                np.hypot(*(result.standard_error for result in results))
+            ),
+            "n_resamples": len(deviations),
+        },
+    )
+
+
+def as_procedure(estimator: Any) -> Any:
+    """Return the SVC or pipeline that a `PerturbationResamplingSVC` fits; others unchanged."""
+    if type(estimator) is PerturbationResamplingSVC:
+        return clone(estimator._procedure())
+    return estimator
