@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable
 from functools import partial
 from numbers import Integral, Real
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -182,7 +182,7 @@ def expected_loss(
     target: Callable[[Floats], Any],
     distribution: Any,
     *,
-    loss: Literal["squared", "absolute", "zero_one"] | Callable[[Any, Any], Any] = "squared",
+    loss: str | Callable[..., Any] = "squared",
     support: tuple[float, float] = (-np.inf, np.inf),
     n_points: int = 2**16,
     random_state: RandomStateLike = None,

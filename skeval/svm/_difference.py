@@ -97,6 +97,12 @@ def perturbation_difference(
     ValueError
         If an argument is invalid, as in `perturbation_interval`.
 
+    Warns
+    -----
+    UndefinedMetricWarning
+        If the machines make the same errors under all perturbations: nothing varies, and the ends
+        of the interval and the P-value are nan.
+
     See Also
     --------
     skeval.model_selection.perturbation_interval : The error of one estimator.
@@ -128,9 +134,6 @@ def perturbation_difference(
     the width for "CV" if the two intervals were combined as independent. "CV" holds its level, but
     it is conservative, since the weights also perturb the training of both machines. "pivotal"
     covered in 84 to 97 %, and "training" falls short with few samples.
-
-    If the machines make the same predictions under all perturbations, nothing varies, and the ends
-    of the interval and the P-value are nan.
 
     References
     ----------
@@ -198,7 +201,7 @@ def perturbation_difference(
         pvalue=float(2 * stats.norm.sf(abs(z))),
         method="perturbation",
         confidence_level=confidence_level,
-        limits=limits if spread else {},
+        limits=limits,
         bounds=(-bound, bound),
         n_samples=results[0].n_samples,
         replicates=difference + deviations,
