@@ -179,7 +179,8 @@ def perturbation_difference(
     ]
     difference = results[0].value - results[1].value
     # replicates are CV + W* / sqrt(n)
-    deviations = np.subtract(*(result.replicates - result.value for result in results))
+    one, other = (result.replicates - result.value for result in results)
+    deviations = one - other
     spread = float(np.std(deviations, ddof=1))
     z = difference / spread if spread else np.nan
     forms = [interval, *(form for form in FORMS if form != interval)]
@@ -209,7 +210,7 @@ def perturbation_difference(
         scope="",
         details={
             "errors": tuple(result.value for result in results),
-            "statistics": np.subtract(*(result.details["statistics"] for result in results)),
+            "statistics": results[0].details["statistics"] - results[1].details["statistics"],
             "standard_error_if_independent": float(
                 np.hypot(*(result.standard_error for result in results))
             ),
