@@ -212,7 +212,7 @@ def perturbation_difference(
             "errors": tuple(result.value for result in results),
             "statistics": results[0].details["statistics"] - results[1].details["statistics"],
             "standard_error_if_independent": float(
-                np.hypot(*(result.standard_error for result in results))
+                np.hypot(results[0].standard_error, results[1].standard_error)
             ),
             "n_resamples": len(deviations),
         },
