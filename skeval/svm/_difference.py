@@ -156,44 +156,44 @@ def perturbation_difference(
     """
     _checks.check_confidence_level(confidence_level)
     _checks.check_option("interval", interval, FORMS)
-    seed = _checks.small_seed(random_state)  # the same folds and weights for both
-    results: list[Estimate] = [
-        perturbation_interval(
-            as_procedure(estimator),
-            X,
-            y,
-            n_resamples=n_resamples,
-            statistic=statistic,
-            interval=interval,
-            confidence_level=confidence_level,
-            cv=cv,
-            groups=groups,
-            weights=weights,
-            sample_weight=sample_weight,
-            random_state=seed,
-            n_jobs=n_jobs,
-            verbose=verbose,
-            memory=memory,
-        )
-        for estimator in (first, second)
-    ]
-    difference = results[0].value - results[1].value
+    options = {
+        "n_resamples": n_resamples,
+        "statistic": statistic,
+        "interval": interval,
+        "confidence_level": confidence_level,
+        "cv": cv,
+        "groups": groups,
+        "weights": weights,
+        "sample_weight": sample_weight,
+        "random_state": _checks.small_seed(random_state),  # the same folds and weights for both
+        "n_jobs": n_jobs,
+        "verbose": verbose,
+        "memory": memory,
+    }
+    one = perturbation_interval(as_procedure(first), X, y, **options)
+    other = perturbation_interval(as_procedure(second), X, y, **options)
+    return subtract_estimates(one, other, interval, confidence_level)
+
+
+def subtract_estimates(
+    one: Estimate, other: Estimate, interval: str, confidence_level: float
+) -> Difference:
+    """Return the difference of two estimates whose replicates share folds and weights."""
+    difference = one.value - other.value
     # replicates are CV + W* / sqrt(n)
-    one, other = (result.replicates - result.value for result in results)
-    deviations = one - other
+    deviations = (one.replicates - one.value) - (other.replicates - other.value)
     spread = float(np.std(deviations, ddof=1))
     z = difference / spread if spread else np.nan
-    forms = [interval, *(form for form in FORMS if form != interval)]
     drawn = partial(intervals.limits_of_draws, difference, deviations)
     limits = {
         form: partial(intervals.normal_interval, difference, spread)
         if form == "normal"
         else partial(drawn, form=form)
-        for form in forms
+        for form in (interval, *(form for form in FORMS if form != interval))
     }
-    bound = results[0].bounds[1] - results[0].bounds[0]
+    largest = one.bounds[1] - one.bounds[0]
     return Difference(
-        name=f"{results[0].name}: difference",
+        name=f"{one.name}: difference",
         a="first",
         b="second",
         value=difference,
@@ -203,16 +203,15 @@ def perturbation_difference(
         method="perturbation",
         confidence_level=confidence_level,
         limits=limits,
-        bounds=(-bound, bound),
-        n_samples=results[0].n_samples,
+        bounds=(-largest, largest),
+        n_samples=one.n_samples,
         replicates=difference + deviations,
         greater_is_better=False,
-        scope="",
         details={
-            "errors": tuple(result.value for result in results),
-            "statistics": results[0].details["statistics"] - results[1].details["statistics"],
+            "errors": (one.value, other.value),
+            "statistics": one.details["statistics"] - other.details["statistics"],
             "standard_error_if_independent": float(
-                np.hypot(results[0].standard_error, results[1].standard_error)
+                np.hypot(one.standard_error, other.standard_error)
             ),
             "n_resamples": len(deviations),
         },
