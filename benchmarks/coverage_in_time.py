@@ -34,7 +34,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import TimeSeriesSplit
 
-from skeval._inference.intervals import Finding, effective_number, make_limits
+from skeval._inference.intervals import effective_number, mean_loss_limits
 from skeval._inference.ordered import autocorrelation
 from skeval.model_selection import cross_val_error, error_interval
 
@@ -82,7 +82,7 @@ def by_public(function: Callable, loss: str, data: Data, losses: np.ndarray) -> 
     """Return the interval of a function of skeval, if there is one."""
     found = function(LEARNERS[loss], *data, cv=TimeSeriesSplit(5), loss=loss)
     ends = found.interval.low, found.interval.high
-    return ends if found.details["n_groups"] > 1 else REFUSED
+    return ends if found.n_groups > 1 else REFUSED
 
 
 def in_form(loss: str, losses: np.ndarray, error: float, quantile: float, units: float) -> Ends:
@@ -90,8 +90,9 @@ def in_form(loss: str, losses: np.ndarray, error: float, quantile: float, units:
     mean, size = float(losses.mean()), None
     if loss == "zero_one":
         size = effective_number(mean * (1 - mean), error, len(losses), units)
-    found = Finding(mean, error, np.empty(0), np.inf, size).inflate((quantile / Z) ** 2)
-    limits = make_limits(found, loss, first="jeffreys" if loss == "zero_one" else "log")
+    size = None if size is None else size / (quantile / Z) ** 2
+    first = "jeffreys" if loss == "zero_one" else "log"
+    limits = mean_loss_limits(mean, quantile / Z * error, loss, n_effective=size, first=first)
     return next(iter(limits.values()))(0.95)
 
 

@@ -97,8 +97,8 @@ def one_set(cell, methods, number):
                 continue
             spent = time.process_time() - start
             ends = found.interval.low, found.interval.high
-            numbers = found.value, found.standard_error, found.details["effective_n_samples"], *ends
-            rows.append((number, method, truth, *numbers, spent, found.details["n_fits"]))
+            numbers = found.value, found.standard_error, found.effective_n_samples, *ends
+            rows.append((number, method, truth, *numbers, spent, found.n_fits))
     return rows
 
 

@@ -83,9 +83,9 @@ def measure(estimator, X, y, seed, kind):
         scores = ["r2"] if is_regressor(estimator) else list(SCORES)
         return score_interval(estimator, X, y, scoring=scores, method=kind, random_state=seed)
     task = validate_inputs(estimator, X, y, method="repeated_cv")
-    plan = plan_repeats(task, root_seed(seed), {"n_folds": 10, "n_repeats": 10})
+    plan = plan_repeats(task, root_seed(seed), n_folds=10, n_repeats=10).plan
     answers = list(fit_each(task, plan, FitRequest()))
-    inflation = find_inflation(task, plan, answers, task.loss)
+    inflation = find_inflation(task, plan, answers)
     return measure_metrics(collect_predictions(task, answers, plan, inflation), 0.95)
 
 

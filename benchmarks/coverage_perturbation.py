@@ -20,10 +20,15 @@ from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedKFold
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
-from skeval._inference.intervals import DRAWN, limits_of_draws, make_limits, wilson_interval
+from skeval._inference.intervals import (
+    DRAWN,
+    effective_size,
+    limits_of_draws,
+    mean_loss_limits,
+    wilson_interval,
+)
 from skeval.datasets import make_gaussian_classes
 from skeval.model_selection import cross_val_error, perturbation_interval
-from skeval.model_selection._estimates import find_error
 
 LEVEL = 0.95
 N_INFORMATIVE = 5
@@ -49,13 +54,15 @@ def intervals_of(X: np.ndarray, y: np.ndarray, seed: int, n_resamples: int) -> I
         result = perturbation_interval(
             svm, X, y, n_resamples=n_resamples, statistic=statistic, cv=folds, random_state=seed
         )
-        deviations = result.details["statistics"] / np.sqrt(n)
+        deviations = result.statistics / np.sqrt(n)
         for form, (around, centre) in itertools.product(FORMS, centres.items()):
             if form in DRAWN:
                 low, high = limits_of_draws(centre, deviations, LEVEL, form)
             else:
-                found = find_error(centre, float(np.std(deviations, ddof=1)), deviations, n)
-                low, high = make_limits(found, "zero_one")[form](LEVEL)
+                error = float(np.std(deviations, ddof=1))
+                size = effective_size(centre, error, n)
+                limits = mean_loss_limits(centre, error, "zero_one", n_effective=size)
+                low, high = limits[form](LEVEL)
             yield f"{statistic} {form}, {around}", max(low, 0.0), min(high, 1.0)
 
 

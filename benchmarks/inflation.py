@@ -45,8 +45,7 @@ from skeval._resampling.inputs import validate_inputs
 from skeval._resampling.losses import resolve_loss
 from skeval._resampling.target import Target
 from skeval.metrics._regression import PROBABILITY_LOSSES
-from skeval.model_selection._estimates import completed
-from skeval.model_selection._interval_methods import plan_repeats
+from skeval.model_selection._interval_methods import completed, plan_repeats
 
 OF_NUMBERS_LOSSES = ("squared", "absolute")
 RESULTS = Path(__file__).parent / "results" / "inflation.csv"
@@ -167,14 +166,15 @@ def losses_named(population, of_probabilities):
 def cross_validate(estimator, X, y, names, seed, n_folds, n_repeats=10):
     """Return the losses of each sample in each repeat, and its folds."""
     task = validate_inputs(estimator, X, y, method="repeated_cv")
-    task = task.under(losses=tuple(resolve_loss(name, task.target) for name in names))
-    plan = plan_repeats(task, SeedSequence(seed), {"n_folds": n_folds, "n_repeats": n_repeats})
+    task = task.with_options(losses=tuple(resolve_loss(name, task.target) for name in names))
+    plan = plan_repeats(task, SeedSequence(seed), n_folds=n_folds, n_repeats=n_repeats).plan
     losses = np.empty((len(names), n_repeats, len(y)), dtype=np.float32)
     fold = np.empty((n_repeats, len(y)), dtype=np.uint8)
     for fit, answer in enumerate(completed(list(fit_each(task, plan)))):
         repeat, number = divmod(fit, n_folds)
         for place, loss in enumerate(task.losses):
-            losses[place, repeat, answer.rows] = task.loss_values(loss, answer)
+            of_loss = task.with_options(losses=(loss,))
+            losses[place, repeat, answer.rows] = of_loss.loss_values(answer)
         fold[repeat, answer.rows] = number
     return losses if names != ("zero_one",) else losses.astype(np.uint8), fold
 

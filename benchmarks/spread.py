@@ -33,9 +33,9 @@ def make_work(name: str, n_draws: int):
     X, y = load_breast_cancer(return_X_y=True)
     X = StandardScaler().fit_transform(X)
     options = {"n_resamples": n_draws, "random_state": 0}
-    return lambda n_jobs: perturbation_interval(
-        SVC(kernel="linear"), X, y, n_jobs=n_jobs, **options
-    ).details["statistics"]
+    return lambda n_jobs: (
+        perturbation_interval(SVC(kernel="linear"), X, y, n_jobs=n_jobs, **options).statistics
+    )
 
 
 def main() -> None:

@@ -10,16 +10,29 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import comb
 
-from skeval._inference.intervals import Codes, Spread, count_groups, normal_quantile, spread_between
-from skeval._inference.paired import corrected_error
+from skeval._inference.estimate import ErrorEstimate, LimitsByMethod
+from skeval._inference.intervals import (
+    Codes,
+    Spread,
+    bounds_of,
+    count_groups,
+    effective_number,
+    give_no_limits,
+    mean_loss_limits,
+    normal_quantile,
+    put_first,
+    spread_between,
+)
+from skeval.utils._text import mean_loss_name
 
 Floats = NDArray[np.float64]
+Kind = TypeVar("Kind", bound=ErrorEstimate)
 
 
 class TestLosses(NamedTuple):
@@ -80,6 +93,60 @@ def spread_of_mean(tested: TestLosses) -> Spread:
 
 def variance_of_mean(tested: TestLosses) -> float:
     return spread_of_mean(tested).variance
+
+
+def effective_samples(
+    tested: TestLosses, variance: float, standard_error: float, inflation: float = 1.0
+) -> float | None:
+    """Return the number of independent samples whose mean loss has this standard error.
+
+    `variance` is that of a single loss. If no loss varies, the result is the number of units over
+    `inflation`. It is None if the variance or the standard error is unknown.
+    """
+    if not (np.isfinite(variance) and np.isfinite(standard_error)):
+        return None
+    units = worth(tested) if tested.unit is None else float(len(np.unique(tested.unit)))
+    return effective_number(variance, standard_error, worth(tested), units / inflation)
+
+
+def error_estimate(
+    value: float,
+    standard_error: float,
+    *,
+    loss: str,
+    kind: type[Kind] = ErrorEstimate,  # type: ignore[assignment]
+    degrees_of_freedom: float = np.inf,
+    effective_n_samples: float | None = None,
+    first: str = "",
+    forms: LimitsByMethod | None = None,
+    no_interval: str = "",
+    **fields: Any,
+) -> Kind:
+    """Return a mean loss with the intervals that suit the loss.
+
+    `forms` are further intervals, and `first` is the form of the default. With a reason for
+    `no_interval`, all limits are nan. `kind` is the class of the result, with `fields`.
+    """
+    limits = mean_loss_limits(
+        value,
+        standard_error,
+        loss,
+        degrees_of_freedom=degrees_of_freedom,
+        n_effective=effective_n_samples,
+    )
+    limits = put_first(first, {**limits, **(forms or {})})
+    return kind(
+        name=mean_loss_name(loss),
+        value=value,
+        standard_error=standard_error,
+        loss=loss,
+        limits=dict.fromkeys(limits, give_no_limits) if no_interval else limits,
+        bounds=bounds_of(loss),
+        degrees_of_freedom=None if np.isinf(degrees_of_freedom) else degrees_of_freedom,
+        effective_n_samples=effective_n_samples,
+        no_interval=no_interval,
+        **fields,
+    )
 
 
 def design_effect(parts: Sequence[TestLosses]) -> float:
@@ -323,7 +390,6 @@ def combine(method: str, apparent: float, oob: float, no_information: float) -> 
 
 
 PerSampleLoss = Callable[[NDArray, NDArray], NDArray]
-Estimate = tuple[float, float]  # an error and its standard error
 INFLATION = 1.55
 """Mean squared deviation of repeated cross-validation from the risk, over its naive variance."""
 SINGLE_INFLATION = 2.0
@@ -569,41 +635,32 @@ def within_fold_error(folds: Sequence[TestLosses]) -> float:
     return float(np.sqrt(np.mean(variances) / sizes.sum()))
 
 
-def corrected_t(means: Floats, test_train_ratio: float) -> Estimate:
-    """Return the mean over subsamples and ``sd sqrt(1/J + n2/n1)``: Nadeau & Bengio (2003)."""
-    return float(means.mean()), corrected_error(means, test_train_ratio)
+def conservative_z_error(halves: Floats) -> float:
+    """Return ``s``, the variation between halves of the sample: Nadeau and Bengio (2003).
 
-
-def conservative_z(whole: Floats, halves: Floats) -> Estimate:
-    """Return the mean over subsamples, and its variation between halves of the sample.
-
-    ``s^2 = sum_m (a_m - b_m)^2 / (2 M)``: Nadeau & Bengio (2003). `whole` has shape (J,), `halves`
-    (M, 2, J); nan entries are left out.
+    ``s^2 = sum_m (a_m - b_m)^2 / (2 M)``; `halves` has shape (M, 2, J); nan entries are left out.
     """
-    complete = halves[np.all(np.isfinite(halves).any(axis=2), axis=1)]
-    means = np.nanmean(complete, axis=2)
-    gaps = means[:, 0] - means[:, 1]
-    return float(np.nanmean(whole)), float(np.sqrt(np.sum(gaps**2) / (2 * len(gaps))))
+    means = np.nanmean(halves, axis=2)
+    return float(np.sqrt(np.sum((means[:, 0] - means[:, 1]) ** 2) / (2 * len(means))))
 
 
-def five_by_two(means: Floats) -> Estimate:
-    """Return the first error of 5 x 2 cross-validation, and ``s``: Dietterich (1998).
+def five_by_two_error(means: Floats) -> float:
+    """Return ``s``, with ``s^2 = (1/5) sum_r sum_k (p_rk - mean p_r)^2``: Dietterich (1998).
 
-    ``s^2 = (1/5) sum_r sum_k (p_rk - mean p_r)^2``; `means` has shape (5, 2).
+    `means` has shape (5, 2).
     """
     spread = np.sum((means - means.mean(axis=1, keepdims=True)) ** 2, axis=1)
-    return float(means[0, 0]), float(np.sqrt(np.nanmean(spread)))
+    return float(np.sqrt(np.nanmean(spread)))
 
 
-def replace_one(error: float, base: float, replaced: Floats, n: int) -> Estimate:
-    """Return the cross-validated error and ``s / sqrt(n)``: Austern & Zhou (2020).
+def replace_one_error(base: float, replaced: Floats, n: int) -> float:
+    """Return ``s / sqrt(n)``, with ``s^2 = (n/4) sum_i (m_0 - m_i)^2``: Austern and Zhou (2020).
 
-    ``s^2 = (n/4) sum_i (m_0 - m_i)^2`` over the replacements; the sum is scaled up for nan
-    entries.
+    The sum over the replacements is scaled up for nan entries.
     """
     done = np.isfinite(replaced)
     total = np.sum((base - replaced[done]) ** 2) * len(replaced) / done.sum()
-    return error, float(np.sqrt(n / 4 * total / n))
+    return float(np.sqrt(n / 4 * total / n))
 
 
 class NestedFold(NamedTuple):
@@ -658,7 +715,7 @@ def nested_errors(folds: Sequence[NestedFold], n_folds: int, n: int) -> NestedEr
     return NestedErrors(outer, mean_loss(inner), mse, naive)
 
 
-def nested_interval(errors: NestedErrors, n_folds: int) -> Estimate:
+def nested_interval(errors: NestedErrors, n_folds: int) -> tuple[float, float]:
     """Return the inner error minus its bias, and the root of the mean squared error.
 
     The bias of a model trained on one fold less is ``(1 + (K-2)/K) (inner - outer)``. The standard

@@ -1,7 +1,8 @@
 """Result classes: an estimate with its interval, a test with its P-value, and a curve.
 
 Every function that estimates a number returns an `Estimate`. The number is `value`, whether it is
-an error, a score, a difference or an index. Results of specific methods are in `details`.
+an error, a score, a difference or an index. Results of specific methods are attributes of
+subclasses; only an open set of names is in `details`.
 """
 
 from __future__ import annotations
@@ -60,6 +61,8 @@ class ConfidenceInterval(ShownAsText):
 
 class Result(ShownAsText):
     """Base class of results: printing, and conversion to a dict, a data frame, LaTeX and a plot."""
+
+    _known: ClassVar[tuple[str, ...]] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers without the replicates, ready for JSON.
@@ -201,8 +204,24 @@ class Estimate(ResultWithLimits):
         Number of fits that failed and were left out (``error_score=numpy.nan`` only).
     replicates : ndarray
         Numbers whose mean is `value`, or its bootstrap replicates; empty if there are none.
+    loss : str
+        Name of the loss whose mean is `value`; empty for other quantities.
+    n_groups : int or None
+        Number of groups; None for independent samples.
+    effective_n_samples : float or None
+        Number of independent samples whose mean would have this standard error; None if unknown.
+    intraclass_correlation : float, tuple of float or None
+        Correlation of samples in a group, for each kind of crossed groups; None without groups.
+    n_resamples : int or None
+        Number of resamples; None if the method does not resample.
+    n_undefined : int or None
+        Number of resamples, or fits, without a defined value, which are left out.
+    metric, label, greater_is_better : str, str or None, bool or None
+        Of a metric in a report: its name in scikit-learn, its class, and its direction.
+    caution : str
+        Sentence to read before quoting `value`; usually empty.
     details : mapping
-        Further results of the method, by name.
+        Further results by names that depend on the data.
     interval : ConfidenceInterval
         Interval of `value` by the first of `interval_methods`.
     confidence_level : float
@@ -223,8 +242,18 @@ class Estimate(ResultWithLimits):
     n_samples: int | None = None
     n_failed: int = 0
     replicates: np.ndarray = field(default_factory=lambda: np.empty(0), repr=False)
-    details: Details = field(default_factory=dict)
     interval: ConfidenceInterval = field(init=False)
+    details: Details = field(default_factory=dict)
+    loss: str = ""
+    n_groups: int | None = None
+    effective_n_samples: float | None = None
+    intraclass_correlation: float | tuple[float, ...] | None = None
+    n_resamples: int | None = None
+    n_undefined: int | None = None
+    metric: str = ""
+    label: str | None = None
+    greater_is_better: bool | None = None
+    caution: str = field(default="", repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "interval", self.confidence_interval())
@@ -247,7 +276,7 @@ class Estimate(ResultWithLimits):
             "interval": self.interval.method,
             "n_samples": self.n_samples,
             "n_failed": self.n_failed,
-            **_keep_plain(self.details),
+            **_keep_plain(self),
         }
 
     def _lines(self) -> list[tuple[str, str]]:
@@ -264,12 +293,125 @@ class Estimate(ResultWithLimits):
             rows.append(("samples", f"{self.n_samples}"))
         if self.n_failed:
             rows.append(("failed fits", f"{self.n_failed}"))
-        return [*rows, *_list_details(self.details)]
+        return [*rows, *_list_details(_keep_plain(self))]
 
     def __str__(self) -> str:
         named_below = self.method == self.interval.method
         title = self.name if named_below else f"{self.name} ({self.method})"
-        return _write_result(title, self._lines(), self.details)
+        text = _text.align_text(title, self._lines())
+        return f"{text}\n! {self.caution}" if self.caution else text
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ErrorEstimate(Estimate):
+    """Error, or score, of a procedure on new samples.
+
+    It has the attributes of `Estimate`, and those of its method.
+
+    Attributes
+    ----------
+    n_fits : int or None
+        Number of fits, including those that failed.
+    degrees_of_freedom : float or None
+        Degrees of freedom of Student's quantile; None for the normal quantile.
+    fold_mean : float or None
+        Mean of the fold errors, of one cross-validation only; `value` is the mean over samples.
+    no_interval : {"", "few_large_losses", "few_groups", "unstable_models"}
+        Reason why the interval is nan; empty if there is an interval.
+    parameters : dict
+        Parameters of the method.
+    """
+
+    n_fits: int | None = None
+    degrees_of_freedom: float | None = None
+    fold_mean: float | None = None
+    no_interval: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class BootstrapEstimate(ErrorEstimate):
+    r"""Bootstrap estimate of an error: out-of-bag, .632 or .632+.
+
+    It has the attributes of `ErrorEstimate`, and the terms of the formulas in `bootstrap_error`.
+
+    Attributes
+    ----------
+    resubstitution : float
+        Error of one fit on all samples, on these samples (`AE`).
+    oob : float
+        Error on the samples that each resample left out (`BI`).
+    no_information : float
+        Mean loss over all pairs of a label and a prediction (:math:`\gamma`).
+    relative_overfitting : float
+        `R`, from 0, none, to 1, no better than no information.
+    weight : float
+        Weight of the out-of-bag error.
+    n_redrawn : int
+        Number of degenerate resamples that were drawn again.
+    average : str
+        Whether `oob` is a mean over "samples" or over "bootstraps".
+    """
+
+    resubstitution: float
+    oob: float
+    no_information: float
+    relative_overfitting: float
+    weight: float
+    n_redrawn: int = 0
+    average: str = "samples"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PerturbationEstimate(ErrorEstimate):
+    """Cross-validated error with an interval by perturbation resampling.
+
+    It has the attributes of `ErrorEstimate`, and those of the perturbations.
+
+    Attributes
+    ----------
+    statistic : {"cross_validation", "resubstitution"}
+        The perturbed error.
+    resubstitution : float
+        Error of one fit on all samples, on these samples.
+    statistics : ndarray of shape (n_resamples,)
+        Perturbed statistics `W*`.
+    """
+
+    statistic: str
+    resubstitution: float
+    statistics: np.ndarray = field(repr=False)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class HoldoutEstimate(ErrorEstimate):
+    """Error rate on a test set.
+
+    It has the attributes of `ErrorEstimate`, and those of the classes.
+
+    Attributes
+    ----------
+    n_errors : float
+        Number of errors; a sum of weights if samples have weights.
+    classes : ndarray of shape (n_classes,)
+        Classes in the test set.
+    class_errors : ndarray of shape (n_classes,)
+        Error rate of each class.
+    class_sizes : ndarray of shape (n_classes,)
+        Effective number of samples of each class.
+    priors : ndarray of shape (n_classes,) or None
+        Prior of each class; None for random sampling.
+    variance_reduction : float or None
+        Variance of as many samples drawn at random minus `standard_error` squared, positive if
+        selective sampling reduced it; None for random sampling.
+    """
+
+    n_errors: float
+    classes: np.ndarray = field(repr=False)
+    class_errors: np.ndarray = field(repr=False)
+    class_sizes: np.ndarray = field(repr=False)
+    priors: np.ndarray | None = field(default=None, repr=False)
+    variance_reduction: float | None = None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -292,8 +434,13 @@ class Test(ResultWithLimits):
         Statistic of each resample.
     n_resamples : int
         Number of resamples.
+    n_exceedances : int or None
+        Number of resamples with a statistic at least as extreme as the observed one; None if there
+        are no resamples.
+    caution : str
+        Sentence to read before quoting the P-value; usually empty.
     details : mapping
-        Further results, by name; "caution" is a sentence to read before quoting the P-value.
+        Further results of the test, by name.
     limits : mapping of str to callable
         Function from a confidence level to the ends of `pvalue_interval`, for each method; empty
         if `pvalue` is exact.
@@ -308,6 +455,8 @@ class Test(ResultWithLimits):
     null_distribution: np.ndarray = field(default_factory=lambda: np.empty(0), repr=False)
     n_resamples: int = 0
     details: Details = field(default_factory=dict)
+    n_exceedances: int | None = None
+    caution: str = field(default="", repr=False)
 
     @property
     def pvalue_interval(self) -> ConfidenceInterval | None:
@@ -336,7 +485,7 @@ class Test(ResultWithLimits):
             "pvalue": self.pvalue,
             **interval_ends,
             "n_resamples": self.n_resamples,
-            **_keep_plain(self.details),
+            **_keep_plain(self),
         }
 
     def _lines(self) -> list[tuple[str, str]]:
@@ -356,10 +505,32 @@ class Test(ResultWithLimits):
             rows.append(("Monte Carlo interval", f"{ends} ({level})"))
         if self.n_resamples:
             rows.append(("resamples", f"{self.n_resamples}"))
-        return [*rows, *_list_details(self.details)]
+        return [*rows, *_list_details(_keep_plain(self))]
 
     def __str__(self) -> str:
-        return _write_result(f"{self.method} ({self.name})", self._lines(), self.details)
+        text = _text.align_text(f"{self.method} ({self.name})", self._lines())
+        return f"{text}\n! {self.caution}" if self.caution else text
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PermutationTest(Test):
+    """Result of a permutation test.
+
+    It has the attributes of `Test`, and those of the permutations.
+
+    Attributes
+    ----------
+    stopped : bool
+        Whether a sequential test stopped at its last exceedance.
+    exchanged : str
+        What was exchanged, if not single samples.
+    null_hypothesis : str
+        Null hypothesis in words, if not single samples were exchanged.
+    """
+
+    stopped: bool = False
+    exchanged: str = ""
+    null_hypothesis: str = ""
 
 
 class Results(dict[Any, Any], Result):
@@ -425,16 +596,6 @@ class Results(dict[Any, Any], Result):
         return "\n".join([*(f"{key:<{width}}  {text}" for key, text in lines), *blocks])
 
 
-CAUTION, ANSWER = "caution", "answer"
-"""Names of details printed as sentences, below the numbers and above them."""
-
-
-def _write_result(title: str, lines: list[tuple[str, str]], details: Details) -> str:
-    """Return the printed result, with its caution at the end."""
-    text = _text.align_text(title, lines)
-    return f"{text}\n! {details[CAUTION]}" if details.get(CAUTION) else text
-
-
 class Band(NamedTuple):
     """Ends of a simultaneous band for the whole curve, each of shape (n_points,)."""
 
@@ -468,8 +629,10 @@ class Curve(Result):
         Name of the interval method.
     columns : mapping of str to ndarray of shape (n_points,)
         Further values at each point, by name.
+    answer : str
+        Conclusion in words, printed above the points; usually empty.
     details : mapping
-        Further results, by name.
+        Further results of the function, by name.
     """
 
     name: str
@@ -484,6 +647,7 @@ class Curve(Result):
     confidence_level: float = 0.95
     method: str = "none"
     columns: Mapping[str, np.ndarray] = field(default_factory=dict, repr=False)
+    answer: str = field(default="", repr=False)
     details: Details = field(default_factory=dict, repr=False)
 
     def at(self, x: Any) -> np.ndarray:
@@ -517,7 +681,7 @@ class Curve(Result):
             **{name: column.tolist() for name, column in self._columns().items()},
             "area": None if self.area is None else self.area.to_dict(),
             "confidence_level": self.confidence_level,
-            **_keep_plain(self.details),
+            **_keep_plain(self),
         }
 
     def to_frame(self) -> DataFrame:
@@ -531,12 +695,12 @@ class Curve(Result):
 
     def __str__(self) -> str:
         lines = [self.name]
-        if self.details.get(ANSWER):
-            lines.append(_text.fill_text(self.details[ANSWER]))
+        if self.answer:
+            lines.append(_text.fill_text(self.answer))
         if self.area is not None:
             suffix = f", {self.area.interval}" if np.isfinite(self.area.interval.low) else ""
             lines.append(f"area {_text.write_number(self.area.value)}{suffix}")
-        values = {k: value for k, value in self.details.items() if not isinstance(value, bool)}
+        values = {k: value for k, value in _keep_plain(self).items() if not isinstance(value, bool)}
         lines += [f"{key} {text}" for key, text in _list_details(values)]
         head = [axis.replace("_", " ") for axis in self.axes]
         across = "{:.6g}" if np.abs(self.x).max() > MAX_X_WITH_DECIMALS else "{:.4f}"
@@ -561,25 +725,32 @@ class Curve(Result):
         )
 
 
-def _keep_plain(details: Details) -> dict[str, Any]:
-    """Return the details that are numbers, strings or None."""
-    plain = (str, int, float, bool, np.number, np.bool_, type(None))
+def _keep_plain(result: Any) -> dict[str, Any]:
+    """Return the numbers and texts that not every result of a type has, by name.
+
+    These are the details, and the fields that follow `details`, without arrays and empty values;
+    a class may name fields in `_known` that it shows itself.
+    """
+    names = [item.name for item in fields(result)]
+    special = [name for name in names[names.index("details") + 1 :] if name not in result._known]
+    found = {name: getattr(result, name) for name in special} | dict(result.details)
+    plain = (str, int, float, bool, np.number, np.bool_)
     return {
-        key: value.item() if isinstance(value, np.generic) else value
-        for key, value in details.items()
-        if isinstance(value, plain)
+        name: value.item() if isinstance(value, np.generic) else value
+        for name, value in found.items()
+        if isinstance(value, plain) and value != ""
     }
 
 
-def _list_details(details: Details) -> list[tuple[str, str]]:
-    """Return the details as label and text; `n_groups` becomes "groups"."""
+def _list_details(values: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return label and text of each value; `n_groups` becomes "groups"."""
     return [
         (
             " ".join(part for part in key.split("_") if part != "n"),
             _text.write_number(value) if isinstance(value, float) else str(value),
         )
-        for key, value in _keep_plain(details).items()
-        if value is not None and key not in (CAUTION, ANSWER)
+        for key, value in values.items()
+        if key != "caution"
     ]
 
 

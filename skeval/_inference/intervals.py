@@ -38,7 +38,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import combinations
 from numbers import Real
@@ -51,7 +51,7 @@ from scipy.optimize import brentq
 from scipy.special import betainccinv, betaincinv, expit, logit, ndtr, ndtri, stdtrit
 from scipy.stats import norm, t
 
-from skeval._inference.estimate import Details, Limits, LimitsByMethod, clip_limits
+from skeval._inference.estimate import Limits, LimitsByMethod, clip_limits
 from skeval.utils._checks import warn_undefined
 
 _ROUNDING = 1e-12
@@ -362,62 +362,6 @@ def bounds_of(loss: str) -> Limits:
     return (0.0 if loss in NON_NEGATIVE else -np.inf, np.inf)
 
 
-NOTHING: Details = {}
-
-
-class Finding(NamedTuple):
-    """Estimated mean loss or score.
-
-    Attributes
-    ----------
-    value, standard_error : float
-    replicates : ndarray
-        Numbers whose mean is `value`, or whose quantiles are the interval.
-    degrees_of_freedom : float
-        Degrees of freedom of Student's quantile; infinity for the normal quantile.
-    n_effective : float or None
-        Number of independent samples whose mean has this standard error; None if unknown.
-    forms : mapping
-        Further intervals that do not follow from these numbers, by form.
-    details : mapping
-        Further results of the method, by name. With a "no_interval", a reason, all limits are nan.
-    """
-
-    value: float
-    standard_error: float
-    replicates: Floats
-    degrees_of_freedom: float = np.inf
-    n_effective: float | None = None
-    forms: LimitsByMethod = NOTHING
-    details: Details = NOTHING
-
-    def inflate(self, factor: float) -> Finding:
-        """Return the result with the variance multiplied by `factor`."""
-        n = None if self.n_effective is None else self.n_effective / factor
-        wider = float(np.sqrt(factor)) * self.standard_error
-        return self._replace(standard_error=wider, n_effective=n)
-
-    def limits(self, confidence_level: float, form: str, bounds: Limits) -> Limits:
-        """Return the limits of one form, clipped to `bounds`."""
-        df, n = self.degrees_of_freedom, self.n_effective
-        if df == 0:  # undefined for a single group
-            return bounds
-        quantile = normal_quantile(confidence_level, df)
-        if form in PROPORTION_INTERVALS and n is not None:
-            # Student's quantile for groups, as in Korn and Graubard (1998)
-            n *= (normal_quantile(confidence_level) / quantile) ** 2
-            return PROPORTION_INTERVALS[form](self.value * n, n, confidence_level)
-        if form == "log":
-            return log_interval(self.value, self.standard_error, confidence_level, df)
-        if form == "quantile":
-            tail = (1 - confidence_level) / 2
-            limits = np.nanquantile(self.replicates, [tail, 1 - tail])
-        else:
-            limits = self.value + quantile * self.standard_error * np.array([-1.0, 1.0])
-        low, high = np.clip(limits, *bounds)
-        return float(low), float(high)
-
-
 def list_forms(loss: str) -> tuple[str, ...]:
     """Return the forms of an interval of a mean loss, the most suitable first."""
     if loss == "zero_one":
@@ -425,30 +369,65 @@ def list_forms(loss: str) -> tuple[str, ...]:
     return ("log", "normal") if loss in NON_NEGATIVE else ("normal",)
 
 
-def make_limits(
-    result: Finding, loss: str, first: str = "", bounds: Limits | None = None
+def mean_loss_limits(
+    value: float,
+    standard_error: float,
+    loss: str,
+    *,
+    degrees_of_freedom: float = np.inf,
+    n_effective: float | None = None,
+    first: str = "",
 ) -> LimitsByMethod:
-    """Return the intervals available for a result, by form, the default first.
+    """Return the intervals of a mean loss by form, the default first.
 
-    The default is the form `first` if available, otherwise the first of `list_forms`. Quantiles
-    require replicates that vary, and the logarithm requires a positive mean. Forms of the method
-    itself follow. `bounds` default to those of the loss.
+    The default is the form `first` if available, otherwise the first of `list_forms`. Intervals of
+    a proportion require the effective number of samples, and the logarithm requires a positive
+    mean. Finite degrees of freedom replace the normal quantile by Student's.
     """
     forms = list(list_forms(loss))
-    if result.n_effective is None:
+    if n_effective is None:
         forms = [form for form in forms if form not in PROPORTION_INTERVALS]
-    if forms[0] == "log" and result.value <= 0:
+    if forms[0] == "log" and value <= 0:
         forms.reverse()
-    if np.isfinite(result.degrees_of_freedom):
+    if np.isfinite(degrees_of_freedom):
         forms[forms.index("normal")] = "t"
-    if first == "quantile" and np.nanmin(result.replicates) < np.nanmax(result.replicates):
-        forms.append("quantile")
-    ends = bounds_of(loss) if bounds is None else bounds
-    read = {form: partial(result.limits, form=form, bounds=ends) for form in forms}
-    limits: LimitsByMethod = {**read, **result.forms}
-    if "no_interval" in result.details:
-        limits = dict.fromkeys(limits, give_no_limits)
-    return {form: limits[form] for form in sorted(limits, key=lambda form: form != first)}
+    numbers = value, standard_error, degrees_of_freedom, n_effective, bounds_of(loss)
+    limits = {form: partial(limits_of_mean, form, *numbers) for form in forms}
+    return put_first(first, limits)
+
+
+def put_first(form: str, limits: LimitsByMethod) -> LimitsByMethod:
+    """Return the intervals with one form before all others, if it is available."""
+    return {name: limits[name] for name in sorted(limits, key=lambda name: name != form)}
+
+
+def limits_of_mean(
+    form: str,
+    value: float,
+    standard_error: float,
+    degrees_of_freedom: float,
+    n_effective: float | None,
+    bounds: Limits,
+    confidence_level: float,
+) -> Limits:
+    """Return the limits of a mean loss in one form, clipped to `bounds`."""
+    if degrees_of_freedom == 0:  # undefined for a single group
+        return bounds
+    quantile = normal_quantile(confidence_level, degrees_of_freedom)
+    if form in PROPORTION_INTERVALS and n_effective is not None:
+        # Student's quantile for groups, as in Korn and Graubard (1998)
+        n = n_effective * (normal_quantile(confidence_level) / quantile) ** 2
+        return PROPORTION_INTERVALS[form](value * n, n, confidence_level)
+    if form == "log":
+        return log_interval(value, standard_error, confidence_level, degrees_of_freedom)
+    return normal_interval(value, standard_error, confidence_level, bounds, degrees_of_freedom)
+
+
+def limits_of_quantiles(replicates: Floats, bounds: Limits, confidence_level: float) -> Limits:
+    """Return the quantiles of replicates, clipped to `bounds`."""
+    tail = (1 - confidence_level) / 2
+    low, high = np.clip(np.nanquantile(replicates, [tail, 1 - tail]), *bounds)
+    return float(low), float(high)
 
 
 DRAWN = ("pivotal", "symmetric", "quantile")
@@ -585,8 +564,8 @@ class Spread(NamedTuple):
         return float(np.sqrt(self.variance))
 
     @property
-    def details(self) -> dict[str, Any]:
-        """Details about groups for a result; empty without groups."""
+    def groups(self) -> dict[str, Any]:
+        """Attributes of an estimate that describe its groups; empty without groups."""
         if self.n_groups is None:
             return {}
         together = self.correlation if len(self.correlation) > 1 else self.correlation[0]
@@ -921,18 +900,13 @@ def make_design(group_size: float, intraclass_correlation: float) -> Design:
     return Design(float(group_size), float(intraclass_correlation))
 
 
-def describe_groups(n_samples: int, details: Mapping[str, Any]) -> str:
-    """Describe the intraclass correlation and the effective sample size.
-
-    `details` are the details of a result; the text is empty if they do not mention groups.
-    """
-    correlation = details.get("intraclass_correlation")
-    if correlation is None:
-        return ""
+def describe_groups(
+    n_samples: int, correlation: float | tuple[float, ...], effective: float | None
+) -> str:
+    """Describe the intraclass correlation and the effective sample size."""
     together = " and ".join(f"{value:.2f}" for value in np.atleast_1d(correlation))
     kinds = "crossed groups" if np.ndim(correlation) else "groups"
     text = f"The within-group correlation is {together}"
-    effective = details.get("effective_n_samples")
     if effective is None or not np.isfinite(effective):
         return f"{text}. Intervals account for the {kinds}."
     return (

@@ -58,8 +58,12 @@ def run_plan(
     A solver, if one supports the estimator, fits a block at once. Fits that it leaves, and all
     fits without a solver, clone and fit the estimator in joblib workers. The first block has at
     most `first_block` draws, for a caller that may stop early; each block then doubles those
-    before it. Fits with names are handed out as soon as they are done.
+    before it. Fits with names are handed out as soon as they are done. Fits that the inputs have
+    as finished are not run again.
     """
+    if inputs.finished:
+        yield from inputs.finished
+        return
     request = FitRequest(inputs.asked) if request is None else request
     check_error_score(inputs.error_score)
     checked = plan if plan.describe is None else check_plan(inputs, plan)
@@ -74,6 +78,8 @@ def run_plan(
             n_failed += int(output.failed.sum())
             n_done += len(output)
             n_solved += output.n_solved
+            if inputs.finished is not None:
+                inputs.finished.append((block, output))
             yield block, output
     if adapter is not None and reports_progress(inputs, plan):
         rest = "" if n_solved == n_done else f", {n_done - n_solved} one by one"

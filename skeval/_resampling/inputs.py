@@ -15,7 +15,7 @@ from skeval._inference.errors import TestLosses
 from skeval._resampling.fit_outputs import RESPONSES, FitOutput
 from skeval._resampling.fit_params import Params, check_params, read_weight, weight_parameters
 from skeval._resampling.losses import Loss, LossLike, resolve_loss
-from skeval._resampling.plans import ResamplingPlan
+from skeval._resampling.plans import PlanBlock, ResamplingPlan
 from skeval._resampling.sampling_units import SamplingUnits, UnitKind, units_of
 from skeval._resampling.solvers import Adapter, NoSolver, ask_steps
 from skeval._resampling.target import Target, validate_data
@@ -34,7 +34,7 @@ class Inputs:
     target : Target
         Labels or numbers, and the groups of the samples.
     losses : tuple of Loss
-        Those that predictions are judged by; empty where nothing asks for losses.
+        Losses that the fits must provide for; methods use the first. Empty if no loss is needed.
     weight : ndarray of shape (n_samples,) or None
         Weights of the samples as they were given: those of fits and of means of losses.
     params : dict or None
@@ -43,8 +43,12 @@ class Inputs:
         As in scikit-learn.
     method : str
         Name of the method that repeats the fits, for results and errors.
+    confidence_level : float
+        Nominal coverage of the intervals of results.
     counted : SamplingUnits or None
-        The units that losses are counted by, where these are not the groups or the samples.
+        Units that losses are counted by, if these are not the groups or the samples.
+    finished : list of (PlanBlock, FitOutput) or None
+        Outputs of the fits, if several results share them; `run_plan` fills an empty list.
     """
 
     estimator: Any
@@ -58,7 +62,9 @@ class Inputs:
     memory: Any = None
     error_score: float | str = "raise"
     method: str = ""
+    confidence_level: float = 0.95
     counted: SamplingUnits | None = None
+    finished: list[tuple[PlanBlock, FitOutput]] | None = None
     _found: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property
@@ -83,18 +89,23 @@ class Inputs:
             return self.counted.unit
         return None if self.groups is None else units_of(self.target, self.groups).unit
 
-    def loss_values(self, loss: Loss, output: FitOutput) -> np.ndarray:
-        """Return the losses of all answers of some fits."""
-        return loss(*loss.pair(self.target, self.target.codes[output.rows], output))
+    def loss_values(self, output: FitOutput) -> np.ndarray:
+        """Return the loss of each prediction."""
+        return self.loss(*self.loss.pair(self.target, self.target.codes[output.rows], output))
 
-    def tested(self, loss: Loss, output: FitOutput) -> TestLosses:
-        """Return the losses of all answers, with the weights and units of their samples."""
-        return self.count(output.rows, self.loss_values(loss, output))
+    def tested(self, output: FitOutput) -> TestLosses:
+        """Return the loss of each prediction, with the weights and units of the samples."""
+        return self.count(output.rows, self.loss_values(output))
 
     def count(self, rows: np.ndarray, losses: np.ndarray) -> TestLosses:
         """Return losses of some samples, with the weights and units of these."""
         unit = None if self.units.n_groups is None else self.units.unit[rows]
         return TestLosses(losses, None if self.weight is None else self.weight[rows], unit)
+
+    @property
+    def n_groups(self) -> int | None:
+        """Number of units that losses are counted by; None if these are single samples."""
+        return None if self.units.kind is UnitKind.SAMPLE else self.units.n_groups
 
     @property
     def asked(self) -> tuple[str, ...]:
@@ -189,11 +200,13 @@ def validate_inputs(
     memory: Any = None,
     error_score: float | str = "raise",
     method: str = "",
+    confidence_level: float = 0.95,
 ) -> Inputs:
     """Return the validated inputs of a public function.
 
     Without a loss (`with_loss`) the target may be anything that the estimator takes.
     """
+    _checks.check_confidence_level(confidence_level)
     X, target, _ = validate_data(estimator, X, y, groups)
     n = len(target)
     _checks.check_jobs(n_jobs, verbose)
@@ -210,4 +223,5 @@ def validate_inputs(
         memory,
         error_score,
         method,
+        confidence_level,
     )

@@ -175,7 +175,7 @@ def collect_predictions(
         repeat=fit // n_folds,
         fold=fit % n_folds,
         predicted=joined.predicted,
-        loss=inputs.loss_values(inputs.loss, joined),
+        loss=inputs.loss_values(joined),
         response=None if response is None else np.asarray(response, dtype=float),
         scores={name: np.array([each.get(name, np.nan) for each in scores]) for name in names},
         noted=joined.notes or [],

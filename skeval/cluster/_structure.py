@@ -194,12 +194,9 @@ def structure_test(
         method="structure test",
         null_distribution=null,
         n_resamples=n_references,
-        details={
-            "reference": kind,
-            "n_exceedances": count,
-            "pvalue_permuted": pvalue_permuted,
-            "caution": caution,
-        },
+        n_exceedances=count,
+        caution=caution,
+        details={"reference": kind, "pvalue_permuted": pvalue_permuted},
         limits={"exact": partial(exact_interval, count, n_references)},
         confidence_level=confidence_level,
     )

@@ -8,6 +8,7 @@ hides, and how much the selected features change from one training set to anothe
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, NamedTuple, cast
@@ -603,7 +604,7 @@ def selection_bias(
     verbose: int = 0,
     memory: Any = None,
     error_score: float | str = "raise",
-) -> Estimate:
+) -> SelectionBias:
     r"""Measure the bias of selecting or extracting features outside the cross-validation.
 
     CV1 selects on all samples and cross-validates the classifier only; CV2 selects anew in every
@@ -656,10 +657,10 @@ def selection_bias(
 
     Returns
     -------
-    Estimate
-        `value` is the bias, with its interval; `replicates` holds that of each repeat. `details`
-        has "cv1_error" and "cv2_error", the error rates with the features selected once on all
-        samples and in every training part, and "cv1_errors" and "cv2_errors" of each repeat.
+    SelectionBias
+        `value` is the bias, with its interval; `replicates` holds that of each repeat. `cv1_error`
+        and `cv2_error` are the error rates with the features selected once on all samples and in
+        every training part, `cv1_errors` and `cv2_errors` those of each repeat.
 
     Raises
     ------
@@ -700,7 +701,7 @@ def selection_bias(
     >>> with warnings.catch_warnings():
     ...     warnings.simplefilter("ignore")
     ...     result = selection_bias(SelectKBest(k=20), SVC(kernel="linear"), X, y, random_state=0)
-    >>> result.details["cv1_error"], result.details["cv2_error"]
+    >>> result.cv1_error, result.cv2_error
     (0.08, 0.4)
     """
     _checks.check_confidence_level(confidence_level)
@@ -733,7 +734,7 @@ def compare_selections(
     plan: ResamplingPlan,
     repeat_of: np.ndarray,
     confidence_level: float,
-) -> Estimate:
+) -> SelectionBias:
     """Return the bias of selecting by the first part of an estimator on all samples.
 
     The other part is fitted to what the first one selects, on the folds of a plan.
@@ -762,6 +763,58 @@ def split_at_selector(estimator: Any, X: Any) -> tuple[Pipeline, Pipeline] | Non
         if hasattr(estimator[last], "get_support"):
             return estimator[: last + 1], estimator[last + 1 :]
     return None
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SelectionBias(Estimate):
+    """Bias of an error if features are selected on all samples before cross-validation.
+
+    It has the attributes of `Estimate`, and the two errors.
+
+    Attributes
+    ----------
+    cv1_error : float
+        Error rate with the features selected once, on all samples (CV1).
+    cv2_error : float
+        Error rate with the features selected in every training part (CV2).
+    cv1_errors, cv2_errors : ndarray of shape (n_repeats,)
+        Both error rates in each repeat.
+    n_repeats : int
+        Number of repeats.
+    """
+
+    cv1_error: float
+    cv2_error: float
+    cv1_errors: np.ndarray = field(repr=False)
+    cv2_errors: np.ndarray = field(repr=False)
+    n_repeats: int
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SelectionStability(Estimate):
+    """Stability of the features that several rounds selected.
+
+    It has the attributes of `Estimate`, and the numbers of selected features.
+
+    Attributes
+    ----------
+    n_rounds : int
+        Number of rounds.
+    n_features : int
+        Number of features.
+    selected_ever : int
+        Number of features that were selected in any round.
+    selected_always : int
+        Number of features that were selected in all rounds.
+    frequency : ndarray of shape (n_features,)
+        Fraction of the rounds that selected each feature.
+    """
+
+    n_rounds: int
+    n_features: int
+    selected_ever: int
+    selected_always: int
+    frequency: np.ndarray = field(repr=False)
 
 
 class FoldErrors(NamedTuple):
@@ -794,7 +847,7 @@ def fold_errors(inputs: Inputs, plan: ResamplingPlan) -> FoldErrors:
 
 def compute_bias(
     cv1: FoldErrors, cv2: FoldErrors, repeat_of: np.ndarray, confidence_level: float
-) -> Estimate:
+) -> SelectionBias:
     """Return the two errors, their difference and its interval."""
     known = np.isfinite(cv1.errors) & np.isfinite(cv2.errors)
     if not known.any():
@@ -807,7 +860,7 @@ def compute_bias(
     error, n_folds = corrected_error(cv2.errors - cv1.errors, ratio), len(cv1.errors)
     options: dict[str, Any] = {"bounds": (-1.0, 1.0), "degrees_of_freedom": n_folds - 1}
     limits = partial(normal_interval, bias, error, **options)
-    return Estimate(
+    return SelectionBias(
         name="selection bias",
         value=bias,
         standard_error=error,
@@ -815,24 +868,22 @@ def compute_bias(
         limits={"corrected_t": limits},
         n_failed=int(np.sum(~known)),
         replicates=cv2_errors - cv1_errors,
-        details={
-            "cv1_error": float(cv1_errors.mean()),
-            "cv2_error": float(cv2_errors.mean()),
-            "cv1_errors": cv1_errors,
-            "cv2_errors": cv2_errors,
-            "n_repeats": len(cv1_errors),
-        },
+        cv1_error=float(cv1_errors.mean()),
+        cv2_error=float(cv2_errors.mean()),
+        cv1_errors=cv1_errors,
+        cv2_errors=cv2_errors,
+        n_repeats=len(cv1_errors),
         confidence_level=confidence_level,
     )
 
 
-def warn_of_bias(result: Estimate, what: str) -> None:
+def warn_of_bias(result: SelectionBias, what: str) -> None:
     """Say in plain words that CV1 must not be reported, if it is off by two standard errors."""
     if result.value > 2 * result.standard_error:
         _checks.warn_user(
             f"{what} features on all samples before cross-validating (CV1) makes the error look "
-            f"like {result.details['cv1_error']:.3f}; with the selection inside the loop (CV2) it "
-            f"is {result.details['cv2_error']:.3f}. Report the latter."
+            f"like {result.cv1_error:.3f}; with the selection inside the loop (CV2) it "
+            f"is {result.cv2_error:.3f}. Report the latter."
         )
 
 
@@ -841,7 +892,7 @@ _ROUNDING = 1e-12
 
 def selection_stability(
     supports: Any, *, method: str = "nogueira", confidence_level: float = 0.95
-) -> Estimate:
+) -> SelectionStability:
     r"""Measure the stability of a feature selection over resampled training sets.
 
     With :math:`h_j` the fraction of the `R` rounds that selected feature `j` of `p`,
@@ -870,12 +921,11 @@ def selection_stability(
 
     Returns
     -------
-    Estimate
-        `details` has the "frequency" of each feature, the fraction of the rounds that selected it,
-        "n_rounds", "n_features", and how many were "selected_ever" and "selected_always". The value
-        and its interval are nan, and an `UndefinedMetricWarning` is emitted, where the measure is
-        0/0: a single round; nothing or everything selected (Nogueira, Kuncheva); a pair of empty
-        rounds (Jaccard).
+    SelectionStability
+        `frequency` is the fraction of the rounds that selected each feature. The value and its
+        interval are nan, and an `UndefinedMetricWarning` is emitted, if the measure is 0/0: a
+        single round; nothing or everything selected (Nogueira, Kuncheva); a pair of empty rounds
+        (Jaccard).
 
     Raises
     ------
@@ -908,7 +958,7 @@ def selection_stability(
     >>> result = selection_stability(supports)
     >>> round(result.value, 4)
     0.5556
-    >>> result.details["frequency"].round(2).tolist()
+    >>> result.frequency.round(2).tolist()
     [1.0, 1.0, 0.67, 0.33, 0.0, 0.0]
     """
     _checks.check_option("method", method, MEASURES)
@@ -923,19 +973,17 @@ def selection_stability(
     error = float(np.sqrt(variance)) if variance > _ROUNDING**2 else np.nan
     frequency = chosen.mean(axis=0)
     limits = {"normal": partial(normal_interval, float(value), error, bounds=(-1.0, 1.0))}
-    return Estimate(
+    return SelectionStability(
         name="stability of the selection",
         value=float(value),
         standard_error=error,
         method=method,
         limits=limits,
-        details={
-            "n_rounds": len(chosen),
-            "n_features": len(frequency),
-            "selected_ever": int(np.count_nonzero(frequency)),
-            "selected_always": int(np.sum(frequency == 1)),
-            "frequency": frequency,
-        },
+        n_rounds=len(chosen),
+        n_features=len(frequency),
+        selected_ever=int(np.count_nonzero(frequency)),
+        selected_always=int(np.sum(frequency == 1)),
+        frequency=frequency,
         confidence_level=confidence_level,
     )
 

@@ -8,8 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from skeval._inference.estimate import ConfidenceInterval, Estimate
-from skeval.feature_selection._cv2 import CV2FeatureSelectionPipeline, check_supports
+from skeval._inference.estimate import ConfidenceInterval
+from skeval.feature_selection._cv2 import (
+    CV2FeatureSelectionPipeline,
+    SelectionStability,
+    check_supports,
+)
 from skeval.utils._checks import check_count
 from skeval.utils._plotting import Display, shorten_name
 
@@ -135,7 +139,7 @@ class SelectionFrequencyDisplay(Display):
     @classmethod
     def fits(cls, result: Any) -> bool:
         """Say whether a result is that of `selection_stability`."""
-        return isinstance(result, Estimate) and "frequency" in result.details
+        return isinstance(result, SelectionStability)
 
     @classmethod
     def from_result(
@@ -150,7 +154,7 @@ class SelectionFrequencyDisplay(Display):
 
         Parameters
         ----------
-        result : CV2FeatureSelectionPipeline, Estimate or bool array-like
+        result : CV2FeatureSelectionPipeline, SelectionStability or bool array-like
             A fitted pipeline, the result of `selection_stability`, or the supports themselves,
             of shape (n_rounds, n_features).
         feature_names : sequence of str of length n_features, default=None
@@ -165,8 +169,8 @@ class SelectionFrequencyDisplay(Display):
         -------
         SelectionFrequencyDisplay
         """
-        if isinstance(result, Estimate):
-            frequency, n_rounds = result.details["frequency"], result.details["n_rounds"]
+        if isinstance(result, SelectionStability):
+            frequency, n_rounds = result.frequency, result.n_rounds
         else:
             supports = result
             if isinstance(result, CV2FeatureSelectionPipeline):

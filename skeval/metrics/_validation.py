@@ -7,7 +7,7 @@ study.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from numbers import Real
 from typing import Any, NamedTuple
@@ -249,6 +249,7 @@ def measure_calibration(sample: CurveSample, random_state: RandomStateLike) -> R
                 limits={} if np.isnan(measure.value) else {measure.method: measure.limits},
                 n_samples=len(p),
                 details=measure.details,
+                **measure.groups,
                 confidence_level=confidence_level,
                 allow_point=True,
             )
@@ -282,7 +283,8 @@ class Measure(NamedTuple):
     error: float
     method: str
     limits: Callable[[float], Limits]
-    details: dict[str, Any]
+    groups: dict[str, Any]
+    details: Mapping[str, Any] = {}
 
 
 class Validated(NamedTuple):
@@ -326,7 +328,7 @@ def _compare_sums(data: Validated) -> Measure:
     spread = data.spread(data.y - ratio * p, np.sqrt(p * (1 - p)), p)
     larger = data.shrink(spread.variance / observed)
     limits = partial(_limit_ratio, spread, observed, expected, larger)
-    return Measure(ratio, spread.error / expected, "score", limits, spread.details)
+    return Measure(ratio, spread.error / expected, "score", limits, spread.groups)
 
 
 def _limit_ratio(
@@ -422,7 +424,7 @@ def _find_in_the_large(data: Validated) -> Measure:
     larger = data.shrink(spread.variance / float(fit.model[0, 0]))
     precision = spread, larger, float(fit.model[0, 0]) ** 0.5
     limits = partial(_limit_shift, fit.masses, value, precision)
-    return Measure(value, spread.error, "score", limits, spread.details)
+    return Measure(value, spread.error, "score", limits, spread.groups)
 
 
 def _limit_shift(
@@ -486,7 +488,7 @@ def recalibrate(data: Validated) -> dict[str, Measure]:
             args = value, spread.error
             limits = partial(intervals.normal_interval, *args, degrees_of_freedom=degrees)
         name = ("intercept", "slope")[at]
-        measures[name] = Measure(value, spread.error, method, limits, spread.details)
+        measures[name] = Measure(value, spread.error, method, limits, spread.groups)
     return measures
 
 
@@ -581,8 +583,8 @@ def _measure_distances(
         chance = float(np.median(_summarize(ray.draw(0.0), share)))
         limits = partial(ray.limits, value, chance, share)
         error = float(np.std(_summarize(ray.draw(1.0), share)))
-        details = {**spread.details, "by_chance": chance, "curve": curve}
-        measures[name] = Measure(value, error, "test_inversion", limits, details)
+        details = {"by_chance": chance, "curve": curve}
+        measures[name] = Measure(value, error, "test_inversion", limits, spread.groups, details)
     return measures
 
 
@@ -690,9 +692,7 @@ def _scale_brier(data: Validated) -> Measure:
     limits = partial(_limit_brier_ratio, data, ratio, spread, second_order)
     # the variance of a squared normal deviate is 2
     error = float(np.hypot(spread.error, np.sqrt(2) * second_order))
-    return Measure(
-        1 - ratio, error, "log", partial(intervals.mirrored, 1.0, limits), spread.details
-    )
+    return Measure(1 - ratio, error, "log", partial(intervals.mirrored, 1.0, limits), spread.groups)
 
 
 def _limit_brier_ratio(
@@ -775,7 +775,7 @@ def validation_size(
         Number of samples per group (patient, site) in the study. For unequal sizes m, use
         :math:`\sum m^2 / \sum m`. None means independent samples.
     intraclass_correlation : float, default=None
-        Correlation within groups, for example ``details["intraclass_correlation"]`` of the measures
+        Correlation within groups, for example `intraclass_correlation` of the measures
         of a pilot study with `groups`.
 
     Returns

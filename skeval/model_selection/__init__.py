@@ -1,6 +1,15 @@
 """Estimates of error, their intervals, and P-values."""
 
-from skeval._inference.estimate import ConfidenceInterval, Estimate, Test
+from skeval._inference.estimate import (
+    BootstrapEstimate,
+    ConfidenceInterval,
+    ErrorEstimate,
+    Estimate,
+    HoldoutEstimate,
+    PermutationTest,
+    PerturbationEstimate,
+    Test,
+)
 from skeval.model_selection._bootstrap import BootstrapSplit, bootstrap_error, refit_632, score_632
 from skeval.model_selection._compare import compare_classifiers, compare_predictions
 from skeval.model_selection._compare_items import compare_items
@@ -38,6 +47,7 @@ from skeval.model_selection._tuning import refit_one_se, tuning_bias, tuning_opt
 from skeval.utils._plotting import EstimatesDisplay, NullDistributionDisplay
 
 __all__ = [
+    "BootstrapEstimate",
     "BootstrapSplit",
     "Comparison",
     "ComparisonPower",
@@ -45,13 +55,17 @@ __all__ = [
     "CriticalDifferenceDisplay",
     "Difference",
     "DifferencesDisplay",
+    "ErrorEstimate",
     "Estimate",
     "EstimatesDisplay",
+    "HoldoutEstimate",
     "HoldoutSize",
     "LeaderboardDisplay",
     "LearningCurveDisplay",
     "NullDistributionDisplay",
+    "PermutationTest",
     "PerturbationDisplay",
+    "PerturbationEstimate",
     "SimplexDisplay",
     "Test",
     "WholeSample",

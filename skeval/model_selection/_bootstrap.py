@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from typing import Any, ClassVar, NamedTuple
 
@@ -24,8 +25,8 @@ from skeval._inference.errors import (
     standard_error,
     weigh_values,
 )
-from skeval._inference.estimate import Estimate
-from skeval._inference.intervals import row_means
+from skeval._inference.estimate import BootstrapEstimate, ErrorEstimate
+from skeval._inference.intervals import bounds_of, limits_of_quantiles, row_means
 from skeval._resampling.fit_loop import fit_each, run_plan
 from skeval._resampling.fit_outputs import FitOutput
 from skeval._resampling.fit_params import Params, count_effective
@@ -41,13 +42,11 @@ from skeval._resampling.plans import (
 from skeval._resampling.sampling_units import DrawingUnits, drawing_units
 from skeval.metrics._scorers import read_scoring
 from skeval.model_selection._estimates import (
-    Outcome,
-    Settings,
-    answer_own_samples,
     check_enough,
-    conclude,
-    find,
-    find_error,
+    estimate_error,
+    estimate_from_losses,
+    fit_to_all,
+    size_of_error,
     untested_losses,
 )
 from skeval.model_selection._tuning import keep_last_round, read_split_scores
@@ -76,7 +75,7 @@ def bootstrap_error(
     verbose: int = 0,
     memory: Any = None,
     error_score: float | str = "raise",
-) -> Estimate:
+) -> BootstrapEstimate:
     r"""Estimate the error by the bootstrap: out-of-bag, .632 or .632+.
 
     Each of `B` resamples of the `n` samples, drawn with replacement, trains an estimator that
@@ -146,12 +145,10 @@ def bootstrap_error(
 
     Returns
     -------
-    Estimate
-        `replicates` holds the out-of-bag error of each resample; `details` has "resubstitution"
-        (`AE`), "oob" (`BI`), "no_information" (:math:`\gamma`), "relative_overfitting" (`R`, from
-        0, none, to 1, no better than no information), "weight" (that of the out-of-bag error),
-        "n_resamples", "n_redrawn" (degenerate resamples that were drawn again), "average", "loss"
-        and "n_groups".
+    BootstrapEstimate
+        `replicates` holds the out-of-bag error of each resample; `resubstitution` is `AE`, `oob`
+        is `BI`, `no_information` is :math:`\gamma`, `relative_overfitting` is `R`, and `weight`
+        that of the out-of-bag error.
 
     Raises
     ------
@@ -220,12 +217,12 @@ def bootstrap_error(
     >>> from skeval.model_selection import bootstrap_error
     >>> X, y = load_iris(return_X_y=True)
     >>> result = bootstrap_error(KNeighborsClassifier(n_neighbors=1), X, y, random_state=0)
-    >>> result.details["resubstitution"], round(result.details["oob"], 3), round(result.value, 3)
+    >>> result.resubstitution, round(result.oob, 3), round(result.value, 3)
     (0.0, 0.044, 0.029)
     """
     _checks.check_option("method", method, METHODS)
-    _checks.check_confidence_level(confidence_level)
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
+    run |= {"confidence_level": confidence_level}
     given = {"groups": groups, "sample_weight": sample_weight, "params": params}
     inputs = validate_inputs(estimator, X, y, loss=loss, method=method, **given, **run)
     _checks.check_option("average", average, ("samples", "bootstraps"))
@@ -234,67 +231,100 @@ def bootstrap_error(
         raise ValueError(
             f"stratify=True needs a classifier, got {type(inputs.estimator).__name__}."
         )
-    settings = {"n_resamples": n_resamples, "average": average}
-    settings |= {"stratify": stratify, "indices": indices}
-    outcomes = find_bootstraps(inputs, _checks.root_seed(random_state), settings)
-    return conclude(inputs, outcomes[method], confidence_level)
+    estimates = estimate_bootstraps(
+        inputs,
+        _checks.root_seed(random_state),
+        n_resamples=n_resamples,
+        average=average,
+        stratify=stratify,
+        indices=indices,
+    )
+    return estimates[method]
 
 
-def plan_bootstrap(inputs: Inputs, root: SeedSequence, settings: Settings) -> ResamplingPlan:
-    """Return the fits of resamples."""
-    target, n = inputs.target, _checks.check_count("n_resamples", settings["n_resamples"])
-    codes = None if target.classes is None else target.codes
-    units = find_units(inputs, settings)
-    if settings.get("indices") is not None:
-        return plan_resamples(settings["indices"], units, codes)
-    return bootstrap_plan(units, n, root, target.classes, codes)
+def plan_bootstrap(
+    inputs: Inputs, root: SeedSequence, units: DrawingUnits, n_resamples: int, indices: Any = None
+) -> ResamplingPlan:
+    """Return the fits to resamples, drawn or given."""
+    n_resamples = _checks.check_count("n_resamples", n_resamples)
+    codes = None if inputs.target.classes is None else inputs.target.codes
+    if indices is not None:
+        return plan_resamples(indices, units, codes)
+    return bootstrap_plan(units, n_resamples, root, inputs.target.classes, codes)
 
 
-def find_units(inputs: Inputs, settings: Settings) -> DrawingUnits:
-    """Return what a resample draws."""
-    strata = inputs.target.codes if settings.get("stratify") else None
-    return drawing_units(len(inputs.target), strata, inputs.groups)
+def estimate_bootstraps(
+    inputs: Inputs,
+    root: SeedSequence,
+    *,
+    n_resamples: int = 200,
+    average: str = "samples",
+    stratify: bool = False,
+    indices: Any = None,
+) -> dict[str, BootstrapEstimate]:
+    """Return the out-of-bag, .632 and .632+ estimates of one set of fits.
 
+    Equations refer to Efron and Tibshirani (1997).
+    """
+    target, loss, weights = inputs.target, inputs.loss, inputs.relative_weight
+    check_class_sizes(target.classes, target.codes)
+    units = drawing_units(len(target), target.codes if stratify else None, inputs.groups)
+    plan = plan_bootstrap(inputs, root, units, n_resamples, indices)
+    bags = sum_out_of_bag(inputs, plan, units)
+    # no estimate is defined without the fit to all samples
+    own = fit_to_all(inputs.with_options(error_score="raise"))
 
-def find_bootstraps(inputs: Inputs, root: SeedSequence, settings: Settings) -> dict[str, Outcome]:
-    """Return what every bootstrap estimate finds, by method, from one set of fits."""
-    check_class_sizes(inputs.target.classes, inputs.target.codes)
-    plan, units = plan_bootstrap(inputs, root, settings), find_units(inputs, settings)
-    bags, average = sum_out_of_bag(inputs, plan, units), settings.get("average", "samples")
-    loss, weights = inputs.loss, inputs.relative_weight
-    own = answer_own_samples(
-        inputs.with_options(error_score="raise")
-    )  # no estimate can do without it
-    truth, predictions = loss.pair(inputs.target, inputs.target.codes, own)
-    tested, sample_errors = bags.tests > 0, bags.sample_errors
-    counts = (block.train for block in plan.blocks())
-    oob_influence = out_of_bag_influence(sample_errors, bags.scores, counts, units, weights)
-    values = weigh_values(sample_errors, weights)
-    oob = np.nanmean(values if average == "samples" else bags.errors)
+    # AE: error of this fit on its own samples
+    truth, predictions = loss.pair(target, target.codes, own)
     losses = weigh_values(loss(truth, predictions), weights)
+    apparent = float(losses.mean())
+
+    # BI, eq. (17): mean over samples of the error of the models that left the sample out
+    values = weigh_values(bags.sample_errors, weights)
+    oob = float(np.nanmean(values if average == "samples" else bags.errors))
+
+    # gamma, eq. (27): mean loss over all pairs of a label and a prediction
     pairs = None if loss.name == "zero_one" else loss
     gamma, gamma_values = no_information(truth, predictions, pairs, weights)
-    of_gamma = sampling_influence(gamma_values, units)
-    influences = sampling_influence(losses, units), oob_influence, of_gamma
-    outcomes, n_tested = {}, int(tested.sum())
-    size = n_tested if weights is None else count_effective(weights[tested])
+
+    # influence of each unit on AE, BI (infinitesimal jackknife, eq. (36) to (40)) and gamma
+    counts = (block.train for block in plan.blocks())
+    influences = (
+        sampling_influence(losses, units),
+        out_of_bag_influence(bags.sample_errors, bags.scores, counts, units, weights),
+        sampling_influence(gamma_values, units),
+    )
+    tested = bags.tests > 0
+    size = int(tested.sum()) if weights is None else count_effective(weights[tested])
+    estimates = {}
     for method in METHODS:
-        combined = combine(method, float(losses.mean()), float(oob), gamma)
-        spread = standard_error(combined.gradient, *influences)
-        error = find_error(combined.error, spread, bags.errors, size, units.n_groups, loss.name)
-        details = {
-            "resubstitution": float(losses.mean()),
-            "oob": float(oob),
-            "no_information": gamma,
-            "relative_overfitting": combined.relative_overfitting,
-            "weight": combined.weight,
-            "n_resamples": len(bags.errors),
-            "n_redrawn": bags.n_redrawn,
-            "average": average,
-        }
-        found = [error._replace(details=details)]
-        outcomes[method] = Outcome(found, plan.n_fits + 1, bags.n_failed, n_tested, units.n_groups)
-    return outcomes
+        # eq. (24) for .632, eq. (29) to (32) for .632+
+        combined = combine(method, apparent, oob, gamma)
+        error = standard_error(combined.gradient, *influences)
+        effective = size_of_error(inputs, combined.error, error, size, units.n_groups)
+        estimates[method] = estimate_error(
+            inputs.with_options(method=method),
+            combined.error,
+            error,
+            bags.errors,
+            kind=BootstrapEstimate,
+            n_samples=int(tested.sum()),
+            n_groups=units.n_groups,
+            effective_n_samples=effective,
+            degrees_of_freedom=np.inf if units.n_groups is None else units.n_groups - 1.0,
+            n_fits=plan.n_fits + 1,
+            n_failed=bags.n_failed,
+            n_resamples=len(bags.errors),
+            n_redrawn=bags.n_redrawn,
+            average=average,
+            resubstitution=apparent,
+            oob=oob,
+            no_information=gamma,
+            relative_overfitting=combined.relative_overfitting,
+            weight=combined.weight,
+            parameters={"n_resamples": len(bags.errors)},
+        )
+    return estimates
 
 
 @dataclass(frozen=True, eq=False)
@@ -340,23 +370,69 @@ def sum_out_of_bag(inputs: Inputs, plan: ResamplingPlan, units: DrawingUnits) ->
     )
 
 
-def run_bootstrap(inputs: Inputs, root: SeedSequence, settings: Settings) -> Outcome:
+def bootstrap(inputs: Inputs, root: SeedSequence, *, n_resamples: int = 200) -> BootstrapEstimate:
     """Estimate as `bootstrap_error` does, whatever groups are called: B + 1 fits."""
-    _checks.check_count("n_resamples", settings["n_resamples"], 2)
+    _checks.check_count("n_resamples", n_resamples, 2)
     groups = None if inputs.units.n_groups is None else inputs.units.unit
     numbered = inputs.with_options(target=replace(inputs.target, groups=groups))
-    return find_bootstraps(numbered, root, settings)[inputs.method]
+    return estimate_bootstraps(numbered, root, n_resamples=n_resamples)[inputs.method]
+
+
+def location_shifted_bootstrap(
+    inputs: Inputs, root: SeedSequence, *, n_resamples: int = 200
+) -> ErrorEstimate:
+    """Shift the in-bag errors by what the resubstitution error lacks; too short: B + 1 fits."""
+    n_resamples = _checks.check_count("n_resamples", n_resamples, 2)
+    fits = fit_samples(inputs, [n_resamples], root)
+    (sample,) = fits.samples
+    draws = sample.in_bag + (sample.plus - sample.apparent)
+    return estimate_from_draws(inputs, fits, draws, {"n_resamples": n_resamples})
+
+
+def two_stage_bootstrap(
+    inputs: Inputs, root: SeedSequence, *, n_resamples: int = 200, n_inner_resamples: int = 10
+) -> ErrorEstimate:
+    """Estimate again in resamples of the data, by theirs; too short: B (b + 2) + 1 fits."""
+    n_resamples = _checks.check_count("n_resamples", n_resamples, 2)
+    n_inner = _checks.check_count("n_inner_resamples", n_inner_resamples)
+    fits = fit_samples(inputs, [n_resamples] + [n_inner] * n_resamples, root)
+    draws = np.array([sample.plus for sample in fits.samples[1:]])
+    check_enough(inputs, draws, 2)
+    parameters = {"n_resamples": n_resamples, "n_inner_resamples": n_inner}
+    return estimate_from_draws(inputs, fits, draws, parameters)
+
+
+def estimate_from_draws(
+    inputs: Inputs, fits: SampleFits, draws: np.ndarray, parameters: dict[str, int]
+) -> ErrorEstimate:
+    """Return the .632+ estimate of the data, with an interval of quantiles of the draws."""
+    defined = draws[np.isfinite(draws)]
+    error = float(np.std(defined, ddof=1)) if len(defined) > 1 else 0.0
+    bounds = bounds_of(inputs.loss.name)
+    limits = {"quantile": partial(limits_of_quantiles, draws, bounds)}
+    return estimate_from_losses(
+        inputs,
+        fits.samples[0].plus,
+        error,
+        draws,
+        untested_losses(inputs),
+        forms=limits if np.ptp(defined) > 0 else {},
+        first="quantile",
+        n_fits=fits.n_fits,
+        n_failed=fits.n_failed,
+        parameters=parameters,
+    )
 
 
 class Resampled(NamedTuple):
-    """What the resamples of a sample say.
+    """Errors of the models of a sample and of its resamples.
 
     Attributes
     ----------
     plus, apparent : float
         The .632+ estimate, and the resubstitution error.
     in_bag : ndarray of shape (n_resamples,)
-        Error of the rule of each resample on that resample; nan where the fit failed.
+        Error of the model of each resample on that resample; nan if the fit failed.
     """
 
     plus: float
@@ -364,76 +440,53 @@ class Resampled(NamedTuple):
     in_bag: np.ndarray
 
 
-def read_sample(
-    inputs: Inputs, resampler: Resampler, number: int, answers: list[FitOutput | None]
+class SampleFits(NamedTuple):
+    """Errors of several samples, the data themselves first, and the number of fits."""
+
+    samples: list[Resampled]
+    n_fits: int
+    n_failed: int
+
+
+def fit_samples(inputs: Inputs, n_resamples: list[int], root: SeedSequence) -> SampleFits:
+    """Fit samples, the data themselves first, and their resamples."""
+    codes = None if inputs.target.classes is None else inputs.target.codes
+    check_class_sizes(inputs.target.classes, codes)
+    resampler = Resampler(inputs.units, inputs.target, root)
+    plan = double_bootstrap(resampler, n_resamples)
+    outputs, samples, n_failed = fit_each(inputs, plan), [], 0
+    for number, n in enumerate(n_resamples):
+        of_sample = list(islice(outputs, 1 + n))
+        n_failed += of_sample.count(None)
+        samples.append(measure_sample(inputs, resampler, number, of_sample))
+    for _ in outputs:  # no fit is left, but at its end the generator warns of failed fits
+        pass
+    check_enough(inputs, np.array([samples[0].plus]), 1)
+    return SampleFits(samples, plan.n_fits, n_failed)
+
+
+def measure_sample(
+    inputs: Inputs, resampler: Resampler, number: int, outputs: list[FitOutput | None]
 ) -> Resampled:
-    """Return what the fits of a sample and of its resamples say, nan where they failed."""
-    (loss,) = inputs.losses
-    if answers[0] is None or answers[1:].count(None) == len(answers) - 1:
-        return Resampled(np.nan, np.nan, np.full(len(answers) - 1, np.nan))
+    """Return the errors of the fits to a sample and to its resamples, nan where they failed."""
+    loss, whole = inputs.loss, outputs[0]
+    if whole is None or outputs[1:].count(None) == len(outputs) - 1:
+        return Resampled(np.nan, np.nan, np.full(len(outputs) - 1, np.nan))
     sample = resampler.sample(number)
-    losses = np.full((len(answers), len(sample.rows)), np.nan)
-    for fit, answer in enumerate(answers):
-        if answer is not None:
+    losses = np.full((len(outputs), len(sample.rows)), np.nan)
+    for fit, output in enumerate(outputs):
+        if output is not None:
             of_row = np.zeros(len(inputs.target))
-            of_row[answer.rows] = inputs.loss_values(loss, answer)
+            of_row[output.rows] = inputs.loss_values(output)
             losses[fit] = of_row[sample.rows]
-    counts = np.stack([resampler.counts(number, b, sample) for b in range(len(answers) - 1)])
-    place = np.searchsorted(answers[0].rows, sample.rows)
-    truth, predictions = loss.pair(inputs.target, inputs.target.codes[answers[0].rows], answers[0])
+    counts = np.stack([resampler.counts(number, b, sample) for b in range(len(outputs) - 1)])
+    place = np.searchsorted(whole.rows, sample.rows)
+    truth, predictions = loss.pair(inputs.target, inputs.target.codes[whole.rows], whole)
     pairs = None if loss.name == "zero_one" else loss
     cases = truth[place], predictions[place]
     plus, apparent = resampled_plus(*cases, losses, counts == 0, pairs)
     in_bag = np.sum(counts * losses[1:], axis=1) / counts.sum(axis=1)
     return Resampled(plus, apparent, in_bag)
-
-
-def read_samples(
-    inputs: Inputs, n_resamples: list[int], root: SeedSequence
-) -> tuple[list[Resampled], int, int]:
-    """Fit samples and their resamples; return what each says, and the fits done and failed."""
-    codes = None if inputs.target.classes is None else inputs.target.codes
-    check_class_sizes(inputs.target.classes, codes)
-    resampler = Resampler(inputs.units, inputs.target, root)
-    plan = double_bootstrap(resampler, n_resamples)
-    answers, found, n_failed = fit_each(inputs, plan), [], 0
-    for number, n in enumerate(n_resamples):
-        part = list(islice(answers, 1 + n))
-        n_failed += part.count(None)
-        found.append(read_sample(inputs, resampler, number, part))
-    for _ in answers:  # nothing is left, but at its end the generator warns of failed fits
-        pass
-    check_enough(inputs, np.array([found[0].plus]), 1)
-    return found, plan.n_fits, n_failed
-
-
-def run_location_shifted(inputs: Inputs, root: SeedSequence, settings: Settings) -> Outcome:
-    """Shift the in-bag errors by what the resubstitution error lacks; too short: B + 1 fits."""
-    n_resamples = _checks.check_count("n_resamples", settings["n_resamples"], 2)
-    ((plus, apparent, in_bag),), n_fits, n_failed = read_samples(inputs, [n_resamples], root)
-    draws = in_bag + (plus - apparent)
-    (loss,) = inputs.losses
-    found = find(loss, plus, spread_of(draws), draws, untested_losses(inputs))
-    return Outcome([found], n_fits, n_failed)
-
-
-def run_two_stage(inputs: Inputs, root: SeedSequence, settings: Settings) -> Outcome:
-    """Estimate again in resamples of the data, by theirs; too short: B (b + 2) + 1 fits."""
-    n_resamples = _checks.check_count("n_resamples", settings["n_resamples"], 2)
-    n_inner = _checks.check_count("n_inner_resamples", settings["n_inner_resamples"])
-    sizes = [n_resamples] + [n_inner] * n_resamples
-    (whole, *again), n_fits, n_failed = read_samples(inputs, sizes, root)
-    draws = np.array([each.plus for each in again])
-    check_enough(inputs, draws, 2)
-    (loss,) = inputs.losses
-    found = find(loss, whole.plus, spread_of(draws), draws, untested_losses(inputs))
-    return Outcome([found], n_fits, n_failed)
-
-
-def spread_of(draws: np.ndarray) -> float:
-    """Return the standard deviation of the draws that are defined, 0 for a single one."""
-    defined = draws[np.isfinite(draws)]
-    return float(np.std(defined, ddof=1)) if len(defined) > 1 else 0.0
 
 
 class BootstrapSplit(MetadataRequester):

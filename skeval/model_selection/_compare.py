@@ -907,12 +907,12 @@ class ComparedPredictions:
             else:
                 spread = spread_between(moved.T, units.codes, weight)
                 covariance, degrees = spread.covariance, spread.degrees_of_freedom
-                together = spread.details
+                together = spread.groups
             noise = ((scores - (mean @ scores)[self.runs]) ** 2) @ weight**2
         elif self._are_areas:
             of_runs, spread, _ = self.areas()
             values, covariance = mean @ of_runs, mean @ spread.covariance @ mean.T
-            degrees, together = spread.degrees_of_freedom, spread.details
+            degrees, together = spread.degrees_of_freedom, spread.groups
         else:
             draws = self.draws()
             of_runs, values = draws.values, mean @ draws.values

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -84,6 +84,11 @@ class Difference(Estimate):
     scope: str = ""
     greater_is_better: bool = True
     claim: Claim = field(default=BETTER, repr=False)
+
+    _known: ClassVar[tuple[str, ...]] = (
+        *("a", "b", "statistic", "pvalue", "alternative", "level", "scope", "greater_is_better"),
+        "claim",
+    )
 
     @property
     def conclusion(self) -> str:

@@ -157,6 +157,7 @@ class Pair(NamedTuple):
     details: dict[str, Any]
     replicates: np.ndarray = np.empty(0)
     allow_point: bool = False
+    groups: Mapping[str, Any] = MappingProxyType({})
 
 
 class Findings(NamedTuple):
@@ -351,6 +352,7 @@ def compare(source: Source, method: str, question: Question) -> Comparison:
             n_samples=source.n_samples,
             replicates=pair.replicates,
             allow_point=pair.allow_point,
+            **pair.groups,
             details={"pvalue_alone": pair.test.pvalue} | pair.details,
             claim=row.claim,
             **shared,
@@ -428,11 +430,13 @@ def judge_right(counted: Right, question: Question) -> Findings:
         only_a, only_b = int(both[a, a] - both[a, b]), int(both[b, b] - both[a, b])
         if counted.group is None:
             test, form = paired.mcnemar(only_a, only_b, n, question.alternative)
-            told = {"form": form, "only_a": only_a, "only_b": only_b}
+            groups: dict[str, Any] = {}
         else:
             test, spread = paired.grouped_mcnemar(counted, a, b, question.alternative)
-            told = {"form": "t", "only_a": only_a, "only_b": only_b, **spread.details}
-        return Pair(float(counted.rates[a] - counted.rates[b]), test, "mcnemar", told)
+            form, groups = "t", spread.groups
+        details = {"form": form, "only_a": only_a, "only_b": only_b}
+        value = float(counted.rates[a] - counted.rates[b])
+        return Pair(value, test, "mcnemar", details, groups=groups)
 
     return Findings(counted.rates, judge)
 
@@ -463,8 +467,8 @@ def judge_areas(areas: Areas, question: Question) -> Findings:
         two, degrees = [a, b], spread.degrees_of_freedom
         known = spread.covariance[np.ix_(two, two)]
         test = paired.paired_delong(values[two], known, question.alternative, degrees)
-        told = {"paired": of_same_samples, **spread.details}
-        return Pair(float(values[a] - values[b]), test, "delong", told)
+        details, groups = {"paired": of_same_samples}, spread.groups
+        return Pair(float(values[a] - values[b]), test, "delong", details, groups=groups)
 
     return Findings(values, judge)
 
@@ -520,7 +524,7 @@ def judge_joint(joint: Joint, question: Question) -> Findings:
         limits = partial(intervals.normal_interval, float(centres[at]), error, **options)
         test = PairedTest(error, float(statistics[at]), float(pvalues[at]), limits)
         details = {"pvalue_alone": float(alone[at])}
-        return Pair(float(differences[at]), test, "max_t", details)
+        return Pair(float(differences[at]), test, "max_t", details, groups=joint.together)
 
     each = describe_each(joint, question.confidence_level, np.random.default_rng(question.root))
     return Findings(values, judge, each, alone=level)
@@ -550,7 +554,7 @@ def describe_each(
             size = intervals.effective_size(value, error, n, joint.n_groups)
             ends.append(intervals.wilson_interval(value * size, size, confidence_level, **student))
     lows, highs = np.array(ends).T
-    return {"standard_errors": errors, "lows": lows, "highs": highs, **joint.together}
+    return {"standard_errors": errors, "lows": lows, "highs": highs}
 
 
 def keep_level(confidence_level: float) -> float:

@@ -287,23 +287,22 @@ def _plan_groups(
 
     They are those at hand unless others are given; None for none.
     """
-    known = {**comparison.details, **found.details}
     is_given = group_size is not None or correlation is not None
-    splits = "split_scores" in known
+    splits = "split_scores" in comparison.details
     if is_given and (splits or comparison.method in ("bootstrap", "permutation")):
         raise ValueError(
             f"group_size and intraclass_correlation must be None for method={comparison.method!r}, "
             "whose result does not say how it varies by groups; 'max_t', 'mcnemar' and 'delong' do."
         )
-    together = known.get("intraclass_correlation")
-    if together is None or found.n_samples is None or splits:
+    together, n_groups = found.intraclass_correlation, found.n_groups
+    if together is None or n_groups is None or found.n_samples is None or splits:
         design = read_design(group_size, correlation)
         return design, 1.0 if design is None else design.effect
-    if np.ndim(together):
+    if isinstance(together, tuple):
         raise ValueError(
             "comparison must not be of crossed groups: a larger study may have more of either kind."
         )
-    at_hand = Design(found.n_samples / known["n_groups"], float(together))
+    at_hand = Design(found.n_samples / n_groups, float(together))
     planned = make_design(
         at_hand.size if group_size is None else group_size,
         at_hand.correlation if correlation is None else correlation,

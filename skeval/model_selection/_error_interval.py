@@ -1,11 +1,11 @@
-"""One interval of the error of any procedure, and of any of its scores."""
+"""One interval for the error of any procedure, and for any of its scores."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from numbers import Integral
+from inspect import signature
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,24 +14,34 @@ from sklearn.base import is_classifier
 from sklearn.metrics import get_scorer_names
 
 from skeval._inference.errors import n_units
-from skeval._inference.estimate import CAUTION, Estimate, Results
-from skeval._inference.intervals import Finding, give_no_limits, make_limits, mirrored
-from skeval._inference.ordered import time_units
+from skeval._inference.estimate import ErrorEstimate, Estimate, Results
+from skeval._inference.intervals import give_no_limits, mirrored
 from skeval._resampling.fit_loop import fit_each, score_each
 from skeval._resampling.fit_outputs import FitOutput
 from skeval._resampling.fit_params import Params, read_weight
 from skeval._resampling.fit_request import FitRequest, find_response_method
 from skeval._resampling.inputs import Inputs, validate_inputs
 from skeval._resampling.losses import Loss, LossLike, resolve_loss
+from skeval._resampling.plans import ResamplingPlan
 from skeval._resampling.predictions import Predictions, collect_predictions
-from skeval._resampling.sampling_units import SamplingUnits, UnitKind
-from skeval._resampling.splitters import draws_anew
 from skeval.metrics._scorers import range_of, read_scoring, row_of_scorer
 from skeval.metrics._table import BINARY, REPORTED
-from skeval.model_selection import _interval_methods
-from skeval.model_selection._estimates import Outcome, Settings, conclude, find, untested_losses
 from skeval.model_selection._fold_metrics import measure_metrics
-from skeval.model_selection._interval_methods import AUTO, ERROR_METHODS, Design, MeansRule
+from skeval.model_selection._interval_methods import (
+    AUTO,
+    ERROR_METHODS,
+    FOR_ANY_SCORE,
+    WITHOUT_HOLDOUT,
+    WITHOUT_WEIGHTS,
+    FitMeans,
+    RepeatedFolds,
+    average_repeats,
+    average_subsamples,
+    average_tested,
+    count_in_time,
+    find_inflation,
+    plan_repeats,
+)
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
 
@@ -60,7 +70,7 @@ def error_interval(
     verbose: int = 0,
     memory: Any = None,
     error_score: float | str = "raise",
-) -> Estimate:
+) -> ErrorEstimate:
     r"""Return the error that a procedure will make on new samples, with a confidence interval.
 
     Every published method, and one of ours, behind one function. With `e_i` the losses of tested
@@ -76,7 +86,7 @@ def error_interval(
       variance and does not divide :math:`2 n / (\kappa - 1)`, except for losses of probabilities.
       The index is not used if the largest losses do not fit a power law. If the upper 95 % limit
       were more than 20 times the estimate, there is no interval: it is nan, and the result says
-      why (``details["no_interval"]``). The inflation is :math:`f = 1.15 + 8 / n + 1 / (2 R)`, or
+      why (`no_interval`). The inflation is :math:`f = 1.15 + 8 / n + 1 / (2 R)`, or
       :math:`1 + \delta` if that is larger and :math:`\delta` exceeds its noise, where
       :math:`\delta` is what losses share because one model tests them, estimated from the repeats
       (Notes); with `groups`, and with one repeat, f is 1.55 + .45 / `R`.
@@ -184,18 +194,13 @@ def error_interval(
 
     Returns
     -------
-    Estimate
+    ErrorEstimate
         `replicates` holds what was averaged, or whose quantiles make the interval: errors of folds,
         subsamples, repeats or resamples; of "holdout" the losses. `interval` has the form that
         suits the loss and the method; ``confidence_interval(method=)`` takes all of
-        `interval_methods`: those of `cross_val_error`, "t" in place of "normal" where Student's
-        quantile is taken, and "quantile" (of the replicates) for the two bootstraps with
-        quantiles. `details` has "n_fits", "effective_n_samples" (the number of independent samples
-        whose mean loss would have this standard error; None where the method does not tell it),
-        "n_groups" (the units that were counted; None where samples are independent),
-        "degrees_of_freedom" (of Student's quantile; None where it is the normal one), "parameters"
-        (of the method), "loss", and if there is no interval, "no_interval": "few_large_losses",
-        "few_groups" or "unstable_models".
+        `interval_methods`: those of `cross_val_error`, "t" in place of "normal" for Student's
+        quantile, and "quantile" (of the replicates) for the two bootstraps with quantiles.
+        `parameters` are those of the method, and `no_interval` is a reason if there is no interval.
 
     Raises
     ------
@@ -309,131 +314,81 @@ def error_interval(
     >>> print(result.confidence_interval(0.9))
     [0.0298, 0.0608] (90 %, jeffreys)
     """
-    _checks.check_confidence_level(confidence_level)
     method = _checks.check_option("method", method, ("auto", *ERROR_METHODS))
     method = AUTO if method == "auto" else method
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
+    run |= {"confidence_level": confidence_level}
     inputs = validate_inputs(
         estimator, X, y, groups, loss=loss, params=params, method=method, **run
     )
     inputs = inputs.with_options(weight=read_positive_weight(inputs, sample_weight))
-    given = {
-        "cv": cv,
-        "n_folds": n_folds,
-        "n_repeats": n_repeats,
-        "n_pairs": n_pairs,
-        "test_size": test_size,
-        "n_resamples": n_resamples,
-        "n_inner_resamples": n_inner_resamples,
-        "variance": variance,
-    }
-    given = {name: value for name, value in given.items() if value is not None}
-    if method != AUTO:
-        row, root = ERROR_METHODS[method], _checks.root_seed(random_state)
-        settings = _interval_methods.resolve_settings(inputs, row, given)
-        return conclude_row(inputs, row.run(inputs, root, settings), settings, confidence_level)
-    design = plan_answer(inputs, given.pop("cv", None), given, random_state)
-    answers = list(fit_each(design.inputs, design.plan))
-    return find_answer(design, answers, confidence_level)
-
-
-def plan_answer(
-    inputs: Inputs, cv: Any, given: dict[str, Any], random_state: RandomStateLike
-) -> Design:
-    """Return the folds of the answer: as many as were asked for, or those that were given."""
-    if cv is not None and "n_folds" in given:
-        raise ValueError(f"n_folds must be None where cv is given, got {given['n_folds']!r}.")
-    if isinstance(cv, Integral):
-        given = given | {"n_folds": _checks.check_count("cv", cv, 2)}
-    root = _checks.root_seed(random_state)
-    settings = _interval_methods.resolve_settings(
-        inputs, _interval_methods.find_method(inputs.method), given
+    parameters = take_parameters(
+        method,
+        cv=cv,
+        n_folds=n_folds,
+        n_repeats=n_repeats,
+        n_pairs=n_pairs,
+        test_size=test_size,
+        n_resamples=n_resamples,
+        n_inner_resamples=n_inner_resamples,
+        variance=variance,
     )
-    if cv is None or isinstance(cv, Integral):
-        return Design(
-            inputs, _interval_methods.plan_repeats(inputs, root, settings), settings, None
-        )
-    _checks.check_count("n_repeats", settings["n_repeats"])
-    if "n_repeats" in given and not draws_anew(cv):
-        raise ValueError(
-            "n_repeats must be None where the folds of cv are taken as they are; a splitter with "
-            f"shuffle=True is drawn anew. Got n_repeats={given['n_repeats']!r}, cv={cv!r}."
-        )
-    return _interval_methods.read_design(inputs, cv, root, settings)
+    return ERROR_METHODS[method](inputs, _checks.root_seed(random_state), **parameters)
 
 
-def count_in_time(design: Design, answers: Sequence[FitOutput | None]) -> Design:
-    """Return a design whose units are blocks of time, if its folds keep the order of the samples.
-
-    Where neighbours err so much alike that the samples are worth too few blocks, all are one unit,
-    which says nothing of how others vary. Samples that were not tested have no unit of their own.
-    """
-    if not design.ordered:
-        return design
-    inputs, known = design.inputs, [answer for answer in answers if answer is not None]
-    rows, n = np.concatenate([answer.rows for answer in known]), len(inputs.target)
-    losses = np.concatenate([inputs.loss_values(inputs.loss, each) for each in known])
-    unit = time_units(np.bincount(rows, losses, n), np.bincount(rows, minlength=n))
-    n_blocks = int(unit.max()) + 1
-    cases = SamplingUnits(unit, np.zeros(n_blocks, dtype=np.intp), n_blocks, UnitKind.TIME_BLOCK)
-    return design._replace(inputs=inputs.with_options(counted=cases))
+def take_parameters(method: str, **parameters: Any) -> dict[str, Any]:
+    """Return the parameters that are not None; raise if the method does not take one of them."""
+    takes = signature(ERROR_METHODS[method]).parameters
+    parameters = {name: value for name, value in parameters.items() if value is not None}
+    for name, value in parameters.items():
+        if name not in takes:
+            known = [known for known in takes if known not in ("inputs", "root", "measure")]
+            raise ValueError(
+                f"{name} is no parameter of method={method!r}, which takes "
+                f"{' and '.join(known) or 'no parameters'}; got {value!r}."
+            )
+    return parameters
 
 
-def find_answer(
-    design: Design, answers: list[FitOutput | None], confidence_level: float
-) -> Estimate:
-    """Return what the answers of the fits of a design say of the error."""
-    design = count_in_time(design, answers)
-    outcome = _interval_methods.outcome_of_repeats(design.inputs, design.plan, answers)
-    return conclude_row(design.inputs, outcome, design.settings, confidence_level)
-
-
-def conclude_row(
-    inputs: Inputs, outcome: Outcome, settings: Settings, confidence_level: float
-) -> Estimate:
-    """Return the estimate of a method with its parameters; it counts the units of the inputs."""
-    if outcome.n_groups is None and inputs.units.kind is not UnitKind.SAMPLE:
-        outcome = outcome._replace(n_groups=inputs.units.n_groups)
-    row = _interval_methods.find_method(inputs.method)
-    told = {name: settings[name] for name in settings if name in row.defaults and name != "cv"}
-    return conclude(inputs, outcome, confidence_level, form=row.form, settings=told)
-
-
-def read_answers(
-    design: Design, answers: list[FitOutput | None], confidence_level: float
-) -> tuple[Estimate, Predictions]:
-    """Return what the answers of a design say of the error, and the predictions in them."""
-    design = count_in_time(design, answers)
-    inputs, plan = design.inputs, design.plan
-    inflation = _interval_methods.find_inflation(inputs, plan, answers, inputs.loss)
-    found = collect_predictions(inputs, answers, plan, inflation)
-    return find_answer(design, answers, confidence_level), found
+def collect_repeats(
+    folds: RepeatedFolds, outputs: Sequence[FitOutput | None]
+) -> tuple[ErrorEstimate, Predictions]:
+    """Return the error of repeated folds, and their out-of-fold predictions."""
+    folds = count_in_time(folds, outputs)
+    inflation = find_inflation(folds.inputs, folds.plan, outputs)
+    predictions = collect_predictions(folds.inputs, outputs, folds.plan, inflation)
+    return average_repeats(folds, outputs), predictions
 
 
 def error_of_some(
-    inputs: Inputs, found: Predictions, whole: Estimate, chosen: np.ndarray
-) -> Estimate:
-    """Return the error of some samples, by the models that made the error of all."""
+    inputs: Inputs, predictions: Predictions, whole: ErrorEstimate, chosen: np.ndarray
+) -> ErrorEstimate:
+    """Return the error on some samples, by the models that made the error on all."""
     repeats = []
-    for answers in found.repeats:
-        part = answers & chosen[found.row]
+    for of_repeat in predictions.repeats:
+        part = of_repeat & chosen[predictions.row]
         if part.any():
-            repeats.append(inputs.count(found.row[part], found.loss[part]))
-    kept = np.unique(found.row[chosen[found.row]])
-    stand_in = inputs.count(kept, np.zeros(len(kept)))
-    told = whole.details
-    n_groups = None if told["n_groups"] is None else n_units(stand_in)
-    made = _interval_methods.find_repeated(inputs.loss, repeats, stand_in, found.inflation)
-    outcome = Outcome([made], told["n_fits"], whole.n_failed, len(kept), n_groups)
-    return conclude_row(inputs, outcome, told["parameters"], whole.confidence_level)
+            repeats.append(inputs.count(predictions.row[part], predictions.loss[part]))
+    kept = np.unique(predictions.row[chosen[predictions.row]])
+    tested = inputs.count(kept, np.zeros(len(kept)))
+    return average_tested(
+        inputs,
+        repeats,
+        tested,
+        predictions.inflation,
+        n_groups=None if whole.n_groups is None else n_units(tested),
+        n_fits=whole.n_fits,
+        n_failed=whole.n_failed,
+        parameters=whole.parameters,
+    )
 
 
 def read_positive_weight(inputs: Inputs, sample_weight: Any) -> np.ndarray | None:
     """Return the weights of the samples, or None; raise where nothing would take them."""
     if sample_weight is None:
         return None
-    if not _interval_methods.find_method(inputs.method).takes_weights:
-        able = ", ".join(repr(name) for name, each in ERROR_METHODS.items() if each.takes_weights)
+    if inputs.method in WITHOUT_WEIGHTS:
+        able = ", ".join(repr(name) for name in ERROR_METHODS if name not in WITHOUT_WEIGHTS)
         raise ValueError(
             f"sample_weight must be None for method={inputs.method!r}, which draws samples in "
             f"proportion to their number; those that take weights are {able}."
@@ -480,7 +435,7 @@ def score_interval(
     verbose: int = 0,
     memory: Any = None,
     error_score: float | str = "raise",
-) -> Estimate | Results:
+) -> ErrorEstimate | Results:
     r"""Return the score that a procedure will have on new samples, with a confidence interval.
 
     Any scorer, or several from one set of fits. "repeated_cv" (ours) takes repeated
@@ -547,12 +502,11 @@ def score_interval(
 
     Returns
     -------
-    Estimate or dict
+    ErrorEstimate or dict
         An estimate; of several scores, one for each name. Its `name` is that of the score, that of
         a function with brackets behind it; `replicates` holds the scores of folds, subsamples or
-        repeats, and nothing of a score of all samples together; `details` has what those of
-        `error_interval` have, and "n_undefined", the number of fits that failed, or whose score is
-        undefined, which were left out.
+        repeats, and nothing of a score of all samples together; `n_undefined` is the number of
+        fits that failed, or whose score is undefined, which were left out.
 
     Raises
     ------
@@ -607,40 +561,32 @@ def score_interval(
       fits            100
       undefined       0
     """
-    _checks.check_confidence_level(confidence_level)
-    _checks.check_option("method", method, [m for m, row in ERROR_METHODS.items() if row.holds_out])
+    held_out = [name for name in ERROR_METHODS if name not in WITHOUT_WEIGHTS + WITHOUT_HOLDOUT]
+    _checks.check_option("method", method, held_out)
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
+    run |= {"confidence_level": confidence_level}
     inputs = validate_inputs(
         estimator, X, y, groups, with_loss=False, params=params, method=method, **run
     )
     inputs = inputs.with_options(weight=read_positive_weight(inputs, sample_weight))
     if scoring is None:
         scoring = "accuracy" if is_classifier(estimator) else "r2"
-    given = {
-        "n_folds": n_folds,
-        "n_repeats": n_repeats,
-        "n_pairs": n_pairs,
-        "test_size": test_size,
-        "variance": variance,
-    }
-    given = {name: value for name, value in given.items() if value is not None}
-    settings = _interval_methods.resolve_settings(inputs, ERROR_METHODS[method], given)
+    parameters = take_parameters(
+        method,
+        n_folds=n_folds,
+        n_repeats=n_repeats,
+        n_pairs=n_pairs,
+        test_size=test_size,
+        variance=variance,
+    )
     read_scoring(estimator, scoring)  # raises before anything is fitted
-    labels = label_parts(scoring)
-    root, means = _checks.root_seed(random_state), ERROR_METHODS[method].means
+    labels, root = label_parts(scoring), _checks.root_seed(random_state)
     if method == AUTO:
-        parts = scoring if isinstance(scoring, dict) else dict.fromkeys(labels, scoring)
-        if isinstance(scoring, list | tuple | set):
-            parts = dict(zip(labels, scoring, strict=True))
-        results = score_repeats(inputs, parts, labels, root, settings, confidence_level)
+        results = score_repeats(inputs, scoring, labels, root, parameters)
+    elif method in FOR_ANY_SCORE:
+        results = score_fits(inputs, scoring, labels, root, parameters)
     else:
-        if means is None:
-            outcome = score_losses(inputs, labels, root, settings)
-        else:
-            rule = means(inputs, root, settings)
-            found = score_each(inputs, rule.plan, scoring)
-            outcome = score_means(inputs, labels, found, rule)
-        results = score_results(inputs, labels, outcome, confidence_level, settings)
+        results = score_losses(inputs, labels, root, parameters)
     if isinstance(scoring, list | tuple | set | dict):
         return Results({name: results[name] for name in labels})
     return results.popitem()[1]
@@ -663,94 +609,127 @@ def label_of(part: Any, name: str) -> str:
     return part if isinstance(part, str) else f"{name}()"
 
 
-def score_means(
-    inputs: Inputs, labels: dict[str, str], scores: list[Any], rule: MeansRule
-) -> Outcome:
-    """Return what a method that needs no more than a score of each fit finds of each score."""
-    findings = []
+ANY = Loss("", np.subtract)
+"""Stands for the loss of a score that is no mean of losses: no bounds, and a normal interval."""
+
+
+def score_losses(
+    inputs: Inputs, labels: dict[str, str], root: SeedSequence, parameters: dict[str, Any]
+) -> dict[str, ErrorEstimate]:
+    """Return scores that are means of losses, by a method that needs single losses.
+
+    The fits of the first score serve all others.
+    """
+    losses = losses_of(inputs, labels)
+    inputs = inputs.with_options(finished=[])
+    results = {}
+    for (name, label), loss in zip(labels.items(), losses, strict=True):
+        of_loss = inputs.with_options(losses=(loss, *losses))
+        error = ERROR_METHODS[inputs.method](of_loss, root, **parameters)
+        results[name] = score_of_error(inputs, label, error)
+    return results
+
+
+def score_fits(
+    inputs: Inputs,
+    scoring: Any,
+    labels: dict[str, str],
+    root: SeedSequence,
+    parameters: dict[str, Any],
+) -> dict[str, ErrorEstimate]:
+    """Return scores by a method that needs only a number for each fit."""
+    scores: list[Any] = []
+
+    def measure(inputs: Inputs, plan: ResamplingPlan, name: str, label: str) -> FitMeans:
+        """Return a score of each fit as `FitMeans`; all scores come from the same fits."""
+        if not scores:
+            scores.extend(score_each(inputs, plan, scoring))
+        return take_score(scores, name, label)
+
+    results = {}
     for name, label in labels.items():
-        each = [s[name] if isinstance(s, dict) else s for s in scores]
-        several = next((s for s in each if isinstance(s, dict)), None)
-        if several is not None:
-            raise TypeError(
-                f"scoring must give one number by each scorer, {name!r} gave a dict with "
-                f"{', '.join(map(repr, several))}; give a dict of scorers instead."
-            )
-        values = np.array(each, dtype=float)
-        values[~np.isfinite(values)] = np.nan
-        student = rule.degrees_of_freedom
-        mean = find_mean_loss(label)
-        if mean is None:
-            value, standard_error, kept = rule.estimate(values)
-            findings.append(Finding(value, standard_error, kept, student))
-            continue
-        loss = resolve_loss(mean.loss, inputs.target)
-        estimate = rule.estimate(mean.best - values)
-        tested = untested_losses(inputs, rule.tested_share)
-        findings.append(find(loss, *estimate, tested, degrees_of_freedom=student))
-    return Outcome(findings, rule.plan.n_fits)
+        error = ERROR_METHODS[inputs.method](
+            inputs.with_options(losses=(loss_of_score(inputs, label),)),
+            root,
+            measure=partial(measure, name=name, label=label),
+            **parameters,
+        )
+        results[name] = score_of_error(inputs, label, error)
+    return results
+
+
+def loss_of_score(inputs: Inputs, label: str) -> Loss:
+    """Return the loss whose mean makes a score, or what stands for it."""
+    mean = find_mean_loss(label)
+    return ANY if mean is None else resolve_loss(mean.loss, inputs.target)
+
+
+def take_score(scores: list[Any], name: str, label: str) -> FitMeans:
+    """Return one score of each fit, or the mean loss that makes it; undefined scores are nan."""
+    of_name = [score[name] if isinstance(score, dict) else score for score in scores]
+    several = next((score for score in of_name if isinstance(score, dict)), None)
+    if several is not None:
+        raise TypeError(
+            f"scoring must give one number by each scorer, {name!r} gave a dict with "
+            f"{', '.join(map(repr, several))}; give a dict of scorers instead."
+        )
+    values = np.array(of_name, dtype=float)
+    values[~np.isfinite(values)] = np.nan
+    mean = find_mean_loss(label)
+    return FitMeans(values if mean is None else mean.best - values, np.nan, 0)
 
 
 def score_repeats(
     inputs: Inputs,
-    parts: dict[str, Any],
+    scoring: Any,
     labels: dict[str, str],
     root: SeedSequence,
-    settings: Settings,
-    confidence_level: float,
-) -> dict[str, Estimate]:
+    parameters: dict[str, Any],
+) -> dict[str, ErrorEstimate]:
     """Return the scores of repeated cross-validation by name, all from the same fits.
 
-    Means of losses are errors, as `error_interval` has them. What `measure_metrics` knows is of all
-    tested samples of a repeat together, and any other score the mean of those of the test sets.
+    Means of losses are errors, as in `error_interval`. Metrics of `measure_metrics` are of all
+    tested samples of a repeat together, and any other score is the mean over the test sets.
     """
-    known = {name: find_reported(inputs, label) for name, label in labels.items()}
+    parts = scoring if isinstance(scoring, dict) else dict.fromkeys(labels, scoring)
+    if isinstance(scoring, list | tuple | set):
+        parts = dict(zip(labels, scoring, strict=True))
+    reported = {name: find_reported(inputs, label) for name, label in labels.items()}
     errors = {name: label for name, label in labels.items() if find_mean_loss(label)}
-    others = {n: each for n, each in labels.items() if n not in errors and known[n] is None}
+    others = {n: label for n, label in labels.items() if n not in errors and reported[n] is None}
     losses = losses_of(inputs, errors)
+
+    # one set of fits, which also returns the other scores
     inputs = inputs.with_options(losses=(resolve_loss(None, inputs.target),))
-    rule = _interval_methods.repeated_rule(inputs, root, settings)
-    plan = rule.plan
-    left = {name: parts[name] for name in others}
-    asked = FitRequest()
-    if left:
-        asked = FitRequest(scorer=read_scoring(inputs.estimator, left), scoring=left)
-    answers = list(fit_each(inputs, plan, asked))
+    folds = plan_repeats(inputs, root, **parameters)
+    plan, request = folds.plan, FitRequest()
+    if others:
+        scorers = {name: parts[name] for name in others}
+        request = FitRequest(scorer=read_scoring(inputs.estimator, scorers), scoring=scorers)
+    outputs = list(fit_each(inputs, plan, request))
+
     results = {}
-    if errors:
-        outcome = _interval_methods.outcome_of_repeats(
-            inputs.with_options(losses=losses), plan, answers
-        )
-        results = score_results(inputs, errors, outcome, confidence_level, settings)
-    if left:
-        scores = [
-            np.nan if each is None or each.scores is None else each.scores[0] for each in answers
-        ]
-        outcome = score_means(inputs, others, scores, rule)
-        results |= score_results(inputs, others, outcome, confidence_level, settings)
+    for (name, label), loss in zip(errors.items(), losses, strict=True):
+        of_loss = folds._replace(inputs=inputs.with_options(losses=(loss,)))
+        results[name] = score_of_error(inputs, label, average_repeats(of_loss, outputs))
+    scores = [np.nan if one is None or one.scores is None else one.scores[0] for one in outputs]
+    shown = {"n_folds": plan.n_folds, "n_repeats": plan.n_repeats}
+    for name, label in others.items():
+        of_score = inputs.with_options(losses=(loss_of_score(inputs, label),))
+        means, ratio = take_score(scores, name, label), 1 / (plan.n_folds - 1)
+        error = average_subsamples(of_score, means, ratio, shown)
+        results[name] = score_of_error(inputs, label, error)
     if len(results) < len(labels):
-        inflation = _interval_methods.find_inflation(inputs, plan, answers, inputs.loss)
-        found = collect_predictions(inputs, answers, plan, inflation)
-        measured = measure_metrics(found, confidence_level)
-        told = {
-            "n_groups": inputs.units.n_groups,
-            "effective_n_samples": None,
-            "n_fits": len(answers),
-            "n_undefined": answers.count(None),
-            "degrees_of_freedom": None,
-            "parameters": settings,
-        }
-        unknown = Estimate(
-            name="",
-            value=np.nan,
-            standard_error=np.nan,
-            method=AUTO,
-            limits={"none": give_no_limits},
-        )
+        inflation = find_inflation(inputs, plan, outputs)
+        predictions = collect_predictions(inputs, outputs, plan, inflation)
+        metrics = measure_metrics(predictions, inputs.confidence_level)
         for name in labels.keys() - results.keys():
-            warn_left_out(labels[name], answers.count(None), len(answers))
-            one = measured.get(known[name] or "", unknown)
-            results[name] = name_score(one, labels[name], len(inputs.target), told)
+            warn_left_out(labels[name], outputs.count(None), len(outputs))
+            metric = metrics.get(reported[name] or "")
+            result = score_of_metric(inputs, labels[name], metric)
+            results[name] = replace(
+                result, n_fits=plan.n_fits, n_undefined=outputs.count(None), parameters=shown
+            )
     return results
 
 
@@ -773,27 +752,31 @@ def find_reported(inputs: Inputs, label: str) -> str | None:
     return f"{each.name}, {classes[1]}" if each.of_class else each.name
 
 
-def name_score(measured: Estimate, label: str, n_samples: int, details: dict[str, Any]) -> Estimate:
-    """Return a metric of out-of-fold predictions as the score of this name; larger is better."""
-    value, limits = measured.value, dict(measured.limits)
+def score_of_metric(inputs: Inputs, label: str, metric: Estimate | None) -> ErrorEstimate:
+    """Return a metric of out-of-fold predictions as a score; larger is better."""
+    value, standard_error, limits = np.nan, np.nan, {"none": give_no_limits}
+    if metric is not None:
+        value, standard_error, limits = metric.value, metric.standard_error, dict(metric.limits)
     if label.startswith("neg_"):
         value = -value
         limits = {form: partial(mirrored, 0.0, ends) for form, ends in limits.items()}
-    if not np.isfinite(measured.interval.low):
+    result = ErrorEstimate(
+        name=label,
+        value=value,
+        standard_error=standard_error,
+        method=AUTO,
+        limits=limits,
+        n_samples=len(inputs.target),
+        n_groups=inputs.units.n_groups,
+        confidence_level=inputs.confidence_level,
+        bounds=range_of(label),
+    )
+    if not np.isfinite(result.interval.low):
         _checks.warn_undefined(
             f"scoring {label!r} is {value:.4g} and has no interval: it is undefined for these "
             "answers, or the same for all answers like them."
         )
-    return replace(
-        measured,
-        name=label,
-        value=value,
-        method=AUTO,
-        limits=limits,
-        n_samples=n_samples,
-        details=details,
-        bounds=range_of(label),
-    )
+    return result
 
 
 def losses_of(inputs: Inputs, labels: dict[str, str]) -> tuple[Loss, ...]:
@@ -806,33 +789,11 @@ def losses_of(inputs: Inputs, labels: dict[str, str]) -> tuple[Loss, ...]:
             raise ValueError(
                 f"scoring must be {', '.join(map(repr, known))} for method={inputs.method!r}, "
                 f"which needs losses of single samples, got {label!r}; methods for any score are "
-                f"{', '.join(repr(m) for m, row in ERROR_METHODS.items() if row.means)}."
+                f"{', '.join(map(repr, FOR_ANY_SCORE))}."
             )
         asked = f"scoring={label!r}"
         losses.append(resolve_loss(mean.loss, inputs.target, inputs.estimator, asked))
     return tuple(losses)
-
-
-def score_losses(
-    inputs: Inputs, labels: dict[str, str], root: SeedSequence, settings: Settings
-) -> Outcome:
-    """Run a method that needs the losses of single samples."""
-    inputs = inputs.with_options(losses=losses_of(inputs, labels))
-    return ERROR_METHODS[inputs.method].run(inputs, root, settings)
-
-
-def score_results(
-    inputs: Inputs,
-    labels: dict[str, str],
-    outcome: Outcome,
-    confidence_level: float,
-    settings: Settings,
-) -> dict[str, Estimate]:
-    """Return what was found of each score by name."""
-    return {
-        name: score_result(inputs, label, found, outcome, confidence_level, settings)
-        for (name, label), found in zip(labels.items(), outcome.findings, strict=True)
-    }
 
 
 def warn_left_out(label: str, n_undefined: int, n_fits: int) -> None:
@@ -844,44 +805,25 @@ def warn_left_out(label: str, n_undefined: int, n_fits: int) -> None:
         )
 
 
-def score_result(
-    inputs: Inputs,
-    label: str,
-    found: Finding,
-    outcome: Outcome,
-    confidence_level: float,
-    settings: Settings,
-) -> Estimate:
-    """Return what was found of one score; where that is a loss, the mirrored intervals of it."""
-    classes, df = inputs.target.classes, found.degrees_of_freedom
-    bounds = range_of(label, None if classes is None else len(classes))
-    limits = make_limits(found, "", bounds=bounds)
-    mean = find_mean_loss(label)
+def score_of_error(inputs: Inputs, label: str, error: ErrorEstimate) -> ErrorEstimate:
+    """Return a score from the mean loss that makes it, or from the mean of the score itself."""
+    limits: Mapping[str, Any] = error.limits
+    value, replicates, mean = error.value, error.replicates, find_mean_loss(label)
     if mean is not None:
-        loss, best = mean
-        of_loss = make_limits(found, loss, first=ERROR_METHODS[inputs.method].form)
-        limits = {form: partial(mirrored, best, ends) for form, ends in of_loss.items()}
-        found = found._replace(value=best - found.value, replicates=best - found.replicates)
-    n_undefined = outcome.n_failed or int(np.isnan(found.replicates).sum())
-    warn_left_out(label, n_undefined, outcome.n_fits)
-    return Estimate(
+        value, replicates = mean.best - value, mean.best - replicates
+        limits = {form: partial(mirrored, mean.best, ends) for form, ends in limits.items()}
+    n_undefined = error.n_failed or int(np.isnan(replicates).sum())
+    warn_left_out(label, n_undefined, error.n_fits or 0)
+    classes = inputs.target.classes
+    return replace(
+        error,
         name=label,
-        value=found.value,
-        standard_error=found.standard_error,
-        method=inputs.method,
+        value=value,
+        replicates=replicates,
         limits=limits,
+        bounds=range_of(label, None if classes is None else len(classes)),
         n_samples=len(inputs.target),
-        n_failed=outcome.n_failed,
-        replicates=found.replicates,
-        details={
-            "n_groups": inputs.units.n_groups,
-            "effective_n_samples": found.n_effective,
-            "n_fits": outcome.n_fits,
-            "n_undefined": n_undefined,
-            "degrees_of_freedom": None if np.isinf(df) else df,
-            "parameters": settings,
-            **{k: v for k, v in found.details.items() if k in ("no_interval", CAUTION)},
-        },
-        confidence_level=confidence_level,
-        bounds=bounds,
+        n_groups=inputs.units.n_groups,
+        n_undefined=n_undefined,
+        loss="",
     )

@@ -1,8 +1,10 @@
-"""Estimates of the error: the form that they have, and those that need no more than folds.
+"""Error on the training samples, by one cross-validation, and by perturbation resampling.
 
-Resubstitution is the error on the samples that the estimator was fitted on; cross-validation that
-on held-out folds, of which leave-one-out has as many as samples; perturbation repeats either under
-random weights of the samples.
+Resubstitution is the error on the samples that the estimator was fitted to; cross-validation is
+that on held-out folds, and leave-one-out has a fold for each sample. Perturbation repeats either of
+them under random weights of the samples.
+
+Each method is a function from validated inputs, a seed and its parameters to an estimate.
 """
 
 from __future__ import annotations
@@ -10,16 +12,23 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.random import SeedSequence
 from sklearn.model_selection import LeaveOneGroupOut, LeaveOneOut
 
 from skeval._inference import intervals
-from skeval._inference.errors import SINGLE_INFLATION, TestLosses, spread_of_mean, worth
-from skeval._inference.estimate import Estimate
-from skeval._inference.intervals import DRAWN, Finding, Spread
+from skeval._inference.errors import (
+    SINGLE_INFLATION,
+    Kind,
+    TestLosses,
+    effective_samples,
+    error_estimate,
+    spread_of_mean,
+)
+from skeval._inference.estimate import ErrorEstimate, PerturbationEstimate
+from skeval._inference.intervals import DRAWN, Spread
 from skeval._inference.ordered import time_units
 from skeval._resampling.fit_loop import Outputs, run_plan
 from skeval._resampling.fit_outputs import FitOutput
@@ -30,175 +39,103 @@ from skeval._resampling.fit_params import (
     weight_parameters,
 )
 from skeval._resampling.inputs import Inputs, validate_inputs
-from skeval._resampling.losses import Loss, LossLike, mean_of_tested
+from skeval._resampling.losses import LossLike, mean_of_tested
 from skeval._resampling.plans import PlanBlock, ResamplingPlan, concatenate_blocks, whole_plan
-from skeval._resampling.sampling_units import units_of
 from skeval._resampling.splitters import Folds, KeptFolds, fold_plan, keeps_order, resolve_folds
 from skeval._resampling.target import Target
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
-from skeval.utils._text import mean_loss_name, write_number
+from skeval.utils._text import write_number
 
 INFLATED = "inflated"
-"""The form of an interval by the inflated variance of one cross-validation."""
-
-Settings = dict[str, Any]
-"""The parameters of a method, by name."""
+"""Interval with the inflated variance of one cross-validation."""
 
 
-class Outcome(NamedTuple):
-    """What a method finds for each loss, and from what.
-
-    Attributes
-    ----------
-    findings : list of Finding
-    n_fits, n_failed : int
-    n_tested : int or None
-        Number of samples that the findings are of; None for all.
-    n_groups : int or None
-        Number of groups whose losses were added up; None where none were.
-    form : str
-        The form of the interval, where it is not that of the method.
-    """
-
-    findings: list[Finding]
-    n_fits: int
-    n_failed: int = 0
-    n_tested: int | None = None
-    n_groups: int | None = None
-    form: str = ""
-
-
-def find_error(
-    error: float,
+def estimate_error(
+    inputs: Inputs,
+    value: float,
     standard_error: float,
     replicates: np.ndarray,
-    n_samples: float,
-    n_groups: int | None = None,
-    loss: str = "zero_one",
-) -> Finding:
-    """Return what was found of an error, in so many samples of equal weight, or in groups."""
-    df = np.inf if n_groups is None else n_groups - 1.0
-    n = None
-    if loss == "zero_one":
-        n = intervals.effective_size(error, standard_error, n_samples, n_groups)
-    return Finding(error, standard_error, replicates, df, n)
+    *,
+    kind: type[Kind] = ErrorEstimate,  # type: ignore[assignment]
+    **fields: Any,
+) -> Kind:
+    """Return the estimate of a method; by default all samples, and groups, were used."""
+    shared = {"n_samples": len(inputs.target), "n_groups": inputs.n_groups}
+    return error_estimate(
+        value,
+        float(standard_error),
+        loss=inputs.loss.name,
+        kind=kind,
+        method=inputs.method,
+        replicates=replicates,
+        confidence_level=inputs.confidence_level,
+        **(shared | fields),
+    )
 
 
-def find_mean(
-    error: float, spread: Spread, replicates: np.ndarray, n_samples: float, loss: str
-) -> Finding:
-    """Return what was found of a mean loss, with what it tells of groups."""
-    found = find_error(error, spread.error, replicates, n_samples, spread.n_groups, loss)
-    details = {k: v for k, v in spread.details.items() if k != "n_groups"}
-    return found._replace(degrees_of_freedom=spread.degrees_of_freedom, details=details)
+def size_of_error(
+    inputs: Inputs, value: float, standard_error: float, n_samples: float, n_groups: int | None
+) -> float | None:
+    """Return the effective number of samples of an error rate; None for other losses."""
+    if inputs.loss.name != "zero_one":
+        return None
+    return intervals.effective_size(value, standard_error, n_samples, n_groups)
+
+
+def estimate_from_spread(
+    inputs: Inputs, value: float, spread: Spread, replicates: np.ndarray, size: float, **fields: Any
+) -> ErrorEstimate:
+    """Return the estimate of a method whose losses have this spread; `size` counts weights."""
+    standard_error, n_groups = spread.error, spread.n_groups
+    shared: dict[str, Any] = {
+        "degrees_of_freedom": spread.degrees_of_freedom,
+        "effective_n_samples": size_of_error(inputs, value, standard_error, size, n_groups),
+        "n_groups": None,
+        **spread.groups,
+    }
+    return estimate_error(inputs, value, standard_error, replicates, **(shared | fields))
+
+
+def estimate_from_losses(
+    inputs: Inputs,
+    value: float,
+    standard_error: float,
+    replicates: np.ndarray,
+    tested: TestLosses,
+    variance: float = np.nan,
+    *,
+    inflation: float = 1.0,
+    binomial: bool = True,
+    **fields: Any,
+) -> ErrorEstimate:
+    """Return the estimate of a method that averages losses.
+
+    `tested` are these losses, or `untested_losses` with their weights and units. `variance` is
+    that of a single loss; for 0-1 loss it is ``value (1 - value)`` if `binomial`.
+    """
+    value = float(np.clip(value, *intervals.bounds_of(inputs.loss.name)))
+    if binomial and inputs.loss.name == "zero_one":
+        variance = value * (1 - value)
+    effective = effective_samples(tested, variance, standard_error, inflation)
+    shared = {"effective_n_samples": effective}
+    return estimate_error(inputs, value, standard_error, replicates, **(shared | fields))
+
+
+def untested_losses(inputs: Inputs, share: float = 1.0) -> TestLosses:
+    """Return losses of 0 for a share of the units, with their weights and units."""
+    counted = inputs.units.unit < int(share * inputs.units.n_units)
+    return inputs.count(np.flatnonzero(counted), np.zeros(counted.sum()))
 
 
 def check_enough(inputs: Inputs, values: np.ndarray, least: int) -> None:
-    """Raise unless so many values are defined: fits may have failed, scores be undefined."""
+    """Raise if too few values are defined, because fits failed or scores are undefined."""
     n = int(np.isfinite(values).sum())
     if n < least:
         raise ValueError(
             f"estimator must succeed more often for method={inputs.method!r}: of {len(values)} "
             f"numbers that it needs, {n} are defined, and {least} must be."
         )
-
-
-def completed(answers: list[FitOutput | None]) -> list[FitOutput]:
-    """Return the answers of the fits that did not fail."""
-    return [answer for answer in answers if answer is not None]
-
-
-def untested_losses(inputs: Inputs, share: float = 1.0) -> TestLosses:
-    """Return a stand-in for losses of a share of the units: weights and units alone count."""
-    counted = inputs.units.unit < int(share * inputs.units.n_units)
-    return inputs.count(np.flatnonzero(counted), np.zeros(counted.sum()))
-
-
-def find(
-    loss: Loss,
-    error: float,
-    standard_error: float,
-    replicates: np.ndarray,
-    tested: TestLosses,
-    *,
-    degrees_of_freedom: float = np.inf,
-    variance: float = np.nan,
-    binomial: bool = True,
-    inflation: float = 1.0,
-) -> Finding:
-    """Return what was found, with the number of independent samples that it is worth.
-
-    `tested` are the losses (or what stands for them) that the error is a mean of, `variance` that
-    of a single loss; that of 0-1 loss is ``error (1 - error)`` but for a `binomial` of False. Where
-    no loss varies, it is worth the number of units over `inflation`.
-    """
-    low, high = intervals.bounds_of(loss.name)
-    error = float(np.clip(error, low, high))
-    if loss.name == "zero_one" and binomial:
-        variance = error * (1 - error)
-    n_effective = None
-    if np.isfinite(variance) and np.isfinite(standard_error):
-        unvaried = worth(tested) if tested.unit is None else float(len(np.unique(tested.unit)))
-        most = worth(tested)
-        least = unvaried / inflation
-        n_effective = intervals.effective_number(variance, standard_error, most, least)
-    return Finding(error, float(standard_error), replicates, degrees_of_freedom, n_effective)
-
-
-def make_estimate(
-    found: Finding,
-    *,
-    method: str,
-    loss: str,
-    n_samples: int,
-    confidence_level: float,
-    form: str = "",
-    n_failed: int = 0,
-    n_groups: int | None = None,
-    **details: Any,
-) -> Estimate:
-    """Return what a method found of a mean loss, by default with an interval of a form."""
-    shared = {"loss": loss, "n_groups": n_groups, "effective_n_samples": found.n_effective}
-    return Estimate(
-        name=mean_loss_name(loss),
-        value=found.value,
-        standard_error=found.standard_error,
-        method=method,
-        limits=intervals.make_limits(found, loss, first=form),
-        n_samples=n_samples,
-        n_failed=n_failed,
-        replicates=found.replicates,
-        details={**shared, **found.details, **details},
-        confidence_level=confidence_level,
-        bounds=intervals.bounds_of(loss),
-    )
-
-
-def conclude(
-    inputs: Inputs,
-    outcome: Outcome,
-    confidence_level: float,
-    *,
-    form: str = "",
-    settings: Settings | None = None,
-) -> Estimate:
-    """Return the estimate of a method for the one loss of the inputs."""
-    (found,) = outcome.findings
-    df = found.degrees_of_freedom
-    return make_estimate(
-        found,
-        method=inputs.method,
-        loss=inputs.loss.name,
-        form=outcome.form or form,
-        n_samples=len(inputs.target) if outcome.n_tested is None else outcome.n_tested,
-        n_failed=outcome.n_failed,
-        n_groups=outcome.n_groups,
-        confidence_level=confidence_level,
-        n_fits=outcome.n_fits,
-        degrees_of_freedom=None if np.isinf(df) else df,
-        parameters={} if settings is None else settings,
-    )
 
 
 def resubstitution_error(
@@ -213,7 +150,7 @@ def resubstitution_error(
     confidence_level: float = 0.95,
     memory: Any = None,
     error_score: float | str = "raise",
-) -> Estimate:
+) -> ErrorEstimate:
     r"""Estimate the error on the training samples themselves.
 
     With :math:`e_i` the loss of sample `i` under the estimator fitted on all samples,
@@ -252,7 +189,7 @@ def resubstitution_error(
 
     Returns
     -------
-    Estimate
+    ErrorEstimate
         `replicates` holds the n losses; its intervals are those of `cross_val_error`, without
         "inflated". They describe the sampling of the n losses only, not the optimism.
 
@@ -276,30 +213,24 @@ def resubstitution_error(
     >>> resubstitution_error(KNeighborsClassifier(n_neighbors=1), X, y).value
     0.0
     """
-    _checks.check_confidence_level(confidence_level)
-    run = {"memory": memory, "error_score": error_score}
+    run = {"memory": memory, "error_score": error_score, "confidence_level": confidence_level}
     given = {"groups": groups, "sample_weight": sample_weight, "params": params}
     inputs = validate_inputs(estimator, X, y, loss=loss, method="resubstitution", **given, **run)
-    return conclude(inputs, run_resubstitution(inputs, _checks.root_seed(0), {}), confidence_level)
+    return resubstitution(inputs)
 
 
-def run_resubstitution(inputs: Inputs, root: SeedSequence, settings: Settings) -> Outcome:
+def resubstitution(inputs: Inputs, root: SeedSequence | None = None) -> ErrorEstimate:
     """Test on the samples of training, which gives no interval of the error: 1 fit."""
-    weights, findings = inputs.relative_weight, []
-    answered, n = answer_own_samples(inputs), len(inputs.target)
-    counted = np.ones(n) if weights is None else weights
-    size = n if weights is None else count_effective(weights)
-    unit = None if inputs.groups is None else units_of(inputs.target, inputs.groups).unit
-    for loss in inputs.losses:
-        losses = inputs.loss_values(loss, answered)
-        spread = intervals.spread_of_ratio(counted * losses, counted, unit)
-        error = float(np.average(losses, weights=weights))
-        findings.append(find_mean(error, spread, losses, size, loss.name))
-    return Outcome(findings, 1, n_groups=spread.n_groups)
+    losses, weights = inputs.loss_values(fit_to_all(inputs)), inputs.relative_weight
+    counted = np.ones(len(losses)) if weights is None else weights
+    spread = intervals.spread_of_ratio(counted * losses, counted, inputs.kept_together)
+    error = float(np.average(losses, weights=weights))
+    size = len(losses) if weights is None else count_effective(weights)
+    return estimate_from_spread(inputs, error, spread, losses, size, n_fits=1)
 
 
-def answer_own_samples(inputs: Inputs) -> FitOutput:
-    """Return what one fit on all samples answers to those samples."""
+def fit_to_all(inputs: Inputs) -> FitOutput:
+    """Return the predictions of one fit to all samples for these samples."""
     inputs = inputs.with_options(n_jobs=None, verbose=0)
     ((_, output),) = run_plan(inputs, whole_plan(len(inputs.target)))
     return output
@@ -321,7 +252,7 @@ def cross_val_error(
     verbose: int = 0,
     memory: Any = None,
     error_score: float | str = "raise",
-) -> Estimate:
+) -> ErrorEstimate:
     r"""Estimate the error by cross-validation: K-fold, repeated, stratified or leave-one-out.
 
     Every sample is predicted by an estimator that was fitted without it. Two averages exist, and
@@ -329,7 +260,7 @@ def cross_val_error(
 
     .. math:: CV = \frac{1}{n} \sum_{i=1}^{n} e_i ,
 
-    and the detail "fold_mean" is the mean of the fold errors. Smaller is better, 0 is best.
+    and `fold_mean` is the mean of the fold errors. Smaller is better, 0 is best.
 
     Parameters
     ----------
@@ -376,9 +307,9 @@ def cross_val_error(
 
     Returns
     -------
-    Estimate
-        `replicates` holds the error of each fold, nan where its fit failed; `details` has
-        "fold_mean", the "loss", and "n_groups", None where samples are independent.
+    ErrorEstimate
+        `replicates` holds the error of each fold, nan where its fit failed; `fold_mean` is their
+        mean, and `n_groups` is None if samples are independent.
 
     Raises
     ------
@@ -436,80 +367,83 @@ def cross_val_error(
     >>> print(result.confidence_interval())
     [0.0032, 0.0721] (95 %, inflated)
     """
-    _checks.check_confidence_level(confidence_level)
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
+    run |= {"confidence_level": confidence_level}
     given = {"groups": groups, "sample_weight": sample_weight, "params": params}
     inputs = validate_inputs(estimator, X, y, loss=loss, method="cross_validation", **given, **run)
-    outcome = run_cross_validation(inputs, _checks.root_seed(random_state), {"cv": cv})
-    return conclude(inputs, outcome, confidence_level, form=INFLATED)
+    return cross_validation(inputs, _checks.root_seed(random_state), cv=cv)
 
 
-def run_cross_validation(inputs: Inputs, root: SeedSequence, settings: Settings) -> Outcome:
-    """Cross-validate once, and count half of the samples: K fits.
-
-    The folds may be given, as "cv", and what their fits answer where they are done, as "outputs".
-    """
-    cv, n = settings["cv"], len(inputs.target)
+def cross_validation(inputs: Inputs, root: SeedSequence, *, cv: Any = None) -> ErrorEstimate:
+    """Cross-validate once, and count half of the samples: K fits."""
+    n = len(inputs.target)
     folds = KeptFolds(n, resolve_folds(cv, inputs.X, inputs.target, inputs.groups, root))
     ordered = inputs.units.n_groups is None and keeps_order(cv, folds)
-    return average_folds(inputs, fold_plan(n, folds), settings.get("outputs"), ordered)
+    return average_folds(inputs, fold_plan(n, folds), ordered)
 
 
-def plan_leave_one_out(inputs: Inputs, root: SeedSequence, settings: Settings) -> ResamplingPlan:
+def leave_one_out(inputs: Inputs, root: SeedSequence | None = None) -> ErrorEstimate:
+    """Hold each sample, or each group, out in turn, and count half of the samples: n fits."""
+    return average_folds(inputs, plan_leave_one_out(inputs))
+
+
+def plan_leave_one_out(inputs: Inputs) -> ResamplingPlan:
     """Return the fits without each sample, or each group, in turn."""
     splitter = LeaveOneOut() if inputs.groups is None else LeaveOneGroupOut()
-    folds = resolve_folds(splitter, inputs.X, inputs.target, inputs.groups, root)
+    folds = resolve_folds(splitter, inputs.X, inputs.target, inputs.groups, None)
     return fold_plan(len(inputs.target), folds)
 
 
-def run_leave_one_out(inputs: Inputs, root: SeedSequence, settings: Settings) -> Outcome:
-    """Hold each sample, or each group, out in turn, and count half of the samples: n fits."""
-    return average_folds(inputs, plan_leave_one_out(inputs, root, settings))
-
-
-def average_folds(
-    inputs: Inputs, plan: ResamplingPlan, outputs: Outputs | None = None, ordered: bool = False
-) -> Outcome:
+def average_folds(inputs: Inputs, plan: ResamplingPlan, ordered: bool = False) -> ErrorEstimate:
     """Return the error over folds; losses of samples that are kept together are added up first.
 
-    Under folds that keep the order of the samples these are blocks of time, and the error is that
-    of the very models that were fitted.
+    If the folds keep the order of the samples, these are blocks of time, and the error is that of
+    the fitted models themselves.
     """
     weights, n = inputs.relative_weight, len(inputs.target)
-    sums, tests = np.zeros((len(inputs.losses), n)), np.zeros(n)
-    fold_errors, n_failed = [], 0
-    for block, output in run_plan(inputs, plan) if outputs is None else outputs:
-        losses = np.stack([loss.of_output(inputs.target, block, output) for loss in inputs.losses])
-        sums += np.nansum(losses, axis=1)
-        tests += np.sum(~np.isnan(losses[0]), axis=0)
-        fold_errors.append([intervals.row_means(each, weights) for each in losses])
+    sums, tests = np.zeros(n), np.zeros(n)
+    errors, n_failed = [], 0
+    for block, output in run_plan(inputs, plan):
+        losses = inputs.loss.of_output(inputs.target, block, output)
+        sums += np.nansum(losses, axis=0)
+        tests += np.sum(~np.isnan(losses), axis=0)
+        errors.append(intervals.row_means(losses, weights))
         n_failed += int(output.failed.sum())
-    n_tested = int(np.count_nonzero(tests))
+    of_folds, tested = np.concatenate(errors), tests > 0
+    n_tested = int(np.count_nonzero(tested))
     size: float = n_tested
-    unit = time_units(sums[0], tests) if ordered else inputs.kept_together
+    unit = time_units(sums, tests) if ordered else inputs.kept_together
     if weights is not None:
-        size = count_effective(weights[tests > 0])
+        size = count_effective(weights[tested])
         sums, tests = weights * sums, weights * tests
-    findings = []
-    for loss, total, errors in zip(inputs.losses, sums, np.hstack(fold_errors), strict=True):
-        error = float(total.sum() / tests.sum())
-        if ordered and unit is not None:
-            seen = tests > 0
-            spread = spread_of_mean(TestLosses(total[seen] / tests[seen], tests[seen], unit[seen]))
-        else:
-            spread = intervals.spread_of_ratio(total, tests, unit)
-        found = find_mean(error, spread, errors, size, loss.name)
-        if ordered and np.isnan(spread.error):
-            # A single block of time does not say how blocks vary.
-            found = found._replace(n_effective=None)
-        if len(errors) > 1 and not ordered:
-            wider = found.inflate(SINGLE_INFLATION)
-            limits = intervals.make_limits(wider, loss.name, first="jeffreys")
-            found = found._replace(forms={INFLATED: next(iter(limits.values()))})
-        details = {**found.details, "fold_mean": float(np.nanmean(errors))}
-        findings.append(found._replace(details=details))
-    form = "jeffreys" if ordered else ""
-    return Outcome(findings, plan.n_fits, n_failed, n_tested, spread.n_groups, form)
+
+    # mean over samples, with the variance of independent samples or units
+    error = float(sums.sum() / tests.sum())
+    if ordered and unit is not None:
+        losses = sums[tested] / tests[tested]
+        spread = spread_of_mean(TestLosses(losses, tests[tested], unit[tested]))
+    else:
+        spread = intervals.spread_of_ratio(sums, tests, unit)
+    fields: dict[str, Any] = {"fold_mean": float(np.nanmean(of_folds)), "n_samples": n_tested}
+    if ordered:
+        fields["first"] = "jeffreys"
+        if np.isnan(spread.error):  # a single block of time does not say how blocks vary
+            fields["effective_n_samples"] = None
+    elif len(of_folds) > 1:
+        # folds share training samples: twice the variance, half of the samples
+        wider = np.sqrt(SINGLE_INFLATION) * spread.error
+        counted = size_of_error(inputs, error, spread.error, size, spread.n_groups)
+        limits = intervals.mean_loss_limits(
+            error,
+            wider,
+            inputs.loss.name,
+            degrees_of_freedom=spread.degrees_of_freedom,
+            n_effective=None if counted is None else counted / SINGLE_INFLATION,
+            first="jeffreys",
+        )
+        fields |= {"forms": {INFLATED: next(iter(limits.values()))}, "first": INFLATED}
+    fields |= {"n_fits": plan.n_fits, "n_failed": n_failed}
+    return estimate_from_spread(inputs, error, spread, of_folds, size, **fields)
 
 
 def repeat_folds(
@@ -554,7 +488,7 @@ def perturbation_interval(
     verbose: int = 0,
     memory: Any = None,
     error_score: float | str = "raise",
-) -> Estimate:
+) -> PerturbationEstimate:
     r"""Return a confidence interval of the error by perturbation resampling.
 
     The fit is repeated under random sample weights :math:`G_i`, independent of the data, with mean
@@ -633,11 +567,11 @@ def perturbation_interval(
 
     Returns
     -------
-    Estimate
+    PerturbationEstimate
         `value` is the cross-validated error, `replicates` are its perturbations,
-        ``CV + W*/sqrt(n)``, which can be read again at another level or in another form; `details`
-        has "statistics" (`W*`), "statistic", "resubstitution" (error of the fit on all samples on
-        those samples), "loss" and "n_resamples".
+        ``CV + W*/sqrt(n)``, which can be read again at another level or in another form.
+        `statistics` are `W*`, and `resubstitution` is the error of the fit to all samples on those
+        samples.
 
     Raises
     ------
@@ -711,54 +645,49 @@ def perturbation_interval(
     >>> result.interval.low < result.value < result.interval.high
     True
     """
-    _checks.check_confidence_level(confidence_level)
     check_takes_weights(estimator)
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
+    run |= {"confidence_level": confidence_level}
     given = {"groups": groups, "sample_weight": sample_weight, "params": params}
     inputs = validate_inputs(estimator, X, y, loss=loss, method="perturbation", **given, **run)
     fold_root, draw_root = _checks.root_seed(random_state).spawn(2)
     forms = (*intervals.list_forms(inputs.loss.name), *DRAWN)
     asked = f"interval of {inputs.loss.name!r} loss"
     form = _checks.check_option(asked, forms[0] if interval is None else interval, forms)
-    folds = resolve_folds(
-        cv, inputs.X, inputs.target, inputs.groups, np.random.default_rng(fold_root)
+    rng = np.random.default_rng(fold_root)
+    folds = resolve_folds(cv, inputs.X, inputs.target, inputs.groups, rng)
+    return perturb_error(
+        inputs,
+        folds,
+        draw_root,
+        n_resamples=n_resamples,
+        statistic=statistic,
+        weights=weights,
+        form=form,
     )
-    settings = {"n_resamples": n_resamples, "statistic": statistic, "weights": weights}
-    shown: dict[str, Any] = {"form": form, "confidence_level": confidence_level}
-    outcome = find_perturbed(inputs, folds, draw_root, settings, **shown)
-    return conclude(inputs, outcome, **shown)
 
 
-def find_perturbed(
+def perturb_error(
     inputs: Inputs,
     folds: Folds,
-    root: np.random.SeedSequence,
-    settings: Settings,
+    root: SeedSequence,
     *,
-    form: str = "normal",
-    confidence_level: float = 0.95,
-) -> Outcome:
-    """Return the error over folds, with the spread of it or of the training error.
+    n_resamples: int,
+    statistic: str = "cross_validation",
+    weights: Any = None,
+    form: str = "",
+    with_groups: bool = False,
+) -> PerturbationEstimate:
+    """Return the error over folds with the spread of perturbed cross-validations or fits.
 
-    It raises where there are too few draws for a form of interval.
+    An error of 0 has the effective size of the samples, or `with_groups` of the groups.
     """
-    statistic = settings.get("statistic", "cross_validation")
-    loss, target, n = inputs.loss, inputs.target, len(inputs.target)
-    n_classes = 0 if target.classes is None else len(target.classes)
-    if n_classes > 2 and loss.response == "predict" and loss.name != "zero_one":
-        raise ValueError(
-            "loss must be 'zero_one', 'log_loss' or 'brier' for more than two classes, got "
-            f"{loss.name!r} for {n_classes} classes."
-        )
-    twice = weight_parameters(inputs.estimator, np.ones(n)).keys() & (inputs.params or {}).keys()
-    if twice:
-        raise ValueError(
-            f"params must not hold {min(twice)!r}, which is perturbed; give sample_weight= for it."
-        )
+    n = len(inputs.target)
+    check_perturbed(inputs)
     _checks.check_option("statistic", statistic, STATISTICS)
     sample_weight = np.ones(n) if inputs.weight is None else inputs.weight
-    n_resamples, draw = choose_draws(settings.get("weights"), settings["n_resamples"], root, n)
-    intervals.check_enough_draws(n_resamples, confidence_level, form)
+    n_resamples, draw = choose_draws(weights, n_resamples, root, n)
+    intervals.check_enough_draws(n_resamples, inputs.confidence_level, form)
     plans = {"resubstitution": whole_plan(n), "cross_validation": fold_plan(n, folds)}
 
     def losses(base: ResamplingPlan, n_draws: int, draw: Draw) -> Iterator[np.ndarray]:
@@ -780,24 +709,50 @@ def find_perturbed(
             f"cross-validated error ({write_number(error)}): the estimator overfits and the "
             "interval is too short; use statistic='cross_validation'."
         )
-    intervals.check_enough_draws(len(statistics), confidence_level, form)
+    intervals.check_enough_draws(len(statistics), inputs.confidence_level, form)
     deviations = statistics / np.sqrt(n)
-    spread = float(np.std(statistics, ddof=1) / np.sqrt(n))
-    found = find_error(error, spread, error + deviations, sizes["cross_validation"], loss=loss.name)
-    details = {
-        "statistic": statistic,
-        "resubstitution": apparent,
-        "statistics": statistics,
-        "n_resamples": len(statistics),
-    }
+    standard_error = float(np.std(statistics, ddof=1) / np.sqrt(n))
+    size = sizes["cross_validation"]
+    if with_groups and error in (0, 1):
+        size = inputs.units.n_units
     limits = partial(intervals.limits_of_draws, error, deviations)
-    forms = {name: partial(limits, form=name) for name in DRAWN}
-    n_fits = sum(base.n_fits for base in plans.values()) + n_resamples * plans[statistic].n_fits
-    return Outcome([found._replace(forms=forms, details=details)], n_fits)
+    return estimate_error(
+        inputs,
+        error,
+        standard_error,
+        error + deviations,
+        kind=PerturbationEstimate,
+        effective_n_samples=size_of_error(inputs, error, standard_error, size, None),
+        n_groups=inputs.n_groups if with_groups else None,
+        first=form,
+        forms={name: partial(limits, form=name) for name in DRAWN},
+        n_fits=sum(base.n_fits for base in plans.values()) + n_resamples * plans[statistic].n_fits,
+        n_resamples=len(statistics),
+        statistic=statistic,
+        resubstitution=apparent,
+        statistics=statistics,
+    )
+
+
+def check_perturbed(inputs: Inputs) -> None:
+    """Raise if the loss, or weights among the arguments of the fit, cannot be perturbed."""
+    loss, target = inputs.loss, inputs.target
+    n_classes = 0 if target.classes is None else len(target.classes)
+    if n_classes > 2 and loss.response == "predict" and loss.name != "zero_one":
+        raise ValueError(
+            "loss must be 'zero_one', 'log_loss' or 'brier' for more than two classes, got "
+            f"{loss.name!r} for {n_classes} classes."
+        )
+    weights = weight_parameters(inputs.estimator, np.ones(len(target)))
+    twice = weights.keys() & (inputs.params or {}).keys()
+    if twice:
+        raise ValueError(
+            f"params must not hold {min(twice)!r}, which is perturbed; give sample_weight= for it."
+        )
 
 
 def choose_draws(
-    weights: Any, n_resamples: int, root: np.random.SeedSequence, n_samples: int
+    weights: Any, n_resamples: int, root: SeedSequence, n_samples: int
 ) -> tuple[int, Draw]:
     """Return how many weightings there are, and what gives each.
 
@@ -806,8 +761,8 @@ def choose_draws(
     if weights is None:
         n_resamples = _checks.check_count("n_resamples", n_resamples)
         return n_resamples, lambda r: _checks.repetition_rng(root, r).exponential(size=n_samples)
-    given = _checks.check_weights("weights", weights, "n_resamples", n_samples)
-    return len(given), given.__getitem__
+    rows = _checks.check_weights("weights", weights, "n_resamples", n_samples)
+    return len(rows), rows.__getitem__
 
 
 def make_weighted_plan(

@@ -106,11 +106,9 @@ def settle(
         method="out_of_fold",
         limits={method: limits if np.isfinite(each.value) else intervals.give_no_limits},
         n_samples=each.n_samples,
-        details={
-            "metric": each.metric,
-            "label": each.label,
-            "greater_is_better": each.greater_is_better,
-        },
+        metric=each.metric,
+        label=each.label,
+        greater_is_better=each.greater_is_better,
         confidence_level=confidence_level,
         bounds=range_of(each.metric, n_classes),
     )

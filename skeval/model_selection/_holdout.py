@@ -12,10 +12,18 @@ from typing import Any
 
 import numpy as np
 
-from skeval._inference import intervals
-from skeval._inference.estimate import Estimate, Result
-from skeval._inference.intervals import PROPORTION_INTERVALS, Design, Finding
-from skeval.model_selection._estimates import find_mean, make_estimate
+from skeval._inference.errors import error_estimate
+from skeval._inference.estimate import HoldoutEstimate, Result
+from skeval._inference.intervals import (
+    PROPORTION_INTERVALS,
+    Design,
+    effective_size,
+    normal_quantile,
+    read_design,
+    spread_between,
+    stratified_wilson_interval,
+    warn_of_one_group,
+)
 from skeval.utils import _checks
 from skeval.utils._text import align_text, write_number
 
@@ -32,7 +40,7 @@ def holdout_error(
     sample_weight: Any = None,
     groups: Any = None,
     confidence_level: float = 0.95,
-) -> Estimate:
+) -> HoldoutEstimate:
     r"""Estimate the error rate on a test set that took no part in training.
 
     *Random sampling* (``priors=None``): with `k` of `N` samples wrong,
@@ -68,18 +76,13 @@ def holdout_error(
 
     Returns
     -------
-    Estimate
-        `replicates` says of each sample whether it is wrong; `details` has "n_errors" (a sum of
-        weights when samples have weights), and of each class of the test set "classes",
-        "class_errors" and "class_sizes" (effective numbers of samples). With priors it has these,
-        in that order, and "variance_reduction": the variance of as many samples drawn at random
-        minus `standard_error` squared, positive when selective sampling gained.
+    HoldoutEstimate
+        `replicates` is 1 for each misclassified sample and 0 for all others.
         ``confidence_interval(method=)`` takes "wilson" (default), "agresti_coull", "jeffreys",
         "exact", "wald" or "normal" under random sampling, "stratified_wilson" [1]_ (default) or
         "normal" with priors; the normal interval is too short for few errors and is nan for none.
-        With groups, priors or not, they are those of random sampling, of as many samples as have
-        the standard error and with Student's quantile, "t" in place of "normal"; `details` tell
-        "n_groups" and the "intraclass_correlation".
+        With groups, with or without priors, they are those of random sampling, of as many samples
+        as have the standard error and with Student's quantile, "t" in place of "normal".
 
     Raises
     ------
@@ -135,7 +138,7 @@ def holdout_error(
         )
     (random_error,), (n_effective,) = _compute_class_errors(wrong, weight, np.zeros_like(codes))
     error, variance = float(random_error), random_error * (1 - random_error) / n_effective
-    details: dict[str, Any] = {}
+    fields: dict[str, Any] = {"effective_n_samples": float(n_effective)}
     share, expected = weight / weight.sum(), random_error
     if priors is not None:
         prior = check_priors(priors, classes)
@@ -144,29 +147,34 @@ def holdout_error(
         error = float(prior @ class_errors)
         variance = float(np.sum(prior**2 * class_errors * (1 - class_errors) / sizes))
         reduction = error * (1 - error) / n_effective - variance
-        details |= {"priors": prior, "variance_reduction": float(reduction)}
-    found = Finding(error, float(np.sqrt(variance)), wrong, np.inf, float(n_effective))
+        fields |= {"priors": prior, "variance_reduction": float(reduction)}
+    standard_error = float(np.sqrt(variance))
     if group is not None:
         stratum = None if priors is None else codes
-        spread = intervals.spread_between(share * (wrong - expected), group, share, stratum)
-        intervals.warn_of_one_group(spread)
-        found = find_mean(error, spread, wrong, 1 / np.sum(share**2), "zero_one")
-        details["n_groups"] = spread.n_groups
+        spread = spread_between(share * (wrong - expected), group, share, stratum)
+        warn_of_one_group(spread)
+        standard_error, n = spread.error, 1 / np.sum(share**2)
+        fields |= spread.groups
+        fields["degrees_of_freedom"] = spread.degrees_of_freedom
+        fields["effective_n_samples"] = effective_size(error, spread.error, n, spread.n_groups)
     elif priors is not None:
-        strata = partial(intervals.stratified_wilson_interval, class_errors * sizes, sizes, prior)
-        found = found._replace(n_effective=None, forms={STRATIFIED: strata})
-    return make_estimate(
-        found,
+        strata = partial(stratified_wilson_interval, class_errors * sizes, sizes, prior)
+        fields |= {"effective_n_samples": None, "forms": {STRATIFIED: strata}}
+    return error_estimate(
+        error,
+        standard_error,
+        kind=HoldoutEstimate,
         method="holdout",
         loss="zero_one",
-        form=STRATIFIED,
+        first=STRATIFIED,
+        replicates=wrong,
         n_samples=len(wrong),
         confidence_level=confidence_level,
         n_errors=float(np.sum(weight * wrong)),
         classes=classes,
         class_errors=class_errors,
         class_sizes=sizes,
-        **details,
+        **fields,
     )
 
 
@@ -319,7 +327,7 @@ def holdout_size(
     _checks.check_confidence_level(confidence_level)
     _checks.check_option("method", method, PROPORTION_INTERVALS)
     _checks.check_option("allocation", allocation, ("proportional", "optimal"))
-    design = intervals.read_design(group_size, intraclass_correlation)
+    design = read_design(group_size, intraclass_correlation)
     if priors is None:
         if errors.size != 1:
             raise ValueError(f"error must be one number when priors is None, got {error!r}.")
@@ -329,7 +337,7 @@ def holdout_size(
     prior = check_priors(prior, np.arange(len(prior)))
     if errors.size not in (1, len(prior)):
         raise ValueError(f"error must hold {len(prior)} values, one a prior; got {errors.size}.")
-    errors, z = np.broadcast_to(errors, prior.shape), intervals.normal_quantile(confidence_level)
+    errors, z = np.broadcast_to(errors, prior.shape), normal_quantile(confidence_level)
     n, per_class, reached = _size_selective_sample(errors, half_width, z, prior, allocation)
     found = HoldoutSize(n, per_class, reached, confidence_level, "normal")
     return found if design is None else _size_groups(found, design)

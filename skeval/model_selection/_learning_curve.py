@@ -25,7 +25,7 @@ from scipy.special import ndtr
 from scipy.stats import binom
 
 from skeval._inference.errors import mean_loss
-from skeval._inference.estimate import ANSWER, Band, Curve, Estimate, Limits
+from skeval._inference.estimate import Band, Curve, Estimate, Limits
 from skeval._inference.intervals import bounds_of, normal_interval
 from skeval._inference.paired import percentile_limits
 from skeval._resampling.fit_loop import fit_each, score_each
@@ -37,26 +37,16 @@ from skeval._resampling.plans import PlanBlock, ResamplingPlan
 from skeval._resampling.sampling_units import SamplingUnits, units_of
 from skeval._resampling.splitters import draws_anew
 from skeval.metrics._scorers import range_of
-from skeval.model_selection._error_interval import (
-    conclude_row,
-    count_in_time,
-    plan_answer,
-    read_positive_weight,
-)
+from skeval.model_selection._error_interval import read_positive_weight
 from skeval.model_selection._interval_methods import (
     AUTO,
-    Design,
+    RepeatedFolds,
+    average_repeats,
+    count_in_time,
     find_inflation,
-    outcome_of_repeats,
+    plan_repeats,
 )
-from skeval.utils._checks import (
-    RandomStateLike,
-    check_confidence_level,
-    check_data,
-    child_seed,
-    repetition_rng,
-    root_seed,
-)
+from skeval.utils._checks import RandomStateLike, check_data, child_seed, repetition_rng, root_seed
 from skeval.utils._text import mean_loss_name, name_scoring, write_ends, write_number
 
 Floats = NDArray[np.float64]
@@ -223,29 +213,27 @@ def learning_curve_band(
     samples 150
     ...
     """
-    check_confidence_level(confidence_level)
     if loss is not None and scoring is not None:
         raise ValueError(f"loss must be None where scoring is given, got {loss!r}, {scoring!r}.")
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
-    run |= {"loss": loss, "with_loss": scoring is None}
+    run |= {"loss": loss, "with_loss": scoring is None, "confidence_level": confidence_level}
     inputs = validate_inputs(estimator, X, y, groups, params=params, method=AUTO, **run)
     inputs = inputs.with_options(weight=read_positive_weight(inputs, sample_weight))
     root = root_seed(random_state)
-    given = {} if n_repeats is None else {"n_repeats": n_repeats}
-    if cv is None or isinstance(cv, Integral) or draws_anew(cv):
-        given = {"n_repeats": N_REPEATS} | given
-    design = plan_answer(inputs, cv, given, child_seed(root, 0))
-    thinned = Thinned(design, units_of(inputs.target, inputs.groups), root, train_sizes)
+    if n_repeats is None and (cv is None or isinstance(cv, Integral) or draws_anew(cv)):
+        n_repeats = N_REPEATS
+    folds = plan_repeats(inputs, child_seed(root, 0), cv=cv, n_repeats=n_repeats)
+    thinned = Thinned(folds, units_of(inputs.target, inputs.groups), root, train_sizes)
     measure = measure_losses if scoring is None else partial(measure_scores, scoring=scoring)
-    return draw_curve(measure(thinned, confidence_level), thinned, confidence_level, root)
+    return draw_curve(measure(thinned), thinned, confidence_level, root)
 
 
 class Thinned:
-    """The fits of a design on parts of their training samples.
+    """Fits of repeated folds on parts of their training samples.
 
     Attributes
     ----------
-    design : Design
+    folds : RepeatedFolds
     sizes : ndarray of shape (n_sizes,)
         Mean number of training samples.
     in_order : bool
@@ -253,10 +241,10 @@ class Thinned:
     """
 
     def __init__(
-        self, design: Design, cases: SamplingUnits, root: SeedSequence, train_sizes: Any
+        self, folds: RepeatedFolds, cases: SamplingUnits, root: SeedSequence, train_sizes: Any
     ) -> None:
-        self.design, self.cases, self.root = design, cases, child_seed(root, 1)
-        plan = design.plan
+        self.folds, self.cases, self.root = folds, cases, child_seed(root, 1)
+        plan = folds.plan
         blocks = [plan.draw(fit) for fit in range(plan.n_fits)]
         known = [(np.flatnonzero(b.train[0]), np.flatnonzero(b.test[0])) for b in blocks]
         self.in_order = len(known) > 1 and all(train[-1] < test[0] for train, test in known)
@@ -281,8 +269,8 @@ class Thinned:
 
     @property
     def inputs(self) -> Inputs:
-        """The inputs of the design."""
-        return self.design.inputs
+        """The inputs of the folds."""
+        return self.folds.inputs
 
     @lru_cache(1)  # noqa: B019
     def order(self, fit: int) -> NDArray[np.intp]:
@@ -291,7 +279,7 @@ class Thinned:
         Units are in a random order of which every stretch has its share of classes, after one of
         each class; or the most recent first.
         """
-        rows = np.flatnonzero(self.design.plan.draw(fit).train[0])
+        rows = np.flatnonzero(self.folds.plan.draw(fit).train[0])
         unit = self.cases.unit[rows]
         if self.in_order:
             recent, first = np.unique(unit[::-1], return_index=True)
@@ -301,15 +289,15 @@ class Thinned:
         return np.concatenate([order[firsts], np.delete(order, firsts)])
 
     def draw(self, fit: int, share: float) -> PlanBlock:
-        """Return a fit of the design on a share of its training units."""
-        block, order = self.design.plan.draw(fit), self.order(fit)
+        """Return a fit of the folds on a share of its training units."""
+        block, order = self.folds.plan.draw(fit), self.order(fit)
         kept = self.cases.mask(order[: max(1, round(share * len(order)))])
         return PlanBlock(block.train * kept, block.test)
 
     @cached_property
     def plan(self) -> ResamplingPlan:
         """All fits, those of one fold after each other."""
-        of_folds = self.design.plan
+        of_folds = self.folds.plan
 
         def draw(number: int) -> PlanBlock:
             fit, at = divmod(number, self.n_sizes)
@@ -354,7 +342,7 @@ class Measured(NamedTuple):
     name : str
     sign : int
         -1 where larger values are better, which the law is fitted to the negatives of.
-    values : list of Estimate
+    values : sequence of Estimate
     covariance : ndarray of shape (n_sizes, n_sizes)
     df : float
     bounds : tuple of float
@@ -365,34 +353,34 @@ class Measured(NamedTuple):
 
     name: str
     sign: int
-    values: list[Estimate]
+    values: Sequence[Estimate]
     covariance: Floats
     degrees_of_freedom: float
     bounds: Limits
     rise: tuple[int, int] | None = None
 
 
-def measure_losses(thinned: Thinned, confidence_level: float) -> Measured:
+def measure_losses(thinned: Thinned) -> Measured:
     """Return the mean loss at each size, with the covariance of the means."""
     answers = list(fit_each(thinned.inputs, thinned.plan))
     by_size = [answers[at :: thinned.n_sizes] for at in range(thinned.n_sizes)]
     for size, each in zip(thinned.sizes, by_size, strict=True):
         if each.count(None) == len(each):
             raise ValueError(f"train_sizes must be large enough: all fits on {size:g} fail.")
-    design = count_in_time(thinned.design, by_size[-1])
-    inputs, plan = design.inputs, design.plan
+    folds = count_in_time(thinned.folds, by_size[-1])
+    inputs, plan = folds.inputs, folds.plan
+    folds = folds._replace(ordered=False)  # its units are counted
     values, factors, of_units, of_repeats, by_unit = [], [], [], [], []
     for each in by_size:
-        outcome = outcome_of_repeats(inputs, plan, each)
-        values.append(conclude_row(inputs, outcome, design.settings, confidence_level))
-        factors.append(find_inflation(inputs, plan, each, inputs.loss))
+        values.append(average_repeats(folds, each))
+        factors.append(find_inflation(inputs, plan, each))
         unit, repeat = influences(inputs, plan, each)
         of_units.append(unit)
         of_repeats.append(repeat)
         by_unit.append(mean_by_unit(inputs, each))
     scale = np.sqrt(np.outer(factors, factors))
     covariance = scale * spread_of(np.array(of_units)) + spread_of(np.array(of_repeats))
-    df = values[-1].details["degrees_of_freedom"]
+    df = values[-1].degrees_of_freedom
     name, bounds = mean_loss_name(inputs.loss.name), bounds_of(inputs.loss.name)
     rise = find_rise(np.array([each.value for each in values]), np.array(by_unit))
     return Measured(name, 1, values, covariance, np.inf if df is None else df, bounds, rise)
@@ -402,7 +390,7 @@ def mean_by_unit(inputs: Inputs, answers: Sequence[FitOutput | None]) -> Floats:
     """Return the mean loss of each unit over its tests, nan where there is none."""
     known = [each for each in answers if each is not None]
     unit = inputs.units.unit[np.concatenate([each.rows for each in known])]
-    losses = np.concatenate([inputs.loss_values(inputs.loss, each) for each in known])
+    losses = np.concatenate([inputs.loss_values(each) for each in known])
     with np.errstate(invalid="ignore"):
         return np.bincount(unit, losses, inputs.units.n_units) / np.bincount(
             unit, minlength=inputs.units.n_units
@@ -438,7 +426,7 @@ def influences(
     known = [(fit // plan.n_folds, each) for fit, each in enumerate(answers) if each is not None]
     rows = np.concatenate([each.rows for _, each in known])
     repeat = np.concatenate([np.full(len(each.rows), number) for number, each in known])
-    losses = np.concatenate([inputs.loss_values(inputs.loss, each) for _, each in known])
+    losses = np.concatenate([inputs.loss_values(each) for _, each in known])
     tested = inputs.count(rows, losses)
     weight = np.ones(len(rows)) if tested.weight is None else tested.weight
     moved = weight * (losses - mean_loss(tested)) / weight.sum()
@@ -452,7 +440,7 @@ def spread_of(influence: Floats) -> Floats:
     return influence @ influence.T * (n / max(1, n - 1))
 
 
-def measure_scores(thinned: Thinned, confidence_level: float, scoring: Any) -> Measured:
+def measure_scores(thinned: Thinned, scoring: Any) -> Measured:
     """Return the mean score at each size, with the covariance of Nadeau and Bengio (2003)."""
     inputs = thinned.inputs
     found = score_each(inputs, thinned.plan, scoring)
@@ -476,7 +464,7 @@ def measure_scores(thinned: Thinned, confidence_level: float, scoring: Any) -> M
             limits={"t": partial(normal_interval, mean, error, degrees_of_freedom=n - 1)},
             n_samples=len(inputs.target),
             n_failed=len(scores) - n,
-            confidence_level=confidence_level,
+            confidence_level=inputs.confidence_level,
             bounds=bounds,
         )
         for mean, error in zip(kept.mean(axis=0), np.sqrt(np.diag(covariance)), strict=True)
@@ -638,7 +626,8 @@ def draw_curve(measured: Measured, thinned: Thinned, level: float, root: SeedSeq
         confidence_level=level,
         method=measured.values[-1].method,
         columns=columns,
-        details=details | {ANSWER: write_answer(details, n, why, best, sizes[-1])},
+        answer=write_answer(details, n, why, best, sizes[-1]),
+        details=details,
     )
 
 

@@ -191,7 +191,7 @@ def metric_interval(
     -----
     UndefinedMetricWarning
         If the metric is nan or raises `ValueError` on some resamples, which are left out and
-        counted in ``details["n_undefined"]``; or the interval is undefined (nan), as where nothing
+        counted in `n_undefined`; or the interval is undefined (nan), as where nothing
         varies.
     UserWarning
         If there are fewer than 10 groups.
@@ -373,13 +373,13 @@ def _estimate_metric(
         warn_of_few_groups(units.n_units)
     codes = None if groups is None else units.codes
     sample = Sample(make_column(y_true), make_column(y_pred), value, weight, codes)
-    replicates, details = np.empty(0), {}
+    replicates, fields = np.empty(0), {}
     forms = _choose_forms(metric, sample, method, settings.stratify)
     if forms:
         limits: LimitsByMethod = {name: form for name, (form, _) in forms.items()}
         error = next(iter(forms.values()))[1]
         if groups is not None:
-            details = _tell_groups(metric, sample, units)
+            fields = _tell_groups(metric, sample, units)
     else:
         again = None
         if method == "auto":
@@ -391,7 +391,7 @@ def _estimate_metric(
         finite = replicates[np.isfinite(replicates)]
         error = float(np.std(finite, ddof=1)) if len(finite) > 1 else np.nan
         limits = _make_bootstrap_forms(statistic, units, finite, value, method)
-        details = {"n_resamples": len(replicates), "n_undefined": len(replicates) - len(finite)}
+        fields = {"n_resamples": len(replicates), "n_undefined": len(replicates) - len(finite)}
     # Probabilities have a column for each class.
     columns = sample.y_pred.shape[1] if sample.y_pred.ndim == 2 else 1
     return Estimate(
@@ -402,7 +402,7 @@ def _estimate_metric(
         limits={name: partial(_warn_if_undefined, form) for name, form in limits.items()},
         n_samples=n,
         replicates=replicates,
-        details=details,
+        **fields,
         confidence_level=settings.confidence_level,
         bounds=_table.range_of_metric(metric, max(2, columns)),
     )
@@ -424,18 +424,18 @@ def _tell_groups(
 
     Of the share that is right or wrong it is also how many independent samples it is worth.
     """
-    details: dict[str, Any] = {"n_groups": units.n_groups}
+    fields: dict[str, Any] = {"n_groups": units.n_groups}
     row = _table.find_row(_table.unwrap(metric)[0])
     if row is None or row.response != "predict":
-        return details
+        return fields
     differs = sample.y_true != sample.y_pred
     wrong = differs.reshape(len(differs), -1).mean(axis=1) if differs.ndim > 1 else 1.0 * differs
     found = spread_of_mean(TestLosses(wrong, sample.weight, units.codes))
     share = float(np.average(wrong, weights=sample.weight))
     if found.variance > 0 and min(abs(sample.value - share), abs(1 - sample.value - share)) < 1e-9:
         alone = spread_of_mean(TestLosses(wrong, sample.weight)).variance
-        details["effective_n_samples"] = len(wrong) * min(1.0, alone / found.variance)
-    return details | found.details
+        fields["effective_n_samples"] = len(wrong) * min(1.0, alone / found.variance)
+    return fields | found.groups
 
 
 def _warn_if_undefined(form: Callable[[float], Limits], confidence_level: float) -> Limits:

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.stats import beta
 from sklearn.exceptions import UndefinedMetricWarning
 
-from skeval._inference.estimate import Limits, Results, Test
+from skeval._inference.estimate import Limits, PermutationTest, Results
 from skeval._inference.intervals import exact_interval
 from skeval._inference.ordered import autocorrelation, time_blocks
 from skeval._inference.paired import exceedances
@@ -58,7 +58,7 @@ def permutation_test(
     *,
     scoring: str | Score | None = None,
     **options: Unpack[Options],
-) -> Test: ...
+) -> PermutationTest: ...
 @overload
 def permutation_test(
     estimator: Any, X: Any, y: Any, *, scoring: Several, **options: Unpack[Options]
@@ -83,7 +83,7 @@ def permutation_test(
     verbose: int = 0,
     memory: Any = None,
     error_score: float | str = "raise",
-) -> Test | Results:
+) -> PermutationTest | Results:
     r"""Test whether a procedure finds more than chance in the labels.
 
     The labels are shuffled, which keeps the class proportions (but see `groups`), and the *whole*
@@ -118,7 +118,7 @@ def permutation_test(
     groups : array-like of shape (n_samples,), default=None
         What samples belong to; see `exchange`. Also handed to `cv`.
     exchange : str, default="auto"
-        What of the labels is exchanged, and so what is tested; ``details["null_hypothesis"]``
+        What of the labels is exchanged, and so what is tested; `null_hypothesis`
         states it. "samples": all labels, which have no order and no groups. "within_groups": those
         of each group. "whole_groups": the labels of a group go to another; where each group has a
         single label, which keeps the number of groups of each class, and that of samples only where
@@ -159,11 +159,11 @@ def permutation_test(
 
     Returns
     -------
-    Test or dict of str to Test
+    PermutationTest or dict of str to PermutationTest
         The score as `statistic`, `pvalue` with its Monte-Carlo interval `pvalue_interval` (Clopper
         and Pearson's; after a sequential stop that of the negative binomial distribution), the
-        scores of permuted labels as `null_distribution`; in `details` the number of
-        `n_exceedances`, and whether a sequential test `stopped` with the last that it waited for. A
+        scores of permuted labels as `null_distribution`, the number of exceedances as
+        `n_exceedances`, and whether a sequential test stopped at the last of them as `stopped`. A
         dict by metric if `scoring` contains several.
 
     Raises
@@ -251,7 +251,7 @@ def permute(
     max_exceedances: int | None = None,
     confidence_level: float = 0.95,
     random_state: RandomStateLike = None,
-) -> Test | Results:
+) -> PermutationTest | Results:
     """Return the test of a procedure, or one for each of several metrics that `scoring` names."""
     target, root = inputs.target, _checks.root_seed(random_state)
     if permutations is None:
@@ -276,13 +276,13 @@ def permute(
         if max_exceedances is not None and all_stopped(scores, max_exceedances):
             break
 
-    def test(name: str) -> Test:
+    def test(name: str) -> PermutationTest:
         values = select_metric(scores, name)
-        found = evaluate_metric(name, values, max_exceedances, confidence_level)
+        result = evaluate_metric(name, values, max_exceedances, confidence_level)
         if chosen.name in ("samples", "given"):
-            return found
-        told = {"exchanged": chosen.name.replace("_", " "), "null_hypothesis": chosen.null}
-        return replace(found, details={**found.details, **told})
+            return result
+        exchanged = chosen.name.replace("_", " ")
+        return replace(result, exchanged=exchanged, null_hypothesis=chosen.null)
 
     if not isinstance(scores[0], dict):
         return test(name_metric(scoring))
@@ -487,7 +487,7 @@ def name_metric(scoring: Any) -> str:
 
 def evaluate_metric(
     name: str, scores: np.ndarray, max_exceedances: int | None, confidence_level: float
-) -> Test:
+) -> PermutationTest:
     """Return the test of one metric: the observed score first, then the null distribution."""
     statistic, null = float(scores[0]), scores[1:]
     if np.isnan(statistic):
@@ -507,7 +507,7 @@ def permutation_result(
     null: np.ndarray,
     max_exceedances: int | None,
     confidence_level: float = 0.95,
-) -> Test:
+) -> PermutationTest:
     """Return the P-value of Phipson and Smyth (2010), or of Besag and Clifford (1991).
 
     A sequential test that met its last exceedance at permutation L has P-value h/L; every other
@@ -521,14 +521,15 @@ def permutation_result(
         count = int(exceeding.sum())
         pvalue = (1 + count) / (1 + len(null))
     stopped = count == max_exceedances
-    return Test(
+    return PermutationTest(
         name=metric,
         statistic=float(statistic),
         pvalue=float(pvalue),
         method="permutation test",
         null_distribution=null,
         n_resamples=len(null),
-        details={"n_exceedances": count, "stopped": stopped},
+        n_exceedances=count,
+        stopped=stopped,
         limits={"exact": partial(_pvalue_limits, count, len(null), stopped)},
         confidence_level=confidence_level,
     )

@@ -29,7 +29,7 @@ from skeval._resampling.fit_params import Params
 from skeval._resampling.inputs import validate_inputs
 from skeval._resampling.losses import LossLike
 from skeval.model_selection._estimates import plan_leave_one_out
-from skeval.utils._checks import check_confidence_level, check_data, check_option, root_seed
+from skeval.utils._checks import check_confidence_level, check_data, check_option
 from skeval.utils._text import mean_loss_name, write_ends
 
 Floats = NDArray[np.float64]
@@ -397,12 +397,12 @@ def new_site_error(
         alone = names.tolist()[int(counts.argmin())]
         raise ValueError(f"groups must hold two samples of each site at least, {alone!r} has one.")
     sites, n_failed, loss_name = {}, 0, inputs.loss.name
-    for _, outputs in run_plan(inputs, plan_leave_one_out(inputs, root_seed(0), {})):
+    for _, outputs in run_plan(inputs, plan_leave_one_out(inputs)):
         for output in outputs:
             if output.failed[0]:
                 n_failed += 1
                 continue
-            rows, losses = output.rows, inputs.loss_values(inputs.loss, output)
+            rows, losses = output.rows, inputs.loss_values(output)
             tested = TestLosses(losses, None if inputs.weight is None else inputs.weight[rows])
             sites[inputs.groups[rows[0]]] = describe_site(
                 mean_loss_name(loss_name),

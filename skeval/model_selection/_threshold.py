@@ -246,11 +246,11 @@ def _measure_given(sample: CurveSample, threshold: float) -> dict[str, Estimate]
     positive, called, group = sample.positive, sample.score >= threshold, sample.group
     weight = None if np.ptp(sample.weight) == 0 else sample.weight
     counted, found = count_cells(positive, called, weight), {"threshold": cut}
-    details: dict[str, Any] = {}
+    of_groups: dict[str, Any] = {}
     if group is not None:
         warn_of_few_groups(intervals.count_groups(group))
         wrong = (positive != called).astype(np.float64)
-        details = spread_of_mean(TestLosses(wrong, weight, group)).details
+        of_groups = spread_of_mean(TestLosses(wrong, weight, group)).groups
     for name, share in SHARES.items():
         value, forms = close_side(share, counted, group)
         method = next(iter(forms))
@@ -261,7 +261,7 @@ def _measure_given(sample: CurveSample, threshold: float) -> dict[str, Estimate]
             method=method,
             limits={each: form for each, (form, _) in forms.items()},
             n_samples=len(positive),
-            details=details,
+            **of_groups,
             bounds=(0.0, 1.0),
             confidence_level=sample.confidence_level,
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -47,7 +48,7 @@ def tuning_optimism(
     verbose: int = 0,
     memory: Any = None,
     error_score: float | str = "raise",
-) -> Estimate:
+) -> TuningOptimism:
     r"""Measure by how much the best score of a search is better than that of its tuned model.
 
     The score of the best of many settings is too good, for it is the best of many. In each fold
@@ -93,13 +94,13 @@ def tuning_optimism(
 
     Returns
     -------
-    Estimate
-        `value` is the optimism, with its interval. `details` has "inner_score" and "nested_score",
-        the means of its two parts, and "inner_scores" and "nested_scores" of each fold of all
-        repeats, nan where one is undefined; "settings" that were chosen, most often chosen first,
-        and "counts", how many searches chose each; of the search on all samples "best_score",
-        "best_params", "tuning_bias" (what `tuning_bias` says of it without nesting; nan of a search
-        with one split) and "corrected_score", the best score less that.
+    TuningOptimism
+        An `Estimate` whose `value` is the optimism. `inner_score` and `nested_score` are the means
+        of its two parts, and `inner_scores` and `nested_scores` hold each fold of all repeats, nan
+        if one is undefined; `settings` are those that were chosen, most often chosen first, and
+        `counts` how many searches chose each. Of the search on all samples it has `best_score`,
+        `best_params`, `tuning_bias` (that of `tuning_bias`, without nesting; nan for a search with
+        one split) and `corrected_score`, the best score minus this bias.
 
     Raises
     ------
@@ -165,7 +166,7 @@ def tuning_optimism(
     >>> X, y = rng.normal(size=(60, 5)), np.repeat([0, 1], 30)  # nothing to find
     >>> search = GridSearchCV(KNeighborsClassifier(), {"n_neighbors": list(range(1, 21, 2))}, cv=3)
     >>> result = tuning_optimism(search, X, y, random_state=0)
-    >>> round(result.details["inner_score"], 3), round(result.details["nested_score"], 3)
+    >>> round(result.inner_score, 3), round(result.nested_score, 3)
     (0.65, 0.6)
     """
     check_confidence_level(confidence_level)
@@ -185,14 +186,13 @@ def tuning_optimism(
         sizes += [block.test.sum(axis=1) / np.count_nonzero(block.train, axis=1)]
     ratio = float(np.mean(np.concatenate(sizes)[1:]))
     result = summarize_searches(found, ratio, confidence_level)
-    told = result.details
     if result.value > 2 * result.standard_error:
         warn_user(
-            f"the best score of the search, {told['inner_score']:.3f} on average, is that of the "
+            f"the best score of the search, {result.inner_score:.3f} on average, is that of the "
             "best of many settings; on samples left out the tuned models have "
-            f"{told['nested_score']:.3f}. Report the latter."
+            f"{result.nested_score:.3f}. Report the latter."
         )
-    if np.isnan(told["tuning_bias"]):
+    if np.isnan(result.tuning_bias):
         warn_undefined(
             "tuning_bias is undefined, nan: the search on all samples has no score, or it has the "
             "score of one split, and the bias takes two."
@@ -297,7 +297,9 @@ def _score_model(model: Any, search: Any, metric: str, X: Any, y: Any) -> float:
     return float(scorer(model, X, y)[metric])
 
 
-def summarize_searches(found: list[Searched], ratio: float, confidence_level: float) -> Estimate:
+def summarize_searches(
+    found: list[Searched], ratio: float, confidence_level: float
+) -> TuningOptimism:
     """Return the result of a search on all samples and of those on the training parts."""
     whole, *folds = found
     inner, nested = np.array([(fold.inner, fold.nested) for fold in folds]).T
@@ -314,7 +316,7 @@ def summarize_searches(found: list[Searched], ratio: float, confidence_level: fl
     limits = partial(normal_interval, optimism, error, degrees_of_freedom=len(differences) - 1)
     chosen = [fold.setting for fold in folds if fold.setting is not None]
     settings, counts = count_settings(chosen)
-    return Estimate(
+    return TuningOptimism(
         name="optimism of tuning",
         value=optimism,
         standard_error=error,
@@ -322,20 +324,34 @@ def summarize_searches(found: list[Searched], ratio: float, confidence_level: fl
         limits={"corrected_t": limits},
         n_failed=sum(each is NO_SEARCH for each in found),
         replicates=differences,
-        details={
-            "inner_score": float(inner[known].mean()),
-            "nested_score": float(nested[known].mean()),
-            "inner_scores": inner,
-            "nested_scores": nested,
-            "settings": settings,
-            "counts": counts,
-            "best_score": whole.inner,
-            "best_params": whole.setting,
-            "tuning_bias": whole.bias,
-            "corrected_score": whole.inner - whole.bias,
-        },
+        inner_score=float(inner[known].mean()),
+        nested_score=float(nested[known].mean()),
+        inner_scores=inner,
+        nested_scores=nested,
+        settings=settings,
+        counts=counts,
+        best_score=whole.inner,
+        best_params=whole.setting,
+        tuning_bias=whole.bias,
+        corrected_score=whole.inner - whole.bias,
         confidence_level=confidence_level,
     )
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TuningOptimism(Estimate):
+    """Optimism of the best score of a search; `tuning_optimism` describes the attributes."""
+
+    inner_score: float
+    nested_score: float
+    inner_scores: np.ndarray = field(repr=False)
+    nested_scores: np.ndarray = field(repr=False)
+    settings: tuple[Setting, ...]
+    counts: np.ndarray = field(repr=False)
+    best_score: float
+    best_params: Setting | None
+    tuning_bias: float
+    corrected_score: float
 
 
 def count_settings(chosen: list[Setting]) -> tuple[tuple[Setting, ...], np.ndarray]:

@@ -263,7 +263,7 @@ def collect_cautions(reports: Mapping[str, Any]) -> Iterator[Caution]:
 def compare_reports(reports: dict[str, EvaluationReport]) -> Comparison | None:
     """Compare all pairs by the mean losses of the test sets; None if not possible."""
     first = next(iter(reports.values()))
-    loss, level = first.answer.details["loss"], first.confidence_level
+    loss, level = first.answer.loss, first.confidence_level
     scoring = SCORINGS.get(loss, f"minus the mean {loss} loss")
     if first.out_of_fold.cases.kind is UnitKind.TIME_BLOCK:
         return _compare_in_time(reports, scoring)
@@ -304,4 +304,4 @@ def _score_test_sets(report: EvaluationReport) -> np.ndarray:
     sizes = np.bincount(found.fit, minlength=n_fits)
     with np.errstate(invalid="ignore"):
         means: np.ndarray = np.bincount(found.fit, found.loss, minlength=n_fits) / sizes
-    return 1 - means if report.answer.details["loss"] == "zero_one" else -means
+    return 1 - means if report.answer.loss == "zero_one" else -means

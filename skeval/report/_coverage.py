@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from skeval._inference.estimate import CAUTION, Estimate
+from skeval._inference.estimate import ErrorEstimate
 from skeval._resampling.sampling_units import SamplingUnits, UnitKind
 from skeval.model_selection._interval_methods import GIVEN_FOLDS
 from skeval.report._sentences import ALPHA
@@ -67,7 +67,7 @@ REPEATS = {"n_folds": 10, "n_repeats": 10}
 
 
 def write_coverage(
-    answer: Estimate,
+    answer: ErrorEstimate,
     sizes: Mapping[Any, int] | None,
     cases: SamplingUnits,
     weighted: bool,
@@ -79,9 +79,9 @@ def write_coverage(
     `certain` means that some probabilities are 0; `target` is a numeric target.
     """
     if not np.isfinite(answer.interval.low):
-        return [answer.details[CAUTION]] if "no_interval" in answer.details else []
-    folds = answer.details["parameters"]["n_folds"]
-    repeats = answer.details["n_fits"] // folds  # 1 if one unit is left out at a time
+        return [answer.caution] if answer.no_interval else []
+    folds = answer.parameters["n_folds"]
+    repeats = (answer.n_fits or 0) // folds  # 1 if one unit is left out at a time
     given = answer.method == GIVEN_FOLDS
     made = count(folds, "fold") if given else f"{folds}-fold cross-validation"
     if repeats > 1:
@@ -101,9 +101,9 @@ def write_coverage(
         listed = f"{', '.join(first)} and {last}" if first else last
         return [described, f"Coverage has not been simulated for {listed}."]
     measured = MEASURED_IN_TIME if in_time else _write_measured(answer, sizes, certain)
-    if answer.details["loss"] in MEASURED_NUMBERS:
+    if answer.loss in MEASURED_NUMBERS:
         measured += f" It does not cover large errors rarer than 1 in {n // 3} samples."
-    if n > (MOST_IN_TIME if in_time else MOST[answer.details["loss"]]):
+    if n > (MOST_IN_TIME if in_time else MOST[answer.loss]):
         measured += " Coverage has not been simulated with more samples."
     return [described, measured]
 
@@ -114,9 +114,9 @@ def count_of_half(target: np.ndarray) -> int:
     return 1 + int(np.searchsorted(np.cumsum(squares), squares.sum() / 2))
 
 
-def _write_measured(answer: Estimate, sizes: Mapping[Any, int] | None, certain: bool) -> str:
+def _write_measured(answer: ErrorEstimate, sizes: Mapping[Any, int] | None, certain: bool) -> str:
     """State the coverage in the most similar simulations."""
-    loss, degrees = answer.details["loss"], answer.details["degrees_of_freedom"]
+    loss, degrees = answer.loss, answer.degrees_of_freedom
     if loss == "squared" and degrees is not None and degrees < HEAVY:
         of = "heavy-tailed errors, as here (Student's t with 3 degrees of freedom, log-normal)"
         return f"{COVERED.format(of, *MEASURED_HEAVY)} With heavier tails coverage was lower."
@@ -127,7 +127,7 @@ def _write_measured(answer: Estimate, sizes: Mapping[Any, int] | None, certain: 
         return COVERED.format("two classes and 50 to 1,000 samples", *MEASURED_SHARES[loss])
     if loss in MEASURED_NUMBERS:
         return COVERED.format("50 to 5,000 samples", *MEASURED_NUMBERS[loss])
-    if answer.details["n_groups"] is not None:
+    if answer.n_groups is not None:
         return COVERED.format("two classes, a linear model and 5 to 50 groups", *MEASURED_GROUPS)
     share = 1.0 if sizes is None else min(sizes.values()) / sum(sizes.values())
     if share < RARE:
@@ -138,10 +138,10 @@ def _write_measured(answer: Estimate, sizes: Mapping[Any, int] | None, certain: 
 
 
 def _list_unmeasured(
-    answer: Estimate, sizes: Mapping[Any, int] | None, weighted: bool, n: int, *, in_time: bool
+    answer: ErrorEstimate, sizes: Mapping[Any, int] | None, weighted: bool, n: int, *, in_time: bool
 ) -> Iterator[str]:
     """Yield the conditions for which the intervals of `n` samples were not simulated."""
-    loss, degrees = answer.details["loss"], answer.details["degrees_of_freedom"]
+    loss, degrees = answer.loss, answer.degrees_of_freedom
     if loss not in {"zero_one", *MEASURED_NUMBERS, *([] if in_time else MEASURED_SHARES)}:
         yield f"the {loss.replace('_', ' ')}{'' if loss.endswith('loss') else ' loss'}"
     if loss == "absolute" and degrees is not None and degrees < HEAVIER and not in_time:
@@ -162,19 +162,19 @@ def _list_unmeasured(
         pass
     elif answer.method == GIVEN_FOLDS:
         yield "user-defined folds"
-    elif answer.details["n_groups"] is not None:
+    elif answer.n_groups is not None:
         if not _is_measured_in_groups(answer, sizes):
             yield "groups"
-    elif answer.details["parameters"] != REPEATS:
+    elif answer.parameters != REPEATS:
         yield "other designs than 10-fold cross-validation repeated 10 times"
     if weighted:
         yield "sample weights"
 
 
-def _is_measured_in_groups(answer: Estimate, sizes: Mapping[Any, int] | None) -> bool:
+def _is_measured_in_groups(answer: ErrorEstimate, sizes: Mapping[Any, int] | None) -> bool:
     """Whether groups like these were simulated: two classes, neither of them rare."""
     if sizes is None or len(sizes) > 2 or min(sizes.values()) < RARE * sum(sizes.values()):
         return False
-    repeated = answer.details["parameters"]["n_repeats"] == REPEATS["n_repeats"]
-    enough = answer.details["n_groups"] >= FEWEST_GROUPS
-    return repeated and enough and answer.details["loss"] == "zero_one"
+    repeated = answer.parameters["n_repeats"] == REPEATS["n_repeats"]
+    enough = (answer.n_groups or 0) >= FEWEST_GROUPS
+    return repeated and enough and answer.loss == "zero_one"

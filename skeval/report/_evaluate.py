@@ -32,7 +32,7 @@ from skeval._resampling.splitters import (
 )
 from skeval._resampling.target import Target, TooFewMembersError
 from skeval.model_selection._error_interval import read_positive_weight
-from skeval.model_selection._interval_methods import AUTO, ERROR_METHODS, LISTED
+from skeval.model_selection._interval_methods import AUTO
 from skeval.report import _predictions, _sentences
 from skeval.report._budget import (
     MIN_SAMPLES,
@@ -250,6 +250,7 @@ def evaluate(
     if isinstance(groups, str):
         X, groups = _predictions.take_column(X, groups)
     how = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
+    how["confidence_level"] = confidence_level
     inputs = validate_inputs(estimator, X, y, groups, loss=loss, params=params, method=AUTO, **how)
     X, target = inputs.X, inputs.target
     names = check_feature_names(X, feature_names)
@@ -325,14 +326,9 @@ NOT_PERTURBED = (
 INTERRUPTED = "interrupted"
 """Reason for parts that were not run because of Ctrl-C."""
 ALWAYS = ("resubstitution", "cross_validation")
-CHEAP = [part for part, method in LISTED.items() if ERROR_METHODS[method].plan is None]
-OPTIONAL = (
-    *(part for part in CHEAP if part not in ALWAYS),
-    "permutation",
-    "selection",
-    *(part for part in LISTED if part not in CHEAP),
-    "perturbation",
-)
+ESTIMATES = ("resubstitution", "holdout", "cross_validation", "leave_one_out", "bootstrap")
+"""Parts that are estimates of the error, from the most optimistic to the most conservative."""
+OPTIONAL = ("holdout", "permutation", "selection", "leave_one_out", "bootstrap", "perturbation")
 """Optional parts, in the order in which fits are allotted to them."""
 SHARE = 0.5
 """Share of the fits of the answer that all parts without a fast solver may cost together."""
@@ -637,7 +633,7 @@ class Run:
     def _estimate_all(self, granted: Collection[str]) -> Iterator[Estimate]:
         """Yield every estimate, from the most optimistic to the most conservative."""
         steps = self.steps
-        for part in LISTED:
+        for part in ESTIMATES:
             if part not in granted and part not in ALWAYS:
                 continue
             if self.clock.stopped and not (part == "cross_validation" and steps.repeats_folds):

@@ -387,8 +387,8 @@ class PredictionsReport(GivenReport):
         alone = spread_of_mean(TestLosses(found.loss, weight)).variance
         if spread.variance > 0:
             effective = self.n_samples * min(1.0, alone / spread.variance)
-            known = {**spread.details, "effective_n_samples": effective}
-            yield describe_groups(self.n_samples, known)
+            together = spread.groups["intraclass_correlation"]
+            yield describe_groups(self.n_samples, together, effective)
 
     @property
     def facts(self) -> list[str]:

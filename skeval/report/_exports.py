@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from skeval._inference.estimate import Estimate, Test
+from skeval._inference.estimate import Estimate, PermutationTest
 from skeval._resampling.sampling_units import UnitKind
 from skeval.metrics._table import REPORTED
 from skeval.utils._text import DataFrame, make_frame, write_number
@@ -203,15 +203,15 @@ def _tell_parts(report: Any, *, several: bool) -> Iterator[tuple[str, str | None
         test = report.permutation
         n = test.n_resamples
         yield f"The whole procedure was tested with {n} permutations of the labels.", None
-        if "exchanged" in test.details:
+        if test.exchanged:
             yield say_exchange(test), None
 
 
-def say_exchange(test: Test) -> str:
+def say_exchange(test: PermutationTest) -> str:
     """Describe the labels that a permutation test exchanges, and the hypothesis it tests."""
     moved = {"within groups": "within groups", "whole groups": "between groups as a whole"}
-    exchanged = test.details["exchanged"]
+    exchanged = test.exchanged
     return (
         f"Labels were exchanged {moved.get(exchanged, f'as {exchanged}')}, which tests whether "
-        f"{test.details['null_hypothesis']}."
+        f"{test.null_hypothesis}."
     )

@@ -138,8 +138,7 @@ class ParsedPredictions(NamedTuple):
             one = metric_interval(
                 function, self.target.y, y_pred, confidence_level=confidence_level, **options
             )
-            details = {"metric": called, "label": None, "greater_is_better": better}
-            found[called] = replace(one, name=called, details={**one.details, **details})
+            found[called] = replace(one, name=called, metric=called, greater_is_better=better)
         return found
 
     def choose_response(self, name: str, response: Any) -> np.ndarray:

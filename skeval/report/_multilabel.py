@@ -249,8 +249,7 @@ def measure_labels(
 
     def add(name: str, one: Estimate, label: str | None = None, *, better: bool = True) -> None:
         known = name if label is None else f"{name}, {label}"
-        told = {"metric": name, "label": label, "greater_is_better": better}
-        made[known] = replace(one, name=known, details=told)
+        made[known] = replace(one, name=known, metric=name, label=label, greater_is_better=better)
 
     true, called = read.true.astype(int), read.called.astype(int)
     varied = read.varied

@@ -14,7 +14,7 @@ from sklearn.metrics import PredictionErrorDisplay
 from sklearn.pipeline import Pipeline
 
 from skeval._inference.areas import independent_size
-from skeval._inference.estimate import Estimate, Results
+from skeval._inference.estimate import ErrorEstimate, Estimate, Results
 from skeval._inference.intervals import wilson_interval
 from skeval._resampling.fit_loop import run_plan
 from skeval._resampling.fit_request import (
@@ -142,7 +142,7 @@ def name_rows(X: Any) -> Sequence[Any] | None:
 
 def summarize_predictions(
     inputs: Inputs,
-    answer: Estimate,
+    answer: ErrorEstimate,
     found: Predictions,
     request: FitRequest,
     names: Sequence[Any] | None,
@@ -151,7 +151,7 @@ def summarize_predictions(
 ) -> dict[str, Any]:
     """Return the fields of an `EvaluationReport` that are computed from predictions."""
     metrics = measure_metrics(found, confidence_level)
-    if answer.details["loss"] == "zero_one":
+    if answer.loss == "zero_one":
         metrics["accuracy"] = mirror(metrics["accuracy"], answer)
     subgroups, tuning = None, None
     if by is not None:
@@ -211,7 +211,7 @@ def warn_of_metrics(metrics: Results) -> Iterator[Caution]:
 
 def _name_metric(name: str, found: Estimate) -> str:
     """Return the display name of a metric, with its class."""
-    metric, label = found.details.get("metric", name), found.details.get("label")
+    metric, label = found.metric or name, found.label
     told = REPORTED[metric].label if metric in REPORTED else metric
     return told if label is None else f"{told} of class {name_label(label)}"
 

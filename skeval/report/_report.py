@@ -9,13 +9,20 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from skeval._inference.estimate import Estimate, Results, Test
+from skeval._inference.estimate import (
+    ErrorEstimate,
+    Estimate,
+    PermutationTest,
+    PerturbationEstimate,
+    Results,
+)
 from skeval._resampling.predictions import Predictions
-from skeval.feature_selection import SelectionFrequencyDisplay
+from skeval.feature_selection import SelectionBias, SelectionFrequencyDisplay, SelectionStability
 from skeval.metrics import CalibrationDisplay, PrecisionRecallDisplay, RocCurveDisplay
 from skeval.model_selection import EstimatesDisplay
-from skeval.model_selection._interval_methods import AUTO, ERROR_METHODS, GIVEN_FOLDS
+from skeval.model_selection._interval_methods import AUTO, GIVEN_FOLDS
 from skeval.model_selection._metric_interval import describe_difference
+from skeval.model_selection._tuning import TuningOptimism
 from skeval.report import _sentences
 from skeval.report._coverage import write_coverage
 from skeval.report._predictions import (
@@ -43,10 +50,16 @@ PERTURBED = {
 }
 """Name of each perturbation interval, by statistic."""
 MEANINGS = {
-    f"answer, {AUTO}": ERROR_METHODS[AUTO].meaning,
+    f"answer, {AUTO}": "the number to quote: the mean of repeated cross-validations",
     f"answer, {GIVEN_FOLDS}": "the number to quote: the error on the given folds",
-    **{method: row.meaning for method, row in ERROR_METHODS.items() if row.part},
-    PERTURBED["cross_validation"]: ERROR_METHODS["perturbation"].meaning,
+    "resubstitution": "on the training samples; optimistic, worth nothing alone",
+    "holdout": "on a third that was not trained on; depends on which third",
+    "cross_validation": "every sample predicted by a model trained without it",
+    "leave_one_out": "the same, with as many folds as samples",
+    "oob": "on what each resample left out; pessimistic",
+    ".632": "0.632 of out-of-bag, 0.368 of resubstitution",
+    ".632+": "the same, with a weight that grows with the overfitting",
+    PERTURBED["cross_validation"]: "interval by refitting under random weights",
     PERTURBED["resubstitution"]: "the same for the training error; requires many samples",
 }
 FEW_PERTURBATIONS = 200
@@ -120,7 +133,7 @@ class ScoredReport(Report):
     def main_metrics(self) -> dict[str, Estimate]:
         """Metrics of all samples, and requested scores, by name."""
         found = self.metrics.items()
-        return {name: each for name, each in found if each.details["label"] is None}
+        return {name: each for name, each in found if each.label is None}
 
     @property
     def level(self) -> str:
@@ -136,7 +149,7 @@ class ScoredReport(Report):
     def draw_answer(self, rare: RareClass | None = None) -> Line:
         """Return the answer on a line with the baseline, above other estimates of the same
         error."""
-        squared = self.answer.details.get("loss") == "squared"
+        squared = self.answer.loss == "squared"
         scale = np.sqrt if squared else float
         ends = self.answer.interval.low, self.answer.interval.high
         quantity = _sentences.name_error("squared") if squared else self.answer.name
@@ -219,9 +232,9 @@ class ScoredReport(Report):
         """Yield a table of the metrics of each class, if there are any."""
         by_class: dict[str, dict[str, Estimate]] = {}
         for each in self.metrics.values():
-            label = each.details["label"]
+            label = each.label
             if label is not None:
-                by_class.setdefault(label, {})[each.details["metric"]] = each
+                by_class.setdefault(label, {})[each.metric] = each
         names = list(dict.fromkeys(name for found in by_class.values() for name in found))
         rows = [
             (label, *(_write_shortly(found[name]) if name in found else "" for name in names))
@@ -350,7 +363,7 @@ class EvaluationReport(ScoredReport):
 
     Attributes
     ----------
-    answer : Estimate
+    answer : ErrorEstimate
         The number to quote, equal to that of `error_interval`.
     metrics : dict of str to Estimate
         Metrics of out-of-fold predictions, for all samples and for each class, and the scores
@@ -361,21 +374,21 @@ class EvaluationReport(ScoredReport):
         Samples that are repeatedly misclassified out of fold.
     subgroups : dict of Estimate, or None
         Error in each subgroup of `by`, and the largest difference.
-    tuning : Estimate or None
+    tuning : TuningOptimism or None
         Optimism of the best scores of the hyperparameter searches, and the selected settings;
         None if the estimator does not end in a search.
     out_of_fold : Predictions
         Out-of-fold predictions; see `predictions`.
     estimates : tuple of Estimate
         From the most optimistic to the most conservative.
-    perturbation : tuple of Estimate or None
+    perturbation : tuple of PerturbationEstimate or None
         For a linear two-class `SVC`, the intervals by the cross-validation statistic and by the
         resubstitution statistic.
-    permutation : Test or None
+    permutation : PermutationTest or None
         Permutation test of the whole procedure.
-    selection_bias : Estimate or None
+    selection_bias : SelectionBias or None
         Bias of selecting the features on all samples; None without a selector.
-    selection_stability : Estimate or None
+    selection_stability : SelectionStability or None
         Agreement of the features selected in the folds (Nogueira); None without a selector, or
         if the folds select from different features without names.
     candidate_names : tuple of str or None
@@ -403,12 +416,13 @@ class EvaluationReport(ScoredReport):
         Names of the features, if known.
     """
 
-    tuning: Estimate | None
-    estimates: tuple[Estimate, ...]
-    perturbation: tuple[Estimate, ...] | None
-    permutation: Test | None
-    selection_bias: Estimate | None
-    selection_stability: Estimate | None
+    answer: ErrorEstimate
+    tuning: TuningOptimism | None
+    estimates: tuple[ErrorEstimate, ...]
+    perturbation: tuple[PerturbationEstimate, ...] | None
+    permutation: PermutationTest | None
+    selection_bias: SelectionBias | None
+    selection_stability: SelectionStability | None
     candidate_names: tuple[str, ...] | None
     omitted: dict[str, str]
     n_features: int | None
@@ -450,7 +464,7 @@ class EvaluationReport(ScoredReport):
         """Return the error with its interval and baseline, or the reason not to quote it."""
         return _sentences.write_headline(
             _sentences.say_error(self.answer),
-            self.answer.details["loss"],
+            self.answer.loss,
             warnings=self.warnings,
             guess=self.guess,
             rare=self.rare,
@@ -514,8 +528,8 @@ class EvaluationReport(ScoredReport):
             return Section("Tuning", results={"tuning": None})
         shown = "is optimistic" if found.interval.low > 0 else "is not significantly optimistic"
         heading = f"The best score of the search {shown}"
-        counts = found.details["counts"]
-        chosen = zip(found.details["settings"][:MOST_ROWS], counts, strict=False)
+        counts = found.counts
+        chosen = zip(found.settings[:MOST_ROWS], counts, strict=False)
         rows = [
             (
                 ", ".join(f"{name}={value!r}" for name, value in setting.items()),
@@ -550,13 +564,11 @@ class EvaluationReport(ScoredReport):
         )
 
     @property
-    def named_estimates(self) -> list[tuple[str, Estimate]]:
+    def named_estimates(self) -> list[tuple[str, ErrorEstimate]]:
         """All estimates by name, the answer first, perturbation last."""
         named = [(f"answer, {self.answer.method}", self.answer)]
         named += [(estimate.method, estimate) for estimate in self.estimates]
-        return named + [
-            (PERTURBED[each.details["statistic"]], each) for each in self.perturbation or ()
-        ]
+        return named + [(PERTURBED[each.statistic], each) for each in self.perturbation or ()]
 
     def plot(self, ax: Any = None) -> EstimatesDisplay:
         """Draw every estimate of the error, the answer first; requires matplotlib.
@@ -608,10 +620,10 @@ class EvaluationReport(ScoredReport):
         sentences = []
         grave = list_grave(self.warnings)
         if self.guess is not None and self.guess.better and not grave:
-            sentences.append(_sentences.write_guess(self.guess, self.answer.details["loss"]))
+            sentences.append(_sentences.write_guess(self.guess, self.answer.loss))
         if self.omitted:
             sentences.append(_sentences.write_omitted(self.omitted))
-        loss = self.answer.details["loss"]
+        loss = self.answer.loss
         values = [each.value for _, each in named]
         least, most = (_sentences.write_amount(each, loss) for each in (min(values), max(values)))
         told = f"from {least} to {most}" if least != most else f"all {least}"
@@ -635,7 +647,7 @@ class EvaluationReport(ScoredReport):
         figures = [
             Figure(
                 result.plot,
-                f"{PERTURBED[result.details['statistic']]}: the error under each random weighting.",
+                f"{PERTURBED[result.statistic]}: the error under each random weighting.",
                 label="Histogram of the error of the support vector machine under random weights.",
                 height=3.2,
             )
@@ -666,7 +678,7 @@ class EvaluationReport(ScoredReport):
         test = self.permutation
         if test is None:
             return Section("Chance", results={"permutation": None})
-        n_as_good = test.details["n_exceedances"]
+        n_as_good = test.n_exceedances
         heading = (
             f"Shuffled labels scored as well in {n_as_good} of {count(test.n_resamples, 'run')}"
         )
@@ -702,7 +714,7 @@ class EvaluationReport(ScoredReport):
         }
         if bias is None:
             return Section("Selection", results=results)
-        claimed = _sentences.write_amount(bias.details["cv1_error"], "zero_one")
+        claimed = _sentences.write_amount(bias.cv1_error, "zero_one")
         heading = f"Selecting features on all samples would have given {claimed}"
         figures = [
             Figure(
@@ -719,7 +731,7 @@ class EvaluationReport(ScoredReport):
                     partial(draw, stability, feature_names=self.candidate_names, n_top=MOST_ROWS),
                     "Selection frequency of each feature.",
                     label="Selection frequency of each feature over the folds.",
-                    height=0.8 + 0.22 * min(MOST_ROWS, stability.details["selected_ever"]),
+                    height=0.8 + 0.22 * min(MOST_ROWS, stability.selected_ever),
                 )
             )
         sentences = _sentences.write_selection(bias, stability)

@@ -20,14 +20,20 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from skeval._inference.errors import NoInterval
-from skeval._inference.estimate import Estimate, Test
+from skeval._inference.estimate import (
+    ErrorEstimate,
+    Estimate,
+    PermutationTest,
+    PerturbationEstimate,
+)
 from skeval._inference.intervals import normal_quantile
 from skeval._inference.paired import LARGEST_LEVEL
 from skeval._resampling.predictions import Predictions
+from skeval.feature_selection import SelectionBias, SelectionStability
 from skeval.metrics._regression import LOSSES, PROBABILITY_LOSSES
 from skeval.metrics._table import REPORTED
 from skeval.model_selection._fold_metrics import summarize_losses
+from skeval.model_selection._tuning import TuningOptimism
 from skeval.report._exports import say_exchange
 from skeval.report._predictions import HardSamples
 from skeval.report._sections import Caution, forbid_quoting, list_few, list_grave, tell_gravest
@@ -225,7 +231,7 @@ def write_headline(
     guess: Guess | None = None,
     rare: RareClass | None = None,
     unanswered: tuple[str, ...] = (),
-    permutation: Test | None = None,
+    permutation: PermutationTest | None = None,
 ) -> str:
     """Return the error and the most important finding in one sentence.
 
@@ -259,14 +265,14 @@ def write_headline(
 
 
 def write_error(
-    quoted: Estimate,
+    quoted: ErrorEstimate,
     guess: Guess | None,
     unanswered: tuple[str, ...] = (),
     explained: float | None = None,
-    selection_bias: Estimate | None = None,
+    selection_bias: SelectionBias | None = None,
 ) -> str:
     """Return the error with its baseline, as sentences; squared errors by their root."""
-    loss = quoted.details["loss"]
+    loss = quoted.loss
     sentences = [say_error(quoted) + (f"; R2 {explained:.2f}" if explained is not None else "")]
     if guess is not None:
         start = str(guess)
@@ -275,27 +281,27 @@ def write_error(
     if unanswered:
         sentences.append(f"The model never predicts {list_few(unanswered, FEW)}")
     if selection_bias and _is_above_zero(selection_bias):
-        claimed = write_amount(selection_bias.details["cv1_error"], "zero_one")
+        claimed = write_amount(selection_bias.cv1_error, "zero_one")
         sentences.append(f"Selecting features on all samples would have given {claimed}")
     return ". ".join(sentences) + "."
 
 
-NO_INTERVAL: dict[NoInterval | None, str] = {
+NO_INTERVAL: dict[str, str] = {
     "few_large_losses": "few samples carry most of it",
     "few_groups": "there are too few groups",
     "unstable_models": "models trained on other samples differ too much",
 }
 
 
-def say_error(quoted: Estimate) -> str:
+def say_error(quoted: ErrorEstimate) -> str:
     """Return the error with its interval, as the start of a sentence."""
-    interval, loss = quoted.interval, quoted.details["loss"]
+    interval, loss = quoted.interval, quoted.loss
     amount = write_amount(quoted.value, loss)
     text = f"Estimated {name_error(loss)} on new samples: {amount}"
-    if quoted.details["n_groups"] == 1:
+    if quoted.n_groups == 1:
         return f"{text} (no confidence interval: errors of neighboring samples are too correlated)"
     if not np.isfinite(interval.low):
-        why = NO_INTERVAL.get(quoted.details.get("no_interval"), "the losses do not vary")
+        why = NO_INTERVAL.get(quoted.no_interval, "the losses do not vary")
         return f"{text} (no confidence interval: {why})"
     low = write_amount(interval.low, loss).removesuffix(" %")
     level = f"{100 * interval.confidence_level:g} % CI"
@@ -324,7 +330,7 @@ def write_with_ends(found: Estimate, *values: float) -> list[str]:
     return [write_estimate(value, (high - low) / 4) for value in (*values, low, high)]
 
 
-def write_chance(guess: Guess | None, rare: RareClass | None, test: Test | None) -> str:
+def write_chance(guess: Guess | None, rare: RareClass | None, test: PermutationTest | None) -> str:
     """Return whether the model is better than chance, by the interval and the permutation test."""
     if rare is not None:
         start = (
@@ -350,7 +356,7 @@ def write_chance(guess: Guess | None, rare: RareClass | None, test: Test | None)
     }.get(read, "" if guess is None else "The difference from this baseline was not tested.")
 
 
-def _join_tests(better: bool, shown: str, doubt: str, test: Test | None) -> str:
+def _join_tests(better: bool, shown: str, doubt: str, test: PermutationTest | None) -> str:
     """Combine the interval and the permutation test in one sentence."""
     read, counted = _read_permutation(test)
     if better and read == "denied":
@@ -375,7 +381,7 @@ def _join_tests(better: bool, shown: str, doubt: str, test: Test | None) -> str:
     return f"No evidence that it beats chance: {doubt}{more.get(read, '')}."
 
 
-def _read_permutation(test: Test | None) -> tuple[str, str]:
+def _read_permutation(test: PermutationTest | None) -> tuple[str, str]:
     """Return the result of a permutation test at 5 %, and its P-value as text.
 
     It is "shown" or "denied" if the Monte Carlo interval of P lies on one side of 5 %, "powerless"
@@ -385,7 +391,7 @@ def _read_permutation(test: Test | None) -> tuple[str, str]:
         return "", ""
     n = test.n_resamples
     smallest = 1 / (1 + n)
-    if smallest > ALPHA and not test.details["stopped"]:
+    if smallest > ALPHA and not test.stopped:
         return "powerless", f"with {n} permutations the smallest possible P is {smallest:.2g}"
     interval = test.confidence_interval(1 - ALPHA)
     counted = f"P = {test.pvalue:.2g} from {n} permutations"
@@ -438,19 +444,19 @@ def write_interruption(where: str) -> str:
     )
 
 
-def write_permutation(test: Test) -> str:
+def write_permutation(test: PermutationTest) -> str:
     """Return the result of the permutation test, and what was permuted within groups."""
     found = (
-        f"P = {test.pvalue:.4g}: {test.details['n_exceedances']} of "
+        f"P = {test.pvalue:.4g}: {test.n_exceedances} of "
         f"{count(test.n_resamples, 'run')} of the whole procedure on shuffled labels scored at "
         "least as well as on the true labels."
     )
-    if "exchanged" not in test.details:
+    if not test.exchanged:
         return found
     return f"{found} {say_exchange(test)}"
 
 
-def write_selection(bias: Estimate, stability: Estimate | None) -> list[str]:
+def write_selection(bias: SelectionBias, stability: SelectionStability | None) -> list[str]:
     """Return the bias of selection outside the folds, and the stability of the selection."""
     claimed = _write_bias(bias)
     if stability is None:
@@ -459,21 +465,21 @@ def write_selection(bias: Estimate, stability: Estimate | None) -> list[str]:
             "The stability of the selection is unknown: the folds select from different features, "
             "and the steps before the selector do not name them (get_feature_names_out).",
         ]
-    always, ever = stability.details["selected_always"], stability.details["selected_ever"]
+    always, ever = stability.selected_always, stability.selected_ever
     value = f"{stability.value:.2f} (1 is best)"
     if np.isnan(stability.value):
         value = "undefined, because all features or none are selected"
     return [
         claimed,
         f"{always} of {count(ever, 'feature')} selected in any of "
-        f"{stability.details['n_rounds']} folds {'was' if always == 1 else 'were'} selected in all "
+        f"{stability.n_rounds} folds {'was' if always == 1 else 'were'} selected in all "
         f"of them; stability {value}.",
     ]
 
 
-def _write_bias(bias: Estimate) -> str:
+def _write_bias(bias: SelectionBias) -> str:
     """Return the bias of selection outside the folds."""
-    claimed, honest = bias.details["cv1_error"], bias.details["cv2_error"]
+    claimed, honest = bias.cv1_error, bias.cv2_error
     if np.isnan(bias.interval.low):
         return (
             f"Selecting features on all samples (CV1) would have given an error of "
@@ -497,9 +503,9 @@ def _is_above_zero(found: Estimate) -> bool:
     return found.confidence_interval(level).low > 0
 
 
-def write_tuning(found: Estimate) -> str:
+def write_tuning(found: TuningOptimism) -> str:
     """Return the optimism of the best scores of the searches."""
-    scores = found.details["inner_score"], found.details["nested_score"]
+    scores = found.inner_score, found.nested_score
     inner, nested, optimism, low, high = write_with_ends(found, *scores, found.value)
     if np.isnan(found.interval.low):
         shown = "the difference does not vary, so its significance is unknown"
@@ -516,9 +522,9 @@ def write_tuning(found: Estimate) -> str:
     )
 
 
-def write_perturbation(resubstitution: Estimate) -> str:
+def write_perturbation(resubstitution: PerturbationEstimate) -> str:
     """Recommend one of the two perturbation intervals."""
-    if resubstitution.details["resubstitution"] < resubstitution.value / 2:
+    if resubstitution.resubstitution < resubstitution.value / 2:
         return (
             "Use the SVM interval from perturbed cross-validation: the training error is less than "
             "half of the cross-validated error, and then the interval from perturbed training is "
@@ -578,7 +584,7 @@ def write_warnings(estimates: Iterable[Estimate], answer: Estimate | None = None
     ]
     if answer is not None:
         found.append(_warn_of_two_answers(answer, named))
-    if cross_validation.details["loss"] == "zero_one":
+    if cross_validation.loss == "zero_one":
         found.append(_warn_of_wide_interval(cross_validation))
     return [sentence for sentence in found if sentence]
 
@@ -635,7 +641,7 @@ def _warn_of_632(named: dict[str, Any], cross_validation: Estimate) -> Caution |
     error = cross_validation.value
     if bootstrap is None or resubstitution.value > NEAR_ZERO * error:
         return None
-    if cross_validation.interval.high >= bootstrap.details["no_information"]:
+    if cross_validation.interval.high >= bootstrap.no_information:
         return None
     if not min(error, named["oob"].value) - bootstrap.value > _spread(cross_validation):
         return None
@@ -681,7 +687,7 @@ def _warn_of_wide_interval(cross_validation: Estimate) -> Caution | None:
     interval = cross_validation.interval
     if interval.high - interval.low <= WIDE_INTERVAL:
         return None
-    units, n_groups = f"{cross_validation.n_samples} samples", cross_validation.details["n_groups"]
+    units, n_groups = f"{cross_validation.n_samples} samples", cross_validation.n_groups
     if n_groups is not None:
         units = f"{count(n_groups, 'group')} of samples"
     level = f"{100 * interval.confidence_level:g} %"

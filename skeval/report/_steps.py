@@ -20,7 +20,7 @@ from sklearn.metrics import make_scorer
 from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
 
-from skeval._inference.estimate import Estimate, Test
+from skeval._inference.estimate import ErrorEstimate, PerturbationEstimate, Test
 from skeval._inference.ordered import find_season
 from skeval._resampling.fit_loop import Outputs, fit_each, is_served, run_plan
 from skeval._resampling.fit_outputs import FitOutput
@@ -30,6 +30,7 @@ from skeval._resampling.inputs import Inputs
 from skeval._resampling.plans import ResamplingPlan
 from skeval._resampling.predictions import Predictions
 from skeval._resampling.progress import show_estimate
+from skeval._resampling.sampling_units import drawing_units
 from skeval._resampling.splitters import (
     KeptFolds,
     fold_plan,
@@ -40,19 +41,28 @@ from skeval._resampling.splitters import (
 from skeval._resampling.target import Target
 from skeval.feature_selection import selection_stability
 from skeval.feature_selection._cv2 import compare_selections, split_at_selector
-from skeval.model_selection._error_interval import (
-    conclude_row,
-    find_answer,
-    plan_answer,
-    read_answers,
+from skeval.model_selection._bootstrap import estimate_bootstraps, plan_bootstrap
+from skeval.model_selection._error_interval import collect_repeats
+from skeval.model_selection._estimates import (
+    cross_validation,
+    leave_one_out,
+    make_weighted_plan,
+    perturb_error,
+    plan_leave_one_out,
+    resubstitution,
 )
-from skeval.model_selection._estimates import Settings, conclude, find_perturbed, make_weighted_plan
-from skeval.model_selection._interval_methods import ERROR_METHODS, LISTED, Design, ErrorMethod
+from skeval.model_selection._interval_methods import (
+    RepeatedFolds,
+    average_repeats,
+    holdout,
+    plan_repeats,
+)
 from skeval.model_selection._permutation import draw_orders, permute
 from skeval.report._report import PERTURBED
 from skeval.utils._checks import root_seed
 from skeval.utils._text import count, mean_loss_name, write_ends, write_number
 
+N_BOOTSTRAPS = 200
 SCORINGS = {
     "zero_one": "accuracy",
     "squared": "neg_mean_squared_error",
@@ -153,10 +163,10 @@ class Steps:
         return KeptFolds(len(self.target), splits)
 
     @cached_property
-    def design(self) -> Design:
+    def design(self) -> RepeatedFolds:
         """Folds of the answer: repeats of the requested folds, or the given folds."""
         cv = self.cv if self.cv is None or isinstance(self.cv, Integral) else self.splitter
-        return plan_answer(self.inputs, cv, {}, self.seed)
+        return plan_repeats(self.inputs, root_seed(self.seed), cv=cv)
 
     @property
     def ordered(self) -> bool:
@@ -186,7 +196,7 @@ class Steps:
             named = f"the value one season ({seasons[-1]} samples) before"
             yield named, found.row - each * -((known - found.row) // each)
 
-    def answer(self, request: FitRequest, clock: Clock) -> tuple[Estimate, Predictions]:
+    def answer(self, request: FitRequest, clock: Clock) -> tuple[ErrorEstimate, Predictions]:
         """Return the error with its interval, and the out-of-fold predictions.
 
         With a time limit, the folds are repeated as often as time permits, at least once; after an
@@ -208,26 +218,22 @@ class Steps:
             n_done = len(answers) // whole.n_folds
             clock.stop(f"after {n_done} of {count(whole.n_repeats, 'repeat')} of the folds")
         del answers[len(answers) // whole.n_folds * whole.n_folds :]
-        return read_answers(self._design_so_far, answers, self.confidence_level)
+        return collect_repeats(self._design_so_far, answers)
 
     @property
-    def _design_so_far(self) -> Design:
+    def _design_so_far(self) -> RepeatedFolds:
         """Folds of the answer with the completed repeats."""
-        plan = self.design.plan.take(0, len(self._answers) // self.design.plan.n_folds)
-        if plan is self.design.plan:
-            return self.design
-        settings = self.design.settings | {"n_repeats": plan.n_repeats}
-        return self.design._replace(plan=plan, settings=settings)
+        n_repeats = len(self._answers) // self.design.plan.n_folds
+        return self.design._replace(plan=self.design.plan.take(0, n_repeats))
 
     def _write_estimate(self) -> str:
         """Return the current estimate as text, after a whole number of repeats."""
         design = self._design_so_far
-        found = find_answer(design, self._answers, self.confidence_level)
+        found = average_repeats(design, self._answers)
         ends = write_ends(found.interval.low, found.interval.high)
         n_repeats = self.design.plan.n_repeats
         after = f" after {design.plan.n_repeats} of {n_repeats} repeats" if n_repeats > 1 else ""
-        name = mean_loss_name(found.details["loss"])
-        return f"{name} {write_number(found.value)} {ends}{after}"
+        return f"{found.name} {write_number(found.value)} {ends}{after}"
 
     @cached_property
     def repeats_folds(self) -> bool:
@@ -258,9 +264,11 @@ class Steps:
     def plan(self, part: str, size: int | None) -> ResamplingPlan | None:
         """Return the plan of a part that needs its own fits; None if there is none."""
         root = root_seed(self.seed)
-        if part in LISTED:
-            inputs, row, settings = self._read_row(part, size)
-            return None if row.plan is None else row.plan(inputs, root, settings)
+        if part == "leave_one_out":
+            return plan_leave_one_out(self.inputs)
+        if part == "bootstrap":
+            units = drawing_units(len(self.target), None, self.groups)
+            return plan_bootstrap(self.inputs, root, units, size or N_BOOTSTRAPS)
         if part == "permutation":
             with warnings.catch_warnings():  # the test itself warns
                 warnings.simplefilter("ignore", UserWarning)
@@ -289,48 +297,35 @@ class Steps:
         scoring = None if part != "permutation" else self._find_scoring(metric)
         return is_served(self.inputs, plan, scoring, max(1.0, times))
 
-    def _read_row(self, part: str, size: int | None) -> tuple[Inputs, ErrorMethod, Settings]:
-        """Return the inputs, the method and the parameters of a part of the estimates.
+    def estimate(self, part: str, size: int | None) -> Iterator[ErrorEstimate]:
+        """Yield the estimates of a part, from the same fits.
 
-        Methods with folds use those of the answer, with its fits if they are the same, and its
+        Cross-validation uses the folds of the answer, with its fits if they are the same, and its
         sampling units.
         """
-        method, row = LISTED[part], ERROR_METHODS[LISTED[part]]
-        settings = dict(row.defaults)
-        if size is not None:
-            settings["n_resamples"] = size
-        if "cv" not in settings:
-            return self.inputs.with_options(method=method), row, settings
-        outputs = self._read_folds() if self.repeats_folds else None
-        settings |= {"cv": self.folds, "outputs": outputs}
-        return self.design.inputs.with_options(method=method), row, settings
-
-    def estimate(self, part: str, size: int | None) -> Iterator[Estimate]:
-        """Yield the estimates of a part, from the same fits."""
-        inputs, row, settings = self._read_row(part, size)
-        root = root_seed(self.seed)
-        if row.listed is None:
-            found = {inputs.method: row.run(inputs, root, settings)}
+        root, inputs = root_seed(self.seed), self.inputs.with_options(method=part)
+        if part == "resubstitution":
+            yield resubstitution(inputs)
+        elif part == "holdout":
+            yield holdout(inputs, root)
+        elif part == "cross_validation":
+            finished = list(self._read_folds()) if self.repeats_folds else None
+            inputs = self.design.inputs.with_options(method=part, finished=finished)
+            yield cross_validation(inputs, root, cv=self.folds)
+        elif part == "leave_one_out":
+            yield leave_one_out(inputs)
         else:
-            found = row.listed(inputs, root, settings)
-        for method, outcome in found.items():
-            named = inputs.with_options(method=method)
-            yield conclude_row(named, outcome, settings, self.confidence_level)
+            yield from estimate_bootstraps(inputs, root, n_resamples=size or N_BOOTSTRAPS).values()
 
-    def perturb(self, n_resamples: int) -> tuple[Estimate, ...]:
+    def perturb(self, n_resamples: int) -> tuple[PerturbationEstimate, ...]:
         """Return the intervals around the cross-validated error, by both statistics."""
         _, root = root_seed(self.seed).spawn(2)
-        settings = {"n_resamples": n_resamples}
+        inputs = self._strict.with_options(method="perturbation")
         with warnings.catch_warnings():  # the report has its own sentence for this
             warnings.filterwarnings("ignore", "the resubstitution error", UserWarning)
-            inputs = self._strict.with_options(method="perturbation")
             return tuple(
-                conclude(
-                    inputs,
-                    find_perturbed(inputs, self.folds, root, settings | {"statistic": statistic}),
-                    self.confidence_level,
-                )
-                for statistic in PERTURBED
+                perturb_error(inputs, self.folds, root, n_resamples=n_resamples, statistic=name)
+                for name in PERTURBED
             )
 
     def _find_scoring(self, metric: str | None) -> Any:

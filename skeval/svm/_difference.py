@@ -10,7 +10,7 @@ from scipy import stats
 from sklearn.base import clone
 
 from skeval._inference import intervals
-from skeval.model_selection import Difference, Estimate, perturbation_interval
+from skeval.model_selection import Difference, PerturbationEstimate, perturbation_interval
 from skeval.svm._perturbation_svc import PerturbationResamplingSVC
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
@@ -176,7 +176,7 @@ def perturbation_difference(
 
 
 def subtract_estimates(
-    one: Estimate, other: Estimate, interval: str, confidence_level: float
+    one: PerturbationEstimate, other: PerturbationEstimate, interval: str, confidence_level: float
 ) -> Difference:
     """Return the difference of two estimates whose replicates share folds and weights."""
     difference = one.value - other.value
@@ -209,12 +209,12 @@ def subtract_estimates(
         greater_is_better=False,
         details={
             "errors": (one.value, other.value),
-            "statistics": one.details["statistics"] - other.details["statistics"],
+            "statistics": one.statistics - other.statistics,
             "standard_error_if_independent": float(
                 np.hypot(one.standard_error, other.standard_error)
             ),
-            "n_resamples": len(deviations),
         },
+        n_resamples=len(deviations),
     )
 
 

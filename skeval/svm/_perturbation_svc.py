@@ -18,7 +18,7 @@ from skeval._resampling.progress import fit_task
 from skeval._resampling.solvers import Adapter, NoSolver, adapter_for
 from skeval._resampling.splitters import limit_folds
 from skeval._resampling.target import Target
-from skeval.model_selection import ConfidenceInterval, Estimate, perturbation_interval
+from skeval.model_selection import ConfidenceInterval, PerturbationEstimate, perturbation_interval
 from skeval.utils import _checks
 from skeval.utils._compat import CallbackSupportMixin, with_callbacks
 
@@ -123,7 +123,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         The perturbed statistics `W*`.
     confidence_interval_ : ConfidenceInterval
         The interval around `cv_error_`.
-    perturbation_ : Estimate or None
+    perturbation_ : PerturbationEstimate or None
         All of these, at any confidence level; None for ``n_resamples=0``.
     n_features_in_ : int
         Number of features.
@@ -239,7 +239,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
             self.estimator_ = clone(procedure).fit(X, y, **arguments)
         self.svc_ = last_step(self.estimator_)
         self.classes_ = self.svc_.classes_
-        self._perturbation: Estimate | None = None
+        self._perturbation: PerturbationEstimate | None = None
         self._record: FitRecord | None = None
         self._not_estimable = ""
         if self.n_resamples:
@@ -296,7 +296,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         return options | {"random_state": _checks.root_seed(self.random_state)}
 
     @property
-    def perturbation_(self) -> Estimate | None:
+    def perturbation_(self) -> PerturbationEstimate | None:
         """The cross-validated error with its interval; None for ``n_resamples=0``."""
         check_is_fitted(self)
         if self._not_estimable:
@@ -312,7 +312,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         """Raise `reason` wherever an estimate of the error is read."""
         self._not_estimable, self._record = reason, None
 
-    def _get_perturbation(self) -> Estimate:
+    def _get_perturbation(self) -> PerturbationEstimate:
         result = self.perturbation_
         if result is None:
             raise AttributeError("n_resamples=0 skipped the estimation of the error.")
@@ -326,14 +326,12 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
     @property
     def resubstitution_error_(self) -> float:
         """Error on the training samples."""
-        apparent: float = self._get_perturbation().details["resubstitution"]
-        return apparent
+        return self._get_perturbation().resubstitution
 
     @property
     def statistics_(self) -> np.ndarray:
         """The perturbed statistics `W*`, shape (n_resamples,)."""
-        statistics: np.ndarray = self._get_perturbation().details["statistics"]
-        return statistics
+        return self._get_perturbation().statistics
 
     @property
     def confidence_interval_(self) -> ConfidenceInterval:

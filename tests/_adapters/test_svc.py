@@ -549,7 +549,7 @@ def test_perturbation_is_the_loop(statistic, scaled):
         )
         for svc in (SVM, UNSERVED)
     )
-    np.testing.assert_allclose(batch.details["statistics"], loop.details["statistics"], atol=1e-12)
+    np.testing.assert_allclose(batch.statistics, loop.statistics, atol=1e-12)
 
 
 def test_real_data():

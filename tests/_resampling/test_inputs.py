@@ -96,7 +96,7 @@ def test_weights_are_those_among_the_arguments_of_fit():
             {"n_permutations": 9, "random_state": 0},
             lambda test: test.null_distribution,
         ),
-        (ms.tuning_optimism, {}, lambda found: found.details["nested_scores"]),
+        (ms.tuning_optimism, {}, lambda found: found.nested_scores),
     ):
         model = GaussianNB()
         if function is ms.tuning_optimism:
@@ -130,8 +130,8 @@ def test_selection_is_weighted_in_both_places():
     inputs = SelectKBest(k=3), GaussianNB(), np.random.default_rng(1).normal(size=(60, 40)), Y
     plain = selection_bias(*inputs, cv=5, random_state=0)
     same = selection_bias(*inputs, cv=5, sample_weight=np.full(60, 3.0), random_state=0)
-    assert same.details["cv1_error"] == plain.details["cv1_error"]
-    assert same.details["cv2_error"] == plain.details["cv2_error"]
+    assert same.cv1_error == plain.cv1_error
+    assert same.cv2_error == plain.cv2_error
 
 
 def test_weights_that_an_estimator_does_not_take_are_refused_by_its_name():
@@ -192,4 +192,4 @@ def test_a_repetition_without_a_fit_has_no_draw():
             statistic="resubstitution",
             error_score=np.nan,
         )
-    assert len(found.details["statistics"]) == 60  # the fit to all samples has the first one
+    assert len(found.statistics) == 60  # the fit to all samples has the first one

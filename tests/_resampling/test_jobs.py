@@ -156,9 +156,11 @@ BLOCKS = {
             **options,
         ).replicates
     ),
-    "perturbation_interval": lambda **options: perturbation_interval(
-        SVC(kernel="linear", tol=1e-6), SCALED, y, n_resamples=20, cv=3, **options
-    ).details["statistics"],
+    "perturbation_interval": lambda **options: (
+        perturbation_interval(
+            SVC(kernel="linear", tol=1e-6), SCALED, y, n_resamples=20, cv=3, **options
+        ).statistics
+    ),
     "bootstrap_error, three classes": lambda **options: (
         bootstrap_error(
             SVC(kernel="linear", tol=1e-6), SCALED, THREE, n_resamples=40, **options

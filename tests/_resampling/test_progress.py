@@ -156,7 +156,7 @@ def test_what_stops_a_run_comes_through(error, bar, verbose, monkeypatch):
         bootstrap_error(Stopped(error), X, y, n_resamples=9, verbose=verbose)
     # a test that needs no more fits closes the rest
     options = {"n_permutations": 99, "max_exceedances": 2, "random_state": 0, "verbose": verbose}
-    assert permutation_test(Stopped(), X, y, cv=3, **options).details["stopped"]
+    assert permutation_test(Stopped(), X, y, cv=3, **options).stopped
 
 
 @pytest.fixture

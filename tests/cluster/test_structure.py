@@ -57,7 +57,7 @@ def test_structure_is_found_by_either_direction():
         options = {"index": index, "greater_is_better": greater, "random_state": 0}
         found = structure_test(WARD, X, n_references=19, **options)
         assert found.pvalue == 0.05
-        assert found.details["n_exceedances"] == 0
+        assert found.n_exceedances == 0
     found = structure_test(WARD, X, index=davies_bouldin_score, n_references=19, random_state=0)
     assert found.pvalue == 1.0
 
@@ -121,13 +121,13 @@ def test_skewness_explains_what_it_does(name):
     ]
     small = [each for each in found if each.pvalue <= 0.05]
     assert len(small) > 2
-    explained = [each for each in small if "skewness or heavy tails" in each.details["caution"]]
+    explained = [each for each in small if "skewness or heavy tails" in each.caution]
     # A caution is missing where shuffled columns or their correlation reject, 1 in 20 each.
     assert binomtest(len(explained), len(small), 0.9, alternative="less").pvalue > 0.001
     for each in found:
-        if each.details["caution"]:
+        if each.caution:
             assert each.pvalue <= 0.05 < each.details["pvalue_permuted"]
-            assert "! " + each.details["caution"] in str(each)
+            assert "! " + each.caution in str(each)
         else:
             assert each.pvalue > 0.05 or (each.details["pvalue_permuted"] or 0) <= 0.05
 
@@ -136,19 +136,19 @@ def test_clusters_carry_no_caution():
     three = blobs()
     found = structure_test(KMEANS, three, n_references=19, random_state=0)
     assert found.pvalue == 0.05
-    assert not found.details["caution"]
+    assert not found.caution
     assert (found.details["pvalue_permuted"] or 0) <= 0.05
     # Groups along single columns are what shuffled columns show as well: it is not called skewness.
     rng = np.random.default_rng(0)
     grid = np.array(np.meshgrid([0, 9], [0, 9])).reshape(2, 4).T.repeat(15, axis=0)
     grid = grid + rng.normal(size=(60, 2))
     found = structure_test(KMeans(4, n_init=2), grid, n_references=19, random_state=0)
-    assert "such as groups along one, explains it" in found.details["caution"]
+    assert "such as groups along one, explains it" in found.caution
     # A single column can only be reordered, and the columns are already shuffled in "permuted".
     for X, kind in ((rng.exponential(size=(60, 1)), "uniform"), (three, "permuted")):
         found = structure_test(KMEANS, X, reference=kind, n_references=19, random_state=0)
         assert found.details["pvalue_permuted"] is None
-        assert not found.details["caution"]
+        assert not found.caution
 
 
 def test_correlated_columns_are_found():
@@ -168,7 +168,7 @@ def test_undefined_draws_err_on_the_safe_side():
     found = structure_test(DBSCAN(eps=4.0), X, index=index, n_references=9, random_state=0)
     undefined = np.isnan(found.null_distribution)
     assert undefined.any()
-    assert found.details["n_exceedances"] >= undefined.sum()
+    assert found.n_exceedances >= undefined.sum()
     assert found.name == "silhouette_score"
     never = structure_test(
         DBSCAN(eps=4.0), X, index=lambda data, _: 0.5 if data is X else np.nan, n_references=3

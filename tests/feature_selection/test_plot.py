@@ -8,21 +8,25 @@ from sklearn.naive_bayes import GaussianNB
 
 from skeval.feature_selection import (
     CV2FeatureSelectionPipeline,
+    SelectionBias,
     SelectionBiasDisplay,
     SelectionFrequencyDisplay,
     selection_stability,
 )
-from skeval.model_selection import Estimate
 
 plt = pytest.importorskip("matplotlib.pyplot")
 
 
-BIAS = Estimate(
+BIAS = SelectionBias(
     name="selection bias",
     value=0.3,
     standard_error=0.05,
     method="cross_validation",
-    details={"cv1_errors": np.array([0.05, 0.15]), "cv2_errors": np.array([0.35, 0.45])},
+    cv1_error=0.1,
+    cv2_error=0.4,
+    cv1_errors=np.array([0.05, 0.15]),
+    cv2_errors=np.array([0.35, 0.45]),
+    n_repeats=2,
     limits={"corrected_t": lambda confidence_level: (0.2, 0.45)},
     confidence_level=0.9,
 )

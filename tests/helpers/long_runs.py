@@ -136,7 +136,7 @@ def biased(**options):
         SelectKBest(k=1), Logged(), WEAK, y, cv=5, n_repeats=2, random_state=0, **options
     )
     ends = result.interval.low, result.interval.high
-    return [result.details["cv1_error"], result.details["cv2_error"], *ends]
+    return [result.cv1_error, result.cv2_error, *ends]
 
 
 # Each returns numbers that depend on every fit.
@@ -162,9 +162,11 @@ RUNS = {
             **options,
         ).replicates
     ),
-    "perturbation_interval": lambda **options: perturbation_interval(
-        Logged(), X, y, n_resamples=40, cv=3, random_state=0, **options
-    ).details["statistics"],
+    "perturbation_interval": lambda **options: (
+        perturbation_interval(
+            Logged(), X, y, n_resamples=40, cv=3, random_state=0, **options
+        ).statistics
+    ),
     "permutation_test": lambda **options: (
         permutation_test(
             Logged(), X, y, n_permutations=20, cv=3, random_state=0, **options

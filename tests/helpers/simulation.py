@@ -8,8 +8,7 @@ import numpy as np
 from skeval._inference.errors import METHODS
 from skeval._resampling.inputs import validate_inputs
 from skeval.datasets import GaussianClasses
-from skeval.model_selection._bootstrap import find_bootstraps
-from skeval.model_selection._estimates import conclude
+from skeval.model_selection._bootstrap import estimate_bootstraps
 from skeval.utils._checks import root_seed
 
 
@@ -109,9 +108,8 @@ def simulate(
         rng = np.random.default_rng(child)
         data = design.draw(rng)
         inputs = validate_inputs(estimator, data.X, data.y, groups=groups)
-        settings = {"n_resamples": n_resamples, **options}
-        outcomes = find_bootstraps(inputs, root_seed(rng), settings)
-        results = [conclude(inputs, outcomes[method], 0.95) for method in METHODS]
+        estimates = estimate_bootstraps(inputs, root_seed(rng), n_resamples=n_resamples, **options)
+        results = [estimates[method] for method in METHODS]
         errors.append([result.value for result in results])
         standard_errors.append([result.standard_error for result in results])
         spans = [result.confidence_interval() for result in results]

@@ -44,9 +44,9 @@ def test_every_estimate_equals_the_plain_loops(case):
                 case.estimator, case.X, case.y, method=method, average=average, indices=indices
             )
             assert result.value == pytest.approx(expected[method], rel=1e-10)
-            assert result.details["oob"] == pytest.approx(oob, rel=1e-10)
-            assert result.details["resubstitution"] == pytest.approx(apparent, rel=1e-10, abs=1e-15)
-            assert result.details["no_information"] == pytest.approx(gamma, rel=1e-10)
+            assert result.oob == pytest.approx(oob, rel=1e-10)
+            assert result.resubstitution == pytest.approx(apparent, rel=1e-10, abs=1e-15)
+            assert result.no_information == pytest.approx(gamma, rel=1e-10)
             assert result.n_samples == np.isfinite(Q).any(axis=0).sum()
     np.testing.assert_allclose(result.replicates, np.nanmean(Q, axis=1), rtol=1e-10)
 
@@ -73,9 +73,9 @@ def test_losses(iris, loss, plain_loss, dtype):
         y = y.astype(float)  # what a callable does with its dtype is its own affair
     result = bootstrap_error(estimator, X, y, loss=loss, indices=indices)
     known = Q[:, np.isfinite(Q).any(axis=0)]
-    assert result.details["oob"] == pytest.approx(reference.mean_over_samples(known))
-    assert result.details["resubstitution"] == pytest.approx(apparent)
-    assert result.details["no_information"] == pytest.approx(gamma)
+    assert result.oob == pytest.approx(reference.mean_over_samples(known))
+    assert result.resubstitution == pytest.approx(apparent)
+    assert result.no_information == pytest.approx(gamma)
 
 
 def test_a_callable_named_like_a_loss_is_still_called(cancer):
@@ -87,7 +87,7 @@ def test_a_callable_named_like_a_loss_is_still_called(cancer):
     built_in = bootstrap_error(GaussianNB(), *cancer, indices=indices, method=".632")
     assert own.value == pytest.approx(3 * built_in.value)
     assert own.interval_methods == ("normal",)
-    assert own.details["loss"] != "zero_one"
+    assert own.loss != "zero_one"
 
 
 def test_random_labels_and_one_nearest_neighbour():
@@ -99,7 +99,7 @@ def test_random_labels_and_one_nearest_neighbour():
         )
         for method in ("oob", ".632", ".632+")
     }
-    assert results[".632"].details["resubstitution"] == 0
+    assert results[".632"].resubstitution == 0
     assert results[".632"].value == 0.632 * results["oob"].value
     # no information is left: .632+ must come near 1/2, .632 is far below
     assert abs(results[".632+"].value - 0.5) < 0.12
@@ -113,10 +113,10 @@ def test_no_information_below_resubstitution_gives_no_relative_overfitting():
 
     X, y = np.arange(20.0)[:, None], np.repeat([0, 1], 10)
     result = bootstrap_error(Contrary(1), X, y, n_resamples=20, random_state=0)
-    assert result.details["resubstitution"] == 1
-    assert result.details["no_information"] == 0.5
-    assert result.details["relative_overfitting"] == 0
-    assert result.details["weight"] == 0.632
+    assert result.resubstitution == 1
+    assert result.no_information == 0.5
+    assert result.relative_overfitting == 0
+    assert result.weight == 0.632
     assert result.value == pytest.approx(0.368 + 0.632 * 0.5)
 
 
@@ -185,18 +185,18 @@ def test_degenerate_resamples_are_drawn_again_and_counted():
     # one class only: (3^5 + 2^5) / 5^5; nothing left out: 5! / 5^5
     probability = (3**5 + 2**5 + 120) / 5**5
     expected = 150 * probability / (1 - probability)
-    assert abs(result.details["n_redrawn"] - expected) < 3 * expected**0.5
+    assert abs(result.n_redrawn - expected) < 3 * expected**0.5
     for train, test in BootstrapSplit(150, random_state=0).split(X, y):
         assert len(set(y[train])) == 2
         assert len(test)
-    assert f"redrawn               {result.details['n_redrawn']}" in str(result)
+    assert f"redrawn               {result.n_redrawn}" in str(result)
     assert np.isfinite(result.replicates).all()
 
 
 def test_a_regressor_may_train_on_equal_numbers():
     X, y = np.arange(8.0)[:, None], np.repeat([1.0, 2.0], 4)
     result = bootstrap_error(Ridge(), X, y, n_resamples=20, random_state=0)
-    assert result.details["loss"] == "squared"
+    assert result.loss == "squared"
     interval = result.confidence_interval()
     assert 0 <= interval.low < result.value < interval.high
 
@@ -212,7 +212,7 @@ def test_forest_with_a_seed_is_repeatable(cancer):
 def test_resubstitution_is_the_part_of_the_bootstrap(case):
     alone = resubstitution_error(case.estimator, case.X, case.y)
     within = bootstrap_error(case.estimator, case.X, case.y, n_resamples=2, random_state=0)
-    assert alone.value == within.details["resubstitution"]
+    assert alone.value == within.resubstitution
     apparent, _ = reference.apparent_and_no_information(
         case.estimator, plain(case), case.y, case.loss
     )

@@ -33,7 +33,6 @@ from skeval._resampling.fit_loop import fit_each
 from skeval._resampling.fold_plans import (
     Resampler,
     deal_folds,
-    list_left_out,
     repeated_folds,
     replacements,
     subsamples,
@@ -50,7 +49,7 @@ from skeval.model_selection import (
     perturbation_interval,
     resubstitution_error,
 )
-from skeval.model_selection._interval_methods import ERROR_METHODS, nested_losses
+from skeval.model_selection._interval_methods import ERROR_METHODS, WITHOUT_WEIGHTS, nested_losses
 from skeval.utils._checks import child_seed, root_seed
 
 RNG = np.random.default_rng(7)
@@ -85,7 +84,7 @@ SMALL = {  # a few fits of each method
     "two_stage_bootstrap": {"n_resamples": 12, "n_inner_resamples": 3},
     "perturbation": {"n_resamples": 8, "n_folds": 3},
 }
-WEIGHTED = [method for method, each in ERROR_METHODS.items() if each.takes_weights]
+WEIGHTED = [method for method in ERROR_METHODS if method not in WITHOUT_WEIGHTS]
 
 
 def target_of(task):
@@ -122,13 +121,13 @@ def assert_agrees(result, task, error, standard_error, quantile=NORMAL):
     high = 1.0 if task == "classes" else np.inf
     assert_allclose(result.value, np.clip(error, low, high), **EXACT)
     assert_allclose(result.standard_error, standard_error, **EXACT)
-    form = "normal" if result.details["degrees_of_freedom"] is None else "t"
+    form = "normal" if result.degrees_of_freedom is None else "t"
     published = result.confidence_interval(method=form)
     half = quantile * standard_error
     expected = np.clip([result.value - half, result.value + half], low, high)
     assert_allclose([published.low, published.high], expected, **EXACT)
     if task == "classes":
-        n = result.details["effective_n_samples"]
+        n = result.effective_n_samples
         form = reference.jeffreys if result.method == "repeated_cv" else reference.wilson
         expected = form(result.value, n, quantile)
     else:
@@ -146,8 +145,8 @@ def test_holdout(task):
     result = found(task, "holdout")
     assert_agrees(result, task, *reference.holdout(model, X, y, split, loss))
     if task == "classes":
-        assert result.details["effective_n_samples"] == pytest.approx(9, rel=1e-12)
-    assert result.details["n_fits"] == 1
+        assert result.effective_n_samples == pytest.approx(9, rel=1e-12)
+    assert result.n_fits == 1
 
 
 @tasks
@@ -159,7 +158,7 @@ def test_cv_wald(task, variance):
     expected = reference.cv_wald(model, X, y, splits, loss, variance == "within_folds")
     assert_agrees(result, task, *expected)
     if variance == "all_pairs":
-        assert result.details["effective_n_samples"] == pytest.approx(N, rel=1e-12)
+        assert result.effective_n_samples == pytest.approx(N, rel=1e-12)
 
 
 @tasks
@@ -185,7 +184,7 @@ def test_conservative_z(task):
     result = found(task, "conservative_z", n_repeats=3, n_pairs=4)
     pairs = list(zip(halves[::2], halves[1::2], strict=True))
     assert_agrees(result, task, *reference.conservative_z(model, X, y, splits[:3], pairs, loss))
-    assert result.details["n_fits"] == (2 * 4 + 1) * 3
+    assert result.n_fits == (2 * 4 + 1) * 3
 
 
 @tasks
@@ -195,7 +194,7 @@ def test_nested_cv(task):
     result = found(task, "nested_cv", n_folds=4, n_repeats=2)
     error, standard_error, _ = reference.nested_cv(model, X, y, folds, 4, loss)
     assert_agrees(result, task, error, standard_error)
-    assert result.details["n_fits"] == 2 * 4 * 5 / 2
+    assert result.n_fits == 2 * 4 * 5 / 2
 
 
 @tasks
@@ -207,8 +206,7 @@ def test_shared_fits_are_the_separate_ones(task):
     read = Inputs(model, X, target, (loss_fn,), method="nested_cv")
     plan = repeated_folds(cases, 5, 3, root_seed(1), nested=True)
     folds = deal_folds(cases, 5, 3, root_seed(1))
-    left_out, answers = list_left_out(5, nested=True), list(fit_each(read, plan))
-    errors = nested_errors(nested_losses(read, folds, left_out, answers, loss_fn), 5, N)
+    errors = nested_errors(nested_losses(read, folds, list(fit_each(read, plan))), 5, N)
     expected = reference.nested_cv(model, X, y, folds, 5, loss)[2]
     assert_allclose(errors.mse / errors.naive, expected, rtol=1e-11)
 
@@ -219,14 +217,14 @@ def test_repeated_cv(task):
     folds = deal_folds(units_of(target_of(task)), 4, 3, root_seed(SEED))
     result = found(task, "repeated_cv", n_folds=4, n_repeats=3)
     error, spread, f, every = reference.repeated_cv(model, X, y, folds, 4, loss)
-    assert_allclose(result.details["effective_n_samples"], N / f, rtol=1e-9)
+    assert_allclose(result.effective_n_samples, N / f, rtol=1e-9)
     quantile = norm.ppf(0.95)
     if task == "classes":
         spread = error * (1 - error)
     else:
         quantile = t.ppf(0.95, reference.degrees_of_mean(every, N, f))
     assert_agrees(result, task, error, np.sqrt(f * spread / N), quantile)
-    assert result.details["n_fits"] == 3 * 4
+    assert result.n_fits == 3 * 4
 
 
 @tasks
@@ -247,7 +245,7 @@ def test_replace_one_cv(task):
     result = found(task, "replace_one_cv", n_folds=3)
     expected = reference.replace_one_cv(model, X, y, splits[:3], half, others, fold, loss)
     assert_agrees(result, task, *expected)
-    assert result.details["n_fits"] == (N // 2 + 2) * 3
+    assert result.n_fits == (N // 2 + 2) * 3
 
 
 def replaced_cases(splits):
@@ -282,7 +280,7 @@ def test_location_shifted_bootstrap(task):
     result = found(task, "location_shifted_bootstrap", n_resamples=15)
     expected = reference.location_shifted(model, X, y, resamples, loss, 0.9)
     assert_allclose([result.value, result.interval.low, result.interval.high], expected, **EXACT)
-    assert result.details["n_fits"] == 16
+    assert result.n_fits == 16
 
 
 @tasks
@@ -295,7 +293,7 @@ def test_two_stage_bootstrap(task):
     resamples = resamples_of(resampler, 0, 4)[1]
     expected = reference.two_stage(model, X, y, resamples, samples, loss, 0.9)
     assert_allclose([result.value, result.interval.low, result.interval.high], expected, **EXACT)
-    assert result.details["n_fits"] == 5 + 4 * 4
+    assert result.n_fits == 5 + 4 * 4
 
 
 @tasks
@@ -310,7 +308,7 @@ def test_bootstraps_are_those_of_bootstrap_error(task, method):
     expected = estimate.confidence_interval(0.9)
     assert_allclose(result.interval.low, expected.low, **EXACT)
     assert_allclose(result.interval.high, expected.high, **EXACT)
-    assert result.details["n_fits"] == 31
+    assert result.n_fits == 31
 
 
 def test_perturbation_is_that_of_perturbation_interval():
@@ -342,7 +340,7 @@ def test_every_method_is_tried():
     assert set(SMALL) == set(ERROR_METHODS)
     chosen = error_interval(BAYES, X, Y, random_state=0)
     assert chosen.method == "repeated_cv"
-    assert chosen.details["parameters"] == {"n_folds": 10, "n_repeats": 10}
+    assert chosen.parameters == {"n_folds": 10, "n_repeats": 10}
 
 
 @every_method
@@ -450,7 +448,7 @@ def test_no_information_of_probabilities():
     found = bootstrap_error(BAYES, X, Y, loss="log_loss", n_resamples=20, random_state=0)
     shares = BAYES.fit(X, Y).predict_proba(X)
     pairs = [-np.log(shares[j, Y[i]]) for i in range(N) for j in range(N)]
-    assert found.details["no_information"] == pytest.approx(np.mean(pairs))
+    assert found.no_information == pytest.approx(np.mean(pairs))
 
 
 def test_losses_of_probabilities_need_some():
@@ -490,7 +488,7 @@ def test_no_error_seen_is_no_certainty(method, grouped, wrong):
     if method in ("holdout", "five_by_two"):
         n = n / 3 if method == "holdout" else n / 2
     assert (1 - low if wrong else high) > 0.9 * 3.8 / (n + 3.8)
-    assert result.details["effective_n_samples"] <= n + 1
+    assert result.effective_n_samples <= n + 1
 
 
 class WeightedLDA(LinearDiscriminantAnalysis):
@@ -524,7 +522,7 @@ def test_groups_are_held_out_whole_and_counted(method):
     names = np.array([f"patient {g}" for g in GROUPS])
     options = {"method": method, "random_state": 3, **SMALL[method]}
     result = error_interval(Witness(), rows, Y, groups=names, **options)
-    assert result.details["n_groups"] == (5 if method == "holdout" else 13)
+    assert result.n_groups == (5 if method == "holdout" else 13)
     resubstitution = {"location_shifted_bootstrap", "two_stage_bootstrap", "perturbation"}
     if method not in resubstitution | {"oob", ".632", ".632+", "resubstitution"}:
         assert all(not trained & tested for trained, tested in seen)
@@ -553,7 +551,7 @@ def test_standard_error_of_groups_is_the_sandwich():
     (split,) = splits_of(subsamples(units_of(target_of("classes"), GROUPS), 5, 1, root_seed(1)))
     expected = reference.grouped_variance(result.replicates, GROUPS[split[1]])
     assert_allclose(result.standard_error**2, expected, rtol=1e-12)
-    assert result.details["degrees_of_freedom"] == pytest.approx(4)
+    assert result.degrees_of_freedom == pytest.approx(4)
 
 
 @pytest.mark.parametrize("method", WEIGHTED)
@@ -619,7 +617,7 @@ def test_results_are_frozen_printed_and_read_again(method):
     assert again.interval == wide
     frame = result.to_frame()
     assert frame.loc[0, "low"] == result.interval.low
-    assert frame.loc[0, "n_fits"] == result.details["n_fits"]
+    assert frame.loc[0, "n_fits"] == result.n_fits
     assert method in str(result)
     assert numbers(pickle.loads(pickle.dumps(result))) == numbers(result)
     with pytest.raises(FrozenInstanceError):
@@ -732,7 +730,7 @@ def test_failed_fits_are_left_out(model, y, method):
     options = {"method": method, "random_state": 1, **SMALL[method], **more}
     with pytest.warns(FitFailedWarning, match="fits failed"):
         result = error_interval(model, rows, y, error_score=np.nan, **options)
-    assert 0 < result.n_failed < result.details["n_fits"]
+    assert 0 < result.n_failed < result.n_fits
     assert 0 <= result.interval.low < result.interval.high < np.inf
     assert "failed fits" in str(result)
 
@@ -741,12 +739,12 @@ def test_few_samples_lower_the_default_number_of_folds():
     rows = np.r_[np.flatnonzero(Y == 0)[:6], np.flatnonzero(Y == 1)[:6]]
     for method, most in {"repeated_cv": 6, "nested_cv": 5, "cv_wald": 6}.items():
         result = error_interval(BAYES, X[rows], Y[rows], method=method, random_state=0)
-        assert result.details["parameters"]["n_folds"] == most
+        assert result.parameters["n_folds"] == most
 
 
 def test_leaving_one_out_is_not_repeated():
     result = error_interval(BAYES, X, Y, n_folds=N, random_state=0)
-    assert result.details["n_fits"] == N
+    assert result.n_fits == N
     rows = [np.flatnonzero(np.arange(N) != i) for i in range(N)]
     wrong = [BAYES.fit(X[rest], Y[rest]).predict(X[[i]])[0] != Y[i] for i, rest in enumerate(rows)]
     assert result.value == pytest.approx(np.mean(wrong), rel=1e-12)
@@ -779,9 +777,8 @@ def test_plans_hold_what_their_names_say():
 
 def test_every_row_of_the_table_is_described():
     guide = Path(__file__).parents[2] / "doc" / "user_guide" / "confidence.rst"
-    for name, row in ERROR_METHODS.items():
+    for name, method in ERROR_METHODS.items():
         assert f'"{name}"' in error_interval.__doc__
-        assert re.search(r": .* fits?\.", inspect.getdoc(row.run).splitlines()[0])
-        assert row.meaning or not row.part
+        assert re.search(r": .* fits?\.", inspect.getdoc(method).splitlines()[0])
     if guide.is_file():
         assert ".. error-methods::" in guide.read_text(encoding="utf-8")

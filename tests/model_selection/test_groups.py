@@ -104,7 +104,7 @@ def test_standard_error_is_that_of_the_groups():
     losses = [float(row[i]) for i, row in enumerate(losses)]
     assert_allclose(result.value, np.mean(losses))
     assert_allclose(result.standard_error, grouped_error(losses, [1] * len(Y), GROUPS))
-    assert result.details["n_groups"] == 12
+    assert result.n_groups == 12
     assert "groups " in str(result)
     apparent = resubstitution_error(
         LOGISTIC, X, Y, groups=pd.Series(GROUPS, index=range(5, 5 + len(Y)))
@@ -129,12 +129,12 @@ def test_samples_tested_several_times():
 
 def test_intervals_count_independent_samples():
     result = cross_val_error(LOGISTIC, X, Y, cv=LeaveOneGroupOut(), groups=GROUPS)
-    df = result.details["degrees_of_freedom"]
+    df = result.degrees_of_freedom
     assert 5 < df < 11  # 11 of groups of one size
     z, t = stats.norm.isf(0.05), stats.t.isf(0.05, df)
-    n = result.details["effective_n_samples"] * (z / t) ** 2
+    n = result.effective_n_samples * (z / t) ** 2
     most = result.value * (1 - result.value) / result.standard_error**2
-    assert 0.9 * most < result.details["effective_n_samples"] < most  # drawn to 12, the groups
+    assert 0.9 * most < result.effective_n_samples < most  # drawn to 12, the groups
     interval = result.confidence_interval(0.9, "wilson")
     centre = (result.value + z**2 / (2 * n)) / (1 + z**2 / n)
     assert_allclose((interval.low + interval.high) / 2, centre)
@@ -204,7 +204,7 @@ def test_tests_of_pairs_count_groups(method):
         copies[0], copies[1:], method=method, groups=np.tile(np.arange(N), 5)
     ).difference
     assert_allclose(found.standard_error, alone.standard_error, rtol=0.02)
-    assert_allclose(found.details["intraclass_correlation"], 1)
+    assert_allclose(found.intraclass_correlation, 1)
 
 
 @pytest.mark.parametrize("crossed", [False, True])
@@ -244,8 +244,8 @@ def test_reports_of_groups():
     with pytest.warns(UserWarning, match="7 of 12 groups hold one label"):
         report = evaluate(LOGISTIC, X, Y, groups=GROUPS, random_state=0, **options)
     for name in ("resubstitution", "cross_validation", "leave_one_out"):
-        assert report[name].details["n_groups"] == 12
-    assert report["holdout"].details["n_groups"] == 4
+        assert report[name].n_groups == 12
+    assert report["holdout"].n_groups == 4
     assert report.to_dict()["estimates"][0]["n_groups"] == 12
     assert any("12 groups of samples are too few" in sentence for sentence in report.warnings)
     said = "Labels were exchanged within groups, which tests whether within a group, labels and"

@@ -28,13 +28,13 @@ def test_random_sampling(pairs):
     y_true, y_pred = map(np.array, zip(*pairs, strict=True))
     result = holdout_error(y_true, y_pred)
     wrong = sum(t != p for t, p in pairs)
-    assert result.details["n_errors"] == wrong
+    assert result.n_errors == wrong
     assert result.value == pytest.approx(wrong / len(pairs))
     assert result.value == pytest.approx(zero_one_loss(y_true, y_pred))
     assert result.standard_error == pytest.approx(
         (result.value * (1 - result.value) / len(pairs)) ** 0.5
     )
-    assert "variance_reduction" not in result.details
+    assert result.variance_reduction is None
 
 
 @given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), max_size=40), st.randoms())
@@ -48,7 +48,7 @@ def test_selective_sampling(pairs, random):
     variance = reference.selective_variance(y_true, y_pred, priors)
     assert result.standard_error == pytest.approx(variance**0.5)
     at_random = result.value * (1 - result.value) / len(pairs)
-    assert result.details["variance_reduction"] == pytest.approx(at_random - variance)
+    assert result.variance_reduction == pytest.approx(at_random - variance)
 
 
 def test_reduction_under_proportional_allocation():
@@ -56,16 +56,16 @@ def test_reduction_under_proportional_allocation():
     result = holdout_error(y_true, y_pred, priors=PRIORS)
     expected = sum(
         prior * (error - result.value) ** 2
-        for prior, error in zip(PRIORS.values(), result.details["class_errors"], strict=True)
+        for prior, error in zip(PRIORS.values(), result.class_errors, strict=True)
     )
-    assert result.details["variance_reduction"] == pytest.approx(expected / 100)
-    assert result.details["variance_reduction"] > 0
+    assert result.variance_reduction == pytest.approx(expected / 100)
+    assert result.variance_reduction > 0
 
 
 def test_reduction_of_two_classes():
     y_true, y_pred = np.repeat([0, 1], [30, 70]), np.repeat([0, 1, 1, 0], [21, 9, 56, 14])
     result = holdout_error(y_true, y_pred, priors=[0.3, 0.7])
-    assert result.details["variance_reduction"] == pytest.approx(0.3 * 0.7 * (0.3 - 0.2) ** 2 / 100)
+    assert result.variance_reduction == pytest.approx(0.3 * 0.7 * (0.3 - 0.2) ** 2 / 100)
 
 
 @pytest.mark.simulated
@@ -93,7 +93,7 @@ def test_priors_by_label_by_position_and_in_a_series():
 def test_a_prior_of_zero_and_priors_equal_to_the_shares():
     y_true, y_pred = drawn({"a": 30, "b": 30}, np.random.default_rng(3))
     only_a = holdout_error(y_true, y_pred, priors={"a": 1.0, "b": 0.0})
-    assert only_a.value == only_a.details["class_errors"][0]
+    assert only_a.value == only_a.class_errors[0]
     equal = holdout_error(y_true, y_pred, priors=[0.5, 0.5])
     assert equal.value == pytest.approx(holdout_error(y_true, y_pred).value)
     assert equal.standard_error <= holdout_error(y_true, y_pred).standard_error
@@ -105,9 +105,7 @@ def test_weights():
     weights = rng.random(90) + 0.1
     result = holdout_error(y_true, y_pred, sample_weight=weights)
     assert result.value == pytest.approx(reference.weighted_error(y_true, y_pred, weights))
-    assert result.details["effective_n_samples"] == pytest.approx(
-        weights.sum() ** 2 / (weights**2).sum()
-    )
+    assert result.effective_n_samples == pytest.approx(weights.sum() ** 2 / (weights**2).sum())
     same = holdout_error(y_true, y_pred, sample_weight=np.full(90, 7.0))
     plain = holdout_error(y_true, y_pred)
     assert same.value == pytest.approx(plain.value)
@@ -145,10 +143,11 @@ def test_default_interval_with_priors_has_a_width_without_errors():
 
 
 def test_details_of_classes():
-    found = holdout_error([0, 0, 1], [0, 1, 1], priors=[0.4, 0.6]).details
-    told = {name: found[name].tolist() for name in ("class_errors", "class_sizes", "priors")}
+    found = holdout_error([0, 0, 1], [0, 1, 1], priors=[0.4, 0.6])
+    names = "class_errors", "class_sizes", "priors"
+    told = {name: getattr(found, name).tolist() for name in names}
     assert told == {"class_errors": [0.5, 0], "class_sizes": [2, 1], "priors": [0.4, 0.6]}
-    assert found["classes"].tolist() == [0, 1]
+    assert found.classes.tolist() == [0, 1]
 
 
 @pytest.mark.parametrize("priors", [None, [0.5, 0.5]])
@@ -160,14 +159,14 @@ def test_only_ratios_of_weights_count(scale, priors):
     assert scaled.value == pytest.approx(plain.value, rel=1e-12)
     assert scaled.standard_error == pytest.approx(plain.standard_error, rel=1e-12)
     assert scaled.confidence_interval().low == pytest.approx(plain.confidence_interval().low)
-    assert scaled.details["n_errors"] == pytest.approx(scale * plain.details["n_errors"], rel=1e-12)
+    assert scaled.n_errors == pytest.approx(scale * plain.n_errors, rel=1e-12)
 
 
 def test_classes_weighted_on_scales_far_apart():
     weight = np.array([1.0, 2, 3e-200, 1e-200, 2e-200])
     result = holdout_error([0, 0, 1, 1, 1], [0, 1, 1, 1, 0], sample_weight=weight, priors=[0.5] * 2)
     assert result.value == pytest.approx((2 / 3 + 2 / 6) / 2)
-    assert result.details["class_sizes"] == pytest.approx([9 / 5, 36 / 14])
+    assert result.class_sizes == pytest.approx([9 / 5, 36 / 14])
 
 
 def test_groups_without_priors_are_those_of_accuracy():
@@ -182,7 +181,7 @@ def test_groups_without_priors_are_those_of_accuracy():
         assert found.standard_error == pytest.approx(right.standard_error)
         ends, mirrored = found.confidence_interval(), right.confidence_interval(method="score")
         assert (ends.low, ends.high) == pytest.approx((1 - mirrored.high, 1 - mirrored.low))
-        assert found.details["n_groups"] == right.details["n_groups"]
+        assert found.n_groups == right.n_groups
 
 
 def test_groups_with_priors():
@@ -217,7 +216,7 @@ def test_groups_of_a_class_with_a_prior_of_zero_do_not_count():
 def test_groups_without_errors_count_as_samples():
     y = np.tile([0, 1], 60)
     found = holdout_error(y, y, priors=[0.9, 0.1], groups=np.repeat(np.arange(12), 10))
-    assert found.details["effective_n_samples"] == 12
+    assert found.effective_n_samples == 12
     with pytest.raises(ValueError, match="groups must hold at least two groups"):
         holdout_error(y, y, groups=np.zeros(120))
 

@@ -25,7 +25,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from skeval._resampling.inputs import validate_inputs
 from skeval._resampling.sampling_units import units_of
 from skeval.model_selection import error_interval, learning_curve_band
-from skeval.model_selection._error_interval import plan_answer
+from skeval.model_selection._interval_methods import plan_repeats
 from skeval.model_selection._learning_curve import (
     EXPONENTS,
     Thinned,
@@ -41,7 +41,7 @@ X, Y = load_iris(return_X_y=True)
 
 def thinned(cv, groups=None, train_sizes=None, y=Y, **given):
     inputs = validate_inputs(GaussianNB(), X, y, groups=groups, method="repeated_cv")
-    design = plan_answer(inputs, cv, given, 0)
+    design = plan_repeats(inputs, root_seed(0), cv=cv, **given)
     return Thinned(design, units_of(inputs.target, inputs.groups), root_seed(0), train_sizes)
 
 
@@ -81,7 +81,7 @@ def test_the_largest_size_is_the_error_interval():
         whole.interval.high - whole.interval.low, rel=0.3
     )
     assert shown.band is None
-    assert "4 sizes" in shown.details["answer"]
+    assert "4 sizes" in shown.answer
 
 
 def test_parts_are_nested_and_hold_all_classes():
@@ -165,7 +165,7 @@ class Forgets(ClassifierMixin, BaseEstimator):
 def test_the_answer():
     data, target = load_diabetes(return_X_y=True)
     curve = learning_curve_band(Ridge(0.01), data[:150], target[:150], random_state=0)
-    assert curve.details["answer"] in " ".join(str(curve).split())
+    assert curve.answer in " ".join(str(curve).split())
     assert curve.columns["extrapolated"].tolist() == [False] * 6 + [True] * 2
     assert curve.x[-2:].tolist() == [150, 300]
     gain = curve.details["gain"]
@@ -174,11 +174,11 @@ def test_the_answer():
     rng = np.random.default_rng(0)
     noise = rng.normal(size=(100, 3))
     rising = learning_curve_band(Forgets(), noise, (noise[:, 0] > 0).astype(int), random_state=0)
-    assert "cannot be said" in rising.details["answer"]
+    assert "cannot be said" in rising.answer
     assert rising.band is None
     assert len(rising.x) == 6
     flat = learning_curve_band(GaussianNB(), noise, rng.integers(0, 2, 100), random_state=0)
-    assert "would help" not in flat.details["answer"]
+    assert "would help" not in flat.answer
     drawn = curve.plot().ax_
     sizes = [float(label.get_text()) for label in drawn.get_xticklabels()]
     assert set(sizes) <= set(np.round(curve.x))  # plain numbers that do not touch
@@ -276,7 +276,7 @@ def test_a_curve_with_a_peak_has_no_law(n, p):
     """Of 8 sets each, 7 and 2 had a law before, and 6 were told that more would bring little."""
     for seed in range(2):
         found = learning_curve_band(LinearRegression(), *draw_peak(seed, n, p), random_state=seed)
-        assert "the curve does not follow a power law" in found.details["answer"]
+        assert "the curve does not follow a power law" in found.answer
         assert "at_twice" not in found.details
 
 
@@ -289,7 +289,7 @@ def test_a_falling_or_flat_curve_rarely_rises(estimator):
         X = rng.normal(size=(100, 5))
         y = rng.integers(0, 2, 100) if isinstance(estimator, GaussianNB) else X[:, 0]
         y = y if isinstance(estimator, GaussianNB) else y + rng.normal(size=100)
-        answer = learning_curve_band(estimator, X, y, random_state=seed).details["answer"]
+        answer = learning_curve_band(estimator, X, y, random_state=seed).answer
         rises += "error rises" in answer
     assert rises <= 4
 
@@ -303,4 +303,4 @@ def test_a_value_lies_in_its_own_interval():
 def test_the_largest_measured_size_is_named():
     data, target = load_diabetes(return_X_y=True)
     curve = learning_curve_band(Ridge(0.01), data[:120], target[:120], cv=2, random_state=0)
-    assert "up to 60, the largest size measured" in curve.details["answer"]
+    assert "up to 60, the largest size measured" in curve.answer

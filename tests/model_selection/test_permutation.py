@@ -263,8 +263,8 @@ def test_sequential_stop_against_its_definition(h, sixty):
     early = permutation_test(*arguments, max_exceedances=h, **options)
     pvalue, used = reference.sequential_pvalue(whole.statistic, whole.null_distribution, h)
     assert used < 60
-    assert (early.pvalue, early.n_resamples, early.details["n_exceedances"]) == (pvalue, used, h)
-    assert early.details["stopped"]
+    assert (early.pvalue, early.n_resamples, early.n_exceedances) == (pvalue, used, h)
+    assert early.stopped
     assert early.null_distribution.tolist() == whole.null_distribution[:used].tolist()
     assert "stopped                    True" in str(early)
 
@@ -274,7 +274,7 @@ def test_sequential_without_a_stop_is_the_plain_test():
     options = {"cv": StratifiedKFold(3), "permutations": some_orders(30, 19)}
     whole = permutation_test(NearestCentroid(), X, y, **options)
     early = permutation_test(NearestCentroid(), X, y, max_exceedances=5, **options)
-    assert not early.details["stopped"]
+    assert not early.stopped
     assert early.pvalue == whole.pvalue == 1 / 20
     assert early.pvalue_interval == whole.pvalue_interval
 
@@ -295,7 +295,7 @@ def test_sequential_saves_fits_and_each_metric_stops_by_itself():
     longest = max(test.n_resamples for test in tests.values())
     assert CountingNB.fits <= 2 * 2 * (2 + longest)  # the stages double
     for test in tests.values():
-        assert test.details["stopped"]
+        assert test.stopped
         assert test.pvalue == 4 / test.n_resamples
 
 
@@ -323,7 +323,7 @@ def test_folds_are_those_of_cross_val_error():
     X, y = some_data()
     result = permutation_test(GaussianNB(), X, y, n_permutations=1, random_state=7)
     error = cross_val_error(GaussianNB(), X, y, random_state=7)
-    assert result.statistic == pytest.approx(1 - error.details["fold_mean"], rel=1e-15)
+    assert result.statistic == pytest.approx(1 - error.fold_mean, rel=1e-15)
 
 
 @pytest.mark.parametrize("backend", ["threading", pytest.param("loky", marks=pytest.mark.slow)])
@@ -371,7 +371,7 @@ def test_undefined_scores():
     options = {"cv": split, "scoring": sometimes_nan, "n_permutations": 19, "random_state": 0}
     with pytest.warns(UndefinedMetricWarning, match="of 2 of 19 permutations is undefined"):
         result = permutation_test(GaussianNB(), X, y, **options)
-    assert result.details["n_exceedances"] == 2
+    assert result.n_exceedances == 2
     calls[:] = [0, 0]
     with pytest.raises(ValueError, match="sometimes_nan of the observed labels must be defined"):
         permutation_test(GaussianNB(), X, y, **options)
@@ -469,20 +469,15 @@ def test_ties_near_zero(metric, seed):
 def test_ties_do_not_depend_on_the_unit(scale):
     null = scale * np.array([0.1, -0.2, 0.3, 1e-17, -1e-17, 0.0, -0.3])
     for statistic in (0.0, 1e-17, -1e-17):
-        assert (
-            permutation_result("score", scale * statistic, null, None).details["n_exceedances"] == 5
-        )
+        assert permutation_result("score", scale * statistic, null, None).n_exceedances == 5
     near = permutation_result("score", scale * 1e-9, null, None)
-    assert near.details["n_exceedances"] == 2
+    assert near.n_exceedances == 2
 
 
 def test_a_score_that_explodes_ties_with_nothing():
     null = np.array([-1e20, -3.0, -2.0, -1.5, -np.inf])
-    assert permutation_result("score", -1.0, null, None).details["n_exceedances"] == 0
-    assert (
-        permutation_result("score", np.inf, np.array([np.inf, 1.0]), None).details["n_exceedances"]
-        == 1
-    )
+    assert permutation_result("score", -1.0, null, None).n_exceedances == 0
+    assert permutation_result("score", np.inf, np.array([np.inf, 1.0]), None).n_exceedances == 1
 
 
 def test_interval_of_the_pvalue():
@@ -628,13 +623,13 @@ def test_what_is_tested_is_said():
     X = np.random.default_rng(0).normal(size=(20, 1))
     options = {"cv": 2, "n_permutations": 3, "random_state": 0}
     found = permutation_test(GaussianNB(), X, PURE, groups=OF_FOUR, **options)
-    assert found.details["exchanged"] == "whole groups"
+    assert found.exchanged == "whole groups"
     assert "the labels of a group and the features of a group are independent" in str(found)
     in_time = TimeSeriesSplit(2)
     y = np.random.default_rng(1).integers(0, 2, 40)
     X = np.random.default_rng(2).normal(size=(40, 1))
     found = permutation_test(GaussianNB(), X, y, exchange="rotations", **options | {"cv": in_time})
-    assert "stationary" in found.details["null_hypothesis"]
+    assert "stationary" in found.null_hypothesis
 
 
 @pytest.mark.simulated

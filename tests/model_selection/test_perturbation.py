@@ -42,8 +42,8 @@ def test_resubstitution_statistic_is_the_loop(data, scale):
     X, y, weights = data
     result = interval(SVM, X, y, weights=weights * scale, cv=5, random_state=0, interval="normal")
     apparent, statistics = statistics_resubstitution(SVM, X, y, weights)
-    assert result.details["resubstitution"] == pytest.approx(apparent, abs=1e-12)
-    np.testing.assert_allclose(result.details["statistics"], scale * statistics, rtol=1e-10)
+    assert result.resubstitution == pytest.approx(apparent, abs=1e-12)
+    np.testing.assert_allclose(result.statistics, scale * statistics, rtol=1e-10)
 
 
 def test_cross_validation_statistic_is_the_loop(data):
@@ -52,7 +52,7 @@ def test_cross_validation_statistic_is_the_loop(data):
     result = interval(SVM, X, y, weights=weights, cv=folds, statistic="cross_validation")
     error, statistics = statistics_cross_validation(SVM, X, y, weights, folds)
     assert result.value == pytest.approx(error, abs=1e-12)
-    np.testing.assert_allclose(result.details["statistics"], statistics, atol=1e-10)
+    np.testing.assert_allclose(result.statistics, statistics, atol=1e-10)
 
 
 @pytest.mark.parametrize("n_tested", [40, 20, 5])
@@ -70,11 +70,11 @@ def test_samples_never_tested_say_nothing(data, n_tested, size):
     wrong = y[tested] != "yes"
     error = np.average(wrong, weights=share)
     deviations = weights[:, tested] * (wrong - error) @ share / share.sum()
-    np.testing.assert_allclose(result.details["statistics"] / np.sqrt(40), deviations, rtol=1e-10)
+    np.testing.assert_allclose(result.statistics / np.sqrt(40), deviations, rtol=1e-10)
     most = share.sum() ** 2 / np.sum(share**2)
     spread = result.standard_error
     worth = min(most, max(1, error * (1 - error) / spread**2)) if spread and 0 < error < 1 else most
-    assert result.details["effective_n_samples"] == pytest.approx(worth)
+    assert result.effective_n_samples == pytest.approx(worth)
 
 
 def test_any_loss_and_given_weights_are_the_loop(data):
@@ -88,17 +88,17 @@ def test_any_loss_and_given_weights_are_the_loop(data):
     apparent, statistics = statistics_resubstitution(
         model, X, codes, weights, loss=lambda a, b: (a - b) ** 2, own=own
     )
-    assert result.details["resubstitution"] == pytest.approx(apparent, abs=1e-12)
-    np.testing.assert_allclose(result.details["statistics"], statistics, atol=1e-8)
-    assert result.details["loss"] == "squared"
+    assert result.resubstitution == pytest.approx(apparent, abs=1e-12)
+    np.testing.assert_allclose(result.statistics, statistics, atol=1e-8)
+    assert result.loss == "squared"
 
 
 def test_weights_of_one_leave_the_plain_fit(data):
     X, y, _ = data
     result = interval(SVM, X, y, weights=np.ones((3, 40)), cv=StratifiedKFold(5))
-    np.testing.assert_allclose(result.details["statistics"], 0, atol=1e-12)
+    np.testing.assert_allclose(result.statistics, 0, atol=1e-12)
     assert result.value == cross_val_error(SVM, X, y, cv=StratifiedKFold(5)).value
-    assert result.details["resubstitution"] == resubstitution_error(SVM, X, y).value
+    assert result.resubstitution == resubstitution_error(SVM, X, y).value
 
 
 def test_a_scaler_in_front_is_weighted_too(data):
@@ -111,16 +111,14 @@ def test_a_scaler_in_front_is_weighted_too(data):
         fitted = make_pipeline(StandardScaler(), GaussianNB()).fit(
             X, y, standardscaler__sample_weight=w, gaussiannb__sample_weight=w
         )
-        losses.append(
-            G @ ((fitted.predict(X) != y) - result.details["resubstitution"]) / np.sqrt(40)
-        )
-    np.testing.assert_allclose(result.details["statistics"], losses, atol=1e-12)
+        losses.append(G @ ((fitted.predict(X) != y) - result.resubstitution) / np.sqrt(40))
+    np.testing.assert_allclose(result.statistics, losses, atol=1e-12)
 
 
 def test_forms_are_their_formulas(data):
     X, y, _ = data
     result = interval(SVM, X, y, n_resamples=200, cv=5, random_state=0)
-    draws, centre, root = result.details["statistics"], result.value, np.sqrt(40)
+    draws, centre, root = result.statistics, result.value, np.sqrt(40)
     q05, q95 = np.quantile(draws, [0.05, 0.95])
     expected = {
         "normal": (
@@ -149,9 +147,9 @@ def test_seeds(data):
     first = interval(SVM, X, y, n_resamples=50, random_state=5)
     longer = interval(SVM, X, y, n_resamples=80, random_state=5)
     assert first.value == longer.value
-    np.testing.assert_array_equal(first.details["statistics"], longer.details["statistics"][:50])
+    np.testing.assert_array_equal(first.statistics, longer.statistics[:50])
     other = interval(SVM, X, y, n_resamples=50)
-    assert not np.array_equal(first.details["statistics"], other.details["statistics"])
+    assert not np.array_equal(first.statistics, other.statistics)
 
 
 def test_workers_do_not_change_the_numbers(data):
@@ -161,7 +159,7 @@ def test_workers_do_not_change_the_numbers(data):
             interval(GaussianNB(), X, y, weights=weights, cv=3, random_state=0, n_jobs=n)
             for n in (1, 2)
         )
-    np.testing.assert_array_equal(one.details["statistics"], two.details["statistics"])
+    np.testing.assert_array_equal(one.statistics, two.statistics)
 
 
 def test_three_classes_and_read_only_input():
@@ -170,7 +168,7 @@ def test_three_classes_and_read_only_input():
     y.setflags(write=False)
     result = interval(GaussianNB(), X, y, n_resamples=40, random_state=0)
     assert 0 <= result.interval.low < result.value < result.interval.high <= 1
-    assert len(result.details["statistics"]) == 40
+    assert len(result.statistics) == 40
 
 
 def test_regression():
@@ -178,7 +176,7 @@ def test_regression():
     X = rng.normal(size=(80, 2))
     y = X[:, 0] + rng.normal(size=80)
     result = interval(LinearRegression(), X, y, n_resamples=200, random_state=0)
-    assert result.details["loss"] == "squared"
+    assert result.loss == "squared"
     assert result.interval.low < 1 < result.interval.high  # the variance of the noise
 
 
@@ -189,11 +187,11 @@ def test_warning_when_the_fit_separates_the_classes():
         result = perturbation_interval(
             SVM, X, y, n_resamples=20, statistic="resubstitution", random_state=0
         )
-    assert result.details["resubstitution"] == 0
+    assert result.resubstitution == 0
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         default = perturbation_interval(SVM, X, y, n_resamples=20, random_state=0)
-    assert default.details["statistic"] == "cross_validation"
+    assert default.statistic == "cross_validation"
 
 
 def test_result_prints_and_pickles(data):
@@ -203,7 +201,7 @@ def test_result_prints_and_pickles(data):
     assert lines[0] == "error rate (perturbation)"
     assert lines[1].split()[-1] == f"{result.value:.4f}"
     again = pickle.loads(pickle.dumps(result))
-    np.testing.assert_array_equal(again.details["statistics"], result.details["statistics"])
+    np.testing.assert_array_equal(again.statistics, result.statistics)
     with pytest.raises(AttributeError):
         result.value = 0
 

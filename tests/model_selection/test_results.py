@@ -13,7 +13,13 @@ from sklearn.metrics import accuracy_score, f1_score, mean_squared_error, r2_sco
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
-from skeval._inference.intervals import exact_interval, jeffreys_interval, wilson_interval
+from skeval._inference.errors import error_estimate
+from skeval._inference.intervals import (
+    effective_size,
+    exact_interval,
+    jeffreys_interval,
+    wilson_interval,
+)
 from skeval.feature_selection import selection_bias, selection_stability
 from skeval.model_selection import (
     ConfidenceInterval,
@@ -25,12 +31,19 @@ from skeval.model_selection import (
     perturbation_interval,
     resubstitution_error,
 )
-from skeval.model_selection._estimates import find_error, make_estimate
 
 
 def estimate_of(error, spread, n, loss="zero_one"):
-    found = find_error(error, spread, np.zeros(n), n)
-    return make_estimate(found, method="any", loss=loss, n_samples=n, confidence_level=0.95)
+    size = effective_size(error, spread, n) if loss == "zero_one" else None
+    return error_estimate(
+        error,
+        spread,
+        loss=loss,
+        method="any",
+        replicates=np.zeros(n),
+        n_samples=n,
+        effective_n_samples=size,
+    )
 
 
 def test_an_estimate_prints_aligned():
@@ -101,7 +114,7 @@ def test_folds_are_not_independent_so_the_default_counts_half_of_the_samples():
     assert once.interval.method == "wilson"
     folds = cross_val_error(BAYES, X, Y, cv=5)
     assert folds.interval_methods == ("inflated", *once.interval_methods)
-    half = folds.details["effective_n_samples"] / 2
+    half = folds.effective_n_samples / 2
     found = folds.interval
     expected = jeffreys_interval(folds.value * half, half, 0.95)
     assert (found.low, found.high) == pytest.approx(expected)

@@ -50,7 +50,7 @@ def test_cross_validation_weights_equal_repeats(model):
     assert weighted.n_samples == 60
     most = W.sum() ** 2 / np.sum(W**2)
     worth = weighted.value * (1 - weighted.value) / weighted.standard_error**2
-    assert weighted.details["effective_n_samples"] == pytest.approx(min(worth, most))
+    assert weighted.effective_n_samples == pytest.approx(min(worth, most))
 
 
 def test_errors_of_a_regression_are_weighted():
@@ -88,8 +88,8 @@ def test_bootstrap_is_the_plain_loop(model, average):
 def test_resubstitution_and_no_information_are_those_of_repeats():
     found = bootstrap_error(GaussianNB(), X, Y, sample_weight=W, **BAGS)
     repeated = bootstrap_error(GaussianNB(), np.repeat(X, W, axis=0), np.repeat(Y, W), **BAGS)
-    assert found.details["resubstitution"] == pytest.approx(repeated.details["resubstitution"])
-    assert found.details["no_information"] == pytest.approx(repeated.details["no_information"])
+    assert found.resubstitution == pytest.approx(repeated.resubstitution)
+    assert found.no_information == pytest.approx(repeated.no_information)
 
 
 @pytest.mark.parametrize("estimate", [cross_val_error, bootstrap_error])
@@ -114,7 +114,7 @@ def test_a_sample_that_weighs_nothing_does_not_count():
     garbled[:8] = 1 - garbled[:8]
     again = cross_val_error(GaussianNB(), X, garbled, cv=FOLDS, sample_weight=weight)
     assert found.value == pytest.approx(again.value)
-    assert found.details["effective_n_samples"] == pytest.approx(52)
+    assert found.effective_n_samples == pytest.approx(52)
 
 
 def test_no_error_seen_counts_the_effective_samples():

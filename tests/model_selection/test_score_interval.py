@@ -31,7 +31,7 @@ from skeval._resampling.sampling_units import units_of
 from skeval._resampling.target import validate_data
 from skeval.metrics._scorers import range_of
 from skeval.model_selection import Estimate, error_interval, score_interval
-from skeval.model_selection._interval_methods import ERROR_METHODS
+from skeval.model_selection._interval_methods import ERROR_METHODS, WITHOUT_HOLDOUT, WITHOUT_WEIGHTS
 from skeval.utils._checks import root_seed
 
 ROWS = np.random.default_rng(0).choice(569, 80, replace=False)
@@ -53,7 +53,7 @@ def area(model, X, y):
     return roc_auc_score(y, model.predict_proba(X)[:, 1])
 
 
-HOLDING_OUT = [name for name, method in ERROR_METHODS.items() if method.holds_out]
+HOLDING_OUT = [n for n in ERROR_METHODS if n not in (*WITHOUT_HOLDOUT, *WITHOUT_WEIGHTS)]
 
 
 def splits_of(plan):
@@ -112,7 +112,7 @@ def test_accuracy_is_one_minus_the_error(method):
     assert_allclose(score.standard_error, error.standard_error, rtol=1e-9)
     assert_allclose(score.interval.low, 1 - error.interval.high, rtol=1e-9)
     assert_allclose(score.interval.high, 1 - error.interval.low, rtol=1e-9)
-    assert score.details["n_fits"] == error.details["n_fits"]
+    assert score.n_fits == error.n_fits
     for form in score.interval_methods:
         assert_allclose(
             score.confidence_interval(0.8, form).low,
@@ -244,7 +244,7 @@ def test_repeated_cross_validation_scores_all_samples_together():
     assert_allclose(found["f1_macro"].value, macro, rtol=1e-12)
     for name, each in found.items():
         assert 0 < each.interval.low < each.value < each.interval.high < 1, name
-        assert (each.name, each.n_samples, each.details["n_fits"]) == (name, 80, 12)
+        assert (each.name, each.n_samples, each.n_fits) == (name, 80, 12)
 
 
 def test_repeated_cross_validation_of_numbers():
@@ -358,7 +358,7 @@ def test_undefined_scores_are_told():
             test_size=0.05,
             random_state=0,
         )
-    assert 0 < result.details["n_undefined"] < 20
+    assert 0 < result.n_undefined < 20
     assert np.isfinite([result.value, result.interval.low]).all()
     assert "undefined " in str(result)
 
@@ -385,7 +385,7 @@ def test_failed_fits_are_left_out(scoring):
         )
     results = [results] if isinstance(scoring, str) else results.values()
     for result in results:
-        assert 0 < result.details["n_undefined"] < 50
+        assert 0 < result.n_undefined < 50
         assert 0 <= result.interval.low < result.interval.high <= 1
 
 
@@ -419,7 +419,7 @@ def test_a_score_that_never_varies_has_no_interval():
 def test_groups_and_results():
     groups = np.arange(80) // 4
     result = score_interval(BAYES, X, Y, scoring="f1", groups=groups, random_state=0)
-    assert result.details["n_groups"] == 20
+    assert result.n_groups == 20
     assert "groups" in str(result)
     assert result.to_frame().loc[0, "value"] == result.value
     again = pickle.loads(pickle.dumps(result))

@@ -15,7 +15,8 @@ from sklearn.linear_model import Ridge
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from skeval._inference.intervals import jeffreys_interval, make_limits, wilson_interval
+from skeval._inference.errors import error_estimate
+from skeval._inference.intervals import effective_size, jeffreys_interval, wilson_interval
 from skeval._resampling.predictions import Predictions
 from skeval._resampling.sampling_units import units_of
 from skeval._resampling.target import validate_data
@@ -39,7 +40,6 @@ from skeval.model_selection import (
     perturbation_interval,
     resubstitution_error,
 )
-from skeval.model_selection._estimates import find_error, make_estimate
 from skeval.model_selection._fold_metrics import measure_metrics
 from skeval.utils._compat import metric_of_scorer
 
@@ -99,7 +99,7 @@ class Contrary(LinearDiscriminantAnalysis):
 def test_no_error_in_few_groups_counts_groups():
     estimate = bootstrap_error(SVM, APART, CLASSES, groups=GROUPS, n_resamples=30, random_state=0)
     single = bootstrap_error(SVM, APART, CLASSES, n_resamples=30, random_state=0)
-    assert estimate.details["n_groups"] == 10
+    assert estimate.n_groups == 10
     assert estimate.confidence_interval().high > 3 * single.confidence_interval().high
 
 
@@ -174,8 +174,16 @@ PROPORTIONS = st.integers(0, 1000).map(lambda thousandths: thousandths / 1000)
 
 
 def estimate_of(error, spread, n, loss="zero_one"):
-    found = find_error(error, spread, np.zeros(1), n)
-    return make_estimate(found, method="any", loss=loss, n_samples=n, confidence_level=0.95)
+    size = effective_size(error, spread, n) if loss == "zero_one" else None
+    return error_estimate(
+        error,
+        spread,
+        loss=loss,
+        method="any",
+        replicates=np.zeros(1),
+        n_samples=n,
+        effective_n_samples=size,
+    )
 
 
 SPREADS = st.one_of(st.just(0.0), st.floats(0, 0.5))
@@ -214,8 +222,7 @@ def test_any_mean_loss(error, spread):
 @MANY
 @given(PROPORTIONS, st.lists(st.floats(-1, 1), min_size=40, max_size=40), st.integers(2, 500))
 def test_any_draws(error, draws, n):
-    found = find_error(error, float(np.std(draws, ddof=1)), np.array(draws), n)
-    low, high = make_limits(found, "zero_one")["wilson"](0.95)
+    low, high = estimate_of(error, float(np.std(draws, ddof=1)), n).limits["wilson"](0.95)
     assert 0 <= low <= error <= high <= 1
     assert low < high
 
@@ -266,7 +273,7 @@ def test_every_metric_of_folds_ends_within_its_range(seed, n, n_classes, surely)
     )
     measured = *measure_metrics(found, 0.99).values(), *measure_metrics(regressed, 0.99).values()
     for each in measured:
-        low, high = range_of(each.details["metric"], n_classes)
+        low, high = range_of(each.metric, n_classes)
         assert each.bounds == (low, high)
         assert np.isfinite([low, high]).any(), each.name
         if each.name not in found.scores:  # these are not what they are called

@@ -49,9 +49,9 @@ FUNCTIONS = {
     "bootstrap_error": lambda model, X, y, **o: (
         bootstrap_error(model, X, y, n_resamples=8, random_state=0).value
     ),
-    "perturbation_interval": lambda model, X, y, **o: (
-        perturbation_interval(model, X, y, n_resamples=5, **o).details["statistics"].tolist()
-    ),
+    "perturbation_interval": lambda model, X, y, **o: perturbation_interval(
+        model, X, y, n_resamples=5, **o
+    ).statistics.tolist(),
     "error_interval": lambda model, X, y, cv=3, **o: error_interval(
         model, X, y, n_folds=cv, n_repeats=2, **o
     ).replicates.tolist(),

@@ -102,7 +102,7 @@ def test_of_groups_it_says_that_coverage_was_not_measured(iris):
     X, y = iris
     groups = np.arange(150) // 3
     report = evaluate(GaussianNB(), X, y, cv=3, groups=groups, n_bootstraps=5, random_state=0)
-    assert report.answer.details["n_groups"] == 50
+    assert report.answer.n_groups == 50
     assert "not been simulated for 3 classes and groups." in str(report).splitlines()[2]
 
 
@@ -143,7 +143,7 @@ def test_regression_and_names_of_what_is_included():
     assert report.omitted == {}
     assert report.class_sizes is None
     assert "leave_one_out" not in [estimate.method for estimate in report.estimates]
-    assert {estimate.details["loss"] for estimate in report.estimates} == {"absolute"}
+    assert {estimate.loss for estimate in report.estimates} == {"absolute"}
     assert report["cross_validation"].value > 10
 
 
@@ -300,12 +300,9 @@ def test_perturbation_of_a_linear_svm(two_classes):
     model = make_pipeline(StandardScaler(), SVC(kernel="linear"))
     report = evaluate(model, X, y, n_bootstraps=10, n_perturbations=40, random_state=0)
     safer, published = report.perturbation
-    assert (safer.details["statistic"], published.details["statistic"]) == (
-        "cross_validation",
-        "resubstitution",
-    )
+    assert (safer.statistic, published.statistic) == ("cross_validation", "resubstitution")
     assert safer.value == published.value == report["cross_validation"].value
-    assert len(safer.details["statistics"]) == 40
+    assert len(safer.statistics) == 40
     assert report.to_dict()["perturbation"][0]["low"] == safer.interval.low
     lines = str(report).splitlines()
     (row,) = (line for line in lines if line.startswith("SVM, perturbed cross-validation"))
@@ -334,7 +331,7 @@ def test_permutation_is_the_single_function(two_classes):
     cv = StratifiedKFold(3, shuffle=True, random_state=0)
     assert report.permutation.n_resamples == 10
     assert report.permutation.statistic == pytest.approx(
-        1 - report["cross_validation"].details["fold_mean"], abs=1e-12
+        1 - report["cross_validation"].fold_mean, abs=1e-12
     )
     assert report.permutation.pvalue == 1 / 11
     expected = "P = 0.09091: 0 of 10 runs of the whole procedure on shuffled labels scored at least"
@@ -355,9 +352,9 @@ def largest_loss(y_true, y_pred):
 def test_permutation_scores_the_loss(two_classes, loss):
     options = {"cv": 3, "include": ["permutation"], "n_permutations": 5, "random_state": 0}
     report = evaluate(GaussianNB(), *two_classes, loss=loss, **options)
-    expected = 1 - report["cross_validation"].details["fold_mean"]
+    expected = 1 - report["cross_validation"].fold_mean
     if loss is not None:
-        expected = -report["cross_validation"].details["fold_mean"]
+        expected = -report["cross_validation"].fold_mean
     assert report.permutation.statistic == pytest.approx(expected, abs=1e-12)
 
 
@@ -367,16 +364,14 @@ def test_selection_inside_a_pipeline_is_compared_with_selection_outside():
     model = make_pipeline(StandardScaler(), SelectKBest(k=20), SVC(kernel="linear"))
     report = evaluate(model, X, y, include=["selection"], random_state=0)
     bias = report.selection_bias
-    assert bias.details["cv2_error"] == pytest.approx(report["cross_validation"].value, abs=1e-12)
-    assert bias.details["cv1_error"] < 0.2 < 0.3 < bias.details["cv2_error"]
-    assert report.selection_stability.details["frequency"].shape == (2000,)
-    assert report.selection_stability.details["frequency"].sum() == pytest.approx(20)
+    assert bias.cv2_error == pytest.approx(report["cross_validation"].value, abs=1e-12)
+    assert bias.cv1_error < 0.2 < 0.3 < bias.cv2_error
+    assert report.selection_stability.frequency.shape == (2000,)
+    assert report.selection_stability.frequency.sum() == pytest.approx(20)
     text = str(report)
-    assert (
-        f"on all samples (CV1) would have given an error of {bias.details['cv1_error']:.2f}" in text
-    )
+    assert f"on all samples (CV1) would have given an error of {bias.cv1_error:.2f}" in text
     assert "which is too low (bias" in text
-    ever = np.count_nonzero(report.selection_stability.details["frequency"])
+    ever = np.count_nonzero(report.selection_stability.frequency)
     assert f"of {ever} features selected in any of 10 folds" in text
     assert report.to_dict()["selection_bias"]["value"] == bias.value
     assert json.loads(report.to_json())["selection_stability"]["n_rounds"] == 10
@@ -385,8 +380,8 @@ def test_selection_inside_a_pipeline_is_compared_with_selection_outside():
 def test_selection_of_a_cv2_pipeline(two_classes):
     model = CV2FeatureSelectionPipeline(SelectKBest(k=2), GaussianNB(), cv=None)
     report = evaluate(model, *two_classes, cv=3, include=["selection"], random_state=0)
-    assert report.selection_bias.details["cv2_error"] == report["cross_validation"].value
-    assert report.selection_stability.details["n_rounds"] == 3
+    assert report.selection_bias.cv2_error == report["cross_validation"].value
+    assert report.selection_stability.n_rounds == 3
 
 
 def test_no_selection(two_classes):
@@ -559,7 +554,7 @@ def test_a_fit_that_may_fail_costs_its_part_of_the_report_only():
 def test_leaving_groups_out_is_not_said_to_be_repeated(iris):
     X, y = iris
     report = evaluate(GaussianNB(), X, y, groups=np.arange(150) % 5, n_bootstraps=5, cv=5)
-    assert report.answer.details["n_fits"] == 5
+    assert report.answer.n_fits == 5
     assert "(repeated_cv: 5-fold cross-validation)." in str(report)
 
 
@@ -613,7 +608,7 @@ def test_permutations_are_spent_where_the_interval_does_not_settle_it():
     model = LinearDiscriminantAnalysis()
     noise = skeval.evaluate(model, X, y, n_perturbations=0, n_bootstraps=5, random_state=0)
     test = noise.permutation
-    assert test.details["n_exceedances"] == 10
+    assert test.n_exceedances == 10
     assert test.n_resamples < 200
     assert test.pvalue == 10 / test.n_resamples > 0.05
     assert noise.verdict.endswith(
@@ -632,13 +627,13 @@ def test_a_budget_leaves_one_repeat_at_least(iris, of_default_size, monkeypatch)
     whole, cut = count_fits(*iris, budget=1e9)[0], count_fits(*iris, budget=1e-3)[0]
     plain, _ = of_default_size
     assert whole.answer.to_dict() == plain.answer.to_dict()
-    assert cut.answer.details["n_fits"] == 10
-    assert cut.answer.details["parameters"] == {"n_folds": 10, "n_repeats": 1}
+    assert cut.answer.n_fits == 10
+    assert cut.answer.parameters == {"n_folds": 10, "n_repeats": 1}
     assert cut.answer.replicates[0] == plain.answer.replicates[0]
-    assert cut.answer.details["effective_n_samples"] == pytest.approx(150 / 2)
+    assert cut.answer.effective_n_samples == pytest.approx(150 / 2)
     assert cut.omitted["holdout"] == "1 fit, more than the time"
     some = count_fits(*iris, budget=10.0)[0]
-    assert 10 < some.answer.details["n_fits"] < 100
+    assert 10 < some.answer.n_fits < 100
     assert "unless the time limit" in some.to_html()
 
 

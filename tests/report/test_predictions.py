@@ -189,7 +189,7 @@ def test_perfect_predictions_are_no_certainty():
 def test_confusion_rates_are_wilsons_of_the_classes_over_the_inflation(of_three):
     found, frame = of_three.confusion, of_three.predictions
     table = sk.confusion_matrix(frame["truth"], frame["prediction"]) / 10
-    inflation = 150 / of_three.answer.details["effective_n_samples"]
+    inflation = 150 / of_three.answer.effective_n_samples
     np.testing.assert_allclose(found.counts, table)
     for row in range(3):
         for column in range(3):
@@ -329,7 +329,7 @@ def test_samples_in_order_are_counted_by_blocks_of_time(iris):
     X, y = iris
     order = np.random.default_rng(0).permutation(150)
     report = evaluate(GaussianNB(), X[order], y[order], cv=TimeSeriesSplit(4), by=order % 2)
-    assert report.answer.details["n_groups"] == report.out_of_fold.cases.n_units == 9
+    assert report.answer.n_groups == report.out_of_fold.cases.n_units == 9
     assert report.out_of_fold.inflation == 1
     assert np.isfinite(metric(report, "balanced_accuracy").interval.low)
     assert report.subgroups[0].n_samples + report.subgroups[1].n_samples == 120
@@ -344,13 +344,11 @@ def test_searches_say_what_they_claimed(iris):
     folds = StratifiedKFold(5)  # folds that are given are fitted once
     report = evaluate(make_pipeline(StandardScaler(), search), X, y, cv=folds, include="holdout")
     found = report.tuning
-    assert found.details["counts"].sum() == 5
-    assert found.details["nested_score"] == pytest.approx(1 - report.answer.value, abs=1e-12)
-    assert found.value == pytest.approx(
-        found.details["inner_score"] - found.details["nested_score"]
-    )
+    assert found.counts.sum() == 5
+    assert found.nested_score == pytest.approx(1 - report.answer.value, abs=1e-12)
+    assert found.value == pytest.approx(found.inner_score - found.nested_score)
     whole = search.fit(StandardScaler().fit_transform(X), y)
-    assert found.details["best_score"] == pytest.approx(whole.best_score_)
+    assert found.best_score == pytest.approx(whole.best_score_)
     assert "held-out samples" in str(report)
     assert evaluate(KNeighborsClassifier(), X, y, cv=folds, include="holdout").tuning is None
 
@@ -365,7 +363,7 @@ def test_a_search_that_does_not_say_how_it_chose_is_evaluated_all_the_same(iris)
     )
     report = evaluate(search, *iris, cv=StratifiedKFold(3), include="holdout")
     assert report.tuning is None
-    assert report.answer.details["n_fits"] == 3
+    assert report.answer.n_fits == 3
 
 
 def first_of_all(cv_results):
@@ -555,7 +553,7 @@ def test_subgroups_of_several_types_and_missing_ones(iris):
 def test_scorers_have_names_of_their_own(iris):
     scorers = [sk.make_scorer(sk.accuracy_score), sk.make_scorer(sk.accuracy_score), "f1_macro"]
     report = evaluate(GaussianNB(), *iris, scoring=scorers)
-    names = [m for m, each in report.metrics.items() if each.details["label"] is None]
+    names = [m for m, each in report.metrics.items() if each.label is None]
     assert len(names) == len(set(names))
     assert {"accuracy_score [0]", "accuracy_score [1]"} <= set(names)
     with pytest.raises(ValueError, match="must not name a scorer 'error'"):
@@ -570,7 +568,7 @@ def two_scores(model, X, y):
 
 def test_scores_that_fail_end_nothing(iris):
     report = evaluate(NoScores(), *iris)
-    assert report.answer.details["n_fits"] == 30
+    assert report.answer.n_fits == 30
     assert "predict_proba did not return a finite score" in str(report)
     assert "log_loss" not in report.metrics
 
@@ -609,7 +607,7 @@ def test_parts_are_printed_as_tables_and_a_report_by_its_answer(of_three):
 
 
 def test_rates_of_classes_have_wilsons_interval_over_the_inflation(of_three):
-    inflation = 150 / of_three.answer.details["effective_n_samples"]
+    inflation = 150 / of_three.answer.effective_n_samples
     for label in "abc":
         found = metric(of_three, "recall", label)
         ends = wilson(found.value, 50 / inflation, 0.95)

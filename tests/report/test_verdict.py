@@ -113,32 +113,22 @@ def test_report_and_function_agree_on_every_kind_of_folds():
 def test_what_is_drawn_anew_and_what_is_taken_as_it_is():
     X, y, groups = draw_groups(0)
     drawn = error_interval(NEAREST, X, y, cv=StratifiedKFold(4, shuffle=True), random_state=0)
-    assert (drawn.method, drawn.details["n_fits"], drawn.details["n_groups"]) == (
-        "repeated_cv",
-        40,
-        None,
-    )
+    assert (drawn.method, drawn.n_fits, drawn.n_groups) == ("repeated_cv", 40, None)
     fewer = StratifiedKFold(4, shuffle=True, random_state=3)
-    assert (
-        error_interval(NEAREST, X, y, cv=fewer, n_repeats=2, random_state=0).details["n_fits"] == 8
-    )
+    assert error_interval(NEAREST, X, y, cv=fewer, n_repeats=2, random_state=0).n_fits == 8
     folds = error_interval(NEAREST, X, y, cv=StratifiedKFold(4))
-    assert (folds.method, folds.details["n_fits"], folds.details["n_groups"]) == (
-        "given_folds",
-        4,
-        4,
-    )
+    assert (folds.method, folds.n_fits, folds.n_groups) == ("given_folds", 4, 4)
     own = RepeatedKFold(n_splits=5, n_repeats=2, random_state=0)
     found = error_interval(NEAREST, X, y, cv=own)
-    assert (found.details["n_fits"], found.details["n_groups"]) == (10, None)
-    assert found.details["parameters"] == {"n_folds": 5, "n_repeats": 2}
+    assert (found.n_fits, found.n_groups) == (10, None)
+    assert found.parameters == {"n_folds": 5, "n_repeats": 2}
     by_groups = error_interval(NEAREST, X, y, cv=GroupKFold(5), groups=groups)
-    assert (by_groups.details["n_fits"], by_groups.details["n_groups"]) == (5, 20)
+    assert (by_groups.n_fits, by_groups.n_groups) == (5, 20)
     # repeats of folds by whole groups keep the groups together, and nothing else
     many = [split for seed in range(6) for split in shuffle_groups(X, y, groups, seed)]
-    assert error_interval(NEAREST, X, y, cv=many).details["n_groups"] == pytest.approx(20, abs=2)
+    assert error_interval(NEAREST, X, y, cv=many).n_groups == pytest.approx(20, abs=2)
     single = error_interval(NEAREST, X, y, cv=[(np.arange(100), np.arange(100, 200))])
-    assert (single.n_samples, single.details["n_groups"]) == (100, None)
+    assert (single.n_samples, single.n_groups) == (100, None)
 
 
 def shuffle_groups(X, y, groups, seed):
@@ -172,7 +162,7 @@ def test_random_labels_of_groups_are_never_better_than_chance(seed):
     assert "Do not quote" not in report.verdict  # the folds keep together what belongs together
     assert report.permutation is None
     assert "given-folds" in [each.code for each in report.warnings]
-    assert report.answer.details["n_groups"] == n_groups
+    assert report.answer.n_groups == n_groups
 
 
 def make_test(n_exceedances, n_permutations):
@@ -297,7 +287,7 @@ def test_the_guess_is_compared_on_the_same_samples():
         assert found.difference == pytest.approx(report.answer.value - own.mean(), rel=1e-9)
         frame = report.out_of_fold
         losses = np.bincount(frame.row, frame.loss) / 10
-        inflation = len(y) / report.answer.details["effective_n_samples"]
+        inflation = len(y) / report.answer.effective_n_samples
         spread = np.sqrt(inflation * np.var(losses - own, ddof=1) / len(y))
         assert found.high - found.low == pytest.approx(2 * 1.968 * spread, rel=0.02)
 
@@ -438,9 +428,7 @@ def near_answer():
 def test_what_was_not_measured_is_not_promised(near_answer, options, sizes, words):
     _, y = draw_rare(60, 30)
     answer = near_answer
-    details = {name: value for name, value in options.items() if name in answer.details}
-    others = {name: value for name, value in options.items() if name not in details}
-    answer = replace(answer, details={**answer.details, **details}, **others)
+    answer = replace(answer, **options)
     cases = SamplingUnits(np.arange(len(y)), np.asarray(y))
     _, told = write_coverage(answer, sizes, cases, weighted=False)
     assert words in told
@@ -463,8 +451,8 @@ def test_what_was_not_measured_is_not_promised(near_answer, options, sizes, word
 )
 def test_in_time_order_what_was_not_measured_is_not_promised(near_answer, options, sizes, words):
     level = options.get("confidence_level", 0.95)
-    details = {**near_answer.details, "loss": options.get("loss", "zero_one")}
-    answer = replace(near_answer, method="given_folds", details=details, confidence_level=level)
+    loss = options.get("loss", "zero_one")
+    answer = replace(near_answer, method="given_folds", loss=loss, confidence_level=level)
     n = options.get("n_samples", 200)
     cases = SamplingUnits(
         np.arange(n) // 20, np.zeros(-(-n // 20)), -(-n // 20), UnitKind.TIME_BLOCK
@@ -585,7 +573,7 @@ def test_coverage_is_not_promised_where_few_samples_carry_the_target():
     if np.isfinite(rare.answer.interval.low):
         assert "targets of which few are far from the mean" in rare.basis[1]
     else:
-        assert rare.basis == [rare.answer.details["caution"]]
+        assert rare.basis == [rare.answer.caution]
         assert "few samples carry most of it" in rare.verdict
     plain = skeval.evaluate(KNeighborsRegressor(5), *draw_steps(80, 0, slope=3.0), random_state=0)
     assert "large errors rarer than 1 in 26 samples" in plain.basis[1]

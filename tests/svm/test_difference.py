@@ -55,7 +55,7 @@ def test_same_folds_and_weights_as_the_intervals_of_one_seed(data):
     result = perturbation_difference(LINEAR, CURVED, X, y, **options)
     one, other = (perturbation_interval(model, X, y, **options) for model in (LINEAR, CURVED))
     assert result.value == one.value - other.value
-    expected = one.details["statistics"] - other.details["statistics"]
+    expected = one.statistics - other.statistics
     np.testing.assert_array_equal(result.details["statistics"], expected)
     independent = np.hypot(one.standard_error, other.standard_error)
     assert result.details["standard_error_if_independent"] == pytest.approx(independent)

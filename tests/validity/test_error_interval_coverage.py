@@ -13,8 +13,7 @@ from scipy.stats import binom
 from skeval._inference.intervals import normal_interval
 from skeval._resampling.inputs import validate_inputs
 from skeval.model_selection import perturbation_interval
-from skeval.model_selection._bootstrap import find_bootstraps
-from skeval.model_selection._estimates import conclude
+from skeval.model_selection._bootstrap import estimate_bootstraps
 from skeval.utils._checks import root_seed
 
 PERTURBED = ("cross_validation", "resubstitution")
@@ -43,8 +42,7 @@ def coverage(n, p, separation, n_sets, n_bootstraps, n_resamples, statistics=PER
         X, y = data.X, data.y
         truth = design.true_error(data, WeightedLDA().fit(X, y))
         inputs = validate_inputs(WeightedLDA(), X, y)
-        outcomes = find_bootstraps(inputs, root_seed(seed), {"n_resamples": n_bootstraps})
-        found = {name: conclude(inputs, outcome, 0.95) for name, outcome in outcomes.items()}
+        found = dict(estimate_bootstraps(inputs, root_seed(seed), n_resamples=n_bootstraps))
         for name in statistics:
             found[name] = perturbation_interval(
                 WeightedLDA(), X, y, n_resamples=n_resamples, statistic=name, random_state=seed
