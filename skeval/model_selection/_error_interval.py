@@ -558,8 +558,8 @@ def score_interval(
       standard error  0.0037
       95 % interval   [0.9779, 0.9936] (score)
       samples         569
-      fits            100
       undefined       0
+      fits            100
     """
     held_out = [name for name in ERROR_METHODS if name not in WITHOUT_WEIGHTS + WITHOUT_HOLDOUT]
     _checks.check_option("method", method, held_out)
