@@ -21,7 +21,7 @@ from skeval.utils._sources import BUNDLED, check_source
 if TYPE_CHECKING:
     from skeval.datasets._tables import ColumnTable
 
-MOST_WORKERS = 10**6
+MAX_WORKERS = 10**6
 LARGE_FILE = 5e6
 """Size in bytes from which reading a file is announced."""
 
@@ -131,8 +131,8 @@ def parse_whole_number_from(least: int) -> Callable[[str], int]:
 
 def _parse_workers(text: str) -> int:
     """Return a plausible number of workers."""
-    if not -MOST_WORKERS <= parse_whole_number(text) <= MOST_WORKERS:
-        raise argparse.ArgumentTypeError(f"must be at most {MOST_WORKERS}, got {text}")
+    if not -MAX_WORKERS <= parse_whole_number(text) <= MAX_WORKERS:
+        raise argparse.ArgumentTypeError(f"must be at most {MAX_WORKERS}, got {text}")
     if int(text) == 0:
         raise argparse.ArgumentTypeError("must not be 0")
     return int(text)
@@ -191,9 +191,9 @@ def deliver(
     if getattr(options, "full", True):
         lines = [*start, str(report), *notes]
     else:
-        told = [line for note in notes for line in fill_lines(note)]
+        filled = [line for note in notes for line in fill_lines(note)]
         summary = summarize(report, N_LINES - len(start), scored=bool(options.scoring))
-        lines = [*map(shorten_line, start), *summary, *told]
+        lines = [*map(shorten_line, start), *summary, *filled]
     try:
         if options.json is not None:
             report.to_json(options.json)
@@ -272,8 +272,8 @@ def summarize(report: Any, n_lines: int, *, scored: bool) -> list[str]:
     warned = fill_lines(f"! {'; '.join(titles)}")[:n_left] if titles else []
     n_rows = min(1 + MAX_ROWS, n_left - len(warned))
     shown = rows if scored else rows[: n_rows if n_rows > 1 else 0]
-    asked = (section for section in others if section.results.get("subgroups"))
-    subgroups = [line for section in asked for line in section.lines]
+    subgroup_sections = (section for section in others if section.results.get("subgroups"))
+    subgroups = [line for section in subgroup_sections for line in section.lines]
     blank = [""] if shown or subgroups else []
     return [*verdict, *basis, *warned, "", *shown, *subgroups, *blank, more]
 
@@ -350,7 +350,7 @@ def collect_notes(function: Callable[..., Any], *args: Any, **kwargs: Any) -> tu
     return result, sorted({f"note: {' '.join(str(item.message).split())}" for item in caught})
 
 
-FEW = 4
+MAX_LISTED = 4
 
 
 def make_preparation(table: ColumnTable, *, scale: bool) -> list[Any]:
@@ -377,18 +377,18 @@ def make_preparation(table: ColumnTable, *, scale: bool) -> list[Any]:
 
 def describe_preparation(table: ColumnTable) -> str:
     """Describe how missing values and texts are handled; "" if there are none."""
-    said = []
+    steps = []
     if table.missing:
-        said.append(f"medians replace missing numbers ({_list_names(table, table.missing)})")
+        steps.append(f"medians replace missing numbers ({_list_names(table, table.missing)})")
     if table.texts:
-        said.append(f"one-hot encoded text ({_list_names(table, table.texts)})")
-    return f", {' and '.join(said)} within every fold" if said else ""
+        steps.append(f"one-hot encoded text ({_list_names(table, table.texts)})")
+    return f", {' and '.join(steps)} within every fold" if steps else ""
 
 
 def _list_names(table: ColumnTable, columns: Sequence[int]) -> str:
     """Return the names of the first columns."""
-    names = ", ".join(table.feature_names[column] for column in columns[:FEW])
-    return names + (f" and {len(columns) - FEW} more" if len(columns) > FEW else "")
+    names = ", ".join(table.feature_names[column] for column in columns[:MAX_LISTED])
+    return names + (f" and {len(columns) - MAX_LISTED} more" if len(columns) > MAX_LISTED else "")
 
 
 def count_columns(table: ColumnTable) -> int:

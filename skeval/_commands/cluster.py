@@ -11,7 +11,7 @@ from skeval._commands import _shared
 ALGORITHMS = ("kmeans", "ward", "gmm")
 AGREEMENTS = ("adjusted_rand", "matched_accuracy", "prediction_strength")
 REPEATS, QUICK_REPEATS = 10, 3
-MOST_CLUSTERS = 10**6
+MAX_CLUSTERS = 10**6
 
 
 def make_clusterer(name: str) -> Any:
@@ -110,8 +110,8 @@ def _run_cluster(options: argparse.Namespace) -> None:
     scaled = "features scaled to variance 1" if options.scale else "unscaled features"
     prepared = _shared.describe_preparation(table).removesuffix(" within every fold")
     procedure = f"{names}, {scaled}{prepared}, seed {options.seed}"
-    told = [f"note: {note}" for note in table.notes]
-    _shared.deliver(report, options, table, procedure, [*told, *notes])
+    table_notes = [f"note: {note}" for note in table.notes]
+    _shared.deliver(report, options, table, procedure, [*table_notes, *notes])
 
 
 def parse_range(text: str) -> range:
@@ -123,6 +123,6 @@ def parse_range(text: str) -> range:
     last = int(match[2] or first)
     if not 2 <= first <= last:
         raise ValueError(f"--k must start at 2 or more and end no lower, got {text!r}.")
-    if last > MOST_CLUSTERS:
-        raise ValueError(f"--k must end at {MOST_CLUSTERS} or lower, got {text!r}.")
+    if last > MAX_CLUSTERS:
+        raise ValueError(f"--k must end at {MAX_CLUSTERS} or lower, got {text!r}.")
     return range(first, last + 1)

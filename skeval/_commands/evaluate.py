@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 QUICK_BUDGET = 10.0
 FOLDS, REPEATS = 10, 10
 WORTH_TELLING = 10.0
-MANY_ROWS, FEWEST_PILOTS, PILOT_SECONDS = 5000, 500, 1.0
+PILOT_ROWS, MIN_PILOTS, PILOT_SECONDS = 5000, 500, 1.0
 """Rows from which the running time is forecast, smallest pilot sample, and seconds for pilots."""
-MOST_OF_SVM = 20_000
+MAX_SVM_ROWS = 20_000
 """Maximum number of rows for which a support vector machine is the default."""
-MOST_CLASSES = 20
+MAX_CLASSES = 20
 EXAMPLES = """\
 examples:
   a first look, and an HTML page within ten seconds:
@@ -71,13 +71,13 @@ def add_evaluate(commands: Any) -> None:
         "--task",
         choices=("classes", "numbers"),
         help="type of the target (default: numbers if there are fractions or more than "
-        f"{MOST_CLASSES} whole numbers)",
+        f"{MAX_CLASSES} whole numbers)",
     )
     add(
         "--estimator",
         metavar="NAME",
         help=f"estimator after a StandardScaler: {', '.join(CLASSIFIERS)} (default: linear-svm, "
-        f"logistic for more than {MOST_OF_SVM} rows); of numbers "
+        f"logistic for more than {MAX_SVM_ROWS} rows); of numbers "
         f"{', '.join(REGRESSORS)} (default: ridge); or module:object, your own",
     )
     add(
@@ -223,7 +223,7 @@ def _run_evaluate(options: argparse.Namespace) -> None:
     headline = f"{_shared.describe_data(options.data, table)}; {procedure}"
     first = "the answer" if _find_budget(options) is None else "each repeat of the folds"
     progress.headline = lambda total: f"{headline}; {first} takes {total} fits"
-    if len(table.X) > MANY_ROWS:
+    if len(table.X) > PILOT_ROWS:
         progress.say(headline)
         progress.headline = None
         _forecast(estimator, table, options)
@@ -231,9 +231,9 @@ def _run_evaluate(options: argparse.Namespace) -> None:
 
     budget, include = _find_budget(options), options.include
     progress.limit = budget or progress.limit
-    if options.estimator is None and len(table.X) > MOST_OF_SVM and not numbers:
+    if options.estimator is None and len(table.X) > MAX_SVM_ROWS and not numbers:
         notes.append(
-            f"note: the default for more than {MOST_OF_SVM} rows is logistic regression, "
+            f"note: the default for more than {MAX_SVM_ROWS} rows is logistic regression, "
             "because a support vector machine may take hours; use --estimator linear-svm to "
             "get one."
         )
@@ -258,12 +258,12 @@ def _run_evaluate(options: argparse.Namespace) -> None:
         memory=options.memory,
     )
     try:
-        report, found = _shared.collect_notes(run)
+        report, run_notes = _shared.collect_notes(run)
     except KeyboardInterrupt as stop:
         if hasattr(stop, "report"):
             _shared.deliver(stop.report, options, table, procedure, notes, numbers=numbers)
         raise
-    _shared.deliver(report, options, table, procedure, [*notes, *found], numbers=numbers)
+    _shared.deliver(report, options, table, procedure, [*notes, *run_notes], numbers=numbers)
 
 
 def _run_predictions(options: argparse.Namespace) -> None:
@@ -277,11 +277,11 @@ def _run_predictions(options: argparse.Namespace) -> None:
     table = _shared.read_columns(options, needs_target=options.labels is None, only=only)
     columns: Any = _find_columns(table, "predictions", options.predictions)
     n_columns, positive = columns.shape[1], None
-    told = f"in {', '.join(options.predictions)}"
+    source = f"in {', '.join(options.predictions)}"
     if options.labels is not None:
         y, labels, numbers = _find_columns(table, "labels", options.labels), options.labels, False
         notes = [f"note: {note}" for note in table.notes]
-        table, told = table._replace(y=None), f"of {', '.join(labels)} {told}"
+        table, source = table._replace(y=None), f"of {', '.join(labels)} {source}"
     else:
         numbers, notes = _choose_task(table, options.task)
         y, classes = table.y, {str(label): label for label in set(table.y.tolist())}
@@ -299,7 +299,7 @@ def _run_predictions(options: argparse.Namespace) -> None:
         positive = classes.get(options.pos_label)
     from skeval.report import evaluate_predictions
 
-    report, found = _shared.collect_notes(
+    report, run_notes = _shared.collect_notes(
         evaluate_predictions,
         y,
         columns,
@@ -314,9 +314,9 @@ def _run_predictions(options: argparse.Namespace) -> None:
         random_state=options.seed,
     )
     table = table._replace(X=table.X[:, :n_columns])
-    notes += found
+    notes += run_notes
     _shared.deliver(
-        report, options, table, f"predictions {told}", notes, numbers=numbers, column="prediction"
+        report, options, table, f"predictions {source}", notes, numbers=numbers, column="prediction"
     )
 
 
@@ -381,7 +381,7 @@ def _choose_task(table: ColumnTable, task: str | None) -> tuple[bool, list[str]]
     if task == "numbers" or (y % 1 != 0).any():
         return True, notes
     n_distinct = len(np.unique(y))
-    if n_distinct <= MOST_CLASSES:
+    if n_distinct <= MAX_CLASSES:
         return False, notes
     note = (
         f"note: the target has {n_distinct} distinct whole numbers and is treated as numeric; "
@@ -397,7 +397,7 @@ def _make_estimator(
     from sklearn.feature_selection import SelectKBest, f_regression
     from sklearn.pipeline import make_pipeline
 
-    default = "linear-svm" if len(table.X) <= MOST_OF_SVM else "logistic"
+    default = "linear-svm" if len(table.X) <= MAX_SVM_ROWS else "logistic"
     name = options.estimator or ("ridge" if numbers else default)
     own = ":" in name
     final = parse_path(name) if own else make_named(name, options.seed, numbers=numbers)
@@ -449,7 +449,7 @@ def _time_pilots(estimator: Any, table: ColumnTable, seed: int) -> list[tuple[in
     from sklearn.base import clone
 
     order = np.random.default_rng(seed).permutation(len(table.X))
-    pilots, rows, spent = [], FEWEST_PILOTS, 0.0
+    pilots, rows, spent = [], MIN_PILOTS, 0.0
     with suppress(Exception):  # evaluate reports a failing fit better
         clone(estimator).fit(table.X[order[:rows]], table.y[order[:rows]])  # warm-up
         while rows <= len(order) // 2 and spent < PILOT_SECONDS:
@@ -489,11 +489,11 @@ def make_named(name: str, seed: int, *, numbers: bool) -> Any:
 
     from skeval.utils._checks import small_seed
 
-    known = REGRESSORS if numbers else CLASSIFIERS
-    if name not in known:
+    models = REGRESSORS if numbers else CLASSIFIERS
+    if name not in models:
         kind = "numbers" if numbers else "classes"
         raise ValueError(
-            f"--estimator must be one of {', '.join(known)} or module:object where the target "
+            f"--estimator must be one of {', '.join(models)} or module:object where the target "
             f"holds {kind}, got {name!r}."
         )
     if name == "forest":
@@ -518,13 +518,13 @@ def parse_path(path: str) -> Any:
     if "" not in sys.path:
         sys.path.insert(0, "")
     try:
-        found: Any = importlib.import_module(module_name)
+        value: Any = importlib.import_module(module_name)
         for part in name.split("."):
-            found = getattr(found, part)
+            value = getattr(value, part)
     except (ImportError, AttributeError) as error:
         raise ValueError(f"--estimator {path!r} cannot be imported: {error}.") from error
-    makes = isinstance(found, type) or (callable(found) and not hasattr(found, "fit"))
-    made = found() if makes else found
+    makes = isinstance(value, type) or (callable(value) and not hasattr(value, "fit"))
+    made = value() if makes else value
     if not hasattr(made, "fit"):
         raise ValueError(f"--estimator {path!r} must name an estimator, got {made!r}.")
     return made

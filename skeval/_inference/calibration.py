@@ -244,7 +244,7 @@ class Masses(NamedTuple):
 
 NODES = 10
 """Number of log-odds that replace those of an interval."""
-MANY = 2**15
+MAX_EXACT = 2**15
 """Number of log-odds above which they are condensed."""
 BLOCK = 2**14
 """Number of log-odds processed at a time, so that intermediate results fit into the cache."""
@@ -262,7 +262,7 @@ def condense(masses: Masses, edges: Floats) -> tuple[Masses, ...]:
     kink.
     """
     odds, n = masses.odds, len(masses.odds)
-    if n <= MANY:
+    if n <= MAX_EXACT:
         return (masses,)
     width = min(FINE[0], FINE[1] * float(np.ptp(odds[[n // 4, 3 * n // 4]])))
     if not np.ptp(odds) < width * n / (4 * NODES):

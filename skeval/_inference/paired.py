@@ -47,7 +47,7 @@ def exceedances(statistic: float, null: np.ndarray) -> np.ndarray:
     return np.isnan(null) | at_least(statistic, null)
 
 
-LARGEST_LEVEL = 0.05
+MAX_LEVEL = 0.05
 
 Floats = NDArray[np.float64]
 
@@ -89,7 +89,7 @@ def significance_level(confidence_level: float) -> float:
 
     A lower confidence level requests shorter intervals, not more significant results.
     """
-    return min(round(1 - confidence_level, 12), LARGEST_LEVEL)  # 1 - 0.9 is below 0.1
+    return min(round(1 - confidence_level, 12), MAX_LEVEL)  # 1 - 0.9 is below 0.1
 
 
 class RegionProbabilities(NamedTuple):

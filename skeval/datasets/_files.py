@@ -411,8 +411,8 @@ def find_missing(values: Any, *, words: bool) -> np.ndarray:
     """Return which values of a column are missing; optionally, also words such as "NA"."""
     if isinstance(values, np.ndarray):
         return np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), dtype=bool)
-    known = {"", *(MISSING | DASHES if words else ())}
-    absent = {text for text in set(values) if text.strip().lower() in known}
+    missing = {"", *(MISSING | DASHES if words else ())}
+    absent = {text for text in set(values) if text.strip().lower() in missing}
     return np.array([text in absent for text in values], dtype=bool)
 
 
@@ -450,8 +450,8 @@ def is_unnamed(name: str) -> bool:
 def read_times(column: Any) -> list[np.ndarray]:
     """Return a column of dates, with or without times, as seconds; nan if missing.
 
-    There are two readings of dates such as 3/4/2024 throughout, the day first in the first of
-    them, one of others, and none of a column that holds anything else.
+    Ambiguous dates such as 3/4/2024 give two readings, the first of them with the day first; other
+    dates give one, and a column with anything else gives none.
     """
     values = np.asarray(column)
     if values.dtype.kind == "M":
@@ -470,7 +470,8 @@ def read_times(column: Any) -> list[np.ndarray]:
     readings = []
     for day_first in (True, False):
         with suppress(ValueError):  # no month has the number 13
-            readings.append(np.array([_count_seconds(each, day_first) for each in fields])[place])
+            times = [_count_seconds(match, day_first) for match in fields]
+            readings.append(np.array(times)[place])
     same = len(readings) == 2 and np.array_equal(readings[0], readings[1], equal_nan=True)
     return [] if not any(fields) else readings[:1] if same else readings
 

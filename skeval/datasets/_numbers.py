@@ -137,14 +137,14 @@ def _find_marks(matches: Mapping[str, re.Match[str] | None]) -> Collection[str]:
     Signs of percent and currency may stand beside some of them, any other unit beside all; two
     different ones make the numbers incomparable, so then none may.
     """
-    known = [match for match in matches.values() if match is not None]
-    found = {match[side] for match in known for side in ("before", "after")} - {None}
-    if len(found) != 1:
+    matched = [match for match in matches.values() if match is not None]
+    marks = {match[side] for match in matched for side in ("before", "after")} - {None}
+    if len(marks) != 1:
         return ()
-    (mark,) = found
+    (mark,) = marks
     is_sign = mark in {"%", "‰", *CURRENCIES}
-    alone = all(match["before"] or match["after"] for match in known)
-    return (mark,) if is_sign or (alone and len(known) == len(matches)) else ()
+    alone = all(match["before"] or match["after"] for match in matched)
+    return (mark,) if is_sign or (alone and len(matched) == len(matches)) else ()
 
 
 def _read_match(match: re.Match[str], marks: Collection[str], commas: bool) -> float:

@@ -26,14 +26,14 @@ from skeval.datasets._files import (
 from skeval.datasets._numbers import WrittenNumbers, have_decimal_commas, read_written_numbers
 from skeval.utils._checks import check_flag, warn_user
 
-FEW, FEW_RECORDS = 8, 5
+MAX_LISTED, N_RECORDS_SHOWN = 8, 5
 WHOLE = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
 NAN = re.compile(r"\s*[+-]?nan\s*", re.IGNORECASE)
 USUAL_TARGETS = {"label", "labels", "class", "y", "outcome", "response", "diagnosis", "species"}
 """Common names of a target column."""
 SOME_NUMBERS = 0.2
 """Minimum share of numbers for a note that a text column contains numbers."""
-MANY = 20
+MAX_TEXTS = 20
 """Distinct texts always allowed in a text feature; above, at most half of the rows."""
 
 
@@ -374,7 +374,7 @@ def _is_plausible(sheet: Columns, name: str) -> bool:
     values = sheet.values[sheet.names.index(name)]
     n_distinct = len(set(values.tolist() if isinstance(values, np.ndarray) else values))
     is_text = _read_numbers(sheet, sheet.names.index(name)) is None
-    return n_distinct > 1 and (n_distinct <= MANY or not is_text)
+    return n_distinct > 1 and (n_distinct <= MAX_TEXTS or not is_text)
 
 
 def _guess_target(sheet: Columns) -> str:
@@ -387,7 +387,7 @@ def _guess_target(sheet: Columns) -> str:
     ]
     plausible = [name for name in by_name if _is_plausible(sheet, name)]
     last = sheet.values[-1]
-    few = len(set(last.tolist() if isinstance(last, np.ndarray) else last)) <= MANY
+    few = len(set(last.tolist() if isinstance(last, np.ndarray) else last)) <= MAX_TEXTS
     if not plausible and few and _is_plausible(sheet, sheet.names[-1]):
         plausible = sheet.names[-1:]
     return f"; did you mean --target {shlex.quote(plausible[0])}?" if plausible else "."
@@ -424,7 +424,7 @@ def _read_numeric_target(sheet: Columns, label: int, notes: list[str], kind: str
         return sheet
     written = read_written_numbers(values, decimal_comma=sheet.decimal_comma)
     if kind is None:
-        if not written.holds_numbers or len(set(values)) <= MANY:
+        if not written.holds_numbers or len(set(values)) <= MAX_TEXTS:
             return sheet
         if written.others or written.limits:
             what = written.describe_others() if written.others else "limits: "
@@ -464,7 +464,7 @@ def _merge_spellings(sheet: Columns, label: int, *, merges: bool) -> tuple[Colum
     spelled = _files.name_spellings(texts)
     if not spelled:
         return sheet, ""
-    pairs = [f"{text!r}" for text in spelled][: 2 * FEW]
+    pairs = [f"{text!r}" for text in spelled][: 2 * MAX_LISTED]
     listed = f"{sheet.source}: in the target column {name!r} {', '.join(pairs)} differ by spelling"
     if not merges:
         return (sheet, f"{listed} alone and are separate classes; --merge-labels merges them.")
@@ -495,8 +495,8 @@ def _split_dates(name: str, seconds: np.ndarray) -> dict[str, np.ndarray]:
 
 def _shorten_list(names: Sequence[str]) -> str:
     """Return the first few names as one text."""
-    more = f" and {len(names) - FEW} more" if len(names) > FEW else ""
-    return ", ".join(repr(name) for name in names[:FEW]) + more
+    more = f" and {len(names) - MAX_LISTED} more" if len(names) > MAX_LISTED else ""
+    return ", ".join(repr(name) for name in names[:MAX_LISTED]) + more
 
 
 def _read_exact_numbers(sheet: Columns, position: int) -> np.ndarray:
@@ -559,7 +559,7 @@ def _read_feature(
     some_numbers = ""
     if numbers is None and kind != "texts":
         written = read_written_numbers(values, decimal_comma=sheet.decimal_comma)
-        clear = not written.others or len(set(values)) > MANY
+        clear = not written.others or len(set(values)) > MAX_TEXTS
         if kind == "numeric" or (written.holds_numbers and clear):
             notes += _note_written(sheet, name, written)
             values = numbers = written.values
@@ -574,7 +574,7 @@ def _read_feature(
             many = f"holds dates or times, {n_distinct} different ones in {sheet.n_rows} rows"
             ways = f"--time {name} goes by them, --date-features makes numbers of them"
             return texts, f"{many} ({ways}),"
-        if n_distinct <= MANY or n_distinct <= sheet.n_rows / 2:
+        if n_distinct <= MAX_TEXTS or n_distinct <= sheet.n_rows / 2:
             if some_numbers:
                 notes.append(f"{sheet.source}: column {name!r} is read as texts: {some_numbers}.")
             return texts, None
@@ -774,5 +774,5 @@ def list_records(records: Sequence[str]) -> str:
     """Return the names of a few rows and the number of the others."""
     if len(records) == 1:
         return records[0]
-    more = f" and {len(records) - FEW_RECORDS} more" if len(records) > FEW_RECORDS else ""
-    return f"{len(records)} rows: {', '.join(records[:FEW_RECORDS])}{more}"
+    more = f" and {len(records) - N_RECORDS_SHOWN} more" if len(records) > N_RECORDS_SHOWN else ""
+    return f"{len(records)} rows: {', '.join(records[:N_RECORDS_SHOWN])}{more}"

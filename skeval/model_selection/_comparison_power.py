@@ -19,16 +19,16 @@ from skeval.utils._checks import RandomStateLike, check_option, repetition_rng, 
 from skeval.utils._compat import Interval, validate_params
 from skeval.utils._text import DataFrame, align_text, fill_text, make_frame
 
-MOST_TIMES = 1000
+MAX_TIMES = 1000
 """Studies of more than so many times the size at hand are not looked at."""
 
-MOST_DATASETS = 2000
+MAX_DATASETS = 2000
 """Nor are those of more data sets: there are none."""
 
 CLOSE = 0.05
 """The number is found when two sizes around it differ by no more than this fraction."""
 
-FEWEST = 5
+MIN_DATASETS = 5
 """Nor are smaller studies; nor any smaller than that at hand where the rules are trained on it."""
 
 ROUNDING = 1e-12
@@ -84,7 +84,7 @@ class ComparisonPower(Result):
                 f"No study with up to {self.sizes[-1]} {self.unit} would detect a difference "
                 f"of {self.difference:.4g} with a power of {self.power:g}."
             )
-        if self.value == self.sizes[0] and self.value > FEWEST:
+        if self.value == self.sizes[0] and self.value > MIN_DATASETS:
             return (
                 f"The available {self.value} {self.unit} detect a difference of "
                 f"{self.difference:.4g} with a power of {self.powers[0]:.2g}. Whether fewer "
@@ -369,9 +369,9 @@ def _draw_datasets(comparison: Comparison, a: str, b: str, difference: float | N
         "data sets",
         estimate if difference is None else float(difference),
         comparison.level / len(comparison.differences),
-        FEWEST,
-        FEWEST,
-        MOST_DATASETS,
+        MIN_DATASETS,
+        MIN_DATASETS,
+        MAX_DATASETS,
         draw_pvalue,
     )
 
@@ -396,14 +396,14 @@ def _draw_samples(
         freedom = np.inf if splits is None else len(splits) - 1.0
         variance = times * n * found.standard_error**2
         draw_pvalue = _by_variance(variance, wanted, alternative, freedom, design)
-    least = FEWEST if design is None else max(FEWEST, int(np.ceil(2 * design.size)))
+    least = MIN_DATASETS if design is None else max(MIN_DATASETS, int(np.ceil(2 * design.size)))
     return _Study(
         "samples",
         wanted,
         comparison.level / len(comparison.differences),
         max(least, n // 8) if splits is None else n,
         least if splits is None else n,
-        max(MOST_TIMES * n, least),
+        max(MAX_TIMES * n, least),
         draw_pvalue,
         design,
     )

@@ -52,7 +52,7 @@ from skeval.utils._text import mean_loss_name, name_scoring, write_ends, write_n
 Floats = NDArray[np.float64]
 
 N_REPEATS, N_SIZES, LEAST_SHARE = 5, 6, 0.15
-LEAST_SAMPLES, LEAST_UNITS = 20, 5
+MIN_SAMPLES, MIN_UNITS = 20, 5
 EXPONENTS = np.geomspace(0.2, 2.0, 16)
 """The exponents of a law that are tried."""
 N_DRAWS, LEAST_SIZES = 1000, 4
@@ -60,7 +60,7 @@ QUANTILES = np.linspace(0.05, 3.05, 16)
 """Normal quantiles at which intervals are read."""
 LITTLE = 0.1
 """Share of what is missing to the best value, up to which a gain is called little."""
-LEAST_FIT = 0.01
+MIN_FIT = 0.01
 """P-value of its fit below which a law is not believed."""
 
 
@@ -318,7 +318,7 @@ def read_sizes(
     """Return the shares of the training parts that sizes mean, by increasing size."""
     smallest, units = min(n_samples), int(n_units.min())
     if train_sizes is None:
-        least = max(LEAST_SAMPLES / smallest, LEAST_UNITS / units)
+        least = max(MIN_SAMPLES / smallest, MIN_UNITS / units)
         least = float(np.clip(least, LEAST_SHARE, 0.5))
         return np.geomspace(least, 1, min(N_SIZES, max(2, units // 2))).tolist()
     sizes = check_data("train_sizes", train_sizes, dtype=None, ensure_2d=False)
@@ -411,7 +411,7 @@ def find_rise(errors: Floats, by_unit: Floats) -> tuple[int, int] | None:
             np.count_nonzero(sign * (by_unit[second] - by_unit[first]) > 0) for sign in (1, -1)
         )
         pvalue = binom.sf(more - 1, more + less, 0.5)
-        if errors[second] > errors[first] and pvalue < LEAST_FIT / len(pairs):
+        if errors[second] > errors[first] and pvalue < MIN_FIT / len(pairs):
             rises.append((errors[second] - errors[first], (first, second)))
     return max(rises)[1] if rises else None
 
@@ -577,7 +577,7 @@ def extrapolate(
     off = draw_deviations(measured, rng)
     alike = fit_law(ratio, law.at(ratio) + off, weight, least)
     pvalue = (1 + np.sum(alike.misfit >= law.misfit)) / (1 + N_DRAWS)
-    if pvalue < LEAST_FIT:
+    if pvalue < MIN_FIT:
         return None, "what was measured does not fall by a power law"
     return Extrapolated(law, fit_law(ratio, values + off, weight, least)), ""
 

@@ -32,9 +32,9 @@ USUAL = (
     "mean_absolute_error",
 )
 """Metrics of the table, if a report has them."""
-MOST_DRAWN = 12
+MAX_DRAWN = 12
 """Maximum number of answers drawn below the headline; more are drawn further down."""
-MOST_TABULATED = 5
+MAX_TABULATED = 5
 """Maximum number of systems with a table of pairs; more are shown by ranks."""
 CORRECTED = {"holm": "Holm-corrected P-values", "none": "and so do the P-values"}
 
@@ -83,45 +83,49 @@ class EvaluationComparison(ReportsByName):
     @property
     def verdict(self) -> str:
         """Return which estimator is better, and grave warnings."""
-        told = "The models were not compared, because fits failed."
+        result = "The models were not compared, because fits failed."
         if self.comparison is not None:
-            told = self.comparison.conclusion
+            result = self.comparison.conclusion
         grave = _sections.forbid_quoting(self.warnings)
-        poor = [name for name, each in self.items() if each.guess and not each.guess.better]
+        poor = [name for name, report in self.items() if report.guess and not report.guess.better]
         beaten = f"No evidence that these beat the baseline: {', '.join(poor)}." if poor else ""
-        return " ".join(filter(None, [grave, told, beaten]))
+        return " ".join(filter(None, [grave, result, beaten]))
 
     @property
     def headline(self) -> str:
         """Return the best estimator with the evidence, or the reason not to quote it."""
-        found = self.comparison
+        comparison = self.comparison
         if grave := _sections.list_grave(self.warnings):
-            return f"Do not quote these errors: {_sections.tell_gravest(grave)}."
-        if found is None:
+            return f"Do not quote these errors: {_sections.write_gravest(grave)}."
+        if comparison is None:
             return self.verdict
-        line, names = self[found.best[0]].draw_answer(), found.best
+        line, names = self[comparison.best[0]].draw_answer(), comparison.best
         values = [
-            abs(each.draw_answer().answers["answer"][0] - line.best) for each in self.values()
+            abs(report.draw_answer().answers["answer"][0] - line.best) for report in self.values()
         ]
         # the comparison of test sets may order them differently from the answers
         if abs(line.answers["answer"][0] - line.best) > min(values):
             return self.verdict
-        told = f"{' and '.join(names)} {'has' if len(names) == 1 else 'have'} the best "
-        told += f"{line.quantity}, {line.write(line.answers['answer'][0])}"
+        text = f"{' and '.join(names)} {'has' if len(names) == 1 else 'have'} the best "
+        text += f"{line.quantity}, {line.write(line.answers['answer'][0])}"
         pvalues = dict(
-            zip(found.names, found.to_matrix("pvalue")[found.names.index(names[0])], strict=True)
+            zip(
+                comparison.names,
+                comparison.to_matrix("pvalue")[comparison.names.index(names[0])],
+                strict=True,
+            )
         )
         others = [name for name in self if name not in names]
-        beaten = [name for name in others if pvalues[name] <= found.level]
+        beaten = [name for name in others if pvalues[name] <= comparison.level]
         left = [name for name in others if name not in beaten]
         judged = [f"significantly better than {_sections.list_few(beaten)}"] if beaten else []
         judged += [f"not significantly different from {_sections.list_few(left)}"] if left else []
-        return f"{told}: {', and '.join(judged)}." if judged else f"{told}."
+        return f"{text}: {', and '.join(judged)}." if judged else f"{text}."
 
     @property
     def line(self) -> Line | None:
         """The answers with their intervals on one line; None for many systems."""
-        if len(self) > MOST_DRAWN:
+        if len(self) > MAX_DRAWN:
             return None
         lines = {name: report.draw_answer() for name, report in self.items()}
         answers = {name: line.answers["answer"] for name, line in lines.items()}
@@ -130,7 +134,9 @@ class EvaluationComparison(ReportsByName):
     @property
     def facts(self) -> list[str]:
         """The size of the data, the estimators, and how they were evaluated."""
-        steps = [f"{name}: {each.evaluated[0]}" for name, each in self.items() if each.evaluated]
+        steps = [
+            f"{name}: {report.evaluated[0]}" for name, report in self.items() if report.evaluated
+        ]
         size = f"{self._first.facts[0]}; {len(self)} {self._first.compared}"
         return [size, *([_sections.list_few(steps)] if steps else []), *self._first.basis[:1]]
 
@@ -139,8 +145,8 @@ class EvaluationComparison(ReportsByName):
         yield self._show_side_by_side()
         yield self._show_pairs()
         yield self._show_subgroups()
-        told = [f"{name}: {report.verdict}" for name, report in self.items()]
-        yield Section("Individual results", explains=told)
+        verdicts = [f"{name}: {report.verdict}" for name, report in self.items()]
+        yield Section("Individual results", explains=verdicts)
 
     def plot(self, ax: Any = None) -> EstimatesDisplay:
         """Draw the error of each estimator with its interval; requires matplotlib.
@@ -160,13 +166,13 @@ class EvaluationComparison(ReportsByName):
 
     def _show_side_by_side(self) -> Section:
         """Return the section of errors and metrics, with one row per estimator."""
-        known = {name for report in self.values() for name in report.main_metrics}
-        metrics = [name for name in USUAL if name in known]
+        available = {name for report in self.values() for name in report.main_metrics}
+        metrics = [name for name in USUAL if name in available]
         level, named = self._first.level, self._first.headline_metric
         rows = []
         for name, report in self.items():
-            found = report.main_metrics
-            cells = [found[metric].value if metric in found else "--" for metric in metrics]
+            values = report.main_metrics
+            cells = [values[metric].value if metric in values else "--" for metric in metrics]
             rows.append((name, report.answer.value, report.answer.interval, *cells))
         figure = Figure(
             self.plot,
@@ -176,48 +182,52 @@ class EvaluationComparison(ReportsByName):
             height=1.2 + 0.42 * len(self),
         )
         head = [self._first.compared.split()[0][:-1], named, level, *map(name_metric, metrics)]
-        poor = sum(bool(each.guess and not each.guess.better) for each in self.values())
+        poor = sum(bool(report.guess and not report.guess.better) for report in self.values())
         heading = f"{len(self) - poor} of {len(self)} beat the baseline significantly"
         return Section(
             heading if self._first.guess else "Side by side",
-            figures=[figure] if len(self) > MOST_DRAWN else [],
+            figures=[figure] if len(self) > MAX_DRAWN else [],
             tables=[Table("In numbers.", head, rows, left=(0, 2))],
             results={"estimators": [_read_row(*item) for item in self.items()]},
         )
 
     def _show_subgroups(self) -> Section:
         """Yield the section of the answer of each system in each subgroup."""
-        found = {name: each.subgroups for name, each in self.items() if each.subgroups is not None}
-        if not found:
+        by_system = {
+            name: report.subgroups for name, report in self.items() if report.subgroups is not None
+        }
+        if not by_system:
             return Section("By subgroup", results={"subgroups": None})
         rows = [
-            (str(subgroup), f"{each.n_samples}", name, each.value, each.interval)
-            for subgroup in next(iter(found.values()))
-            for name, each in ((name, of_one[subgroup]) for name, of_one in found.items())
+            (str(subgroup), f"{estimate.n_samples}", name, estimate.value, estimate.interval)
+            for subgroup in next(iter(by_system.values()))
+            for name, estimate in ((name, of_one[subgroup]) for name, of_one in by_system.items())
         ]
         first = self._first
         head = ["subgroup", "samples", first.compared.split()[0][:-1], first.answer.name]
         caption = f"The {first.answer.name} of each in each subgroup."
         table = Table(caption, [*head, first.level], rows, left=(0, 2, 4))
-        return Section("By subgroup", tables=[table], results={"subgroups": found})
+        return Section("By subgroup", tables=[table], results={"subgroups": by_system})
 
     def _show_pairs(self) -> Section:
         """Yield the section of the differences of all pairs."""
-        found = self.comparison
-        if found is None:
+        comparison = self.comparison
+        if comparison is None:
             return Section("Which is better?", results={"comparison": []})
-        n_found = sum(each.pvalue <= found.level for each in found.differences.values())
-        n_pairs = count(len(found.differences), "pair")
-        verb = "differs" if 1 in (n_found, len(found.differences)) else "differ"
+        n_found = sum(
+            difference.pvalue <= comparison.level for difference in comparison.differences.values()
+        )
+        n_pairs = count(len(comparison.differences), "pair")
+        verb = "differs" if 1 in (n_found, len(comparison.differences)) else "differ"
         heading = f"{n_found} of {n_pairs} {verb} significantly"
-        pairs = [each.to_dict() for each in found.differences.values()]
-        ranks = {name: rank.to_dict() for name, rank in found.ranks.items()}
+        pairs = [difference.to_dict() for difference in comparison.differences.values()]
+        ranks = {name: rank.to_dict() for name, rank in comparison.ranks.items()}
         results = {"comparison": pairs, "ranks": [{"name": k} | v for k, v in ranks.items()]}
         figures = []
-        if "lows" in found.details and len(self) > 2:
+        if "lows" in comparison.details and len(self) > 2:
             figures.append(
                 Figure(
-                    found.plot,
+                    comparison.plot,
                     "Systems from best to worst, with confidence intervals. Rank intervals "
                     "are simultaneous; bars join systems of which no two differ "
                     "significantly.",
@@ -225,16 +235,16 @@ class EvaluationComparison(ReportsByName):
                     height=1.2 + 0.26 * len(self),
                 )
             )
-        if figures and len(self) > MOST_TABULATED:
+        if figures and len(self) > MAX_TABULATED:
             return Section(heading, figures=figures, results=results)
         rows = [
-            (f"{a} - {b}", each.value, each.interval, write_pvalue(each.pvalue))
-            for (a, b), each in found.differences.items()
+            (f"{a} - {b}", difference.value, difference.interval, write_pvalue(difference.pvalue))
+            for (a, b), difference in comparison.differences.items()
         ]
         table = Table(
-            f"Differences of {found.scoring} on the same test sets, by {found.title}; "
-            f"simultaneous intervals, {CORRECTED[found.correction]}.",
-            ["pair", f"difference of {found.scoring}", self._first.level, "P"],
+            f"Differences of {comparison.scoring} on the same test sets, by {comparison.title}; "
+            f"simultaneous intervals, {CORRECTED[comparison.correction]}.",
+            ["pair", f"difference of {comparison.scoring}", self._first.level, "P"],
             rows,
             left=(0, 2),
         )
@@ -246,16 +256,16 @@ def _read_row(name: str, report: Any) -> dict[str, Any]:
     quoted = report.answer
     row = {"name": name, "error": quoted.value}
     row |= {"low": quoted.interval.low, "high": quoted.interval.high}
-    return row | {metric: each.value for metric, each in report.main_metrics.items()}
+    return row | {metric: estimate.value for metric, estimate in report.main_metrics.items()}
 
 
 def collect_cautions(reports: Mapping[str, Any]) -> Iterator[Caution]:
     """Yield the warnings of all reports once, naming the estimators unless all have it."""
-    told: dict[tuple[str, str, str], list[str]] = {}
+    systems: dict[tuple[str, str, str], list[str]] = {}
     for name, report in reports.items():
         for text in report.warnings:
-            told.setdefault((text.code, str(text), text.headline), []).append(name)
-    for (code, text, headline), names in told.items():
+            systems.setdefault((text.code, str(text), text.headline), []).append(name)
+    for (code, text, headline), names in systems.items():
         of = "" if len(names) == len(reports) else f"{', '.join(names)}: "
         yield Caution(code, of + text, headline)
 
@@ -285,12 +295,16 @@ def compare_reports(reports: dict[str, EvaluationReport]) -> Comparison | None:
 
 def _compare_in_time(reports: dict[str, EvaluationReport], scoring: str) -> Comparison | None:
     """Compare all pairs by blocks of time; None if a fit failed."""
-    found = [report.out_of_fold for report in reports.values()]
-    tests = np.array([np.bincount(each.row, minlength=len(each.target)) for each in found])
+    predictions = [report.out_of_fold for report in reports.values()]
+    tests = np.array(
+        [np.bincount(system.row, minlength=len(system.target)) for system in predictions]
+    )
     if np.any(tests != tests[0]):
         return None
     tested, level = tests[0] > 0, next(iter(reports.values())).confidence_level
-    sums = np.array([np.bincount(each.row, each.loss, len(each.target)) for each in found])
+    sums = np.array(
+        [np.bincount(system.row, system.loss, len(system.target)) for system in predictions]
+    )
     scores = (1.0 if scoring == "accuracy" else 0.0) - sums[:, tested] / tests[0][tested]
     source = GivenInTime(tuple(reports), scores, scoring)
     with warnings.catch_warnings():  # the table shows undefined values
@@ -300,8 +314,8 @@ def _compare_in_time(reports: dict[str, EvaluationReport], scoring: str) -> Comp
 
 def _score_test_sets(report: EvaluationReport) -> np.ndarray:
     """Return the score of each test set, nan if the fit failed; larger is better."""
-    found, n_fits = report.out_of_fold, report.out_of_fold.n_fits
-    sizes = np.bincount(found.fit, minlength=n_fits)
+    predictions, n_fits = report.out_of_fold, report.out_of_fold.n_fits
+    sizes = np.bincount(predictions.fit, minlength=n_fits)
     with np.errstate(invalid="ignore"):
-        means: np.ndarray = np.bincount(found.fit, found.loss, minlength=n_fits) / sizes
+        means: np.ndarray = np.bincount(predictions.fit, predictions.loss, minlength=n_fits) / sizes
     return 1 - means if report.answer.loss == "zero_one" else -means

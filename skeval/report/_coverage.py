@@ -27,7 +27,7 @@ MEASURED_IN_TIME = (
     "with at least 400 samples and in 69 to 95 % with 100."
 )
 """Coverage with ordered folds, from benchmarks/results/coverage_in_time.csv."""
-FEWEST_IN_TIME = 100
+MIN_IN_TIME = 100
 COVERED = (
     "In simulations with {}, nominal 95 % intervals covered the true error in {} to {} % of data "
     "sets."
@@ -51,16 +51,16 @@ MEASURED_HEAVY = (91, 96)
 log-normal."""
 MEASURED_GROUPS = (93, 100)
 """The same for error rates in 5 to 50 groups, from benchmarks/results/coverage_groups.csv."""
-FEWEST, FEWEST_IF_RARE, RARE = 50, 200, 0.2
-MOST = {"zero_one": 10_000, **dict.fromkeys(MEASURED_NUMBERS, 5_000)}
-MOST |= dict.fromkeys(MEASURED_SHARES, 1_000)
-MOST_IN_TIME = 2_000
+MIN_SAMPLES, MIN_IF_RARE, RARE = 50, 200, 0.2
+MAX_SAMPLES = {"zero_one": 10_000, **dict.fromkeys(MEASURED_NUMBERS, 5_000)}
+MAX_SAMPLES |= dict.fromkeys(MEASURED_SHARES, 1_000)
+MAX_IN_TIME = 2_000
 HEAVY, HEAVIER = 8.0, 3.0
 """Degrees of freedom below which squared errors have heavy tails, and absolute errors heavier tails
 than simulated. Nearly all data sets from Student's t with 3 degrees of freedom are below the first,
 and a tenth below the second."""
-FEWEST_GROUPS = 5
-FEWEST_OF_HALF = 5
+MIN_GROUPS = 5
+MIN_OF_HALF = 5
 """Minimum number of samples that make up half of the variance of a target. With fewer, for example
 with a rare step, the errors of new samples of this kind are unknown."""
 REPEATS = {"n_folds": 10, "n_repeats": 10}
@@ -82,8 +82,8 @@ def write_coverage(
         return [answer.caution] if answer.no_interval else []
     folds = answer.parameters["n_folds"]
     repeats = (answer.n_fits or 0) // folds  # 1 if one unit is left out at a time
-    given = answer.method == GIVEN_FOLDS
-    made = count(folds, "fold") if given else f"{folds}-fold cross-validation"
+    fixed_folds = answer.method == GIVEN_FOLDS
+    made = count(folds, "fold") if fixed_folds else f"{folds}-fold cross-validation"
     if repeats > 1:
         made += f", repeated {repeats} times"
     in_time, n = cases.kind is UnitKind.TIME_BLOCK, answer.n_samples or 0
@@ -94,7 +94,7 @@ def write_coverage(
         n = len(cases.unit)
         described = f"{TARGET_IN_TIME} ({made}, {cases.n_units} blocks of time)."
     unmeasured = list(_list_unmeasured(answer, sizes, weighted, n, in_time=in_time))
-    if target is not None and count_of_half(target) < FEWEST_OF_HALF:
+    if target is not None and count_of_half(target) < MIN_OF_HALF:
         unmeasured.append("targets of which few are far from the mean")
     if unmeasured:
         *first, last = unmeasured
@@ -103,7 +103,7 @@ def write_coverage(
     measured = MEASURED_IN_TIME if in_time else _write_measured(answer, sizes, certain)
     if answer.loss in MEASURED_NUMBERS:
         measured += f" It does not cover large errors rarer than 1 in {n // 3} samples."
-    if n > (MOST_IN_TIME if in_time else MOST[answer.loss]):
+    if n > (MAX_IN_TIME if in_time else MAX_SAMPLES[answer.loss]):
         measured += " Coverage has not been simulated with more samples."
     return [described, measured]
 
@@ -148,13 +148,13 @@ def _list_unmeasured(
         yield "errors with tails as heavy as these"
     if answer.confidence_level != 1 - ALPHA:
         yield f"{100 * answer.confidence_level:g} % intervals"
-    fewest = FEWEST_IN_TIME if in_time else FEWEST
+    fewest = MIN_IN_TIME if in_time else MIN_SAMPLES
     if n < fewest:
         yield f"fewer than {fewest} samples"
     if sizes is not None and len(sizes) > 2:
         yield f"{len(sizes)} classes"
     elif sizes is not None:
-        alone = loss != "zero_one" or in_time or n < FEWEST_IF_RARE
+        alone = loss != "zero_one" or in_time or n < MIN_IF_RARE
         least, percent = (0.1, "10 %") if alone else (MEASURED_RARE[-1][0], "3 %")
         if min(sizes.values()) < least * sum(sizes.values()):
             yield f"a class with less than {percent} of the samples"
@@ -176,5 +176,5 @@ def _is_measured_in_groups(answer: ErrorEstimate, sizes: Mapping[Any, int] | Non
     if sizes is None or len(sizes) > 2 or min(sizes.values()) < RARE * sum(sizes.values()):
         return False
     repeated = answer.parameters["n_repeats"] == REPEATS["n_repeats"]
-    enough = (answer.n_groups or 0) >= FEWEST_GROUPS
+    enough = (answer.n_groups or 0) >= MIN_GROUPS
     return repeated and enough and answer.loss == "zero_one"

@@ -255,7 +255,7 @@ def evaluate(
     X, target = inputs.X, inputs.target
     names = check_feature_names(X, feature_names)
     seed = _checks.small_seed(random_state)
-    request = _predictions.add_search_question(_predictions.resolve_scorers(scoring), estimator)
+    request = _predictions.request_search_notes(_predictions.resolve_scorers(scoring), estimator)
     by = _predictions.find_subgroups(table, by, len(target))
     columns = check_left_out(left_out, len(target))
     rule, notes = skip_nested_resampling(estimator)
@@ -292,17 +292,17 @@ def _evaluate_each(estimator: Mapping[str, Any], **arguments: Any) -> Evaluation
     """Return the reports of several estimators under one seed, and their comparison."""
     if len(estimator) < 2:
         raise ValueError(f"estimator must hold at least two estimators, got {len(estimator)}.")
-    for name, each in estimator.items():
-        _checks.check_methods(f"estimator[{name!r}]", each, "fit", "predict", "get_params")
-    if len({is_classifier(each) for each in estimator.values()}) > 1:
+    for name, model in estimator.items():
+        _checks.check_methods(f"estimator[{name!r}]", model, "fit", "predict", "get_params")
+    if len({is_classifier(model) for model in estimator.values()}) > 1:
         raise ValueError("estimator must hold classifiers only or regressors only, got both.")
     arguments["random_state"] = seed = _checks.small_seed(arguments["random_state"])
     say = make_announcer(arguments["n_jobs"], arguments["verbose"])
     reports = {}
     with tallied_warnings():
-        for name, each in estimator.items():
+        for name, model in estimator.items():
             say(f"evaluating {name}")
-            reports[str(name)] = evaluate(each, **arguments)
+            reports[str(name)] = evaluate(model, **arguments)
     made = describe_run("skeval.evaluate", {"estimator": dict(estimator)} | arguments, seed)
     return EvaluationComparison(
         reports=reports,
@@ -332,7 +332,7 @@ OPTIONAL = ("holdout", "permutation", "selection", "leave_one_out", "bootstrap",
 """Optional parts, in the order in which fits are allotted to them."""
 SHARE = 0.5
 """Share of the fits of the answer that all parts without a fast solver may cost together."""
-MOST_PLANNED = 2**26
+MAX_PLANNED = 2**26
 """Maximum number of fits times samples for which folds are drawn to look for a fast solver."""
 
 
@@ -386,8 +386,8 @@ def check_include(include: Any) -> frozenset[str] | str:
     names = [include] if isinstance(include, str) or not np.iterable(include) else list(include)
     for name in names:
         if not (isinstance(name, str) and name in (*ALWAYS, *OPTIONAL)):
-            known = ", ".join(map(repr, (*ALWAYS, *OPTIONAL)))
-            raise ValueError(f"include must be 'auto', 'all' or some of {known}, got {name!r}.")
+            options = ", ".join(map(repr, (*ALWAYS, *OPTIONAL)))
+            raise ValueError(f"include must be 'auto', 'all' or some of {options}, got {name!r}.")
     return frozenset(names)
 
 
@@ -442,27 +442,31 @@ class Run:
         """Return the resampled fields of a report: the answer, then all others."""
         steps, notes = self.steps, self.notes
         self.say("error interval")
-        answer, found = steps.answer(request, self.clock)
+        answer, predictions = steps.answer(request, self.clock)
         if self.clock.stopped:
             request = replace(request, note=None)  # what a search found takes another fit
         about = _predictions.name_rows(steps.inputs.X), by, steps.confidence_level
-        counted = steps.design.inputs.with_options(counted=found.cases)
-        shared = counted, answer, found, request, *about
+        counted = steps.design.inputs.with_options(counted=predictions.cases)
+        shared = counted, answer, predictions, request, *about
         summary = self._finish(_predictions.summarize_predictions, *shared)
         metrics = summary["metrics"]
         weighed = _predictions.count_classes(steps.target, steps.inputs.weight)
         loss = steps.inputs.loss.name
         rare = _sentences.find_rare_class(weighed, metrics, loss)
-        guess = _sentences.find_guess(found, loss, steps.find_earlier(found))
+        guess = _sentences.find_guess(predictions, loss, steps.find_earlier(predictions))
         if steps.ordered:
-            notes.append(Caution("ordered", ORDERED + TOO_ALIKE * (found.cases.n_units == 1)))
-        if found.cases.kind is UnitKind.FOLD:
-            notes.append(Caution("given-folds", _sentences.write_given_folds(found.cases.n_units)))
+            notes.append(Caution("ordered", ORDERED + TOO_ALIKE * (predictions.cases.n_units == 1)))
+        if predictions.cases.kind is UnitKind.FOLD:
+            notes.append(
+                Caution("given-folds", _sentences.write_given_folds(predictions.cases.n_units))
+            )
             self.counts["permutation"] = 0
-        granted = self._finish(self.grant, found.n_fits, guess, rare)
+        granted = self._finish(self.grant, predictions.n_fits, guess, rare)
         estimates = tuple(self._estimate_all(granted))
-        notes += self._finish(self._check_order, found, names, left_out)
-        notes += self._finish(_predictions.warn_of_scores, found, metrics, steps.inputs.estimator)
+        notes += self._finish(self._check_order, predictions, names, left_out)
+        notes += self._finish(
+            _predictions.warn_of_scores, predictions, metrics, steps.inputs.estimator
+        )
         notes += self._finish(self._check_model)
         tests = self._test_all(granted, names, rare)
         data = self._finish(self._check_table, names, left_out)
@@ -470,13 +474,13 @@ class Run:
         if guess and not guess.better:
             warnings.append(Caution("guess", _sentences.write_guess(guess, loss)))
         if self.clock.stopped:
-            told = _sentences.write_interruption(self.clock.stopped)
-            warnings.insert(0, Caution(INTERRUPTED, told))
+            note = _sentences.write_interruption(self.clock.stopped)
+            warnings.insert(0, Caution(INTERRUPTED, note))
         return {
             "answer": answer,
             "estimates": estimates,
             "rare": rare,
-            "unanswered": _sentences.find_unanswered(found),
+            "unanswered": _sentences.find_unanswered(predictions),
             **summary,
             **tests,
             "feature_names": names,
@@ -489,7 +493,7 @@ class Run:
         }
 
     def _check_order(
-        self, found: Predictions, names: tuple[str, ...] | None, left_out: Mapping[str, Any]
+        self, predictions: Predictions, names: tuple[str, ...] | None, left_out: Mapping[str, Any]
     ) -> list[Caution]:
         """Return the warnings about the order of the rows, unless it is too late to look."""
         steps = self.steps
@@ -502,7 +506,7 @@ class Run:
         ):
             self.omitted["order of the rows"] = describe_skipped(0)
             return []
-        return warn_of_order(*where, found, steps.groups, steps.folds)
+        return warn_of_order(*where, predictions, steps.groups, steps.folds)
 
     def _check_table(
         self, names: tuple[str, ...] | None, left_out: Mapping[str, Any]
@@ -545,7 +549,7 @@ class Run:
                 self.omitted[part] = INTERRUPTED
                 continue
             n_units = steps.inputs.units.n_units
-            large = part == "leave_one_out" and n_units * len(steps.target) > MOST_PLANNED
+            large = part == "leave_one_out" and n_units * len(steps.target) > MAX_PLANNED
             if self.include == "auto" and large:
                 self.omitted[part] = count(n_units, "fit")
                 continue
@@ -646,7 +650,7 @@ class Run:
                 continue
             self.say(part)
             try:
-                found = list(steps.estimate(part, self.counts.get(part)))
+                estimates = list(steps.estimate(part, self.counts.get(part)))
             except KeyboardInterrupt:
                 self._stop_in(part)
             except (NoFitLeftError, TooFewMembersError) as error:
@@ -656,7 +660,7 @@ class Run:
                     Caution("failed", f"Failed part: there is no {part} estimate: {error}")
                 )
             else:
-                yield from found
+                yield from estimates
 
 
 ORDER_SECONDS_PER_SAMPLE = 2e-6

@@ -157,72 +157,72 @@ def evaluate_predictions(
         return _evaluate_each(systems, arguments)
     if _given.is_wide(y_true):
         return evaluate_labels(arguments)
-    given = _given.read_predictions(y_true, predictions, kind, labels, pos_label, threshold)
-    n = len(given.target)
+    parsed = _given.read_predictions(y_true, predictions, kind, labels, pos_label, threshold)
+    n = len(parsed.target)
     groups, weight = _given.read_units(groups, sample_weight, n)
     seed = small_seed(random_state)
     options = {"groups": groups, "sample_weight": sample_weight, "random_state": seed}
     with warnings.catch_warnings():  # the report lists undefined metrics
         warnings.simplefilter("ignore", UndefinedMetricWarning)
-        at_threshold, found = None, given.collect(slice(None), groups, weight)
-        sample = given.positive is not None and found.ranked
+        at_threshold, scored = None, parsed.collect(slice(None), groups, weight)
+        sample = parsed.positive is not None and scored.ranked
         sample = sample.with_level(confidence_level) if sample else None
-        cut = given.threshold if threshold is None else threshold
+        cut = parsed.threshold if threshold is None else threshold
         if sample is not None and cut is not None:
             with warnings.catch_warnings():  # of few groups
                 warnings.simplefilter("ignore", UserWarning)
                 at_threshold = measure_at(sample, read_rule(cut), seed)
-            if given.threshold is None or isinstance(cut, str | Mapping):
-                given = given.cut(at_threshold["threshold"].value)
-                found = given.collect(slice(None), groups, weight)
-        metrics = measure_metrics(found, confidence_level)
-        metrics |= given.measure_scoring(scoring, confidence_level, **options)
-        calibration = given.validate(sample, seed)
-        subgroups = _given.measure_slices(given, by, groups, weight, confidence_level)
-        answer = given.find_answer(metrics)
+            if parsed.threshold is None or isinstance(cut, str | Mapping):
+                parsed = parsed.cut(at_threshold["threshold"].value)
+                scored = parsed.collect(slice(None), groups, weight)
+        metrics = measure_metrics(scored, confidence_level)
+        metrics |= parsed.measure_scoring(scoring, confidence_level, **options)
+        calibration = parsed.validate(sample, seed)
+        subgroups = _given.measure_slices(parsed, by, groups, weight, confidence_level)
+        answer = parsed.find_answer(metrics)
     chosen = at_threshold is not None and at_threshold["threshold"].method == "bootstrap"
-    weighed = _predictions.count_classes(given.target, weight) if found.answers else None
+    weighed = _predictions.count_classes(parsed.target, weight) if scored.answers else None
     return PredictionsReport(
         answer=answer,
-        kind=given.kind,
-        threshold=given.threshold,
-        positive=given.positive,
+        kind=parsed.kind,
+        threshold=parsed.threshold,
+        positive=parsed.positive,
         metrics=metrics,
         calibration=calibration,
         at_threshold=at_threshold,
-        confusion=_predictions.measure_confusion(found, confidence_level)
-        if found.answers
+        confusion=_predictions.measure_confusion(scored, confidence_level)
+        if scored.answers
         else None,
-        hard_samples=find_worst(found, _predictions.name_rows(y_true)),
+        hard_samples=find_worst(scored, _predictions.name_rows(y_true)),
         subgroups=subgroups,
-        out_of_fold=found,
-        guess=_sentences.find_guess(found, given.loss) if found.answers else None,
+        out_of_fold=scored,
+        guess=_sentences.find_guess(scored, parsed.loss) if scored.answers else None,
         rare=_sentences.find_rare_class(weighed, metrics, "zero_one"),
-        unanswered=_sentences.find_unanswered(found) if found.answers else (),
+        unanswered=_sentences.find_unanswered(scored) if scored.answers else (),
         confidence_level=float(confidence_level),
         n_samples=n,
-        class_sizes=_predictions.count_classes(given.target),
-        warnings=tuple(warn_of_predictions(given, found, metrics, y_true, chosen=chosen)),
+        class_sizes=_predictions.count_classes(parsed.target),
+        warnings=tuple(warn_of_predictions(parsed, scored, metrics, y_true, chosen=chosen)),
         **describe_run("skeval.evaluate_predictions", arguments, seed),
     )
 
 
-def find_worst(found: Predictions, index: Any) -> HardSamples:
+def find_worst(predictions: Predictions, index: Any) -> HardSamples:
     """Return the misclassified samples, the lowest score of the true class first."""
-    if not found.answers:
+    if not predictions.answers:
         none = np.empty(0, dtype=np.intp)
         return HardSamples(none, (), (), (), np.empty(0), 0, none.astype(bool), {})
-    hard = _predictions.find_hard_samples(found, index)
-    scores = found.class_scores
+    hard = _predictions.find_hard_samples(predictions, index)
+    scores = predictions.class_scores
     if scores is None:
         return hard
-    own = scores[hard.sample, found.target.codes[hard.sample]]
+    own = scores[hard.sample, predictions.target.codes[hard.sample]]
     order = np.argsort(own - scores[hard.sample].max(axis=1), kind="stable")
     columns: dict[str, Any] = {
         name: getattr(hard, name) for name in ("sample", "suspect", *IN_WORDS)
     }
-    columns["wrong"] = 1 - own if found.probabilities is not None else hard.wrong
-    columns = {name: np.asarray(each)[order] for name, each in columns.items()}
+    columns["wrong"] = 1 - own if predictions.probabilities is not None else hard.wrong
+    columns = {name: np.asarray(column)[order] for name, column in columns.items()}
     return replace(hard, **columns)
 
 
@@ -238,7 +238,8 @@ def _evaluate_each(systems: Mapping[str, Any], arguments: dict[str, Any]) -> Eva
     y_true, seed = arguments["y_true"], arguments["random_state"]
     options = {k: v for k, v in arguments.items() if k not in ("y_true", "predictions")}
     reports = {
-        name: evaluate_predictions(y_true, each, **options) for name, each in systems.items()
+        name: evaluate_predictions(y_true, predictions, **options)
+        for name, predictions in systems.items()
     }
     return EvaluationComparison(
         reports=reports,
@@ -254,27 +255,34 @@ def _compare_systems(reports: Mapping[str, Any], options: Mapping[str, Any]) -> 
     if len(kinds) > 1:
         raise ValueError(f"predictions must all be of one kind, got {sorted(kinds)}; see kind=.")
     (kind,), first = kinds, next(iter(reports.values()))
-    found = {name: report.out_of_fold for name, report in reports.items()}
+    by_name = {name: report.out_of_fold for name, report in reports.items()}
     many = first.class_sizes is not None and len(first.class_sizes) > 2
     truth, metric, scoring = None, None, "accuracy"
     if kind == "numbers":
         truth, metric = first.out_of_fold.target.y, mean_squared_error
-        given = {name: each.predicted for name, each in found.items()}
+        columns = {name: system.predicted for name, system in by_name.items()}
     elif getattr(first, "labels", None):
-        given = {name: -each.loss for name, each in found.items()}
+        columns = {name: -system.loss for name, system in by_name.items()}
         scoring = f"minus the {first.answer.name}"
     elif kind != "labels" and not many:
         truth, metric = first.out_of_fold.target.codes, COMPARED[kind]
-        given = {name: each.class_scores[:, 1] for name, each in found.items()}
+        columns = {name: system.class_scores[:, 1] for name, system in by_name.items()}
     elif kind == "probabilities":
-        given, scoring = {name: -each.loss for name, each in found.items()}, "minus the Brier score"
+        columns, scoring = (
+            {name: -system.loss for name, system in by_name.items()},
+            "minus the Brier score",
+        )
     else:
-        given = {name: 1 - each.loss for name, each in found.items()}
+        columns = {name: 1 - system.loss for name, system in by_name.items()}
     shared = ("groups", "sample_weight", "confidence_level", "random_state")
     with warnings.catch_warnings():  # the table shows undefined values
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         made = compare_predictions(
-            truth, given, metric=metric, method="max_t", **{name: options[name] for name in shared}
+            truth,
+            columns,
+            metric=metric,
+            method="max_t",
+            **{name: options[name] for name in shared},
         )
     return made if metric else replace(made, scoring=scoring)
 
@@ -331,13 +339,13 @@ class PredictionsReport(GivenReport):
     at_threshold: Results | None
 
     scored = "predictions"
-    told = (*GivenReport.told, "positive", "rare", "unanswered")
+    listed_fields = (*GivenReport.listed_fields, "positive", "rare", "unanswered")
     residuals = "true value minus prediction of each sample."
 
     @property
     def verdict(self) -> str:
         """The main metric with its interval, the baseline, and whether the system is better."""
-        interval, text = self.answer.interval, self._say_beside_guess()
+        interval, text = self.answer.interval, self._write_beside_guess()
         name = {"numbers": "r2", "probabilities": "roc_auc"}.get(self.kind, "")
         if name in self.metrics and np.isfinite(self.metrics[name].value):
             text += f"; {_sentences.name_metric(name).split(',')[0]} {self.metrics[name].value:.2f}"
@@ -363,7 +371,7 @@ class PredictionsReport(GivenReport):
         if self.answer.name == _sentences.name_metric("roc_auc"):
             return self.verdict
         return _sentences.write_headline(
-            self._say_answer(),
+            self._write_answer(),
             self.loss,
             guess=self.guess,
             rare=self._rare,
@@ -375,16 +383,16 @@ class PredictionsReport(GivenReport):
         """Explanation of a lesser-known main metric, and the target of the intervals."""
         more = ", each with its weight" if np.ptp(self.out_of_fold.weight) else ""
         meaning = [text for name, text in MEANINGS.items() if name == self.answer.name]
-        return [*meaning, self._tell_target(more), *self._describe_groups()]
+        return [*meaning, self._describe_target(more), *self._describe_groups()]
 
     def _describe_groups(self) -> Iterator[str]:
         """Yield the within-group correlation of the losses."""
-        found = self.out_of_fold
-        if found.group is None or np.isnan(found.loss).any():
+        predictions = self.out_of_fold
+        if predictions.group is None or np.isnan(predictions.loss).any():
             return
-        weight = found.look_up(found.weight)
-        spread = spread_of_mean(TestLosses(found.loss, weight, found.group))
-        alone = spread_of_mean(TestLosses(found.loss, weight)).variance
+        weight = predictions.look_up(predictions.weight)
+        spread = spread_of_mean(TestLosses(predictions.loss, weight, predictions.group))
+        alone = spread_of_mean(TestLosses(predictions.loss, weight)).variance
         if spread.variance > 0:
             effective = self.n_samples * min(1.0, alone / spread.variance)
             together = spread.groups["intraclass_correlation"]
@@ -428,14 +436,14 @@ class PredictionsReport(GivenReport):
         """Yield scores and curves, and for probabilities of two classes the net benefit."""
         yield from self._draw_scores()
         yield from super()._draw_curves()
-        found, classes = self.out_of_fold, self.out_of_fold.target.classes
-        if classes is None or found.probabilities is None or len(classes) > 2:
+        predictions, classes = self.out_of_fold, self.out_of_fold.target.classes
+        if classes is None or predictions.probabilities is None or len(classes) > 2:
             return
-        options: dict[str, Any] = {"sample_weight": found.weight, "groups": found.group}
+        options: dict[str, Any] = {"sample_weight": predictions.weight, "groups": predictions.group}
         options |= {"pos_label": classes[1], "confidence_level": self.confidence_level}
         made = NetBenefitDisplay.from_predictions
         yield Figure(
-            partial(made, found.target.y, found.probabilities[:, 1], **options),
+            partial(made, predictions.target.y, predictions.probabilities[:, 1], **options),
             f"Net benefit of treating everyone whose probability of {classes[1]} reaches the "
             "threshold, in true positives per sample; the odds of the threshold are the cost "
             "of a false positive. The model is useful where its curve is above both lines.",
@@ -445,15 +453,15 @@ class PredictionsReport(GivenReport):
 
     def _draw_scores(self) -> Iterator[Figure]:
         """Yield the distribution of the scores of each class."""
-        found, classes = self.out_of_fold, self.out_of_fold.target.classes
-        scores = found.class_scores
+        predictions, classes = self.out_of_fold, self.out_of_fold.target.classes
+        scores = predictions.class_scores
         if classes is None or scores is None:
             return
-        what = "probability" if found.probabilities is not None else "score"
+        what = "probability" if predictions.probabilities is not None else "score"
         if len(classes) > 2:
-            own = scores[np.arange(len(scores)), found.target.codes]
+            own = scores[np.arange(len(scores)), predictions.target.codes]
             yield Figure(
-                partial(draw_spreads, own, found.target, f"{what} of the true class"),
+                partial(draw_spreads, own, predictions.target, f"{what} of the true class"),
                 f"{what} of the true class, by class: median, middle half and 90 % of its "
                 "samples. Far to the right is best.",
                 label=f"Spread of the {what} of the true class, by class.",
@@ -461,7 +469,9 @@ class PredictionsReport(GivenReport):
             )
             return
         label = f"{what} of {classes[1]}"
-        draw = partial(draw_scores, scores[:, 1], found.target, found.weight, self.threshold)
+        draw = partial(
+            draw_scores, scores[:, 1], predictions.target, predictions.weight, self.threshold
+        )
         yield Figure(
             partial(draw, label),
             f"The {label}, by true class. The classes are separated where the histograms do "
@@ -472,15 +482,15 @@ class PredictionsReport(GivenReport):
 
     def _draw_curves_of_many(self, classes: np.ndarray) -> Iterator[Figure]:
         """Yield the accuracy by the largest probability."""
-        found = self.out_of_fold
-        if found.probabilities is None:
+        predictions = self.out_of_fold
+        if predictions.probabilities is None:
             return
         options: dict[str, Any] = {"labels": classes, "confidence_level": self.confidence_level}
-        if np.ptp(found.weight):
-            options["sample_weight"] = found.weight
+        if np.ptp(predictions.weight):
+            options["sample_weight"] = predictions.weight
         made = CalibrationDisplay.from_predictions
         yield Figure(
-            partial(made, found.target.y, found.probabilities, **options),
+            partial(made, predictions.target.y, predictions.probabilities, **options),
             "Calibration: accuracy of the most probable class at each predicted probability.",
             label="Calibration curve with the intervals of its bins.",
             height=3.6,
@@ -488,17 +498,20 @@ class PredictionsReport(GivenReport):
 
     def _show_threshold(self) -> Section:
         """Yield the section of the threshold, with the optimism of choosing it."""
-        found = self.at_threshold
-        if found is None:
+        measures = self.at_threshold
+        if measures is None:
             return Section("The threshold", results={"at_threshold": None})
-        cut, *shares = found.values()
-        told = [f"{WORDS[each.name]} is {each.value:.2f}" for each in shares[:2]]
-        heading = f"From {write_number(cut.value)} on, {' and '.join(told)}"
-        rows: list[Any] = [(WORDS[each.name], each.value, each.interval) for each in shares]
+        cut, *shares = measures.values()
+        texts = [f"{WORDS[measure.name]} is {measure.value:.2f}" for measure in shares[:2]]
+        heading = f"From {write_number(cut.value)} on, {' and '.join(texts)}"
+        rows: list[Any] = [
+            (WORDS[measure.name], measure.value, measure.interval) for measure in shares
+        ]
         head, caption = ["", "estimate", self.level], f"From {write_number(cut.value)} on."
         if cut.method == "bootstrap":
             rows = [
-                (*row, each.details["apparent"]) for row, each in zip(rows, shares, strict=True)
+                (*row, measure.details["apparent"])
+                for row, measure in zip(rows, shares, strict=True)
             ]
             head.append("on these samples")
             ends = write_ends(cut.interval.low, cut.interval.high)
@@ -508,23 +521,23 @@ class PredictionsReport(GivenReport):
                 "optimism of choosing it here."
             )
         table = Table(caption, head, rows, left=(0, 2))
-        return Section(heading, tables=[table], results={"at_threshold": found})
+        return Section(heading, tables=[table], results={"at_threshold": measures})
 
     def _show_calibration(self) -> Section:
         """Yield the section of the calibration measures."""
-        found = self.calibration
-        if found is None:
+        measures = self.calibration
+        if measures is None:
             return Section("Calibration", results={"calibration": None})
-        rows = [(each.name, each.value, each.interval) for each in found.values()]
+        rows = [(measure.name, measure.value, measure.interval) for measure in measures.values()]
         table = Table(
             "Reported as in external validations.",
             ["measure", "estimate", self.level],
             rows,
-            notes={found[name].name: note for name, note in BEST.items()},
+            notes={measures[name].name: note for name, note in BEST.items()},
             left=(0, 2),
         )
-        told, known = write_calibration(found, self.n_samples)
-        figures, curve = [], found["ici"].details.get("curve")
+        heading, precision = write_calibration(measures, self.n_samples)
+        figures, curve = [], measures["ici"].details.get("curve")
         if curve is not None:
             figure = Figure(
                 partial(draw_smooth, curve),
@@ -534,34 +547,36 @@ class PredictionsReport(GivenReport):
                 height=3.6,
             )
             figures.append(figure)
-        sentences, results = [f"{told}.{known}"], {"calibration": found}
-        return Section(told, sentences, figures=figures, tables=[table], results=results)
+        sentences, results = [f"{heading}.{precision}"], {"calibration": measures}
+        return Section(heading, sentences, figures=figures, tables=[table], results=results)
 
     def _show_hard_samples(self) -> Section:
         """Yield the section of the worst predictions."""
         hard, numbers = self.hard_samples, self.class_sizes is None
-        found = self.out_of_fold
+        predictions = self.out_of_fold
         results = {"hard_samples": hard.to_records()}
         n_hard = len(hard.sample)
-        if not n_hard or not found.answers:
+        if not n_hard or not predictions.answers:
             return Section("Samples", results=results)
-        n_wrong = int(np.sum(found.predicted != found.target.codes)) if not numbers else 0
+        n_wrong = (
+            int(np.sum(predictions.predicted != predictions.target.codes)) if not numbers else 0
+        )
         heading = f"{count(n_wrong, 'sample')} {'is' if n_wrong == 1 else 'are'} misclassified"
-        told, table = [], self._tabulate_samples()
+        sentences, table = [], self._tabulate_samples()
         if numbers:
             verb = "is" if n_hard == 1 else "are"
             heading = f"{count(n_hard, 'sample')} {verb} more than three times as far off as usual"
-            told.append(f"{heading}.")
-        elif found.probabilities is not None:
+            sentences.append(f"{heading}.")
+        elif predictions.probabilities is not None:
             last = "probability of the true class"
             table = self._tabulate_samples(last, lambda wrong: f"{1 - wrong:.3f}")
-        elif found.class_scores is None:
+        elif predictions.class_scores is None:
             table = self._tabulate_samples(caption="Misclassified samples (first rows).")
-        told += [
+        sentences += [
             f"{n_wrong} of {size} samples of class {name} are misclassified."
             for name, (n_wrong, size) in hard.unknown.items()
         ]
-        return Section(heading, sentences=told, tables=[table], results=results)
+        return Section(heading, sentences=sentences, tables=[table], results=results)
 
 
 Evaluated = PredictionsReport | MultilabelReport | EvaluationComparison
@@ -593,36 +608,36 @@ KNOWN = 1.0
 """Half-width above which a slope is too imprecise to plan the number of samples."""
 
 
-def write_calibration(found: Results, n_samples: int) -> tuple[str, str]:
+def write_calibration(measures: Results, n_samples: int) -> tuple[str, str]:
     """Interpret the calibration slope and the number of events."""
-    told = []
+    problems = []
     for name, best, below, above in (
         ("slope", 1, "too extreme", "not extreme enough"),
         ("observed_expected", 1, "too high on average", "too low on average"),
     ):
-        interval = found[name].interval
+        interval = measures[name].interval
         if name == "slope" and interval.high < 0:
-            told.append("reversed")
+            problems.append("reversed")
         elif interval.high < best:
-            told.append(below)
+            problems.append(below)
         elif interval.low > best:
-            told.append(above)
-    if found["scaled_brier"].interval.high < 0:
-        told.append("worse than predicting the prevalence for everyone")
-    if not told and np.isnan(found["slope"].interval.low):
+            problems.append(above)
+    if measures["scaled_brier"].interval.high < 0:
+        problems.append("worse than predicting the prevalence for everyone")
+    if not problems and np.isnan(measures["slope"].interval.low):
         return "Calibration is unknown, because the slope is undefined", ""
-    slope = found["slope"].interval
-    known = f" The confidence interval of the slope is {slope.low:.2f} to {slope.high:.2f}."
+    slope = measures["slope"].interval
+    precision = f" The confidence interval of the slope is {slope.low:.2f} to {slope.high:.2f}."
     reach = (slope.high - slope.low) / 2
     if WANTED < reach <= KNOWN:
         n_wanted = float(f"{n_samples * (reach / WANTED) ** 2:.2g}")
-        known += f" A margin of +- {WANTED} requires about {n_wanted:.0f} samples like these."
+        precision += f" A margin of +- {WANTED} requires about {n_wanted:.0f} samples like these."
     if not np.isfinite([slope.low, slope.high]).all():
-        known = ""
-    return f"Probabilities are {' and '.join(told) or 'not shown to be off'}", known
+        precision = ""
+    return f"Probabilities are {' and '.join(problems) or 'not shown to be off'}", precision
 
 
-MOST_CLASSES_DRAWN, N_BARS = 30, 24
+MAX_CLASSES_DRAWN, N_BARS = 30, 24
 """Maximum number of classes that are drawn; bars of a histogram of scores."""
 
 
@@ -649,7 +664,7 @@ def draw_spreads(score: np.ndarray, target: Target, label: str, ax: Any) -> None
     """Draw median, quartiles and the central 90 % of the scores of each of many classes."""
     assert target.classes is not None
     sizes = np.bincount(target.codes, minlength=len(target.classes))
-    drawn = np.sort(np.argsort(-sizes, kind="stable")[:MOST_CLASSES_DRAWN])
+    drawn = np.sort(np.argsort(-sizes, kind="stable")[:MAX_CLASSES_DRAWN])
     drawn = drawn[sizes[drawn] > 0]
     for row, code in enumerate(drawn):
         ends = np.quantile(score[target.codes == code], [0.05, 0.25, 0.5, 0.75, 0.95])

@@ -48,24 +48,24 @@ def write_card(reports: Mapping[str, Any], model: str, dataset: str) -> str:
         lines += [f"- name: {json.dumps(name or model)}", "  results:", "  - task:"]
         lines += [f"      type: {task}", "    dataset:", f"      type: {json.dumps(dataset)}"]
         lines += [f"      name: {json.dumps(dataset)}", "    metrics:"]
-        for metric, each in report.main_metrics.items():
-            if math.isfinite(each.value):
-                lines += _write_metric(metric, each)
+        for metric, estimate in report.main_metrics.items():
+            if math.isfinite(estimate.value):
+                lines += _write_metric(metric, estimate)
     return "\n".join(lines) + "\n"
 
 
-def _write_metric(metric: str, each: Estimate) -> Iterator[str]:
+def _write_metric(metric: str, estimate: Estimate) -> Iterator[str]:
     """Yield a metric of a model card, with its interval among the arguments."""
     label = REPORTED[metric].label if metric in REPORTED else metric.replace("_", " ")
     yield f"    - type: {json.dumps(CARD.get(metric, metric))}"
-    yield f"      value: {_write_float(each.value)}"
+    yield f"      value: {_write_float(estimate.value)}"
     yield f"      name: {json.dumps(label)}"
-    if math.isfinite(each.interval.low):
+    if math.isfinite(estimate.interval.low):
         yield "      args:"
-        yield f"        low: {_write_float(each.interval.low)}"
-        yield f"        high: {_write_float(each.interval.high)}"
-        yield f"        confidence_level: {_write_float(each.interval.confidence_level)}"
-        yield f"        interval: {json.dumps(each.interval.method)}"
+        yield f"        low: {_write_float(estimate.interval.low)}"
+        yield f"        high: {_write_float(estimate.interval.high)}"
+        yield f"        confidence_level: {_write_float(estimate.interval.confidence_level)}"
+        yield f"        interval: {json.dumps(estimate.interval.method)}"
 
 
 def _write_float(value: float) -> str:
@@ -97,16 +97,16 @@ def list_tripod(report: Any) -> DataFrame:
         add(number, "class_sizes", f"of {label}", f"{size}")
     add(performance, "answer", report.answer.name, _write_interval(report.answer))
     for part in ("metrics", "calibration", "at_threshold"):
-        for name, each in (getattr(report, part, None) or {}).items():
-            add(performance, part, name, _write_interval(each))
-    for name, each in (report.subgroups or {}).items():
-        add("performance in subgroups", "subgroups", str(name), _write_interval(each))
+        for name, estimate in (getattr(report, part, None) or {}).items():
+            add(performance, part, name, _write_interval(estimate))
+    for name, estimate in (report.subgroups or {}).items():
+        add("performance in subgroups", "subgroups", str(name), _write_interval(estimate))
     return make_frame(rows)
 
 
-def _write_interval(each: Estimate) -> str:
+def _write_interval(estimate: Estimate) -> str:
     """Return an estimate with its interval."""
-    value, interval = write_number(each.value), each.interval
+    value, interval = write_number(estimate.value), estimate.interval
     if not math.isfinite(interval.low):
         return value
     level = f"{100 * interval.confidence_level:g} %"
@@ -114,39 +114,39 @@ def _write_interval(each: Estimate) -> str:
     return f"{value} ({level} CI {ends})"
 
 
-def tell_methods(reports: Mapping[str, Any]) -> str:
+def write_methods(reports: Mapping[str, Any]) -> str:
     """Return a paragraph on the methods, with references.
 
     For several systems, the first report describes the methods of all.
     """
     report = next(iter(reports.values()))
-    told, cited = list(_tell_source(report, list(reports))), []
+    sentences, cited = list(_write_source(report, list(reports))), []
     level = f"{100 * report.confidence_level:g} %"
-    told.append(f"All intervals are {level} confidence intervals.")
-    for sentence, work in _tell_parts(report, several=len(reports) > 1):
+    sentences.append(f"All intervals are {level} confidence intervals.")
+    for sentence, work in _write_parts(report, several=len(reports) > 1):
         if work is not None and work not in cited:
             cited.append(work)
-        told.append(sentence if work is None else f"{sentence} [{cited.index(work) + 1}].")
-    told.append(f"Computed with {', '.join(map(' '.join, report.versions.items()))}.")
+        sentences.append(sentence if work is None else f"{sentence} [{cited.index(work) + 1}].")
+    sentences.append(f"Computed with {', '.join(map(' '.join, report.versions.items()))}.")
     works = [f"[{at}] {work}" for at, work in enumerate(cited, 1)]
-    return "\n".join([" ".join(told), *([""] if works else []), *works])
+    return "\n".join([" ".join(sentences), *([""] if works else []), *works])
 
 
-def _tell_source(report: Any, names: list[str]) -> Iterator[str]:
+def _write_source(report: Any, names: list[str]) -> Iterator[str]:
     """Describe the predictions behind the metrics."""
-    found, several = report.out_of_fold, len(names) > 1
-    units = found.cases.kind
+    predictions, several = report.out_of_fold, len(names) > 1
+    units = predictions.cases.kind
     samples = f"{report.n_samples} samples"
     if units in UNITS:
-        samples += f" in {found.cases.n_groups} {units.label}"
+        samples += f" in {predictions.cases.n_groups} {units.label}"
     listed = f" of {len(names)} systems ({', '.join(names)})" if several else ""
-    if found.n_fits == 0:
+    if predictions.n_fits == 0:
         yield (
             f"Existing predictions{listed} for {samples} were evaluated without retraining "
             "the system."
         )
     else:
-        repeats = len(found.repeats)
+        repeats = len(predictions.repeats)
         times = "" if repeats == 1 else f", repeated {repeats} times"
         rule = listed if several else f" of {report.evaluated[0]}"
         ones = (
@@ -156,33 +156,38 @@ def _tell_source(report: Any, names: list[str]) -> Iterator[str]:
         )
         yield (
             f"The {report.answer.name}{rule} was estimated from {samples} by cross-validation with "
-            f"{found.n_folds} folds{times}: each model predicted samples that {ones}."
+            f"{predictions.n_folds} folds{times}: each model predicted samples that {ones}."
         )
-    if found.cases.n_groups is not None:
+    if predictions.cases.n_groups is not None:
         yield f"Variances were estimated between {units.label}."
     if report.settings.get("sample_weight", "None") != "None":
         yield "Samples were weighted."
 
 
-def _tell_parts(report: Any, *, several: bool) -> Iterator[tuple[str, str | None]]:
+def _write_parts(report: Any, *, several: bool) -> Iterator[tuple[str, str | None]]:
     """Yield sentences on intervals and other parts, each with its reference, if any."""
-    answer, found = report.answer, report.out_of_fold
+    answer, predictions = report.answer, report.out_of_fold
     method = answer.interval.method
-    if found.inflation > 1 and math.isfinite(answer.interval.low):
-        factor = "a factor of each system" if several else f"{found.inflation:.3g}"
+    if predictions.inflation > 1 and math.isfinite(answer.interval.low):
+        factor = "a factor of each system" if several else f"{predictions.inflation:.3g}"
         widened = f"Variances of a mean were multiplied by {factor}"
-        if len(found.repeats) > 1 and found.cases.n_groups is None:
+        if len(predictions.repeats) > 1 and predictions.cases.n_groups is None:
             yield f"{widened} to account for correlated losses, estimated from the repeats", REPEATS
         else:
             yield f"{widened}, because models share training samples.", None
     if method != "none":
-        said = f'The confidence interval of the {answer.name} was computed by the method "{method}"'
+        sentence = (
+            f'The confidence interval of the {answer.name} was computed by the method "{method}"'
+        )
         work = INTERVALS.get(method)
-        yield (said if work else f"{said}."), work
+        yield (sentence if work else f"{sentence}."), work
     area = report.metrics.get("roc_auc") or report.metrics.get("roc_auc_macro")
     if area is not None and area.interval.method == "score":
-        grouped = found.cases.n_groups is not None
-        yield ("AUCs have score intervals", GROUPED_AREA if grouped and found.n_fits == 0 else AREA)
+        grouped = predictions.cases.n_groups is not None
+        yield (
+            "AUCs have score intervals",
+            GROUPED_AREA if grouped and predictions.n_fits == 0 else AREA,
+        )
     if getattr(report, "calibration", None) is not None:
         yield "Calibration was assessed as in external validation studies", VALIDATION
         yield "The smooth calibration curve is a restricted cubic spline of the log-odds", SMOOTH
@@ -204,10 +209,10 @@ def _tell_parts(report: Any, *, several: bool) -> Iterator[tuple[str, str | None
         n = test.n_resamples
         yield f"The whole procedure was tested with {n} permutations of the labels.", None
         if test.exchanged:
-            yield say_exchange(test), None
+            yield describe_exchange(test), None
 
 
-def say_exchange(test: PermutationTest) -> str:
+def describe_exchange(test: PermutationTest) -> str:
     """Describe the labels that a permutation test exchanges, and the hypothesis it tests."""
     moved = {"within groups": "within groups", "whole groups": "between groups as a whole"}
     exchanged = test.exchanged

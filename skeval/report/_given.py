@@ -32,7 +32,7 @@ from skeval.utils._compat import metric_of_scorer
 from skeval.utils._text import write_number
 
 KINDS = ("auto", "labels", "probabilities", "scores", "numbers")
-MOST_CLASSES = 20
+MAX_CLASSES = 20
 """Whole numbers with more distinct values are numbers rather than classes."""
 SHARES = ("error rate", "share of wrong labels")
 """Metrics that are printed in percent."""
@@ -106,24 +106,24 @@ class ParsedPredictions(NamedTuple):
         wrong = (self.predicted != self.target.codes).astype(float)
         return np.where(np.isnan(self.predicted), np.nan, wrong)
 
-    def measure_answer(self, found: Predictions, confidence_level: float) -> Estimate:
+    def measure_answer(self, predictions: Predictions, confidence_level: float) -> Estimate:
         """Return the main metric."""
-        return self.find_answer(measure_metrics(found, confidence_level, self.metric))
+        return self.find_answer(measure_metrics(predictions, confidence_level, self.metric))
 
     def find_answer(self, metrics: Mapping[str, Estimate]) -> Estimate:
         """Return the main metric; for labels the error rate."""
-        found = metrics[self.metric]
+        estimate = metrics[self.metric]
         if self.metric == "accuracy":
-            return replace(mirror(found, found), name="error rate")
-        return replace(found, name=name_metric(found.name))
+            return replace(mirror(estimate, estimate), name="error rate")
+        return replace(estimate, name=name_metric(estimate.name))
 
     def measure_scoring(
         self, scoring: Any, confidence_level: float, **options: Any
     ) -> dict[str, Estimate]:
         """Return the requested metrics with their intervals."""
-        found = {}
-        asked = resolve_scorers(scoring).scoring if scoring is not None else {}
-        for name, scorer in asked.items():
+        estimates = {}
+        scorers = resolve_scorers(scoring).scoring if scoring is not None else {}
+        for name, scorer in scorers.items():
             if name in REPORTED:
                 continue  # always included
             function, better, response = scorer, True, None
@@ -138,8 +138,8 @@ class ParsedPredictions(NamedTuple):
             one = metric_interval(
                 function, self.target.y, y_pred, confidence_level=confidence_level, **options
             )
-            found[called] = replace(one, name=called, metric=called, greater_is_better=better)
-        return found
+            estimates[called] = replace(one, name=called, metric=called, greater_is_better=better)
+        return estimates
 
     def choose_response(self, name: str, response: Any) -> np.ndarray:
         """Return the input of a metric: labels, numbers, probabilities, scores, or the original."""
@@ -213,17 +213,17 @@ def collect_given(
 def list_systems(y_true: Any, predictions: Any) -> dict[str, Any] | None:
     """Return the predictions of several systems by name; None for a single system."""
     if isinstance(predictions, Mapping):
-        found = {str(name): each for name, each in predictions.items()}
+        systems = {str(name): columns for name, columns in predictions.items()}
     elif hasattr(predictions, "columns") and not is_wide(y_true):
         names = list(predictions.columns)
-        if len(names) < 2 or {str(each) for each in np.unique(y_true)} <= {*map(str, names)}:
+        if len(names) < 2 or {str(label) for label in np.unique(y_true)} <= {*map(str, names)}:
             return None
-        found = {str(name): predictions[name] for name in names}
+        systems = {str(name): predictions[name] for name in names}
     else:
         return None
-    if len(found) < 2:
-        raise ValueError(f"predictions must hold two systems at least, got {list(found)}.")
-    return found
+    if len(systems) < 2:
+        raise ValueError(f"predictions must hold two systems at least, got {list(systems)}.")
+    return systems
 
 
 def is_wide(y_true: Any) -> bool:
@@ -242,7 +242,7 @@ def read_units(groups: Any, sample_weight: Any, n: int) -> tuple[np.ndarray | No
 
 def refuse_other_order(y_true: Any, predictions: Any) -> None:
     """Raise if both have an index, as in pandas, and the indexes differ."""
-    indexes: list[Any] = [getattr(each, "index", None) for each in (y_true, predictions)]
+    indexes: list[Any] = [getattr(values, "index", None) for values in (y_true, predictions)]
     if any(index is None or callable(index) for index in indexes):
         return
     if len(indexes[0]) == len(indexes[1]) and not indexes[0].equals(indexes[1]):
@@ -259,32 +259,32 @@ def read_predictions(
     refuse_other_order(y_true, predictions)
     _checks.check_same_length(y_true=y_true, predictions=predictions)
     y = _hold_text(_checks.check_y("y_true", y_true))
-    given = read_column(predictions) if np.ndim(predictions) != 2 else None
-    if given is None:
+    values = read_column(predictions) if np.ndim(predictions) != 2 else None
+    if values is None:
         columns = _checks.check_data("predictions", predictions, dtype=np.float64)
-        given = columns[:, 0] if columns.shape[1] == 1 else columns
+        values = columns[:, 0] if columns.shape[1] == 1 else columns
     if kind == "auto":
-        _checks.refuse_swapped("predictions", y, given)
-    hard = translate_labels(y, given, pos_label) if kind in ("auto", "labels") else None
+        _checks.refuse_swapped("predictions", y, values)
+    hard = translate_labels(y, values, pos_label) if kind in ("auto", "labels") else None
     if hard is not None:
-        kind, given, pos_label = "labels", hard, None
+        kind, values, pos_label = "labels", hard, None
     automatic = kind == "auto"
     if automatic:
-        kind = find_kind(y, given)
-    if labels is None and given.ndim == 2 and hasattr(predictions, "columns"):
+        kind = find_kind(y, values)
+    if labels is None and values.ndim == 2 and hasattr(predictions, "columns"):
         labels = list(predictions.columns)
-    _refuse_unused(kind, given, labels, pos_label, threshold)
+    _refuse_unused(kind, values, labels, pos_label, threshold)
     if kind == "numbers":
-        return _read_numbers(y, given)
+        return _read_numbers(y, values)
     if kind == "labels":
-        return _read_labels(y, given)
-    if given.ndim == 2:
-        classes, columns = _sort_columns(y, given, labels)
+        return _read_labels(y, values)
+    if values.ndim == 2:
+        classes, columns = _sort_columns(y, values, labels)
         if (automatic or kind == "probabilities") and not _are_probabilities(columns):
             _refuse_other_sums(columns)
         read = _read_columns(y, classes, columns, kind, pos_label, threshold)
-        return read._replace(original=given)
-    return _read_scores(y, given, kind, pos_label, threshold)
+        return read._replace(original=values)
+    return _read_scores(y, values, kind, pos_label, threshold)
 
 
 def read_column(predictions: Any) -> np.ndarray:
@@ -308,15 +308,15 @@ POSITIVE_WORDS = {
 """Pairs of classes, the second of which is 1."""
 
 
-def translate_labels(y: np.ndarray, given: np.ndarray, pos_label: Any) -> np.ndarray | None:
+def translate_labels(y: np.ndarray, predictions: np.ndarray, pos_label: Any) -> np.ndarray | None:
     """Return predictions of 0 and 1, or -1 and 1, as the two classes of `y` that they encode.
 
     None if the predictions are something else, or classes of `y` as they are.
     """
     classes = np.unique(y).tolist()
-    if len(classes) != 2 or given.ndim != 1 or given.dtype.kind not in "biuf":
+    if len(classes) != 2 or predictions.ndim != 1 or predictions.dtype.kind not in "biuf":
         return None
-    values = set(np.unique(given).tolist())
+    values = set(np.unique(predictions).tolist())
     coded = values <= {0, 1} or values <= {-1, 1}
     if not coded or values <= set(classes):
         return None
@@ -333,7 +333,7 @@ def translate_labels(y: np.ndarray, given: np.ndarray, pos_label: Any) -> np.nda
             f"predictions hold {min(values):g} and {max(values):g}: it is the class that 1 stands "
             "for; kind='probabilities' takes predictions for probabilities."
         )
-    return np.where(given == 1, positive, negative)
+    return np.where(predictions == 1, positive, negative)
 
 
 def _check_positive(classes: list[Any], pos_label: Any) -> None:
@@ -364,32 +364,34 @@ def _refuse_other_sums(columns: np.ndarray) -> None:
     )
 
 
-def find_kind(y: np.ndarray, given: np.ndarray) -> str:
+def find_kind(y: np.ndarray, predictions: np.ndarray) -> str:
     """Return the kind of the predictions."""
-    if given.ndim == 2:
-        return "probabilities" if _are_probabilities(given) else "scores"
-    if given.dtype.kind not in "iuf":
+    if predictions.ndim == 2:
+        return "probabilities" if _are_probabilities(predictions) else "scores"
+    if predictions.dtype.kind not in "iuf":
         return "labels"
     classes = np.unique(y)
-    if y.dtype.kind in "iuf" and (np.any(y % 1 != 0) or len(classes) > MOST_CLASSES):
+    if y.dtype.kind in "iuf" and (np.any(y % 1 != 0) or len(classes) > MAX_CLASSES):
         return "numbers"
-    if y.dtype.kind in "biuf" and np.isin(given, classes).all():
+    if y.dtype.kind in "biuf" and np.isin(predictions, classes).all():
         return "labels"
     if len(classes) > 2:
-        numbers = y.dtype.kind in "iuf" and np.any(given % 1 != 0)
+        numbers = y.dtype.kind in "iuf" and np.any(predictions % 1 != 0)
         return "numbers" if numbers else "labels"
-    return "probabilities" if _are_probabilities(given) else "scores"
+    return "probabilities" if _are_probabilities(predictions) else "scores"
 
 
-def _are_probabilities(given: np.ndarray) -> bool:
+def _are_probabilities(values: np.ndarray) -> bool:
     """Whether numbers lie in [0, 1] and add up to 1, up to rounding."""
-    inside = given.min() >= -ROUNDING and given.max() <= 1 + ROUNDING
-    if given.ndim == 1:
+    inside = values.min() >= -ROUNDING and values.max() <= 1 + ROUNDING
+    if values.ndim == 1:
         return bool(inside)
-    return bool(inside and np.allclose(given.sum(axis=1), 1, atol=1e-3))
+    return bool(inside and np.allclose(values.sum(axis=1), 1, atol=1e-3))
 
 
-def _refuse_unused(kind: str, given: np.ndarray, labels: Any, pos_label: Any, cut: Any) -> None:
+def _refuse_unused(
+    kind: str, predictions: np.ndarray, labels: Any, pos_label: Any, cut: Any
+) -> None:
     """Raise if an option is undefined for predictions of this kind."""
     if kind in ("labels", "numbers"):
         for name, value in (("threshold", cut), ("pos_label", pos_label), ("labels", labels)):
@@ -397,46 +399,48 @@ def _refuse_unused(kind: str, given: np.ndarray, labels: Any, pos_label: Any, cu
                 raise ValueError(
                     f"{name} must be None where predictions are {kind}, got {value!r}."
                 )
-        if given.ndim == 2:
+        if predictions.ndim == 2:
             raise ValueError(
                 f"predictions must have shape (n_samples,) where they are {kind}, got "
-                f"{given.shape}."
+                f"{predictions.shape}."
             )
-    elif given.ndim == 1 and labels is not None:
+    elif predictions.ndim == 1 and labels is not None:
         raise ValueError("labels must be None where predictions have one column, got some.")
     if cut is not None:
         read_rule(cut)
 
 
-def _read_numbers(y: np.ndarray, given: np.ndarray) -> ParsedPredictions:
-    if y.dtype.kind not in "iuf" or given.dtype.kind not in "biuf":
+def _read_numbers(y: np.ndarray, predictions: np.ndarray) -> ParsedPredictions:
+    if y.dtype.kind not in "iuf" or predictions.dtype.kind not in "biuf":
         raise ValueError("y_true and predictions must hold numbers where kind='numbers'.")
-    y, given = y.astype(float), given.astype(float)
-    return ParsedPredictions("numbers", Target(y, None, y), given, None, None, None, given)
+    y, predictions = y.astype(float), predictions.astype(float)
+    return ParsedPredictions(
+        "numbers", Target(y, None, y), predictions, None, None, None, predictions
+    )
 
 
 EXACT_BELOW = np.float64(2**53)
 """Largest range of integers that 64-bit floats represent exactly."""
 
 
-def _read_labels(y: np.ndarray, given: np.ndarray) -> ParsedPredictions:
-    if (y.dtype.kind in "US") != (given.dtype.kind in "US"):
+def _read_labels(y: np.ndarray, predictions: np.ndarray) -> ParsedPredictions:
+    if (y.dtype.kind in "US") != (predictions.dtype.kind in "US"):
         raise ValueError(
             "y_true and predictions must both hold numbers or both hold strings, got "
-            f"{y.tolist()[0]!r} and {given.tolist()[0]!r}."
+            f"{y.tolist()[0]!r} and {predictions.tolist()[0]!r}."
         )
     if (
         y.dtype.kind in "biu"
-        and given.dtype.kind == "f"
-        and np.all(given % 1 == 0)
-        and np.all(np.abs(given) < EXACT_BELOW)
+        and predictions.dtype.kind == "f"
+        and np.all(predictions % 1 == 0)
+        and np.all(np.abs(predictions) < EXACT_BELOW)
     ):
-        given = given.astype(y.dtype)
-    classes = np.union1d(y, given)
+        predictions = predictions.astype(y.dtype)
+    classes = np.union1d(y, predictions)
     target = Target(y, classes, np.searchsorted(classes, y))
     _check_two_classes(target)
-    codes = np.searchsorted(classes, given)
-    return ParsedPredictions("labels", target, codes, None, None, None, given)
+    codes = np.searchsorted(classes, predictions)
+    return ParsedPredictions("labels", target, codes, None, None, None, predictions)
 
 
 def _check_two_classes(target: Target) -> None:
@@ -447,7 +451,7 @@ def _check_two_classes(target: Target) -> None:
 
 
 def _read_scores(
-    y: np.ndarray, given: np.ndarray, kind: str, pos_label: Any, threshold: Any
+    y: np.ndarray, predictions: np.ndarray, kind: str, pos_label: Any, threshold: Any
 ) -> ParsedPredictions:
     """Return probabilities or scores of the positive of two classes."""
     classes = np.unique(y)
@@ -456,14 +460,14 @@ def _read_scores(
             f"y_true must hold two classes where predictions are {kind} of shape (n_samples,), got "
             f"{len(classes)}: {classes.tolist()[:10]}."
         )
-    if given.dtype.kind not in "biuf":
+    if predictions.dtype.kind not in "biuf":
         raise ValueError(f"predictions must hold numbers where kind={kind!r}.")
     if pos_label is not None:
         _check_positive(classes.tolist(), pos_label)
     if pos_label is not None and pos_label == classes.tolist()[0]:
         classes = classes[::-1]
     target = Target(y, classes, (y == classes[1]).astype(np.intp))
-    score = given.astype(float)
+    score = predictions.astype(float)
     response = score
     if kind == "probabilities":
         if not _are_probabilities(score):
@@ -476,22 +480,24 @@ def _read_scores(
         threshold = 0.5 if threshold is None else threshold
         response = np.array([1 - score, score]).T  # contiguous columns
     nothing = np.full(len(y), np.nan)
-    read = ParsedPredictions(kind, target, nothing, response, None, classes.tolist()[1], given)
+    read = ParsedPredictions(
+        kind, target, nothing, response, None, classes.tolist()[1], predictions
+    )
     return read.cut(float(threshold)) if isinstance(threshold, Real) else read
 
 
-def _sort_columns(y: np.ndarray, given: np.ndarray, labels: Any) -> tuple[np.ndarray, np.ndarray]:
+def _sort_columns(y: np.ndarray, columns: np.ndarray, labels: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return the sorted classes, and the column of each."""
     names = np.unique(y) if labels is None else _checks.check_y("labels", labels)
     unknown = [label for label in np.unique(y).tolist() if label not in names.tolist()]
-    if len(names) != given.shape[1] or len(set(names.tolist())) < len(names) or unknown:
+    if len(names) != columns.shape[1] or len(set(names.tolist())) < len(names) or unknown:
         raise ValueError(
-            f"labels must name the class of each of the {given.shape[1]} columns of predictions "
+            f"labels must name the class of each of the {columns.shape[1]} columns of predictions "
             f"once, got {names.tolist()[:10]} for the classes {np.unique(y).tolist()[:10]}; "
             "skeval.model_selection.compare_predictions compares several systems."
         )
     order = np.argsort(names)
-    return names[order], given[:, order]
+    return names[order], columns[:, order]
 
 
 def _read_columns(
@@ -531,28 +537,28 @@ class Reading(Protocol):
     def collect(self, rows: Any, groups: Any, weight: np.ndarray) -> Predictions:
         """Return some of the predictions as one test set."""
 
-    def measure_answer(self, found: Predictions, confidence_level: float) -> Estimate:
+    def measure_answer(self, predictions: Predictions, confidence_level: float) -> Estimate:
         """Return the main metric."""
 
 
 def measure_slices(
-    given: Reading, by: Any, groups: Any, weight: np.ndarray, confidence_level: float
+    parsed: Reading, by: Any, groups: Any, weight: np.ndarray, confidence_level: float
 ) -> Results | None:
     """Return the main metric in each subgroup, if there are subgroups."""
     if by is None:
         return None
-    measure = partial(measure_some, given, groups, weight, confidence_level)
+    measure = partial(measure_some, parsed, groups, weight, confidence_level)
     return compare_with_rest(by, len(weight), measure, confidence_level)
 
 
 def measure_some(
-    given: Reading, groups: Any, weight: np.ndarray, confidence_level: float, chosen: np.ndarray
+    parsed: Reading, groups: Any, weight: np.ndarray, confidence_level: float, chosen: np.ndarray
 ) -> Estimate:
     """Return the main metric of some samples; a single group has no interval."""
     some = None if groups is None else groups[chosen]
     alone = some is not None and bool((some == some[:1]).all(axis=0).any())
-    part = given.collect(chosen, None if alone else some, weight[chosen])
-    answer = given.measure_answer(part, confidence_level)
+    part = parsed.collect(chosen, None if alone else some, weight[chosen])
+    answer = parsed.measure_answer(part, confidence_level)
     return replace(answer, standard_error=np.nan, limits={}) if alone else answer
 
 
@@ -566,7 +572,13 @@ class GivenReport(ScoredReport):
     title = "Evaluation of predictions"
     main_part = "metrics"
     compared = "systems on the same samples"
-    told: ClassVar[Sequence[str]] = (*ScoredReport.told, "kind", "threshold", "n_groups", "guess")
+    listed_fields: ClassVar[Sequence[str]] = (
+        *ScoredReport.listed_fields,
+        "kind",
+        "threshold",
+        "n_groups",
+        "guess",
+    )
 
     @property
     def headline_metric(self) -> str:  # type: ignore[override]
@@ -583,7 +595,7 @@ class GivenReport(ScoredReport):
         """Loss that is compared with the baseline."""
         return {"numbers": "squared", "probabilities": "brier"}.get(self.kind, "zero_one")
 
-    def _tell_target(self, more: str) -> str:
+    def _describe_target(self, more: str) -> str:
         """Describe the target of the intervals."""
         units = "samples" if self.n_groups is None else f"groups of samples ({self.n_groups} here)"
         return (
@@ -591,7 +603,7 @@ class GivenReport(ScoredReport):
             f"population{more}. Variation from retraining is not included."
         )
 
-    def _say_answer(self) -> str:
+    def _write_answer(self) -> str:
         """Return the main metric with its interval, as the start of a sentence."""
         answer, interval = self.answer, self.answer.interval
         if answer.name in SHARES:
@@ -605,9 +617,9 @@ class GivenReport(ScoredReport):
             return f"{start} (no confidence interval)"
         return f"{start} ({self.level} {ends[0]} to {ends[1]})"
 
-    def _say_beside_guess(self) -> str:
+    def _write_beside_guess(self) -> str:
         """Return the main metric and the baseline, as the start of a sentence."""
-        text = self._say_answer()
+        text = self._write_answer()
         if self.guess is None or self.answer.name == name_metric("roc_auc"):
             return text
         baseline = str(self.guess)
@@ -638,39 +650,39 @@ class GivenReport(ScoredReport):
     def _show_subgroups(self) -> Section:
         """Yield the section of the main metric in each subgroup, and the differences from the
         rest."""
-        found, name, level = self.subgroups, self.answer.name, self.level
-        if found is None:
+        estimates, name, level = self.subgroups, self.answer.name, self.level
+        if estimates is None:
             return Section("By subgroup", results={"subgroups": None, "less_the_rest": None})
-        less = found.less_the_rest
+        less = estimates.less_the_rest
         rows = [
             (
                 str(subgroup),
-                f"{each.n_samples}",
-                each.value,
-                each.interval,
+                f"{estimate.n_samples}",
+                estimate.value,
+                estimate.interval,
                 less[subgroup].value,
                 less[subgroup].interval,
                 write_number(less[subgroup].details["pvalue_adjusted"]),
             )
-            for subgroup, each in found.items()
+            for subgroup, estimate in estimates.items()
         ]
         head = ["subgroup", "samples", name, level, "less the rest", level, "adjusted P"]
-        told = describe_slices(found)
+        sentence = describe_slices(estimates)
         return Section(
-            told.partition(" (")[0].rstrip("."),
-            sentences=[told],
+            sentence.partition(" (")[0].rstrip("."),
+            sentences=[sentence],
             tables=[Table("Error by subgroup.", head, rows, left=(0, 3, 5))],
-            results={"subgroups": found, "less_the_rest": less},
+            results={"subgroups": estimates, "less_the_rest": less},
         )
 
 
-FEW_GROUPS = 10
+MIN_GROUPS = 10
 
 
-def warn_of_few_groups(found: Predictions) -> Iterator[Caution]:
+def warn_of_few_groups(predictions: Predictions) -> Iterator[Caution]:
     """Warn of intervals from few groups."""
-    n_groups = found.cases.n_groups
-    if n_groups is not None and n_groups < FEW_GROUPS:
+    n_groups = predictions.cases.n_groups
+    if n_groups is not None and n_groups < MIN_GROUPS:
         yield Caution(
             "few-groups",
             f"Few groups: with {n_groups} groups, coverage may be below the nominal level.",

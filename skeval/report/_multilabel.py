@@ -30,7 +30,7 @@ from skeval.report._source import describe_run
 from skeval.utils._checks import check_data, small_seed
 from skeval.utils._text import count, write_number
 
-FEW_POSITIVES, MOST_DRAWN, MOST_ROWS = 10, 30, 20
+MIN_POSITIVES, MAX_DRAWN, MAX_ROWS = 10, 30, 20
 AVERAGED = {
     "precision": ("precision", sk.precision_score),
     "recall": ("recall", sk.recall_score),
@@ -108,9 +108,9 @@ class Labels(NamedTuple):
         best = share if self.kind == "probabilities" else share > 0.5
         return np.broadcast_to(best, self.true.shape)
 
-    def measure_answer(self, found: Predictions, confidence_level: float) -> Estimate:
+    def measure_answer(self, predictions: Predictions, confidence_level: float) -> Estimate:
         """Return the main metric."""
-        one = _measure_loss(self.answer, found, confidence_level)
+        one = _measure_loss(self.answer, predictions, confidence_level)
         return replace(one, name=NAMES[self.answer])
 
     def collect(self, rows: np.ndarray, groups: Any, weight: np.ndarray) -> Predictions:
@@ -134,15 +134,15 @@ def read_labels(
             "predictions must have the columns of y_true, in the same order, got "
             f"{[*columns][:10]}: predictions[y_true.columns] has it."
         )
-    y, given = _read_columns("y_true", y_true), _read_columns("predictions", predictions)
+    y, values = _read_columns("y_true", y_true), _read_columns("predictions", predictions)
     if not np.isin(y, (0, 1)).all():
         raise ValueError(
             "y_true of several columns must hold 0 or 1, whether a sample has a label; of several "
             "numbers or classes a sample evaluate each column by itself."
         )
-    if given.shape != y.shape:
+    if values.shape != y.shape:
         raise ValueError(
-            f"predictions must have the shape of y_true, {y.shape}, got {given.shape}."
+            f"predictions must have the shape of y_true, {y.shape}, got {values.shape}."
         )
     if names is None:
         names = [f"label {k}" for k in range(y.shape[1])]
@@ -151,7 +151,7 @@ def read_labels(
         raise ValueError(f"labels must name each of {y.shape[1]} columns once, got {names[:10]}.")
     if pos_label is not None:
         raise ValueError(f"pos_label must be None for several labels a sample, got {pos_label!r}.")
-    whole = bool(np.isin(given, (0, 1)).all())
+    whole = bool(np.isin(values, (0, 1)).all())
     kind = ("labels" if whole else "probabilities") if kind == "auto" else kind
     if kind not in ANSWERS:
         raise ValueError(
@@ -164,9 +164,9 @@ def read_labels(
             raise ValueError(
                 f"threshold must be None where predictions are labels, got {threshold!r}."
             )
-        return Labels(kind, names, y == 1, None, given == 1, None)
-    if given.min() < 0 or given.max() > 1:
-        outside = given[(given < 0) | (given > 1)][0]
+        return Labels(kind, names, y == 1, None, values == 1, None)
+    if values.min() < 0 or values.max() > 1:
+        outside = values[(values < 0) | (values > 1)][0]
         raise ValueError(
             f"predictions must lie in [0, 1] to be probabilities of several labels, got "
             f"{outside:g}; of scores give the labels that they make, 0 or 1."
@@ -174,7 +174,7 @@ def read_labels(
     cut = 0.5 if threshold is None else threshold
     if isinstance(cut, str | Mapping | bool) or not np.isreal(cut):
         raise ValueError(f"threshold must be a number for several labels a sample, got {cut!r}.")
-    return Labels(kind, names, y == 1, given, given >= cut, float(cut))
+    return Labels(kind, names, y == 1, values, values >= cut, float(cut))
 
 
 def _read_columns(name: str, values: Any) -> np.ndarray:
@@ -206,13 +206,13 @@ def evaluate_labels(arguments: dict[str, Any]) -> MultilabelReport:
     seed = small_seed(arguments["random_state"])
     with warnings.catch_warnings():  # the report warns of undefined metrics and few groups
         warnings.simplefilter("ignore", UserWarning)
-        found = read.collect(np.arange(n), groups, weight)
-        given = arguments["sample_weight"] if arguments["sample_weight"] is None else weight
-        metrics = measure_labels(read, found, groups, given, level)
+        predictions = read.collect(np.arange(n), groups, weight)
+        weights = arguments["sample_weight"] if arguments["sample_weight"] is None else weight
+        metrics = measure_labels(read, predictions, groups, weights, level)
         answer = replace(metrics[read.answer], name=NAMES[read.answer])
         subgroups = _given.measure_slices(read, arguments["by"], groups, weight, level)
     constant = read.find_losses(read.find_constant(weight), read.answer)
-    told = (
+    baseline = (
         "the prevalence of each label"
         if read.proba is not None
         else "the more frequent value of each label"
@@ -226,20 +226,20 @@ def evaluate_labels(arguments: dict[str, Any]) -> MultilabelReport:
         confusion=None,
         hard_samples=find_worst_samples(read, name_rows(y_true)),
         subgroups=subgroups,
-        out_of_fold=found,
-        guess=make_guess(found, told, constant),
+        out_of_fold=predictions,
+        guess=make_guess(predictions, baseline, constant),
         rare=None,
         unanswered=tuple(np.array(read.names)[~read.called.any(axis=0)].tolist()),
         confidence_level=float(level),
         n_samples=n,
         class_sizes=dict(zip(read.names, read.true.sum(axis=0).tolist(), strict=True)),
-        warnings=tuple(warn_of_labels(read, found)),
+        warnings=tuple(warn_of_labels(read, predictions)),
         **describe_run("skeval.evaluate_predictions", arguments, seed),
     )
 
 
 def measure_labels(
-    read: Labels, found: Predictions, groups: Any, weight: Any, confidence_level: float
+    read: Labels, predictions: Predictions, groups: Any, weight: Any, confidence_level: float
 ) -> Results:
     """Return the metrics of all labels, averaged and together, and of each label."""
     measure = partial(
@@ -248,8 +248,8 @@ def measure_labels(
     made: dict[str, Estimate] = {}
 
     def add(name: str, one: Estimate, label: str | None = None, *, better: bool = True) -> None:
-        known = name if label is None else f"{name}, {label}"
-        made[known] = replace(one, name=known, metric=name, label=label, greater_is_better=better)
+        key = name if label is None else f"{name}, {label}"
+        made[key] = replace(one, name=key, metric=name, label=label, greater_is_better=better)
 
     true, called = read.true.astype(int), read.called.astype(int)
     varied = read.varied
@@ -266,7 +266,7 @@ def measure_labels(
     add("hamming_loss", measure(sk.hamming_loss, true, called), better=False)
     if read.proba is not None:
         for name in LOSSES:
-            part = replace(found, loss=read.find_losses(read.proba, name))
+            part = replace(predictions, loss=read.find_losses(read.proba, name))
             add(name, _measure_loss(name, part, confidence_level), better=False)
     for k in np.flatnonzero(varied):
         for name in shown:
@@ -275,10 +275,10 @@ def measure_labels(
     return Results(made)
 
 
-def _measure_loss(name: str, found: Predictions, confidence_level: float) -> Estimate:
+def _measure_loss(name: str, predictions: Predictions, confidence_level: float) -> Estimate:
     """Return the mean loss of the samples; a share is at most 1."""
-    one = measure_loss(found, name, found.loss, bounded=True)
-    return settle(one, 2, found.cases.n_units, confidence_level)
+    one = measure_loss(predictions, name, predictions.loss, bounded=True)
+    return settle(one, 2, predictions.cases.n_units, confidence_level)
 
 
 def find_worst_samples(read: Labels, index: Any) -> HardSamples:
@@ -296,9 +296,9 @@ def find_worst_samples(read: Labels, index: Any) -> HardSamples:
     return HardSamples(hard, tuple(names), truth, taken, losses[hard], n_all, suspect, {})
 
 
-def warn_of_labels(read: Labels, found: Predictions) -> Iterator[Caution]:
+def warn_of_labels(read: Labels, predictions: Predictions) -> Iterator[Caution]:
     """Yield the warnings about predictions of several labels."""
-    yield from _given.warn_of_few_groups(found)
+    yield from _given.warn_of_few_groups(predictions)
     names = np.array(read.names)
     alike = names[~read.varied]
     if len(alike):
@@ -319,12 +319,12 @@ def warn_of_labels(read: Labels, found: Predictions) -> Iterator[Caution]:
     few = [
         f"{name} ({size})"
         for name, size in zip(names[read.varied], sizes[read.varied], strict=True)
-        if min(size, len(read.true) - size) < FEW_POSITIVES
+        if min(size, len(read.true) - size) < MIN_POSITIVES
     ]
     if few:
         yield Caution(
             "few-samples",
-            f"Rare labels: fewer than {FEW_POSITIVES} samples have, or lack, "
+            f"Rare labels: fewer than {MIN_POSITIVES} samples have, or lack, "
             f"{', '.join(few[:5])}. Metrics of these labels, and averages over labels, are "
             "imprecise, as their intervals show.",
         )
@@ -368,34 +368,34 @@ class MultilabelReport(GivenReport):
 
     labels: tuple[str, ...]
 
-    told = (*GivenReport.told, "labels", "unanswered")
+    listed_fields = (*GivenReport.listed_fields, "labels", "unanswered")
 
     @property
     def verdict(self) -> str:
         """The main metric with its interval, the baseline, two averages, and whether it is
         better."""
-        told = {
+        labels = {
             "f1_macro": "F1, macro",
             "f1_micro": "micro",
             "exact_match": "all labels correct in",
         }
-        known = [
-            f"{said} {self.metrics[name].value:.2f}"
-            for name, said in told.items()
+        averages = [
+            f"{label} {self.metrics[name].value:.2f}"
+            for name, label in labels.items()
             if name in self.metrics
         ]
-        text = f"{self._say_beside_guess()}; {', '.join(known)}."
+        text = f"{self._write_beside_guess()}; {', '.join(averages)}."
         return f"{text} {write_chance(self.guess, None, None)}".rstrip()
 
     @property
     def headline(self) -> str:
         """The main metric with its interval, compared with the baseline."""
-        return write_headline(self._say_answer(), self.loss, guess=self.guess)
+        return write_headline(self._write_answer(), self.loss, guess=self.guess)
 
     @property
     def basis(self) -> list[str]:
         """The target of the intervals."""
-        return [self._tell_target("; labels of the same sample may be correlated")]
+        return [self._describe_target("; labels of the same sample may be correlated")]
 
     @property
     def facts(self) -> list[str]:
@@ -423,16 +423,16 @@ class MultilabelReport(GivenReport):
 
     def _tabulate_metrics(self) -> Table:
         """Return macro and micro averages over labels, and metrics of all labels together."""
-        found = self.main_metrics
+        metrics = self.main_metrics
         named = {
-            f"{name}_{average}": f"{said}, {average}"
-            for name, (said, _) in AVERAGED.items()
+            f"{name}_{average}": f"{label}, {average}"
+            for name, (label, _) in AVERAGED.items()
             for average in ("macro", "micro")
         } | WHOLE
         rows = [
-            (said, found[name].value, found[name].interval)
-            for name, said in named.items()
-            if name in found
+            (label, metrics[name].value, metrics[name].interval)
+            for name, label in named.items()
+            if name in metrics
         ]
         head = ["metric over all labels", "estimate", self.level]
         return Table("All labels.", head, rows, left=(0, 2))
@@ -455,10 +455,10 @@ class MultilabelReport(GivenReport):
     def _show_labels(self) -> Section:
         """Yield the section of the F1 of each label."""
         shown = self.drawn
-        known = {name: each.value for name, each in shown.items() if name in self.labels}
-        if not known:
+        f1 = {name: estimate.value for name, estimate in shown.items() if name in self.labels}
+        if not f1:
             return Section("Label by label")
-        lowest = min(known, key=lambda name: known[name])
+        lowest = min(f1, key=lambda name: f1[name])
         figure = Figure(
             self.plot,
             "F1 of "
@@ -467,18 +467,18 @@ class MultilabelReport(GivenReport):
             label=f"Forest plot of the F1 of {len(shown)} labels.",
             height=1.2 + 0.3 * len(shown),
         )
-        return Section(f"F1 is lowest for {lowest}: {known[lowest]:.2f}", figures=[figure])
+        return Section(f"F1 is lowest for {lowest}: {f1[lowest]:.2f}", figures=[figure])
 
     @property
     def drawn(self) -> dict[str, Estimate]:
         """The mean F1, and the F1 of the most frequent labels."""
         sizes = self.class_sizes or {}
-        known = [name for name in self.labels if f"f1, {name}" in self.metrics]
-        commonest = sorted(known, key=lambda name: -sizes[name])[:MOST_DRAWN]
-        drawn = {name: self.metrics[f"f1, {name}"] for name in known if name in commonest}
+        defined = [name for name in self.labels if f"f1, {name}" in self.metrics]
+        commonest = sorted(defined, key=lambda name: -sizes[name])[:MAX_DRAWN]
+        drawn = {name: self.metrics[f"f1, {name}"] for name in defined if name in commonest}
         if "f1_macro" in self.metrics:
             drawn = {"mean of the labels": self.metrics["f1_macro"], **drawn}
-        return {name: replace(each, name="F1") for name, each in drawn.items()}
+        return {name: replace(estimate, name="F1") for name, estimate in drawn.items()}
 
     def _show_hard_samples(self) -> Section:
         """Yield the section of the worst predictions."""
@@ -489,7 +489,7 @@ class MultilabelReport(GivenReport):
         head = ["sample", "has", "predicted", self.answer.name]
         rows = [
             (row["name"], row["truth"], row["prediction"], write_number(row["wrong"]))
-            for row in records[:MOST_ROWS]
+            for row in records[:MAX_ROWS]
         ]
         table = Table("Samples with most errors.", head, rows, n_in_text=0)
         return Section("Samples to look at", tables=[table], results=results)

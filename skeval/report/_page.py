@@ -101,7 +101,7 @@ def draw_svg(
 LEFT, RIGHT, END = 128.0, 356.0, 420.0
 """Ends of the axis of a line, and of the drawing; names are left of the axis."""
 ROW, TEXT = 17.0, 12.5
-LONGEST_NAME, LONGEST_QUANTITY = 18, 12
+MAX_NAME, MAX_QUANTITY = 18, 12
 
 
 def draw_line(
@@ -117,7 +117,7 @@ def draw_line(
     The axis extends from the `best` value, 0 for errors, to the baseline, or further if a value
     lies beyond it.
     """
-    shown = [end for each in answers.values() for end in each] + list(others.values())
+    shown = [end for answer in answers.values() for end in answer] + list(others.values())
     shown = [value for value in [best, *shown, *([guess[1]] if guess else [])] if isfinite(value)]
     low, high = min(shown), max(shown)
     if not low < high:
@@ -126,7 +126,7 @@ def draw_line(
     def place(value: float) -> float:
         return LEFT + (RIGHT - LEFT) * (value - low) / (high - low)
 
-    parts, told = list[str](), list[str]()
+    parts, descriptions = list[str](), list[str]()
     y, bottom = 2.4 * ROW, ROW * (3.2 + len(answers) + len(others))
     if guess:
         at, text = place(guess[1]), f"{guess[0]}: {write(guess[1])}"
@@ -134,7 +134,7 @@ def draw_line(
         middle = min(max(at, half), END - half)
         parts += [_stroke(at, at, "muted", 1, ROW * 1.3, y + ROW * (len(answers) - 0.4), True)]
         parts += [_write(middle, ROW, text, "muted", "middle")]
-        told.append(text)
+        descriptions.append(text)
     for name, (value, first, last) in answers.items():
         parts += [_write(LEFT - 10, y, _shorten(name), "ink", "end")]
         ends = "no confidence interval"
@@ -142,28 +142,28 @@ def draw_line(
             parts += [_stroke(place(first), place(last), "series-1", 5, y - 4, y - 4)]
             ends = f"CI {write(first)} to {write(last)}"
         parts += [*_mark(place(value), y - 4, 6), _write(END, y, write(value), "ink", "end")]
-        told.append(f"{name} {write(value)}, {ends}")
+        descriptions.append(f"{name} {write(value)}, {ends}")
         y += ROW
     parts += [_stroke(LEFT, RIGHT, "muted", 1, y - ROW * 0.4, y - ROW * 0.4)]
     y += ROW * 0.5
     for value, side in ((low, "start"), (high, "end")):
         parts += [_write(place(value), y, write(value), "muted", side)]
-    if len(quantity) > LONGEST_QUANTITY:
+    if len(quantity) > MAX_QUANTITY:
         y, bottom = y + ROW, bottom + ROW
     parts += [_write((LEFT + RIGHT) / 2, y, quantity, "muted", "middle")]
     for name, value in others.items():
         y += ROW
         parts += [*_mark(place(value), y - 4, 3), _write(END, y, write(value), "muted", "end")]
         parts += [_write(LEFT - 10, y, _shorten(name), "muted", "end")]
-        told.append(f"{name} {write(value)}")
-    label = escape(f"{quantity} on a line: {'; '.join(told)}.")
+        descriptions.append(f"{name} {write(value)}")
+    label = escape(f"{quantity} on a line: {'; '.join(descriptions)}.")
     size = f"0 0 {END:g} {bottom:g}"
     return f'<svg viewBox="{size}" role="img" aria-label="{label}">{"".join(parts)}</svg>'
 
 
 def _shorten(name: str) -> str:
     """Return a name that fits left of the axis."""
-    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
+    return name if len(name) <= MAX_NAME else f"{name[: MAX_NAME - 1]}…"
 
 
 def _write(x: float, y: float, text: str, colour: str, anchor: str) -> str:
@@ -233,7 +233,7 @@ def _adapt_value(name: str, value: str, prefix: str) -> str:
     value = value.replace("url(#", f"url(#{prefix}")
     if name != "style":
         return value
-    return re.sub("#[0-9a-f]{6}", lambda found: _find_page_colour(found[0]), value)
+    return re.sub("#[0-9a-f]{6}", lambda match: _find_page_colour(match[0]), value)
 
 
 def _find_page_colour(colour: str) -> str:

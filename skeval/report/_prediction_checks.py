@@ -14,16 +14,21 @@ from skeval.report._data_checks.duplicates import has_continuous_column
 from skeval.report._given import ParsedPredictions
 from skeval.report._sections import Caution, list_few
 
-FEW_OF_CLASS = 10
+MIN_OF_CLASS = 10
 
 
 def warn_of_predictions(
-    given: ParsedPredictions, found: Predictions, metrics: Results, y_true: Any, *, chosen: bool
+    parsed: ParsedPredictions,
+    predictions: Predictions,
+    metrics: Results,
+    y_true: Any,
+    *,
+    chosen: bool,
 ) -> Iterator[Caution]:
     """Yield the warnings about predictions."""
-    yield from _warn_of_units(given, found, y_true)
-    yield from _warn_of_scores(given, found, metrics)
-    yield from _warn_of_certainty(given)
+    yield from _warn_of_units(parsed, predictions, y_true)
+    yield from _warn_of_scores(parsed, predictions, metrics)
+    yield from _warn_of_certainty(parsed)
     if chosen:
         yield Caution(
             "chosen-threshold",
@@ -31,12 +36,14 @@ def warn_of_predictions(
             "optimistic. The table of the threshold gives corrected values.",
         )
     yield from _predictions.warn_of_metrics(metrics)
-    yield from _warn_of_classes(given, found)
+    yield from _warn_of_classes(parsed, predictions)
 
 
-def _warn_of_units(given: ParsedPredictions, found: Predictions, y_true: Any) -> Iterator[Caution]:
+def _warn_of_units(
+    parsed: ParsedPredictions, predictions: Predictions, y_true: Any
+) -> Iterator[Caution]:
     """Warn of samples that may not be independent, and of few groups."""
-    n = len(given.target)
+    n = len(parsed.target)
     index = getattr(y_true, "index", None)
     if index is not None and not callable(index) and not index.is_unique:
         n_same = int(index.duplicated(keep=False).sum())
@@ -46,16 +53,16 @@ def _warn_of_units(given: ParsedPredictions, found: Predictions, y_true: Any) ->
             "such rows belong together, for example to one patient, pass groups=; otherwise "
             "the intervals are too short.",
         )
-    elif found.cases.n_groups is None:
-        yield from _warn_of_copies(given, found)
-    yield from _given.warn_of_few_groups(found)
+    elif predictions.cases.n_groups is None:
+        yield from _warn_of_copies(parsed, predictions)
+    yield from _given.warn_of_few_groups(predictions)
 
 
-def _warn_of_certainty(given: ParsedPredictions) -> Iterator[Caution]:
+def _warn_of_certainty(parsed: ParsedPredictions) -> Iterator[Caution]:
     """Warn of true classes with probability 0."""
-    if given.kind != "probabilities" or given.response is None:
+    if parsed.kind != "probabilities" or parsed.response is None:
         return
-    own = given.response[np.arange(len(given.target)), given.target.codes]
+    own = parsed.response[np.arange(len(parsed.target)), parsed.target.codes]
     n_wrong = int(np.sum(own == 0))
     if n_wrong:
         yield Caution(
@@ -67,12 +74,12 @@ def _warn_of_certainty(given: ParsedPredictions) -> Iterator[Caution]:
 
 
 def _warn_of_scores(
-    given: ParsedPredictions, found: Predictions, metrics: Results
+    parsed: ParsedPredictions, predictions: Predictions, metrics: Results
 ) -> Iterator[Caution]:
     """Warn of scores that are no probabilities, are constant, or are reversed."""
-    if given.kind == "scores":
-        yield from _warn_of_no_probabilities(given.original.astype(float), given.score.ndim == 1)
-    if found.class_scores is not None and found.ranks_nothing.all():
+    if parsed.kind == "scores":
+        yield from _warn_of_no_probabilities(parsed.original.astype(float), parsed.score.ndim == 1)
+    if predictions.class_scores is not None and predictions.ranks_nothing.all():
         yield Caution(
             "constant-scores",
             (
@@ -80,7 +87,7 @@ def _warn_of_scores(
                 "are not informative."
             ),
         )
-    elif given.kind == "numbers" and np.ptp(given.predicted) == 0:
+    elif parsed.kind == "numbers" and np.ptp(parsed.predicted) == 0:
         yield Caution(
             "constant-scores", "Constant predictions: all predictions are the same number."
         )
@@ -88,7 +95,7 @@ def _warn_of_scores(
         yield Caution(
             "reversed",
             "Reversed scores: the AUC is below 0.5, so high scores indicate the other class, "
-            f"not {given.positive}. Pass pos_label= if they are meant for that class, or "
+            f"not {parsed.positive}. Pass pos_label= if they are meant for that class, or "
             "reverse them.",
         )
 
@@ -115,19 +122,19 @@ def _warn_of_no_probabilities(scores: np.ndarray, two_classes: bool) -> Iterator
         )
 
 
-def _warn_of_classes(given: ParsedPredictions, found: Predictions) -> Iterator[Caution]:
+def _warn_of_classes(parsed: ParsedPredictions, predictions: Predictions) -> Iterator[Caution]:
     """Warn of classes never predicted, of rare classes, and of perfect predictions."""
-    target = given.target
+    target = parsed.target
     perfect = Caution(
         "perfect",
         "Perfect predictions: every prediction is correct. Check whether the system has seen "
         "the true values, here or in its training data.",
     )
-    if found.answers and np.all(found.predicted == target.codes):
+    if predictions.answers and np.all(predictions.predicted == target.codes):
         yield perfect
     if target.classes is None:
         return
-    never = _sentences.find_unanswered(found) if found.answers else ()
+    never = _sentences.find_unanswered(predictions) if predictions.answers else ()
     if never:
         yield Caution(
             "never-predicted",
@@ -144,12 +151,12 @@ def _warn_of_classes(given: ParsedPredictions, found: Predictions) -> Iterator[C
     few = [
         f"{label} ({size})"
         for label, size in zip(target.classes, sizes, strict=True)
-        if 0 < size < FEW_OF_CLASS
+        if 0 < size < MIN_OF_CLASS
     ]
     if few:
         yield Caution(
             "few-samples",
-            f"Rare classes: {list_few(few, 5)} have fewer than {FEW_OF_CLASS} samples. "
+            f"Rare classes: {list_few(few, 5)} have fewer than {MIN_OF_CLASS} samples. "
             "Metrics of these classes are imprecise, as their intervals show.",
         )
 
@@ -157,23 +164,23 @@ def _warn_of_classes(given: ParsedPredictions, found: Predictions) -> Iterator[C
 SHARE_OF_COPIES = 0.05
 
 
-def _warn_of_copies(given: ParsedPredictions, found: Predictions) -> Iterator[Caution]:
+def _warn_of_copies(parsed: ParsedPredictions, predictions: Predictions) -> Iterator[Caution]:
     """Warn of equal predictions with equal true values, unless rounding explains them."""
-    if given.kind == "labels":
+    if parsed.kind == "labels":
         return
-    n = len(given.target)
-    if given.target.n_classes == 2 and found.ranked is not None:
-        ranked = found.ranked.ranked
+    n = len(parsed.target)
+    if parsed.target.n_classes == 2 and predictions.ranked is not None:
+        ranked = predictions.ranked.ranked
         sizes, alike = ranked.counts, (ranked.positives == 0) | (ranked.negatives == 0)
     else:
-        columns = given.predicted if given.response is None else given.response
+        columns = parsed.predicted if parsed.response is None else parsed.response
         _, place, sizes = np.unique(columns, axis=0, return_inverse=True, return_counts=True)
         place = place.reshape(-1)
         one = np.empty(len(sizes), dtype=np.intp)
         one[place] = np.arange(n)  # any sample with the same prediction
-        differs = given.target.codes != given.target.codes[one[place]]
+        differs = parsed.target.codes != parsed.target.codes[one[place]]
         alike = np.bincount(place, differs) == 0
-    columns = given.predicted if given.response is None else given.response
+    columns = parsed.predicted if parsed.response is None else parsed.response
     scores = np.unique(np.asarray(columns, dtype=float).reshape(n, -1), axis=0)
     # few distinct scores, as of a small tree, and rounded scores repeat by chance
     if 2 * len(sizes) < n or not has_continuous_column(scores):

@@ -38,7 +38,7 @@ from skeval.utils._checks import naming
 from skeval.utils._text import DataFrame, ShownAsText, align_rows, make_frame, name_label
 
 
-def add_search_question(request: FitRequest, estimator: Any) -> FitRequest:
+def request_search_notes(request: FitRequest, estimator: Any) -> FitRequest:
     """Return the outputs requested from each fit, with the results of a final search."""
     final = estimator
     while isinstance(final, Pipeline):
@@ -58,19 +58,19 @@ def note_search(model: Any, X: Any, y: Any) -> Any:
 
 
 def summarize_found_searches(
-    inputs: Inputs, found: Predictions, confidence_level: float
+    inputs: Inputs, predictions: Predictions, confidence_level: float
 ) -> Estimate | None:
     """Return the results of the searches in the training parts and on all samples."""
-    asked = FitRequest((), note=note_search)
-    _, output = next(run_plan(inputs, whole_plan(len(inputs.target)), asked))
+    request = FitRequest((), note=note_search)
+    _, output = next(run_plan(inputs, whole_plan(len(inputs.target)), request))
     (whole,) = output.notes or [None]
-    if whole is None or any(each is None for each in found.noted):
+    if whole is None or any(search is None for search in predictions.noted):
         return None
-    ratio = found.test_train_ratio
+    ratio = predictions.test_train_ratio
     with warnings.catch_warnings():  # the report shows undefined values
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         try:
-            return summarize_searches([whole, *found.noted], ratio, confidence_level)
+            return summarize_searches([whole, *predictions.noted], ratio, confidence_level)
         except ValueError:  # fewer than two folds have a score
             return None
 
@@ -143,27 +143,27 @@ def name_rows(X: Any) -> Sequence[Any] | None:
 def summarize_predictions(
     inputs: Inputs,
     answer: ErrorEstimate,
-    found: Predictions,
+    predictions: Predictions,
     request: FitRequest,
     names: Sequence[Any] | None,
     by: Any,
     confidence_level: float,
 ) -> dict[str, Any]:
     """Return the fields of an `EvaluationReport` that are computed from predictions."""
-    metrics = measure_metrics(found, confidence_level)
+    metrics = measure_metrics(predictions, confidence_level)
     if answer.loss == "zero_one":
         metrics["accuracy"] = mirror(metrics["accuracy"], answer)
     subgroups, tuning = None, None
     if by is not None:
-        measure = partial(error_of_some, inputs, found, answer)
+        measure = partial(error_of_some, inputs, predictions, answer)
         subgroups = compare_subgroups(by, len(inputs.target), measure, answer.confidence_level)
     if request.note:
-        tuning = summarize_found_searches(inputs, found, confidence_level)
+        tuning = summarize_found_searches(inputs, predictions, confidence_level)
     return {
-        "out_of_fold": found,
+        "out_of_fold": predictions,
         "metrics": metrics,
-        "confusion": measure_confusion(found, confidence_level),
-        "hard_samples": find_hard_samples(found, names),
+        "confusion": measure_confusion(predictions, confidence_level),
+        "hard_samples": find_hard_samples(predictions, names),
         "subgroups": subgroups,
         "tuning": tuning,
     }
@@ -187,8 +187,8 @@ def mirror_limits(answer: Estimate, confidence_level: float) -> tuple[float, flo
 
 def warn_of_metrics(metrics: Results) -> Iterator[Caution]:
     """Warn of metrics that are undefined, or have no interval."""
-    names = {name: _name_metric(name, each) for name, each in metrics.items()}
-    undefined = [names[name] for name, each in metrics.items() if np.isnan(each.value)]
+    names = {name: _name_metric(name, estimate) for name, estimate in metrics.items()}
+    undefined = [names[name] for name, estimate in metrics.items() if np.isnan(estimate.value)]
     if undefined:
         text = (
             f"Undefined metrics: {', '.join(undefined)}. For example, a class was never "
@@ -196,9 +196,9 @@ def warn_of_metrics(metrics: Results) -> Iterator[Caution]:
         )
         yield Caution("undefined", text)
     unknown = [
-        (names[name], each.standard_error > 0)
-        for name, each in metrics.items()
-        if np.isfinite(each.value) and np.isnan(each.interval.low)
+        (names[name], estimate.standard_error > 0)
+        for name, estimate in metrics.items()
+        if np.isfinite(estimate.value) and np.isnan(estimate.interval.low)
     ]
     for varies, why in (
         (False, "the values they are computed from do not vary"),
@@ -209,24 +209,24 @@ def warn_of_metrics(metrics: Results) -> Iterator[Caution]:
             yield Caution("undefined", f"Metrics without intervals: {', '.join(listed)}; {why}.")
 
 
-def _name_metric(name: str, found: Estimate) -> str:
+def _name_metric(name: str, predictions: Estimate) -> str:
     """Return the display name of a metric, with its class."""
-    metric, label = found.metric or name, found.label
-    told = REPORTED[metric].label if metric in REPORTED else metric
-    return told if label is None else f"{told} of class {name_label(label)}"
+    metric, label = predictions.metric or name, predictions.label
+    text = REPORTED[metric].label if metric in REPORTED else metric
+    return text if label is None else f"{text} of class {name_label(label)}"
 
 
-def warn_of_scores(found: Predictions, metrics: Results, estimator: Any) -> list[Caution]:
+def warn_of_scores(predictions: Predictions, metrics: Results, estimator: Any) -> list[Caution]:
     """Warn of undefined metrics, and of constant scores."""
-    notes = [] if found.cases.n_units == 1 else list(warn_of_metrics(metrics))
-    method = find_response_method(estimator, found.target)
-    if method is not None and found.class_scores is None:
+    notes = [] if predictions.cases.n_units == 1 else list(warn_of_metrics(metrics))
+    method = find_response_method(estimator, predictions.target)
+    if method is not None and predictions.class_scores is None:
         text = (
             f"No usable scores: {method} did not return a finite score for every class in "
             "some fit, so curves, AUC and losses of probabilities are missing."
         )
         notes.append(Caution("undefined", text))
-    flat, n_answered = int(found.ranks_nothing.sum()), len(found.ranks_nothing)
+    flat, n_answered = int(predictions.ranks_nothing.sum()), len(predictions.ranks_nothing)
     if 2 * flat > n_answered:
         where = "every fit" if flat == n_answered else f"{flat} of {n_answered} fits"
         text = (
@@ -235,7 +235,7 @@ def warn_of_scores(found: Predictions, metrics: Results, estimator: Any) -> list
             "predict a single class often behave like this; try class weights."
         )
         notes.append(Caution("constant-scores", text))
-    if decides_by_pairs(estimator, found.target):
+    if decides_by_pairs(estimator, predictions.target):
         text = (
             "No scores per class: decision_function_shape='ovo' returns decision values for "
             "pairs of classes, so curves and AUC are missing. Use 'ovr' to get them."
@@ -312,25 +312,25 @@ def count_classes(target: Target, weight: np.ndarray | None = None) -> dict[Any,
     return dict(zip(target.classes.tolist(), sizes.tolist(), strict=True))
 
 
-def measure_confusion(found: Predictions, confidence_level: float) -> ConfusionRates | None:
+def measure_confusion(predictions: Predictions, confidence_level: float) -> ConfusionRates | None:
     """Return the confusion matrix; None for regression."""
-    classes = found.target.classes
+    classes = predictions.target.classes
     if classes is None:
         return None
-    k, codes = len(classes), found.target.codes
-    cell = found.look_up(codes) * k + found.predicted.astype(np.intp, copy=False)
-    sums = np.bincount(cell, found.look_up(found.weight), minlength=k * k).reshape(k, k)
-    counts = sums / len(found.repeats)
+    k, codes = len(classes), predictions.target.codes
+    cell = predictions.look_up(codes) * k + predictions.predicted.astype(np.intp, copy=False)
+    sums = np.bincount(cell, predictions.look_up(predictions.weight), minlength=k * k).reshape(k, k)
+    counts = sums / len(predictions.repeats)
     with np.errstate(invalid="ignore"):
         rates = counts / counts.sum(axis=1, keepdims=True)
     low, high = np.full((k, k), np.nan), np.full((k, k), np.nan)
     for row in range(k):
         own = codes == row
-        n = np.count_nonzero(own) / found.inflation
-        if found.cases.n_groups is not None:
-            n = np.count_nonzero(np.bincount(found.cases.unit[own])) / found.inflation
+        n = np.count_nonzero(own) / predictions.inflation
+        if predictions.cases.n_groups is not None:
+            n = np.count_nonzero(np.bincount(predictions.cases.unit[own])) / predictions.inflation
         if own.any():  # effective number of samples with unequal weights
-            n *= independent_size(found.weight[own]) / own.sum()
+            n *= independent_size(predictions.weight[own]) / own.sum()
         for column in np.flatnonzero(np.isfinite(rates[row])):
             rate = rates[row, column]
             ends = wilson_interval(rate * n, n, confidence_level)
@@ -339,7 +339,7 @@ def measure_confusion(found: Predictions, confidence_level: float) -> ConfusionR
     return ConfusionRates(labels, counts, rates, low, high)
 
 
-MOST = 20
+MAX_PRINTED = 20
 """Number of samples that are printed."""
 
 
@@ -387,8 +387,8 @@ class HardSamples(ShownAsText):
 
     def to_records(self) -> list[dict[str, Any]]:
         """Return the samples as rows of a table."""
-        told = (np.asarray(each).tolist() for each in (self.name, self.truth, self.prediction))
-        columns = self.sample.tolist(), *told, self.wrong.tolist()
+        texts = (np.asarray(column).tolist() for column in (self.name, self.truth, self.prediction))
+        columns = self.sample.tolist(), *texts, self.wrong.tolist()
         head = "sample", "name", "truth", "prediction", "wrong"
         return [dict(zip(head, row, strict=True)) for row in zip(*columns, strict=True)]
 
@@ -399,44 +399,46 @@ class HardSamples(ShownAsText):
     def __str__(self) -> str:
         columns = self.name, self.truth, self.prediction, [f"{share:.2f}" for share in self.wrong]
         rows = [("sample", "is", "predicted as", "wrong"), *zip(*columns, strict=True)]
-        more = [f"and {len(rows) - 1 - MOST} more"] if len(rows) - 1 > MOST else []
-        return "\n".join([*align_rows(rows[: MOST + 1]), *more])
+        more = [f"and {len(rows) - 1 - MAX_PRINTED} more"] if len(rows) - 1 > MAX_PRINTED else []
+        return "\n".join([*align_rows(rows[: MAX_PRINTED + 1]), *more])
 
 
-MOST_SUSPECT = 0.05
+MAX_SUSPECT = 0.05
 """Maximum share of samples that are always misclassified, for which labels are suspected."""
 FAR = 3.0
 """Residual, relative to the root mean square, from which a sample counts as always wrong."""
 
 
-def find_hard_samples(found: Predictions, index: Any) -> HardSamples:
+def find_hard_samples(predictions: Predictions, index: Any) -> HardSamples:
     """Return the samples that are ever predicted wrongly, the worst first."""
-    n, target = len(found.target), found.target
-    counts = np.bincount(found.row, minlength=n)
+    n, target = len(predictions.target), predictions.target
+    counts = np.bincount(predictions.row, minlength=n)
     if target.classes is None:
-        residual = found.look_up(target.y).astype(float) - found.predicted
-        squares = np.bincount(found.row, residual**2, minlength=n) / np.maximum(counts, 1)
+        residual = predictions.look_up(target.y).astype(float) - predictions.predicted
+        squares = np.bincount(predictions.row, residual**2, minlength=n) / np.maximum(counts, 1)
         whole = float(np.mean(squares[counts > 0]))
         wrong = np.sqrt(squares / whole) if whole > 0 else np.zeros(n)
-        means = np.bincount(found.row, found.predicted, minlength=n) / np.maximum(counts, 1)
+        means = np.bincount(predictions.row, predictions.predicted, minlength=n) / np.maximum(
+            counts, 1
+        )
         hard = _sort_worst(wrong, FAR)
         pairs = zip(target.y[hard].astype(float).tolist(), means[hard].tolist(), strict=True)
         truth, taken = np.array([_write_apart(*pair) for pair in pairs], str).reshape(-1, 2).T
         always = len(hard)
-        suspect, unknown = np.full(n, always <= MOST_SUSPECT * n), dict[str, tuple[int, int]]()
+        suspect, unknown = np.full(n, always <= MAX_SUSPECT * n), dict[str, tuple[int, int]]()
     else:
         classes = target.classes
-        missed = found.predicted != found.look_up(target.codes)
-        wrong = np.bincount(found.row, missed, minlength=n) / np.maximum(counts, 1)
+        missed = predictions.predicted != predictions.look_up(target.codes)
+        wrong = np.bincount(predictions.row, missed, minlength=n) / np.maximum(counts, 1)
         hard = _sort_worst(wrong, 0.0)
         place = np.zeros(n, dtype=np.intp)
         place[hard] = np.arange(len(hard)) * len(classes)
-        cell = place[found.row[missed]] + found.predicted[missed].astype(np.intp)
+        cell = place[predictions.row[missed]] + predictions.predicted[missed].astype(np.intp)
         votes = np.bincount(cell, minlength=len(hard) * len(classes)).reshape(-1, len(classes))
-        names = np.array([str(each) for each in classes.tolist()])
+        names = np.array([str(label) for label in classes.tolist()])
         taken, truth = names[votes.argmax(axis=1)], names[target.codes[hard]]
         always = int(np.sum((wrong == 1) & (counts > 0)))
-        suspect, unknown = _judge_labels(found, classes, (wrong == 1) & (counts > 0), missed)
+        suspect, unknown = _judge_labels(predictions, classes, (wrong == 1) & (counts > 0), missed)
     return HardSamples(
         sample=hard,
         name=name_samples(hard, index, n),
@@ -464,16 +466,16 @@ def name_samples(rows: np.ndarray, index: Any, n_samples: int) -> Words:
 
 def _write_apart(value: float, other: float) -> tuple[str, str]:
     """Return two numbers with four digits, or with more if these would be equal."""
-    known = (f"{value:.4g}", f"{other:.4g}")
-    return known if known[0] != known[1] else (f"{value:.9g}", f"{other:.9g}")
+    short = (f"{value:.4g}", f"{other:.4g}")
+    return short if short[0] != short[1] else (f"{value:.9g}", f"{other:.9g}")
 
 
 def _judge_labels(
-    found: Predictions, classes: np.ndarray, always: np.ndarray, missed: np.ndarray
+    predictions: Predictions, classes: np.ndarray, always: np.ndarray, missed: np.ndarray
 ) -> tuple[np.ndarray, dict[str, tuple[int, int]]]:
     """Return the samples that may have a wrong label, and the classes that are mostly missed."""
-    codes = found.target.codes
-    tested = np.bincount(found.row, minlength=len(codes))
+    codes = predictions.target.codes
+    tested = np.bincount(predictions.row, minlength=len(codes))
     always = always & (tested > 1)
     sizes = np.bincount(codes[tested > 0], minlength=len(classes))
     wrong = np.bincount(codes[always], minlength=len(classes))
@@ -482,21 +484,21 @@ def _judge_labels(
     unknown = {name: (n_wrong, size) for name, n_wrong, size in rows if 2 * n_wrong > size}
     suspect = always & (2 * wrong <= sizes)[codes]
     guess = 1 - sizes.max() / sizes.sum()
-    few = suspect.sum() <= MOST_SUSPECT * sizes.sum() and 2 * missed.mean() <= guess
+    few = suspect.sum() <= MAX_SUSPECT * sizes.sum() and 2 * missed.mean() <= guess
     return suspect & few, unknown
 
 
-def make_predictions_frame(found: Predictions) -> DataFrame:
+def make_predictions_frame(predictions: Predictions) -> DataFrame:
     """Return a row for each out-of-fold prediction."""
-    target = found.target
+    target = predictions.target
     columns: dict[str, Any] = {
-        "sample": found.row,
-        "repeat": found.repeat,
-        "fold": found.fold,
-        "truth": target.y[found.row],
-        "prediction": target.decode(found.predicted),
+        "sample": predictions.row,
+        "repeat": predictions.repeat,
+        "fold": predictions.fold,
+        "truth": target.y[predictions.row],
+        "prediction": target.decode(predictions.predicted),
     }
-    scores = found.response
+    scores = predictions.response
     if scores is not None and target.classes is not None:
         if scores.ndim == 1:
             columns["score"] = scores
@@ -508,13 +510,15 @@ def make_predictions_frame(found: Predictions) -> DataFrame:
     return make_frame(columns)
 
 
-def draw_residuals(found: Predictions, ax: Any = None) -> Any:
+def draw_residuals(predictions: Predictions, ax: Any = None) -> Any:
     """Draw the residual of each sample against its mean prediction."""
-    n = len(found.target)
-    counts = np.bincount(found.row, minlength=n)
+    n = len(predictions.target)
+    counts = np.bincount(predictions.row, minlength=n)
     tested = counts > 0
-    means = np.bincount(found.row, found.predicted, minlength=n)[tested] / counts[tested]
-    true = found.target.y[tested].astype(float)
+    means = (
+        np.bincount(predictions.row, predictions.predicted, minlength=n)[tested] / counts[tested]
+    )
+    true = predictions.target.y[tested].astype(float)
     return PredictionErrorDisplay.from_predictions(
         true, means, kind="residual_vs_predicted", ax=ax, subsample=None
     )

@@ -62,11 +62,11 @@ MEANINGS = {
     PERTURBED["cross_validation"]: "interval by refitting under random weights",
     PERTURBED["resubstitution"]: "the same for the training error; requires many samples",
 }
-FEW_PERTURBATIONS = 200
-MOST_CLASSES = 6
+MIN_PERTURBATIONS = 200
+MAX_CLASSES = 6
 """Maximum number of classes of a confusion matrix beside the verdict; larger ones get their own
 table."""
-MOST_METRICS, MOST_ROWS, FIRST_ROWS = 12, 20, 5
+MAX_METRICS, MAX_ROWS, FIRST_ROWS = 12, 20, 5
 """Number of metrics in the text; numbers of settings, samples and features in a page, and shown at
 first."""
 FAULTY = "Because of this problem the interval may miss the true error."
@@ -82,12 +82,12 @@ N_RESAMPLES = 200
 """Resamples for the bands of curves; more would not change the drawing visibly."""
 
 
-def say_metric(name: str, found: Estimate) -> str:
+def write_metric(name: str, estimate: Estimate) -> str:
     """Return a metric with its interval as a heading: The Brier score is 0.13 [0.11, 0.15]."""
-    value, low, high = _sentences.write_with_ends(found, found.value)
+    value, low, high = _sentences.write_with_ends(estimate, estimate.value)
     label = _sentences.name_metric(name).split(",")[0]
     article = "" if label.startswith(("R2", "F1")) else "The "
-    ends = f" [{low}, {high}]" if np.isfinite(found.interval.low) else ", no confidence interval"
+    ends = f" [{low}, {high}]" if np.isfinite(estimate.interval.low) else ", no confidence interval"
     return f"{article}{label} is {value}{ends}"
 
 
@@ -111,7 +111,12 @@ class ScoredReport(Report):
     n_samples: int
     class_sizes: dict[Any, int] | None
 
-    told: ClassVar[Sequence[str]] = ("answer", "n_samples", "class_sizes", "confidence_level")
+    listed_fields: ClassVar[Sequence[str]] = (
+        "answer",
+        "n_samples",
+        "class_sizes",
+        "confidence_level",
+    )
     counted = ""
     """How the confusion matrix counts samples, after a comma."""
     compared, headline_metric = "estimators on the same folds", "error"
@@ -132,8 +137,8 @@ class ScoredReport(Report):
     @property
     def main_metrics(self) -> dict[str, Estimate]:
         """Metrics of all samples, and requested scores, by name."""
-        found = self.metrics.items()
-        return {name: each for name, each in found if each.label is None}
+        metrics = self.metrics.items()
+        return {name: estimate for name, estimate in metrics if estimate.label is None}
 
     @property
     def level(self) -> str:
@@ -153,10 +158,10 @@ class ScoredReport(Report):
         scale = np.sqrt if squared else float
         ends = self.answer.interval.low, self.answer.interval.high
         quantity = _sentences.name_error("squared") if squared else self.answer.name
-        value, low, high = (float(scale(each)) for each in (self.answer.value, *ends))
+        value, low, high = (float(scale(estimate)) for estimate in (self.answer.value, *ends))
         others = {
-            each.method.replace("_", " "): float(scale(each.value))
-            for each in self.listed_estimates
+            estimate.method.replace("_", " "): float(scale(estimate.value))
+            for estimate in self.listed_estimates
         }
         guess, best = None, 0.0
         if rare is not None:
@@ -193,10 +198,10 @@ class ScoredReport(Report):
 
     def _show_metrics(self) -> Section:
         """Return the section with every metric and its interval."""
-        found = self.main_metrics
-        first = next((name for name in HEADLINERS if name in found), None)
+        metrics = self.main_metrics
+        first = next((name for name in HEADLINERS if name in metrics), None)
         return Section(
-            say_metric(first, found[first]) if first else "By other measures",
+            write_metric(first, metrics[first]) if first else "By other measures",
             explains=[self._explain_metrics()],
             tables=[
                 self._tabulate_metrics(),
@@ -208,94 +213,97 @@ class ScoredReport(Report):
 
     def _show_curves(self) -> Section:
         """Return the section with the curves or the residuals."""
-        figures, found = list(self._draw_curves()), self.main_metrics
+        figures, metrics = list(self._draw_curves()), self.main_metrics
         first = next(
-            (n for n in ("roc_auc", "mean_absolute_error", "log_loss") if n in found), None
+            (n for n in ("roc_auc", "mean_absolute_error", "log_loss") if n in metrics), None
         )
-        heading = say_metric(first, found[first]) if first else "Curves"
+        heading = write_metric(first, metrics[first]) if first else "Curves"
         return Section(heading, figures=figures)
 
     def _tabulate_metrics(self) -> Table:
         """Return the metrics of all samples; on a page the area is shown above its curve."""
         rows = [
-            (_sentences.name_metric(name), each.value, each.interval)
-            for name, each in self.main_metrics.items()
+            (_sentences.name_metric(name), estimate.value, estimate.interval)
+            for name, estimate in self.main_metrics.items()
         ]
         head = ["metric on new samples", "estimate", self.level]
         of_two = self.class_sizes is not None and len(self.class_sizes) == 2
-        said = {_sentences.name_metric("roc_auc")} if of_two else ()
-        options: dict[str, Any] = {"said": said, "n_in_text": MOST_METRICS, "left": (0, 2)}
+        stated = {_sentences.name_metric("roc_auc")} if of_two else ()
+        options: dict[str, Any] = {"omitted": stated, "n_in_text": MAX_METRICS, "left": (0, 2)}
         beside = self.class_sizes is None
         return Table("All samples.", head, rows, beside=beside, **options)
 
     def _tabulate_classes(self) -> list[Table]:
         """Yield a table of the metrics of each class, if there are any."""
         by_class: dict[str, dict[str, Estimate]] = {}
-        for each in self.metrics.values():
-            label = each.label
+        for estimate in self.metrics.values():
+            label = estimate.label
             if label is not None:
-                by_class.setdefault(label, {})[each.metric] = each
-        names = list(dict.fromkeys(name for found in by_class.values() for name in found))
+                by_class.setdefault(label, {})[estimate.metric] = estimate
+        names = list(dict.fromkeys(name for estimates in by_class.values() for name in estimates))
         rows = [
-            (label, *(_write_shortly(found[name]) if name in found else "" for name in names))
-            for label, found in by_class.items()
+            (
+                label,
+                *(_write_shortly(estimates[name]) if name in estimates else "" for name in names),
+            )
+            for label, estimates in by_class.items()
         ]
         head = ["class", *map(_sentences.name_metric, names)]
-        made = Table("By class.", head, rows, n_on_page=MOST_CLASSES, n_in_text=0)
+        made = Table("By class.", head, rows, n_on_page=MAX_CLASSES, n_in_text=0)
         return [made] if rows else []
 
     def _tabulate_confusion(self) -> list[Table]:
         """Yield the confusion matrix: counts, and row shares with their intervals."""
-        found = self.confusion
-        if found is None:
+        confusion = self.confusion
+        if confusion is None:
             return []
         rows = [
-            (label, *(found.write_cell(k, j) for j in range(len(found.labels))))
-            for k, label in enumerate(found.labels)
+            (label, *(confusion.write_cell(k, j) for j in range(len(confusion.labels))))
+            for k, label in enumerate(confusion.labels)
         ]
         caption = (
             f"True classes (rows) and predicted classes (columns){self.counted}; share of the "
             f"row, {self.level}."
         )
-        beside = len(found.labels) <= MOST_CLASSES
-        return [Table(caption, name_columns(found.labels), rows, beside=beside, n_in_text=0)]
+        beside = len(confusion.labels) <= MAX_CLASSES
+        return [Table(caption, name_columns(confusion.labels), rows, beside=beside, n_in_text=0)]
 
     def _draw_curves(self) -> Iterator[Figure]:
         """Yield the ROC, precision-recall and calibration curves, or the residuals."""
-        found, classes = self.out_of_fold, self.out_of_fold.target.classes
+        predictions, classes = self.out_of_fold, self.out_of_fold.target.classes
         if classes is None:
             yield Figure(
-                partial(draw_residuals, found),
+                partial(draw_residuals, predictions),
                 f"Residuals: {self.residuals} No pattern is best.",
                 label="Residuals by prediction.",
                 height=3.0,
             )
-        if classes is None or found.class_scores is None:
+        if classes is None or predictions.class_scores is None:
             return
         if len(classes) > 2:
             yield from self._draw_curves_of_many(classes)
             return
-        one = found.repeat == 0  # a band counts each sample once
+        one = predictions.repeat == 0  # a band counts each sample once
         options: dict[str, Any] = {"pos_label": classes[1]}
         options["confidence_level"] = self.confidence_level
-        if np.ptp(found.weight):
-            options["sample_weight"] = found.weight[found.row[one]]
+        if np.ptp(predictions.weight):
+            options["sample_weight"] = predictions.weight[predictions.row[one]]
         banded = options | {"n_resamples": N_RESAMPLES, "random_state": 0, "label": self.scored}
-        banded["groups"] = None if found.group is None else found.group[one]
-        true = found.target.y[found.row[one]]
+        banded["groups"] = None if predictions.group is None else predictions.group[one]
+        true = predictions.target.y[predictions.row[one]]
         for display, name in (
             (RocCurveDisplay, "ROC"),
             (PrecisionRecallDisplay, "Precision-recall"),
         ):
-            scores = found.class_scores[one, 1]
+            scores = predictions.class_scores[one, 1]
             yield Figure(
                 partial(display.from_predictions, true, scores, **banded),
                 self._describe_curve(name),
                 label=f"{name} curve with its band.",
                 height=3.6,
             )
-        if found.probabilities is not None:
-            probabilities = found.probabilities[one, 1]
+        if predictions.probabilities is not None:
+            probabilities = predictions.probabilities[one, 1]
             yield Figure(
                 partial(CalibrationDisplay.from_predictions, true, probabilities, **options),
                 "Calibration: observed frequency at each predicted probability.",
@@ -322,31 +330,34 @@ class ScoredReport(Report):
             head[2], last, write = "predicted", "usual residual", "{:.1f} times".format
         rows = [
             (row["name"], row["truth"], row["prediction"], *([write(row["wrong"])] if last else []))
-            for row in self.hard_samples.to_records()[:MOST_ROWS]
+            for row in self.hard_samples.to_records()[:MAX_ROWS]
         ]
         head += [last] if last else []
         return Table(caption, head, rows, n_on_page=FIRST_ROWS, n_in_text=0)
 
     def _show_subgroups(self) -> Section:
         """Return the section of the error in each subgroup."""
-        found = self.subgroups
-        results = {"subgroups": found, "largest_difference": found and found.largest_difference}
-        if found is None:
+        estimates = self.subgroups
+        results = {
+            "subgroups": estimates,
+            "largest_difference": estimates and estimates.largest_difference,
+        }
+        if estimates is None:
             return Section("By subgroup", results=results)
-        differ, largest = "may be the same in all", found.largest_difference
+        differ, largest = "may be the same in all", estimates.largest_difference
         if largest and (largest.interval.low > 0 or largest.interval.high < 0):
             differ = "differs between"
         rows = [
-            (str(name), f"{each.n_samples}", each.value, each.interval)
-            for name, each in found.items()
+            (str(name), f"{estimate.n_samples}", estimate.value, estimate.interval)
+            for name, estimate in estimates.items()
         ]
         return Section(
             f"The {self.answer.name} {differ} subgroups",
-            sentences=[describe_difference(found.largest_difference)],
+            sentences=[describe_difference(estimates.largest_difference)],
             tables=[
                 Table(
                     "Error by subgroup.",
-                    ["subgroup", "samples", next(iter(found.values())).name, self.level],
+                    ["subgroup", "samples", next(iter(estimates.values())).name, self.level],
                     rows,
                     left=(0, 3),
                 )
@@ -439,7 +450,14 @@ class EvaluationReport(ScoredReport):
 
     title = "Evaluation report"
     main_part, row_name = "estimates", "method"
-    told = (*ScoredReport.told, "estimator", "n_features", "feature_names", "rare", "unanswered")
+    listed_fields = (
+        *ScoredReport.listed_fields,
+        "estimator",
+        "n_features",
+        "feature_names",
+        "rare",
+        "unanswered",
+    )
     counted = ", on average over the repeats"
     residuals = "true value minus mean out-of-fold prediction of each sample."
 
@@ -452,18 +470,20 @@ class EvaluationReport(ScoredReport):
     def basis(self) -> list[str]:
         """Describe the target of the main interval, how it was computed, and its measured
         coverage."""
-        found = self.out_of_fold
-        weighted, shares = bool(np.ptp(found.weight)), found.probabilities
+        predictions = self.out_of_fold
+        weighted, shares = bool(np.ptp(predictions.weight)), predictions.probabilities
         certain = shares is not None and not np.all(shares)
-        target = found.target.y.astype(float) if found.target.classes is None else None
-        told = write_coverage(self.answer, self.class_sizes, found.cases, weighted, certain, target)
-        return [*told[:1], FAULTY] if told and list_grave(self.warnings) else told
+        target = predictions.target.y.astype(float) if predictions.target.classes is None else None
+        coverage = write_coverage(
+            self.answer, self.class_sizes, predictions.cases, weighted, certain, target
+        )
+        return [*coverage[:1], FAULTY] if coverage and list_grave(self.warnings) else coverage
 
     @property
     def headline(self) -> str:
         """Return the error with its interval and baseline, or the reason not to quote it."""
         return _sentences.write_headline(
-            _sentences.say_error(self.answer),
+            _sentences.write_answer(self.answer),
             self.answer.loss,
             warnings=self.warnings,
             guess=self.guess,
@@ -523,13 +543,13 @@ class EvaluationReport(ScoredReport):
     def _show_tuning(self) -> Section:
         """Yield the section of the hyperparameter search: its best score, and the selected
         settings."""
-        found = self.tuning
-        if found is None:
+        bias = self.tuning
+        if bias is None:
             return Section("Tuning", results={"tuning": None})
-        shown = "is optimistic" if found.interval.low > 0 else "is not significantly optimistic"
+        shown = "is optimistic" if bias.interval.low > 0 else "is not significantly optimistic"
         heading = f"The best score of the search {shown}"
-        counts = found.counts
-        chosen = zip(found.settings[:MOST_ROWS], counts, strict=False)
+        counts = bias.counts
+        chosen = zip(bias.settings[:MAX_ROWS], counts, strict=False)
         rows = [
             (
                 ", ".join(f"{name}={value!r}" for name, value in setting.items()),
@@ -540,9 +560,9 @@ class EvaluationReport(ScoredReport):
         caption = "Hyperparameters selected by the searches."
         return Section(
             heading,
-            sentences=[_sentences.write_tuning(found)],
+            sentences=[_sentences.write_tuning(bias)],
             tables=[Table(caption, ["setting", "chosen"], rows, n_on_page=FIRST_ROWS, n_in_text=0)],
-            results={"tuning": found},
+            results={"tuning": bias},
         )
 
     def _show_hard_samples(self) -> Section:
@@ -568,7 +588,7 @@ class EvaluationReport(ScoredReport):
         """All estimates by name, the answer first, perturbation last."""
         named = [(f"answer, {self.answer.method}", self.answer)]
         named += [(estimate.method, estimate) for estimate in self.estimates]
-        return named + [(PERTURBED[each.statistic], each) for each in self.perturbation or ()]
+        return named + [(PERTURBED[one.statistic], one) for one in self.perturbation or ()]
 
     def plot(self, ax: Any = None) -> EstimatesDisplay:
         """Draw every estimate of the error, the answer first; requires matplotlib.
@@ -601,12 +621,12 @@ class EvaluationReport(ScoredReport):
         rows = [
             (
                 name,
-                each.value,
-                write_spread(each.standard_error),
-                each.interval,
-                each.interval.method,
+                estimate.value,
+                write_spread(estimate.standard_error),
+                estimate.interval,
+                estimate.interval.method,
             )
-            for name, each in named
+            for name, estimate in named
         ]
         table = Table(
             "The same as a table.",
@@ -624,11 +644,13 @@ class EvaluationReport(ScoredReport):
         if self.omitted:
             sentences.append(_sentences.write_omitted(self.omitted))
         loss = self.answer.loss
-        values = [each.value for _, each in named]
-        least, most = (_sentences.write_amount(each, loss) for each in (min(values), max(values)))
-        told = f"from {least} to {most}" if least != most else f"all {least}"
+        values = [estimate.value for _, estimate in named]
+        least, most = (
+            _sentences.write_amount(number, loss) for number in (min(values), max(values))
+        )
+        values_text = f"from {least} to {most}" if least != most else f"all {least}"
         return Section(
-            f"{len(named)} estimates of one error, {told}",
+            f"{len(named)} estimates of one error, {values_text}",
             sentences=sentences,
             figures=[figure],
             tables=[table],
@@ -641,8 +663,8 @@ class EvaluationReport(ScoredReport):
 
     def _show_perturbation(self) -> Section:
         """Yield the section of the intervals of a linear support vector machine."""
-        found = self.perturbation or ()
-        if not found:
+        intervals = self.perturbation or ()
+        if not intervals:
             return Section("Perturbation", results={"perturbation": self.perturbation})
         figures = [
             Figure(
@@ -651,26 +673,26 @@ class EvaluationReport(ScoredReport):
                 label="Histogram of the error of the support vector machine under random weights.",
                 height=3.2,
             )
-            for result in found
+            for result in intervals
         ]
-        n = len(found[0].replicates)
-        told = (
+        n = len(intervals[0].replicates)
+        text = (
             f"{n} refits with random sample weights. The histogram shows the cross-validated "
             "error plus the change of the weighted mean loss (W*/√n in the paper), on the "
             "left for held-out samples, on the right for training samples. Its spread "
             "estimates how much the error would vary with other samples, and gives the "
             "interval."
         )
-        if n < FEW_PERTURBATIONS:
-            told += f" {n} refits are few, so the histogram and the interval are rough."
-        ends = [100 * end for end in (found[0].interval.low, found[0].interval.high)]
+        if n < MIN_PERTURBATIONS:
+            text += f" {n} refits are few, so the histogram and the interval are rough."
+        ends = [100 * end for end in (intervals[0].interval.low, intervals[0].interval.high)]
         return Section(
             f"Perturbation interval of the support vector machine: {ends[0]:.1f} to "
             f"{ends[1]:.1f} %",
-            sentences=[_sentences.write_perturbation(found[1])],
-            explains=[told],
+            sentences=[_sentences.write_perturbation(intervals[1])],
+            explains=[text],
             figures=figures,
-            results={"perturbation": found},
+            results={"perturbation": intervals},
         )
 
     def _show_permutation(self) -> Section:
@@ -688,17 +710,18 @@ class EvaluationReport(ScoredReport):
             label="Histogram of the scores on shuffled labels, with the score on the true labels.",
             height=2.8,
         )
-        known = test.confidence_interval()
-        told = [
+        interval = test.confidence_interval()
+        sentences = [
             "Monte Carlo error: with infinitely many permutations, P would be between "
-            f"{known.low:.2g} and {known.high:.2g} ({100 * known.confidence_level:g} % CI)."
+            f"{interval.low:.2g} and {interval.high:.2g} "
+            f"({100 * interval.confidence_level:g} % CI)."
         ]
         if self.guess is not None and self.guess.better != (test.pvalue <= ALPHA):
-            told.append(ASKED)
+            sentences.append(ASKED)
         return Section(
             heading,
             sentences=[_sentences.write_permutation(test)],
-            explains=told,
+            explains=sentences,
             figures=[figure],
             results={"permutation": test},
         )
@@ -728,10 +751,10 @@ class EvaluationReport(ScoredReport):
             draw: Any = SelectionFrequencyDisplay.from_result
             figures.append(
                 Figure(
-                    partial(draw, stability, feature_names=self.candidate_names, n_top=MOST_ROWS),
+                    partial(draw, stability, feature_names=self.candidate_names, n_top=MAX_ROWS),
                     "Selection frequency of each feature.",
                     label="Selection frequency of each feature over the folds.",
-                    height=0.8 + 0.22 * min(MOST_ROWS, stability.selected_ever),
+                    height=0.8 + 0.22 * min(MAX_ROWS, stability.selected_ever),
                 )
             )
         sentences = _sentences.write_selection(bias, stability)
@@ -765,8 +788,8 @@ class EvaluationReport(ScoredReport):
         return self.predictions if part == "predictions" else super().to_frame(part)
 
 
-def _write_shortly(each: Estimate) -> str:
+def _write_shortly(estimate: Estimate) -> str:
     """Return an estimate with its interval on the next line."""
-    if np.isnan(each.interval.low):
-        return write_number(each.value)
-    return f"{each.value:.3f}\n{each.interval.low:.3f}–{each.interval.high:.3f}"
+    if np.isnan(estimate.interval.low):
+        return write_number(estimate.value)
+    return f"{estimate.value:.3f}\n{estimate.interval.low:.3f}–{estimate.interval.high:.3f}"

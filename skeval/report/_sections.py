@@ -20,17 +20,17 @@ from typing import Any, ClassVar
 import numpy as np
 
 from skeval._inference.estimate import ConfidenceInterval
-from skeval.report._exports import list_tripod, tell_methods, write_card
+from skeval.report._exports import list_tripod, write_card, write_methods
 from skeval.report._page import check_extra, draw_line, draw_svg, load_template
 from skeval.utils import _text
 from skeval.utils._checks import check_option
 from skeval.utils._text import DataFrame
 
-FEW = 5
+MAX_LISTED = 5
 """Maximum number of items in a list before "and N more"."""
 
 
-def list_few(texts: Sequence[str], n_shown: int = FEW) -> str:
+def list_few(texts: Sequence[str], n_shown: int = MAX_LISTED) -> str:
     """Return the first of some texts, and the number of the others."""
     more = [f"and {len(texts) - n_shown} more"] if len(texts) > n_shown else []
     return ", ".join([*texts[:n_shown], *more])
@@ -75,7 +75,7 @@ def list_grave(warnings: Iterable[Caution]) -> list[str]:
     return list(dict.fromkeys(one.headline for one in warnings if one.headline))
 
 
-def tell_gravest(grave: list[str]) -> str:
+def write_gravest(grave: list[str]) -> str:
     """Return the first grave warning, and the number of the others."""
     more = f", and {_text.count(len(grave) - 1, 'more serious problem')}" if len(grave) > 1 else ""
     return f"{grave[0]}{more}"
@@ -137,8 +137,8 @@ class Table:
 
     A page shows the note of a header, prints the `quoted` rows in bold and the `muted` rows in
     gray, places tables that are `beside` next to the verdict if there is room, folds rows after
-    the first `n_on_page`, and omits rows that its headings have `said`. Text shows the first
-    `n_in_text` rows, and aligns the columns numbered in `left` to the left.
+    the first `n_on_page`, and leaves out the `omitted` rows, which headings state. Text shows the
+    first `n_in_text` rows, and aligns the columns numbered in `left` to the left.
     """
 
     caption: str
@@ -149,14 +149,14 @@ class Table:
     muted: Collection[str] = ()
     beside: bool = False
     n_on_page: int | None = None
-    said: Collection[str] = ()
+    omitted: Collection[str] = ()
     n_in_text: int | None = None
     left: Collection[int] = (0,)
 
     @property
     def cells(self) -> list[list[str]]:
         """The rows as shown on a page."""
-        rows = [row for row in self.rows if row[0] not in self.said]
+        rows = [row for row in self.rows if row[0] not in self.omitted]
         return [[_write_cell(cell, _text.write_range) for cell in row] for row in rows]
 
     @property
@@ -249,7 +249,7 @@ class Report:
     """Default heading of the page."""
     before = "Before you quote a number"
     """Heading of the warnings."""
-    told: ClassVar[Sequence[str]] = ()
+    listed_fields: ClassVar[Sequence[str]] = ()
     """Attributes that `to_dict` returns before the results of the sections."""
 
     @property
@@ -285,7 +285,7 @@ class Report:
     @property
     def about(self) -> dict[str, Any]:
         """The first entries of `to_dict`, before the results of the sections."""
-        return {name: getattr(self, name) for name in self.told}
+        return {name: getattr(self, name) for name in self.listed_fields}
 
     def _make_sections(self) -> Iterator[Section]:
         """Yield the sections between the warnings and how to reproduce the report."""
@@ -305,7 +305,7 @@ class Report:
             *self._make_sections(),
         ]
 
-    def _tell_how_to_repeat(self, command: str | None) -> Section:
+    def _show_reproduction(self, command: str | None) -> Section:
         """Return the program or command line to reproduce the report, the date and the versions."""
         sentence = f"Created on {self.date}. The same data and versions give the same numbers"
         if self.settings.get("budget", "None") != "None":
@@ -332,11 +332,11 @@ class Report:
         -------
         dict
         """
-        found = {"verdict": self.verdict, **self.about, "seed": self.seed}
-        found |= {"settings": self.settings, "versions": self.versions}
+        entries = {"verdict": self.verdict, **self.about, "seed": self.seed}
+        entries |= {"settings": self.settings, "versions": self.versions}
         for section in self.sections:
-            found |= section.results
-        return {name: _make_plain(value) for name, value in found.items()}
+            entries |= section.results
+        return {name: _make_plain(value) for name, value in entries.items()}
 
     def to_frame(self, part: str | None = None) -> DataFrame:
         """Return the results of one name as a data frame; requires pandas.
@@ -360,15 +360,15 @@ class Report:
         """
         if part == "tripod" and hasattr(self, "main_metrics"):
             return list_tripod(self)
-        known = {name: value for one in self.sections for name, value in one.results.items()}
-        part = check_option("part", self.main_part if part is None else part, tuple(known))
-        found = known[part]
-        if found is None:
+        results = {name: value for one in self.sections for name, value in one.results.items()}
+        part = check_option("part", self.main_part if part is None else part, tuple(results))
+        result = results[part]
+        if result is None:
             raise ValueError(f"part must be one that the report has; there is no {part!r}.")
-        if hasattr(found, "to_frame"):
-            frame: DataFrame = found.to_frame()
+        if hasattr(result, "to_frame"):
+            frame: DataFrame = result.to_frame()
             return frame
-        rows = _make_plain(found)
+        rows = _make_plain(result)
         frame = _text.make_frame(rows if isinstance(rows, list) else [rows])
         return frame.set_index(self.row_name) if part == self.main_part else frame
 
@@ -438,7 +438,7 @@ class Report:
         TypeError
             If no predictions were scored, as in reports of clusterings.
         """
-        return tell_methods(self.scored_reports)
+        return write_methods(self.scored_reports)
 
     main_part, row_name = "", ""
     """Default part of `to_frame`, and the name of its index."""
@@ -511,7 +511,7 @@ class Report:
         check_extra()
         first, *others = self.sections
         noted = [Section("Notes on the data and on the run", items=notes)] if notes else []
-        sections = [*noted, *others, self._tell_how_to_repeat(command)]
+        sections = [*noted, *others, self._show_reproduction(command)]
         beside = [table for section in sections for table in section.tables if table.beside]
         sections = [section for section in sections if not section.is_empty]
         shown = {"title": title or self.title, "report": self, "before": first}
@@ -537,7 +537,7 @@ class ReportsByName(Report, Mapping):
     reports: dict[str, Any]
 
     row_name = "name"
-    told = ("reports",)
+    listed_fields = ("reports",)
 
     def __getitem__(self, name: str) -> Any:
         """Return the report of this name."""
@@ -567,9 +567,9 @@ def _make_plain(value: Any) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         return asdict(value)
     if isinstance(value, Mapping):
-        return {str(name): _make_plain(each) for name, each in value.items()}
+        return {str(name): _make_plain(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_make_plain(each) for each in value]
+        return [_make_plain(item) for item in value]
     return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
 
 

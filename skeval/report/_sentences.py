@@ -27,16 +27,16 @@ from skeval._inference.estimate import (
     PerturbationEstimate,
 )
 from skeval._inference.intervals import normal_quantile
-from skeval._inference.paired import LARGEST_LEVEL
+from skeval._inference.paired import MAX_LEVEL
 from skeval._resampling.predictions import Predictions
 from skeval.feature_selection import SelectionBias, SelectionStability
 from skeval.metrics._regression import LOSSES, PROBABILITY_LOSSES
 from skeval.metrics._table import REPORTED
 from skeval.model_selection._fold_metrics import summarize_losses
 from skeval.model_selection._tuning import TuningOptimism
-from skeval.report._exports import say_exchange
+from skeval.report._exports import describe_exchange
 from skeval.report._predictions import HardSamples
-from skeval.report._sections import Caution, forbid_quoting, list_few, list_grave, tell_gravest
+from skeval.report._sections import Caution, forbid_quoting, list_few, list_grave, write_gravest
 from skeval.utils._text import count, mean_loss_name, name_label, write_estimate, write_number
 
 ALPHA = 0.05
@@ -44,7 +44,7 @@ ALPHA = 0.05
 RARE, UNEQUAL = 0.2, 0.5
 """A class is rare if it has less than a fifth of the samples and less than half of the largest
 class."""
-FEW, FEW_SAMPLES = 3, 5
+MAX_LISTED, MAX_SAMPLES_LISTED = 3, 5
 """Maximum number of classes, and of samples, in a sentence."""
 
 
@@ -128,7 +128,7 @@ class RareClass:
 
 
 def find_guess(
-    found: Predictions, loss: str, earlier: Iterable[tuple[str, np.ndarray]] = ()
+    predictions: Predictions, loss: str, earlier: Iterable[tuple[str, np.ndarray]] = ()
 ) -> Guess | None:
     """Return the best baseline prediction for the tested samples.
 
@@ -137,37 +137,42 @@ def find_guess(
     `earlier` baseline has a name and, for each prediction, the row of the target to predict; it is
     used if it is better. Custom losses have no baseline.
     """
-    weight, codes = found.look_up(found.weight), found.look_up(found.target.codes)
-    if loss == "zero_one" and found.target.classes is not None:
+    weight, codes = (
+        predictions.look_up(predictions.weight),
+        predictions.look_up(predictions.target.codes),
+    )
+    if loss == "zero_one" and predictions.target.classes is not None:
         largest = int(np.bincount(codes, weight).argmax())
-        answer, targets = name_label(found.target.classes[largest]), found.target.codes
+        answer, targets = name_label(predictions.target.classes[largest]), predictions.target.codes
         losses = LOSSES[loss](codes, largest)
-    elif loss in ("squared", "absolute") and np.ndim(found.target.y) == 1:
-        targets = np.asarray(found.target.y, dtype=float)
-        tested = found.look_up(targets)
+    elif loss in ("squared", "absolute") and np.ndim(predictions.target.y) == 1:
+        targets = np.asarray(predictions.target.y, dtype=float)
+        tested = predictions.look_up(targets)
         answer, centre = "the mean", float(np.average(tested, weights=weight))
         if loss == "absolute":
             answer, centre = "the median", _find_median(tested, weight)
         losses = LOSSES[loss](tested, centre)
-    elif loss in PROBABILITY_LOSSES and found.target.classes is not None:
-        shares = np.bincount(codes, weight, minlength=len(found.target.classes))
+    elif loss in PROBABILITY_LOSSES and predictions.target.classes is not None:
+        shares = np.bincount(codes, weight, minlength=len(predictions.target.classes))
         answer, earlier = "the class frequencies", ()
         always = np.tile(shares / shares.sum(), (len(shares), 1))
         losses = PROBABILITY_LOSSES[loss](np.arange(len(shares)), always)[codes]
     else:
         return None
     guesses = [(answer, losses, Guess.verb)]
-    for said, before in earlier:
-        guesses.append((said, LOSSES[loss](found.look_up(targets), targets[before]), "predicting"))
-    return make_guess(found, *min(guesses, key=lambda each: float(weight @ each[1])))
+    for name, before in earlier:
+        guesses.append(
+            (name, LOSSES[loss](predictions.look_up(targets), targets[before]), "predicting")
+        )
+    return make_guess(predictions, *min(guesses, key=lambda guess: float(weight @ guess[1])))
 
 
 def make_guess(
-    found: Predictions, answer: str, losses: np.ndarray, verb: str = Guess.verb
+    predictions: Predictions, answer: str, losses: np.ndarray, verb: str = Guess.verb
 ) -> Guess:
     """Return the baseline with these losses, compared with the predictions."""
-    error = float(np.average(losses, weights=found.look_up(found.weight)))
-    difference, spread, degrees = summarize_losses(found, found.loss - losses)
+    error = float(np.average(losses, weights=predictions.look_up(predictions.weight)))
+    difference, spread, degrees = summarize_losses(predictions, predictions.loss - losses)
     reach = float(stats.t.isf(ALPHA / 2, degrees)) * spread
     return Guess(answer, error, difference, difference - reach, difference + reach, verb)
 
@@ -203,12 +208,12 @@ def find_rare_class(
     return None
 
 
-def find_unanswered(found: Predictions) -> tuple[str, ...]:
+def find_unanswered(predictions: Predictions) -> tuple[str, ...]:
     """Return the classes that are never predicted in any repeat."""
-    classes = found.target.classes
+    classes = predictions.target.classes
     if classes is None:
         return ()
-    times = np.bincount(found.predicted.astype(np.intp, copy=False), minlength=len(classes))
+    times = np.bincount(predictions.predicted.astype(np.intp, copy=False), minlength=len(classes))
     return tuple(name_label(classes[code]) for code in np.flatnonzero(times == 0))
 
 
@@ -239,8 +244,8 @@ def write_headline(
     """
     if grave := list_grave(warnings):
         quoted = amount.removeprefix("Estimated ").replace(" on new samples:", " of")
-        return f"Do not quote the {quoted}: {tell_gravest(grave)}."
-    never = f", and it never predicts {list_few(unanswered, FEW)}" if unanswered else ""
+        return f"Do not quote the {quoted}: {write_gravest(grave)}."
+    never = f", and it never predicts {list_few(unanswered, MAX_LISTED)}" if unanswered else ""
     read, counted = _read_permutation(permutation)
     if rare is not None:
         ends = f" (95 % CI {rare.low:.2f} to {rare.high:.2f})" * bool(np.isfinite(rare.low))
@@ -273,13 +278,13 @@ def write_error(
 ) -> str:
     """Return the error with its baseline, as sentences; squared errors by their root."""
     loss = quoted.loss
-    sentences = [say_error(quoted) + (f"; R2 {explained:.2f}" if explained is not None else "")]
+    sentences = [write_answer(quoted) + (f"; R2 {explained:.2f}" if explained is not None else "")]
     if guess is not None:
         start = str(guess)
         amount = write_amount(guess.error, loss)
         sentences.append(f"{start[0].upper()}{start[1:]} gives {amount}")
     if unanswered:
-        sentences.append(f"The model never predicts {list_few(unanswered, FEW)}")
+        sentences.append(f"The model never predicts {list_few(unanswered, MAX_LISTED)}")
     if selection_bias and _is_above_zero(selection_bias):
         claimed = write_amount(selection_bias.cv1_error, "zero_one")
         sentences.append(f"Selecting features on all samples would have given {claimed}")
@@ -293,7 +298,7 @@ NO_INTERVAL: dict[str, str] = {
 }
 
 
-def say_error(quoted: ErrorEstimate) -> str:
+def write_answer(quoted: ErrorEstimate) -> str:
     """Return the error with its interval, as the start of a sentence."""
     interval, loss = quoted.interval, quoted.loss
     amount = write_amount(quoted.value, loss)
@@ -323,10 +328,10 @@ def write_amount(value: float, loss: str) -> str:
     return f"{100 * value:.2g} %" if 0 < value < 0.0005 else f"{100 * value:.1f} %"
 
 
-def write_with_ends(found: Estimate, *values: float) -> list[str]:
+def write_with_ends(estimate: Estimate, *values: float) -> list[str]:
     """Return values and the ends of an interval as text, with the digits that its width
     supports."""
-    low, high = found.interval.low, found.interval.high
+    low, high = estimate.interval.low, estimate.interval.high
     return [write_estimate(value, (high - low) / 4) for value in (*values, low, high)]
 
 
@@ -403,8 +408,8 @@ def _read_permutation(test: PermutationTest | None) -> tuple[str, str]:
 def write_guess(guess: Guess, loss: str) -> str:
     """Compare the error with that of the baseline."""
     form = ".4f" if loss == "zero_one" else ".4g"
-    said = str(guess)
-    start = f"{said[0].upper()}{said[1:]} has {mean_loss_name(loss)} {guess.error:{form}}"
+    name = str(guess)
+    start = f"{name[0].upper()}{name[1:]} has {mean_loss_name(loss)} {guess.error:{form}}"
     if not (np.isfinite(guess.low) and guess.low < guess.high):
         too = ", the same as the model" if guess.low == guess.high == 0 else ""
         return f"{start} on the same samples{too}."
@@ -433,8 +438,8 @@ def write_given_folds(n_units: int) -> str:
 
 def write_omitted(omitted: Mapping[str, str]) -> str:
     """List the estimates that were not run, with reasons."""
-    told = "; ".join(f"{name} ({why})" for name, why in omitted.items())
-    return f"Not run: {told}. Use include='all' or their names to run them."
+    parts = "; ".join(f"{name} ({why})" for name, why in omitted.items())
+    return f"Not run: {parts}. Use include='all' or their names to run them."
 
 
 def write_interruption(where: str) -> str:
@@ -446,14 +451,14 @@ def write_interruption(where: str) -> str:
 
 def write_permutation(test: PermutationTest) -> str:
     """Return the result of the permutation test, and what was permuted within groups."""
-    found = (
+    result = (
         f"P = {test.pvalue:.4g}: {test.n_exceedances} of "
         f"{count(test.n_resamples, 'run')} of the whole procedure on shuffled labels scored at "
         "least as well as on the true labels."
     )
     if not test.exchanged:
-        return found
-    return f"{found} {say_exchange(test)}"
+        return result
+    return f"{result} {describe_exchange(test)}"
 
 
 def write_selection(bias: SelectionBias, stability: SelectionStability | None) -> list[str]:
@@ -495,25 +500,25 @@ def _write_bias(bias: SelectionBias) -> str:
     )
 
 
-def _is_above_zero(found: Estimate) -> bool:
+def _is_above_zero(estimate: Estimate) -> bool:
     """Whether a value is significantly above 0, at 95 % or more."""
-    level = max(found.confidence_level, 1 - LARGEST_LEVEL)
-    if np.isnan(found.interval.low):
+    level = max(estimate.confidence_level, 1 - MAX_LEVEL)
+    if np.isnan(estimate.interval.low):
         return False
-    return found.confidence_interval(level).low > 0
+    return estimate.confidence_interval(level).low > 0
 
 
-def write_tuning(found: TuningOptimism) -> str:
+def write_tuning(bias: TuningOptimism) -> str:
     """Return the optimism of the best scores of the searches."""
-    scores = found.inner_score, found.nested_score
-    inner, nested, optimism, low, high = write_with_ends(found, *scores, found.value)
-    if np.isnan(found.interval.low):
+    scores = bias.inner_score, bias.nested_score
+    inner, nested, optimism, low, high = write_with_ends(bias, *scores, bias.value)
+    if np.isnan(bias.interval.low):
         shown = "the difference does not vary, so its significance is unknown"
     else:
         shown = "the optimism is not significant"
-        if _is_above_zero(found):
+        if _is_above_zero(bias):
             shown = "the best score is optimistic, as the best of many is"
-        level = f"{100 * found.confidence_level:g} % CI"
+        level = f"{100 * bias.confidence_level:g} % CI"
         shown += f" (difference {optimism}, {level} {low} to {high})"
     return (
         f"The best score of the hyperparameter search is {inner} on average, and the score of its "
@@ -548,9 +553,13 @@ def write_hard_samples(hard: HardSamples, numbers: bool) -> list[str]:
         return sentences
     listed = ", ".join(
         f"{hard.name[k]} ({hard.truth[k]}, predicted as {hard.prediction[k]})"
-        for k in suspects[:FEW_SAMPLES]
+        for k in suspects[:MAX_SAMPLES_LISTED]
     )
-    more = f" and {len(suspects) - FEW_SAMPLES} more" if len(suspects) > FEW_SAMPLES else ""
+    more = (
+        f" and {len(suspects) - MAX_SAMPLES_LISTED} more"
+        if len(suspects) > MAX_SAMPLES_LISTED
+        else ""
+    )
     subject = "1 sample" if len(suspects) == 1 else f"{len(suspects)} samples"
     verb, them = ("is", "it") if len(suspects) == 1 else ("are", "them")
     if numbers:
@@ -577,16 +586,16 @@ def write_warnings(estimates: Iterable[Estimate], answer: Estimate | None = None
     if not {"cross_validation", "resubstitution"} <= named.keys():  # an interrupt came before them
         return []
     cross_validation = named["cross_validation"]
-    found = [
+    results = [
         _warn_of_overfitting(named["resubstitution"], cross_validation),
         _warn_of_632(named, cross_validation),
         _warn_of_disagreement(cross_validation, named.get("holdout")),
     ]
     if answer is not None:
-        found.append(_warn_of_two_answers(answer, named))
+        results.append(_warn_of_two_answers(answer, named))
     if cross_validation.loss == "zero_one":
-        found.append(_warn_of_wide_interval(cross_validation))
-    return [sentence for sentence in found if sentence]
+        results.append(_warn_of_wide_interval(cross_validation))
+    return [sentence for sentence in results if sentence]
 
 
 def _warn_of_two_answers(answer: Estimate, named: dict[str, Estimate]) -> Caution | None:
@@ -673,8 +682,8 @@ def _spread(estimate: Estimate) -> float:
     If the interval is undefined it is nan, so that no comparison is true.
     """
     form = next(name for name in estimate.interval_methods if name != "inflated")
-    found = estimate.confidence_interval(method=form)
-    return (found.high - found.low) / 2 / normal_quantile(found.confidence_level)
+    interval = estimate.confidence_interval(method=form)
+    return (interval.high - interval.low) / 2 / normal_quantile(interval.confidence_level)
 
 
 def _write_error(estimate: Estimate) -> str:

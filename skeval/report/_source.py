@@ -24,8 +24,8 @@ from skeval._version import __version__
 from skeval.utils._checks import naming
 
 PLAIN = (type(None), bool, int, float, complex, str, bytes, range)
-WIDTH, LONGEST_NAME = 80, 60
-LONGEST_LIST, LONGEST_ARRAY = 50, 10
+WIDTH, MAX_NAME = 80, 60
+MAX_LIST, MAX_ARRAY = 50, 10
 BRACKETS = {list: ("[", "]"), tuple: ("(", ")"), set: ("{", "}")}
 
 
@@ -64,8 +64,8 @@ class SourceWriter:
     @property
     def imports(self) -> list[str]:
         """Import statements for the names in the text."""
-        found = [f"from {module} import {name}" for name, module in self._modules.items()]
-        return sorted(found, key=lambda line: line.split()[1:])
+        statements = [f"from {module} import {name}" for name, module in self._modules.items()]
+        return sorted(statements, key=lambda line: line.split()[1:])
 
     def write(self, value: Any, name: str) -> str:
         """Return the source text of the value of an argument."""
@@ -73,10 +73,10 @@ class SourceWriter:
             value = value.item()
         if type(value) in PLAIN:
             return _write_plain(value)
-        if type(value) in BRACKETS and len(value) <= LONGEST_LIST and value != set():
+        if type(value) in BRACKETS and len(value) <= MAX_LIST and value != set():
             return self._write_items(value, name)
-        if type(value) is dict and len(value) <= LONGEST_LIST:
-            items = [f"{key!r}: {self.write(each, str(key))}" for key, each in value.items()]
+        if type(value) is dict and len(value) <= MAX_LIST:
+            items = [f"{key!r}: {self.write(item, str(key))}" for key, item in value.items()]
             return self._join("{", items, "}")
         if _is_short_array(value):
             return f"{self._import('array', 'numpy')}({self.write(value.tolist(), name)})"
@@ -86,8 +86,8 @@ class SourceWriter:
 
     def need(self, value: Any, name: str) -> str:
         """Return a name for a value that the reader must define."""
-        known = name.isidentifier() and not iskeyword(name)
-        name = self._find_name(value, name if known else "value")
+        valid = name.isidentifier() and not iskeyword(name)
+        name = self._find_name(value, name if valid else "value")
         self.needed[name] = describe_kind(value)
         return name
 
@@ -122,7 +122,7 @@ class SourceWriter:
             return self.need(value, name)
         function = self._write_reference(type(value), name)
         return self.write_call(
-            function, {key: self.write(each, key) for key, each in arguments.items()}
+            function, {key: self.write(argument, key) for key, argument in arguments.items()}
         )
 
     def _find_name(self, value: Any, stem: str) -> str:
@@ -155,7 +155,7 @@ def _write_plain(value: Any) -> str:
 
 def _is_short_array(value: Any) -> bool:
     """Whether a list of the elements of an array reproduces it."""
-    if not isinstance(value, np.ndarray) or value.size > LONGEST_ARRAY or value.dtype == object:
+    if not isinstance(value, np.ndarray) or value.size > MAX_ARRAY or value.dtype == object:
         return False
     return bool(np.array(value.tolist()).dtype == value.dtype)
 
@@ -189,26 +189,28 @@ def _read_arguments(value: Any) -> dict[str, Any] | None:
         return None
     if hasattr(value, "get_params"):
         try:
-            known = value.get_params(deep=False)
+            arguments = value.get_params(deep=False)
         except Exception:  # a third-party get_params must not fail the report
             return None
     elif hasattr(value, "get_n_splits"):  # splitters keep their arguments as scikit-learn's do
         names = [name for name in parameters if hasattr(value, name)]
-        known = getattr(value, "cvargs", {}) | {name: getattr(value, name) for name in names}
-        if not set(parameters) - {"cvargs", "kwargs"} <= set(known):
+        arguments = getattr(value, "cvargs", {}) | {name: getattr(value, name) for name in names}
+        if not set(parameters) - {"cvargs", "kwargs"} <= set(arguments):
             return None
     else:
         return None
     return {
-        name: given
-        for name, given in known.items()
-        if name not in parameters or not _is_same(given, parameters[name].default)
+        name: argument
+        for name, argument in arguments.items()
+        if name not in parameters or not _is_same(argument, parameters[name].default)
     }
 
 
-def _is_same(given: Any, default: Any) -> bool:
+def _is_same(argument: Any, default: Any) -> bool:
     """Whether an argument has its default value; nan equals nan."""
-    return given is default or (type(given) is type(default) and repr(given) == repr(default))
+    return argument is default or (
+        type(argument) is type(default) and repr(argument) == repr(default)
+    )
 
 
 DATA = ("estimator", "clusterer", "X", "y", "y_true", "predictions")
@@ -266,11 +268,11 @@ def describe_run(function: str, arguments: dict[str, Any], seed: int) -> dict[st
         if name not in NO_SETTING
     }
     first, *data = [name for name in arguments if name in DATA and arguments[name] is not None]
-    given = first == "y_true"  # no estimator
-    estimator = "" if given else writer.write(arguments[first], first)
-    data = [writer.need(arguments[name], name) for name in ([first] if given else []) + data]
-    lines = [f"    {each}," for each in data if given] or [
-        f"    {each}," for each in (first, *data)
+    no_estimator = first == "y_true"  # no estimator
+    estimator = "" if no_estimator else writer.write(arguments[first], first)
+    data = [writer.need(arguments[name], name) for name in ([first] if no_estimator else []) + data]
+    lines = [f"    {line}," for line in data if no_estimator] or [
+        f"    {line}," for line in (first, *data)
     ]
     lines += [f"{indent(f'{name}={value}', '    ')}," for name, value in settings.items()]
     needed = [f"# {name}: {what}" for name, what in writer.needed.items()]
@@ -281,7 +283,7 @@ def describe_run(function: str, arguments: dict[str, Any], seed: int) -> dict[st
         "import skeval",
         *writer.imports,
         "",
-        *([] if given else [f"{first} = {estimator}"]),
+        *([] if no_estimator else [f"{first} = {estimator}"]),
         f"report = {function}(",
         *lines,
         ")",
@@ -302,7 +304,7 @@ def name_steps(source: str) -> str:
         text = _name_call(ast.parse(source, mode="eval").body)
     except (SyntaxError, ValueError):  # a local class has no source text
         text = ""
-    return shorten(text or source, LONGEST_NAME, placeholder=" …")
+    return shorten(text or source, MAX_NAME, placeholder=" …")
 
 
 def _name_call(node: ast.AST) -> str:
@@ -314,7 +316,7 @@ def _name_call(node: ast.AST) -> str:
     held |= dict(zip(("steps" if name == "Pipeline" else "estimator",), node.args, strict=False))
     steps = held.get("steps")
     if isinstance(steps, ast.List):
-        pairs = [each.elts for each in steps.elts if isinstance(each, ast.Tuple)]
+        pairs = [pair.elts for pair in steps.elts if isinstance(pair, ast.Tuple)]
         return " → ".join(_name_call(step) for _, step in pairs)
     inner = held.get("estimator")
     return f"{name} of {_name_call(inner)}" if isinstance(inner, ast.Call) else name

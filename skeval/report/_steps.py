@@ -173,7 +173,7 @@ class Steps:
         """Whether the folds keep the order of the samples, which then cannot be exchanged."""
         return keeps_order(self.splitter, self.folds)
 
-    def find_earlier(self, found: Predictions) -> Iterator[tuple[str, np.ndarray]]:
+    def find_earlier(self, predictions: Predictions) -> Iterator[tuple[str, np.ndarray]]:
         """Yield the earlier targets that serve as baselines, as name and row per prediction.
 
         "The value before" is the last target known to every sample of a test set; it may lie in the
@@ -185,16 +185,19 @@ class Steps:
         if not self.ordered or splits is None or len(splits) < self.design.plan.n_fits:
             return
         last = np.array([train.max() for train, _ in splits])
-        known, codes, classes = last[found.fit], self.target.codes, self.target.classes
-        lag = int(np.min(found.row - known))
-        yield "the value before" if lag == 1 else f"the value {lag} samples before", found.row - lag
+        last_row, codes, classes = last[predictions.fit], self.target.codes, self.target.classes
+        lag = int(np.min(predictions.row - last_row))
+        yield (
+            "the value before" if lag == 1 else f"the value {lag} samples before",
+            predictions.row - lag,
+        )
         y = self.target.y if classes is None else np.eye(len(classes))[codes]
         values = np.asarray(y, dtype=float)
         seasons = np.array([find_season(values[: end + 1]) for end in last])
         if seasons[-1] > 1:
-            each = seasons[found.fit]
+            season = seasons[predictions.fit]
             named = f"the value one season ({seasons[-1]} samples) before"
-            yield named, found.row - each * -((known - found.row) // each)
+            yield named, predictions.row - season * -((last_row - predictions.row) // season)
 
     def answer(self, request: FitRequest, clock: Clock) -> tuple[ErrorEstimate, Predictions]:
         """Return the error with its interval, and the out-of-fold predictions.
@@ -229,11 +232,11 @@ class Steps:
     def _write_estimate(self) -> str:
         """Return the current estimate as text, after a whole number of repeats."""
         design = self._design_so_far
-        found = average_repeats(design, self._answers)
-        ends = write_ends(found.interval.low, found.interval.high)
+        estimate = average_repeats(design, self._answers)
+        ends = write_ends(estimate.interval.low, estimate.interval.high)
         n_repeats = self.design.plan.n_repeats
         after = f" after {design.plan.n_repeats} of {n_repeats} repeats" if n_repeats > 1 else ""
-        return f"{found.name} {write_number(found.value)} {ends}{after}"
+        return f"{estimate.name} {write_number(estimate.value)} {ends}{after}"
 
     @cached_property
     def repeats_folds(self) -> bool:
@@ -343,7 +346,7 @@ class Steps:
         """Return the permutation test of the cross-validated loss, or of a metric in
         `RARE_SCORERS`."""
         scoring = self._find_scoring(metric)
-        found: Any = permute(  # one metric, so one result
+        result: Any = permute(  # one metric, so one result
             self._strict,
             self.splitter,
             scoring,
@@ -354,7 +357,7 @@ class Steps:
         )
         loss = self.inputs.loss.name
         named = SCORINGS.get(loss, f"minus the {mean_loss_name(loss)}")
-        return replace(found, name=named if metric is None else metric)
+        return replace(result, name=named if metric is None else metric)
 
     @property
     def weighs_by_params(self) -> bool:
@@ -365,8 +368,8 @@ class Steps:
     @property
     def selects(self) -> bool:
         """Whether the estimator is a classifier that selects features."""
-        found = split_at_selector(self.inputs.estimator, self.inputs.X)
-        return found is not None and self.target.classes is not None
+        split = split_at_selector(self.inputs.estimator, self.inputs.X)
+        return split is not None and self.target.classes is not None
 
     def select(self, feature_names: tuple[str, ...] | None) -> dict[str, Any]:
         """Return the bias of selection outside the folds and the stability of the selection.
@@ -382,12 +385,12 @@ class Steps:
         with warnings.catch_warnings():  # the report shows that the interval is nan
             warnings.filterwarnings("ignore", "The interval is undefined", UndefinedMetricWarning)
             bias = compare_selections(self._strict, parts, plan, repeat_of, self.confidence_level)
-        asked = FitRequest((), note=partial(read_selected, feature_names=feature_names))
+        request = FitRequest((), note=partial(read_selected, feature_names=feature_names))
         selecting = self._strict.with_estimator(head).with_options(
             params=params_of_part(head, self.inputs.params)
         )
-        fits = run_plan(selecting, plan, asked)
-        aligned = align_selections([found for _, output in fits for found in output.notes or ()])
+        fits = run_plan(selecting, plan, request)
+        aligned = align_selections([note for _, output in fits for note in output.notes or ()])
         if aligned is None:
             return {"selection_bias": bias, "selection_stability": None, "candidate_names": None}
         supports, names = aligned
@@ -431,36 +434,36 @@ def read_selected(
     """Return the features selected by the last step of a fitted pipeline."""
     support = np.asarray(model[-1].get_support())
     names = feature_names if len(model) == 1 else _name_outputs(model[:-1], feature_names)
-    known = names is not None and len(names) == len(support)
-    return Selected(names if known else None, support)
+    valid = names is not None and len(names) == len(support)
+    return Selected(names if valid else None, support)
 
 
 def _name_outputs(steps: Pipeline, feature_names: tuple[str, ...] | None) -> tuple[str, ...] | None:
     """Return the output names of fitted steps, or None if unknown."""
-    for given in (feature_names, None):
+    for names in (feature_names, None):
         try:
-            return tuple(map(str, steps.get_feature_names_out(given)))
+            return tuple(map(str, steps.get_feature_names_out(names)))
         except (AttributeError, TypeError, ValueError):  # no names, or names of other inputs
             continue
     return None
 
 
-def align_selections(found: Sequence[Selected]) -> tuple[np.ndarray, tuple[str, ...] | None] | None:
+def align_selections(notes: Sequence[Selected]) -> tuple[np.ndarray, tuple[str, ...] | None] | None:
     """Return the selections as rows over the same features, with their names.
 
     Folds may select from different features, such as words of their own texts. These are matched by
     name, and features missing in a fold count as not selected. None if there are no names.
     """
-    first = found[0]
-    if all(one.names == first.names for one in found) and (
-        len({len(one.support) for one in found}) == 1
+    first = notes[0]
+    if all(one.names == first.names for one in notes) and (
+        len({len(one.support) for one in notes}) == 1
     ):
-        return np.array([one.support for one in found]), first.names
-    if any(one.names is None for one in found):
+        return np.array([one.support for one in notes]), first.names
+    if any(one.names is None for one in notes):
         return None
-    names = list(dict.fromkeys(name for one in found for name in one.names or ()))
+    names = list(dict.fromkeys(name for one in notes for name in one.names or ()))
     place = {name: position for position, name in enumerate(names)}
-    supports = np.zeros((len(found), len(names)), dtype=bool)
-    for row, one in zip(supports, found, strict=True):
+    supports = np.zeros((len(notes), len(names)), dtype=bool)
+    for row, one in zip(supports, notes, strict=True):
         row[[place[name] for name in one.names or ()]] = one.support
     return supports, tuple(names)

@@ -168,7 +168,7 @@ def test_a_stop_while_the_rest_is_planned_loses_nothing(data, monkeypatch):
 
 
 def test_folds_of_single_samples_are_not_drawn_where_they_are_too_many(data, monkeypatch):
-    monkeypatch.setattr("skeval.report._evaluate.MOST_PLANNED", 60 * 60 - 1)
+    monkeypatch.setattr("skeval.report._evaluate.MAX_PLANNED", 60 * 60 - 1)
     drawn = []
     plan = skeval.report._steps.Steps.plan
     monkeypatch.setattr(

@@ -278,7 +278,7 @@ def test_few_log_odds_stand_for_many(kind, monkeypatch):
     weight = rng.uniform(0.5, 2, n) if kind == "weights" else None
     found = []
     for many in (n, n // 2):
-        monkeypatch.setattr(calibration, "MANY", many)
+        monkeypatch.setattr(calibration, "MAX_EXACT", many)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             found.append(calibration_measures(y, p, sample_weight=weight, random_state=0))
