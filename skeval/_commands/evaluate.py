@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 QUICK_BUDGET = 10.0
 FOLDS, REPEATS = 10, 10
-WORTH_TELLING = 10.0
+MIN_FORECAST = 10.0
 PILOT_ROWS, MIN_PILOTS, PILOT_SECONDS = 5000, 500, 1.0
 """Rows from which the running time is forecast, smallest pilot sample, and seconds for pilots."""
 MAX_SVM_ROWS = 20_000
@@ -427,7 +427,7 @@ def _forecast(estimator: Any, table: ColumnTable, options: argparse.Namespace) -
     workers = effective_n_jobs(options.jobs)
     least, answer = n_least * fit / workers, n_fits * fit / workers
     limit = _find_budget(options)
-    if (limit is None and answer < WORTH_TELLING) or (limit is not None and least < limit):
+    if (limit is None and answer < MIN_FORECAST) or (limit is not None and least < limit):
         return
     sizes = ", ".join(str(rows) for rows, _ in pilots)
     times = ", ".join(f"{seconds:.2g}" for _, seconds in pilots)

@@ -58,15 +58,15 @@ def compare_items(
     Parameters
     ----------
     scores : data frame, dict or array-like
-        Scores; larger is better. One of
+        Scores; larger is better. One of:
 
         - wide: a data frame with a row for each item and a column for each system, a dict of
           systems, or an array of shape (n_items, n_systems);
         - long: a data frame or a dict of columns with one row for each score and the columns
-          "system" and "score", and that of the items. `skeval.datasets.load_item_scores` returns
-          this form.
+          "system" and "score", and the column of the items. `skeval.datasets.load_item_scores`
+          returns this form.
     items : str or array-like of shape (n_items,), default=None
-        The column of item names, which is not a system. In the long form the default is "item". For
+        Column of the item names, which is not a system. In the long form the default is "item". For
         a wide table it may be an array. Item names must be unique.
     groups : str, list of str or array-like of shape (n_items,) or (n_items, n_kinds), default=None
         Task or prompt of each item: items of one group are not independent, and standard errors are
@@ -75,8 +75,8 @@ def compare_items(
         by its group and its name, so tasks may number their items alike.
     seeds : str or array-like of shape (n_columns,), default=None
         For systems that were run several times. Long form: the column of the runs, by default
-        "seed" if there is one. Wide form: the system of each column of scores. The mean of the runs
-        is compared, and the variance between runs is part of the error.
+        "seed" if it exists. Wide form: the system of each column of scores. The mean of the runs
+        is compared, and the variance between runs is part of the standard error.
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
         Alternative hypothesis for the score of the first minus that of the second of two systems.
     confidence_level : float, default=0.95
@@ -108,10 +108,11 @@ def compare_items(
     -----
     With :math:`s_{ij}` the score of system `j` on item `i` of `n`, the score of a system is
     :math:`\bar s_j = \sum_i s_{ij} / n`. The difference of each pair over its standard error is
-    referred to the largest of all pairs [1]_. The rank interval of a system runs from 1 + the
-    number of systems that are significantly better to the number that are not significantly worse
-    [2]_. Rates of false differences and the coverage of ranks are those of `compare_predictions`:
-    with 30 equal systems, a difference was reported in .045 to .078 of 400 sets at a nominal 5 %.
+    compared with the distribution of the largest over all pairs [1]_. The rank interval of a system
+    runs from 1 + the number of significantly better systems to the number of systems that are not
+    significantly worse [2]_. Error rates and the coverage of ranks are those of
+    `compare_predictions`: with 30 equal systems, a difference was reported in .045 to .078 of 400
+    data sets at a nominal 5 %.
 
     References
     ----------
@@ -173,8 +174,8 @@ def _read_items(scores: Any, items: Any, groups: Any, seeds: Any) -> ItemTable:
                 "scores must have the shape (n_items, n_systems) with two systems or more, got "
                 f"{values.shape}."
             )
-        columns = {f"system {number}": each for number, each in enumerate(values.T, 1)}
-    _checks.check_same_length(**{f"scores[{name!r}]": each for name, each in columns.items()})
+        columns = {f"system {number}": column for number, column in enumerate(values.T, 1)}
+    _checks.check_same_length(**{f"scores[{name!r}]": column for name, column in columns.items()})
     for argument, value in {"items": items, "groups": groups, "seeds": seeds}.items():
         if isinstance(value, str) and value not in columns:
             raise ValueError(
@@ -227,7 +228,7 @@ def _read_long(columns: dict[str, np.ndarray], items: Any, groups: Any, seeds: A
                 "groups must name columns if scores have one row for each score; the columns are "
                 f"{list(columns)}."
             )
-        kinds = [_as_text(each) for each in _take_columns(groups, columns)]
+        kinds = [_as_text(column) for column in _take_columns(groups, columns)]
     labels = _as_text(columns[items])
     for kind in kinds:
         labels = np.char.add(np.char.add(kind, SEPARATOR), labels)
@@ -257,17 +258,17 @@ def _read_wide(columns: dict[str, np.ndarray], items: Any, groups: Any, seeds: A
         for name in ([value] if isinstance(value, str) else value)
     ]
     if _are_columns(groups, columns):
-        groups = np.column_stack([_as_text(each) for each in _take_columns(groups, columns)])
+        groups = np.column_stack([_as_text(column) for column in _take_columns(groups, columns)])
     if items is not None:
         ids = columns[items] if isinstance(items, str) else np.asarray(items)
         _checks.check_same_length(scores=next(iter(columns.values())), items=ids)
-        known, counts = np.unique(_as_text(ids), return_counts=True)
+        distinct, counts = np.unique(_as_text(ids), return_counts=True)
         if groups is None and (counts > 1).any():
             raise ValueError(
-                f"items must be unique, got {known[counts > 1][0]!r} {counts.max()} times; pass "
+                f"items must be unique, got {distinct[counts > 1][0]!r} {counts.max()} times; pass "
                 "the task of each item as groups=, or one row for each score."
             )
-    systems = {name: each for name, each in columns.items() if name not in named}
+    systems = {name: column for name, column in columns.items() if name not in named}
     _refuse_identifiers(systems)
     read = {}
     for name, column in systems.items():
@@ -292,7 +293,9 @@ def _check_scores(name: str, column: np.ndarray) -> None:
 def _refuse_identifiers(systems: Mapping[str, np.ndarray]) -> None:
     """Raise if a column holds names or numbers of items rather than scores."""
     for name, column in systems.items():
-        text = column.dtype.kind in "OUS" and any(isinstance(each, str) for each in column.tolist())
+        text = column.dtype.kind in "OUS" and any(
+            isinstance(value, str) for value in column.tolist()
+        )
         if not (text or _numbers_rows(name, column)):
             continue
         what = "text" if text else "different whole numbers"
@@ -316,4 +319,4 @@ def _numbers_rows(name: str, column: np.ndarray) -> bool:
 
 def _as_text(values: Any) -> np.ndarray:
     """Return names as text of one width."""
-    return np.array([str(each) for each in np.asarray(values).tolist()])
+    return np.array([str(value) for value in np.asarray(values).tolist()])

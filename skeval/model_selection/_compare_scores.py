@@ -1,6 +1,6 @@
-"""Comparison of scores that were made before: of splits, of data sets, of samples in time.
+"""Comparison of existing scores: of splits, of data sets, of samples in time.
 
-How systems, their runs and scores of samples are read stands here, too.
+This module also validates systems, their runs, and scores of samples.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from skeval.utils._checks import RandomStateLike, warn_user
 from skeval.utils._compat import validate_params
 
 LARGEST = 1e100
-"""Scores beyond this are refused, for their squares may overflow."""
+"""Maximum absolute score; squares of larger scores may overflow."""
 
 
 @validate_params({"random_state": ["random_state", Generator]})
@@ -48,76 +48,76 @@ def compare_scores(
     missing: str = "raise",
     random_state: RandomStateLike = None,
 ) -> Comparison:
-    r"""Compare classifiers by scores that they have: of the splits of one data set, or of several.
+    r"""Compare classifiers by existing scores on the splits of one data set, or on several.
 
     Parameters
     ----------
     scores : dict, list, dataframe or array-like
-        Over splits a dict of str to scores, or a list of them, for each classifier: an array of
-        shape (n_splits,), of the same splits in the same order, or a result of `cross_validate`.
+        Over splits, the scores of each classifier by name or in a list: an array of shape
+        (n_splits,), with the same splits in the same order, or a result of `cross_validate`.
 
-        Over data sets a score of each classifier on each data set; larger is better, so give errors
-        a minus sign. One of
+        Over data sets, a score of each classifier on each data set; larger is better, so give
+        errors a minus sign. One of:
 
         - a frame with a row for each data set and a column for each classifier;
         - a frame in long form with the columns ``dataset``, ``classifier`` and ``score``, and
-          ``split`` where there are scores of splits, which pairs them; the order of its rows does
-          not matter, and what is named is sorted;
-        - a dict of data sets, or a list, of dicts of classifiers: each with a result of
-          `cross_validate`, the scores of the splits, or one score;
-        - what `run_over_datasets` returns;
+          ``split`` if there are scores of splits, which are paired by it; the order of the rows
+          does not matter, and names are sorted;
+        - a dict or list of data sets, each a dict of classifiers: a result of `cross_validate`,
+          scores of splits, or a single score;
+        - a result of `run_over_datasets`;
         - an array of shape (n_datasets, n_classifiers) or (n_datasets, n_classifiers, n_splits).
 
         Scores of splits are averaged, and kept for the hierarchical test of `Comparison.posterior`.
     over : {"splits", "datasets"}, default="splits"
-        What the scores are of.
+        Whether the scores are of splits or of data sets.
     method : str, default="auto"
         Over splits "auto" is "corrected_t": the corrected resampled t-test of Nadeau and Bengio,
         as in `compare_classifiers`, with the Bayesian correlated t test. "5x2cv_t" [1]_ and
-        "5x2cv_f" [2]_ are of five repeats of two folds, ten scores, the two of a repeat next to
+        "5x2cv_f" [2]_ require five repeats of two folds: ten scores, the two of a repeat next to
         each other.
 
-        Over data sets "wilcoxon" is the signed-rank test of the scores of two, with `correction`.
-        It takes differences for symmetric and depends on no other classifier. "nemenyi" is the
-        distance of mean ranks, by the studentised range; `correction` is not needed. "mean_ranks"
-        is the same distance by the normal distribution, with `correction`. Both fail where
-        classifiers differ in how much their scores vary: they reject up to twice as often as they
-        should, see Notes. "auto" is "wilcoxon", but "nemenyi" where three classifiers or more are
-        on so few data sets that Wilcoxon's test could never reject; the result says why.
+        Over data sets "wilcoxon" is the signed-rank test of each pair, with `correction`. It
+        assumes symmetric differences and does not depend on other classifiers. "nemenyi" compares
+        mean ranks by the studentized range, without `correction`; "mean_ranks" compares them by the
+        normal distribution, with `correction`. Both fail if the scores of the classifiers have
+        different variances: they reject up to twice as often as the nominal level, see Notes.
+        "auto" is "wilcoxon", but "nemenyi" if there are three or more classifiers and too few data
+        sets for Wilcoxon's test ever to reject; the result contains the reason.
     test_train_ratio : float, default=None
-        Size of a test set over that of its training set ("corrected_t"): 1 / 9 for ten folds,
-        however often repeated. None reads it from results of `cross_validate` that have
+        Size of a test set over the size of its training set ("corrected_t"): 1 / 9 for ten folds,
+        for any number of repeats. None reads it from results of `cross_validate` with
         ``return_indices=True``.
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
         Alternative hypothesis for the score of the first minus that of the second, over splits and
-        of two classifiers; "5x2cv_f" is two-sided.
+        for two classifiers; "5x2cv_f" is two-sided.
     correction : {"holm", "bonferroni", "none"}, default="holm"
-        Of the P-values, for the number of pairs.
+        Correction of the P-values for the number of pairs.
     rope : float, default=0.01
         Half the width of the region of practical equivalence, in units of the score.
     confidence_level : float, default=0.95
-        With which the intervals of all differences hold together. Over data sets one minus it is
-        the level of the tests where a result says what differs; over splits 5 % at most.
+        Simultaneous coverage of the intervals of all differences. The tests over data sets have the
+        level one minus it; tests over splits have a level of at most 5 %.
     missing : {"raise", "drop"}, default="raise"
-        What to do where a classifier has no score on a data set: raise an error that names the
-        two, or leave the data set out, and list it in ``details["dropped"]``.
+        If a classifier has no score on a data set: raise an error that names both, or leave out the
+        data set and list it in ``details["dropped"]``.
     random_state : int, RandomState, Generator or None, default=None
-        Draws from the posteriors over data sets.
+        Seed of the draws from the posteriors over data sets.
 
     Returns
     -------
     comparison : Comparison
         With the `differences` of all pairs, their intervals and P-values; over data sets also
-        Friedman's test as `omnibus`, and mean ranks among the `details`.
+        Friedman's test as `omnibus`, and mean ranks in the `details`.
 
     Raises
     ------
     ValueError
-        If the splits differ in number, or in the indices that results of `cross_validate` have, or
-        are too few, or the ratio is not known; over data sets if a score is missing, a data set or
-        classifier is named twice, or there are fewer than two.
+        If the splits differ in number or in the indices of results of `cross_validate`, or are too
+        few, or the ratio is unknown; over data sets if a score is missing, a data set or classifier
+        is named twice, or there are fewer than two.
     TypeError
-        If `scores` is none of the above.
+        If `scores` has none of these forms.
 
     See Also
     --------
@@ -131,43 +131,44 @@ def compare_scores(
     .. math:: t = \frac{d_{11}}{\sqrt{\sum_i s_i^2 / 5}}, \qquad
               F = \frac{\sum_{ij} d_{ij}^2}{2 \sum_i s_i^2} ,
 
-    on 5, and on 10 and 5 degrees of freedom. The interval of "5x2cv_t" is around the difference on
-    the first fold, as its statistic is; that of "5x2cv_f" inverts the test, and is nan where the
-    ten differ too much among themselves for any difference to fit.
+    on 5 degrees of freedom, and on 10 and 5. The interval of "5x2cv_t" is centered at the
+    difference on the first fold, like its statistic; the interval of "5x2cv_f" inverts the test,
+    and is nan if the ten differences vary too much for any value to be accepted.
 
-    In ``benchmarks/results/split_tests.md`` two equal rules are called different, at a nominal 5 %,
-    in 3 to 4 % of data sets by the corrected t over 10 x 10 folds, 1 % over 10, and 2 to 3 % by
-    either 5 x 2 test; of two that differ (n = 60 and 200) these find 50 and 95 %, 18 and 68 %, 28
-    and 61 % (t), 38 and 80 % (F). The t-test without the correction, which is not here, fails: over
-    10 x 10 folds it calls equal rules different in 54 %.
+    In ``benchmarks/results/split_tests.md``, two equal classifiers are called different, at a
+    nominal 5 %, in 3 to 4 % of data sets by the corrected t over 10 x 10 folds, in 1 % over 10
+    folds, and in 2 to 3 % by either 5 x 2 test. The power for two different classifiers (n = 60 and
+    200) is 50 and 95 %, 18 and 68 %, 28 and 61 % (t), 38 and 80 % (F). The uncorrected t-test,
+    which is not offered, fails: over 10 x 10 folds it calls equal classifiers different in 54 %.
 
     Over data sets, with :math:`R_j` the mean rank of classifier `j` of `k` on `N` data sets,
 
     .. math:: \chi^2 = \frac{12 N}{k (k+1)} \sum_j \left(R_j - \frac{k+1}{2}\right)^2 , \qquad
        F = \frac{(N - 1) \chi^2}{N (k - 1) - \chi^2} ,
 
-    the first divided by its value for untied ranks where there are ties; F has :math:`k - 1` and
-    :math:`(k - 1)(N - 1)` degrees of freedom [3]_. Neither is a gate before the pairs: Holm's
-    correction and Nemenyi's test hold by themselves.
+    where the first is corrected for ties; F has :math:`k - 1` and :math:`(k - 1)(N - 1)` degrees of
+    freedom [3]_. Pairs are tested whether or not these tests reject, because Holm's correction and
+    Nemenyi's test control the error rate by themselves.
 
-    The difference of two is the median of the Walsh averages (Hodges and Lehmann) of its values on
-    the data sets, with the interval that inverts Wilcoxon's test, at Bonferroni's level for all
-    pairs. With few data sets no such interval has the level and its ends are infinite. Wilcoxon's
-    test leaves out data sets on which the two score the same, and the interval keeps them. It may
-    therefore reach 0 where the test rejects, and the result then says so. The effect
-    size is the matched-pairs rank-biserial correlation.
+    The difference of a pair is the median of the Walsh averages (Hodges and Lehmann) of its values
+    on the data sets; the interval inverts Wilcoxon's test, at Bonferroni's level for all pairs.
+    With few data sets no finite interval has this level, and its limits are infinite. Wilcoxon's
+    test leaves out data sets with equal scores of the pair, but the interval includes them. It may
+    therefore contain 0 although the test rejects; the result then contains a note. The effect size
+    is the matched-pairs rank-biserial correlation.
 
     The posterior probabilities are those of the Bayesian signed-rank test [5]_;
-    `Comparison.posterior` has the hierarchical one of scores of splits.
+    `Comparison.posterior` also offers the hierarchical test, from scores of splits.
 
-    Mean ranks of two depend on all others [4]_, and fail where scores are of different laws. With
-    scores of the same mean, of which every other one varies thirty times as much, "nemenyi" calls a
-    pair of 10 classifiers different in 9 to 10 % of experiments at a nominal 5 %, "mean_ranks" in 7
-    to 8 %, and F rejects in 7 to 9 %; with every other one skewed it is up to 10, 10 and 12 % on 50
-    data sets. "wilcoxon" stays at 2 to 4 % and 5 to 7 %. On 5 data sets it never rejects.
-    A posterior probability is no P-value: without a `rope`, one of two equal classifiers is said to
-    be better with probability 0.95 in 16, 13 and 11 % of experiments on 5, 15 and 50 data sets.
-    All of this, and the power, is in ``benchmarks/results/over_datasets.md``.
+    Tests by mean ranks depend on all other classifiers [4]_, and fail if scores have different
+    distributions. If all 10 classifiers have the same mean score, but the scores of every second
+    one have thirty times the standard deviation, "nemenyi" calls a pair different in 9 to 10 % of
+    experiments at a nominal 5 %, "mean_ranks" in 7 to 8 %, and F rejects in 7 to 9 %; if every
+    second one has skewed scores, the rates are up to 10, 10 and 12 % on 50 data sets. "wilcoxon"
+    stays at 2 to 4 % and 5 to 7 %. On 5 data sets it never rejects. A posterior probability is not
+    a P-value: without a `rope`, one of two equal classifiers is better with a probability of at
+    least 0.95 in 16, 13 and 11 % of experiments on 5, 15 and 50 data sets. These results, and the
+    power, are in ``benchmarks/results/over_datasets.md``.
 
     References
     ----------
@@ -255,11 +256,11 @@ def compare_scores(
 
 
 LONG = ("item", "system", "score")
-"""The columns of a frame of which every row is a score."""
+"""Columns of a frame in long form."""
 
 
 def read_systems(predictions: Any, y_true: Any, seeds: Any) -> tuple[Any, Any]:
-    """Return the columns of a data frame by their names; of rows of runs also whose they are."""
+    """Return the columns of a data frame by name, and the system of each run in long form."""
     is_frame = hasattr(predictions, "columns") and hasattr(predictions, "pivot")
     keys = set(predictions.columns if is_frame else ())
     if isinstance(predictions, Mapping) and set(predictions) <= {*LONG, "seed"}:
@@ -282,7 +283,7 @@ def read_systems(predictions: Any, y_true: Any, seeds: Any) -> tuple[Any, Any]:
 
 
 def read_seeds(seeds: Any, named: Mapping[str, Any]) -> tuple[tuple[str, ...], np.ndarray]:
-    """Return the names of the systems, and the number of that of each prediction."""
+    """Return the names of the systems, and the index of the system of each prediction."""
     if seeds is None:
         return tuple(named), np.arange(len(named))
     owners = [str(owner) for owner in _checks.check_y("seeds", seeds).tolist()]
@@ -296,26 +297,28 @@ def read_seeds(seeds: Any, named: Mapping[str, Any]) -> tuple[tuple[str, ...], n
 def read_rows(
     rows: Any, has_seeds: bool, argument: str = "predictions"
 ) -> tuple[list[str], list[str] | None, list[Any]]:
-    """Return the runs, the system of each where one has several, and their scores of all items."""
+    """Return the names of the runs, the system of each if there are several runs, and scores."""
     names = [*LONG, "seed"] if has_seeds else LONG
     columns = {name: np.asarray(rows[name]) for name in names}
-    _checks.check_same_length(**{f"{argument}[{name!r}]": each for name, each in columns.items()})
+    _checks.check_same_length(
+        **{f"{argument}[{name!r}]": column for name, column in columns.items()}
+    )
     with _checks.naming(argument):
         scores = columns.pop("score").astype(float)
-        found = [
+        coded = [
             np.unique(_checks.check_y(f"{argument}[{name!r}]", column), return_inverse=True)
             for name, column in columns.items()
         ]
-    known, codes = zip(*found, strict=True)
-    run = codes[1] * len(known[2]) + codes[2] if has_seeds else codes[1]
+    levels, codes = zip(*coded, strict=True)
+    run = codes[1] * len(levels[2]) + codes[2] if has_seeds else codes[1]
     runs, run = np.unique(run, return_inverse=True)
-    owners = names = [str(system) for system in known[1]]
+    owners = names = [str(system) for system in levels[1]]
     several = len(runs) > len(owners)
     if several:
-        pairs = [divmod(each, len(known[2])) for each in runs]
+        pairs = [divmod(run_id, len(levels[2])) for run_id in runs]
         owners = [names[system] for system, _ in pairs]
-        names = [f"{names[system]} {known[2][seed]}" for system, seed in pairs]
-    table = np.full((len(runs), len(known[0])), np.nan)
+        names = [f"{names[system]} {levels[2][seed]}" for system, seed in pairs]
+    table = np.full((len(runs), len(levels[0])), np.nan)
     table[run, codes[0]] = scores
     counts = np.bincount(run * table.shape[1] + codes[0], minlength=table.size)
     if (counts != 1).any():
@@ -323,7 +326,7 @@ def read_rows(
         system, item = divmod(place, table.shape[1])
         raise ValueError(
             f"{argument} must have one score of each item by {names[system]!r}, got "
-            f"{counts[place]} of item {known[0][item]}."
+            f"{counts[place]} of item {levels[0][item]}."
         )
     return names, owners if several else None, list(table)
 
@@ -376,7 +379,9 @@ def read_splits(scores: Any, method: str, test_train_ratio: float | None) -> Giv
     named = _comparison_methods.name_listed(
         "scores", scores, _comparison_methods.count_up("classifier")
     )
-    columns = {name: read_splits_scores(f"scores[{name!r}]", each) for name, each in named.items()}
+    columns = {
+        name: read_splits_scores(f"scores[{name!r}]", result) for name, result in named.items()
+    }
     for name, column in columns.items():
         if np.isnan(column).any():
             raise ValueError(
@@ -391,7 +396,7 @@ def read_splits(scores: Any, method: str, test_train_ratio: float | None) -> Giv
         raise ValueError(f"scores must be of the same splits, got {' and '.join(map(str, sizes))}.")
     if sizes[0] < 2:
         raise ValueError("scores must be of two splits at least, got 1.")
-    check_same_indices({f"scores[{name!r}]": each for name, each in named.items()})
+    check_same_indices({f"scores[{name!r}]": result for name, result in named.items()})
     ratio = np.nan
     if METHODS[method].needs == "splits":
         ratio = _find_ratio(test_train_ratio, *named.values())
@@ -401,7 +406,7 @@ def read_splits(scores: Any, method: str, test_train_ratio: float | None) -> Giv
 
 
 def _find_ratio(ratio: float | None, *results: Any) -> float:
-    """Return the ratio that is given, or that of the indices of the first result that has them."""
+    """Return the ratio passed by the user, or that of the first result with indices."""
     if ratio is not None:
         if not isinstance(ratio, int | float | np.number) or not 0 < ratio < np.inf:
             raise ValueError(f"test_train_ratio must be a number > 0, got {ratio!r}.")
@@ -420,17 +425,17 @@ def _find_ratio(ratio: float | None, *results: Any) -> float:
 def read_table(
     scores: Any, missing: str, method: str, alpha: float, correction: str
 ) -> tuple[ScoreTable, str]:
-    """Return scores over data sets and the method, which "auto" chooses by their number."""
-    given = read_score_table(scores, missing)
+    """Return scores over data sets and the method; "auto" depends on the number of data sets."""
+    table = read_score_table(scores, missing)
     reason = "The test was chosen by the user."
     if method == "auto":
-        n, k = given.scores.shape
+        n, k = table.scores.shape
         method, reason = choose_test(n, k, alpha, correction)
-    return replace(given, details=given.details | {"reason": reason}), method
+    return replace(table, details=table.details | {"reason": reason}), method
 
 
 MIN_ITEMS, MAX_ITEM_VALUES = 20, 5
-"""Tables with at least so many rows and at most so many different whole numbers look like items."""
+"""Minimum number of rows, and maximum number of distinct integers, of a table of items."""
 
 
 def looks_like_items(scores: np.ndarray) -> bool:
@@ -440,7 +445,7 @@ def looks_like_items(scores: np.ndarray) -> bool:
 
 
 def choose_test(n: int, k: int, alpha: float, correction: str) -> tuple[str, str]:
-    """Return the test of k classifiers on n data sets, and why it is that one."""
+    """Return the test for k classifiers on n data sets, and the reason."""
     n_pairs = 1 if correction == "none" else k * (k - 1) // 2
     least = min(smallest_pvalue(n) * n_pairs, 1.0)
     if least <= alpha:
@@ -454,15 +459,15 @@ def choose_test(n: int, k: int, alpha: float, correction: str) -> tuple[str, str
 def find_areas(
     positive: np.ndarray, scores: np.ndarray, max_fpr: float, group: Codes | None
 ) -> Areas:
-    """Return areas and how far they are known; a partial area is that of scikit-learn."""
+    """Return areas and their covariance; a partial area is standardized as in scikit-learn."""
     of_part = None if max_fpr == 1 else max_fpr
-    areas = [roc_auc_score(positive, each, max_fpr=of_part) for each in scores]
+    areas = [roc_auc_score(positive, system, max_fpr=of_part) for system in scores]
     alike = np.ones(len(positive))
     return Areas(np.array(areas), spread_of_areas(positive, scores, alike, group, max_fpr))
 
 
 def find_positive(name: str, y: np.ndarray) -> np.ndarray:
-    """Return which samples are of the second of two classes."""
+    """Return a mask of the samples of the second of two classes."""
     classes, counts = np.unique(y, return_counts=True)
     if len(classes) != 2 or counts.min() < 2:
         raise ValueError(

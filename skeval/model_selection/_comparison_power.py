@@ -1,4 +1,4 @@
-"""How many data sets, or samples, would it take to find a difference?"""
+"""Power and sample size of comparisons, by simulation."""
 
 from __future__ import annotations
 
@@ -20,49 +20,49 @@ from skeval.utils._compat import Interval, validate_params
 from skeval.utils._text import DataFrame, align_text, fill_text, make_frame
 
 MAX_TIMES = 1000
-"""Studies of more than so many times the size at hand are not looked at."""
+"""Maximum size of a simulated study, relative to the available samples."""
 
 MAX_DATASETS = 2000
-"""Nor are those of more data sets: there are none."""
+"""Maximum number of data sets of a simulated study."""
 
 CLOSE = 0.05
-"""The number is found when two sizes around it differ by no more than this fraction."""
+"""Relative distance of two sizes at which the bisection stops."""
 
 MIN_DATASETS = 5
-"""Nor are smaller studies; nor any smaller than that at hand where the rules are trained on it."""
+"""Minimum size of a simulated study."""
 
 ROUNDING = 1e-12
-"""Of the difference of two accuracies, which is all of the discordant samples at most."""
+"""Tolerance for a difference of accuracies that equals the fraction of discordant samples."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ComparisonPower(Result):
-    """How probable it is that a study of some size finds a difference.
+    """Power of a comparison by the size of the study.
 
     Attributes
     ----------
     value : int or None
-        The smallest size of 5 or more that has the power wanted, to within 5 %; of scores of splits
-        the smallest that is not below that at hand, for rules trained on fewer samples are other
-        rules; None if no size that was looked at has.
+        Smallest size of at least 5 with the required power, to within 5 %. For scores of splits it
+        is not below the available size, because models trained on fewer samples are different
+        models. None if no simulated size has the power.
     method : str
-        The test of the comparison, which is made of each study.
+        Test of each study, as in the comparison.
     unit : {"data sets", "samples"}
-        Of the sizes.
+        Unit of the sizes.
     difference : float
-        The difference that is taken for the true one.
+        Assumed true difference.
     level : float
-        At which the test of a study is made.
+        Significance level of each study.
     power : float
-        The probability that is wanted.
+        Required power.
     sizes : ndarray of shape (n_sizes,)
-        The sizes that were looked at, in order.
+        Simulated sizes, in increasing order.
     powers : ndarray of shape (n_sizes,)
-        The fraction of simulated studies of each size that find the difference.
+        Fraction of simulated studies of each size that detect the difference.
     n_simulations : int
         Number of simulated studies of each size.
     design : Design or None
-        The groups of the samples: their `size`, and the `correlation` of two samples of one.
+        Groups of the samples: their `size`, and the within-group `correlation`.
     """
 
     value: int | None
@@ -78,7 +78,7 @@ class ComparisonPower(Result):
 
     @property
     def conclusion(self) -> str:
-        """What may be concluded, and what not, in words."""
+        """The conclusion and its limitations, in words."""
         if self.value is None:
             return (
                 f"No study with up to {self.sizes[-1]} {self.unit} would detect a difference "
@@ -100,7 +100,7 @@ class ComparisonPower(Result):
         )
 
     def to_frame(self) -> DataFrame:
-        """Return one row for each size that was looked at.
+        """Return one row for each simulated size.
 
         Returns
         -------
@@ -114,7 +114,7 @@ class ComparisonPower(Result):
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
+            Axes to draw on; None creates a figure.
 
         Returns
         -------
@@ -151,59 +151,58 @@ def comparison_power(
     intraclass_correlation: float | None = None,
     random_state: RandomStateLike = None,
 ) -> ComparisonPower:
-    r"""Find how many data sets, or samples, a difference would need, by simulation.
+    r"""Estimate the number of data sets, or samples, required to detect a difference.
 
-    Studies of more and more data sets, or samples, are drawn from the result at hand, and the test
-    of the result is made of each.
+    Studies of increasing size are simulated from an available result, and each is tested as the
+    result was.
 
     Parameters
     ----------
     comparison : Comparison
-        The result at hand. Of several data sets: their differences are drawn with replacement, and
-        two classifiers compared by Wilcoxon's test. Of one: "mcnemar" draws how many samples each
-        gets right alone; for the others the difference and its standard error are drawn, the error
-        shrinking with the square root of the number of samples. Of several pairs each is tested at
-        Bonferroni's level. Of a result of `groups` more groups like them are drawn, and Student's
-        law is that of their number.
+        Available result. Over several data sets, their differences are drawn with replacement and
+        two classifiers are compared by Wilcoxon's test. On one data set, "mcnemar" draws the
+        numbers of samples that only one of them classifies correctly; the other methods draw the
+        difference and its standard error, which decreases with the square root of the number of
+        samples. Several pairs are tested at Bonferroni's level. A result with `groups` is extended
+        by groups like them, with Student's t by the number of groups.
     pair : (str, str), default=None
-        Names of two that were compared; None takes the best two, of two in their order.
+        Names of the two to compare; None means the best two, or the only two in their order.
     difference : float, default=None
-        The difference that is taken for the true one: the smallest that matters to you, say. None
-        takes the observed one, which is as uncertain as the result.
+        Assumed true difference, such as the smallest one that matters to you. None means the
+        observed difference, which is as uncertain as the result.
     power : float, default=0.8
-        The probability that is wanted of finding it.
+        Required probability of detecting the difference.
     n_simulations : int, default=1000
-        Studies of each size; 1000 estimate a power of 0.8 with a margin of 0.025.
+        Simulated studies of each size; 1000 estimate a power of 0.8 with a margin of 0.025.
     group_size : float, default=None
-        How many samples a group of the study will hold where that is another number than at hand,
-        or where the result at hand knows no groups; of unequal sizes m that of an average sample,
-        :math:`\sum m^2 / \sum m`.
+        Number of samples per group of the study, if it differs from the available result or that
+        has no groups; for unequal sizes m the mean over samples, :math:`\sum m^2 / \sum m`.
     intraclass_correlation : float, default=None
-        How alike two samples of a group are, whether one system gains on the other; None with
-        `group_size` is what the result at hand found.
+        Within-group correlation of the differences; None with `group_size` means that of the
+        available result.
     random_state : int, RandomState, Generator or None, default=None
-        Draws the studies.
+        Seed of the simulated studies.
 
     Returns
     -------
     result : ComparisonPower
-        With the size as its `value`, and the power of each size that was looked at.
+        Required size as `value`, and the power at each simulated size.
 
     Raises
     ------
     TypeError
-        If `comparison` is none.
+        If `comparison` is not a `Comparison`.
     ValueError
-        If a name is not one of those compared, or the number of samples, or the standard error,
-        is not known, or groups are planned for a result that does not say how it varies by them.
+        If a name is not one of those compared, the number of samples or the standard error is
+        unknown, or groups are planned for a result without a variance between groups.
 
     Notes
     -----
-    *Groups* of m samples with the correlation :math:`\rho` make the variance of a difference
-    :math:`1 + (m - 1) \rho` times that of as many independent samples, the design effect.
+    *Groups* of m samples with the within-group correlation :math:`\rho` multiply the variance of a
+    difference by the design effect :math:`1 + (m - 1) \rho`.
 
-    It is not said whether the rules trained on more samples would differ by more or less: of
-    samples, this is the power of a larger test set, or of larger folds with rules as they are. The
+    Whether models trained on more samples would differ by more or less is not predicted: for
+    samples, this is the power of a larger test set, or of larger folds with unchanged models. The
     power for the *observed* difference contains no more information than its P-value.
 
     Examples
@@ -241,17 +240,17 @@ def comparison_power(
     else:
         groups = group_size, intraclass_correlation
         study = _draw_samples(comparison, a, b, difference, *groups)
-    root, found = root_seed(random_state), {}
+    root, powers = root_seed(random_state), {}
 
     def look_at(size: int) -> float:
         rng = repetition_rng(root, size)
         pvalues = [study.draw_pvalue(size, rng) for _ in range(n_simulations)]
         # a study without a P-value finds nothing
-        found[size] = float(np.mean(np.array(pvalues) <= study.level))
-        return found[size]
+        powers[size] = float(np.mean(np.array(pvalues) <= study.level))
+        return powers[size]
 
     n_needed = _search(look_at, power, study)
-    sizes = sorted(found)
+    sizes = sorted(powers)
     return ComparisonPower(
         value=n_needed,
         method=comparison.method,
@@ -260,7 +259,7 @@ def comparison_power(
         level=study.level,
         power=float(power),
         sizes=np.array(sizes),
-        powers=np.array([found[size] for size in sizes]),
+        powers=np.array([powers[size] for size in sizes]),
         n_simulations=n_simulations,
         design=study.design,
     )
@@ -268,7 +267,7 @@ def comparison_power(
 
 @dataclass(frozen=True)
 class _Study:
-    """A kind of study: its P-value by size, and the sizes to look at."""
+    """Simulated study: its P-value by size, and the range of sizes."""
 
     unit: str
     difference: float
@@ -281,11 +280,11 @@ class _Study:
 
 
 def _plan_groups(
-    comparison: Comparison, found: Difference, group_size: float | None, correlation: float | None
+    comparison: Comparison, result: Difference, group_size: float | None, correlation: float | None
 ) -> tuple[Design | None, float]:
-    """Return the groups of the study, and how many times their variance is that at hand.
+    """Return the groups of the study, and the ratio of its variance to that of the result.
 
-    They are those at hand unless others are given; None for none.
+    By default the groups are like those of the result; None if there are no groups.
     """
     is_given = group_size is not None or correlation is not None
     splits = "split_scores" in comparison.details
@@ -294,15 +293,15 @@ def _plan_groups(
             f"group_size and intraclass_correlation must be None for method={comparison.method!r}, "
             "whose result does not say how it varies by groups; 'max_t', 'mcnemar' and 'delong' do."
         )
-    together, n_groups = found.intraclass_correlation, found.n_groups
-    if together is None or n_groups is None or found.n_samples is None or splits:
+    together, n_groups = result.intraclass_correlation, result.n_groups
+    if together is None or n_groups is None or result.n_samples is None or splits:
         design = read_design(group_size, correlation)
         return design, 1.0 if design is None else design.effect
     if isinstance(together, tuple):
         raise ValueError(
             "comparison must not be of crossed groups: a larger study may have more of either kind."
         )
-    at_hand = Design(found.n_samples / n_groups, float(together))
+    at_hand = Design(result.n_samples / n_groups, float(together))
     planned = make_design(
         at_hand.size if group_size is None else group_size,
         at_hand.correlation if correlation is None else correlation,
@@ -311,7 +310,7 @@ def _plan_groups(
 
 
 def _search(look_at: Callable[[int], float], power: float, study: _Study) -> int | None:
-    """Return the smallest size of the power wanted: by doubling or halving, and by bisection."""
+    """Return the smallest size with the required power, by doubling or halving and bisection."""
     first, least, most = study.first, study.least, study.most
     low, high = first, first
     if look_at(first) < power:
@@ -334,7 +333,7 @@ def _search(look_at: Callable[[int], float], power: float, study: _Study) -> int
 
 
 def _choose_pair(comparison: Comparison, pair: Any) -> tuple[str, str]:
-    """Return the two names that are given, or those of the best two."""
+    """Return the two names passed by the user, or the names of the best two."""
     if pair is None:
         best = comparison.order[:2].tolist()
         return _name(comparison, best if "datasets" in comparison.details else sorted(best))
@@ -350,16 +349,16 @@ def _name(comparison: Comparison, places: list[int]) -> tuple[str, str]:
 
 
 def _look_up(comparison: Comparison, a: str, b: str) -> tuple[Difference, int]:
-    """Return the difference of two, and 1, or -1 where it is that of the second and the first."""
-    found = comparison.differences.get((a, b))
-    return (found, 1) if found is not None else (comparison[b, a], -1)
+    """Return the difference of a pair, and its sign: -1 if stored as second minus first."""
+    stored = comparison.differences.get((a, b))
+    return (stored, 1) if stored is not None else (comparison[b, a], -1)
 
 
 def _draw_datasets(comparison: Comparison, a: str, b: str, difference: float | None) -> _Study:
     scores, places = comparison.details["scores"], [comparison.names.index(name) for name in (a, b)]
     observed = scores[:, places[0]] - scores[:, places[1]]
-    found, sign = _look_up(comparison, a, b)
-    estimate = sign * found.value
+    result, sign = _look_up(comparison, a, b)
+    estimate = sign * result.value
     shifted = observed if difference is None else observed - estimate + difference
 
     def draw_pvalue(size: int, rng: Generator) -> float:
@@ -379,22 +378,22 @@ def _draw_datasets(comparison: Comparison, a: str, b: str, difference: float | N
 def _draw_samples(
     comparison: Comparison, a: str, b: str, difference: float | None, *groups: float | None
 ) -> _Study:
-    found, sign = _look_up(comparison, a, b)
-    alternative = found.alternative if sign > 0 else MIRRORED[found.alternative]
-    n, error = found.n_samples, found.standard_error
+    result, sign = _look_up(comparison, a, b)
+    alternative = result.alternative if sign > 0 else MIRRORED[result.alternative]
+    n, error = result.n_samples, result.standard_error
     if n is None or not np.isfinite(error) or error == 0:
         raise ValueError(
             "comparison must have a number of samples and a standard error, got "
             f"n_samples={n!r} and standard_error={error!r}."
         )
     splits = comparison.details.get("split_scores")
-    wanted = sign * found.value if difference is None else float(difference)
-    design, times = _plan_groups(comparison, found, *groups)
-    if "only_a" in found.details and design is None:
-        draw_pvalue = _by_errors(found, n, wanted, alternative)
+    wanted = sign * result.value if difference is None else float(difference)
+    design, times = _plan_groups(comparison, result, *groups)
+    if "only_a" in result.details and design is None:
+        draw_pvalue = _by_errors(result, n, wanted, alternative)
     else:
         freedom = np.inf if splits is None else len(splits) - 1.0
-        variance = times * n * found.standard_error**2
+        variance = times * n * result.standard_error**2
         draw_pvalue = _by_variance(variance, wanted, alternative, freedom, design)
     least = MIN_DATASETS if design is None else max(MIN_DATASETS, int(np.ceil(2 * design.size)))
     return _Study(
@@ -414,10 +413,10 @@ MIRRORED = {"two-sided": "two-sided", "greater": "less", "less": "greater"}
 
 
 def _by_errors(
-    found: Difference, n: int, wanted: float, alternative: str
+    result: Difference, n: int, wanted: float, alternative: str
 ) -> Callable[[int, Generator], float]:
-    """Draw the samples that one of two alone gets right: as many as observed, split as wanted."""
-    discordant = (found.details["only_a"] + found.details["only_b"]) / n
+    """Draw discordant samples: their observed fraction, split by the assumed difference."""
+    discordant = (result.details["only_a"] + result.details["only_b"]) / n
     if not abs(wanted) <= discordant + ROUNDING:
         raise ValueError(
             f"difference must be <= {discordant:.4g} in size, the fraction of samples that one of "
@@ -436,9 +435,9 @@ def _by_errors(
 def _by_variance(
     variance: float, wanted: float, alternative: str, freedom: float, design: Design | None
 ) -> Callable[[int, Generator], float]:
-    """Draw the difference, and its standard error too for scores of splits or groups.
+    """Draw the difference, and for splits or groups also its standard error.
 
-    `variance` is that of a single sample of the study.
+    `variance` is the variance per sample of the study.
     """
 
     def draw_pvalue(size: int, rng: Generator) -> float:

@@ -1,13 +1,14 @@
-r"""How the error falls with the number of training samples, and whether more would help.
+r"""Learning curves with confidence intervals, and their extrapolation to more training samples.
 
-The training part of every fold is thinned: whole units (samples, or groups) are put in an order,
-and the first of them train. So the parts are nested, and what is tested stays the same. The answers
-at each size are those of a repeated cross-validation, and so is their interval.
+The training part of every fold is thinned: whole units (samples, or groups) are ordered, and the
+first ones train. The training parts are therefore nested, and the test samples stay the same. The
+error at each size is that of a repeated cross-validation, with the same interval.
 
-The errors at all sizes are of the same tested samples and vary together. Their covariance is that
-of the influences of the units on the errors, inflated as the variance of one error is, and that
-between repeats. Curves drawn with this covariance around the measured one are fitted by the law
-:math:`e(m) = a + b m^{-c}` as that is, and tell what the law at hand is worth.
+The errors at all sizes are computed from the same test samples and are correlated. Their covariance
+has two parts: the covariance of the influences of the units, inflated like the variance of a single
+error, and the covariance between repeats. Curves are drawn around the measured curve with this
+covariance. The power law :math:`e(m) = a + b m^{-c}` is fitted to the measured curve and to each
+drawn curve; the variation between the fits shows how precise the law is.
 """
 
 from __future__ import annotations
@@ -54,14 +55,14 @@ Floats = NDArray[np.float64]
 N_REPEATS, N_SIZES, LEAST_SHARE = 5, 6, 0.15
 MIN_SAMPLES, MIN_UNITS = 20, 5
 EXPONENTS = np.geomspace(0.2, 2.0, 16)
-"""The exponents of a law that are tried."""
+"""Candidate exponents of the power law."""
 N_DRAWS, LEAST_SIZES = 1000, 4
 QUANTILES = np.linspace(0.05, 3.05, 16)
-"""Normal quantiles at which intervals are read."""
+"""Normal quantiles at which intervals are evaluated."""
 LITTLE = 0.1
-"""Share of what is missing to the best value, up to which a gain is called little."""
+"""Gains below this fraction of the distance to the best value are called little."""
 MIN_FIT = 0.01
-"""P-value of its fit below which a law is not believed."""
+"""P-value of the goodness of fit below which a law is rejected."""
 
 
 def learning_curve_band(
@@ -84,69 +85,71 @@ def learning_curve_band(
     memory: Any = None,
     error_score: float | str = "raise",
 ) -> Curve:
-    r"""Measure how the error falls with the number of training samples, and what more would do.
+    r"""Estimate the error by number of training samples, and the gain from more samples.
 
     The error at each size is that of a repeated cross-validation whose training parts are thinned:
-    the same samples are tested, and smaller parts lie within larger ones. To the errors the law
+    the test samples stay the same, and smaller training parts lie within larger ones. The power law
 
     .. math:: e(m) = a + b \, (m / m_0)^{-c}
 
-    is fitted, `m` training samples against the most that were measured, :math:`m_0`, with
-    :math:`b \ge 0`, `c` from .2 to 2, and `a` not below the smallest loss. It extends to twice the
-    number of samples and predicts the gain.
+    is fitted to the errors, where `m` is the number of training samples and :math:`m_0` the largest
+    measured one, with :math:`b \ge 0`, `c` from .2 to 2, and `a` at least the smallest loss. It is
+    extrapolated to twice the number of samples, which predicts the gain.
 
     Parameters
     ----------
     estimator : estimator
         Any scikit-learn classifier, regressor or pipeline. Selection and tuning belong inside it.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-        Samples, or what else the estimator takes: texts, or a square precomputed kernel.
+        Samples, or other inputs of the estimator: texts, or a square precomputed kernel.
     y : array-like of shape (n_samples,)
         Labels or numbers.
     train_sizes : array-like of shape (n_sizes,), default=None
-        Shares of the training parts (floats up to 1), or numbers of training samples (integers), of
-        which whole groups are taken. None makes six, in equal ratios, from 15 % (or 20 samples, of
-        few samples from half) to all.
+        Shares of the training parts (floats up to 1), or numbers of training samples (integers);
+        groups are kept whole. None means six geometrically spaced sizes, from 15 % (at least 20
+        samples, at most half) to all.
     cv : int, splitter or iterable of (train, test), default=None
-        None means 10 folds. A number of folds, and a splitter with ``shuffle=True``, is drawn anew
-        for each repeat. Where all folds test what comes after their training samples, as those of
-        ``TimeSeriesSplit``, the most recent train; elsewhere they are drawn, stratified by class.
+        None means 10 folds. For a number of folds, or a splitter with ``shuffle=True``, new folds
+        are drawn for each repeat. If all folds test samples after their training samples, as
+        ``TimeSeriesSplit`` does, the most recent samples train; otherwise training samples are
+        drawn at random, stratified by class.
     n_repeats : int, default=None
-        Number of repeats of folds that are drawn; None means 5.
+        Number of repeats if folds are drawn; None means 5.
     groups : array-like of shape (n_samples,), default=None
-        Samples that belong together: held out together, and left out of training together.
+        Group of each sample: a group is held out as a whole, and thinned as a whole.
     loss : str or callable, default=None
-        "zero_one", "squared" or "absolute"; "log_loss" or "brier", of the probabilities of a
+        "zero_one", "squared" or "absolute"; "log_loss" or "brier" for the probabilities of a
         classifier; or any loss of predictions, ``(y_true, y_pred) -> (n,)``. None means 0-1 loss
         for classifiers and squared error for regressors.
     scoring : str or callable, default=None
-        A score in place of a loss, of which larger is better: the mean over the folds.
+        A scorer instead of a loss, larger is better; scores are averaged over the folds.
     params : dict, default=None
         Arguments of the estimator's `fit` by name.
     sample_weight : array-like of shape (n_samples,), default=None
-        What each sample counts, in every fit and in the means of the losses.
+        Weights of the samples, in every fit and in the means of the losses.
     confidence_level : float, default=0.95
-        Nominal coverage of the intervals, and of the band of the whole law.
+        Nominal coverage of the intervals, and of the simultaneous band of the law.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the folds, of the parts that train, and of the drawn laws.
+        Seed of the folds, the training parts and the drawn curves.
     n_jobs : int, default=None
         Number of joblib workers; the result does not depend on it.
     verbose : int, default=0
         1 reports whether a solver is used and shows a progress bar.
     memory : str, path-like or joblib.Memory, default=None
-        Where finished fits are kept; see :doc:`/user_guide/scale`.
+        Cache of finished fits; see :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        What to do when a fit raises: raise too, or leave it out, count and warn.
+        If a fit raises: raise the error, or skip the fit, count it and warn.
 
     Returns
     -------
     Curve
-        `x` are mean numbers of training samples, `y` the errors with intervals at each, and then
-        what the law says of all `n` samples and of `2 n`. ``columns["extrapolated"]`` marks these,
-        ``columns["law"]`` is the law, `band` is meant to hold it whole. `details` has "a", "b" and
-        "c" of the law; "at_all", "at_twice" and their difference "gain", each an `Estimate`; and
-        "answer", the sentence. If no power law fits, "answer" contains the reason, and only the
-        measured errors are returned.
+        `x` has the mean numbers of training samples and `y` the errors, with intervals; the last
+        entries are the predictions of the law for all `n` samples and for `2 n`, marked in
+        ``columns["extrapolated"]``. ``columns["law"]`` is the fitted law and `band` its
+        simultaneous confidence band. `details` has "a", "b" and "c" of the law; "at_all",
+        "at_twice" and their difference "gain", each an `Estimate`; and "answer", the conclusion as
+        a sentence. If no power law fits, "answer" contains the reason, and only the measured errors
+        are returned.
 
     Raises
     ------
@@ -154,37 +157,38 @@ def learning_curve_band(
         If `train_sizes` do not make training sets of different sizes, a training set has one class
         only, or both `loss` and `scoring` are given.
     TypeError
-        If `sample_weight` is given and the estimator takes none.
+        If `sample_weight` is given and the estimator does not support it.
 
     See Also
     --------
-    error_interval : The error for all samples, by more repeats.
-    holdout_size : How many samples a test set takes.
+    error_interval : The error for all samples, from more repeats.
+    holdout_size : Number of test samples required.
     sklearn.model_selection.learning_curve : The scores alone.
 
     Notes
     -----
-    Intervals at the measured sizes are those of `error_interval`, of a score those of Nadeau and
-    Bengio [2]_ over the folds. Errors at all sizes are of the same tested samples and vary
-    together: 1,000 curves are drawn with the correlations of the influences of the samples (or
-    groups, or blocks of time) on the errors, and with the intervals for their distribution. The law
-    is fitted to each, and the quantiles of what they say are the intervals of the gain and `2 n`.
-    A law is not believed where so large a misfit is found in fewer than 1 % of curves drawn around
-    it, nor where the error rises between two sizes for most samples (one-sided sign test, 1 % for
-    all pairs of sizes), as it does below the interpolation peak of least squares. It is the law of
-    Cortes et al. [1]_; nobody knows whether it goes on beyond the samples at hand. Mukherjee et al.
-    [3]_ extrapolate likewise.
+    Intervals at the measured sizes are those of `error_interval`; a score has the interval of
+    Nadeau and Bengio [2]_ over the folds. Errors at all sizes are computed from the same test
+    samples and are correlated: 1,000 curves are drawn with the correlations of the influences of
+    the samples (or groups, or blocks of time) on the errors, and with the intervals as their
+    distribution. The law is fitted to each curve; the quantiles of its predictions are the
+    intervals of the gain and of the error at `2 n`. A law is rejected if fewer than 1 % of the
+    curves drawn around it have an equally large misfit, or if the error rises between two sizes for
+    most samples (one-sided sign test, 1 % for all pairs of sizes), as it does below the
+    interpolation peak of least squares. The law is that of Cortes et al. [1]_; whether it continues
+    beyond the available samples is unknown. Mukherjee et al. [3]_ extrapolate in the same way.
 
     In simulations (``benchmarks/coverage_learning_curve.py``: discriminant analysis, logistic
-    regression, ridge regression and nearest neighbours; 100 or 400 samples; 9 cells of 100 sets)
-    95 % intervals held the expected error at the measured sizes in .93 to 1.00, that of all samples
-    in .94 to .98, that of twice the samples in .95 to 1.00, and the band all of them in .95 to .99;
-    the interval of the gain in .98 to 1.00, so that it is too wide. Where there was nothing to
-    learn, "would help" was said of none of 100 sets. These populations follow a power law or nearly
-    so: nothing is promised where a curve bends beyond what was measured.
+    regression, ridge regression and nearest neighbors; 100 or 400 samples; 9 settings with 100 data
+    sets each), nominal 95 % intervals covered the expected error at the measured sizes in .93 to
+    1.00 of data sets, at all samples in .94 to .98, and at twice the samples in .95 to 1.00. The
+    band covered all of them in .95 to .99. The interval of the gain covered it in .98 to 1.00, so
+    it is too wide. On data without signal, "would help" was concluded in none of 100 data sets.
+    These populations follow a power law at least approximately; coverage is not guaranteed if a
+    curve bends beyond the measured sizes.
 
-    Classes are spread evenly over the parts that train, and each part has at least one member of
-    every class; the smallest error of data without signal is therefore somewhat too small.
+    Training parts are stratified, and each has at least one member of every class; on data without
+    signal the error at the smallest size is therefore somewhat too low.
 
     References
     ----------
@@ -229,7 +233,7 @@ def learning_curve_band(
 
 
 class Thinned:
-    """Fits of repeated folds on parts of their training samples.
+    """Repeated folds with thinned training sets.
 
     Attributes
     ----------
@@ -237,7 +241,7 @@ class Thinned:
     sizes : ndarray of shape (n_sizes,)
         Mean number of training samples.
     in_order : bool
-        Whether all folds test what comes after their training samples; the most recent train then.
+        Whether all folds test samples after their training samples; the most recent ones train.
     """
 
     def __init__(
@@ -246,10 +250,10 @@ class Thinned:
         self.folds, self.cases, self.root = folds, cases, child_seed(root, 1)
         plan = folds.plan
         blocks = [plan.draw(fit) for fit in range(plan.n_fits)]
-        known = [(np.flatnonzero(b.train[0]), np.flatnonzero(b.test[0])) for b in blocks]
-        self.in_order = len(known) > 1 and all(train[-1] < test[0] for train, test in known)
-        self.n_units = np.array([len(np.unique(cases.unit[train])) for train, _ in known])
-        self.shares = read_sizes(train_sizes, [len(train) for train, _ in known], self.n_units)
+        splits = [(np.flatnonzero(b.train[0]), np.flatnonzero(b.test[0])) for b in blocks]
+        self.in_order = len(splits) > 1 and all(train[-1] < test[0] for train, test in splits)
+        self.n_units = np.array([len(np.unique(cases.unit[train])) for train, _ in splits])
+        self.shares = read_sizes(train_sizes, [len(train) for train, _ in splits], self.n_units)
         counts = [
             [np.count_nonzero(self.draw(fit, share).train) for share in self.shares]
             for fit in range(plan.n_fits)
@@ -260,7 +264,7 @@ class Thinned:
                 "train_sizes must make training sets of different sizes, got "
                 f"{self.sizes.tolist()} samples on average."
             )
-        self.ratio = float(np.mean([len(test) / len(train) for train, test in known]))
+        self.ratio = float(np.mean([len(test) / len(train) for train, test in splits]))
 
     @property
     def n_sizes(self) -> int:
@@ -274,10 +278,10 @@ class Thinned:
 
     @lru_cache(1)  # noqa: B019
     def order(self, fit: int) -> NDArray[np.intp]:
-        """Return the units that a fit trains on, those that remain in the smallest part first.
+        """Return the training units of a fit in the order in which they enter.
 
-        Units are in a random order of which every stretch has its share of classes, after one of
-        each class; or the most recent first.
+        The order is random and stratified, and starts with one unit of each class; for folds in
+        time order the most recent units come first.
         """
         rows = np.flatnonzero(self.folds.plan.draw(fit).train[0])
         unit = self.cases.unit[rows]
@@ -289,14 +293,14 @@ class Thinned:
         return np.concatenate([order[firsts], np.delete(order, firsts)])
 
     def draw(self, fit: int, share: float) -> PlanBlock:
-        """Return a fit of the folds on a share of its training units."""
+        """Return a fold with a share of its training units."""
         block, order = self.folds.plan.draw(fit), self.order(fit)
         kept = self.cases.mask(order[: max(1, round(share * len(order)))])
         return PlanBlock(block.train * kept, block.test)
 
     @cached_property
     def plan(self) -> ResamplingPlan:
-        """All fits, those of one fold after each other."""
+        """All fits, ordered by fold and size."""
         of_folds = self.folds.plan
 
         def draw(number: int) -> PlanBlock:
@@ -315,7 +319,7 @@ class Thinned:
 def read_sizes(
     train_sizes: Any, n_samples: Sequence[int], n_units: NDArray[np.intp]
 ) -> list[float]:
-    """Return the shares of the training parts that sizes mean, by increasing size."""
+    """Return training sizes as increasing shares of the training parts."""
     smallest, units = min(n_samples), int(n_units.min())
     if train_sizes is None:
         least = max(MIN_SAMPLES / smallest, MIN_UNITS / units)
@@ -364,33 +368,33 @@ def measure_losses(thinned: Thinned) -> Measured:
     """Return the mean loss at each size, with the covariance of the means."""
     answers = list(fit_each(thinned.inputs, thinned.plan))
     by_size = [answers[at :: thinned.n_sizes] for at in range(thinned.n_sizes)]
-    for size, each in zip(thinned.sizes, by_size, strict=True):
-        if each.count(None) == len(each):
+    for size, outputs in zip(thinned.sizes, by_size, strict=True):
+        if outputs.count(None) == len(outputs):
             raise ValueError(f"train_sizes must be large enough: all fits on {size:g} fail.")
     folds = count_in_time(thinned.folds, by_size[-1])
     inputs, plan = folds.inputs, folds.plan
     folds = folds._replace(ordered=False)  # its units are counted
     values, factors, of_units, of_repeats, by_unit = [], [], [], [], []
-    for each in by_size:
-        values.append(average_repeats(folds, each))
-        factors.append(find_inflation(inputs, plan, each))
-        unit, repeat = influences(inputs, plan, each)
+    for outputs in by_size:
+        values.append(average_repeats(folds, outputs))
+        factors.append(find_inflation(inputs, plan, outputs))
+        unit, repeat = influences(inputs, plan, outputs)
         of_units.append(unit)
         of_repeats.append(repeat)
-        by_unit.append(mean_by_unit(inputs, each))
+        by_unit.append(mean_by_unit(inputs, outputs))
     scale = np.sqrt(np.outer(factors, factors))
     covariance = scale * spread_of(np.array(of_units)) + spread_of(np.array(of_repeats))
     df = values[-1].degrees_of_freedom
     name, bounds = mean_loss_name(inputs.loss.name), bounds_of(inputs.loss.name)
-    rise = find_rise(np.array([each.value for each in values]), np.array(by_unit))
+    rise = find_rise(np.array([estimate.value for estimate in values]), np.array(by_unit))
     return Measured(name, 1, values, covariance, np.inf if df is None else df, bounds, rise)
 
 
 def mean_by_unit(inputs: Inputs, answers: Sequence[FitOutput | None]) -> Floats:
-    """Return the mean loss of each unit over its tests, nan where there is none."""
-    known = [each for each in answers if each is not None]
-    unit = inputs.units.unit[np.concatenate([each.rows for each in known])]
-    losses = np.concatenate([inputs.loss_values(each) for each in known])
+    """Return the mean loss of each unit over its tests; nan if it was never tested."""
+    completed = [output for output in answers if output is not None]
+    unit = inputs.units.unit[np.concatenate([output.rows for output in completed])]
+    losses = np.concatenate([inputs.loss_values(output) for output in completed])
     with np.errstate(invalid="ignore"):
         return np.bincount(unit, losses, inputs.units.n_units) / np.bincount(
             unit, minlength=inputs.units.n_units
@@ -400,9 +404,9 @@ def mean_by_unit(inputs: Inputs, answers: Sequence[FitOutput | None]) -> Floats:
 def find_rise(errors: Floats, by_unit: Floats) -> tuple[int, int] | None:
     """Return the two sizes between which the error rises most, if it rises for most units.
 
-    `errors` are the mean losses at each size and `by_unit`, shape (n_sizes, n_units), those of
-    each unit. The one-sided sign test over units, corrected for the number of pairs of sizes, needs
-    no variance of the losses, which is huge where the error peaks.
+    `errors` are the mean losses at each size; `by_unit`, shape (n_sizes, n_units), has the mean
+    loss of each unit. The one-sided sign test over units, corrected for the number of pairs of
+    sizes, does not use the variance of the losses, which is huge near an error peak.
     """
     pairs = list(combinations(range(len(errors)), 2))
     rises = []
@@ -419,14 +423,16 @@ def find_rise(errors: Floats, by_unit: Floats) -> tuple[int, int] | None:
 def influences(
     inputs: Inputs, plan: ResamplingPlan, answers: Sequence[FitOutput | None]
 ) -> tuple[Floats, Floats]:
-    """Return by how much each unit, and each repeat, moves the mean loss.
+    """Return the influence of each unit, and of each repeat, on the mean loss.
 
     Shapes (n_units,) and (n_repeats,).
     """
-    known = [(fit // plan.n_folds, each) for fit, each in enumerate(answers) if each is not None]
-    rows = np.concatenate([each.rows for _, each in known])
-    repeat = np.concatenate([np.full(len(each.rows), number) for number, each in known])
-    losses = np.concatenate([inputs.loss_values(each) for _, each in known])
+    completed = [
+        (fit // plan.n_folds, output) for fit, output in enumerate(answers) if output is not None
+    ]
+    rows = np.concatenate([output.rows for _, output in completed])
+    repeat = np.concatenate([np.full(len(output.rows), number) for number, output in completed])
+    losses = np.concatenate([inputs.loss_values(output) for _, output in completed])
     tested = inputs.count(rows, losses)
     weight = np.ones(len(rows)) if tested.weight is None else tested.weight
     moved = weight * (losses - mean_loss(tested)) / weight.sum()
@@ -435,7 +441,7 @@ def influences(
 
 
 def spread_of(influence: Floats) -> Floats:
-    """Return the covariance of sums of influences, shape (n_sizes, n_terms), 0 of one term."""
+    """Return the covariance of sums of influences, shape (n_sizes, n_terms); 0 for one term."""
     n = int(np.count_nonzero(np.any(influence != 0, axis=0)))
     return influence @ influence.T * (n / max(1, n - 1))
 
@@ -443,8 +449,8 @@ def spread_of(influence: Floats) -> Floats:
 def measure_scores(thinned: Thinned, scoring: Any) -> Measured:
     """Return the mean score at each size, with the covariance of Nadeau and Bengio (2003)."""
     inputs = thinned.inputs
-    found = score_each(inputs, thinned.plan, scoring)
-    scores = np.array(found, dtype=float).reshape(-1, thinned.n_sizes)
+    fold_scores = score_each(inputs, thinned.plan, scoring)
+    scores = np.array(fold_scores, dtype=float).reshape(-1, thinned.n_sizes)
     kept = scores[np.isfinite(scores).all(axis=1)]
     n = len(kept)
     if n < 2:
@@ -473,7 +479,7 @@ def measure_scores(thinned: Thinned, scoring: Any) -> Measured:
 
 
 class Law(NamedTuple):
-    r"""Laws :math:`a + b (m / m_0)^{-c}`, `m_0` the largest size.
+    r"""Power laws :math:`a + b (m / m_0)^{-c}`, where `m_0` is the largest size.
 
     Attributes
     ----------
@@ -488,23 +494,24 @@ class Law(NamedTuple):
     misfit: Floats
 
     def at(self, ratio: Any) -> Floats:
-        """Return the heights at some sizes over `m_0`, shape (n_laws, n_sizes)."""
+        """Return the values at sizes relative to `m_0`, shape (n_laws, n_sizes)."""
         return self.a[:, None] + self.b[:, None] * np.asarray(ratio) ** -self.c[:, None]
 
 
 def fit_law(ratio: Floats, values: Floats, weight: Floats, least: float) -> Law:
-    """Return the law of least squares for each row of values, shape (n_laws, n_sizes).
+    """Return the least-squares law for each row of values, shape (n_laws, n_sizes).
 
-    `a` is `least` at least, `b` is 0 at least; for each exponent both follow in closed form.
+    The constraints are ``a >= least`` and ``b >= 0``; for each exponent both have a closed form.
     """
     weight = weight / weight.sum()
     best = np.full((4, len(values)), np.inf)
-    for c in EXPONENTS:
+    for c in EXPONENTS:  # grid search; a and b by weighted linear regression on z
         z = ratio**-c
         mean, height = weight @ z, values @ weight
         b = (values - height[:, None]) @ (weight * (z - mean)) / (weight @ (z - mean) ** 2)
         a = height - b * mean
         flat, bound = b < 0, a < least
+        # active constraints: refit the other coefficient
         b[bound] = np.maximum(0, (values[bound] - least) @ (weight * z) / (weight @ z**2))
         a[bound] = least
         a[flat], b[flat] = np.maximum(least, height[flat]), 0.0
@@ -517,11 +524,12 @@ def fit_law(ratio: Floats, values: Floats, weight: Floats, least: float) -> Law:
 def draw_deviations(measured: Measured, rng: np.random.Generator) -> Floats:
     """Return deviations from the measured curve, shape (N_DRAWS, n_sizes).
 
-    Each is one of the end of an interval from its value, at a level that is drawn: so the
-    intervals at all sizes are those of the draws, whose ranks have the correlations of the errors.
+    A Gaussian copula with the correlations of the errors: each deviation is the distance of a limit
+    of the interval from the value, at a random confidence level. The quantiles of the draws are
+    therefore the intervals at each size.
     """
     spread = np.sqrt(np.diag(measured.covariance))
-    spread[spread == 0] = np.inf  # no loss varies at a size: it goes with no other
+    spread[spread == 0] = np.inf  # constant losses are uncorrelated with all others
     correlation = measured.covariance / np.outer(spread, spread)
     np.fill_diagonal(correlation, 1.0)
     values, vectors = np.linalg.eigh(correlation)
@@ -529,25 +537,25 @@ def draw_deviations(measured: Measured, rng: np.random.Generator) -> Floats:
     normal = rng.standard_normal((N_DRAWS, len(spread))) @ root
     levels = 2 * ndtr(QUANTILES) - 1
     deviations = np.empty_like(normal)
-    for at, each in enumerate(measured.values):
-        ends = [each.confidence_interval(level) for level in levels.tolist()]
-        known = np.array([*(end.low for end in ends[::-1]), *(end.high for end in ends)])
-        finite = known[np.isfinite(known)]  # few units have no end at a high level
-        known = np.clip(known, finite.min(), finite.max())
+    for at, estimate in enumerate(measured.values):
+        ends = [estimate.confidence_interval(level) for level in levels.tolist()]
+        limits = np.array([*(end.low for end in ends[::-1]), *(end.high for end in ends)])
+        finite = limits[np.isfinite(limits)]  # with few units, high levels have infinite limits
+        limits = np.clip(limits, finite.min(), finite.max())
         places = np.concatenate([-QUANTILES[::-1], QUANTILES])
-        deviations[:, at] = np.interp(normal[:, at], places, known) - each.value
+        deviations[:, at] = np.interp(normal[:, at], places, limits) - estimate.value
     return measured.sign * deviations
 
 
 class Extrapolated(NamedTuple):
-    """The law of a curve, and those of curves that it might have been.
+    """Power laws fitted to a curve and to draws around it.
 
     Attributes
     ----------
     law : Law
-        Of the curve itself.
+        Fit to the measured curve.
     draws : Law
-        Of the curves drawn around it.
+        Fits to the curves drawn around it.
     """
 
     law: Law
@@ -557,7 +565,7 @@ class Extrapolated(NamedTuple):
 def extrapolate(
     measured: Measured, sizes: Floats, rng: np.random.Generator
 ) -> tuple[Extrapolated | None, str]:
-    """Return the law of a measured curve; None, and why, where it is not to be believed."""
+    """Return the law of a measured curve; None and the reason if it is rejected."""
     if measured.rise is not None:
         first, second = measured.rise
         return None, (
@@ -567,8 +575,10 @@ def extrapolate(
         )
     if len(sizes) < LEAST_SIZES:
         return None, f"a law takes {LEAST_SIZES} sizes, and there are {len(sizes)}"
-    values = measured.sign * np.array([each.value for each in measured.values])
-    widths = np.array([each.interval.high - each.interval.low for each in measured.values])
+    values = measured.sign * np.array([estimate.value for estimate in measured.values])
+    widths = np.array(
+        [estimate.interval.high - estimate.interval.low for estimate in measured.values]
+    )
     if not np.all(np.isfinite(values) & np.isfinite(widths) & (widths > 0)):
         return None, "the error has no interval at one of the sizes"
     ratio, least = sizes / sizes[-1], min(b * measured.sign for b in measured.bounds)
@@ -576,6 +586,7 @@ def extrapolate(
     law = fit_law(ratio, values[None], weight, least)
     off = draw_deviations(measured, rng)
     alike = fit_law(ratio, law.at(ratio) + off, weight, least)
+    # parametric bootstrap of the goodness of fit
     pvalue = (1 + np.sum(alike.misfit >= law.misfit)) / (1 + N_DRAWS)
     if pvalue < MIN_FIT:
         return None, "what was measured does not fall by a power law"
@@ -583,17 +594,17 @@ def extrapolate(
 
 
 def draw_curve(measured: Measured, thinned: Thinned, level: float, root: SeedSequence) -> Curve:
-    """Return the measured curve with its law, up to twice the samples."""
+    """Return the measured curve with its power law, up to twice the samples."""
     n, sign, sizes = len(thinned.inputs.target), measured.sign, thinned.sizes
-    intervals = [each.interval for each in measured.values]
+    intervals = [estimate.interval for estimate in measured.values]
     rows = [(e.value, i.low, i.high) for e, i in zip(measured.values, intervals, strict=True)]
-    found, why = extrapolate(measured, thinned.sizes, repetition_rng(child_seed(root, 2), 0))
+    fit, why = extrapolate(measured, thinned.sizes, repetition_rng(child_seed(root, 2), 0))
     x, band, columns = thinned.sizes, None, {}
     details: dict[str, Any] = {"n_samples": n, "n_groups": thinned.inputs.units.n_groups}
-    if found is not None:
+    if fit is not None:
         x = np.append(x, [n, 2 * n] if n > x[-1] else [2 * n])
         ratio = x / thinned.sizes[-1]
-        law, draws = sign * found.law.at(ratio)[0], sign * found.draws.at(ratio)
+        law, draws = sign * fit.law.at(ratio)[0], sign * fit.draws.at(ratio)
         band = hold_whole(law, draws, level, measured.bounds)
         of_n = int(np.argmax(x >= n))
         predicted = {
@@ -611,8 +622,8 @@ def draw_curve(measured: Measured, thinned: Thinned, level: float, root: SeedSeq
             for e in list(predicted.values())[2 - (len(x) - len(rows)) : 2]
         ]
         columns = {"law": law, "extrapolated": x > thinned.sizes[-1]}
-        details |= {"a": sign * float(found.law.a[0]), "b": sign * float(found.law.b[0])}
-        details |= {"c": float(found.law.c[0]), **predicted}
+        details |= {"a": sign * float(fit.law.a[0]), "b": sign * float(fit.law.b[0])}
+        details |= {"c": float(fit.law.c[0]), **predicted}
     best = sign * min(bound * sign for bound in measured.bounds)
     y, low, high = np.array(rows).T
     return Curve(
@@ -632,7 +643,7 @@ def draw_curve(measured: Measured, thinned: Thinned, level: float, root: SeedSeq
 
 
 def hold_whole(law: Floats, draws: Floats, level: float, bounds: Limits) -> Band:
-    """Return the band that holds a share of the drawn laws whole, in units of their spreads."""
+    """Return the simultaneous band of the drawn laws, in units of their standard deviations."""
     spread = draws.std(axis=0, ddof=1)
     off = np.abs(draws - law) / np.where(spread > 0, spread, np.inf)
     half = np.quantile(off.max(axis=1), level) * spread
@@ -640,16 +651,16 @@ def hold_whole(law: Floats, draws: Floats, level: float, bounds: Limits) -> Band
 
 
 def limits_around(value: float, draws: Floats, confidence_level: float) -> Limits:
-    """Return the quantiles of draws, widened to the value where a bound pushes all draws past it.
+    """Return the quantiles of draws, widened to include the value.
 
-    Near the smallest loss no law lies below the bound, but drawn curves lie above.
+    Near the smallest possible loss, all draws may lie above the value.
     """
     low, high = percentile_limits(draws, confidence_level)
     return min(low, value), max(high, value)
 
 
 def predict(name: str, value: float, draws: Floats, level: float) -> Estimate:
-    """Return what a law says, with the quantiles of what the drawn laws say."""
+    """Return the prediction of a law, with the quantiles of the drawn laws as interval."""
     return Estimate(
         name=name,
         value=float(value),
@@ -663,12 +674,11 @@ def predict(name: str, value: float, draws: Floats, level: float) -> Estimate:
 
 
 def write_answer(details: Mapping[str, Any], n: int, why: str, best: float, largest: float) -> str:
-    """Return the sentence on what more samples would bring; `best` is the best value there is.
+    """Return the conclusion on more samples as a sentence.
 
-    `largest` is the largest size that was measured.
-
-    How little a gain is must not depend on how badly the error is known: it is held against what is
-    missing, and not against its standard error.
+    `best` is the best possible value and `largest` the largest measured size. A gain is called
+    little relative to the distance to `best`, not to its standard error, so that the wording does
+    not depend on the precision.
     """
     if why:
         return f"What more samples would bring cannot be said: {why}."

@@ -17,7 +17,7 @@ from skeval.utils._text import mean_loss_name, write_range
 
 @dataclass(eq=False, repr=False)
 class ComparisonDisplay(Display):
-    """A picture of a comparison; a subclass says how to draw it, and what it must have."""
+    """Base class of displays of a comparison; subclasses define the drawing and its requirement."""
 
     comparison: Comparison
 
@@ -27,9 +27,9 @@ class ComparisonDisplay(Display):
 
     @classmethod
     def fits(cls, result: Any) -> bool:
-        """Say whether a result is a comparison that has what is drawn."""
-        known = isinstance(result, Comparison)
-        return known and (cls._detail is None or cls._detail in result.details)
+        """Return whether a result is a comparison with the required detail."""
+        is_comparison = isinstance(result, Comparison)
+        return is_comparison and (cls._detail is None or cls._detail in result.details)
 
     @classmethod
     def from_result(cls, result: Comparison, *, ax: Any = None) -> Self:
@@ -38,9 +38,9 @@ class ComparisonDisplay(Display):
         Parameters
         ----------
         result : Comparison
-            What the functions under See Also return.
+            Result of a function listed under See Also.
         ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
+            Axes to draw on; None creates a figure.
 
         Returns
         -------
@@ -52,12 +52,12 @@ class ComparisonDisplay(Display):
 
     @property
     def names(self) -> list[str]:
-        """What is compared, from the best to the worst."""
+        """Names from the best to the worst."""
         return [self.comparison.names[place] for place in self.comparison.order]
 
     @property
     def groups(self) -> list[tuple[int, int]]:
-        """First and last place of each bar, of those of which no two are found different."""
+        """First and last place of each bar; it joins systems without significant differences."""
         tied = [group for group in self.comparison.tied if len(group) > 1]
         return [(self.names.index(group[0]), self.names.index(group[-1])) for group in tied]
 
@@ -65,19 +65,19 @@ class ComparisonDisplay(Display):
 CELL_INCHES = 0.78
 """Width and height of a cell."""
 LARGEST, SMALLEST = 9.0, 5.0
-"""The largest text in points, and the smallest that can be read."""
+"""Largest and smallest font size in points."""
 FILLED = 0.94
-"""The share of the width or height of a cell that the longest text may take."""
+"""Maximum share of the width or height of a cell that its text may use."""
 WEAK, STRONG = 0.35, 0.9
-"""Opacity of a cell whose interval holds 0, and of one whose interval does not."""
+"""Opacity of a cell whose interval contains 0, and of other cells."""
 
 
 class DifferencesDisplay(ComparisonDisplay):
     """A heat map of the differences of all pairs, the row minus the column.
 
-    Each cell has the difference, and below it the ends of its interval; all intervals hold
-    together. What could not be read in small cells is left out. A cell whose interval holds 0 is
-    pale. It is recommended to use `from_result` to create a display.
+    Each cell shows the difference, and below it the limits of its simultaneous interval. Text that
+    would be too small to read is left out. A cell whose interval contains 0 is pale. It is
+    recommended to use `from_result` to create a display.
 
     Parameters
     ----------
@@ -91,12 +91,12 @@ class DifferencesDisplay(ComparisonDisplay):
     image_ : matplotlib AxesImage
         The cells.
     texts_ : list of matplotlib Text
-        What stands in them.
+        Texts of the cells.
 
     See Also
     --------
-    compare_classifiers : Computes what is drawn, on one data set.
-    compare_scores : Computes what is drawn, on several.
+    compare_classifiers : Comparison on one data set.
+    compare_scores : Comparison over several data sets.
 
     Examples
     --------
@@ -122,12 +122,12 @@ class DifferencesDisplay(ComparisonDisplay):
             self.comparison.to_matrix(what)[both] for what in ("value", "low", "high")
         )
         with np.errstate(invalid="ignore"):
-            found = (lows > 0) | (highs < 0)
+            significant = (lows > 0) | (highs < 0)
         largest = float(np.abs(differences).max()) or 1.0
         drawn = {"cmap": "RdBu", "vmin": -largest, "vmax": largest} | kwargs
-        opacity = np.where(found, STRONG, WEAK)
+        opacity = np.where(significant, STRONG, WEAK)
         self.image_ = ax.imshow(differences, alpha=opacity, **drawn)
-        dark = found & (np.abs(differences) > 0.6 * largest)
+        dark = significant & (np.abs(differences) > 0.6 * largest)
         n_digits = max(0, 1 - int(np.floor(np.log10(largest))))
         options: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": LARGEST}
         self.texts_ = []
@@ -144,8 +144,8 @@ class DifferencesDisplay(ComparisonDisplay):
         self._fit_texts()
 
     def _fit_texts(self) -> None:
-        """Let the texts fit their cells; what could not be read goes, the intervals first."""
-        self.figure_.canvas.figure.draw_without_rendering()  # Now the cells have their size.
+        """Fit the texts to their cells; drop the intervals, then the values, if too small."""
+        self.figure_.canvas.figure.draw_without_rendering()  # sets the size of the cells
         for n_lines in (2, 1):
             self._keep_lines(n_lines)
             size = self._find_font_size()
@@ -169,7 +169,7 @@ class DifferencesDisplay(ComparisonDisplay):
 
     @staticmethod
     def _describe(difference: float, low: float, high: float, n_digits: int) -> str:
-        """Return the difference and its interval, to so many digits behind the point."""
+        """Return the difference and its interval with `n_digits` decimals."""
         ends = "no interval"
         if np.isfinite([low, high]).all():
             ends = f"[{low:.{n_digits}f}, {high:.{n_digits}f}]"
@@ -206,7 +206,7 @@ class CriticalDifferenceDisplay(ComparisonDisplay):
 
     See Also
     --------
-    compare_scores : Computes what is drawn.
+    compare_scores : Comparison over data sets.
 
     Examples
     --------
@@ -225,20 +225,20 @@ class CriticalDifferenceDisplay(ComparisonDisplay):
     @property
     def mean_ranks(self) -> list[float]:
         """The mean ranks in the order of the names."""
-        found: list[float] = self.comparison.details["mean_ranks"][self.comparison.order].tolist()
-        return found
+        ranks: list[float] = self.comparison.details["mean_ranks"][self.comparison.order].tolist()
+        return ranks
 
     @property
     def critical_difference(self) -> float | None:
         """Length of the ruler above the axis; None for tests that have none."""
-        known = self.comparison.details["critical_difference"]
-        return known if self.comparison.method == "nemenyi" else None
+        ruler = self.comparison.details["critical_difference"]
+        return ruler if self.comparison.method == "nemenyi" else None
 
     def _measure(self) -> tuple[float, float, float, float]:
-        """Return the room that bars, names and title take below and above the axis, and beside it.
+        """Return the space below, above and beside the axis.
 
-        Below and above in units of the vertical axis: to the first name, to the last one, and to
-        the top; beside in inches, for the longest name and its rank.
+        The distances to the first name, to the last name and to the top are in units of the
+        vertical axis; the space beside it, for the longest name and its rank, is in inches.
         """
         below = 0.5 + BAR * len(self.groups)
         depth = below + ROW * ((len(self.names) + 1) // 2)
@@ -281,7 +281,7 @@ class CriticalDifferenceDisplay(ComparisonDisplay):
             ax.text(ends[1] + 0.02 * k, 1.25, text, ha="left", va="center")
 
     def _draw_name(self, ax: Any, place: int, below: float) -> Any:
-        """Draw the line from the axis to a name: the better half on the left, the best on top."""
+        """Draw the line from the axis to a name; the better half is on the left, best on top."""
         k, rank = len(self.names), self.mean_ranks[place]
         left = place < (k + 1) // 2
         row = place if left else k - 1 - place
@@ -301,8 +301,8 @@ ROW_INCHES, COLUMN = 0.26, 0.11
 class LeaderboardDisplay(ComparisonDisplay):
     """Systems from the best to the worst, with intervals of scores and ranks, and ties.
 
-    Each score has its interval by itself. The intervals of ranks, on the right, hold together; a
-    bar joins systems of which no two differ significantly. It is recommended to use `from_result`.
+    Intervals of scores, and of the ranks on the right, are simultaneous. A bar joins systems
+    without significant differences. It is recommended to use `from_result`.
 
     Parameters
     ----------
@@ -318,7 +318,7 @@ class LeaderboardDisplay(ComparisonDisplay):
 
     See Also
     --------
-    compare_predictions : Computes what is drawn, with ``method="max_t"``.
+    compare_predictions : Comparison with ``method="max_t"``.
 
     Examples
     --------
@@ -340,7 +340,7 @@ class LeaderboardDisplay(ComparisonDisplay):
         return AXIS + beside + 1.0 + bars, 1.2 + ROW_INCHES * len(self.names)
 
     def _place_bars(self) -> list[list[tuple[int, int]]]:
-        """Return the bars of each column: those that do not meet share one."""
+        """Return the bars of each column; bars that do not overlap share a column."""
         columns: list[list[tuple[int, int]]] = []
         for first, last in self.groups:
             free = [column for column in columns if column[-1][1] < first]
@@ -351,23 +351,25 @@ class LeaderboardDisplay(ComparisonDisplay):
 
     def _draw(self, ax: Any, **kwargs: Any) -> None:
         """Draw scores, ranks and bars."""
-        found, rows = self.comparison, np.arange(len(self.names))
-        known = found.values, found.details["lows"], found.details["highs"]
-        values, lows, highs = (each[found.order] for each in known)
+        comparison, rows = self.comparison, np.arange(len(self.names))
+        estimates = comparison.values, comparison.details["lows"], comparison.details["highs"]
+        values, lows, highs = (numbers[comparison.order] for numbers in estimates)
         ends = np.array([values - lows, highs - values]).clip(0.0)
         drawn = {"fmt": "o", "markersize": 4, "color": "C0", "ecolor": "0.6"} | kwargs
         ax.errorbar(values, rows, xerr=ends, **drawn)
         ax.set_yticks(rows, [shorten_name(name) for name in self.names])
-        ax.set(ylim=(len(rows) - 0.4, -1.4), xlabel=found.scoring)
-        title = f"simultaneous {100 * found.confidence_level:g} % intervals; bars: no difference"
+        ax.set(ylim=(len(rows) - 0.4, -1.4), xlabel=comparison.scoring)
+        title = (
+            f"simultaneous {100 * comparison.confidence_level:g} % intervals; bars: no difference"
+        )
         ax.set_title(title, fontsize="medium", loc="left")
         ax.grid(axis="y", color="0.92")
         ax.set_axisbelow(True)
-        said = {"va": "center", "fontsize": "small"} | self._put_beside(ax, 0.08)
-        ax.text(1, -1, "rank", **said)
+        options = {"va": "center", "fontsize": "small"} | self._put_beside(ax, 0.08)
+        ax.text(1, -1, "rank", **options)
         for row, name in enumerate(self.names):
-            low, high = found.ranks[name].interval.low, found.ranks[name].interval.high
-            ax.text(1, row, f"{low:g}" if low == high else f"{low:g} to {high:g}", **said)
+            low, high = comparison.ranks[name].interval.low, comparison.ranks[name].interval.high
+            ax.text(1, row, f"{low:g}" if low == high else f"{low:g} to {high:g}", **options)
         self.bars_ = []
         for number, column in enumerate(self._place_bars()):
             drawn = {"color": "C3", "lw": 2.5} | self._put_beside(ax, 0.8 + COLUMN * number)
@@ -376,7 +378,7 @@ class LeaderboardDisplay(ComparisonDisplay):
 
     @staticmethod
     def _put_beside(ax: Any, inches: float) -> dict[str, Any]:
-        """Return the options of what stands so far to the right of the axes."""
+        """Return the options of text at a distance to the right of the axes."""
         from matplotlib.transforms import ScaledTranslation
 
         shift = ScaledTranslation(inches, 0, ax.figure.dpi_scale_trans)
@@ -384,20 +386,20 @@ class LeaderboardDisplay(ComparisonDisplay):
 
 
 LEGIBLE = 1.15
-"""Sizes nearer than this factor on a logarithmic axis would have labels that touch."""
+"""Minimum ratio of labeled sizes on a logarithmic axis."""
 
 
 class LearningCurveDisplay(CurveDisplay):
-    """The error at several numbers of training samples, and the law that goes on beyond them.
+    """Learning curve: the error by number of training samples, with the extrapolated power law.
 
     It is recommended to use `from_result` to create a display, or `plot` of a result.
 
     Parameters
     ----------
     curve : Curve
-        What `learning_curve_band` returns.
+        Result of `learning_curve_band`.
     name : str, default=None
-        What the legend calls it; None takes the name of the curve.
+        Name in the legend; None means the name of the curve.
 
     Attributes
     ----------
@@ -406,9 +408,10 @@ class LearningCurveDisplay(CurveDisplay):
     line_ : matplotlib Line2D
         The measured errors.
     intervals_ : matplotlib LineCollection
-        Their intervals, and those of what the law says of all samples and of twice as many.
+        Intervals of the measured errors, and of the predictions for all samples and for twice as
+        many.
     law_ : matplotlib Line2D or None
-        The law.
+        The power law.
 
     See Also
     --------
@@ -428,16 +431,16 @@ class LearningCurveDisplay(CurveDisplay):
     _names: ClassVar[tuple[str, ...] | None] = ("learning curve",)
 
     def _draw(self, ax: Any, **kwargs: Any) -> None:
-        """Draw the measured errors, the law, and a line where measuring ends."""
+        """Draw the measured errors, the law, and a line where the extrapolation starts."""
         curve, level = self.curve, f"{100 * self.curve.confidence_level:g} %"
         beyond = curve.columns.get("extrapolated", np.zeros(len(curve.x), dtype=bool))
         options = {"marker": "o", "linestyle": "", "label": self._write_label(), **kwargs}
         (self.line_,) = ax.plot(curve.x[~beyond], curve.y[~beyond], **options)
         color = self.line_.get_color()
-        known = np.isfinite([curve.low, curve.high]).all(axis=0)
-        ends = {"colors": color, "linestyles": np.where(beyond, "dotted", "solid")[known].tolist()}
-        label = f"{level} interval" if known.any() else None
-        stretches = curve.x[known], curve.low[known], curve.high[known]
+        finite = np.isfinite([curve.low, curve.high]).all(axis=0)
+        ends = {"colors": color, "linestyles": np.where(beyond, "dotted", "solid")[finite].tolist()}
+        label = f"{level} interval" if finite.any() else None
+        stretches = curve.x[finite], curve.low[finite], curve.high[finite]
         self.intervals_ = ax.vlines(*stretches, **ends, label=label)
         self.law_ = None
         if curve.band is not None:
@@ -459,9 +462,9 @@ class LearningCurveDisplay(CurveDisplay):
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class PerturbationDisplay(Display):
-    """Perturbed errors and the confidence interval that they make.
+    """Perturbed errors and the resulting confidence interval.
 
-    The histogram is of the cross-validated error plus ``W* / sqrt(n)``: the perturbed statistics
+    The histogram shows the cross-validated error plus ``W* / sqrt(n)``: the perturbed statistics
     on the scale of the error. It is recommended to use `from_result` to create a display.
 
     Parameters
@@ -471,11 +474,11 @@ class PerturbationDisplay(Display):
     value : float
         The cross-validated error.
     interval : ConfidenceInterval
-        Its interval.
+        Its confidence interval.
     resubstitution : float
         Error on the training samples.
     statistic : str
-        The statistic that was perturbed.
+        Name of the perturbed statistic.
     loss : str
         Name of the loss.
 
@@ -492,7 +495,7 @@ class PerturbationDisplay(Display):
 
     See Also
     --------
-    perturbation_interval : Computes what is drawn.
+    perturbation_interval : Computes the interval.
 
     Examples
     --------
@@ -519,7 +522,7 @@ class PerturbationDisplay(Display):
         """Draw the histogram, the interval and both errors."""
         drawn = {"bins": "rice", "color": "C0", "alpha": 0.7, "label": "error under random weights"}
         counts, _, self.histogram_ = ax.hist(self.replicates, **(drawn | kwargs))
-        ax.set_ylim(0, 1.5 * np.max(counts))  # This leaves room for the legend.
+        ax.set_ylim(0, 1.5 * np.max(counts))  # room for the legend
         span = {"color": "C1", "alpha": 0.2, "linewidth": 0, "zorder": 0}
         ends = self.interval.low, self.interval.high
         label = f"{100 * self.interval.confidence_level:g} % interval {write_range(*ends)}"
@@ -535,16 +538,16 @@ class PerturbationDisplay(Display):
 
 
 CORNERS = np.array([[0.0, 0.0], [0.5, np.sqrt(3) / 2], [1.0, 0.0]])
-"""Of "a better", "equivalent" and "b better"."""
+"""Corners of the triangle for "a better", "equivalent" and "b better"."""
 
 
 @dataclass(kw_only=True, eq=False)
 class SimplexDisplay(Display):
-    """Draws from the posterior of a Bayesian test, each a point of a triangle.
+    """Draws from the posterior of a Bayesian test, as points in a triangle.
 
-    The nearer a corner, the more probable is its answer on a next data set; in the part of a corner
-    it is the most probable of the three. It is recommended to use `from_comparison` to create a
-    display.
+    The closer a point is to a corner, the more probable is the outcome of this corner on another
+    data set; orange lines separate the regions in which each outcome is the most probable. It is
+    recommended to use `from_comparison` to create a display.
 
     Parameters
     ----------
@@ -599,9 +602,9 @@ class SimplexDisplay(Display):
         Parameters
         ----------
         comparison : Comparison
-            Of scores over data sets.
+            Comparison over data sets.
         a, b : str
-            Names of the two.
+            Names of the two classifiers.
         method : {"signed_rank", "hierarchical"}, default="signed_rank"
             As in `Comparison.posterior`.
         rope : float, default=None
@@ -609,7 +612,7 @@ class SimplexDisplay(Display):
         test_fraction : float, default=None
             As in `Comparison.posterior`.
         ax : matplotlib Axes, default=None
-            Where to draw; None makes a figure.
+            Axes to draw on; None creates a figure.
 
         Returns
         -------
@@ -626,7 +629,7 @@ class SimplexDisplay(Display):
         """Draw the triangle and the points."""
         places = self.draws @ CORNERS
         drawn = {"gridsize": 60, "extent": (0, 1, 0, 1), "mincnt": 1, "cmap": "Blues"} | kwargs
-        # Colours are logarithmic, so that the few hexagons that hold most do not hide the rest.
+        # logarithmic colors, so that a few full hexagons do not hide the others
         self.points_ = ax.hexbin(*places.T, **({"bins": "log"} | drawn))
         ax.plot(*np.vstack([CORNERS, CORNERS[:1]]).T, color="black", lw=1)
         centre = CORNERS.mean(axis=0)

@@ -1,10 +1,10 @@
-r"""Pooled estimates of several sites, studies or data sets, and the prediction of another site.
+r"""Pooled estimates of several sites, studies or data sets, and prediction for another site.
 
 Rates are pooled by the binomial mixed model of `skeval._inference.sites`. For other quantities the
-error of site `i` is :math:`\mu + u_i`, with the variance :math:`\tau^2` between sites, and its
-estimate :math:`y_i` deviates from that with the known variance :math:`v_i`. With the weights
-:math:`w_i = 1 / (v_i + \tau^2)` the mean is :math:`\hat\mu = \sum w_i y_i / \sum w_i`. The variance
-between sites has the largest restricted likelihood where
+true value at site `i` is :math:`\mu + u_i`, with the variance :math:`\tau^2` between sites, and its
+estimate :math:`y_i` deviates from it with the known variance :math:`v_i`. With the weights
+:math:`w_i = 1 / (v_i + \tau^2)` the mean is :math:`\hat\mu = \sum w_i y_i / \sum w_i`. The
+restricted likelihood of the variance between sites is largest where
 
 .. math:: \sum_i w_i^2 (y_i - \hat\mu)^2 = \sum_i w_i - \frac{\sum_i w_i^2}{\sum_i w_i} .
 """
@@ -37,14 +37,14 @@ Floats = NDArray[np.float64]
 STARTS, DRAWS, N_GRID = 60, 100, 600
 """Values of tau^2: starts of the maximization; draws to average; the grid to invert Q."""
 LARGEST = 1e75
-"""Of estimates and errors: fourth powers of larger numbers are infinite."""
+"""Maximum of estimates and standard errors, because fourth powers of larger numbers overflow."""
 
 
 SCALE_NAMES = ("auto", "binomial", "identity", "log", "arcsine")
 
 
 class Scale(NamedTuple):
-    """Where sites are normal: how values go there and back, and the slope of the way there."""
+    """Scale on which sites are normal: transform, inverse, and derivative of the transform."""
 
     there: Callable[[Any], Any]
     back: Callable[[Any], Any]
@@ -69,7 +69,7 @@ def pool_estimates(
     scale: str = "auto",
     confidence_level: float = 0.95,
 ) -> Estimate:
-    r"""Pool estimates of several sites or data sets, and predict that of another.
+    r"""Pool estimates of several sites or data sets, and predict the value at another site.
 
     Sites differ. Rates, such as an error rate or a sensitivity, follow a binomial mixed model: site
     `i` has :math:`x_i` errors among :math:`n_i` samples with
@@ -82,18 +82,18 @@ def pool_estimates(
     Parameters
     ----------
     estimates : mapping, frame, or array-like of shape (n_sites,)
-        The estimate of each site; the sites must be independent of each other, as those of
-        cross-validations within each site are. For a model that leaves the site out see
-        `new_site_error`. A mapping holds by name an `Estimate`, or what `run_over_datasets` returns
-        of one classifier: scores of splits, whose standard error is that of Nadeau and Bengio. A
-        frame has a site in each row, with the columns "value" and "standard_error".
+        Estimate of each site. The sites must be independent of each other, for example
+        cross-validations within each site; for models trained on the other sites see
+        `new_site_error`. A mapping has for each name an `Estimate`, or the result of
+        `run_over_datasets` for one classifier: scores of splits, with the standard error of Nadeau
+        and Bengio. A frame has a site in each row, with the columns "value" and "standard_error".
     standard_errors : array-like of shape (n_sites,), default=None
-        Their standard errors, above 0, where they are numbers.
+        Standard errors, above 0, if `estimates` are numbers.
     scale : {"auto", "binomial", "identity", "log", "arcsine"}, default="auto"
-        The scale on which sites are normal. "auto" is "binomial" for an `Estimate` between 0 and 1,
-        such as a proportion or an area, "log" for one that is not negative, such as a mean loss,
-        and otherwise "identity". "binomial" is the mixed model of counts; "arcsine" is the arc sine
-        of the root, which is biased where sites have few errors.
+        Scale on which sites are normal. "auto" is "binomial" for an `Estimate` between 0 and 1,
+        such as a proportion or an area, "log" for a nonnegative one, such as a mean loss, and
+        otherwise "identity". "binomial" is the mixed model of counts; "arcsine" is the arc sine
+        of the square root, which is biased if sites have few errors.
     confidence_level : float, default=0.95
         Nominal coverage of both intervals.
 
@@ -103,31 +103,31 @@ def pool_estimates(
         `value` is the mean of all sites; on the scales "binomial", "arcsine" and "log" it is the
         median site. Its interval is "binomial" or "hartung_knapp";
         ``confidence_interval(method="prediction")`` is the prediction interval for the true value
-        at another site; it requires at least three sites. `details` hold "between", the standard
-        deviation :math:`\tau` on the scale, "i_squared", the share of the variance of an estimate
-        that is between sites [3]_, Cochran's "q" of equal sites with its "q_pvalue", and the
-        "sites", with "another site". ``plot()`` is the forest plot.
+        at another site; it requires at least three sites. `details` has "between", the standard
+        deviation :math:`\tau` on the scale; "i_squared", the share of the variance of an estimate
+        that is between sites [3]_; Cochran's "q" with its "q_pvalue", for the hypothesis of equal
+        sites; and the "sites", with "another site". ``plot()`` draws the forest plot.
 
     Raises
     ------
     ValueError
-        If there are fewer than two sites, a standard error is not above 0, or a value is not
-        within the scale.
+        If there are fewer than two sites, a standard error is not above 0, or a value is outside
+        the scale.
 
     See Also
     --------
-    new_site_error : Leaves out each site, and pools the errors.
-    compare_scores : Compares classifiers over data sets.
+    new_site_error : Leave-one-site-out errors, pooled.
+    compare_scores : Comparison of classifiers over data sets.
 
     Notes
     -----
     *Rates.* An `Estimate` of a rate `p` with the standard error `s` counts as
     :math:`p (1 - p) / s^2` samples, so that a sensitivity counts the positives only, and weights
-    and groups reduce the number; at 0 or 1 the number is that of Wilson's interval with the same
-    far end. The likelihood integrates over the sites by adaptive Gauss-Hermite quadrature [6]_. The
-    limits average over :math:`\mu` and :math:`\tau` with a half-normal prior of
-    :math:`\tau`; the priors of :math:`\mu` are those that give Clopper and Pearson's limits if
-    sites do not differ. The estimate is of largest likelihood times the prior of :math:`\tau`;
+    and groups reduce the number; at 0 or 1 it is the number for which Wilson's interval has the
+    same far end. The likelihood integrates over the sites by adaptive Gauss-Hermite quadrature
+    [6]_. The limits average over :math:`\mu` and :math:`\tau` with a half-normal prior of
+    :math:`\tau`; the priors of :math:`\mu` are chosen to give Clopper and Pearson's limits if
+    sites do not differ. The estimate maximizes the likelihood times the prior of :math:`\tau`;
     without variation between sites it is the rate of all samples together.
 
     In simulations of sites with 5 to 500 samples (3 to 50 sites; median rates of .004, .03, .2
@@ -136,20 +136,21 @@ def pool_estimates(
     them in 25 to 80 of 80 and .46 to 1.00 (``benchmarks/coverage_sites.py``). With three sites the
     intervals are long: the half-normal prior of :math:`\tau` has the scale 1.5 on the log-odds.
 
-    *Other scales.* The standard error is that of Hartung and Knapp [1]_ on Student's quantile with
-    one degree of freedom less than there are sites, and never less than the one without their
+    *Other scales.* The standard error is that of Hartung and Knapp [1]_, with Student's quantile on
+    :math:`k - 1` degrees of freedom for `k` sites, and at least the standard error without their
     correction, as [2]_ recommend for sites of unequal size. The prediction interval averages
-    Student's law of another site over the confidence distribution of :math:`\tau^2`, close to [4]_:
-    the usual :math:`\hat\mu \pm t_{k-2} \sqrt{\hat\tau^2 + s^2}` [5]_ takes the estimated variance
-    for the true one, which with few sites is often 0.
+    Student's distribution of another site over the confidence distribution of :math:`\tau^2`,
+    similar to [4]_: the usual :math:`\hat\mu \pm t_{k-2} \sqrt{\hat\tau^2 + s^2}` [5]_ treats the
+    estimated variance as known, although with few sites it is often 0.
 
     In simulations of normal sites with unequal standard errors (ratio of variances 1 to 10; 5, 10
-    and 20 sites; true :math:`I^2` of 0, .5 and .9; 200 sets a cell) 95 % intervals held the mean in
-    .94 to 1.00 and another site in .95 to 1.00; with :math:`t_{k-1}` or :math:`t_{k-2}` in place of
-    the average, another site was held in .82 to .99 (400 sets). Of error rates of .2 and .05 in
-    sites of 20 to 200 samples (18 cells of 200 sets, :math:`\tau` of 0, .4 and 1 on the log-odds)
-    the scale "arcsine" held the median site in .90 to 1.00 and another one in .92 to 1.00; the
-    log-odds, on which the weight of a site depends on its error, in .70 to .99 and .88 to 1.00
+    and 20 sites; true :math:`I^2` of 0, .5 and .9; 200 data sets per setting), nominal 95 %
+    intervals covered the mean in .94 to 1.00 of data sets and another site in .95 to 1.00. With
+    :math:`t_{k-1}` or :math:`t_{k-2}` instead of the average, another site was covered in .82 to
+    .99 (400 data sets). For error rates of .2 and .05 at sites with 20 to 200 samples (18 settings
+    with 200 data sets each, :math:`\tau` of 0, .4 and 1 on the log-odds), the scale "arcsine"
+    covered the median site in .90 to 1.00 and another site in .92 to 1.00. Log-odds, on which the
+    weight of a site depends on its error, covered them in .70 to .99 and .88 to 1.00
     (``benchmarks/coverage_pooling.py``).
 
     References
@@ -204,14 +205,14 @@ def read_sites(estimates: Any, standard_errors: Any, level: float) -> dict[Any, 
         raise ValueError("standard_errors must be None where estimates have their own.")
     if isinstance(estimates, Mapping) and not framed:
         sites = {
-            name: pool_splits(name, each, level) if isinstance(each, Mapping) else each
-            for name, each in estimates.items()
+            name: pool_splits(name, site, level) if isinstance(site, Mapping) else site
+            for name, site in estimates.items()
         }
-        foreign = [each for each in sites.values() if not isinstance(each, Estimate)]
-        if foreign or len({each.name for each in sites.values()}) > 1:
+        foreign = [site for site in sites.values() if not isinstance(site, Estimate)]
+        if foreign or len({site.name for site in sites.values()}) > 1:
             raise ValueError(
                 "estimates must be Estimates of one quantity, by name; got "
-                f"{foreign[0] if foreign else sorted({each.name for each in sites.values()})}."
+                f"{foreign[0] if foreign else sorted({site.name for site in sites.values()})}."
             )
         return sites
     names = None
@@ -267,7 +268,7 @@ def describe_site(
 ) -> Estimate:
     """Return the estimate of a site with its normal interval.
 
-    A proportion of so large an effective `size` has Wilson's interval and its standard error.
+    A proportion with an effective `size` has Wilson's interval and the binomial standard error.
     """
     limits: dict[str, Any] = {"normal": partial(normal_interval, value, error)}
     if size is not None:
@@ -303,22 +304,22 @@ def new_site_error(
 ) -> Estimate:
     """Leave out each site in turn, and estimate the error at new sites.
 
-    The error of a site is that of the model trained on all other sites. The errors are pooled by
-    `pool_estimates`: the mean of all sites, and, by ``confidence_interval(method="prediction")``,
-    where the error at another site will lie.
+    The error at a site is that of the model trained on all other sites. The errors are pooled by
+    `pool_estimates`, which gives the mean of all sites and, with
+    ``confidence_interval(method="prediction")``, the prediction interval for another site.
 
     Parameters
     ----------
     estimator : estimator
         Any scikit-learn classifier, regressor or pipeline. Selection and tuning belong inside it.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-        Samples, or what else the estimator takes: texts, or a square precomputed kernel.
+        Samples, or other inputs of the estimator: texts, or a square precomputed kernel.
     y : array-like of shape (n_samples,)
         Labels or numbers.
     groups : array-like of shape (n_samples,)
-        The site of each sample; two at least, each with two samples at least.
+        Site of each sample; at least two sites, each with at least two samples.
     loss : str or callable, default=None
-        "zero_one", "squared" or "absolute"; "log_loss" or "brier", of the probabilities of a
+        "zero_one", "squared" or "absolute"; "log_loss" or "brier" for the probabilities of a
         classifier; or any loss of predictions, ``(y_true, y_pred) -> (n,)``. None means 0-1 loss
         for classifiers and squared error for regressors.
     scale : {"auto", "binomial", "identity", "log", "arcsine"}, default="auto"
@@ -326,7 +327,7 @@ def new_site_error(
     params : dict, default=None
         Arguments of the estimator's `fit` by name.
     sample_weight : array-like of shape (n_samples,), default=None
-        What each sample counts, in every fit and in the mean of the losses of its site.
+        Weights of the samples, in every fit and in the mean loss of each site.
     confidence_level : float, default=0.95
         Nominal coverage of both intervals.
     n_jobs : int, default=None
@@ -334,31 +335,31 @@ def new_site_error(
     verbose : int, default=0
         1 reports whether a solver is used and shows a progress bar.
     memory : str, path-like or joblib.Memory, default=None
-        Where finished fits are kept; see :doc:`/user_guide/scale`.
+        Cache of finished fits; see :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        What to do when a fit raises: raise too, or leave the site out, count and warn.
+        If a fit raises: raise the error, or skip the site, count it and warn.
 
     Returns
     -------
     Estimate
-        That of `pool_estimates`; `replicates` are the errors of the sites.
+        Result of `pool_estimates`; `replicates` has the errors of the sites.
 
     Raises
     ------
     ValueError
         If there are fewer than two sites, or a site has one sample.
     TypeError
-        If `sample_weight` is given and the estimator takes none.
+        If `sample_weight` is given and the estimator does not support it.
 
     See Also
     --------
-    error_interval : With ``groups=`` it tells of new sites on average, without how they differ.
+    error_interval : With ``groups=``, the mean error at new sites, without their variation.
 
     Notes
     -----
-    Samples of a site are taken for independent of each other given the site, and so are the errors
-    of the sites, although their rules share most of their training samples.
-    How often the intervals hold is said at `pool_estimates`.
+    Samples of a site are assumed to be independent given the site. The errors of the sites are also
+    assumed to be independent, although their models share most of their training samples. For the
+    coverage of the intervals see `pool_estimates`.
 
     Examples
     --------
@@ -386,9 +387,9 @@ def new_site_error(
     check_confidence_level(confidence_level)
     check_option("scale", scale, SCALE_NAMES)
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
-    given = {"groups": groups, "sample_weight": sample_weight, "params": params}
+    options = {"groups": groups, "sample_weight": sample_weight, "params": params}
     inputs = validate_inputs(
-        estimator, X, y, loss=loss, method="leave_one_site_out", **given, **run
+        estimator, X, y, loss=loss, method="leave_one_site_out", **options, **run
     )
     if inputs.groups is None:
         raise ValueError("groups must say of which site each sample is, got None.")
@@ -429,28 +430,28 @@ def pool_sites(
     bounds = listed[0].bounds if bounds is None else bounds
     if scale == "auto":
         scale = {(0.0, 1.0): "binomial", (0.0, np.inf): "log"}.get(bounds, "identity")
-    found: PooledRate | Pooled
+    pooled: PooledRate | Pooled
     if scale == "binomial":
-        found, slope = PooledRate(count_errors(sites)), 1.0
-        mean = found.mean
-        limits = {"binomial": found.limits, "prediction": found.prediction_limits}
+        pooled, slope = PooledRate(count_errors(sites)), 1.0
+        mean = pooled.mean
+        limits = {"binomial": pooled.limits, "prediction": pooled.prediction_limits}
     else:
-        found = pool(*rescale(sites, scale))
-        mean = float(SCALES[scale].back(found.mean))
+        pooled = pool(*rescale(sites, scale))
+        mean = float(SCALES[scale].back(pooled.mean))
         with np.errstate(divide="ignore"):
             slope = SCALES[scale].slope(mean)
         limits = {
-            "hartung_knapp": partial(scale_back, scale, found.limits),
-            "prediction": partial(scale_back, scale, found.prediction_limits),
+            "hartung_knapp": partial(scale_back, scale, pooled.limits),
+            "prediction": partial(scale_back, scale, pooled.prediction_limits),
         }
     name = listed[0].name
     ends = write_ends(*limits["prediction"](confidence_level))
-    sizes = [each.n_samples for each in listed]
+    sizes = [site.n_samples for site in listed]
     shared: dict[str, Any] = {"confidence_level": confidence_level, "bounds": bounds}
     another = Estimate(
         name=name,
         value=mean,
-        standard_error=float(found.site_error / slope),
+        standard_error=float(pooled.site_error / slope),
         method="random_effects",
         limits={"prediction": limits["prediction"]},
         **shared,
@@ -458,20 +459,20 @@ def pool_sites(
     return Estimate(
         name=name,
         value=mean,
-        standard_error=float(found.standard_error / slope),
+        standard_error=float(pooled.standard_error / slope),
         method="random_effects",
         limits=limits,
         n_samples=None if None in sizes else sum(size or 0 for size in sizes),
         n_failed=n_failed,
-        replicates=np.array([each.value for each in listed]),
+        replicates=np.array([site.value for site in listed]),
         details={
             "n_sites": len(sites),
             "scale": scale,
             "another_site": f"{ends} ({100 * confidence_level:g} %)",
-            "between": float(np.sqrt(found.between)),
-            "i_squared": found.i_squared,
-            "q": found.q,
-            "q_pvalue": found.pvalue,
+            "between": float(np.sqrt(pooled.between)),
+            "i_squared": pooled.i_squared,
+            "q": pooled.q,
+            "q_pvalue": pooled.pvalue,
             "sites": {**sites, "another site": another},
         },
         **shared,
@@ -479,7 +480,7 @@ def pool_sites(
 
 
 def scale_back(scale: str, ends: Callable[[float], Limits], confidence_level: float) -> Limits:
-    """Return the ends of an interval that were found on a scale."""
+    """Return the limits of an interval, transformed back from a scale."""
     low, high = ends(confidence_level)
     with np.errstate(over="ignore"):
         return float(SCALES[scale].back(low)), float(SCALES[scale].back(high))
@@ -488,9 +489,9 @@ def scale_back(scale: str, ends: Callable[[float], Limits], confidence_level: fl
 def count_errors(sites: Mapping[Any, Estimate]) -> SiteCounts:
     """Return the effective numbers of errors and samples of sites.
 
-    A rate `p` with the standard error `s` is worth ``p (1 - p) / s^2`` samples. At 0 or 1, where
-    the standard error is 0, the number is that of Wilson's interval with the same far end: a rate
-    among some of the samples, as a sensitivity, counts only these.
+    A rate `p` with the standard error `s` counts as ``p (1 - p) / s^2`` samples. At 0 or 1 the
+    standard error is 0, and the number is the one for which Wilson's interval has the same far end.
+    A rate among some of the samples, such as a sensitivity, counts only these.
     """
     sizes = []
     for name, site in sites.items():
@@ -519,11 +520,11 @@ def count_errors(sites: Mapping[Any, Estimate]) -> SiteCounts:
 def rescale(sites: Mapping[Any, Estimate], scale: str) -> tuple[Floats, Floats]:
     """Return the values of sites on a scale, and their variances there.
 
-    On the scale of the arc sine a proportion of 0 or 1 has the variance of its effective number of
+    On the arc sine scale the variance of a proportion of 0 or 1 is that of its effective number of
     samples, see `count_errors`.
     """
-    values = np.array([each.value for each in sites.values()])
-    errors = np.array([each.standard_error for each in sites.values()])
+    values = np.array([site.value for site in sites.values()])
+    errors = np.array([site.standard_error for site in sites.values()])
     low, high = {"log": (0, np.inf), "arcsine": (0, 1)}.get(scale, (-np.inf, np.inf))
     ends = scale == "arcsine"
     inside = (values >= low) & (values <= high) if ends else (values > low) & (values < high)
@@ -538,9 +539,9 @@ def rescale(sites: Mapping[Any, Estimate], scale: str) -> tuple[Floats, Floats]:
         extreme = (values == 0) | (values == 1)
         names = np.array(list(sites), dtype=object)[extreme]
         variances[extreme] = 0.25 / count_errors({name: sites[name] for name in names}).sizes
-    known = np.isfinite(variances) & (variances > 0)
-    if not known.all():
-        name = list(sites)[int(np.argmin(known))]
+    weighted = np.isfinite(variances) & (variances > 0)
+    if not weighted.all():
+        name = list(sites)[int(np.argmin(weighted))]
         raise ValueError(
             "standard_errors must have squares above 0, so that a site has a weight; "
             f"{name!r} has {sites[name].standard_error} at {sites[name].value}."
@@ -555,21 +556,21 @@ def rescale(sites: Mapping[Any, Estimate], scale: str) -> tuple[Floats, Floats]:
 
 
 class Pooled(NamedTuple):
-    """The mean of sites, and how they differ.
+    """Mean of the sites, and their heterogeneity.
 
     Attributes
     ----------
     mean, standard_error : float
-        The standard error of Hartung & Knapp (2001), on one degree of freedom less than there are
-        sites.
+        Mean, and the standard error of Hartung & Knapp (2001) with ``n_sites - 1`` degrees of
+        freedom.
     between : float
         Variance between the sites, tau^2.
     q, pvalue : float
-        Cochran's statistic of equal sites, and its P-value by chi-squared.
+        Cochran's statistic for the hypothesis of equal sites, and its chi-squared P-value.
     i_squared : float
         Share of the variance of an estimate that is between sites (Higgins & Thompson 2002).
     values, variances : ndarray of shape (n_sites,)
-        What was pooled.
+        Pooled values and their variances.
     """
 
     mean: float
@@ -600,12 +601,13 @@ class Pooled(NamedTuple):
     def prediction_limits(self, confidence_level: float) -> Limits:
         """Return the interval of the true value of another site.
 
-        How well the variance between sites is known counts: it is averaged over its confidence
-        distribution, as Nagashima, Noma & Furukawa (2019) have it, here that of the statistic
+        To account for the uncertainty of the variance between sites, the interval averages over its
+        confidence distribution (Nagashima, Noma & Furukawa 2019), here that of the statistic
         ``Q(tau^2) = sum_i w_i (y_i - mean)^2``, which is chi-squared for the true variance.
         """
         if self.n_sites < 3:
             return -np.inf, np.inf
+        # draws from the confidence distribution of tau^2, by inversion of Q
         chances = (np.arange(DRAWS) + 0.5) / DRAWS
         between = invert_q(self.values, self.variances, stats.chi2.isf(chances, self.n_sites - 1))
         weights = 1 / (self.variances + between[:, None])
@@ -622,13 +624,13 @@ class Pooled(NamedTuple):
 
 
 def pool(values: Floats, variances: Floats) -> Pooled:
-    """Return the mean of the values of sites, whose variances are known and above 0."""
+    """Return the random-effects mean of sites with known positive variances."""
     n = len(values)
     between = find_between(values, variances)
     weights = 1 / (variances + between)
     mean = float(np.average(values, weights=weights))
     deviations = np.sum(weights * (values - mean) ** 2)
-    # never below the error without the correction, as sites alike by chance would have it
+    # at least the uncorrected error, because sites may agree by chance
     error = float(np.sqrt(max(1.0, deviations / (n - 1)) / weights.sum()))
     fixed = 1 / variances
     q = float(np.sum(fixed * (values - np.average(values, weights=fixed)) ** 2))
@@ -640,7 +642,7 @@ def pool(values: Floats, variances: Floats) -> Pooled:
 
 
 def find_between(values: Floats, variances: Floats) -> float:
-    """Return the variance between sites of the largest restricted likelihood."""
+    """Return the restricted maximum likelihood estimate of the variance between sites."""
     most = float(np.var(values, ddof=1)) * len(values)
 
     def minus_likelihood(between: float) -> float:
@@ -651,26 +653,26 @@ def find_between(values: Floats, variances: Floats) -> float:
     grid = most * np.linspace(0, 1, STARTS) ** 3
     place = int(np.argmin(_deviances(values, variances, grid)))
     ends = grid[max(0, place - 1)], grid[min(STARTS - 1, place + 1)]
-    found = optimize.minimize_scalar(
+    optimum = optimize.minimize_scalar(
         minus_likelihood, bounds=ends, method="bounded", options={"xatol": 1e-10 * most}
     )
-    return float(found.x) if found.fun < minus_likelihood(0.0) else 0.0
+    return float(optimum.x) if optimum.fun < minus_likelihood(0.0) else 0.0
 
 
 def invert_q(values: Floats, variances: Floats, wanted: Floats) -> Floats:
-    """Return the variances between sites at which Q has some values, 0 where it is below them."""
-    # from far below the variance of the most precise site: imprecise ones must not coarsen it
+    """Return the variances between sites at which Q has the `wanted` values; 0 if Q is lower."""
+    # start far below the variance of the most precise site, so that the grid is fine enough
     largest = variances.max() + np.var(values)
     grid = np.append(0.0, np.geomspace(1e-4 * variances.min(), 1e4 * largest, N_GRID))
     weights = 1 / (variances + grid[:, None])
     means = weights @ values / weights.sum(axis=1)
     q = np.sum(weights * (values - means[:, None]) ** 2, axis=1)
-    found: Floats = np.interp(wanted, q[::-1], grid[::-1])
-    return found
+    variances_at: Floats = np.interp(wanted, q[::-1], grid[::-1])
+    return variances_at
 
 
 def _deviances(values: Floats, variances: Floats, between: Floats) -> Floats:
-    """Return minus twice the restricted log likelihood, but for a constant, of each variance."""
+    """Return minus twice the restricted log likelihood of each variance, up to a constant."""
     weights = 1 / (variances + between[:, None])
     total = weights.sum(axis=1)
     means = weights @ values / total

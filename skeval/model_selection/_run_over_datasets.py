@@ -1,7 +1,4 @@
-"""Several classifiers, several data sets, the same splits for all: the experiment and its scores.
-
-Scores that people have already are read from what they have them in.
-"""
+"""Several classifiers on several data sets with the same splits, and tables of existing scores."""
 
 from __future__ import annotations
 
@@ -54,55 +51,55 @@ def run_over_datasets(
 ) -> dict[str, dict[str, dict[str, Any]]]:
     """Score several classifiers on several data sets, on the same splits of each.
 
-    With `memory` it goes on where it was killed: finished fits are loaded, not repeated.
+    With `memory`, an interrupted run resumes: finished fits are loaded, not repeated.
 
     Parameters
     ----------
     estimators : dict of str to classifier
         The classifiers, or regressors.
     datasets : dict of str to (X, y), (X, y, groups), Table or callable
-        The data sets, also as `load_table` returns them; a callable without arguments that returns
-        one is called when it is its turn, so that only one need be in memory.
+        Data sets, also results of `load_table`. A callable without arguments that returns a data
+        set is called when needed, so that only one data set is in memory at a time.
     cv : int, splitter or iterable, default=None
         Folds, as in `cross_val_error`; None means 10.
     scoring : str or callable, default=None
-        A name of `get_scorer` or a scorer; None is the accuracy, of regressors R2.
+        Name for `get_scorer`, or a scorer; None means accuracy, or R2 for regressors.
     groups : dict of str to array-like of shape (n_samples,), default=None
-        Groups of the samples of a data set, which no fold takes apart, by the name of the data
-        set; those of the others are in `datasets`, or they have none.
+        Groups of the samples of a data set, by the name of the data set; folds do not split them.
+        Groups may also be part of `datasets`.
     sample_weight : dict of str to array-like of shape (n_samples,), default=None
         Weights of the samples of a data set in every fit, by the name of the data set; scores are
         not weighted.
     params : dict of str to dict, default=None
         Arguments of `fit` by name, as in `compare_classifiers`, by the name of the data set.
     random_state : int, RandomState, Generator or None, default=None
-        Draws the folds. With `memory`, and folds by number, an int, for folds that are drawn anew
-        are not found again.
+        Seed of the folds. Must be an int if `memory` is used and `cv` is a number, because new
+        folds would not match the cache.
     n_jobs : int, default=None
         Number of joblib workers; the result does not depend on it. The fits of one classifier on
-        one data set run side by side, through whatever joblib backend is active, a cluster too.
+        one data set run in parallel with the active joblib backend, which may be a cluster.
     verbose : int, default=0
         1 shows a progress bar for the fits of each classifier on each data set.
     memory : str, path-like or joblib.Memory, default=None
-        Where finished fits are kept; see :doc:`/user_guide/scale`.
+        Cache of finished fits; see :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        What to do when a fit raises: raise too, or give that split the score nan and warn. A data
-        set with such a score is one with a missing score for `compare_scores`.
+        If a fit raises: raise the error, or give its split the score nan and warn. For
+        `compare_scores`, such a score is missing.
 
     Returns
     -------
     scores : dict of str to dict of str to dict
-        By data set and classifier ``test_score``, the scores of the splits, and ``indices``, their
-        ``train`` and ``test`` samples, as `sklearn.model_selection.cross_validate` has them:
-        for ``compare_scores(scores, over="datasets")``.
+        For each data set and classifier ``test_score``, the scores of the splits, and ``indices``,
+        their ``train`` and ``test`` samples, as in `sklearn.model_selection.cross_validate`:
+        input of ``compare_scores(scores, over="datasets")``.
 
     Raises
     ------
     TypeError
-        If `estimators` or `datasets` is no dict of names, or an estimator lacks a method.
+        If `estimators` or `datasets` is not a dict of names, or an estimator lacks a method.
     ValueError
-        If a data set is none, groups, weights or parameters are of no data set, groups are given
-        twice, or `memory` is given and folds would be drawn anew.
+        If a data set has another form, groups, weights or parameters name an unknown data set,
+        groups are given twice, or `memory` is given and new folds would be drawn.
 
     Notes
     -----
@@ -132,10 +129,10 @@ def run_over_datasets(
         "sample_weight": {} if sample_weight is None else sample_weight,
         "params": {} if params is None else params,
     }
-    for name, given in by_dataset.items():
-        if not isinstance(given, Mapping):
-            raise TypeError(f"{name} must be a dict of data sets, got {given!r}.")
-        for dataset in given:
+    for name, values in by_dataset.items():
+        if not isinstance(values, Mapping):
+            raise TypeError(f"{name} must be a dict of data sets, got {values!r}.")
+        for dataset in values:
             check_option(name, dataset, datasets)
     if memory is not None and random_state is None and (cv is None or isinstance(cv, Integral)):
         raise ValueError(
@@ -146,33 +143,33 @@ def run_over_datasets(
     scoring = choose_scoring("corrected_t", scoring, first)
     scorer, root = resolve_scorer(scoring), root_seed(random_state)
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
-    found: dict[str, dict[str, dict[str, Any]]] = {}
+    results: dict[str, dict[str, dict[str, Any]]] = {}
     for name, dataset in datasets.items():
         X, y, own_groups = _read_dataset(name, dataset)
-        options = {option: given.get(name) for option, given in by_dataset.items()}
+        options = {option: values.get(name) for option, values in by_dataset.items()}
         if own_groups is not None:
             if options["groups"] is not None:
                 raise ValueError(f"groups[{name!r}] and those of datasets must not both be given.")
             options["groups"] = own_groups
-        found[name], at = {}, f"on the data set {name!r}"
+        results[name], at = {}, f"on the data set {name!r}"
         try:
             inputs = validate_inputs(first, X, y, with_loss=False, **options, **run)
             folds = list(resolve_folds(cv, inputs.X, inputs.target, inputs.groups, root))
             plan = fold_plan(len(inputs.target), folds)
             train, test = (list(part) for part in zip(*folds, strict=True))
-            for each, estimator in estimators.items():
-                at = f"{each!r} on the data set {name!r}"
+            for label, estimator in estimators.items():
+                at = f"{label!r} on the data set {name!r}"
                 if inputs.weight is not None:
                     check_takes_weights(estimator)
                 blocks = score_plan(inputs.with_estimator(estimator), plan, scorer)
-                found[name][each] = {
+                results[name][label] = {
                     "test_score": np.array([score for block in blocks for score in block]),
                     "indices": {"train": train, "test": test},
                 }
         except Exception as error:
             error.add_note(f"run_over_datasets was at work {at}.")
             raise
-    return found
+    return results
 
 
 def _read_dataset(name: str, dataset: Any) -> tuple[Any, Any, Any]:
@@ -192,17 +189,17 @@ def _read_dataset(name: str, dataset: Any) -> tuple[Any, Any, Any]:
 
 LONG_COLUMNS = ("dataset", "classifier", "score")
 MISSING = ("None", "nan", "NaT", "<NA>")
-"""How missing values are printed, whatever library the frame is of."""
+"""Printed forms of missing values in any data frame library."""
 Cells = dict[tuple[str, str], np.ndarray]
 
 
 @dataclass(frozen=True)
 class ScoreTable:
-    """Scores by data set and classifier, means over the splits, and what a result tells of them.
+    """Mean scores over the splits by data set and classifier, with details.
 
-    `details` are the "datasets"; those "dropped" because a score is missing; the "split_scores" of
-    each data set, of shape (n_splits, n_classifiers), None unless they are given; and the
-    "test_fraction", the mean size of a test set relative to the data set, where the scores tell.
+    `details` has the "datasets"; the data sets "dropped" because of missing scores; the
+    "split_scores" of each data set, shape (n_splits, n_classifiers), None without scores of splits;
+    and the "test_fraction", the mean size of a test set relative to the data set, None if unknown.
     """
 
     names: tuple[str, ...]
@@ -212,7 +209,7 @@ class ScoreTable:
     n_samples: int | None = None
 
     def table(self) -> Table:
-        """Return the scores, and what is said of them."""
+        """Return the scores and their details."""
         return Table(self.scores, self.details)
 
 
@@ -225,9 +222,9 @@ def read_score_table(scores: Any, missing: str) -> ScoreTable:
         )
     elif isinstance(scores, Mapping):
         texts = _name("data sets", scores)
-        datasets, names, cells = _read_nested({texts[each]: scores[each] for each in scores})
-    elif isinstance(scores, list | tuple) and any(isinstance(each, Mapping) for each in scores):
-        named = {f"data set {place}": each for place, each in enumerate(scores, 1)}
+        datasets, names, cells = _read_nested({texts[item]: scores[item] for item in scores})
+    elif isinstance(scores, list | tuple) and any(isinstance(item, Mapping) for item in scores):
+        named = {f"data set {place}": item for place, item in enumerate(scores, 1)}
         datasets, names, cells = _read_nested(named)
     else:
         datasets, names, cells = _read_array(scores)
@@ -235,16 +232,16 @@ def read_score_table(scores: Any, missing: str) -> ScoreTable:
 
 
 def find_test_fraction(scores: Any) -> float | None:
-    """Return the mean part of a data set that is tested, None unless all data sets have indices."""
+    """Return the mean test fraction; None unless all data sets have indices."""
     results = scores.values() if isinstance(scores, Mapping) else scores
     if not isinstance(scores, Mapping | list | tuple):
         return None
     fractions = []
     for by_name in results:
-        each = next(iter(by_name.values()), None) if isinstance(by_name, Mapping) else None
-        if not isinstance(each, Mapping) or "indices" not in each:
+        result = next(iter(by_name.values()), None) if isinstance(by_name, Mapping) else None
+        if not isinstance(result, Mapping) or "indices" not in result:
             return None
-        parts = zip(each["indices"]["train"], each["indices"]["test"], strict=True)
+        parts = zip(result["indices"]["train"], result["indices"]["test"], strict=True)
         fractions.append(np.mean([len(b) / (len(a) + len(b)) for a, b in parts]))
     return float(np.mean(fractions))
 
@@ -260,7 +257,7 @@ def _read_wide(frame: Any, columns: list[str]) -> tuple[list[str], list[str], Ce
 
 
 def _read_long(frame: Any, columns: list[str]) -> tuple[list[str], list[str], Cells]:
-    """Read rows in any order: names are sorted, and splits paired by what they are called."""
+    """Read rows in any order: names are sorted, and splits are paired by name."""
     datasets, names = (_read_ids(frame, column) for column in LONG_COLUMNS[:2])
     with_splits = "split" in columns
     splits = _read_ids(frame, "split") if with_splits else [None] * len(datasets)
@@ -268,10 +265,10 @@ def _read_long(frame: Any, columns: list[str]) -> tuple[list[str], list[str], Ce
         "scores", list(frame["score"]), ensure_2d=False, dtype=float, ensure_all_finite="allow-nan"
     )
     of_dataset, of_name = _name("data sets", _sort(datasets)), _name("classifiers", _sort(names))
-    found: dict[tuple[str, str], dict[Any, float]] = {}
+    by_cell: dict[tuple[str, str], dict[Any, float]] = {}
     for dataset, name, split, value in zip(datasets, names, splits, values, strict=True):
         key = of_dataset[dataset], of_name[name]
-        cell = found.setdefault(key, {})
+        cell = by_cell.setdefault(key, {})
         if split in cell:
             rule = (
                 ", classifier and split" if with_splits else " and classifier, or a column 'split'"
@@ -282,43 +279,45 @@ def _read_long(frame: Any, columns: list[str]) -> tuple[list[str], list[str], Ce
                 f"several of {key[0]!r} and {key[1]!r}{at}."
             )
         cell[split] = float(value)
-    _check_same_splits(found)
-    cells = {key: np.array([cell[at] for at in _sort(cell)]) for key, cell in found.items()}
+    _check_same_splits(by_cell)
+    cells = {key: np.array([cell[at] for at in _sort(cell)]) for key, cell in by_cell.items()}
     return list(of_dataset.values()), list(of_name.values()), cells
 
 
 def _read_ids(frame: Any, column: str) -> list[Any]:
-    """Return the names in a column; raise where one is missing."""
+    """Return the names in a column; raise if one is missing."""
     ids = list(frame[column])
-    missing = [each for each in ids if not isinstance(each, str) and str(each) in MISSING]
+    missing = [value for value in ids if not isinstance(value, str) and str(value) in MISSING]
     if missing:
         raise ValueError(f"scores must have a {column} in each row, got {missing[0]!r}.")
     return ids
 
 
 def _sort(ids: Iterable[Any]) -> list[Any]:
-    """Return what differs in order; what has none is ordered by type and text."""
+    """Return the distinct values in order; values that cannot be compared by type and text."""
     different = set(ids)
     try:
         return sorted(different)
     except TypeError:
-        return sorted(different, key=lambda each: (type(each).__name__, str(each)))
+        return sorted(different, key=lambda value: (type(value).__name__, str(value)))
 
 
 def _name(what: str, ids: Iterable[Any]) -> dict[Any, str]:
-    """Return names by what they name; raise where two that differ read the same."""
+    """Return the text of each name; raise if different names have the same text."""
     named: dict[str, Any] = {}
-    for each in ids:
-        other = named.setdefault(str(each), each)
-        if other != each:
-            raise ValueError(f"scores must name its {what} apart, got {other!r} and {each!r}.")
-    return {each: text for text, each in named.items()}
+    for identifier in ids:
+        other = named.setdefault(str(identifier), identifier)
+        if other != identifier:
+            raise ValueError(
+                f"scores must name its {what} apart, got {other!r} and {identifier!r}."
+            )
+    return {identifier: text for text, identifier in named.items()}
 
 
-def _check_same_splits(found: dict[tuple[str, str], dict[Any, float]]) -> None:
+def _check_same_splits(by_cell: dict[tuple[str, str], dict[Any, float]]) -> None:
     """Raise unless all classifiers have the same splits of a data set."""
     first: dict[str, tuple[str, set[Any]]] = {}
-    for (dataset, name), cell in found.items():
+    for (dataset, name), cell in by_cell.items():
         other, splits = first.setdefault(dataset, (name, set(cell)))
         apart = splits ^ set(cell)
         if apart:
@@ -360,7 +359,7 @@ def _read_array(scores: Any) -> tuple[list[str], list[str], Cells]:
 
 
 def read_splits_scores(name: str, result: Any) -> np.ndarray:
-    """Return the scores of the splits of a `cross_validate` result, of a list, or of one number."""
+    """Return scores of splits from a `cross_validate` result, a list, or a single number."""
     if isinstance(result, Mapping):
         if "test_score" not in result:
             raise ValueError(
@@ -376,9 +375,9 @@ def read_splits_scores(name: str, result: Any) -> np.ndarray:
 
 
 def check_same_indices(results: Mapping[str, Any]) -> None:
-    """Raise where results of `cross_validate`, by name, have the indices of other splits."""
-    known = [(name, _read_indices(each)) for name, each in results.items()]
-    with_indices = [(name, parts) for name, parts in known if parts is not None]
+    """Raise if results of `cross_validate` have different splits."""
+    indices = [(name, _read_indices(result)) for name, result in results.items()]
+    with_indices = [(name, parts) for name, parts in indices if parts is not None]
     for name, parts in with_indices[1:]:
         other, first = with_indices[0]
         if len(parts) != len(first) or not all(map(np.array_equal, parts, first)):
@@ -389,7 +388,7 @@ def check_same_indices(results: Mapping[str, Any]) -> None:
 
 
 def _read_indices(result: Any) -> list[Any] | None:
-    """Return the training and then the test samples of all splits, None where they are unknown."""
+    """Return the training and then the test samples of all splits; None if unknown."""
     indices = result.get("indices") if isinstance(result, Mapping) else None
     return None if indices is None else [*indices["train"], *indices["test"]]
 
@@ -405,7 +404,7 @@ def _cells_of(datasets: list[str], names: list[str], values: np.ndarray) -> Cell
 def _fill_table(
     datasets: list[str], names: list[str], cells: Cells, missing: str, test_fraction: float | None
 ) -> ScoreTable:
-    """Return the table, without the data sets that lack a score or with an error that names it."""
+    """Return the table; data sets with missing scores are dropped, or raise an error."""
     if len(names) < 2:
         raise ValueError(f"scores must be of two classifiers at least, got {len(names)}.")
     nothing = np.array([np.nan])

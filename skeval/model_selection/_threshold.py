@@ -1,7 +1,7 @@
-"""A threshold that is given or chosen: what is right at it, and what choosing it here costs.
+"""Sensitivity, specificity and predictive values at a threshold, corrected for its choice.
 
-Read from top to bottom: the public function, the rules of choice, and the bootstrap of choice and
-shares together.
+Read from top to bottom: the public function, the rules of choice, and the bootstrap, which repeats
+the choice on each resample.
 """
 
 from __future__ import annotations
@@ -70,81 +70,83 @@ def threshold_measures(
 ) -> Results:
     r"""Sensitivity, specificity and predictive values at a threshold, given or chosen on the data.
 
-    Samples with a score of the threshold or more are predicted positive. A threshold that was
-    chosen because it looks best on these samples does worse on others: of a chosen threshold the
-    values are those to expect on new samples.
+    Samples with a score of at least the threshold are predicted positive. A threshold that was
+    chosen on these samples does worse on new ones; for a chosen threshold, the values are therefore
+    estimates for new samples, corrected for this optimism.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,)
         True classes, exactly two.
     y_score : array-like of shape (n_samples,)
-        Probabilities or scores; larger says more surely positive.
+        Probabilities or scores; larger values indicate the positive class.
     threshold : float, "youden", or dict, default="youden"
-        A number was chosen without these samples. Else it is the score that
+        A number must have been chosen without these samples. Otherwise the rule that chooses one of
+        the scores:
 
-        - "youden": has the largest sensitivity + specificity - 1, Youden's index;
-        - ``{"sensitivity": 0.9}``: is the highest of this sensitivity or more;
-        - ``{"specificity": 0.9}``: is the lowest of this specificity or more;
-        - ``{"cost_ratio": 5}``: costs least, where a positive that is missed costs as much as so
-          many false alarms,
+        - "youden": maximize sensitivity + specificity - 1, Youden's index [2]_;
+        - ``{"sensitivity": 0.9}``: the highest threshold with at least this sensitivity;
+        - ``{"specificity": 0.9}``: the lowest threshold with at least this specificity;
+        - ``{"cost_ratio": 5}``: minimize the cost, if a false negative costs as much as five false
+          positives.
 
-        and of several the highest. It is one of the scores, so that one sample at least is called
+        Ties are resolved in favor of the highest threshold. At least one sample is predicted
         positive.
     pos_label : int, float, bool or str, default=None
         The positive class. None uses 1 if `y_true` takes values in {0, 1} or {-1, 1}.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights say what a sample counts, not how often it was seen.
+        Sampling weights; they are not counts of repeated samples.
     groups : array-like of shape (n_samples,), default=None
-        For samples that belong together: whole groups are drawn.
+        Group of each sample: whole groups are resampled.
     confidence_level : float, default=0.95
         Nominal coverage of the intervals.
     n_resamples : int, default=1000
-        Bootstrap resamples, on each of which the threshold is chosen again.
+        Number of bootstrap resamples; the threshold is chosen again on each.
     random_state : int, RandomState, Generator or None, default=None
-        Draws them.
+        Seed of the resamples.
 
     Returns
     -------
     dict of Estimate
-        The ``threshold``, and at it ``sensitivity``, ``specificity``, ``ppv`` and ``npv``. Where it
-        was chosen, their `details` have what they are on these samples, ``apparent``, and the
-        ``optimism`` that was taken from it.
+        The ``threshold``, and ``sensitivity``, ``specificity``, ``ppv`` and ``npv`` at it. For a
+        chosen threshold, their `details` have the values on these samples, ``apparent``, and the
+        ``optimism`` that was subtracted.
 
     Raises
     ------
     ValueError
-        If a score is not finite, there are not two classes, or one group.
+        If a score is not finite, there are not exactly two classes, or there is only one group.
 
     See Also
     --------
-    skeval.metrics.net_benefit : What a threshold is worth, by the threshold.
-    sklearn.model_selection.TunedThresholdClassifierCV : A classifier that chooses its own.
+    skeval.metrics.net_benefit : Net benefit by threshold.
+    sklearn.model_selection.TunedThresholdClassifierCV : A classifier that tunes its threshold.
 
     Notes
     -----
-    Shares at a given threshold have the intervals of `metric_interval`. Of a chosen one, with
-    :math:`t_b` chosen on the resample b, :math:`s_b(t_b)` the share on that resample and
-    :math:`s(t_b)` that on all samples, the optimism [1]_ is the mean of
-    :math:`s_b(t_b) - s(t_b)`, and the variance of these differences is that of the share about what
-    it would be on unlimited data at the same threshold: the interval is Wilson's for as many
-    samples as would give a proportion this variance, but never for more than there are. That of the
-    threshold is the percentiles of :math:`t_b`.
+    At a fixed threshold, the intervals are those of `metric_interval`. For a chosen threshold, let
+    :math:`t_b` be the threshold chosen on resample b, :math:`s_b(t_b)` the sensitivity (or
+    specificity, or predictive value) on that resample and :math:`s(t_b)` its value on all samples.
+    The optimism [1]_ is the mean of :math:`s_b(t_b) - s(t_b)`. The variance of these differences
+    estimates the variance of the apparent value around its value on unlimited data at the same
+    threshold. The interval is Wilson's for the number of samples at which a proportion has this
+    variance, and at most for the actual number. The interval of the threshold has the percentiles
+    of :math:`t_b`.
 
-    The share that a rule fixes, the sensitivity under ``{"sensitivity": 0.9}`` say, is hardly
-    different from one sample to the next; the true share at the threshold is what varies. The
-    threshold is an order statistic of the `n` scores of the class, and so, whatever the
-    distribution of the scores, the true share at the order statistics on both sides has a beta
-    distribution [3]_. With `k` samples on the right side, the interval is that of Clopper and
-    Pearson for `k` of `n`, and the value is the mean of the beta distribution, ``k / (n + 1)`` for
-    the sensitivity and between that and ``(k + 1) / (n + 1)`` for the specificity, where the
-    threshold may lie within the gap. Groups and weights replace `n` by the effective number of
-    samples. In 120 sets of 60 samples with 20 % positives, the interval of a specificity of .95
-    covered the true one in 117 (that by the variance of the optimism in 106).
+    The quantity that a rule fixes, for example the sensitivity under ``{"sensitivity": 0.9}``,
+    hardly varies between samples; its true value at the threshold does. The threshold is an order
+    statistic of the `n` scores of the class. For any distribution of the scores, the true value at
+    the order statistics on both sides of it therefore has a beta distribution [3]_. With `k`
+    samples on the correct side, the interval is Clopper and Pearson's for `k` of `n`, and the value
+    is the mean of the beta distribution: ``k / (n + 1)`` for the sensitivity, and between that and
+    ``(k + 1) / (n + 1)`` for the specificity, because the threshold may lie within the gap. With
+    groups or weights, `n` is the effective number of samples. In 120 data sets of 60 samples with
+    20 % positives, the interval covered a true specificity of .95 in 117 (with the variance of the
+    optimism, in 106).
 
-    How often 95 % intervals held the share of unlimited data at the threshold chosen, lowest and
-    highest of the four in 100 sets each (normal scores 1.5 standard deviations apart, 200
-    resamples):
+    Simulated coverage of the values on unlimited data at the chosen threshold by nominal 95 %
+    intervals: lowest and highest of the four measures, 100 data sets each (normal scores 1.5
+    standard deviations apart, 200 resamples):
 
     ===========================  ==========  ==============  ===============  ============
     samples, share of positives  "youden"    sensitivity .9  specificity .95  cost ratio 5
@@ -171,8 +173,8 @@ def threshold_measures(
     >>> from skeval.model_selection import threshold_measures
     >>> rng = np.random.default_rng(0)
     >>> y = rng.integers(0, 2, 100)
-    >>> found = threshold_measures(y, rng.normal(1.2 * y), random_state=0)
-    >>> print(found["sensitivity"])
+    >>> measures = threshold_measures(y, rng.normal(1.2 * y), random_state=0)
+    >>> print(measures["sensitivity"])
     sensitivity (bootstrap)
       value           0.7720
       standard error  0.0558
@@ -190,20 +192,20 @@ def threshold_measures(
 def measure_at(
     sample: CurveSample, rule: float | Rule, random_state: RandomStateLike, n_resamples: int = 1000
 ) -> Results:
-    """Return the same of a sample that was checked, and may have been sorted."""
+    """Return the measures of a validated sample, which may be sorted."""
     if isinstance(rule, float):
         return Results(_measure_given(sample, rule))
     return Results(_measure_chosen(sample, rule, n_resamples, root_seed(random_state)))
 
 
 class Rule(NamedTuple):
-    """How a threshold is chosen: the name, and what it is to reach."""
+    """Rule that chooses a threshold: its name, and the value to reach."""
 
     rule: str
     wanted: float = np.nan
 
     def choose(self, tp: Floats, fp: Floats) -> int:
-        """Return which cut it is, by the weights of true and false positives at each."""
+        """Return the index of the chosen cut, from true and false positives at each cut."""
         hit, false = tp / tp[-1], fp / fp[-1]
         if self.rule == "sensitivity":
             return int(np.argmax(hit >= self.wanted - TIE))
@@ -214,7 +216,7 @@ class Rule(NamedTuple):
 
 
 def read_rule(threshold: Any) -> float | Rule:
-    """Return a threshold that is given, or the rule by which it is chosen."""
+    """Return a fixed threshold as a number, or the rule that chooses it."""
     if isinstance(threshold, str) and threshold == "youden":
         return Rule("youden")
     name, wanted = "", threshold
@@ -233,7 +235,7 @@ def read_rule(threshold: Any) -> float | Rule:
 
 
 def _measure_given(sample: CurveSample, threshold: float) -> dict[str, Estimate]:
-    """Return the shares at a threshold that was chosen without these samples."""
+    """Return the measures at a threshold that was chosen without these samples."""
     cut = Estimate(
         name="threshold",
         value=threshold,
@@ -245,7 +247,7 @@ def _measure_given(sample: CurveSample, threshold: float) -> dict[str, Estimate]
     )
     positive, called, group = sample.positive, sample.score >= threshold, sample.group
     weight = None if np.ptp(sample.weight) == 0 else sample.weight
-    counted, found = count_cells(positive, called, weight), {"threshold": cut}
+    counted, estimates = count_cells(positive, called, weight), {"threshold": cut}
     of_groups: dict[str, Any] = {}
     if group is not None:
         warn_of_few_groups(intervals.count_groups(group))
@@ -254,31 +256,31 @@ def _measure_given(sample: CurveSample, threshold: float) -> dict[str, Estimate]
     for name, share in SHARES.items():
         value, forms = close_side(share, counted, group)
         method = next(iter(forms))
-        found[name] = Estimate(
+        estimates[name] = Estimate(
             name=name,
             value=value,
             standard_error=forms[method][1],
             method=method,
-            limits={each: form for each, (form, _) in forms.items()},
+            limits={form_name: form for form_name, (form, _) in forms.items()},
             n_samples=len(positive),
             **of_groups,
             bounds=(0.0, 1.0),
             confidence_level=sample.confidence_level,
         )
-    return found
+    return estimates
 
 
 def _measure_chosen(
     sample: CurveSample, rule: Rule, n_resamples: int, root: SeedSequence
 ) -> dict[str, Estimate]:
-    """Return the shares at a chosen threshold, less what choosing it on these samples adds."""
+    """Return the measures at a chosen threshold, corrected for optimism."""
     units = drawing_units(len(sample.score), None, sample.group, crossed=True)
     cuts = Cuts(sample.positive, sample.score)
     thresholds = cuts.thresholds[1:]
 
     def count(weight: Floats) -> tuple[Floats, Floats]:
         true, false = cuts.count(weight)
-        return true[1:], false[1:]  # At every cut one sample at least is called positive.
+        return true[1:], false[1:]  # skip the cut at which no sample is predicted positive
 
     counts, chosen, gaps = count(sample.weight), [], []
     for number in range(n_resamples):
@@ -291,9 +293,9 @@ def _measure_chosen(
         raise ValueError("y_true must hold both classes on two resamples, it does on fewer.")
     at = rule.choose(*counts)
     drawn_thresholds = np.array(chosen)
-    # The squares of large scores would overflow.
+    # scaled, because squares of large scores overflow
     scale = float(np.abs(drawn_thresholds).max()) or 1.0
-    found = {
+    estimates = {
         "threshold": Estimate(
             name="threshold",
             value=float(thresholds[at]),
@@ -308,7 +310,7 @@ def _measure_chosen(
         )
     }
     apparent = _find_shares(*counts, at)
-    return found | _expect_shares(sample, rule, thresholds[at], apparent, gaps, units.n_groups)
+    return estimates | _expect_shares(sample, rule, thresholds[at], apparent, gaps, units.n_groups)
 
 
 def _expect_shares(
@@ -319,19 +321,19 @@ def _expect_shares(
     gaps: Any,
     n_groups: int | None,
 ) -> dict[str, Estimate]:
-    """Return the shares expected on new samples; `gaps` are the optimism of each resample."""
+    """Return the measures expected on new samples; `gaps` has the optimism of each resample."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)  # A share may be 0/0 on all resamples.
+        warnings.simplefilter("ignore", RuntimeWarning)  # a measure may be 0/0 on all resamples
         optimism, errors = np.nanmean(gaps, axis=0), np.nanstd(gaps, axis=0, ddof=1)
     called, degrees = sample.score >= threshold, sample.spread.degrees_of_freedom
     among = (sample.positive, ~sample.positive, called, ~called)
-    numbers = (each.tolist() for each in (apparent, optimism, errors))
-    found = {}
+    numbers = (values.tolist() for values in (apparent, optimism, errors))
+    estimates = {}
     for name, here, gain, error, chosen in zip(SHARES, *numbers, among, strict=True):
         value, form = float(np.clip(here - gain, 0.0, 1.0)), "wilson"
         limits: Callable[[float], Limits] = intervals.give_no_limits
         if name == rule.rule:
-            # the rule fixes the apparent share, so the true one varies as an order statistic does
+            # the rule fixes the apparent value; the true value varies like an order statistic
             n = size = independent_size(sample.weight[chosen])
             if n_groups is not None:
                 n = intervals.effective_size(here, error, size, n_groups)
@@ -344,7 +346,7 @@ def _expect_shares(
             limits = partial(intervals.wilson_interval, value * n, n, degrees_of_freedom=degrees)
         else:
             warn_undefined(f"{name} is undefined, nan: it is 0/0 at the threshold or on resamples.")
-        found[name] = Estimate(
+        estimates[name] = Estimate(
             name=name,
             value=value,
             standard_error=error,
@@ -355,18 +357,18 @@ def _expect_shares(
             details={"apparent": here, "optimism": gain},
             confidence_level=sample.confidence_level,
         )
-    return found
+    return estimates
 
 
 def _expect_fixed_share(
     sample: CurveSample, rule: Rule, threshold: float, apparent: float, n: float
 ) -> tuple[float, float]:
-    """Return mean and standard deviation of the true share that a rule fixes.
+    """Return mean and standard deviation of the true value of the measure that a rule fixes.
 
-    The threshold lies in a gap between two neighboring scores of the class. The true share at the
-    ends of this gap has a beta distribution of total ``n + 1``. Under "sensitivity" the threshold
-    is the lower end, a positive. Under "specificity" it is the lowest positive in the gap, or the
-    upper end if there is none.
+    The threshold lies in a gap between two neighboring scores of the class. The true value at the
+    ends of this gap has a beta distribution whose parameters add up to ``n + 1``. Under
+    "sensitivity" the threshold is the lower end, a positive. Under "specificity" it is the lowest
+    positive in the gap, or the upper end if there is none.
     """
     part = 0.0
     if rule.rule == "specificity":
@@ -378,7 +380,7 @@ def _expect_fixed_share(
 
 
 def _find_shares(tp: Floats, fp: Floats, at: int) -> Floats:
-    """Return sensitivity, specificity and predictive values at a cut; nan is 0/0."""
+    """Return sensitivity, specificity and predictive values at a cut; nan for 0/0."""
     hit, false, missed, spared = tp[at], fp[at], tp[-1] - tp[at], fp[-1] - fp[at]
     right = np.array([hit, spared, hit, spared])
     of = np.array([tp[-1], fp[-1], hit + false, missed + spared])

@@ -1,4 +1,4 @@
-"""The optimism of the best score of a search for hyperparameters, read from the search's table."""
+"""Optimism of the best score of a hyperparameter search, nested or from its results table."""
 
 from __future__ import annotations
 
@@ -49,19 +49,19 @@ def tuning_optimism(
     memory: Any = None,
     error_score: float | str = "raise",
 ) -> TuningOptimism:
-    r"""Measure by how much the best score of a search is better than that of its tuned model.
+    r"""Estimate the optimism of the best score of a search, by nested cross-validation.
 
-    The score of the best of many settings is too good, for it is the best of many. In each fold
-    `j` of the outer cross-validation the whole search runs on the training part, where its best
-    mean score is :math:`s_j`; its tuned model scores :math:`t_j` on the samples left out:
+    The best score of a search is optimistic, because it is the maximum over many settings. In each
+    fold `j` of the outer cross-validation the whole search runs on the training part, with the best
+    mean score :math:`s_j`; its tuned model has the score :math:`t_j` on the held-out samples:
 
     .. math:: optimism = \frac1J \sum_j (s_j - t_j) .
 
     Parameters
     ----------
     search : estimator
-        `GridSearchCV`, `RandomizedSearchCV`, one by halving, or any other that has `cv_results_`,
-        `best_index_` and `best_params_` as these have; or a pipeline that ends in one.
+        `GridSearchCV`, `RandomizedSearchCV`, a halving search, or any other with the same
+        `cv_results_`, `best_index_` and `best_params_`; or a pipeline that ends in one.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
         Samples.
     y : array-like of shape (n_samples,)
@@ -72,10 +72,10 @@ def tuning_optimism(
     n_repeats : int, default=1
         Number of repeats with newly shuffled folds; `cv` must be a number if it exceeds 1.
     groups : array-like of shape (n_samples,), default=None
-        Group of each sample, for the outer folds; for those of the search, see `params`.
+        Group of each sample, for the outer folds; for the inner folds, see `params`.
     params : dict, default=None
-        Arguments of the `fit` of the search by name, as ``cross_validate`` of scikit-learn takes
-        them: ``{"groups": groups}`` where it splits by groups.
+        Arguments of the `fit` of the search by name, as in ``cross_validate`` of scikit-learn:
+        ``{"groups": groups}`` if the search splits by groups.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the samples in every fit; scores are not weighted.
     confidence_level : float, default=0.95
@@ -87,20 +87,20 @@ def tuning_optimism(
     verbose : int, default=0
         1 shows a progress bar; more adds joblib's own lines.
     memory : str, path-like or joblib.Memory, default=None
-        Where finished fits are kept; see :doc:`/user_guide/scale`.
+        Cache of finished fits; see :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        What to do when the fit of a search raises: raise too, or leave its fold out, count and
-        warn. If that fit is the search on all samples, its entries are nan or None.
+        If the fit of a search raises: raise the error, or skip its fold, count it and warn. If the
+        search on all samples fails, its entries are nan or None.
 
     Returns
     -------
     TuningOptimism
         An `Estimate` whose `value` is the optimism. `inner_score` and `nested_score` are the means
-        of its two parts, and `inner_scores` and `nested_scores` hold each fold of all repeats, nan
-        if one is undefined; `settings` are those that were chosen, most often chosen first, and
-        `counts` how many searches chose each. Of the search on all samples it has `best_score`,
-        `best_params`, `tuning_bias` (that of `tuning_bias`, without nesting; nan for a search with
-        one split) and `corrected_score`, the best score minus this bias.
+        of its two parts, and `inner_scores` and `nested_scores` have one value for each fold of all
+        repeats, nan if undefined. `settings` has the chosen settings, the most frequent first, and
+        `counts` the number of searches that chose each. For the search on all samples there are
+        `best_score`, `best_params`, `tuning_bias` (the result of `tuning_bias`; nan for a search
+        with one split) and `corrected_score`, the best score minus this bias.
 
     Raises
     ------
@@ -119,20 +119,20 @@ def tuning_optimism(
 
     See Also
     --------
-    tuning_bias : An estimate that needs no nesting.
-    refit_one_se : Choose the simplest model of those that are as good as the best.
+    tuning_bias : An estimate without nesting.
+    refit_one_se : Choose the simplest model within one standard error of the best.
 
     Notes
     -----
     The search runs once on each training part and once on all samples. Inner models train on fewer
-    samples than the one that is tested outside, which makes the optimism look smaller than the
-    effect of choosing alone.
+    samples than the model tested in the outer fold, so the optimism is smaller than the effect of
+    choosing alone.
 
-    The interval is the corrected resampled t [1]_ over the folds of all repeats, as that of
-    `selection_bias`. It is meant to hold the mean optimism of samples of this size; several
-    repeats make it shorter. Measured at a nominal 0.95 (five outer folds once, nearest neighbours
-    with 1, 3, 7 or 17 of them chosen by three folds, two Gaussian classes in 3 features, 80 data
-    sets each; the rate is the lowest error that any rule has):
+    The interval is the corrected resampled t [1]_ over the folds of all repeats, as in
+    `selection_bias`. Its target is the mean optimism for samples of this size; several repeats make
+    it shorter. Simulated coverage at a nominal 0.95 (five outer folds, not repeated; 1, 3, 7 or 17
+    nearest neighbors chosen by three inner folds; two Gaussian classes in 3 features; 80 data sets
+    each; the rate is the Bayes error):
 
     =====  ====  ========  ===========  ========  =====
     rate   n     optimism  tuning bias  coverage  width
@@ -145,8 +145,8 @@ def tuning_optimism(
     0.02   200   0.007     0.002        0.98      0.10
     =====  ====  ========  ===========  ========  =====
 
-    Where it covers 0.75, nothing varied over the folds of the other data sets: the interval is nan,
-    with a warning; those that were made covered all.
+    The coverage of 0.75 is due to data sets without any variation over the folds, for which the
+    interval is nan, with a warning; all other intervals covered the optimism.
 
     References
     ----------
@@ -174,18 +174,18 @@ def tuning_optimism(
     if getattr(find_search(search), "refit", True) is False:
         raise ValueError("search must have refit=True, a metric or a function, got refit=False.")
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
-    given = {"groups": groups, "sample_weight": sample_weight, "params": params}
-    inputs = validate_inputs(search, X, y, with_loss=False, **given, **run)
+    options = {"groups": groups, "sample_weight": sample_weight, "params": params}
+    inputs = validate_inputs(search, X, y, with_loss=False, **options, **run)
     plan, _ = make_repeated_plan(cv, repeats, inputs.X, inputs.target, inputs.groups, random_state)
     plan = add_all_samples(plan)
-    found: list[Searched] = []
+    searches: list[Searched] = []
     sizes: list[np.ndarray] = []
     request = FitRequest((), note=read_search)
     for block, output in run_plan(inputs, plan, request):
-        found += [note or NO_SEARCH for note in output.notes or [None] * len(output)]
+        searches += [note or NO_SEARCH for note in output.notes or [None] * len(output)]
         sizes += [block.test.sum(axis=1) / np.count_nonzero(block.train, axis=1)]
     ratio = float(np.mean(np.concatenate(sizes)[1:]))
-    result = summarize_searches(found, ratio, confidence_level)
+    result = summarize_searches(searches, ratio, confidence_level)
     if result.value > 2 * result.standard_error:
         warn_user(
             f"the best score of the search, {result.inner_score:.3f} on average, is that of the "
@@ -208,7 +208,7 @@ def find_search(model: Any) -> Any:
 
 
 def add_all_samples(plan: ResamplingPlan) -> ResamplingPlan:
-    """Return a plan whose first fit is to all samples and tested on none."""
+    """Return a plan with a first fit on all samples, without test samples."""
 
     def draw(repetition: int) -> PlanBlock:
         if repetition:
@@ -220,15 +220,16 @@ def add_all_samples(plan: ResamplingPlan) -> ResamplingPlan:
 
 
 class Searched(NamedTuple):
-    """What a search found on a training part.
+    """Result of a search on a training part.
 
     Attributes
     ----------
     inner, nested : float
-        Its best score, and that of its model on the test part; nan where there is none.
+        Best score of the search, and score of its model on the test part; nan if undefined.
     setting : dict or None
+        Chosen setting.
     bias : float
-        By `tuning_bias`.
+        Result of `tuning_bias`.
     """
 
     inner: float
@@ -238,11 +239,11 @@ class Searched(NamedTuple):
 
 
 NO_SEARCH = Searched(np.nan, np.nan, None, np.nan)
-"""What stands for a search whose fit failed."""
+"""Result of a failed search."""
 
 
 def read_search(model: Any, X: Any, y: Any) -> Searched:
-    """Return what a fitted search, or a pipeline that ends in one, found."""
+    """Return the result of a fitted search, or of a pipeline that ends in one."""
     search = find_search(model)
     if not all(hasattr(search, name) for name in ("cv_results_", "best_params_", "best_index_")):
         raise TypeError(
@@ -251,7 +252,7 @@ def read_search(model: Any, X: Any, y: Any) -> Searched:
         )
     metric = _read_metric(search)
     inner = float(_read_selection_scores(search, metric)[search.best_index_])
-    # A search without a score, or with the score of one split, says nothing of its bias.
+    # the bias requires finite scores of at least two splits
     bias = np.nan
     if np.isfinite(inner) and f"split1_test_{metric}" in search.cv_results_:
         bias = tuning_bias(search.cv_results_, best_index=int(search.best_index_), metric=metric)
@@ -274,7 +275,7 @@ def _read_selection_scores(search: Any, metric: str) -> np.ndarray:
 
 
 def _read_metric(search: Any) -> str:
-    """Return the metric by which a search refits: its name, or that bound to its function."""
+    """Return the metric by which a search refits: its name, or the name bound to its function."""
     refit = getattr(search, "refit", True)
     metric: Any = "score"
     if getattr(search, "multimetric_", False):
@@ -288,7 +289,10 @@ def _read_metric(search: Any) -> str:
 
 
 def _score_model(model: Any, search: Any, metric: str, X: Any, y: Any) -> float:
-    """Return the score of a tuned model; a search that refits by a function has none of several."""
+    """Return the score of a tuned model.
+
+    With several metrics and a function as ``refit``, the search has no `score` method.
+    """
     if isinstance(getattr(search, "refit", True), str) or metric == "score":
         return float(model.score(X, y))
     scorer = search.scorer_
@@ -298,20 +302,20 @@ def _score_model(model: Any, search: Any, metric: str, X: Any, y: Any) -> float:
 
 
 def summarize_searches(
-    found: list[Searched], ratio: float, confidence_level: float
+    searches: list[Searched], ratio: float, confidence_level: float
 ) -> TuningOptimism:
-    """Return the result of a search on all samples and of those on the training parts."""
-    whole, *folds = found
+    """Return the optimism from a search on all samples and the searches on training parts."""
+    whole, *folds = searches
     inner, nested = np.array([(fold.inner, fold.nested) for fold in folds]).T
-    known = np.isfinite(inner) & np.isfinite(nested)
-    if known.sum() < 2:
+    defined = np.isfinite(inner) & np.isfinite(nested)
+    if defined.sum() < 2:
         raise ValueError(
-            f"search must have a score in two folds of cv at least, got {known.sum()} of "
+            f"search must have a score in two folds of cv at least, got {defined.sum()} of "
             f"{len(folds)}."
         )
-    if not known.all():
-        warn_undefined(f"{np.sum(~known)} of {len(folds)} folds have no score and are left out.")
-    differences = inner[known] - nested[known]
+    if not defined.all():
+        warn_undefined(f"{np.sum(~defined)} of {len(folds)} folds have no score and are left out.")
+    differences = inner[defined] - nested[defined]
     optimism, error = float(differences.mean()), corrected_error(differences, ratio)
     limits = partial(normal_interval, optimism, error, degrees_of_freedom=len(differences) - 1)
     chosen = [fold.setting for fold in folds if fold.setting is not None]
@@ -322,10 +326,10 @@ def summarize_searches(
         standard_error=error,
         method="cross_validation",
         limits={"corrected_t": limits},
-        n_failed=sum(each is NO_SEARCH for each in found),
+        n_failed=sum(search is NO_SEARCH for search in searches),
         replicates=differences,
-        inner_score=float(inner[known].mean()),
-        nested_score=float(nested[known].mean()),
+        inner_score=float(inner[defined].mean()),
+        nested_score=float(nested[defined].mean()),
         inner_scores=inner,
         nested_scores=nested,
         settings=settings,
@@ -362,7 +366,7 @@ def count_settings(chosen: list[Setting]) -> tuple[tuple[Setting, ...], np.ndarr
 
 
 def read_split_scores(cv_results: Mapping[str, Any], metric: str) -> np.ndarray:
-    """Return the scores of a search, shape (n_splits, n_candidates), nan where a fit failed."""
+    """Return the scores of a search, shape (n_splits, n_candidates); nan if a fit failed."""
     if not isinstance(cv_results, Mapping):
         raise TypeError(
             "cv_results must be the table of a fitted search, its cv_results_, got "
@@ -378,9 +382,9 @@ def read_split_scores(cv_results: Mapping[str, Any], metric: str) -> np.ndarray:
 
 
 def _compared_scores(cv_results: Mapping[str, Any], metric: str) -> np.ndarray:
-    """Return the scores of the candidates that were compared last, nan for all others.
+    """Return the scores of the candidates of the last round, nan for all others.
 
-    A search by halving keeps the rounds before, on fewer samples, in the same table.
+    A halving search keeps earlier rounds, on fewer samples, in the same table.
     """
     scores = read_split_scores(cv_results, metric)
     if len(scores) < 2:
@@ -403,25 +407,25 @@ def keep_last_round(cv_results: Mapping[str, Any], scores: np.ndarray) -> np.nda
 def tuning_bias(
     cv_results: Mapping[str, Any], *, best_index: int | None = None, metric: str = "score"
 ) -> float:
-    r"""Return by how much the best score of a search is too good, without another fit.
+    r"""Estimate the optimism of the best score of a search from its results, without new fits.
 
     With :math:`s_k(\lambda)` the score of candidate :math:`\lambda` in fold `k` of `K`, and
-    :math:`\hat\lambda` the candidate that was chosen,
+    :math:`\hat\lambda` the chosen candidate,
 
     .. math:: bias = \frac1K \sum_k \big( \max_\lambda s_k(\lambda) - s_k(\hat\lambda) \big) ,
 
-    the estimate of Tibshirani and Tibshirani [1]_: the fold takes the part of new samples, and its
-    own best candidate that of the tuned one. It is >= 0; the best score less the bias estimates
-    the score of the tuned model.
+    the estimate of Tibshirani and Tibshirani [1]_. It compares the best candidate of each fold with
+    the candidate chosen over all folds. It is >= 0; the best score minus the bias estimates the
+    score of the tuned model.
 
     Parameters
     ----------
     cv_results : dict
-        The `cv_results_` of a search with split scores, of which larger are better.
+        The `cv_results_` of a search with split scores; larger is better.
     best_index : int, default=None
-        Position of the chosen candidate; None is that with the best mean score.
+        Index of the chosen candidate; None means the one with the best mean score.
     metric : str, default="score"
-        The metric of a search with several.
+        Metric, if the search has several.
 
     Returns
     -------
@@ -431,18 +435,18 @@ def tuning_bias(
     Raises
     ------
     TypeError
-        If `cv_results` is no dict, such as the search itself.
+        If `cv_results` is not a dict, for example the search itself.
     ValueError
-        If `cv_results` has no such metric, fewer than two splits, or no score of the candidate.
+        If `cv_results` lacks the metric, has fewer than two splits, or no score of the candidate.
 
     See Also
     --------
-    tuning_optimism : The same by nesting, with an interval.
+    tuning_optimism : Nested estimate of the same quantity, with an interval.
 
     Notes
     -----
-    Candidates that failed in a fold are left out; of a search by halving, all rounds but the last.
-    With few settings it finds about half of the optimism that nesting does: see the table of
+    Candidates that failed in a fold are left out, as are all but the last round of a halving
+    search. With few settings the estimate is about half of the nested one: see the table of
     `tuning_optimism`.
 
     References
@@ -479,35 +483,35 @@ def refit_one_se(
 ) -> int:
     """Return the index of the simplest candidate within one standard error of the best.
 
-    For ``refit=`` of a search: the one-standard-error rule of Breiman et al. [1]_. The standard
-    error is that of the mean of the split scores of the best candidate, their standard deviation
-    over the root of their number.
+    Use it as ``refit=`` of a search: the one-standard-error rule of Breiman et al. [1]_. The
+    standard error is that of the mean split score of the best candidate: the standard deviation of
+    its split scores over the square root of their number.
 
     Parameters
     ----------
     cv_results : dict
         The `cv_results_` of a search.
     complexity : callable, default=None
-        ``complexity(params)`` of a candidate is smaller the simpler it is: a number, or a tuple.
-        None takes the candidates of the grid for written from the simplest to the most complex.
-        Bind it with `functools.partial`.
+        ``complexity(params)`` returns a number or a tuple, smaller for simpler candidates. None
+        assumes that the grid is written from the simplest to the most complex candidate. Bind it
+        with `functools.partial`.
     metric : str, default="score"
-        The metric of a search with several; bind it, too.
+        Metric, if the search has several; bind it with `functools.partial`, too.
 
     Returns
     -------
     int
-        Position in ``cv_results["params"]``. Of equally simple candidates it is the best.
+        Index in ``cv_results["params"]``. Ties in complexity are broken by the score.
 
     Raises
     ------
     ValueError
-        If `cv_results` has no such metric, or fewer than two splits.
+        If `cv_results` lacks the metric, or has fewer than two splits.
 
     Notes
     -----
-    The example of scikit-learn takes `std_test_score`, the spread of single splits, for the
-    standard error, and so simpler models still.
+    The example of scikit-learn uses `std_test_score`, the standard deviation of single splits, as
+    the standard error, and therefore chooses even simpler models.
 
     References
     ----------

@@ -320,7 +320,7 @@ def test_numbers_are_no_classes_and_a_long_time_is_told(capsys, monkeypatch, tmp
     path = tmp_path / "counts.csv"
     rows = [f"{k % 7},{k * k % 11},{k % 4}" for k in range(40)]
     path.write_text("\n".join(["a,b,target", *rows]))
-    for name, value in {"WORTH_TELLING": 0.0, "PILOT_ROWS": 20, "MIN_PILOTS": 10}.items():
+    for name, value in {"MIN_FORECAST": 0.0, "PILOT_ROWS": 20, "MIN_PILOTS": 10}.items():
         monkeypatch.setattr(f"skeval._commands.evaluate.{name}", value)
     assert main(["evaluate", str(path), "--task", "numbers", "--cv", "2", "--full", *words]) == 0
     printed = capsys.readouterr()
