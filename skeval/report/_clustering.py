@@ -114,7 +114,7 @@ class ClusteringReport(Report):
 
     title, before = "Clustering report", "Warnings"
     main_part, row_name = "rows", "n_clusters"
-    listed_fields = ("clusterer", "n_samples", "n_features", "n_clusters")
+    listed = ("clusterer", "n_samples", "n_features", "n_clusters")
 
     @property
     def n_clusters(self) -> int:

@@ -339,7 +339,7 @@ class PredictionsReport(GivenReport):
     at_threshold: Results | None
 
     scored = "predictions"
-    listed_fields = (*GivenReport.listed_fields, "positive", "rare", "unanswered")
+    listed = (*GivenReport.listed, "positive", "rare", "unanswered")
     residuals = "true value minus prediction of each sample."
 
     @property

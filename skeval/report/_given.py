@@ -572,8 +572,8 @@ class GivenReport(ScoredReport):
     title = "Evaluation of predictions"
     main_part = "metrics"
     compared = "systems on the same samples"
-    listed_fields: ClassVar[Sequence[str]] = (
-        *ScoredReport.listed_fields,
+    listed: ClassVar[Sequence[str]] = (
+        *ScoredReport.listed,
         "kind",
         "threshold",
         "n_groups",

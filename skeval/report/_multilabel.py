@@ -368,7 +368,7 @@ class MultilabelReport(GivenReport):
 
     labels: tuple[str, ...]
 
-    listed_fields = (*GivenReport.listed_fields, "labels", "unanswered")
+    listed = (*GivenReport.listed, "labels", "unanswered")
 
     @property
     def verdict(self) -> str:

@@ -111,12 +111,7 @@ class ScoredReport(Report):
     n_samples: int
     class_sizes: dict[Any, int] | None
 
-    listed_fields: ClassVar[Sequence[str]] = (
-        "answer",
-        "n_samples",
-        "class_sizes",
-        "confidence_level",
-    )
+    listed: ClassVar[Sequence[str]] = ("answer", "n_samples", "class_sizes", "confidence_level")
     counted = ""
     """How the confusion matrix counts samples, after a comma."""
     compared, headline_metric = "estimators on the same folds", "error"
@@ -450,8 +445,8 @@ class EvaluationReport(ScoredReport):
 
     title = "Evaluation report"
     main_part, row_name = "estimates", "method"
-    listed_fields = (
-        *ScoredReport.listed_fields,
+    listed = (
+        *ScoredReport.listed,
         "estimator",
         "n_features",
         "feature_names",

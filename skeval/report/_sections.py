@@ -249,7 +249,7 @@ class Report:
     """Default heading of the page."""
     before = "Before you quote a number"
     """Heading of the warnings."""
-    listed_fields: ClassVar[Sequence[str]] = ()
+    listed: ClassVar[Sequence[str]] = ()
     """Attributes that `to_dict` returns before the results of the sections."""
 
     @property
@@ -285,7 +285,7 @@ class Report:
     @property
     def about(self) -> dict[str, Any]:
         """The first entries of `to_dict`, before the results of the sections."""
-        return {name: getattr(self, name) for name in self.listed_fields}
+        return {name: getattr(self, name) for name in self.listed}
 
     def _make_sections(self) -> Iterator[Section]:
         """Yield the sections between the warnings and how to reproduce the report."""
@@ -537,7 +537,7 @@ class ReportsByName(Report, Mapping):
     reports: dict[str, Any]
 
     row_name = "name"
-    listed_fields = ("reports",)
+    listed = ("reports",)
 
     def __getitem__(self, name: str) -> Any:
         """Return the report of this name."""
