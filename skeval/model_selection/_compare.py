@@ -543,7 +543,7 @@ def compare_predictions(
         "auto" is "permutation" of two and "max_t" of more, and of two with `groups` or `seeds` or
         without `y_true`. "max_t": the studentized difference of each pair is compared with the
         distribution of the largest of all pairs, so that intervals, P-values and the intervals of
-        the `ranks` are simultaneous, and so are the intervals of the scores (in the `details`), of
+        the `ranks` are simultaneous, and so are the intervals of the scores (`lows`, `highs`), of
         the best one as well [8]_ [9]_; of any number of systems at once, and in a second.
         "permutation": the predictions of each sample are exchanged or not, at random; the P-value
         is exact under exchangeability of the two systems, and the interval is a bootstrap interval.
@@ -556,8 +556,8 @@ def compare_predictions(
         consecutive samples, as long as neighbours are alike; "diebold_mariano" for forecasts
         `horizon` steps ahead [6]_ with the correction of [7]_; "giacomini_white" [10]_, of two
         forecasts one step ahead, asks something else: whether the last difference foretells which
-        of them scores better next. The next difference that is foretold stands in the details as
-        ``foretold``; the interval is that of "time_blocks".
+        of them scores better next. The next difference that is foretold is
+        `foretold`; the interval is that of "time_blocks".
     y_true_b : array-like of shape (n_samples_b,), default=None
         What the second of two is to predict where its samples are others than those of the first:
         unpaired ("delong").
@@ -695,7 +695,7 @@ def compare_predictions(
       a - b   0.1750 [0.0622, 0.2792]  P = 0.00434
       a scores higher than b; the difference is significant at 5 % (P = 0.0043). This
       applies to these predictions; variation from retraining is not included.
-    >>> comparison["a", "b"].details["only_a"]
+    >>> comparison["a", "b"].only_a
     18
     """
     _checks.check_confidence_level(confidence_level)

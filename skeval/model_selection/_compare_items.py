@@ -88,7 +88,7 @@ def compare_items(
     -------
     comparison : Comparison
         Prints the rank intervals first. Its `ranks` and `differences` have simultaneous intervals;
-        the intervals of the scores are ``details["lows"]`` and ``details["highs"]``.
+        the intervals of the scores are `lows` and `highs`.
 
     Raises
     ------
@@ -160,7 +160,7 @@ def compare_items(
         random_state=random_state,
     )
     n_items = len(next(iter(table.scores.values())))
-    return replace(comparison, details={**comparison.details, "n_items": n_items})
+    return replace(comparison, n_items=n_items)
 
 
 def _read_items(scores: Any, items: Any, groups: Any, seeds: Any) -> ItemTable:

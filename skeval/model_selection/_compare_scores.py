@@ -100,7 +100,7 @@ def compare_scores(
         level one minus it; tests over splits have a level of at most 5 %.
     missing : {"raise", "drop"}, default="raise"
         If a classifier has no score on a data set: raise an error that names both, or leave out the
-        data set and list it in ``details["dropped"]``.
+        data set and list it in `dropped`.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the draws from the posteriors over data sets.
 
@@ -108,7 +108,7 @@ def compare_scores(
     -------
     comparison : Comparison
         With the `differences` of all pairs, their intervals and P-values; over data sets also
-        Friedman's test as `omnibus`, and mean ranks in the `details`.
+        Friedman's test as `omnibus`, and `mean_ranks`.
 
     Raises
     ------
@@ -431,7 +431,7 @@ def read_table(
     if method == "auto":
         n, k = table.scores.shape
         method, reason = choose_test(n, k, alpha, correction)
-    return replace(table, details=table.details | {"reason": reason}), method
+    return replace(table, fields=table.fields | {"reason": reason}), method
 
 
 MIN_ITEMS, MAX_ITEM_VALUES = 20, 5

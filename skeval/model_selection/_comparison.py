@@ -7,9 +7,10 @@ from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+from numpy.random import SeedSequence
 
 from skeval._inference import posteriors
-from skeval._inference.estimate import Details, Estimate, Limits, Result, Test
+from skeval._inference.estimate import Estimate, Limits, Result, Test
 from skeval._inference.paired import RegionProbabilities
 from skeval._inference.posteriors import N_DRAWS
 from skeval._inference.ranks import find_equal, find_groups, rank_rows
@@ -59,8 +60,7 @@ class Difference(Estimate):
         Of the test: t, z, the smaller number of discordant samples, chi-squared, the difference
         over its error, or the difference itself where predictions are exchanged.
     pvalue : float
-        Of the `alternative`, corrected for the number of pairs; ``details["pvalue_alone"]`` knows
-        of no other pair.
+        Of the `alternative`, corrected for the number of pairs.
     alternative : {"two-sided", "greater", "less"}
         What the test is to show: that the difference is not 0, above it, or below it. The interval
         is two-sided in any case: a one-sided test at 5 % goes with the ends at 90 %.
@@ -73,6 +73,26 @@ class Difference(Estimate):
     claim : Claim
         What the test says where it rejects, which may be something else than that one scores more,
         and where it does not.
+    pvalue_alone : float or None
+        P-value without the correction for the number of pairs.
+    form : str
+        Form of McNemar's test: "exact", "t" for groups, or that of many samples.
+    only_a, only_b : int or None
+        Number of samples that only one of the two predicts correctly.
+    paired : bool or None
+        Whether areas under curves are of the same samples.
+    effect_size : float or None
+        Matched-pairs rank-biserial correlation, over data sets.
+    rope : float or None
+        Half the width of the region of practical equivalence.
+    a_better, equivalent, b_better : float or None
+        Posterior probabilities of the two and of practical equivalence.
+    n_equal : int or None
+        Number of data sets with equal scores.
+    horizon : int or None
+        Number of steps between a forecast and its sample.
+    foretold : float or None
+        Predicted next difference.
     """
 
     a: str
@@ -84,6 +104,19 @@ class Difference(Estimate):
     scope: str = ""
     greater_is_better: bool = True
     claim: Claim = field(default=BETTER, repr=False)
+    pvalue_alone: float | None = None
+    form: str = ""
+    only_a: int | None = None
+    only_b: int | None = None
+    paired: bool | None = None
+    effect_size: float | None = None
+    rope: float | None = None
+    a_better: float | None = None
+    equivalent: float | None = None
+    b_better: float | None = None
+    n_equal: int | None = None
+    horizon: int | None = None
+    foretold: float | None = None
 
     _known: ClassVar[tuple[str, ...]] = (
         *("a", "b", "statistic", "pvalue", "alternative", "level", "scope", "greater_is_better"),
@@ -140,11 +173,11 @@ class Difference(Estimate):
     def _reaches_zero(self) -> bool:
         """Whether the interval contains 0 or ends there, with equal scores on some data sets."""
         ends = self.interval
-        return bool(self.details.get("n_equal")) and ends.low <= 0 <= ends.high
+        return bool(self.n_equal) and ends.low <= 0 <= ends.high
 
     def _explain_equal_scores(self) -> str:
         """Say why an interval may contain 0 beside a test that rejects."""
-        equal = _text.count(self.details["n_equal"], "data set")
+        equal = _text.count(self.n_equal or 0, "data set")
         return (
             f"The two score the same on {equal}. The test leaves these out and the interval keeps "
             "them, so it reaches 0: one system is better where the scores differ, but the typical "
@@ -164,11 +197,11 @@ class Difference(Estimate):
         return f"{said}{beyond})."
 
     def _tell_equivalence(self) -> str:
-        probability = self.details.get("equivalent", np.nan)
+        probability = np.nan if self.equivalent is None else self.equivalent
         if not probability >= SURE:
             return ""
         return (
-            f"Practically equivalent: within {self.details['rope']:g} of each other with "
+            f"Practically equivalent: within {self.rope:g} of each other with "
             f"probability {_text.write_probability(probability)}."
         )
 
@@ -243,16 +276,33 @@ class Comparison(Result):
         Davenport. None where the method has none.
     greater_is_better : bool
         Whether a larger score is better.
-    details : mapping
-        What else the method found. Of "max_t" the ``standard_errors`` of all, and ``lows`` and
-        ``highs`` of the intervals of all values, which hold together. Of scores of splits:
-        ``split_scores``, of shape (n_splits, n_names). Of `compare_items`: their number
-        ``n_items``. Over data sets: their names ``datasets`` and
-        those ``dropped`` for a missing score, the ``scores`` of shape (n_datasets, n_names), the
-        ``split_scores`` of each, ``mean_ranks``, the ``critical_difference`` of mean ranks, the
-        ``reason`` for the test, and the ``test_fraction``.
     scope : str
         What the test takes as it is, and is not said to hold beyond.
+    standard_errors, lows, highs : ndarray of shape (n_names,) or None
+        Of "max_t": the standard errors of the values, and the ends of their intervals, which hold
+        together.
+    n_items : int or None
+        Number of items of `compare_items`.
+    split_scores : ndarray of shape (n_splits, n_names), list of ndarray or None
+        Scores of splits; over data sets, those of each.
+    test_train_ratio : float or None
+        Size of a test set over that of a training set, for scores of splits.
+    rope : float or None
+        Half the width of the region of practical equivalence.
+    datasets, dropped : tuple of str
+        Names of the data sets, and of those without all scores.
+    scores : ndarray of shape (n_datasets, n_names) or None
+        Scores on the data sets.
+    mean_ranks : ndarray of shape (n_names,) or None
+        Mean ranks over the data sets.
+    critical_difference : float or None
+        Critical difference of mean ranks.
+    reason : str
+        Why the test was chosen, over data sets.
+    test_fraction : float or None
+        Mean size of a test set relative to the data set, if known.
+    root : SeedSequence or None
+        Seed of the draws of `posterior`.
     """
 
     names: tuple[str, ...]
@@ -267,8 +317,22 @@ class Comparison(Result):
     confidence_level: float = 0.95
     omnibus: Test | None = None
     greater_is_better: bool = True
-    details: Details = field(default_factory=dict, repr=False)
     scope: str = ""
+    standard_errors: np.ndarray | None = field(default=None, repr=False)
+    lows: np.ndarray | None = field(default=None, repr=False)
+    highs: np.ndarray | None = field(default=None, repr=False)
+    n_items: int | None = None
+    split_scores: Any = field(default=None, repr=False)
+    test_train_ratio: float | None = None
+    rope: float | None = None
+    datasets: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
+    scores: np.ndarray | None = field(default=None, repr=False)
+    mean_ranks: np.ndarray | None = field(default=None, repr=False)
+    critical_difference: float | None = None
+    reason: str = ""
+    test_fraction: float | None = None
+    root: SeedSequence | None = field(default=None, repr=False)
 
     def __getitem__(self, pair: tuple[str, str]) -> Difference:
         return self.differences[pair]
@@ -285,9 +349,8 @@ class Comparison(Result):
     @property
     def worth(self) -> np.ndarray:
         """What orders the things, larger is better: minus the mean rank or loss, or the score."""
-        ranks = self.details.get("mean_ranks")
-        if ranks is not None:
-            return -ranks
+        if self.mean_ranks is not None:
+            return -self.mean_ranks
         return self.values if self.greater_is_better else -self.values
 
     @property
@@ -430,7 +493,7 @@ class Comparison(Result):
     @property
     def conclusion(self) -> str:
         """What may be concluded, and what not, in words."""
-        if len(self.names) == 2 and "datasets" not in self.details:
+        if len(self.names) == 2 and not self.datasets:
             return self.difference.conclusion
         best, pvalues = self._find_best(), self.to_matrix("pvalue")
         found = (pvalues[best] <= self.level).all(axis=0)
@@ -441,7 +504,7 @@ class Comparison(Result):
         )
         alone = len(best) == 1
         worth = "highest score" if self.greater_is_better else "lowest score"
-        worth = "best mean rank" if "mean_ranks" in self.details else worth
+        worth = "best mean rank" if self.mean_ranks is not None else worth
         said = f"{' and '.join(self.best)} {'has' if alone else 'share'} the {worth}"
         if beaten:
             said += f"; {'it differs' if alone else 'they differ'} significantly from {beaten}"
@@ -468,7 +531,7 @@ class Comparison(Result):
             said += f" The difference from {untold} was not tested, because it does not vary."
         if not alone:
             said += " Equal scores are not evidence of equality, see the intervals."
-        if "lows" in self.details:
+        if self.lows is not None:
             said += " The best system was chosen after looking at the scores; the intervals of the"
             said += " scores are simultaneous, which accounts for this."
         return f"{said} {self.scope}".rstrip()
@@ -521,14 +584,13 @@ class Comparison(Result):
 
     def __str__(self) -> str:
         title, worth = f"{self.scoring}, {self.method}", self.values
-        if "datasets" in self.details:
-            title = f"{len(self.details['datasets'])} data sets, mean ranks"
-            dropped, worth = self.details["dropped"], self.details["mean_ranks"]
-            if dropped:
-                title += f" ({len(dropped)} dropped: {', '.join(dropped)})"
-        of_items = "n_items" in self.details
-        if of_items:
-            title = f"{_text.count(self.details['n_items'], 'item')}: ranks, mean scores"
+        if self.mean_ranks is not None:
+            title, worth = f"{len(self.datasets)} data sets, mean ranks", self.mean_ranks
+            if self.dropped:
+                title += f" ({len(self.dropped)} dropped: {', '.join(self.dropped)})"
+        of_items = self.n_items is not None
+        if self.n_items is not None:
+            title = f"{_text.count(self.n_items, 'item')}: ranks, mean scores"
             title += f" ({100 * self.confidence_level:g} % simultaneous intervals)"
         rows = [(self.names[place], _text.write_number(worth[place])) for place in self.order]
         many = len(self.names) > MOST_LISTED
@@ -538,9 +600,9 @@ class Comparison(Result):
                 ends = ranks[name].interval
                 rank = f"rank {ends.low:g} to {ends.high:g}"
                 rows[row] = name, f"{text}  {rank}"
-                if of_items:
+                if of_items and self.lows is not None and self.highs is not None:
                     place = self.order[row]
-                    low, high = self.details["lows"][place], self.details["highs"][place]
+                    low, high = self.lows[place], self.highs[place]
                     rows[row] = name, f"{rank:<14} {text} {_text.write_ends(low, high)}"
         lines = [_text.align_text(title, rows)]
         if self.omnibus is not None:
@@ -555,8 +617,8 @@ class Comparison(Result):
             lines.append(
                 _text.align_text(pairs, [_write_pair(each) for each in self._list_pairs()])
             )
-        if "reason" in self.details:
-            lines.append(_text.fill_text(self.details["reason"]))
+        if self.reason:
+            lines.append(_text.fill_text(self.reason))
         return "\n".join([*lines, _text.fill_text(self.conclusion)])
 
     def _list_pairs(self) -> list[Difference]:
@@ -597,25 +659,25 @@ def draw_posterior(
 
     They are the probabilities that `a` is better by more than `rope`, neither is, or `b` is.
     """
-    known = comparison.details
-    if "datasets" not in known:
+    scores, of_datasets = comparison.scores, comparison.split_scores
+    if scores is None:
         raise ValueError("a posterior needs a comparison of scores over several data sets.")
     check_option("method", method, ("signed_rank", "hierarchical"))
     for name, value in (("a", a), ("b", b)):
         check_option(name, value, comparison.names)
     i, j = comparison.names.index(a), comparison.names.index(b)
-    rope = known["rope"] if rope is None else check_rope(rope)
-    rng = np.random.default_rng(known["root"])
+    rope = (comparison.rope or 0.0) if rope is None else check_rope(rope)
+    rng = np.random.default_rng(comparison.root)
     if method == "signed_rank":
-        differences = known["scores"][:, i] - known["scores"][:, j]
+        differences = scores[:, i] - scores[:, j]
         weights = posteriors.dirichlet_weights(len(differences), N_DRAWS, rng)
         return posteriors.signed_rank_draws(differences, rope, weights)
-    if known["split_scores"] is None:
+    if of_datasets is None:
         raise ValueError("method='hierarchical' needs scores of splits, got one a data set.")
-    fraction = known["test_fraction"] if test_fraction is None else test_fraction
+    fraction = comparison.test_fraction if test_fraction is None else test_fraction
     if fraction is None or not 0 < fraction < 1:
         raise ValueError(f"test_fraction must lie in (0, 1), 0.1 for ten folds, got {fraction!r}.")
-    of_splits = [scores[:, i] - scores[:, j] for scores in known["split_scores"]]
+    of_splits = [splits[:, i] - splits[:, j] for splits in of_datasets]
     if rope == 0 and any(np.ptp(each) == 0 for each in of_splits):
         raise ValueError("rope must be > 0 where two differ by the same on every split.")
     return posteriors.hierarchical_draws(of_splits, rope, fraction, rng)

@@ -20,7 +20,7 @@ from scipy import stats
 from sklearn.base import is_classifier
 
 from skeval._inference import intervals, paired
-from skeval._inference.estimate import Details, Limits, Test
+from skeval._inference.estimate import Limits, Test
 from skeval._inference.intervals import Spread
 from skeval._inference.ordered import blocks_test, diebold_mariano, giacomini_white
 from skeval._inference.paired import PairedTest, Right
@@ -130,10 +130,10 @@ class InTime(NamedTuple):
 
 
 class Table(NamedTuple):
-    """Scores by data set and name, and what the details say of them."""
+    """Scores by data set and name, and attributes of the result."""
 
     scores: np.ndarray
-    details: dict[str, Any]
+    fields: dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -154,10 +154,9 @@ class Pair(NamedTuple):
     value: float
     test: PairedTest
     interval: str
-    details: dict[str, Any]
+    fields: dict[str, Any]
     replicates: np.ndarray = np.empty(0)
     allow_point: bool = False
-    groups: Mapping[str, Any] = MappingProxyType({})
 
 
 class Findings(NamedTuple):
@@ -169,7 +168,7 @@ class Findings(NamedTuple):
 
     values: np.ndarray
     judge: Callable[[int, int], Pair]
-    details: Details = MappingProxyType({})
+    fields: Mapping[str, Any] = MappingProxyType({})
     omnibus: Test | None = None
     alone: Callable[[float], float] | None = None
 
@@ -352,9 +351,8 @@ def compare(source: Source, method: str, question: Question) -> Comparison:
             n_samples=source.n_samples,
             replicates=pair.replicates,
             allow_point=pair.allow_point,
-            **pair.groups,
-            details={"pvalue_alone": pair.test.pvalue} | pair.details,
             claim=row.claim,
+            **({"pvalue_alone": pair.test.pvalue} | pair.fields),
             **shared,
         )
     return Comparison(
@@ -366,7 +364,7 @@ def compare(source: Source, method: str, question: Question) -> Comparison:
         correction=correction,
         familywise=familywise,
         omnibus=found.omnibus,
-        details=dict(found.details),
+        **found.fields,
         **shared,
     )
 
@@ -434,9 +432,8 @@ def judge_right(counted: Right, question: Question) -> Findings:
         else:
             test, spread = paired.grouped_mcnemar(counted, a, b, question.alternative)
             form, groups = "t", spread.groups
-        details = {"form": form, "only_a": only_a, "only_b": only_b}
-        value = float(counted.rates[a] - counted.rates[b])
-        return Pair(value, test, "mcnemar", details, groups=groups)
+        fields = {"form": form, "only_a": only_a, "only_b": only_b} | groups
+        return Pair(float(counted.rates[a] - counted.rates[b]), test, "mcnemar", fields)
 
     return Findings(counted.rates, judge)
 
@@ -467,8 +464,8 @@ def judge_areas(areas: Areas, question: Question) -> Findings:
         two, degrees = [a, b], spread.degrees_of_freedom
         known = spread.covariance[np.ix_(two, two)]
         test = paired.paired_delong(values[two], known, question.alternative, degrees)
-        details, groups = {"paired": of_same_samples}, spread.groups
-        return Pair(float(values[a] - values[b]), test, "delong", details, groups=groups)
+        fields = {"paired": of_same_samples, **spread.groups}
+        return Pair(float(values[a] - values[b]), test, "delong", fields)
 
     return Findings(values, judge)
 
@@ -523,8 +520,8 @@ def judge_joint(joint: Joint, question: Question) -> Findings:
         options: dict[str, Any] = {"bounds": bounds, "degrees_of_freedom": float(degrees[at])}
         limits = partial(intervals.normal_interval, float(centres[at]), error, **options)
         test = PairedTest(error, float(statistics[at]), float(pvalues[at]), limits)
-        details = {"pvalue_alone": float(alone[at])}
-        return Pair(float(differences[at]), test, "max_t", details, groups=joint.together)
+        fields = {"pvalue_alone": float(alone[at]), **joint.together}
+        return Pair(float(differences[at]), test, "max_t", fields)
 
     each = describe_each(joint, question.confidence_level, np.random.default_rng(question.root))
     return Findings(values, judge, each, alone=level)
@@ -686,7 +683,7 @@ def judge_datasets(
         "root": question.root,
     }
     omnibus = describe_friedman(ranks) if k > 2 else None
-    return Findings(scores.mean(axis=0), judge, table.details | known, omnibus)
+    return Findings(scores.mean(axis=0), judge, table.fields | known, omnibus)
 
 
 def describe_friedman(ranks: np.ndarray) -> Test:

@@ -233,7 +233,7 @@ def comparison_power(
     if not isinstance(comparison, Comparison):
         raise TypeError(f"comparison must be a Comparison, got {type(comparison).__name__}.")
     a, b = _choose_pair(comparison, pair)
-    if "datasets" in comparison.details:
+    if comparison.datasets:
         if group_size is not None or intraclass_correlation is not None:
             raise ValueError("group_size must be None for data sets, which are independent.")
         study = _draw_datasets(comparison, a, b, difference)
@@ -287,7 +287,7 @@ def _plan_groups(
     By default the groups are like those of the result; None if there are no groups.
     """
     is_given = group_size is not None or correlation is not None
-    splits = "split_scores" in comparison.details
+    splits = comparison.split_scores is not None
     if is_given and (splits or comparison.method in ("bootstrap", "permutation")):
         raise ValueError(
             f"group_size and intraclass_correlation must be None for method={comparison.method!r}, "
@@ -336,7 +336,7 @@ def _choose_pair(comparison: Comparison, pair: Any) -> tuple[str, str]:
     """Return the two names passed by the user, or the names of the best two."""
     if pair is None:
         best = comparison.order[:2].tolist()
-        return _name(comparison, best if "datasets" in comparison.details else sorted(best))
+        return _name(comparison, best if comparison.datasets else sorted(best))
     if not isinstance(pair, tuple | list) or len(pair) != 2 or pair[0] == pair[1]:
         raise ValueError(f"pair must hold two names, got {pair!r}.")
     a, b = (check_option("pair", name, comparison.names) for name in pair)
@@ -355,7 +355,8 @@ def _look_up(comparison: Comparison, a: str, b: str) -> tuple[Difference, int]:
 
 
 def _draw_datasets(comparison: Comparison, a: str, b: str, difference: float | None) -> _Study:
-    scores, places = comparison.details["scores"], [comparison.names.index(name) for name in (a, b)]
+    scores, places = comparison.scores, [comparison.names.index(name) for name in (a, b)]
+    assert scores is not None
     observed = scores[:, places[0]] - scores[:, places[1]]
     result, sign = _look_up(comparison, a, b)
     estimate = sign * result.value
@@ -386,10 +387,10 @@ def _draw_samples(
             "comparison must have a number of samples and a standard error, got "
             f"n_samples={n!r} and standard_error={error!r}."
         )
-    splits = comparison.details.get("split_scores")
+    splits = comparison.split_scores
     wanted = sign * result.value if difference is None else float(difference)
     design, times = _plan_groups(comparison, result, *groups)
-    if "only_a" in result.details and design is None:
+    if result.only_a is not None and design is None:
         draw_pvalue = _by_errors(result, n, wanted, alternative)
     else:
         freedom = np.inf if splits is None else len(splits) - 1.0
@@ -416,7 +417,7 @@ def _by_errors(
     result: Difference, n: int, wanted: float, alternative: str
 ) -> Callable[[int, Generator], float]:
     """Draw discordant samples: their observed fraction, split by the assumed difference."""
-    discordant = (result.details["only_a"] + result.details["only_b"]) / n
+    discordant = ((result.only_a or 0) + (result.only_b or 0)) / n
     if not abs(wanted) <= discordant + ROUNDING:
         raise ValueError(
             f"difference must be <= {discordant:.4g} in size, the fraction of samples that one of "

@@ -22,14 +22,14 @@ class ComparisonDisplay(Display):
     comparison: Comparison
 
     _detail: ClassVar[str | None] = ""
-    """The detail that a comparison must have; None takes any."""
+    """The attribute that a comparison must have; None takes any."""
     _refusal: ClassVar[str] = ""
 
     @classmethod
     def fits(cls, result: Any) -> bool:
-        """Return whether a result is a comparison with the required detail."""
+        """Return whether a result is a comparison with the required attribute."""
         is_comparison = isinstance(result, Comparison)
-        return is_comparison and (cls._detail is None or cls._detail in result.details)
+        return is_comparison and (cls._detail is None or getattr(result, cls._detail) is not None)
 
     @classmethod
     def from_result(cls, result: Comparison, *, ax: Any = None) -> Self:
@@ -225,13 +225,13 @@ class CriticalDifferenceDisplay(ComparisonDisplay):
     @property
     def mean_ranks(self) -> list[float]:
         """The mean ranks in the order of the names."""
-        ranks: list[float] = self.comparison.details["mean_ranks"][self.comparison.order].tolist()
+        ranks: list[float] = np.asarray(self.comparison.mean_ranks)[self.comparison.order].tolist()
         return ranks
 
     @property
     def critical_difference(self) -> float | None:
         """Length of the ruler above the axis; None for tests that have none."""
-        ruler = self.comparison.details["critical_difference"]
+        ruler = self.comparison.critical_difference
         return ruler if self.comparison.method == "nemenyi" else None
 
     def _measure(self) -> tuple[float, float, float, float]:
@@ -352,8 +352,8 @@ class LeaderboardDisplay(ComparisonDisplay):
     def _draw(self, ax: Any, **kwargs: Any) -> None:
         """Draw scores, ranks and bars."""
         comparison, rows = self.comparison, np.arange(len(self.names))
-        estimates = comparison.values, comparison.details["lows"], comparison.details["highs"]
-        values, lows, highs = (numbers[comparison.order] for numbers in estimates)
+        estimates = comparison.values, comparison.lows, comparison.highs
+        values, lows, highs = (np.asarray(numbers)[comparison.order] for numbers in estimates)
         ends = np.array([values - lows, highs - values]).clip(0.0)
         drawn = {"fmt": "o", "markersize": 4, "color": "C0", "ecolor": "0.6"} | kwargs
         ax.errorbar(values, rows, xerr=ends, **drawn)
@@ -619,7 +619,7 @@ class SimplexDisplay(Display):
         SimplexDisplay
         """
         draws = draw_posterior(comparison, a, b, method, rope, test_fraction)
-        rope = comparison.details["rope"] if rope is None else rope
+        rope = (comparison.rope or 0.0) if rope is None else rope
         return cls(draws=draws, name_a=a, name_b=b, rope=rope).plot(ax=ax)
 
     def _find_size(self, **_: Any) -> tuple[float, float]:

@@ -195,22 +195,22 @@ Cells = dict[tuple[str, str], np.ndarray]
 
 @dataclass(frozen=True)
 class ScoreTable:
-    """Mean scores over the splits by data set and classifier, with details.
+    """Mean scores over the splits by data set and classifier, with attributes of a result.
 
-    `details` has the "datasets"; the data sets "dropped" because of missing scores; the
+    `fields` has the "datasets"; the data sets "dropped" because of missing scores; the
     "split_scores" of each data set, shape (n_splits, n_classifiers), None without scores of splits;
     and the "test_fraction", the mean size of a test set relative to the data set, None if unknown.
     """
 
     names: tuple[str, ...]
     scores: np.ndarray
-    details: dict[str, Any]
+    fields: dict[str, Any]
     scoring: str = "score"
     n_samples: int | None = None
 
     def table(self) -> Table:
-        """Return the scores and their details."""
-        return Table(self.scores, self.details)
+        """Return the scores and attributes of the result."""
+        return Table(self.scores, self.fields)
 
 
 def read_score_table(scores: Any, missing: str) -> ScoreTable:
@@ -429,10 +429,10 @@ def _fill_table(
     means = np.array([[float(cell.mean()) for cell in row] for row in rows])
     even = all(len({len(cell) for cell in row}) == 1 for row in rows)
     several = even and all(len(row[0]) > 1 for row in rows)
-    details = {
+    fields = {
         "datasets": tuple(kept),
         "dropped": tuple(lacking),
         "split_scores": [np.column_stack(row) for row in rows] if several else None,
         "test_fraction": test_fraction,
     }
-    return ScoreTable(tuple(names), means, details)
+    return ScoreTable(tuple(names), means, fields)

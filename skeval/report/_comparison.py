@@ -224,7 +224,7 @@ class EvaluationComparison(ReportsByName):
         ranks = {name: rank.to_dict() for name, rank in comparison.ranks.items()}
         results = {"comparison": pairs, "ranks": [{"name": k} | v for k, v in ranks.items()]}
         figures = []
-        if "lows" in comparison.details and len(self) > 2:
+        if comparison.lows is not None and len(self) > 2:
             figures.append(
                 Figure(
                     comparison.plot,

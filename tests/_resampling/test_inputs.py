@@ -175,7 +175,7 @@ def test_fits_that_fail_are_left_out():
     pair = model, DecisionTreeClassifier(max_depth=2, random_state=0)
     with pytest.warns(FitFailedWarning, match="1 of 5 fits failed"):
         comparison = ms.compare_classifiers(pair, X, Y, cv=folds, error_score=np.nan)
-    assert len(comparison.details["split_scores"]) == 4
+    assert len(comparison.split_scores) == 4
     with pytest.raises(ValueError, match="error_score must be 'raise' for method='mcnemar'"):
         ms.compare_classifiers(pair, X, Y, cv=folds, method="mcnemar", error_score=np.nan)
 

@@ -132,9 +132,10 @@ def without_documented(result):
         return [
             getattr(result, field.name) for field in fields(result) if field.name not in left_out
         ]
-    if type(result).__name__ == "Comparison" and "datasets" in result.details:
+    if type(result).__name__ == "Comparison" and result.datasets:
         pairs = [each.to_dict() | {"standard_error": 0.0} for each in result.differences.values()]
-        return [result.values, result.details, pairs]
+        shown = ("scores", "split_scores", "mean_ranks", "critical_difference", "reason")
+        return [result.values, [getattr(result, name) for name in shown], pairs]
     if isinstance(result, Curve):
         others = [getattr(result, field.name) for field in fields(result) if field.name != "area"]
         return [*others, without_documented(result.area)]

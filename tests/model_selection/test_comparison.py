@@ -49,12 +49,12 @@ def test_each_pair_is_what_the_pair_alone_is(method):
     for a, b in PAIRS:
         alone = compare_classifiers([THREE[a], THREE[b]], X, Y, **options)
         one = alone.difference
-        assert found[a, b].details["pvalue_alone"] == pytest.approx(one.pvalue, rel=1e-12)
+        assert found[a, b].pvalue_alone == pytest.approx(one.pvalue, rel=1e-12)
         assert found[a, b].value == one.value
         assert_allclose(found[a, b].limits[method](0.7), one.limits[method](0.9))
-        for name in set(one.details) - {"pvalue_alone"}:
-            assert found[a, b].details[name] == one.details[name]
-    assert ("equivalent" in found[PAIRS[0]].details) == (method == "corrected_t")
+        for name in ("form", "only_a", "only_b", "rope", "a_better", "equivalent", "b_better"):
+            assert getattr(found[a, b], name) == getattr(one, name)
+    assert (found[PAIRS[0]].equivalent is not None) == (method == "corrected_t")
 
 
 def test_tables_of_all_pairs():
@@ -62,7 +62,7 @@ def test_tables_of_all_pairs():
     single = [found[pair] for pair in PAIRS]
     above = np.triu_indices(3, 1)
     assert_allclose(found.to_matrix(), found.values[:, None] - found.values, atol=1e-15)
-    expected = multipletests([each.details["pvalue_alone"] for each in single], method="holm")[1]
+    expected = multipletests([each.pvalue_alone for each in single], method="holm")[1]
     pvalues, lows = found.to_matrix("pvalue"), found.to_matrix("low")
     assert_allclose(pvalues[above], expected)
     assert_allclose(pvalues, pvalues.T)
@@ -210,9 +210,9 @@ def test_rules_are_not_equivalent_for_the_unit_of_their_score(scale):
     pair = found["of", "without"]
     assert pair.conclusion.startswith("of scores higher than without")
     assert "equivalent" not in pair.conclusion
-    assert (found.details["rope"], pair.details["rope"]) == (0, 0)
+    assert (found.rope, pair.rope) == (0, 0)
     evaluated = evaluate(two, X, y, n_bootstraps=2, n_permutations=0, random_state=0)
-    assert evaluated.comparison.details["rope"] == 0
+    assert evaluated.comparison.rope == 0
 
 
 def test_what_does_not_vary_cannot_be_judged():

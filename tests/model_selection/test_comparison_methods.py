@@ -23,7 +23,7 @@ SPLITS = 0.8 + RNG.normal(scale=0.02, size=(8, 3, 6)) + np.array([0.0, 0.01, 0.0
 
 
 def regions_of(difference):
-    return [difference.details[name] for name in ("a_better", "equivalent", "b_better")]
+    return [getattr(difference, name) for name in ("a_better", "equivalent", "b_better")]
 
 
 def better_of(comparison):
@@ -33,7 +33,7 @@ def better_of(comparison):
 def test_default_is_wilcoxon_with_holm():
     found = compare_scores(FRAME, random_state=0, over="datasets")
     assert found.method == "wilcoxon"
-    assert "own scores only" in found.details["reason"]
+    assert "own scores only" in found.reason
     rows, columns = np.triu_indices(4, 1)
     single = compare_scores(FRAME, correction="none", over="datasets").to_matrix("pvalue")[
         rows, columns
@@ -71,9 +71,9 @@ def test_holm_of_wilcoxon_equals_scikit_posthocs():
     expected = [1.0, 0.7541834088302461, 0.01096459802840588, 0.007310424397226178]
     assert_allclose(found.to_matrix("pvalue")[0], [*expected, 0.02350162916397236], rtol=1e-6)
     assert_allclose(found.omnibus.details["chi_squared_pvalue"], 0.0014397614588575556)
-    assert_allclose(found.details["critical_difference"], 1.630142947768727, rtol=1e-4)
+    assert_allclose(found.critical_difference, 1.630142947768727, rtol=1e-4)
     ranks = [4.285714285714286, 3.5714285714285716, 2.357142857142857, 2.2857142857142856, 2.5]
-    assert_allclose(found.details["mean_ranks"], ranks)
+    assert_allclose(found.mean_ranks, ranks)
 
 
 def test_equal_scores_explain_an_interval_that_reaches_zero():
@@ -100,18 +100,16 @@ def test_equal_scores_explain_an_interval_that_reaches_zero():
 def test_the_test_is_chosen_aloud():
     few = compare_scores(FRAME[:5], over="datasets")
     assert few.method == "nemenyi"
-    assert "smallest P-value of Wilcoxon's test is 0.38" in few.details["reason"]
-    assert few.details["reason"] in " ".join(str(few).split())
+    assert "smallest P-value of Wilcoxon's test is 0.38" in few.reason
+    assert few.reason in " ".join(str(few).split())
     assert np.isinf(few.to_matrix("low")[0, 1])
     two = compare_scores(FRAME.iloc[:5, :2], over="datasets")
     assert two.method == "wilcoxon"
-    assert "cannot reject" in two.details["reason"]
+    assert "cannot reject" in two.reason
     assert two.omnibus is None
     asked = compare_scores(FRAME, method="mean_ranks", over="datasets")
-    assert asked.details["reason"] == "The test was chosen by the user."
-    z = abs(asked.details["mean_ranks"][0] - asked.details["mean_ranks"][3]) / np.sqrt(
-        4 * 5 / (6 * 14)
-    )
+    assert asked.reason == "The test was chosen by the user."
+    z = abs(asked.mean_ranks[0] - asked.mean_ranks[3]) / np.sqrt(4 * 5 / (6 * 14))
     assert_allclose(asked.to_matrix("pvalue")[0, 3], 2 * stats.norm.sf(z) * 6)
     assert few.tied == [tuple(few.names[place] for place in few.order)]
 
@@ -144,8 +142,8 @@ def test_forms_of_scores(form):
     }
     found = compare_scores(forms[form], random_state=0, over="datasets")
     assert found.names == tuple(names)
-    assert found.details["datasets"] == tuple(datasets)
-    assert_allclose(found.details["scores"], means)
+    assert found.datasets == tuple(datasets)
+    assert_allclose(found.scores, means)
     expected = compare_scores(means, random_state=0, over="datasets")
     assert_allclose(found.to_matrix("pvalue"), expected.to_matrix("pvalue"))
     assert_allclose(better_of(found), better_of(expected))
@@ -153,7 +151,7 @@ def test_forms_of_scores(form):
         with pytest.raises(ValueError, match="method='hierarchical' needs scores of splits"):
             found.posterior(names[0], names[2], method="hierarchical")
     else:
-        assert_allclose(found.details["split_scores"][1], SPLITS[1].T)
+        assert_allclose(found.split_scores[1], SPLITS[1].T)
 
 
 def make_rows(n_datasets=5, n_splits=3):
@@ -175,14 +173,14 @@ def make_rows(n_datasets=5, n_splits=3):
 def test_order_of_rows_never_matters(seed, spell):
     frame = make_rows()
     expected = compare_scores(frame, rope=0.02, random_state=0, over="datasets")
-    assert_allclose(expected.details["split_scores"][-1], SPLITS[0, [1, 2, 0], :3].T)
+    assert_allclose(expected.split_scores[-1], SPLITS[0, [1, 2, 0], :3].T)
     frame["split"] = [spell(split) for split in frame["split"]]
     ordered = compare_scores(frame, rope=0.02, random_state=0, over="datasets")
     mixed = frame.sample(frac=1, random_state=seed)
     found = compare_scores(mixed, rope=0.02, random_state=0, over="datasets")
     assert str(found) == str(ordered)
     assert_allclose(better_of(found), better_of(expected), rtol=1e-12)
-    assert_allclose(found.details["split_scores"], ordered.details["split_scores"], rtol=0)
+    assert_allclose(found.split_scores, ordered.split_scores, rtol=0)
     fractions = [
         each.posterior("svm", "tree", method="hierarchical", test_fraction=0.1)
         for each in (found, ordered)
@@ -227,7 +225,7 @@ def test_results_of_cross_validate():
         )
     }
     found = compare_scores(scores, over="datasets")
-    assert_allclose(found.details["scores"][1, 0], scores["wine"]["bayes"]["test_score"].mean())
+    assert_allclose(found.scores[1, 0], scores["wine"]["bayes"]["test_score"].mean())
 
 
 def test_posteriors():
@@ -267,17 +265,14 @@ def test_missing_scores():
     with pytest.raises(ValueError, match=r"none of 'C4.5\+m' on 'cmc' and 0 more; missing='drop'"):
         compare_scores(gaps, over="datasets")
     found = compare_scores(gaps, missing="drop", random_state=0, over="datasets")
-    assert found.details["dropped"] == ("cmc",)
+    assert found.dropped == ("cmc",)
     assert "1 dropped: cmc" in str(found)
     expected = compare_scores(FRAME.drop("cmc"), over="datasets", random_state=0)
     assert_allclose(found.to_matrix("pvalue"), expected.to_matrix("pvalue"))
     nested = {"one": {"a": 1.0, "b": 2.0}, "two": {"a": 1.0}, "three": {"a": 1.0, "b": 3.0}}
     with pytest.raises(ValueError, match="got none of 'b' on 'two'"):
         compare_scores(nested, over="datasets")
-    assert compare_scores(nested, missing="drop", over="datasets").details["datasets"] == (
-        "one",
-        "three",
-    )
+    assert compare_scores(nested, missing="drop", over="datasets").datasets == ("one", "three")
 
 
 def test_result_reads_and_pickles():
@@ -289,7 +284,7 @@ def test_result_reads_and_pickles():
     assert frame[["a", "b"]].iloc[0].tolist() == list(FRAME.columns[:2])
     assert len(frame) == 6
     # Demsar: at 0.10 the critical difference is 1.12, and the worst differs from the best two
-    assert round(found.details["critical_difference"], 2) == 1.12
+    assert round(found.critical_difference, 2) == 1.12
     assert "it differs significantly from C4.5" in found.conclusion
     assert "not evidence of equality" in found.conclusion
     assert found.tied == [("C4.5+m+cf", "C4.5+m", "C4.5+cf"), ("C4.5+cf", "C4.5")]

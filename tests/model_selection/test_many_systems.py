@@ -91,7 +91,7 @@ def test_standard_errors_are_those_between_groups(weighted):
         variance = clustered_variance(influence, groups, w, w)
         assert each.value == pytest.approx(mean)
         assert each.standard_error == pytest.approx(np.sqrt(variance))
-        pvalue = each.details["pvalue_alone"]
+        pvalue = each.pvalue_alone
         statistic = abs(mean) / np.sqrt(variance)
         # Student's degrees of freedom are 14 of groups of one size.
         assert 2 * stats.t.sf(statistic, 14) < pvalue < 2 * stats.t.sf(statistic, 10)
@@ -119,7 +119,7 @@ def test_areas_and_other_metrics_have_their_covariance():
     for pair, each in known.differences.items():
         assert found[pair].value == each.value
         assert found[pair].standard_error == pytest.approx(each.standard_error)
-    assert found.details["lows"].shape == (4,)
+    assert found.lows.shape == (4,)
 
 
 def test_p_values_step_down():
@@ -262,7 +262,7 @@ def test_a_leaderboard_of_many_is_short_in_text_and_drawn():
     assert isinstance(display, LeaderboardDisplay)
     assert display.names[0] == found.best[0]
     assert len(display.bars_) == sum(len(group) > 1 for group in found.tied)
-    lows, highs = found.details["lows"], found.details["highs"]
+    lows, highs = found.lows, found.highs
     assert ((lows <= found.values) & (found.values <= highs)).all()
     with pytest.raises(ValueError, match="method='max_t'"):
         LeaderboardDisplay.from_result(compare(Y, SYSTEMS, method="mcnemar"))
@@ -334,7 +334,7 @@ def cover_equal_systems(n_sets, k=30, n=200):
         rng = np.random.default_rng(seed)
         right = rng.normal(size=n) + rng.normal(size=(k, n)) > -0.5 * np.sqrt(2)
         found = compare(None, {f"s{i}": each.astype(float) for i, each in enumerate(right)})
-        low, high = found.details["lows"], found.details["highs"]
+        low, high = found.lows, found.highs
         inside = (low <= truth) & (truth <= high)
         every, winner = every + inside.all(), winner + inside[found.order[0]]
     assert "chosen after looking" in found.conclusion

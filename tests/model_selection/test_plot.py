@@ -253,7 +253,7 @@ def test_diagram_draws_ranks_and_groups(many):
 
 def test_names_of_twenty_are_apart_and_within_the_figure(many):
     names = [f"a classifier of a long name {place:02d}" for place in range(20)]
-    frame = pd.DataFrame(many.details["scores"], columns=names)
+    frame = pd.DataFrame(many.scores, columns=names)
     comparison = compare_scores(frame, over="datasets", method="nemenyi", random_state=0)
     display = CriticalDifferenceDisplay.from_result(comparison)
     assert overlaps(display) == []
@@ -263,7 +263,7 @@ def test_names_of_twenty_are_apart_and_within_the_figure(many):
         assert frame.x0 <= box.x0
         assert box.x1 <= frame.x1
         assert frame.y0 <= box.y0
-    nine = compare_scores(many.details["scores"][:, :9], random_state=0, over="datasets")
+    nine = compare_scores(many.scores[:, :9], random_state=0, over="datasets")
     assert overlaps(DifferencesDisplay.from_result(nine)) == []
 
 
@@ -295,7 +295,7 @@ def interval_lines(display):
 @pytest.fixture(scope="module")
 def of_first(many):
     """The comparison of the first k of many, made once."""
-    scores = many.details["scores"]
+    scores = many.scores
     return cache(lambda k: compare_scores(scores[:, :k], random_state=0, over="datasets"))
 
 

@@ -32,8 +32,8 @@ def test_scores_are_those_of_scikit_learn():
     assert list(found) == ["iris", "wine"]
     assert list(found["iris"]) == ["bayes", "tree"]
     compared = compare_scores(found, over="datasets")
-    assert_allclose(compared.details["test_fraction"], 0.25)
-    split_scores = compared.details["split_scores"]
+    assert_allclose(compared.test_fraction, 0.25)
+    split_scores = compared.split_scores
     assert_allclose(split_scores[1][:, 0], found["wine"]["bayes"]["test_score"])
     posteriors = [
         compare_scores(found, random_state=0, over="datasets").posterior(
@@ -105,7 +105,7 @@ def test_weights_and_failures():
     with pytest.warns(FitFailedWarning):
         gaps = run_over_datasets(picky, three, cv=FOLDS, error_score=np.nan)
     assert np.isnan(gaps["wine"]["picky"]["test_score"]).sum() == 1
-    dropped = compare_scores(gaps, over="datasets", missing="drop").details["dropped"]
+    dropped = compare_scores(gaps, over="datasets", missing="drop").dropped
     assert dropped == ("wine",)
 
 

@@ -34,7 +34,7 @@ def test_classification(estimator):
     scores = cross_val_score(estimator, X, Y, cv=CV)
     assert cross_val_error(estimator, X, Y, cv=CV).value == pytest.approx(1 - scores.mean())
     comparison = compare_classifiers([estimator, LogisticRegression()], X, Y, cv=CV)
-    np.testing.assert_allclose(comparison.details["split_scores"][:, 0], scores)
+    np.testing.assert_allclose(comparison.split_scores[:, 0], scores)
 
 
 def test_regression():
@@ -43,7 +43,7 @@ def test_regression():
     assert cross_val_error(REGRESSOR, X, y, cv=CV).value == pytest.approx(-scores.mean())
     comparison = compare_classifiers([REGRESSOR, Ridge()], X, y, cv=CV)
     np.testing.assert_allclose(
-        comparison.details["split_scores"][:, 0], cross_val_score(REGRESSOR, X, y, cv=CV)
+        comparison.split_scores[:, 0], cross_val_score(REGRESSOR, X, y, cv=CV)
     )
 
 

@@ -170,7 +170,7 @@ def test_unpaired_areas():
     error = math.sqrt(sum(part.variance for part in parts))
     assert_allclose(found.standard_error, error)
     assert_allclose(found.pvalue, 2 * stats.norm.sf(abs(found.value) / error))
-    assert found.details["paired"] is False
+    assert found.paired is False
     assert found.n_samples == 120
 
 
@@ -252,7 +252,8 @@ def test_corrected_t_of_results_of_cross_validate():
     found = compare_scores([a, b])
     for name in ("value", "standard_error", "pvalue"):
         assert_allclose(getattr(found.difference, name), getattr(expected, name))
-    assert found.difference.details == pytest.approx(expected.details)
+    for name in ("pvalue_alone", "rope", "a_better", "equivalent", "b_better"):
+        assert_allclose(getattr(found.difference, name), getattr(expected, name))
     by_hand = compare_scores([a["test_score"], list(b["test_score"])], test_train_ratio=0.25)
     assert_allclose(by_hand.difference.pvalue, expected.pvalue)
     with pytest.raises(TypeError, match="cross_validate for each classifier, got a single one"):
@@ -280,7 +281,7 @@ def test_results_of_other_splits_are_not_paired(cv, alike):
     if alike:
         pvalues = [compare_scores([a, each]).difference.pvalue for each in (b, without)]
         assert pvalues[0] == pvalues[1]
-        table = compare_scores(datasets, over="datasets").details["scores"]
+        table = compare_scores(datasets, over="datasets").scores
         assert table[0, 0] == a["test_score"].mean()
         return
     with pytest.raises(ValueError, match=r"'classifier 2'.* must be of the same splits in the"):
@@ -434,7 +435,7 @@ def test_pairs_of_many_are_what_two_alone_are(method):
     found = compare_predictions(Y, many, **options)
     for pair, difference in found.differences.items():
         alone = compare_predictions(Y, {name: many[name] for name in pair}, **options).difference
-        assert difference.details["pvalue_alone"] == alone.pvalue
+        assert difference.pvalue_alone == alone.pvalue
         assert difference.value == alone.value
         wide = alone.confidence_interval(1 - 0.05 / 3)
         assert_allclose([difference.interval.low, difference.interval.high], [wide.low, wide.high])
@@ -543,7 +544,8 @@ def test_labels_count_by_what_they_say_and_not_by_their_type(read):
     truth, a, b = read(Y), read(A), np.array(read(B)).astype(object)
     plain = compare_predictions(Y, [A, B], method="cochran_q")
     found = compare_predictions(truth, [a, b], method="cochran_q")
-    assert found.difference.details == plain.difference.details
+    for name in ("pvalue_alone", "form", "only_a", "only_b"):
+        assert getattr(found.difference, name) == getattr(plain.difference, name)
     assert found.omnibus.pvalue == plain.omnibus.pvalue
 
 

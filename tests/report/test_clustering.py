@@ -284,7 +284,7 @@ def test_stabilities_are_compared_halving_by_halving(several):
     ward, gmm = (several[name].stability.replicates[1] for name in ("ward", "gmm"))
     found, by_hand = several.comparisons[4]["ward", "gmm"], stats.ttest_rel(ward, gmm)
     assert found.value == pytest.approx(np.mean(ward - gmm))
-    assert found.details["pvalue_alone"] == pytest.approx(by_hand.pvalue)
+    assert found.pvalue_alone == pytest.approx(by_hand.pvalue)
     low, high = by_hand.confidence_interval(1 - 0.05 / 2 / 3)  # of two k and three pairs
     assert (found.interval.low, found.interval.high) == pytest.approx((low, high))
     agreed = adjusted_rand_score(several["ward"].partitions[4], several["gmm"].partitions[4])
