@@ -75,7 +75,7 @@ from skeval.model_selection import (
     tuning_optimism,
 )
 from skeval.report import evaluate_predictions
-from skeval.svm import PerturbationResamplingSVC
+from skeval.svm import PerturbationResamplingSVC, perturbation_difference
 
 BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "coverage_groups.py"
 RNG = np.random.default_rng(0)
@@ -334,6 +334,11 @@ def take_groups():
             (TABLE, LABELS),
             {},
         ),
+        "perturbation_difference": (
+            perturbation_difference,
+            (LogisticRegression(), GaussianNB(), TABLE, LABELS),
+            {"n_resamples": 3, "cv": 2, "random_state": 0},
+        ),
         "compare_items": (
             lambda items, groups: compare_items(items, groups=groups, random_state=0),
             (np.column_stack([score, score[::-1], LABELS]),),
@@ -586,6 +591,7 @@ REFUSES = set(fit_all(None)) | {
     "CV2FeatureSelectionPipeline.fit",
     "BootstrapSplit.split",
     "new_site_error",
+    "perturbation_difference",
     "run_over_datasets",
 }
 """What fits models, of which no folds keep two crossed kinds apart, or exchanges whole groups."""
