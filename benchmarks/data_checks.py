@@ -27,6 +27,7 @@ import pandas as pd
 from scipy.sparse import csr_matrix
 from sklearn.model_selection import KFold, TimeSeriesSplit, cross_val_predict
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+from sklearn.preprocessing import TargetEncoder
 
 from skeval._resampling.target import Target
 from skeval.report._data_checks import (
@@ -253,6 +254,28 @@ def draw_mixed(rng: Rng, n: int) -> Sample:
     return with_labels(frame, rng)
 
 
+def draw_class_counts(rng: Rng, n: int) -> Sample:
+    """Logarithms of counts that are ten times as large in one class."""
+    y = draw_labels(rng, n)
+    return Sample(np.log1p(rng.poisson(np.where(y == 1, 60, 6)[:, None], (n, 4))), y)
+
+
+def draw_doses(rng: Rng, n: int, n_doses: int) -> Sample:
+    """Doses whose value is the probability of the class, in groups of nearly equal size."""
+    dose = np.arange(n) % n_doses / (n_doses - 1)
+    return Sample(np.column_stack([dose, rng.normal(size=n)]), (rng.random(n) < dose).astype(int))
+
+
+def draw_filled(rng: Rng, n: int, center: Callable[..., float], by_class: bool) -> Sample:
+    """Features without effect; a fifth of one is filled with a center, of its class or of all."""
+    X, y, *_ = draw_gaussian(rng, n, shift=0)
+    is_missing = rng.random(n) < 0.2
+    for of_class in (y == 0, y == 1):
+        known = ~is_missing & (of_class if by_class else True)
+        X[is_missing & of_class, 1] = center(X[known, 1])
+    return Sample(X, y)
+
+
 CLEAN: dict[str, Callable[[Rng, int], Sample]] = {
     "Gaussian classes": draw_gaussian,
     "Gaussian noise, 2 columns": lambda r, n: with_labels(r.normal(size=(n, 2)), r),
@@ -289,6 +312,10 @@ CLEAN: dict[str, Callable[[Rng, int], Sample]] = {
     "sparse word counts": draw_sparse,
     "regression": draw_regression,
     "mixed clinical table": draw_mixed,
+    "three doses": partial(draw_doses, n_doses=3),
+    "eleven risks": partial(draw_doses, n_doses=11),
+    "logarithms of counts by class": draw_class_counts,
+    "filled with the mean": partial(draw_filled, center=np.mean, by_class=False),
 }
 
 
@@ -367,6 +394,14 @@ def draw_numbered(rng: Rng, n: int, shuffled: bool) -> Sample:
     return Sample(X[order], y[order])
 
 
+def draw_encoded(rng: Rng, n: int, smooth: float | str, numbers: bool = False) -> Sample:
+    """A category of 15 levels without effect, replaced by the mean target of its samples."""
+    y = rng.normal(size=n) if numbers else draw_labels(rng, n)
+    level = rng.integers(0, 15, (n, 1))
+    encoder = TargetEncoder(smooth=smooth, target_type="continuous").fit(level, y)
+    return Sample(np.column_stack([rng.normal(size=(n, 3)), encoder.transform(level)]), y)
+
+
 TRAPS: dict[str, tuple[Callable[[Rng, int], Sample], str]] = {
     "copies, Gaussian": (lambda r, n: repeat_rows(draw_gaussian(r, n), r), "copies"),
     "copies, one in ten": (lambda r, n: repeat_rows(draw_gaussian(r, n), r, share=0.1), "copies"),
@@ -415,6 +450,18 @@ TRAPS: dict[str, tuple[Callable[[Rng, int], Sample], str]] = {
         "target-copy",
     ),
     "target, logarithm": (lambda r, n: add_column(draw_regression(r, n), np.exp), "target-copy"),
+    "category, mean class": (partial(draw_encoded, smooth=0.0), "target-encoded"),
+    "category, shrunken mean": (partial(draw_encoded, smooth=10.0), "target-encoded"),
+    "category, TargetEncoder": (partial(draw_encoded, smooth="auto"), "target-encoded"),
+    "category, mean number": (partial(draw_encoded, smooth=0.0, numbers=True), "target-encoded"),
+    "filled with class means": (
+        partial(draw_filled, center=np.mean, by_class=True),
+        "target-imputed",
+    ),
+    "filled with class medians": (
+        partial(draw_filled, center=np.median, by_class=True),
+        "target-imputed",
+    ),
     "row number": (lambda r, n: draw_numbered(r, n, False), "row-number"),
     "row number, shuffled": (lambda r, n: draw_numbered(r, n, True), "row-number"),
     "random walks by date": (lambda r, n: draw_walk(r, n, True), "time-order"),

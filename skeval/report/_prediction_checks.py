@@ -15,6 +15,8 @@ from skeval.report._given import ParsedPredictions
 from skeval.report._sections import Caution, list_few
 
 MIN_OF_CLASS = 10
+MIN_Z = 3.3
+"""Quantile of the correlation of errors from which on predictions count as repeated."""
 
 
 def warn_of_predictions(
@@ -54,8 +56,59 @@ def _warn_of_units(
             "the intervals are too short.",
         )
     elif predictions.cases.n_groups is None:
-        yield from _warn_of_copies(parsed, predictions)
+        copies = list(_warn_of_copies(parsed, predictions))
+        yield from copies or _warn_of_rounds(parsed)
     yield from _given.warn_of_few_groups(predictions)
+
+
+def _warn_of_rounds(parsed: ParsedPredictions) -> Iterator[Caution]:
+    """Warn of several rounds of predictions of the same samples, one below the other."""
+    n, n_samples = len(parsed.target), _find_period(parsed)
+    if n_samples < n:
+        yield Caution(
+            "repeated",
+            f"Repeated predictions: the {n} rows seem to be {n // n_samples} predictions for each "
+            f"of {n_samples} samples, because the true values repeat in this order and the errors "
+            "of a sample are alike. The intervals are then too short. Pass groups= with the "
+            "number of the sample, or average its predictions.",
+        )
+
+
+def _find_period(parsed: ParsedPredictions) -> int:
+    """Return after how many rows the true values and their errors repeat; all if they do not.
+
+    The true values must repeat exactly. The errors, from which class means are subtracted, must
+    correlate between the first round and the mean of the others by more than `MIN_Z` standard
+    errors of independent ones, which `MIN_Z ** 2` samples at least can show.
+    """
+    target, n = parsed.target, len(parsed.target)
+    errors = _measure_errors(parsed)
+    for n_samples in range(int(MIN_Z**2) + 1, n // 2 + 1):
+        if n % n_samples or not np.array_equal(target.y[:-n_samples], target.y[n_samples:]):
+            continue
+        first, *others = errors.reshape(-1, n_samples)
+        mean = np.mean(others, axis=0)
+        if first.std() > 0 < mean.std():
+            correlation = np.corrcoef(first, mean)[0, 1]
+            if correlation * np.sqrt(n_samples) > MIN_Z:
+                return n_samples
+    return n
+
+
+def _measure_errors(parsed: ParsedPredictions) -> np.ndarray:
+    """Return the error of each sample, for classes minus the mean of its class."""
+    target = parsed.target
+    if target.classes is None:
+        return parsed.predicted - target.y
+    if parsed.response is None:
+        errors = (parsed.predicted != target.codes).astype(float)
+    elif parsed.response.ndim == 1:
+        errors = parsed.response.astype(float)
+    else:
+        errors = parsed.response[np.arange(len(target)), target.codes]
+    sizes = np.bincount(target.codes, minlength=1)
+    means = np.bincount(target.codes, errors) / np.maximum(sizes, 1)
+    return errors - means[target.codes]
 
 
 def _warn_of_certainty(parsed: ParsedPredictions) -> Iterator[Caution]:

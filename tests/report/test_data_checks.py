@@ -259,6 +259,52 @@ def test_functions_of_a_numeric_target_are_copies(noise, make):
     assert write_data_warnings(X, Target(y, None, y), None, None, {}) == []
 
 
+def encode(level, y, smoothing=0.0):
+    """Return for each sample the smoothed mean target of its level, by a loop."""
+    means = {}
+    for each in np.unique(level):
+        own = y[level == each]
+        means[each] = (own.sum() + smoothing * y.mean()) / (len(own) + smoothing)
+    return np.array([means[each] for each in level])
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 1.0, 10.0])
+@pytest.mark.parametrize("of", ["classes", "three classes", "numbers", "counts"])
+def test_mean_targets_of_categories_are_grave_however_smoothed(of, smoothing):
+    rng = np.random.default_rng(0)
+    level, X = rng.integers(0, 12, 120), rng.normal(size=(120, 2))
+    y = {
+        "classes": rng.integers(0, 2, 120),
+        "three classes": rng.integers(0, 3, 120),
+        "numbers": rng.normal(size=120),
+        "counts": rng.poisson(3, 120).astype(float),
+    }[of]
+    feature = encode(level, (y == 1) if of == "three classes" else y, smoothing)
+    classes = np.unique(y) if "classes" in of else None
+    for table in (np.column_stack([X, feature]), np.column_stack([X, feature])[::-1]):
+        target = y if table[0, 2] == feature[0] else y[::-1]
+        found = write_data_warnings(table, Target(target, classes, target), None, None, {})
+        assert [warning.code for warning in found if warning.headline] == ["target-encoded"]
+    honest = encode(level, rng.permutation(feature), smoothing)
+    found = write_data_warnings(np.column_stack([X, honest]), Target(y, classes, y), None, None, {})
+    assert not any(warning.headline for warning in found)
+
+
+def test_missing_values_filled_with_knowledge_of_the_class_are_grave(noise):
+    X, y = noise[0].copy(), noise[1]
+    X[[0, 2, 4], 1] = np.delete(X[y == 0, 1], [0, 1, 2]).mean()
+    (warning,) = write_data_warnings(X, Target(y, np.array([0, 1]), y), None, None, {})
+    assert warning.code == "target-imputed"
+    assert warning.headline.startswith("feature 'x1' repeats a value that only one class has")
+    X[1, 1] = X[0, 1]  # in a sample of the other class as well
+    assert write_data_warnings(X, Target(y, np.array([0, 1]), y), None, None, {}) == []
+
+
+def test_lists_of_rows_are_checked_as_tables(noise):
+    X, y = np.tile(noise[0], (3, 1)), np.tile(noise[1], 3)
+    assert warnings_of(X.tolist(), y) == warnings_of(X, y)
+
+
 @pytest.mark.parametrize("n_others", [0, 1, 2, 5])
 def test_numbers_that_hardly_vary_are_told_by_no_feature(noise, n_others):
     """Two of 50 numbers that differ are at the end of some feature by chance, all 50 never."""

@@ -233,6 +233,7 @@ def _are_classes(
 
 MAX_SYNTHETIC_QUERIES = 300
 N_NEIGHBORS = 20
+ROUNDING = 1e-9
 MAX_ANGLE = 1e-9
 """One minus the cosine of the angle below which three samples lie on a line."""
 MIN_SHARE_ON_LINES, MIN_ON_LINES = 0.1, 7
@@ -290,6 +291,10 @@ def _share_on_lines(points: np.ndarray, queries: np.ndarray, others: np.ndarray)
     n_on_line = 0
     for sample, near in zip(queries, neighbors, strict=True):
         lines = points[near[near != sample]] - points[sample]
+        # samples that differ in one column only lie on a line anyway
+        lines = lines[np.count_nonzero(np.abs(lines) > ROUNDING, axis=1) > 1]
+        if len(lines) < 2:
+            continue
         lines /= np.linalg.norm(lines, axis=1)[:, None]
         cosine = np.abs(lines @ lines.T)
         np.fill_diagonal(cosine, 0)

@@ -1,4 +1,4 @@
-"""Checks of single features: copies of the target, row numbers, constants."""
+"""Checks of single features: functions of the target, row numbers, constants."""
 
 from __future__ import annotations
 
@@ -17,6 +17,17 @@ ROUNDING = 1e-9
 MIN_DISTINCT = 10
 MIN_ROWS = 8
 """A column of fewer rows may count them by chance."""
+MAX_CHANCE_OF_MEANS = 0.01
+"""Largest probability that a feature is as close to the means of the target by chance."""
+MAX_DECIMALS = 6
+MAX_MERGED = 5
+N_CANDIDATES = 10
+"""Values from each of which a constant of smoothing is computed."""
+MIN_FITTED = 0.8
+"""Share of the samples whose values must be smoothed means of the target."""
+MIN_DISTINCT_SHARE = 0.9
+MIN_FILLED = 3
+"""Samples with the same value, which may have been missing."""
 
 
 def check_constants(table: TableDescription) -> Iterator[Finding]:
@@ -122,6 +133,134 @@ def _compare_with_classes(columns: np.ndarray, target: Target) -> tuple[list[int
 def _log_count_orders(codes: np.ndarray) -> float:
     """Return the logarithm of the number of distinct orders of the codes."""
     return lgamma(len(codes) + 1) - sum(lgamma(size + 1) for size in np.bincount(codes))
+
+
+def check_target_encodings(table: TableDescription) -> Iterator[Finding]:
+    """Report features that hold the mean target of a category of this table."""
+    target = table.target
+    if np.ndim(target.y if target.classes is None else target.codes) != 1:
+        return
+    if target.classes is None:
+        outcomes = [target.y.astype(float)]
+    else:
+        outcomes = [(target.codes == code).astype(float) for code in range(len(target.classes))]
+    encoded = [
+        position
+        for position, column in enumerate(table.columns.T)
+        if _has_repeated_values(column) and any(_is_encoding(column, y) for y in outcomes)
+    ]
+    if encoded:
+        yield Finding(
+            "target-encoded",
+            "Category replaced by its mean target",
+            f"{list_features(encoded, table.names)} is the mean target of the samples with the "
+            "same value, so each sample contributed its own target",
+            "Pass the categories and encode them inside a pipeline (`TargetEncoder`).",
+            grave=True,
+        )
+
+
+def _has_repeated_values(column: np.ndarray) -> bool:
+    """Whether a feature has three values at least, each in two samples on average."""
+    return bool(np.isfinite(column).all() and 3 <= len(np.unique(column)) <= len(column) / 2)
+
+
+def _is_encoding(column: np.ndarray, y: np.ndarray) -> bool:
+    r"""Whether the values of a feature are means :math:`m_l` of a target, smoothed or not.
+
+    Smoothed means are :math:`(n_l m_l + a_l \bar y) / (n_l + a_l)`, with one constant for all
+    values, or with the ratio of the variances of the target at the value and overall, which
+    scikit-learn's `TargetEncoder` uses. Nearly all values must fit, and this must be unlikely even
+    if the feature were the expected target: the probability that the mean of :math:`n_l` targets
+    lies within the rounding error of its expectation is
+    :math:`(\delta + 2 n_l \epsilon) / \sqrt{2 \pi n_l s_l^2}`, with the step :math:`\delta` of the
+    targets.
+    """
+    values, level, sizes = np.unique(column, return_inverse=True, return_counts=True)
+    level = level.reshape(-1)
+    means = np.bincount(level, y) / sizes
+    variances = np.maximum(np.bincount(level, y**2) / sizes - means**2, 0)
+    variances[variances < ROUNDING * y.var()] = 0
+    error = _get_rounding_error(column)
+    if values[0] < y.min() - error or values[-1] > y.max() + error:
+        return False
+    step = np.diff(np.unique(y)).min(initial=np.ptp(y))
+    chances = np.full(len(values), 1.0)
+    varies = variances > 0
+    spread = np.sqrt(2 * np.pi * sizes[varies] * variances[varies])
+    chances[varies] = np.minimum(1, (step + 2 * sizes[varies] * error) / spread)
+    smoothing = sizes * (means - values) / (values - y.mean())
+    constants = smoothing[np.argsort(-sizes)[:N_CANDIDATES]]
+    for a, n_fitted in [(0.0, 0), (variances / y.var(), 0), *((a, 1) for a in constants)]:
+        if not np.all((a >= 0) & np.isfinite(a)):
+            continue
+        # categories of the same size and mean share a value
+        part = sizes / np.arange(1, MAX_MERGED + 1)[:, None]
+        encoded = (part * means + a * y.mean()) / (part + a)
+        fits = np.any(np.abs(encoded - values) <= error, axis=0)
+        if sizes[fits].sum() >= MIN_FITTED * len(column):
+            evidence = np.sort(chances[fits])[n_fitted:]
+            if np.prod(evidence) <= MAX_CHANCE_OF_MEANS:
+                return True
+    return False
+
+
+def _get_rounding_error(column: np.ndarray) -> float:
+    """Return half a unit of the last decimal of a feature, or that of floating point."""
+    for decimals in range(MAX_DECIMALS + 1):
+        if np.array_equal(column, np.round(column, decimals)):
+            return 0.5 * 10.0**-decimals * (1 + ROUNDING)
+    return ROUNDING * max(1.0, float(np.abs(column).max()))
+
+
+def check_class_imputation(table: TableDescription) -> Iterator[Finding]:
+    """Report features with missing values filled with a mean or median of the sample's class."""
+    target = table.target
+    if target.classes is None or target.codes.ndim != 1:
+        return
+    filled = [
+        position
+        for position, column in enumerate(table.columns.T)
+        if np.isfinite(column).all() and _is_filled_by_class(column, target.codes)
+    ]
+    if filled:
+        yield Finding(
+            "target-imputed",
+            "Missing values filled by class",
+            f"{list_features(filled, table.names)} repeats a value that only one class has, and "
+            "that is the mean or median of its other samples, as if missing values had been "
+            "filled with knowledge of the target",
+            "Fill missing values inside a pipeline (`SimpleImputer`), without the target.",
+            grave=True,
+        )
+
+
+def _is_filled_by_class(column: np.ndarray, codes: np.ndarray) -> bool:
+    """Whether some value of one class only is exactly the mean or median of the class's others.
+
+    Values with as few decimals as the others are no evidence, nor is a median of values that repeat:
+    it often is one of them.
+    """
+    values, level, sizes = np.unique(column, return_inverse=True, return_counts=True)
+    level = level.reshape(-1)
+    for position in np.flatnonzero(sizes >= MIN_FILLED):
+        members = codes[level == position]
+        if np.any(members != members[0]):
+            continue
+        others = column[(codes == members[0]) & (level != position)]
+        if len(others) < MIN_ROWS:
+            continue
+        value, error = values[position], _get_rounding_error(others)
+        is_coarse = error > ROUNDING * max(1.0, float(np.abs(others).max()))
+        if is_coarse and _get_rounding_error(np.array([value])) >= error:
+            continue
+        centers = [others.mean()]
+        if len(np.unique(others)) > MIN_DISTINCT_SHARE * len(others):
+            # of an odd number of samples, the median is a value that one of them had
+            centers += [np.median(others), np.median(np.append(others, value))]
+        if np.any(np.abs(np.array(centers) - value) <= ROUNDING * max(abs(value), others.std())):
+            return True
+    return False
 
 
 def check_row_numbers(table: TableDescription) -> Iterator[Finding]:

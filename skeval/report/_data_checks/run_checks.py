@@ -15,14 +15,17 @@ from skeval.report._data_checks.duplicates import (
 )
 from skeval.report._data_checks.grouping import check_identifiers
 from skeval.report._data_checks.leakage import (
+    check_class_imputation,
     check_constants,
     check_row_numbers,
     check_target_copies,
+    check_target_encodings,
 )
 from skeval.report._data_checks.table import (
     UNCHECKED,
     Finding,
     TableDescription,
+    convert_rows,
     describe_table,
     is_table,
 )
@@ -34,6 +37,8 @@ CHECKS: tuple[Check, ...] = (
     check_near_duplicates,
     check_synthetic_samples,
     check_target_copies,
+    check_target_encodings,
+    check_class_imputation,
     check_identifiers,
     check_row_numbers,
     check_constants,
@@ -68,6 +73,7 @@ def write_data_warnings(
 
 def name_columns(X: Any, feature_names: Sequence[str] | None) -> dict[str, np.ndarray]:
     """Return the columns of a table by name; none where the samples are no rows."""
+    X = convert_rows(X)
     if not is_table(X):
         return {}
     columns = np.asarray(X).T

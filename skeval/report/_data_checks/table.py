@@ -84,6 +84,7 @@ def describe_table(
     left_out: Mapping[str, Any],
 ) -> TableDescription:
     """Describe dense and sparse tables and lists of texts; of other samples only the target."""
+    X = convert_rows(X)
     n = len(target)
     unchecked: list[str] = []
     rows = np.arange(n)
@@ -127,6 +128,13 @@ def describe_table(
         n,
         tuple(unchecked),
     )
+
+
+def convert_rows(X: Any) -> Any:
+    """Return a list of rows of equal length as an array, and other samples as they are."""
+    if not isinstance(X, (list, tuple)) or not all(isinstance(row, (list, tuple)) for row in X):
+        return X
+    return np.array(X) if len({len(row) for row in X}) == 1 else X
 
 
 def is_table(X: Any) -> bool:
