@@ -281,9 +281,9 @@ def test_mean_targets_of_categories_are_grave_however_smoothed(of, smoothing):
     }[of]
     feature = encode(level, (y == 1) if of == "three classes" else y, smoothing)
     classes = np.unique(y) if "classes" in of else None
-    for table in (np.column_stack([X, feature]), np.column_stack([X, feature])[::-1]):
-        target = y if table[0, 2] == feature[0] else y[::-1]
-        found = write_data_warnings(table, Target(target, classes, target), None, None, {})
+    for order in (slice(None), slice(None, None, -1)):
+        samples, target = np.column_stack([X, feature])[order], y[order]
+        found = write_data_warnings(samples, Target(target, classes, target), None, None, {})
         assert [warning.code for warning in found if warning.headline] == ["target-encoded"]
     honest = encode(level, rng.permutation(feature), smoothing)
     found = write_data_warnings(np.column_stack([X, honest]), Target(y, classes, y), None, None, {})
