@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 MAX_WORKERS = 10**6
 LARGE_FILE = 5e6
-"""Size in bytes from which reading a file is announced."""
+"""Reading a larger file, in bytes, is announced."""
 
 
 def add_common(parser: argparse.ArgumentParser, *, target: str) -> None:
@@ -236,11 +236,14 @@ TITLES = {
     "ordered": "Folds in time order",
     "overfitting": "Overfitting",
     "perfect": "Perfect predictions",
+    "repeated": "Repeated predictions of the same samples",
     "reversed": "Reversed scores",
     "row-number": "Row number",
     "runs": "Rows are not in random order",
     "synthetic": "Synthetic samples",
     "target-copy": "Copy of the target",
+    "target-encoded": "Category replaced by its mean target",
+    "target-imputed": "Missing values filled by class",
     "telling-feature": "Perfect feature",
     "time-order": "Time order",
     "two-answers": "Two estimates disagree",

@@ -432,7 +432,7 @@ def test_a_summary_has_what_was_asked_for(answers, capsys):
 def test_every_code_has_a_title():
     """A warning is shown by its title on the command line."""
     source = "".join(path.read_text() for path in Path(skeval.__file__).parent.rglob("*.py"))
-    codes = set(re.findall(r'Caution\(\s*"([a-z-]+)"', source))
+    codes = set(re.findall(r'(?:Caution|Finding)\(\s*"([a-z-]+)"', source))
     assert codes <= TITLES.keys()
     assert all(2 <= len(title.split()) <= 9 for title in TITLES.values() if title != "Overfitting")
 
