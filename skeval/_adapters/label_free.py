@@ -73,7 +73,7 @@ TRIED_FITS = 20
 FIT_IN_PAIRS = 3 * 10**5
 """What a fit and its predictions cost beside the distances, in distances of pairs of samples."""
 FEWEST_SETTLED = 0.25
-"""A loop does a plan of which a smaller part than this can be settled by deletion."""
+"""A loop runs the plan if a smaller share of it than this can be settled by deletion."""
 
 AGREEMENT = 1e-9
 """How far values may lie from those of a single fit, relative to the largest."""
@@ -133,7 +133,7 @@ class LabelMap(Protocol):
     def __call__(self, labels: np.ndarray) -> FitOutput:
         """Return the predictions under label vectors (n_fits, n_trained) of codes or numbers.
 
-        A fit in which rounding decides on a label has failed: it is left to the estimator.
+        A fit whose labels depend on rounding has failed: it is left to the estimator.
         """
 
 
@@ -149,8 +149,8 @@ class Deletion(Protocol):
     def __call__(self, labels: np.ndarray, parts: Parts) -> FitOutput:
         """Return the predictions under label vectors (n_fits, n_samples) of codes or numbers.
 
-        All fits are tested on as many samples, and leave out as many. A fit in which rounding
-        decides on a label, or whose equations are singular, has failed.
+        All fits are tested on as many samples, and leave out as many. A fit has failed if
+        a label depends on rounding or if its equations are singular.
         """
 
 

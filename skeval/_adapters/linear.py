@@ -202,7 +202,7 @@ def find_smoother(estimator: Any, part: Part) -> Smoother | None:
 
 
 class ManyTargets:
-    """One fit to all label vectors at once, each of which is a target of its own."""
+    """One fit to all label vectors at once, each as a separate target."""
 
     def __init__(self, estimator: Any, part: Part) -> None:
         self.part = part
@@ -301,7 +301,7 @@ ROUNDING = 64.0
 """Squared distances may be wrong by so many units in the last place of the largest sample."""
 
 OF_TWO_SAMPLES = ("minkowski", "euclidean", "l2", "manhattan", "cityblock", "l1", "chebyshev")
-"""Metrics in which the distance of two samples does not depend on the other samples."""
+"""Metrics whose distance between two samples does not depend on the other samples."""
 
 SORTED = 5
 """What the lists cost, in distances of all pairs: finding, sorting, and two fits to compare."""

@@ -48,7 +48,7 @@ from skeval.utils._checks import warn_user
 from skeval.utils._compat import read_parameter
 
 MOST_SAMPLES = 4096
-"""Samples of which a Gram matrix is kept: 128 MB, and again as much for what it is made of."""
+"""Largest number of samples whose Gram matrix is kept: 128 MB, and as much again for its parts."""
 
 INDEFINITE = "the kernel is not positive semi-definite"
 """Such a problem has no unique optimum, and where SVC ends depends on its steps."""

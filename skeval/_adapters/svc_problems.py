@@ -75,7 +75,7 @@ class Boxes:
         return self._of_class is not None or block.train.dtype.kind in "iu"
 
     def settles(self, box: np.ndarray, alpha: np.ndarray) -> np.ndarray:
-        """Return the fits (n_fits,) of which libsvm finds the same intercept.
+        """Return the fits (n_fits,) that have the same intercept in libsvm.
 
         It is not unique where every sample is at a bound, as where both classes have the same sum
         of boxes and are all at the upper one. Libsvm takes the middle then, unless sums of rounded
@@ -232,7 +232,7 @@ class Solutions(NamedTuple):
 
 
 def are_certain(values: np.ndarray, test: np.ndarray, noise: float = 0.0) -> np.ndarray:
-    """Return the fits (n_fits,) in which rounding or `noise` changes no label of a tested sample.
+    """Return the fits (n_fits,) whose predicted labels survive rounding and `noise`.
 
     Decision values (n_fits, n_samples) that are not known are nan. Other fits are left to SVC
     itself, so that a sample on the boundary is predicted as in a loop.

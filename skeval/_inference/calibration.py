@@ -184,7 +184,7 @@ def share_limits(p: Floats, weight: Floats, confidence_level: float, larger: flo
     With equal weights they are exact, with at least the nominal coverage. With other weights they
     are quantiles of the beta distribution with the same mean and variance, or 0 or 1 if the
     probability that none or all of the events happen exceeds a tail, since the distribution has an
-    atom there. `larger` is the factor by which dependence between events inflates the variance.
+    atom there. `larger` is the variance inflation due to dependence between events.
     """
     tails = np.array([(1 - confidence_level) / 2, (1 + confidence_level) / 2])
     if weight.min() == weight.max() and larger == 1:

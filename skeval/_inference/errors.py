@@ -150,7 +150,7 @@ def error_estimate(
 
 
 def design_effect(parts: Sequence[TestLosses]) -> float:
-    """Return the mean factor by which groups and weights inflate the variance of a mean.
+    """Return the mean inflation of the variance of a mean by groups and weights.
 
     It is 1 without groups and weights.
     """

@@ -25,7 +25,7 @@ _ROUNDING = 1e-12  # relative width
 MAX_POINTS, N_POINTS_SHOWN = 12, 6
 """Curves with more points than `MAX_POINTS` are printed at `N_POINTS_SHOWN` points."""
 MAX_X_WITH_DECIMALS = 10
-"""Largest x for which x values are printed with four decimals."""
+"""Values up to this one are printed with four decimals."""
 
 
 @dataclass(frozen=True)

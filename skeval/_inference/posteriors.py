@@ -32,7 +32,7 @@ ALPHA, BETA = (1.0, 2.0), (0.01, 0.1)
 
 
 def largest_fractions(draws: Floats) -> RegionProbabilities:
-    """Return the fraction of draws in which each of the three regions is the most probable."""
+    """Return for each of the three regions the fraction of draws that favor it."""
     largest = np.bincount(draws.argmax(axis=1), minlength=3) / len(draws)
     return RegionProbabilities._make(largest.tolist())
 

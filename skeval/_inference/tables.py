@@ -319,7 +319,7 @@ ValueAndGradient = Callable[[Floats], tuple[float, Floats]]
 _TOLERANCE = 1e-6
 """Tolerance of the ends of the interval, in the unit of the metric."""
 _LEAST = 1e-12
-"""Minimum weight of the initial table, in which every cell has mass."""
+"""Minimum weight of the initial table, whose cells are all positive."""
 _PAIRWISE, _MAX_STEPS = 15, 50
 _TIE = 1e-12
 """Relative difference below which slopes are equal up to rounding."""

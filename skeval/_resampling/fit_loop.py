@@ -159,7 +159,7 @@ def reports_progress(inputs: Inputs, plan: ResamplingPlan) -> bool:
 def is_served(
     inputs: Inputs, plan: ResamplingPlan, scoring: Any = None, times: float = 1.0
 ) -> bool:
-    """Whether a solver does a plan, of which predictions are asked for, or scores.
+    """Whether a solver runs a plan, for predictions or for scores.
 
     It must be faster than the loop by `times` at least.
     """
@@ -227,7 +227,7 @@ class FitWorker:
 
     @cached_property
     def _plain(self) -> bool:
-        """Whether rows of samples are rows of an array, of which nothing need be asked."""
+        """Whether samples are rows of an array, which can be indexed directly."""
         arrays = type(self.X) in (np.ndarray, np.memmap) and type(self.target.given) is np.ndarray
         return arrays and not get_tags(self.estimator).input_tags.pairwise
 

@@ -220,7 +220,7 @@ def place_outputs(test: np.ndarray, parts: Iterable[tuple[np.ndarray, FitOutput]
 
 
 def tie_values(values: np.ndarray) -> np.ndarray:
-    """Return decision values of which those that differ by rounding errors only are equal.
+    """Return decision values, made equal if they differ by rounding errors only.
 
     Values are tied that lie no farther apart than the largest of: a share of 1e-9 of the spread of
     all, which is how well a solver knows them; some units in the last place of the largest of

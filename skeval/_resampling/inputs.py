@@ -173,7 +173,7 @@ class Inputs:
 
     @property
     def responses(self) -> list[str]:
-        """The methods by which a fit of the estimator may answer, some of `RESPONSES`."""
+        """The prediction methods to use, some of `RESPONSES`."""
         return [method for method in RESPONSES if hasattr(self.estimator, method)]
 
     def with_estimator(self, estimator: Any, X: Any = None) -> Inputs:

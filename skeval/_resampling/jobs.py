@@ -135,7 +135,7 @@ class Jobs:
                 yield self._close(batch)
 
     def _run(self, first: Batch, source: Iterator[Batch]) -> Iterator[tuple[Any, list[Any]]]:
-        """Yield a batch and those after it, up to one of which nothing is left to do."""
+        """Yield a batch and the following ones, up to a batch that is complete already."""
         waiting, n_closed = deque([first]), 0
 
         def list_jobs() -> Iterator[tuple[Any, Any]]:
@@ -393,7 +393,7 @@ class Source:
 
 @contextmanager
 def closing_in_silence(results: Finished) -> Iterator[Finished]:
-    """Close results that are not wanted any more, of which joblib would warn."""
+    """Close results that are no longer needed, because joblib would warn."""
     try:
         yield results
     finally:

@@ -254,7 +254,7 @@ def squeeze(array: np.ndarray | None) -> Any:
 
 
 def squeeze_rows(array: np.ndarray | None) -> Any:
-    """Return an array of integers of which rows follow that are equal, each once."""
+    """Return an array of integers without repetitions of consecutive equal rows."""
     if array is None:
         return None
     starts = np.flatnonzero(np.r_[True, (array[1:] != array[:-1]).any(axis=1)])

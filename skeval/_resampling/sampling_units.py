@@ -83,7 +83,7 @@ class SamplingUnits:
         return fold
 
     def spread(self, units: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Return some units in a random order of which every stretch has its share of classes.
+        """Return some units in a random order, with balanced classes in every stretch.
 
         The units of a class are shuffled and set at equal distances from a random start.
         """
@@ -114,7 +114,7 @@ def units_of(target: Target, groups: np.ndarray | None = None) -> SamplingUnits:
 
 
 def number_by_appearance(values: np.ndarray) -> np.ndarray:
-    """Return the number of each value in the order in which they first appear.
+    """Number the values by their first appearance.
 
     So what is drawn does not depend on how classes and groups are called.
     """

@@ -415,7 +415,7 @@ def limit_folds(cv: Any, codes: np.ndarray) -> Any:
 
 
 def read_splits(cv: Any) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return the splits of an iterable of (train, test), of which there must be one."""
+    """Return the splits of an iterable of (train, test), at least one."""
     wanted = "cv must be a number of folds, a splitter, or an iterable of (train, test) indices"
     try:
         splits = [(np.asarray(train), np.asarray(test)) for train, test in cv]

@@ -100,7 +100,7 @@ class TooFewMembersError(ValueError):
 def read_series(given: Any, y: np.ndarray) -> Any:
     """Return a Series as it was given, None for anything else.
 
-    Numbers that it holds as objects, of which scikit-learn makes no classes, get a dtype.
+    Numbers stored as objects, which scikit-learn does not accept as classes, get a dtype.
     """
     if not hasattr(given, "iloc") or given.ndim != 1:
         return None

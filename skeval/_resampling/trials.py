@@ -135,7 +135,7 @@ def explain_difference(estimator: Any, result: TrialResult) -> str:
 
 
 def settles(adapter: Adapter, plan: ResamplingPlan) -> bool:
-    """Whether an adapter settles most of some fits of a plan, all of which it would try first."""
+    """Whether an adapter settles most of a sample of the fits of a plan."""
     if plan.n_fits < FEWEST_TRIED * N_PILOTS:
         return True
     some = np.linspace(0, plan.n_draws - 1, min(N_PILOTS, plan.n_draws)).astype(int)

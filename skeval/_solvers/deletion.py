@@ -358,7 +358,7 @@ def factor_kernel(kernel: np.ndarray, alpha: float) -> PenalisedSquares | None:
 def _penalise(
     left: np.ndarray, squared: np.ndarray, alpha: float, negligible: float, with_intercept: bool
 ) -> PenalisedSquares:
-    """Return the fit of which left singular vectors and squared singular values are given."""
+    """Return the fit with these left singular vectors and squared singular values."""
     kept = squared > negligible * squared.max(initial=0.0)
     shrunk = squared[kept] / (squared[kept] + alpha)
     basis, penalty = left[:, kept] * np.sqrt(shrunk), alpha / (squared[kept] + alpha)
@@ -597,7 +597,7 @@ class ScaledNeighbours(SortedNeighbours):
         global_distances, indices = self._sorted(size)
         if self._differences.shape[1] < size:
             self._differences = (columns[indices] - columns[:, None]) ** 2  # (n, size, p)
-        # One product for all fits in which a sample is tested.
+        # One product for all fits that test a sample.
         counts = np.bincount(tested, minlength=n)
         order, place = np.argsort(tested, kind="stable"), np.empty_like(tested)
         place[order] = np.arange(len(tested)) - np.repeat(np.cumsum(counts) - counts, counts)

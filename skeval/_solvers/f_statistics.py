@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-# Numbers in one (problems, features) array, of which a few should stay in the cache.
+# Numbers in one (problems, features) array, so that a few arrays stay in the cache.
 _BLOCK = 2**16
 # All integers up to this one are float64 numbers.
 _EXACT = 2**53

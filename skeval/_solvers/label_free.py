@@ -129,7 +129,7 @@ def weigh_votes(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return what `count_votes` returns, where neighbours weigh differently.
 
-    Sums are taken in the order in which scikit-learn takes them, so that equal votes are equal in
+    Sums are taken in the order of scikit-learn, so that equal votes are equal in
     every bit.
     """
     indices, weights = neighbours
@@ -270,7 +270,7 @@ class Discriminant:
 def place_boundary(
     n0: np.ndarray, n1: np.ndarray, distance: np.ndarray, priors: tuple[float, float] | None
 ) -> np.ndarray:
-    """Return the decision values at the mean of all samples, of which the classes have n0 and n1.
+    """Return the decision values at the mean of all samples, with n0 and n1 in the classes.
 
     `distance` is the difference between the decision values at the means of the two classes.
     """

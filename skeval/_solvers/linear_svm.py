@@ -31,7 +31,7 @@ from skeval._solvers.optimum import ActiveSets, BatchSolution, SetSolution, Spli
 # problems: what the solvers touch in one round should stay in the cache.
 _BLOCK = 2**15
 _GRAM_BLOCK = 2**18
-# How many problems are solved first, from which the others learn how they are best solved.
+# Number of problems that are solved first, to choose the method for the others.
 _N_PILOTS = 24
 # Up to so many samples a step of the splitting costs little. The splitting is worth its time for
 # the other problems where it settles this share of the pilots.
@@ -124,7 +124,7 @@ def solve_gram_svms(K: np.ndarray, signs: np.ndarray, box: np.ndarray) -> BatchS
 
 @np.errstate(all="ignore")
 def solve_feature_svms(X: np.ndarray, signs: np.ndarray, box: np.ndarray) -> BatchSolution:
-    """Solve SVMs of which each sees other features, X (B, n, p), centred on all samples."""
+    """Solve SVMs with their own features, X (B, n, p), centred on all samples."""
     scale = np.sqrt(np.mean(X**2, axis=1))  # eq. (5) of doc/derivations/newton.rst
     scale[scale == 0] = 1.0
     unit = optimum.unit_of(np.sum(scale**2, axis=1))[:, None]

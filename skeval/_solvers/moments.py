@@ -248,7 +248,7 @@ def square_distances(tested: np.ndarray, means: np.ndarray, inverse: np.ndarray)
 
 
 def settle(values: np.ndarray, error: np.ndarray) -> np.ndarray:
-    """Return the fits (F,) in which rounding errors of log-probabilities move no probability."""
+    """Return the fits (F,) whose probabilities do not depend on rounding of their logarithms."""
     shares = np.exp(values - values.max(axis=-1, keepdims=True))
     shares /= shares.sum(axis=-1, keepdims=True)
     moved = np.sum(shares * (1 - shares) * error, axis=-1)
@@ -487,7 +487,7 @@ class LinearGaussians:
     def _keeps_all(
         self, means: np.ndarray, inverse: np.ndarray, priors: np.ndarray, m: np.ndarray
     ) -> np.ndarray:
-        """Return the fits (F,) in which no direction between the means is cut off."""
+        """Return the fits (F,) that keep all directions between the means."""
         apart = means - (priors[:, None] @ means)
         root = np.sqrt(priors * m[:, None])
         between = root[:, :, None] * (apart @ inverse @ apart.swapaxes(1, 2)) * root[:, None]

@@ -55,7 +55,7 @@ class FeatureDuals(Duals):
 
 
 class ProblemRows:
-    """A dataclass of arrays, each of which has one row for each problem."""
+    """A dataclass of arrays with one row per problem."""
 
     def take(self, problems: np.ndarray) -> Self:
         """Return the rows of some problems, as copies."""
@@ -396,5 +396,5 @@ def stores_products(n_samples: int, n_columns: int) -> bool:
 
 
 def divide(problems: np.ndarray, size: int) -> Iterator[np.ndarray]:
-    """Return the numbers of some problems in blocks of one size, of which the last may be less."""
+    """Return the numbers of some problems in blocks of equal size; the last may be smaller."""
     return (problems[i : i + size] for i in range(0, len(problems), size))

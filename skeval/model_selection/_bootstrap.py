@@ -563,7 +563,7 @@ class BootstrapSplit(MetadataRequester):
         X : array-like of shape (n_samples, n_features)
             Samples; only their number matters.
         y : array-like of shape (n_samples,), default=None
-            Labels, of which every resample holds two; anything but labels is not looked at.
+            Labels; every resample has at least two classes. Anything but labels is not looked at.
         groups : array-like of shape (n_samples,), default=None
             Groups that are drawn whole.
 

@@ -942,7 +942,7 @@ class ComparedPredictions:
         return plain and len(np.unique(self.truths[0])) == 2
 
     def _score_samples(self) -> np.ndarray | None:
-        """Return what each sample scores, of which the metric is the mean; None where it is not."""
+        """Return the scores of samples whose mean is the metric; None if it is no mean."""
         if self.truths[0] is None:
             return np.array(self.vectors, dtype=float)
         if self.metric is None:

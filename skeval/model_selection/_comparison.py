@@ -22,7 +22,7 @@ from skeval.utils._text import DataFrame
 MOST_LISTED = 10
 """Of more things than these the ranks are printed, and not the pairs."""
 SURE = 0.95
-"""The posterior probability from which a conclusion is drawn."""
+"""Smallest posterior probability that supports a conclusion."""
 
 
 class Claim(NamedTuple):
@@ -368,7 +368,7 @@ class Comparison(Result):
 
     @property
     def tied(self) -> list[tuple[str, ...]]:
-        """Longest runs of neighbours in `order` of which no two are found different."""
+        """Longest runs of neighbours in `order` without a significant difference."""
         pvalues = np.nan_to_num(self.to_matrix("pvalue"), nan=1.0)
         found = find_groups(self.order, pvalues, self.level)
         return [tuple(self.names[place] for place in group) for group in found]

@@ -734,7 +734,7 @@ def score_repeats(
 
 
 def find_reported(inputs: Inputs, label: str) -> str | None:
-    """Return the name by which `measure_metrics` has a scorer's metric; None where it has none."""
+    """Return the name of a scorer's metric in `measure_metrics`, or None."""
     row, each = row_of_scorer(label), REPORTED.get(label.removeprefix("neg_"))
     if row is None or each not in row.reported:
         return None

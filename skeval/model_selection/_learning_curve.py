@@ -278,7 +278,7 @@ class Thinned:
 
     @lru_cache(1)  # noqa: B019
     def order(self, fit: int) -> NDArray[np.intp]:
-        """Return the training units of a fit in the order in which they enter.
+        """Return the training units of a fit in the order of their entry.
 
         The order is random and stratified, and starts with one unit of each class; for folds in
         time order the most recent units come first.

@@ -549,7 +549,7 @@ def _make_statistic(
 
 
 def _score_sums(sums: Sums, rows: NDArray[np.int64], indices: NDArray[np.intp]) -> float:
-    """Return the score of some sentences, of which the counts are added."""
+    """Return the score of some sentences from the sums of their counts."""
     return sums.score(rows[indices].sum(axis=0))
 
 

@@ -187,7 +187,7 @@ AXIS, LETTER = 5.5, 0.09
 class CriticalDifferenceDisplay(ComparisonDisplay):
     """The critical-difference diagram: an axis of mean ranks, the best on the left.
 
-    A bar joins classifiers with adjacent ranks of which no two differ significantly. It is
+    A bar joins classifiers with adjacent ranks that do not differ significantly. It is
     recommended to use `from_result` to create a display.
 
     Parameters

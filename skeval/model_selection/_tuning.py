@@ -275,7 +275,7 @@ def _read_selection_scores(search: Any, metric: str) -> np.ndarray:
 
 
 def _read_metric(search: Any) -> str:
-    """Return the metric by which a search refits: its name, or the name bound to its function."""
+    """Return the refit metric of a search: its name, or the name bound to its function."""
     refit = getattr(search, "refit", True)
     metric: Any = "score"
     if getattr(search, "multimetric_", False):

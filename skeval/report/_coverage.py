@@ -140,7 +140,7 @@ def _write_measured(answer: ErrorEstimate, sizes: Mapping[Any, int] | None, cert
 def _list_unmeasured(
     answer: ErrorEstimate, sizes: Mapping[Any, int] | None, weighted: bool, n: int, *, in_time: bool
 ) -> Iterator[str]:
-    """Yield the conditions for which the intervals of `n` samples were not simulated."""
+    """Yield the conditions that were not simulated for intervals of `n` samples."""
     loss, degrees = answer.loss, answer.degrees_of_freedom
     if loss not in {"zero_one", *MEASURED_NUMBERS, *([] if in_time else MEASURED_SHARES)}:
         yield f"the {loss.replace('_', ' ')}{'' if loss.endswith('loss') else ' loss'}"

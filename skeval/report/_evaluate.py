@@ -329,11 +329,11 @@ ALWAYS = ("resubstitution", "cross_validation")
 ESTIMATES = ("resubstitution", "holdout", "cross_validation", "leave_one_out", "bootstrap")
 """Parts that are estimates of the error, from the most optimistic to the most conservative."""
 OPTIONAL = ("holdout", "permutation", "selection", "leave_one_out", "bootstrap", "perturbation")
-"""Optional parts, in the order in which fits are allotted to them."""
+"""Optional parts, in the order of their claim on the fits."""
 SHARE = 0.5
 """Share of the fits of the answer that all parts without a fast solver may cost together."""
 MAX_PLANNED = 2**26
-"""Maximum number of fits times samples for which folds are drawn to look for a fast solver."""
+"""A fast solver is looked for, by drawing folds, up to this number of fits times samples."""
 
 
 class Options(TypedDict, total=False):

@@ -305,7 +305,7 @@ POSITIVE_WORDS = {
     ("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"), ("0", "1"), ("0.0", "1.0"),
     ("negative", "positive"), ("neg", "pos"), ("absent", "present"), ("-", "+"), ("-1", "1"),
 }  # fmt: skip
-"""Pairs of classes, the second of which is 1."""
+"""Pairs of classes whose second one is 1."""
 
 
 def translate_labels(y: np.ndarray, predictions: np.ndarray, pos_label: Any) -> np.ndarray | None:

@@ -16,7 +16,7 @@ from skeval.report._sections import Caution, list_few
 
 MIN_OF_CLASS = 10
 MIN_Z = 3.3
-"""Quantile of the correlation of errors from which on predictions count as repeated."""
+"""Correlation of errors, in standard errors, of predictions that count as repeated."""
 
 
 def warn_of_predictions(
@@ -77,7 +77,7 @@ def _warn_of_rounds(parsed: ParsedPredictions) -> Iterator[Caution]:
 def _find_period(parsed: ParsedPredictions) -> int:
     """Return after how many rows the true values and their errors repeat; all if they do not.
 
-    The true values must repeat exactly. The errors, from which class means are subtracted, must
+    The true values must repeat exactly. The errors, minus their class means, must
     correlate between the first round and the mean of the others by more than `MIN_Z` standard
     errors of independent ones, which `MIN_Z ** 2` samples at least can show.
     """

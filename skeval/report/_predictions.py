@@ -404,9 +404,9 @@ class HardSamples(ShownAsText):
 
 
 MAX_SUSPECT = 0.05
-"""Maximum share of samples that are always misclassified, for which labels are suspected."""
+"""Labels are suspected if at most this share of the samples is always misclassified."""
 FAR = 3.0
-"""Residual, relative to the root mean square, from which a sample counts as always wrong."""
+"""Smallest residual, relative to the root mean square, of a sample that counts as always wrong."""
 
 
 def find_hard_samples(predictions: Predictions, index: Any) -> HardSamples:

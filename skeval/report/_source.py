@@ -161,7 +161,7 @@ def _is_short_array(value: Any) -> bool:
 
 
 def _find_module(value: Any) -> str | None:
-    """Return the module from which to import a class or function, a public one if possible."""
+    """Return the module that a class or function is imported from, a public one if possible."""
     own = getattr(value, "__module__", None) or "numpy"  # a ufunc has no module
     if own == "__main__":
         return None

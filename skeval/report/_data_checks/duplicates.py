@@ -15,14 +15,14 @@ MIN_SHARE_OF_COPIES = 0.05
 MIN_KEY_SIZE = 20, 10
 """Characters of a text, and entries of a sparse row, that are not equal by chance."""
 MIN_UNIQUE = 0.9
-"""Share of distinct rows with a value of their own, from which a column may be continuous."""
+"""Smallest share of distinct rows with a value of their own in a continuous column."""
 LEVELS_PER_SAMPLE = 50
-"""Grid points per sample from which equal values are rare: under 1 % of samples."""
+"""With more grid points per sample, equal values are rare: under 1 % of samples."""
 MAX_PATTERNS, MAX_COLUMNS, MAX_MULTIPLICITY = 1000, 500, 3
 REACH = 4
 """Ranks within which rows are neighbors, if the nearest ones are nearer."""
 WIDE_GAP = 0.4
-"""Share of the median distance from which the nearest rows are far from each other."""
+"""Nearest rows farther apart than this share of the median distance are far from each other."""
 MIN_EXCESS, MIN_EXCESS_GAP = 1.5, 0.25
 """Equal pairs per neighboring pair that chance does not produce; with a wide gap fewer."""
 
@@ -239,7 +239,7 @@ MAX_ANGLE = 1e-9
 MIN_SHARE_ON_LINES, MIN_ON_LINES = 0.1, 7
 """Share, and number, of samples on lines; two lines by chance have six."""
 MAX_MIXED = 0.25
-"""Share of lines through another class, of those within one, from which the data lie on lines."""
+"""The data lie on lines by nature if this share of lines goes through another class."""
 
 
 def check_synthetic_samples(table: TableDescription) -> Iterator[Finding]:

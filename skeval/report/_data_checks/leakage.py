@@ -22,7 +22,7 @@ MAX_CHANCE_OF_MEANS = 0.01
 MAX_DECIMALS = 6
 MAX_MERGED = 5
 N_CANDIDATES = 10
-"""Values from each of which a constant of smoothing is computed."""
+"""Values that are tried to compute the constant of smoothing."""
 MIN_FITTED = 0.8
 """Share of the samples whose values must be smoothed means of the target."""
 MIN_DISTINCT_SHARE = 0.9

@@ -251,7 +251,7 @@ def _are_blocks(folds: Sequence[tuple[np.ndarray, np.ndarray]], n_samples: int) 
 def _find_scattered_times(
     times: Mapping[str, list[np.ndarray]], series: Mapping[str, np.ndarray], tested: np.ndarray
 ) -> Iterator[Finding]:
-    """Yield a finding for each date by which neighbors are alike, though rows are not sorted."""
+    """Yield a finding for each date whose neighbors are alike although rows are not sorted."""
     for name, readings in times.items():
         order = np.argsort(readings[0][tested], kind="stable")
         codes = [code for code, values in series.items() if are_alike(values[order])]
