@@ -649,8 +649,8 @@ def selection_bias(
         1 says whether a solver does the fits, and shows a progress bar; more adds joblib's own
         lines.
     memory : str, path-like or joblib.Memory, default=None
-        Where finished fits are kept. A run that was interrupted and starts again with the same
-        arguments, `random_state` an int, does only the rest; see :doc:`/user_guide/scale`.
+        Cache of finished fits. An interrupted run that is repeated with the same arguments and an
+        integer `random_state` does only the remaining fits; see :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
         What to do when a fit in a fold raises: raise too, or leave the fold out of both errors,
         count and warn.

@@ -99,7 +99,7 @@ def bootstrap_error(
     estimator : estimator
         Any scikit-learn classifier, regressor or pipeline. Selection and tuning belong inside it.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-        Samples, or what else the estimator takes: texts, or a square precomputed kernel.
+        Samples, or any other input of the estimator: texts, or a square precomputed kernel.
     y : array-like of shape (n_samples,)
         Labels or numbers.
     method : {"oob", ".632", ".632+"}, default=".632+"
@@ -121,14 +121,14 @@ def bootstrap_error(
     indices : int array-like of shape (n_resamples, n_samples), default=None
         Use these resamples instead of drawing any; with `groups` they must draw groups whole.
     params : dict, default=None
-        Arguments of the estimator's `fit` by name, as ``cross_validate`` of scikit-learn takes
-        them: of arrays with a value for each sample every fit is given those of its own. Weights
-        (``{"sample_weight": w}``) are those of the fit; losses are averaged without them.
+        Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``; arrays
+        with one value per sample are split with the samples. Weights passed here
+        (``{"sample_weight": w}``) are used in the fits only; losses are averaged without them.
     sample_weight : array-like of shape (n_samples,), default=None
-        What each sample counts, in every fit (each step that takes weights is given them as they
-        are) and in the means of the losses, where only ratios matter. Weights are not numbers of
-        copies: intervals count ``sum(w)^2 / sum(w^2)`` samples at most. Samples are drawn
-        without regard to them.
+        Weights of the samples, in every fit (passed unchanged to each step that accepts them) and
+        in the mean losses, where only their ratios matter. A weight is not a number of copies:
+        intervals count at most ``sum(w)^2 / sum(w^2)`` samples. Samples are drawn without regard to
+        them.
     confidence_level : float, default=0.95
         Nominal coverage of the interval.
     random_state : int, RandomState, Generator or None, default=None
@@ -138,41 +138,42 @@ def bootstrap_error(
     verbose : int, default=0
         1 reports whether a solver is used and shows a progress bar; more adds joblib's own lines.
     memory : str, path-like or joblib.Memory, default=None
-        Where finished fits are kept. A run that was interrupted and starts again with the same
-        arguments, `random_state` an int, does only the rest; see :doc:`/user_guide/scale`.
+        Cache of finished fits. An interrupted run that is repeated with the same arguments and an
+        integer `random_state` does only the remaining fits; see :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        What to do when a fit raises: raise too, or leave the resample out, count and warn.
+        What to do if a fit fails: raise the error, or leave out the resample, count it and warn.
 
     Returns
     -------
     BootstrapEstimate
-        `replicates` holds the out-of-bag error of each resample; `resubstitution` is `AE`, `oob`
-        is `BI`, `no_information` is :math:`\gamma`, `relative_overfitting` is `R`, and `weight`
-        that of the out-of-bag error.
+        `replicates` holds the out-of-bag error of each resample; `resubstitution` is `AE`, `oob` is
+        `BI`, `no_information` is :math:`\gamma`, `relative_overfitting` is `R`, and `weight` is the
+        weight of the out-of-bag error.
 
     Raises
     ------
     ValueError
-        If a class is too small to draw from, `n_resamples` < 1, `indices` are no resamples or
+        If a class is too small to draw from, `n_resamples` < 1, `indices` are not resamples or
         split groups, or `stratify` is combined with `groups` or a regressor.
     TypeError
-        If `sample_weight` is given and the estimator takes none; the step is named.
+        If `sample_weight` is passed and a step of the estimator does not accept it; the step is
+        named.
 
     Notes
     -----
-    A resample that leaves nothing out or holds one class only is drawn again and counted.
+    A resample that leaves nothing out, or has one class only, is drawn again and counted.
 
     Standard errors come from the infinitesimal jackknife [1]_, corrected for the Monte Carlo noise
     of the finite number of resamples [2]_; those of .632 and .632+ combine the influence values of
     `AE`, `BI` and `gamma` by the delta method.
 
-    The interval of 0-1 loss is Wilson's, of the estimate `p` in :math:`\min(n, p(1-p)/se^2)`
-    samples (in `n`, or as many as there are groups, where `p` is 0 or 1), because the normal
-    interval is too short with few errors and collapses to a point without any; that of squared and
-    absolute loss is normal on the logarithmic scale. Coverage of the error of the fitted rule by
-    nominal 95 % intervals, mean width in parentheses (linear discriminant analysis of two Gaussian
-    classes whose means are `d` standard deviations apart in one of `p` features, 200 resamples; 300
-    data sets for p = 4, 200 for p = 15):
+    The interval for 0-1 loss is Wilson's interval for the estimate `p` in :math:`\min(n,
+    p(1-p)/se^2)` samples (in `n` samples, or as many as there are groups, if `p` is 0 or 1): the
+    normal interval is too short with few errors and collapses to a point without errors. The
+    interval for squared and absolute loss is normal on the logarithmic scale. Coverage of the error
+    of the fitted rule by nominal 95 % intervals, mean width in parentheses (linear discriminant
+    analysis of two Gaussian classes whose means are `d` standard deviations apart in one of `p`
+    features, 200 resamples; 300 data sets for p = 4, 200 for p = 15):
 
     ===  ==  ===  =====  ==========  ==========  ==========  ==========  ==========  ==========
     n    p   d    error  oob         oob         .632        .632        .632+       .632+
@@ -192,14 +193,14 @@ def bootstrap_error(
     100  15  1.2  .323   .96 (.20)   .95 (.20)   .94 (.18)   .96 (.18)   .97 (.21)   .98 (.21)
     ===  ==  ===  =====  ==========  ==========  ==========  ==========  ==========  ==========
 
-    Where samples are few for the features (40 for 15) the out-of-bag error itself is too large by
-    more than any interval around it, and .632+ to a lesser degree: Wilson's interval, which does
-    not reach as far down as the normal one, then covers less.
+    With few samples per feature (40 samples, 15 features) the bias of the out-of-bag error exceeds
+    the width of its intervals, and .632+ is biased to a lesser degree. Wilson's interval, whose
+    lower limit is higher than that of the normal interval, then covers less.
 
-    ``mlxtend.evaluate.bootstrap_point632_score`` puts in place of `AE` the error of each
-    bootstrap estimator on all samples; for 1-nearest-neighbour that is not 0, and .632 comes out
-    too large. Equation (32) of [1]_ keeps `BI` in the .632 part where `BI` exceeds `gamma`; the
-    form used here replaces it throughout, and is then equal to `gamma`.
+    ``mlxtend.evaluate.bootstrap_point632_score`` uses the error of each bootstrap estimator on all
+    samples in place of `AE`. For 1-nearest-neighbour that error is not 0, so its .632 estimate is
+    too large. If `BI` exceeds `gamma`, equation (32) of [1]_ keeps `BI` in the .632 part; here it
+    is replaced throughout, so that the estimate is `gamma`.
 
     References
     ----------

@@ -109,92 +109,93 @@ def compare_classifiers(
     Parameters
     ----------
     estimators : dict of str to classifier, or list of classifiers
-        Two or more, which have `fit` and `predict`; they are cloned. A pipeline keeps selection and
-        scaling inside the splits. In a list each goes by its class, a pipeline by that of its last
-        step.
+        Two or more estimators with `fit` and `predict`; they are cloned. A pipeline keeps selection
+        and scaling inside the splits. In a list, each is named by its class, or a pipeline by the
+        class of its last step.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-        Samples, or what else the estimators take: texts, or a square precomputed kernel.
+        Samples, or any other input of the estimators: texts, or a square precomputed kernel.
     y : array-like of shape (n_samples,)
         Classes.
     cv : int, splitter or iterable, default=None
-        Folds, as in `cross_val_error`; both estimators see the same. None means 10 folds, for
-        "corrected_t" drawn ten times over (10 x 10, [4]_).
+        Folds, as in `cross_val_error`, the same for all estimators. None means 10 folds, repeated
+        ten times for "corrected_t" (10 x 10, [4]_).
     method : str, default="auto"
-        "auto" is "corrected_t"; of folds that keep the order of the samples, as those of
-        `sklearn.model_selection.TimeSeriesSplit`, and a score that is a mean of losses of samples,
-        as the accuracy, "time_blocks". "corrected_t": the corrected resampled t-test of Nadeau and
-        Bengio on the scores of the splits, with the mean `n_test / n_train` of these very splits;
-        over repeated K-fold it has the most power, see Notes. The other methods pool the
-        out-of-fold predictions, one per sample, and treat the trained classifiers as fixed:
-        "mcnemar" for accuracy (exact where fewer than 25 samples are discordant), "cochran_q" the
-        same after the test that none differs, "bootstrap" for any score, "delong" for the area
-        under the ROC curve. "delong" is conditional on the trained rules: with 40 to 60 samples
-        without any signal a test at 5 % rejects in 12 to 15 % of data sets; the result warns of
-        this. "time_blocks", "diebold_mariano" and "giacomini_white" are those of
-        `compare_predictions`, of what each sample that was tested scores, in the order of the
-        samples.
+        "auto" is "corrected_t", or "time_blocks" if the folds keep the order of the samples, as
+        those of `sklearn.model_selection.TimeSeriesSplit` do, and the score is a mean over samples,
+        such as the accuracy. "corrected_t" is the corrected resampled t-test of Nadeau and Bengio
+        on the scores of the splits, with the mean `n_test / n_train` of these splits; it has the
+        most power with repeated K-fold (see Notes). The other methods pool the out-of-fold
+        predictions, one per sample, and treat the trained classifiers as fixed: "mcnemar" for
+        accuracy (exact with fewer than 25 discordant samples), "cochran_q" the same after a test
+        that all are equal, "bootstrap" for any score, "delong" for the area under the ROC curve.
+        "delong" is conditional on the trained rules: with 40 to 60 samples without any signal, a
+        test at 5 % rejects in 12 to 15 % of data sets, and the result warns of this. "time_blocks",
+        "diebold_mariano" and "giacomini_white" are described in `compare_predictions`; they use the
+        scores of the tested samples, in their order.
     scoring : str or callable, default=None
         A name of `get_scorer` or a scorer; None is the accuracy, for "delong" the area. A callable
         under "bootstrap" must use its samples only through the methods of the estimator.
     groups : array-like of shape (n_samples,), default=None
-        No group is split by a number of folds, and the bootstrap draws whole groups. "mcnemar",
-        "cochran_q" and "delong" take the variance between groups.
+        Group of each sample. If `cv` is a number, no group is split; the bootstrap draws whole
+        groups; "mcnemar", "cochran_q" and "delong" use the variance between groups.
     params : dict, default=None
-        Arguments of `fit` by name, the same for all estimators, as ``cross_validate`` of
-        scikit-learn takes them.
+        Arguments of `fit` by name, the same for all estimators, as in scikit-learn's
+        ``cross_validate``.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the samples in every fit; scores are not weighted.
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
-        Alternative hypothesis for the score of the first minus that of the second: that it is not
-        0, above 0 or below it. The interval is two-sided in any case, and so is the test of more
-        than two.
+        Alternative hypothesis for the score of the first minus the score of the second: that it is
+        not 0, above 0 or below 0. The interval is always two-sided, and so is the test of more than
+        two estimators.
     rope : float, default=None
         Half the width of the region of practical equivalence, in units of the score: a smaller
         difference does not matter to you. None means 0.01 for scores between -1 and 1, and 0 for
-        others, whose unit is unknown. The result of "corrected_t" has the posterior probabilities
-        that one is better by more, and that neither is, by the Bayesian correlated t test [5]_.
+        other scores, whose unit is unknown. The result of "corrected_t" has the posterior
+        probabilities, by the Bayesian correlated t-test [5]_, that either estimator is better by
+        more than this, and that neither is.
     confidence_level : float, default=0.95
-        Nominal coverage of the interval; of more than two, that all intervals hold together.
+        Nominal coverage of the interval; with more than two estimators, of all intervals together.
     n_resamples : int, default=2000
-        Resamples of "bootstrap". Simultaneous intervals are far out in the tails: they need as
-        many thousand as there are tens of pairs.
+        Number of resamples of "bootstrap". Simultaneous intervals use extreme quantiles and need
+        about 1,000 resamples for every ten pairs.
     random_state : int, RandomState, Generator or None, default=None
-        Draws the folds and the resamples.
+        Seed of the folds and the resamples.
     n_jobs : int, default=None
         Number of joblib workers; the result does not depend on it.
     verbose : int, default=0
         1 shows a progress bar for the fits of each estimator; more adds joblib's own lines.
     memory : str, path-like or joblib.Memory, default=None
-        Where finished fits are kept; see :doc:`/user_guide/scale`.
+        Cache of finished fits; see :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        What to do when a fit raises: raise too, or leave that split out for all estimators and
-        warn, which "corrected_t" alone can.
+        What to do if a fit fails: raise the error, or leave out the split for all estimators and
+        warn ("corrected_t" only).
 
     Returns
     -------
     comparison : Comparison
-        With the `values` of all, the `differences` of all pairs with their intervals and P-values,
-        corrected by Holm, the `ranks`, and who is `best` and who is `tied`.
+        With the `values` of all estimators, the `differences` of all pairs with intervals and
+        P-values (corrected by Holm's method), the `ranks`, the `best` estimator, and the groups
+        that are `tied`.
 
     Raises
     ------
     TypeError
-        If `estimators` are fewer than two or not named, one lacks a method `fit`, `predict` or
-        `get_params`, some are classifiers and some are not, or `method` is "mcnemar", "cochran_q"
-        or "delong" and they are regressors.
+        If there are fewer than two estimators, one lacks `fit`, `predict` or `get_params`,
+        classifiers are mixed with other estimators, or `method` is "mcnemar", "cochran_q" or
+        "delong" and they are regressors.
     ValueError
-        If `method` and `scoring` do not fit, more than two are to be compared one-sided, or
-        held-out predictions are pooled and `cv` does not test every sample exactly once.
+        If `method` does not accept `scoring`, if more than two estimators are compared one-sided,
+        or if out-of-fold predictions are pooled and `cv` does not test every sample exactly once.
 
     Notes
     -----
     For `J` splits with differences :math:`d_j` of variance :math:`s^2`, the statistic is
     :math:`\bar d / \sqrt{(1/J + n_{test}/n_{train})\, s^2}`, on `J - 1` degrees of freedom. The
-    plain t-test leaves the ratio out and rejects far too often, for training sets overlap.
+    plain t-test omits the ratio and rejects far too often, because training sets overlap.
 
-    The corrected test of *one* set of 10 folds is very conservative and has little power. Fraction
-    of tests that reject at a nominal 5 % (two rules on one normal feature each, of the same worth
-    in 1,500 data sets, of means 1.6 and 0.6 apart in 500):
+    The corrected test on *one* set of 10 folds is very conservative and has little power. Share of
+    tests that reject at a nominal level of 5 % (two rules on one normal feature each; equally good
+    in 1,500 data sets, with class means 1.6 and 0.6 apart in 500):
 
     ===============  ============  =============  ============  =============
     folds            same, n = 60  same, n = 200  apart, 60     apart, 200
@@ -206,18 +207,18 @@ def compare_classifiers(
     5, four times    .034          .025           .41           .89
     ===============  ============  =============  ============  =============
 
-    So the default repeats the folds; ``cv=10`` is the single set, at a tenth of the fits.
+    The default therefore repeats the folds; ``cv=10`` uses a single set, with a tenth of the fits.
 
-    Of five folds in the order of time (two rules of the same worth, each on one of two features, of
-    the accuracy and the squared error, 200 sets of 100 and 400 samples whose autocorrelation is 0
-    or .5) "time_blocks" rejected .035 to .075, and "corrected_t" .015 at most, which shows little.
-    With an autocorrelation of .9 the former rejected .05 to .14, for rules that are fitted to few
-    independent samples differ, and was undefined in .15 (accuracy) and .85 (squared error) of the
-    sets of 100.
+    With five folds in time order (two equally good rules, each on one of two features; accuracy and
+    squared error; 200 sets of 100 and of 400 samples with autocorrelations of 0 and .5),
+    "time_blocks" rejected in .035 to .075, and "corrected_t" in at most .015 of the sets, so it has
+    little power. With an autocorrelation of .9, "time_blocks" rejected in .05 to .14, because rules
+    that are fitted to few independent samples differ, and it was undefined in .15 (accuracy) and
+    .85 (squared error) of the sets of 100 samples.
 
-    Of more than two the intervals are those of the pairs at the level
-    ``1 - (1 - confidence_level) / m`` for `m` pairs (Bonferroni). Holm's P-values reject whatever
-    such an interval excludes, and may reject a little more.
+    With more than two estimators, each of the `m` pairs has an interval at the level ``1 - (1 -
+    confidence_level) / m`` (Bonferroni). Holm's P-values reject every hypothesis that these
+    intervals exclude, and sometimes more.
 
     References
     ----------
@@ -521,69 +522,70 @@ def compare_predictions(
 ) -> Comparison:
     r"""Test and interval for the difference of predictions or scores of the same samples.
 
-    It is `compare_classifiers` for what has been predicted before, by whatever it was: the rules
-    are taken as they are, and the samples as independent.
+    Like `compare_classifiers`, but for existing predictions of any program: the rules are fixed,
+    and the samples are independent unless `groups` are passed.
 
     Parameters
     ----------
     y_true : array-like of shape (n_samples,), or None
-        What is to be predicted; for `bleu_score` the references. None: the entries of `predictions`
-        are what each sample scores, larger is better ("max_t").
+        True values; for `bleu_score` the references. None means that `predictions` holds the score
+        of each sample, larger being better ("max_t" only).
     predictions : dict of str to array-like, list of array-like, or data frame
-        Two predictions or more of the same samples, each of shape (n_samples,) or (n_samples,
-        n_classes), as `metric` takes them. Of a frame every column is a system; or, with the
-        columns "item", "system" and "score", and perhaps "seed", every row a score, in any order
-        (`groups` are then those of the sorted items). A dict of just these columns is such rows,
-        too: `skeval.datasets.load_item_scores` gives it.
+        Predictions of two or more systems for the same samples, each of shape (n_samples,) or
+        (n_samples, n_classes), as `metric` takes them. In a frame, each column is a system, or each
+        row is a score, in any order, if the columns are "item", "system", "score" and optionally
+        "seed" (`groups` then refer to the sorted items). A dict with exactly these columns is read
+        the same way; `skeval.datasets.load_item_scores` returns one.
     metric : callable or str, default=None
-        ``metric(y_true, prediction)``, or the name of a scorer, of "max_t", "permutation" and
-        "bootstrap"; None is the accuracy. Of `bleu_score`, also with options fixed by
-        `functools.partial`, the counts of words are resampled, and no text is read twice.
+        ``metric(y_true, prediction)`` or the name of a scorer, for "max_t", "permutation" and
+        "bootstrap"; None is the accuracy. For `bleu_score`, also with options fixed by
+        `functools.partial`, n-gram counts are resampled, so each text is read only once.
     method : str, default="auto"
-        "auto" is "permutation" of two and "max_t" of more, and of two with `groups` or `seeds` or
-        without `y_true`. "max_t": the studentized difference of each pair is compared with the
-        distribution of the largest of all pairs, so that intervals, P-values and the intervals of
-        the `ranks` are simultaneous, and so are the intervals of the scores (`lows`, `highs`), of
-        the best one as well [8]_ [9]_; of any number of systems at once, and in a second.
-        "permutation": the predictions of each sample are exchanged or not, at random; the P-value
-        is exact under exchangeability of the two systems, and the interval is a bootstrap interval.
-        "bootstrap": the samples are resampled; of few groups the interval is too short (see below).
-        "mcnemar" counts the samples that one alone predicts right; "cochran_q" does so after the
-        test that all are right equally often. "delong" compares areas under ROC curves, of two
-        classes, the second in sorted order the positive one. Of samples in the order of time, where
-        neighbours err together, the three others compare the accuracy, or a `metric` that is a mean
-        of losses of samples, as `sklearn.metrics.mean_absolute_error`: "time_blocks" by blocks of
-        consecutive samples, as long as neighbours are alike; "diebold_mariano" for forecasts
-        `horizon` steps ahead [6]_ with the correction of [7]_; "giacomini_white" [10]_, of two
-        forecasts one step ahead, asks something else: whether the last difference foretells which
-        of them scores better next. The next difference that is foretold is
-        `foretold`; the interval is that of "time_blocks".
+        "auto" is "permutation" for two systems and otherwise "max_t", as well as for two systems
+        with `groups` or `seeds` or without `y_true`. "max_t" compares the studentized difference of
+        each pair with the distribution of the largest one of all pairs, so that intervals,
+        P-values, the intervals of the `ranks` and the intervals of the scores (`lows`, `highs`;
+        also of the best one) hold simultaneously [8]_ [9]_, for any number of systems.
+        "permutation" exchanges the predictions of each sample at random; the P-value is exact if
+        the two systems are exchangeable, and the interval is a bootstrap interval. "bootstrap"
+        resamples the samples; with few groups its interval is too short (see below). "mcnemar"
+        counts the samples that only one of two systems predicts correctly; "cochran_q" first tests
+        whether all systems are correct equally often. "delong" compares areas under ROC curves for
+        two classes, the second one in sorted order being positive. The other three are for samples
+        in time order, whose errors may be correlated, and compare the accuracy or a `metric` that
+        is a mean loss, such as `sklearn.metrics.mean_absolute_error`: "time_blocks" uses blocks of
+        consecutive samples that are as long as the correlation lasts; "diebold_mariano" [6]_ is for
+        forecasts `horizon` steps ahead, with the correction of [7]_; "giacomini_white" [10]_, for
+        two forecasts one step ahead, answers another question: whether the last difference predicts
+        which system will score better next. The predicted difference is `foretold`; the interval is
+        that of "time_blocks".
     y_true_b : array-like of shape (n_samples_b,), default=None
-        What the second of two is to predict where its samples are others than those of the first:
-        unpaired ("delong").
+        True values for the second of two systems if it was tested on other samples than the first,
+        for an unpaired comparison ("delong").
     max_fpr : float, default=None
         Compare the areas over false positive rates up to this one, standardised by McClish as in
         `sklearn.metrics.roc_auc_score` ("delong").
     groups : array-like of shape (n_samples,), default=None
-        Whole groups are exchanged, or drawn ("permutation", "bootstrap"); standard errors are those
-        between groups ("max_t", "mcnemar", "cochran_q", "delong"). Several columns are nested or
-        crossed groups; see :doc:`/user_guide/dependence`. Crossed ones cannot be exchanged.
+        Groups are exchanged or drawn as a whole ("permutation", "bootstrap"); standard errors are
+        computed between groups ("max_t", "mcnemar", "cochran_q", "delong"). Several columns are
+        nested or crossed groups; see :doc:`/user_guide/dependence`. Crossed ones cannot be
+        exchanged.
     seeds : array-like of shape (n_predictions,), default=None
-        The system that each prediction is a run of, where a system was run several times, as under
-        several seeds: the mean of its runs is compared, and that they differ is part of the error
-        ("max_t").
+        The system of each prediction, if systems were run several times, for example with several
+        seeds. The means over runs are compared, and the variation between runs is part of the
+        standard error ("max_t").
     horizon : int, default=None
-        How many samples before its time a forecast is made ("diebold_mariano"); None is 1.
+        Number of steps ahead of a forecast ("diebold_mariano"); None is 1.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the samples, which the metric takes ("max_t", "permutation", "bootstrap").
+        Weights of the samples, passed to the metric ("max_t", "permutation", "bootstrap").
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
-        Alternative hypothesis for the score of the first minus that of the second; more than two
-        are compared "two-sided".
+        Alternative hypothesis for the score of the first system minus the score of the second one;
+        more than two systems are compared "two-sided".
     confidence_level : float, default=0.95
-        Nominal coverage of the interval, which is two-sided; of more than two, that all intervals
-        hold together.
+        Nominal coverage of the two-sided interval; with more than two systems, of all intervals
+        together.
     n_resamples : int, default=2000
-        Exchanges, and resamples.
+        Number of exchanges or resamples.
     random_state : int, RandomState, Generator or None, default=None
         Draws them.
     n_jobs : int, default=None
@@ -592,30 +594,30 @@ def compare_predictions(
     Returns
     -------
     comparison : Comparison
-        With the `values` of all, and the `differences` of all pairs with their intervals and
-        P-values, corrected by Holm.
+        With the `values` of all systems, and the `differences` of all pairs with intervals and
+        P-values (corrected by Holm's method).
 
     Raises
     ------
     TypeError
-        If `predictions` are fewer than two.
+        If there are fewer than two systems.
     ValueError
         If lengths differ, a prediction is missing, text is compared with numbers, or an option is
-        given to a method that has no use for it.
+        passed that the method does not use.
 
     Notes
     -----
-    "max_t" has the covariance of all scores from one value for each sample or group, where the
-    metric is a mean over samples, that of DeLong of areas under ROC curves, else that of the
-    bootstrap. The law of the largest statistic is that of 10,000 normal draws with this covariance
-    [8]_; the quantile of a pair is Student's, of as many units as there are. Of answers that are
-    right or wrong the interval is that of Agresti and Min: with few samples it does not collapse.
+    *"max_t".* If the metric is a mean over samples, the covariance of the scores is computed from
+    one value per sample or group; for areas under ROC curves it is DeLong's, and for other metrics
+    the bootstrap's. The distribution of the largest statistic comes from 10,000 normal draws with
+    this covariance [8]_; the quantile of a pair is Student's for the number of units. If answers
+    are right or wrong, the interval is Agresti and Min's, which does not collapse with few samples.
     P-values step down: after a significant pair, the others are compared with the largest of the
-    remaining pairs. The rank of a system lies between 1 + the number of those that are surely
-    better and the number of those that are not surely worse [9]_. The percentiles of ranks on
-    bootstrap resamples are no such interval: of ten equal systems, whose true rank is 1, .99 of
-    them were without it (300 sets). Share of sets in which "max_t" found a difference of equal
-    systems at 5 % (``benchmarks/results/equal_systems.csv``):
+    remaining pairs. The rank of a system lies between 1 plus the number of systems that are
+    significantly better and the number of systems that are not significantly worse [9]_.
+    Percentiles of bootstrap ranks are not such an interval: with ten equal systems, whose true rank
+    is 1, 99 % of them did not contain it (300 sets). False alarms of "max_t" among equal systems at
+    a level of 5 % (``benchmarks/results/equal_systems.csv``):
 
     =================  ==========  ===========  ================  ================
     systems            50 samples  200 samples  300 in 30 groups  100 in 10 groups
@@ -625,30 +627,31 @@ def compare_predictions(
     30 (400 sets)      .053        .045         .048              .078
     =================  ==========  ===========  ================  ================
 
-    Of 10 and 30 systems that differ, right on one half to three quarters of the same samples, the
-    rank of any was outside of its interval in 1 of 400 sets at most.
+    With 10 and 30 unequal systems, which are right on a half to three quarters of the same samples,
+    a true rank was outside its interval in at most 1 of 400 sets.
 
-    Of two equal systems in 2, 5, 10 and 20 groups of 10 samples, whose shares differ, the bootstrap
-    interval covered 0 in .60, .91, .92 and .91 of 200 sets (600 with 20 groups), that of "max_t" in
-    1.00, .98, .97 and .93.
+    With two equal systems and 2, 5, 10 and 20 groups of 10 samples with different accuracies, the
+    bootstrap interval covered 0 in .60, .91, .92 and .91 of 200 sets (600 with 20 groups), and the
+    interval of "max_t" in 1.00, .98, .97 and .93.
 
     The P-value of "permutation" is :math:`(1 + \#\{|d^*| \ge |d|\}) / (1 + B)`.
 
-    With :math:`G_j` the number of samples that `j` of `k` predicts right, and :math:`L_i` the
-    number of predictions of sample `i` that are right, Cochran's statistic is
+    With :math:`G_j` the number of samples that system `j` of `k` predicts correctly, and
+    :math:`L_i` the number of systems that predict sample `i` correctly, Cochran's statistic is
 
     .. math:: Q = \frac{k (k - 1) \sum_j (G_j - \bar G)^2}{\sum_i L_i (k - L_i)} ,
 
-    chi-squared on `k - 1` degrees of freedom for many discordant samples, 24 or more say [3]_: the
-    `omnibus` of the result.
+    which is the `omnibus` of the result, and has a chi-squared distribution with `k - 1` degrees of
+    freedom if there are about 24 or more discordant samples [3]_.
 
-    The variance of a partial area counts that the cut between negatives is estimated, too.
+    The variance of a partial area includes the estimation of the cut between negatives.
 
-    Of BLEU, resamples of sentences [4]_ and exchanges of translations [5]_ have the scores that
-    sacrebleu has of the same ones. Of the P-values, that of "permutation" counts exchanges that
-    differ *at least* as much, sacrebleu those that differ more. That of "bootstrap" takes the
-    distance of a replicate from the observed difference; sacrebleu takes the size of each
-    difference less their mean, which is not the same unless all have one sign.
+    *BLEU.* Resampled sentences [4]_ and exchanged translations [5]_ have the same scores as in
+    sacrebleu. The P-value of "permutation" counts exchanges that differ *at least* as much as
+    observed, and sacrebleu only those that differ more. The P-value of "bootstrap" uses the
+    distance of each replicate from the observed difference; sacrebleu uses the absolute value of
+    each difference minus their mean, which is not the same unless all differences have the same
+    sign.
 
     References
     ----------

@@ -73,9 +73,9 @@ def error_interval(
 ) -> ErrorEstimate:
     r"""Return the error that a procedure will make on new samples, with a confidence interval.
 
-    Every published method, and one of ours, behind one function. With `e_i` the losses of tested
-    samples, `sd` and `var` with divisor `n - 1`, and `z` and `t` the quantiles at
-    :math:`1 - a/2` of the normal and of Student's distribution, the intervals are
+    Offers every published method and one of ours. With `e_i` the losses of tested samples, `sd` and
+    `var` with divisor `n - 1`, and `z` and `t` the quantiles at :math:`1 - a/2` of the normal and
+    of Student's distribution, the intervals are
 
     - "repeated_cv" (ours, what "auto" stands for): the mean of `R` stratified `K`-fold
       cross-validations, and Jeffreys' interval [11]_ for ``n / f`` samples. Squared and absolute
@@ -135,7 +135,7 @@ def error_interval(
     estimator : estimator
         Any scikit-learn classifier, regressor or pipeline. Selection and tuning belong inside it.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-        Samples, or what else the estimator takes: texts, or a square precomputed kernel.
+        Samples, or any other input of the estimator: texts, or a square precomputed kernel.
     y : array-like of shape (n_samples,)
         Labels or numbers.
     method : str, default="auto"
@@ -154,14 +154,14 @@ def error_interval(
         classifier; or any loss of predictions, ``(y_true, y_pred) -> (n,)``. None means 0-1 loss
         for classifiers and squared error for regressors.
     groups : array-like of shape (n_samples,), default=None
-        Group of each sample. Groups are held out, halved and drawn whole, and are the units that
-        are counted, with Student's quantile for as many.
+        Group of each sample. Groups are never split, and they are the units that are counted, with
+        Student's quantile for their number.
     params : dict, default=None
-        Arguments of the estimator's `fit` by name, as ``cross_validate`` of scikit-learn takes
-        them: of arrays with a value for each sample every fit is given those of its own.
+        Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``; arrays
+        with one value per sample are split with the samples.
     sample_weight : array-like of shape (n_samples,), default=None
-        Positive weights of the samples, in training and in the means of losses; for the methods
-        that hold samples out, and "perturbation".
+        Positive weights of the samples, in training and in mean losses; for "perturbation" and the
+        methods that hold samples out.
     n_folds : int, default=None
         Number `K` of folds; None is 5 for "nested_cv" and "replace_one_cv" and 10 for
         "repeated_cv", "cv_wald" and "perturbation", or as many as can be made: the most frequent
@@ -181,62 +181,65 @@ def error_interval(
     variance : {"all_pairs", "within_folds"}, default=None
         The variance of "cv_wald"; None is "all_pairs".
     random_state : int, RandomState, Generator or None, default=None
-        Seed of all that is drawn.
+        Seed of all random draws.
     n_jobs : int, default=None
         Number of joblib workers; the result does not depend on it.
     verbose : int, default=0
         1 reports whether a solver is used and shows a progress bar; more adds joblib's own lines.
     memory : str, path-like or joblib.Memory, default=None
-        Where finished fits are kept. A run that was interrupted and starts again with the same
-        arguments, `random_state` an int, does only the rest; see :doc:`/user_guide/scale`.
+        Cache of finished fits. An interrupted run that is repeated with the same arguments and an
+        integer `random_state` does only the remaining fits; see :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        What to do when a fit raises: raise too, naming the fit, or leave it out, count and warn.
+        What to do if a fit fails: raise an error that names it, or leave it out, count it and warn.
 
     Returns
     -------
     ErrorEstimate
-        `replicates` holds what was averaged, or whose quantiles make the interval: errors of folds,
-        subsamples, repeats or resamples; of "holdout" the losses. `interval` has the form that
-        suits the loss and the method; ``confidence_interval(method=)`` takes all of
-        `interval_methods`: those of `cross_val_error`, "t" in place of "normal" for Student's
+        `replicates` holds the errors of folds, subsamples, repeats or resamples that are averaged
+        or whose quantiles are the limits; for "holdout" the losses. `interval` has the form that
+        suits the loss and the method; ``confidence_interval(method=)`` accepts all
+        `interval_methods`: those of `cross_val_error`, "t" instead of "normal" for Student's
         quantile, and "quantile" (of the replicates) for the two bootstraps with quantiles.
-        `parameters` are those of the method, and `no_interval` is a reason if there is no interval.
+        `parameters` holds the parameters of the method, and `no_interval` the reason if there is no
+        interval.
 
     Raises
     ------
     TypeError
-        If weights are given, or the method is "perturbation", and the estimator takes none.
+        If weights are passed, or the method is "perturbation", and the estimator does not accept
+        weights.
     ValueError
-        If a parameter is given that the method does not take; if there are too few samples, groups
-        or members of a class for it; if a fit fails: the method, the fold and the class that is
-        rarest in its training set are named.
+        If the method does not take a parameter that is passed; if there are too few samples, groups
+        or members of a class; or if a fit fails. The error then names the method, the fold and the
+        rarest class of its training set.
 
     Notes
     -----
-    Two targets exist: the risk of the rule that is fitted to these data, and its mean over data of
-    this size. The theory of "cv_wald", "corrected_t" and "replace_one_cv" is for the second, or for
-    what lies between; that of "nested_cv" and the design of "repeated_cv" for the first.
+    There are two targets: the risk of the rule fitted to these data, and its mean over data sets of
+    this size. "nested_cv" and "repeated_cv" are designed for the first target; the theory of
+    "cv_wald", "corrected_t" and "replace_one_cv" applies to the second or to something in between.
 
-    Measured coverage of the risk by the default at level .95, 400 data sets a cell (standard error
-    .011), and 100 (.022) of 1,000 samples and more but for losses of probabilities; two classes, 50
-    to 10,000 samples: .90 to .99, .963 on average, in 59 cells of populations and learners that its
-    rule was not chosen on (.51 to .99 with a fixed factor of 1.55), at 1.16 times the median width
-    of Wilson's interval on one cross-validation; .93 to .99 in the 43 that it was chosen on. One
-    class in 31: .95 to .98 in 7 of these, of 200 to 1,000 samples. Brier score: .90 to .98 in 30
-    cells; log loss: .89 to 1.00 in 16 of rules without probabilities of 0, but .80 to .99 in 14 of
-    nearest neighbours, which have some. Absolute loss: .90 to .99 in 25 cells; squared loss: .93 to
-    .99 in 21, and .92 to .95 in four where errors have heavy tails. It failed for least squares of
-    100 samples with 100 features (.24 and .01). Fewer repeats have a wider interval: .963 on
-    average over 102 cells of 0-1 loss with five (.89 at least), .961 with two (.88), .957 with one,
-    which tells nothing of :math:`\delta` (.53 for a tree on exclusive-or). Five and twenty folds:
-    .93 to 1.00 in 7 cells each, of 100 samples. Coverage with weights and of more classes was not
-    measured.
+    *Coverage.* Measured coverage of the risk by the default at level .95, with 400 data sets per
+    cell (standard error .011), or 100 (.022) for 1,000 samples and more, except for losses of
+    probabilities. With two classes and 50 to 10,000 samples, coverage was .90 to .99, .963 on
+    average, in 59 cells of populations and learners that were not used to choose the rule (.51 to
+    .99 with a fixed factor of 1.55), at 1.16 times the median width of Wilson's interval on one
+    cross-validation; it was .93 to .99 in the 43 cells that were used. With one class in 31 and 200
+    to 1,000 samples it was .95 to .98 in 7 of these cells. Brier score: .90 to .98 in 30 cells. Log
+    loss: .89 to 1.00 in 16 cells of rules that never predict a probability of 0, but .80 to .99 in
+    14 cells of nearest neighbours, which do. Absolute loss: .90 to .99 in 25 cells; squared loss:
+    .93 to .99 in 21, and .92 to .95 in four where errors have heavy tails. It failed for least
+    squares on 100 samples with 100 features (.24 and .01). With fewer repeats the interval is
+    wider, and coverage over 102 cells of 0-1 loss was .963 on average with five repeats (at least
+    .89), .961 with two (.88), and .957 with one, from which :math:`\delta` cannot be estimated (.53
+    for a tree on exclusive-or). With five and with twenty folds it was .93 to 1.00, in 7 cells of
+    100 samples each. Coverage with weights or more than two classes was not measured.
 
-    :math:`\delta` is the covariance of the losses of two samples that one model tests, less that of
-    two that two models test, times `n` over the variance of losses: the variance of the risk among
-    models of other folds, in units of the variance of a mean of independent losses. Bengio and
-    Grandvalet [12]_ show that it cannot be estimated from one cross-validation; repeats do. See
-    :doc:`/derivations/shared_variance`.
+    :math:`\delta` is the variance of the risk between the models of different folds, in units of
+    the variance of a mean of independent losses: the covariance of two losses of the same model
+    minus the covariance of two losses of different models, times `n`, divided by the variance of
+    the losses. Bengio and Grandvalet [12]_ show that it cannot be estimated from one
+    cross-validation; repeats make it possible. See :doc:`/derivations/shared_variance`.
 
     "given_folds" (ours): the mean loss of all tested samples, with the variance of the mean of
     its units times the same inflation where single samples are the units and folds are repeated,
@@ -250,12 +253,13 @@ def error_interval(
     independent samples, .92 on a single third.
 
     A comparison [10]_ on data sets of 100 to 10,000 samples found that "corrected_t",
-    "conservative_z" and "nested_cv" cover best; that "five_by_two", "holdout" and a test share
-    above a tenth undercover by much, and that both bootstraps with quantiles do by half.
+    "conservative_z" and "nested_cv" cover best, that "five_by_two", "holdout" and test shares above
+    a tenth cover far too little, and that the two bootstraps with quantiles cover half as often as
+    they should.
 
-    Samples are dealt to folds class by class, and subsamples and halves have their share of each
-    class. What is drawn does not depend on the names of classes, nor, but for the bootstrap and
-    "cross_validation", on those of groups; it does on the order of the samples.
+    Folds, subsamples and halves are stratified by class. The random draws do not depend on the
+    names of the classes, nor (except for the bootstrap and "cross_validation") on the names of the
+    groups, but they do depend on the order of the samples.
 
     References
     ----------
@@ -438,37 +442,38 @@ def score_interval(
 ) -> ErrorEstimate | Results:
     r"""Return the score that a procedure will have on new samples, with a confidence interval.
 
-    Any scorer, or several from one set of fits. "repeated_cv" (ours) takes repeated
-    cross-validation, as `error_interval` does, and what it finds depends on the score:
+    Takes any scorer, or several from one set of fits. The default "repeated_cv" (ours) repeats
+    cross-validation as `error_interval` does, and treats a score according to its kind:
 
-    - that of a mean of losses ("accuracy", "neg_log_loss", "neg_brier_score",
-      "neg_mean_squared_error", "neg_mean_absolute_error") is the error, mirrored;
-    - "balanced_accuracy", "f1_macro", "matthews_corrcoef", "r2", "neg_root_mean_squared_error",
-      and of two classes "roc_auc", "average_precision", "f1", "precision" and "recall", are those
-      of all tested samples of a repeat together (areas compare samples of one test set alone). The
-      variance is that of independent samples, inflated as that of the error, or more where the
+    - scores that are mean losses ("accuracy", "neg_log_loss", "neg_brier_score",
+      "neg_mean_squared_error", "neg_mean_absolute_error") are computed as the error, with the sign
+      changed;
+    - "balanced_accuracy", "f1_macro", "matthews_corrcoef", "r2", "neg_root_mean_squared_error" and,
+      for two classes, "roc_auc", "average_precision", "f1", "precision" and "recall" are computed
+      from all tested samples of a repeat together (areas only compare samples of the same test
+      set). The variance is that of independent samples, inflated as for the error, or more if the
       score differs between repeats;
-    - any other is the mean of the scores of the test sets, with the interval of "corrected_t".
+    - any other score is averaged over the test sets, with the interval of "corrected_t".
 
-    "corrected_t" and "conservative_z" [1]_ and "five_by_two" [2]_ need no more than a score of each
-    fit: with :math:`\mu_j` the scores of `J` random subsamplings that train on :math:`n_1` and test
-    on :math:`n_2` samples, the first is
+    "corrected_t" and "conservative_z" [1]_ and "five_by_two" [2]_ need only one score per fit. With
+    :math:`\mu_j` the scores of `J` random subsamplings that train on :math:`n_1` and test on
+    :math:`n_2` samples, "corrected_t" is
 
     .. math:: \bar\mu \mp t_{J-1}\, sd(\mu) \sqrt{1/J + n_2/n_1} .
 
-    The other methods of `error_interval` that hold samples out need the losses of single samples,
-    and serve means of losses alone. Larger is better.
+    The other methods of `error_interval` that hold samples out need the loss of each sample, so
+    they only accept scores that are mean losses. Larger is better.
 
     Parameters
     ----------
     estimator : estimator
         Any scikit-learn classifier, regressor or pipeline. Selection and tuning belong inside it.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-        Samples, or what else the estimator takes: texts, or a square precomputed kernel.
+        Samples, or any other input of the estimator: texts, or a square precomputed kernel.
     y : array-like of shape (n_samples,)
         Labels or numbers.
     scoring : str, callable, list, tuple or dict, default=None
-        A score, as in ``cross_validate`` of scikit-learn, or several; None is "accuracy" for
+        One score or several, as in scikit-learn's ``cross_validate``; None is "accuracy" for
         classifiers and "r2" for regressors.
     method : str, default="repeated_cv"
         "repeated_cv", "corrected_t", "conservative_z", "five_by_two", "holdout", "cv_wald",
@@ -476,64 +481,65 @@ def score_interval(
     confidence_level : float, default=0.95
         Nominal coverage.
     groups : array-like of shape (n_samples,), default=None
-        Group of each sample; they are held out and halved whole.
+        Group of each sample; groups are not split.
     params : dict, default=None
-        Arguments of the estimator's `fit` by name, as ``cross_validate`` of scikit-learn takes
-        them.
+        Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``.
     sample_weight : array-like of shape (n_samples,), default=None
-        Positive weights of the samples in every fit, and in all that is computed from single
+        Positive weights of the samples, in every fit and in everything that is computed from single
         samples; scores of fits are not weighted.
     n_folds, n_repeats, n_pairs : int, default=None
         Parameters of the method, as in `error_interval`.
     test_size : float or int, default=None
-        Share or number of samples (or groups) that a subsampling tests on.
+        Share or number of samples (or groups) in the test set of a subsampling.
     variance : {"all_pairs", "within_folds"}, default=None
         The variance of "cv_wald", as in `error_interval`.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of all that is drawn.
+        Seed of all random draws.
     n_jobs : int, default=None
         Number of joblib workers; the result does not depend on it.
     verbose : int, default=0
         1 reports whether a solver is used and shows a progress bar; more adds joblib's own lines.
     memory : str, path-like or joblib.Memory, default=None
-        Where finished fits are kept; see :doc:`/user_guide/scale`.
+        Cache of finished fits; see :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        What to do when a fit raises: raise too, naming the fit, or leave it out, count and warn.
+        What to do if a fit fails: raise an error that names it, or leave it out, count it and warn.
 
     Returns
     -------
     ErrorEstimate or dict
-        An estimate; of several scores, one for each name. Its `name` is that of the score, that of
-        a function with brackets behind it; `replicates` holds the scores of folds, subsamples or
-        repeats, and nothing of a score of all samples together; `n_undefined` is the number of
-        fits that failed, or whose score is undefined, which were left out.
+        An estimate, or one per name for several scores. Its `name` is the name of the score, with
+        brackets if the score is a function; `replicates` holds the scores of folds, subsamples or
+        repeats, and is empty for a score of all samples together; `n_undefined` is the number of
+        fits that were left out because they failed or their score is undefined.
 
     Raises
     ------
     ValueError
-        If the method needs losses of single samples and a score has none, or does not take a
-        parameter that is given; if a fit fails: method, fold and rarest class are named.
+        If the method needs the loss of each sample and the score is not a mean loss, if the method
+        does not take a parameter that is passed, or if a fit fails; the error names the method, the
+        fold and the rarest class.
 
     Warns
     -----
     UndefinedMetricWarning
-        If a score is undefined for some fits, which are left out, or the same for all of them: the
-        limits are then nan.
+        If a score is undefined for some fits, which are left out; or if it is the same for all
+        fits, so that the limits are nan.
 
     Notes
     -----
-    How many of 80 data sets a cell "repeated_cv" held at a nominal 0.95, and in brackets
-    "corrected_t" on the same: "roc_auc" 0.89 to 1.00 (0.75 to 0.94), "average_precision" 0.96 to
-    1.00 (0.44 to 0.82), "balanced_accuracy" 0.97 to 1.00 (0.66 to 0.96) and "f1_macro" 0.97 to 1.00
-    (0.61 to 0.96), five cells of 100 samples with 5 features, one class in two or in ten, under
-    linear discriminant analysis and, once, a tree of depth 3; "r2" 0.93 to 0.96 (0.85 to 0.93),
-    eight cells of 50 and 100 samples under ridge regression and least squares, at 0.24 to 0.64
-    times the width, since the R2 of a test set of 5 or 10 samples is too low, there by 0.17 to 0.76
-    on average. Any other score has such a mean over test sets.
+    Coverage of nominal 95 % intervals by "repeated_cv", with that of "corrected_t" on the same data
+    in brackets (80 data sets per cell): "roc_auc" 0.89 to 1.00 (0.75 to 0.94), "average_precision"
+    0.96 to 1.00 (0.44 to 0.82), "balanced_accuracy" 0.97 to 1.00 (0.66 to 0.96) and "f1_macro" 0.97
+    to 1.00 (0.61 to 0.96), in five cells of 100 samples with 5 features and a class of a half or a
+    tenth (linear discriminant analysis and, in one cell, a tree of depth 3); "r2" 0.93 to 0.96
+    (0.85 to 0.93), in eight cells of 50 and 100 samples (ridge regression and least squares). The
+    interval of "r2" had 0.24 to 0.64 times the width of "corrected_t", because the R2 of a test set
+    of 5 or 10 samples is too low, in these cells by 0.17 to 0.76 on average; scores of the third
+    kind above have this bias.
 
-    Intervals of scikit-learn's named scores are cut off at the range of the score. A test set of a
-    tenth of few samples may hold one class only, and no area under a curve by "corrected_t": raise
-    `test_size`.
+    Intervals of scikit-learn's named scores are clipped to the range of the score. In a small
+    sample, a test set of a tenth may contain one class only, so that "corrected_t" has no area
+    under the curve: increase `test_size`.
 
     References
     ----------

@@ -165,7 +165,7 @@ def resubstitution_error(
     estimator : estimator
         Any scikit-learn classifier, regressor or pipeline; it is cloned, never fitted itself.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-        Samples, or what else the estimator takes: texts, or a square precomputed kernel.
+        Samples, or any other input of the estimator: texts, or a square precomputed kernel.
     y : array-like of shape (n_samples,)
         Labels or numbers.
     groups : array-like of shape (n_samples,), default=None
@@ -255,8 +255,8 @@ def cross_val_error(
 ) -> ErrorEstimate:
     r"""Estimate the error by cross-validation: K-fold, repeated, stratified or leave-one-out.
 
-    Every sample is predicted by an estimator that was fitted without it. Two averages exist, and
-    differ when folds differ in size: `value` is pooled over all held-out predictions,
+    Every sample is predicted by an estimator that was fitted without it. There are two averages,
+    which differ if folds differ in size: `value` is the mean over all out-of-fold predictions,
 
     .. math:: CV = \frac{1}{n} \sum_{i=1}^{n} e_i ,
 
@@ -267,16 +267,15 @@ def cross_val_error(
     estimator : estimator
         Any scikit-learn classifier, regressor or pipeline. Selection and tuning belong inside it.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-        Samples, or what else the estimator takes: texts, or a square precomputed kernel.
+        Samples, or any other input of the estimator: texts, or a square precomputed kernel.
     y : array-like of shape (n_samples,)
         Labels or numbers.
     cv : int, splitter or iterable of (train, test), default=None
-        None means 10 folds, or as many as there are samples, groups or members of the largest
-        class where these are fewer. A number of folds is drawn *shuffled* with `random_state`,
-        stratified for a classifier, and never splits a group when `groups` is given; where a
-        class has fewer members, scikit-learn warns that some folds do without it. A scikit-learn
-        splitter is used as it is, for example ``LeaveOneOut()``; training samples come in the
-        order of the data.
+        None means 10 folds, or fewer if there are fewer samples, groups or members of the largest
+        class. If `cv` is a number, the folds are *shuffled* with `random_state`, stratified for a
+        classifier, and never split one of the `groups`; scikit-learn warns if a class has fewer
+        members than there are folds. Splitters of scikit-learn, such as ``LeaveOneOut()``, are used
+        as they are; training samples keep the order of the data.
     groups : array-like of shape (n_samples,), default=None
         Group of each sample, for the splitter.
     loss : str or callable, default=None
@@ -284,13 +283,13 @@ def cross_val_error(
         classifier; or any loss of predictions, ``(y_true, y_pred) -> (n,)``. None means 0-1 loss
         for classifiers and squared error for regressors.
     params : dict, default=None
-        Arguments of the estimator's `fit` by name, as ``cross_validate`` of scikit-learn takes
-        them: of arrays with a value for each sample every fit is given those of its own. Weights
-        (``{"sample_weight": w}``) are those of the fit; losses are averaged without them.
+        Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``; arrays
+        with one value per sample are split with the samples. Weights passed here
+        (``{"sample_weight": w}``) are used in the fits only; losses are averaged without them.
     sample_weight : array-like of shape (n_samples,), default=None
-        What each sample counts, in every fit (each step that takes weights is given them as they
-        are) and in the means of the losses, where only ratios matter. Weights are not numbers of
-        copies: intervals count ``sum(w)^2 / sum(w^2)`` samples at most.
+        Weights of the samples, in every fit (passed unchanged to each step that accepts them) and
+        in the mean losses, where only their ratios matter. A weight is not a number of copies:
+        intervals count at most ``sum(w)^2 / sum(w^2)`` samples.
     confidence_level : float, default=0.95
         Nominal coverage of the interval.
     random_state : int, RandomState, Generator or None, default=None
@@ -300,44 +299,46 @@ def cross_val_error(
     verbose : int, default=0
         1 reports whether a solver is used and shows a progress bar; more adds joblib's own lines.
     memory : str, path-like or joblib.Memory, default=None
-        Where finished fits are kept. A run that was interrupted and starts again with the same
-        arguments, `random_state` an int, does only the rest; see :doc:`/user_guide/scale`.
+        Cache of finished fits. An interrupted run that is repeated with the same arguments and an
+        integer `random_state` does only the remaining fits; see :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        What to do when a fit raises: raise too, or leave the fold out, count and warn.
+        What to do if a fit fails: raise the error, or leave out the fold, count it and warn.
 
     Returns
     -------
     ErrorEstimate
-        `replicates` holds the error of each fold, nan where its fit failed; `fold_mean` is their
+        `replicates` holds the error of each fold (nan if its fit failed); `fold_mean` is their
         mean, and `n_groups` is None if samples are independent.
 
     Raises
     ------
     ValueError
-        If a number of folds `cv` exceeds the members of every class or the groups, `cv` yields no
-        indices of samples, `y` holds one class only, or `X` and `y` differ in length.
+        If the number of folds exceeds the members of every class or the number of groups, `cv` does
+        not yield indices of samples, `y` has one class only, or `X` and `y` differ in length.
     TypeError
-        If `sample_weight` is given and the estimator takes none; the step is named.
+        If `sample_weight` is passed and a step of the estimator does not accept it; the step is
+        named.
 
-    Notes
-    -----
-    The standard error is that of the mean of the per-sample losses. It ignores that the folds share
-    training samples; no unbiased estimate of that variance exists [1]_. Wilson's interval on it
-    covered the error of the trained model in 73 to 94 % at a nominal 95 % (some 40 combinations of
-    populations and learners, mostly 50 samples, 200 or 400 data sets each), so the default,
-    "inflated", takes twice the variance, for 0-1 loss in the form of Jeffreys: it covered in 92 to
-    99 %. A hold-out, a single fold, has Wilson's. The interval of `error_interval` is shorter, by a
-    tenth, since it averages over repeated folds: quote that one. With `groups` the losses of a
-    group are added up first, and intervals count the independent samples that would have this
-    standard error, fewer by Student's quantile [2]_. Where folds test only what comes after all
-    that they train on, as ``TimeSeriesSplit`` does, blocks of time are counted in place of groups,
-    and the variance is not doubled: standard error and degrees of freedom are those of
-    `error_interval` for the same folds, and mean the error, at times like these, of the rules that
-    were fitted. Its interval is the same, too; of few errors in 0-1 loss it is somewhat longer
-    here, as with groups. In simulations (100 sets a cell of 100 and 400 samples; squared, absolute
-    and 0-1 loss) 95 % intervals held that error in .88 to 1.00 where the errors of neighbours had
-    an autocorrelation of 0 or .5, and in .89 to .91 with .9 and 400 samples; with .9 and 100, .93
-    for 0-1 loss, while of the others .71 and .75 were refused and of the rest .52 and .72 held.
+    Notes ----- The standard error is the standard error of the mean per-sample loss. It ignores
+    that folds share training samples; no unbiased estimate of that variance exists [1]_. With this
+    standard error, Wilson's interval covered the error of the trained model in 73 to 94 % at a
+    nominal 95 % (about 40 combinations of populations and learners, mostly 50 samples, 200 or 400
+    data sets each). The default, "inflated", therefore doubles the variance (with Jeffreys'
+    interval for 0-1 loss) and covered it in 92 to 99 %. A single test set (hold-out) has Wilson's
+    interval. Quote `error_interval`: its interval is a tenth shorter, because it averages over
+    repeated folds.
+
+    With `groups` the losses of each group are summed first, and intervals count the independent
+    samples that would have this standard error, reduced for Student's quantile [2]_. If folds test
+    later samples than they train on, as ``TimeSeriesSplit`` does, blocks of time are counted in
+    place of groups, and the variance is not doubled: standard error and degrees of freedom are
+    those of `error_interval` for the same folds, and refer to the error of the fitted rules at
+    times like these. The interval is the same, too, except that it is somewhat longer for few
+    errors in 0-1 loss, as with groups. In simulations (100 data sets per cell, 100 and 400 samples;
+    squared, absolute and 0-1 loss), 95 % intervals covered that error in .88 to 1.00 if the errors
+    of neighbours had an autocorrelation of 0 or .5, and in .89 to .91 with .9 and 400 samples. With
+    .9 and 100 samples it was .93 for 0-1 loss; for the other two losses, .71 and .75 of the data
+    sets were refused, and .52 and .72 of the rest were covered.
 
     For 0-1 loss ``result.confidence_interval(method=)`` takes "wilson", "agresti_coull",
     "jeffreys", "exact" and "wald", of ``value (1 - value) / standard_error^2`` independent samples,
@@ -523,7 +524,7 @@ def perturbation_interval(
         Any classifier or regressor whose `fit` takes `sample_weight`, or a pipeline that ends in
         one; within a pipeline every step that takes weights is given them.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-        Samples, or what else the estimator takes: texts, or a square precomputed kernel.
+        Samples, or any other input of the estimator: texts, or a square precomputed kernel.
     y : array-like of shape (n_samples,)
         Labels or numbers.
     n_resamples : int, default=1000
@@ -559,11 +560,11 @@ def perturbation_interval(
     verbose : int, default=0
         1 reports whether a solver is used and shows a progress bar; more adds joblib's own lines.
     memory : str, path-like or joblib.Memory, default=None
-        Where finished fits are kept. A run that was interrupted and starts again with the same
-        arguments, `random_state` an int, does only the rest; see :doc:`/user_guide/scale`.
+        Cache of finished fits. An interrupted run that is repeated with the same arguments and an
+        integer `random_state` does only the remaining fits; see :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        What to do when a fit raises: raise too, or leave it out and warn; a repetition of which no
-        fit is left has no draw.
+        What to do if a fit fails: raise the error, or leave it out and warn; a repetition of which
+        no fit is left has no draw.
 
     Returns
     -------

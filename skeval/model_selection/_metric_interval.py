@@ -116,16 +116,16 @@ def metric_interval(
 ) -> Estimate | Results:
     r"""Confidence interval of any metric of predictions or scores.
 
-    The uncertainty is that of the test samples, for the fitted classifier as it is: how the metric
-    would vary over test sets of this size.
+    The classifier is fixed; the interval covers the variation of the metric over test sets of this
+    size.
 
     Parameters
     ----------
     metric : callable, str, or list or dict of them
-        ``metric(y_true, y_pred) -> float``, or of scores. Fix its arguments with
-        `functools.partial`, as in ``partial(f1_score, average="macro")``. A name is that of a
-        scorer, such as "roc_auc" or "f1_macro"; `y_pred` is what its metric takes. All of several
-        metrics take the same `y_pred`.
+        ``metric(y_true, y_pred) -> float``, where `y_pred` may also be scores. Fix its arguments
+        with `functools.partial`, as in ``partial(f1_score, average="macro")``. A string is the name
+        of a scorer, such as "roc_auc" or "f1_macro"; `y_pred` then has the form that its metric
+        takes. Several metrics take the same `y_pred`.
     y_true : array-like of length n_samples
         True values; for `bleu_score` the references.
     y_pred : array-like of length n_samples
@@ -155,21 +155,22 @@ def metric_interval(
     n_resamples : int, default=2000
         Bootstrap resamples.
     groups : array-like of shape (n_samples,), default=None
-        For samples that belong together: resample whole groups, or take the variance between
+        Group of each sample. Groups are resampled as a whole, or the variance is computed between
         groups ("score"), with Student's quantile.
     by : array-like of shape (n_samples,), default=None
-        Subgroup of each sample: an interval for each, of its own samples alone, and the largest
-        difference between two of them with an interval that is corrected for all pairs.
+        Subgroup of each sample. Each subgroup gets an interval from its own samples, and the
+        largest difference between two of them an interval that is corrected for all pairs.
     stratify : bool, default=False
-        Resample each class of `y_true` to its own size. With ``method="auto"`` it is also done
-        where the metric is undefined on some resamples, as where a class is missing.
+        Resample within each class of `y_true`, keeping its size. With ``method="auto"`` this is
+        also done if the metric is undefined on some resamples, for example because a class is
+        missing.
     sample_weight : array-like of shape (n_samples,), default=None
-        Passed to the metric with the samples they belong to. Weights say what a sample counts,
-        not how often it was seen: the size of the sample is ``sum(w)^2 / sum(w^2)`` or less.
+        Weights of the samples, passed to the metric. A weight is not a number of copies: intervals
+        count at most ``sum(w)^2 / sum(w^2)`` samples.
     random_state : int, RandomState, Generator or None, default=None
-        Draws the resamples.
+        Seed of the resamples.
     n_jobs : int, default=None
-        Blocks of resamples run in parallel; the numbers do not depend on it.
+        Number of joblib workers; the result does not depend on it.
 
     Returns
     -------
@@ -184,41 +185,41 @@ def metric_interval(
     Raises
     ------
     ValueError
-        If the metric has no closed form by the name asked for, or `groups` and `stratify` are both
-        given.
+        If the metric does not have the requested interval, or `groups` is combined with `stratify`.
 
     Warns
     -----
     UndefinedMetricWarning
         If the metric is nan or raises `ValueError` on some resamples, which are left out and
-        counted in `n_undefined`; or the interval is undefined (nan), as where nothing
+        counted in `n_undefined`; or if the interval is undefined (nan), for example because nothing
         varies.
     UserWarning
         If there are fewer than 10 groups.
 
     Notes
     -----
-    "score" carries the interval of Wilson over to any function g of the cell probabilities p of the
-    confusion table with shares :math:`\hat p` of n samples: its ends are the smallest and largest
-    :math:`g(p)` among the tables that Pearson's chi-square does not reject,
+    "score" generalizes Wilson's interval to any function g of the cell probabilities p of a
+    confusion table with observed shares :math:`\hat p` of n samples: the limits are the smallest
+    and largest :math:`g(p)` among the tables that Pearson's chi-square test does not reject,
 
     .. math:: \sum_i n (\hat p_i - p_i)^2 / p_i \le z_{1-a/2}^2 .
 
-    For a proportion this is Wilson's interval itself. A cell that was never seen has its share of
-    the uncertainty, so that the interval always has a width, and lies in the range of g. For the
-    area under the ROC curve "score" is the method of Newcombe (2006), whose variance is scaled to
-    DeLong's. "hall" is the transformation of a skewed mean of Hall (1992). The ends of "percentile"
-    and "bca" are those of the level whose normal quantile is :math:`\sqrt{n/(n-1)}\, t_{n-1}`, n
-    the number of samples or groups (Hesterberg 2015). Where nothing varies, as for an unknown
-    metric of perfect predictions, there is no interval: nan.
+    For a proportion this is Wilson's interval itself. Empty cells contribute to the uncertainty, so
+    the interval always has a positive width, and it lies in the range of g. For the area under the
+    ROC curve, "score" is Newcombe's method (2006) with its variance scaled to DeLong's. "hall" is
+    Hall's transformation for skewed means (1992). "percentile" and "bca" use the level whose normal
+    quantile is :math:`\sqrt{n/(n-1)}\, t_{n-1}`, with n the number of samples or groups (Hesterberg
+    2015). If nothing varies, for example for an unknown metric of perfect predictions, the limits
+    are nan.
 
     The delta method takes the covariance of the cells of the confusion matrix,
     ``(1[same cell] p_i - p_i p_j) / n``; some packages subtract ``p_j^2`` instead. BLEU resamples
     the n-gram counts of sentences, never text.
 
-    Share of 95 % intervals of "auto" that hold the truth, 30 samples, by the share of positives and
-    the rate at which both classes are recognised (for rankings, normal scores with an area of .80
-    or .95; 1000 samples each, for average precision 500 with areas of .76 or .95):
+    *Coverage.* Coverage of nominal 95 % intervals by "auto" with 30 samples, for shares of
+    positives of .5 and .1 and a recall of .80 and .95 for both classes (for rankings, normal scores
+    with an area of .80 or .95; 1000 data sets each; for average precision 500 data sets with areas
+    of .76 or .95):
 
     =================  ========  =========  ========  =========
     metric             .5, .80   .5, .95    .1, .80   .1, .95
@@ -233,9 +234,9 @@ def metric_interval(
     average precision  .978      .982       .921      .990
     =================  ========  =========  ========  =========
 
-    With three classes and 30 or 100 samples macro recall, macro F, Matthews' correlation and kappa
-    held it in .92 to .97 of 250 samples. "hall" of the mean squared error held it, in 300 samples
-    of 30 and of 100, in
+    With three classes and 30 or 100 samples, coverage of macro recall, macro F, Matthews'
+    correlation and kappa was .92 to .97 (250 data sets). Coverage of "hall" for the mean squared
+    error, 300 data sets of 30 and of 100 samples:
 
     ====================  =====  ======  ==================
     errors                n=30   n=100   "t": n=30, n=100
@@ -247,21 +248,21 @@ def metric_interval(
     log-normal            .847   .877    .657, .720
     ====================  =====  ======  ==================
 
-    so that the mean of squares of heavy-tailed errors has no interval that holds its level; that of
-    absolute errors held it (t, 3 df: .953, .950).
+    The mean square of heavy-tailed errors has no interval with the nominal coverage; the mean
+    absolute error has (t, 3 df: .953, .950).
 
-    Of R2 of .8, in 300 samples of 30 and of 100, "bca" held .950 and .957 (600 resamples),
-    "percentile" .953 and .953, "basic" .893 and .943: mirroring helps where the spread does not
-    depend on the value, and R2 is no such metric.
+    For an R2 of .8, 300 data sets of 30 and of 100 samples, the coverage of "bca" was .950 and .957
+    (600 resamples), of "percentile" .953 and .953, and of "basic" .893 and .943: mirroring helps
+    only if the spread does not depend on the value, unlike for R2.
 
-    Of groups of 10 samples whose error rates differ, beta(4, 16), the accuracy was held in 1.00,
-    .98, .98 and .94 of 400 sets of 3, 5, 10 and 30 groups; with "bca" in .87, .93 and .88 of 60
-    sets of 3, 5 and 10.
+    With groups of 10 samples whose error rates differ, beta(4, 16), the accuracy was covered in
+    1.00, .98, .98 and .94 of 400 data sets of 3, 5, 10 and 30 groups; with "bca" in .87, .93 and
+    .88 of 60 data sets of 3, 5 and 10 groups.
 
-    The area takes groups and weights with the variance of Obuchowski [9]_. In 400 sets each, with
-    areas of .6, .8 and .95, it was held in .91 to .96 of those with 10, 20 or 40 groups of 6
-    samples of one class, whose scores are correlated (.5), in .93 to .99 where each group holds
-    both classes, and in .94 to .97 of 30, 60 or 200 samples with exponential weights.
+    The area uses Obuchowski's variance for groups and weights [9]_. With areas of .6, .8 and .95
+    and 400 data sets each, it was covered in .91 to .96 with 10, 20 or 40 groups of 6 samples of
+    one class with correlated scores (.5), in .93 to .99 if each group has both classes, and in .94
+    to .97 with 30, 60 or 200 samples with exponential weights.
 
     References
     ----------

@@ -84,7 +84,7 @@ def permutation_test(
     memory: Any = None,
     error_score: float | str = "raise",
 ) -> PermutationTest | Results:
-    r"""Test whether a procedure finds more than chance in the labels.
+    r"""Test whether a procedure predicts labels better than chance.
 
     The labels are shuffled, which keeps the class proportions (but see `groups`), and the *whole*
     procedure is run again on each of `P` permutations: folds, selection, tuning, classifier. With
@@ -92,23 +92,22 @@ def permutation_test(
 
     .. math:: pvalue = \frac{1 + \#\{b : T^*_b \ge T\}}{1 + P} ,
 
-    ties included, up to a rounding error of 1e-12 relative to the scale of the scores. It lies in
-    [1/(P+1), 1] and is never 0. If labels and features are independent, ``P(pvalue <= a) <= a``
-    for every `a`.
+    where scores that agree to 1e-12, relative to their scale, are ties. It lies in [1/(P+1), 1] and
+    is never 0. If labels and features are independent, ``P(pvalue <= a) <= a`` for every `a`.
 
     Parameters
     ----------
     estimator : estimator
         Any scikit-learn classifier, regressor or pipeline. Selection and tuning belong inside it:
-        choices made beforehand with knowledge of `y` are not tested.
+        the test does not account for choices that were made with knowledge of `y` beforehand.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
-        Samples, or what else the estimator takes: texts, or a square precomputed kernel.
+        Samples, or any other input of the estimator: texts, or a square precomputed kernel.
     y : array-like of shape (n_samples,)
         Labels or numbers.
     cv : int, splitter or iterable of (train, test), default=None
-        None means 10 folds. A number of folds is drawn *shuffled* with `random_state`, stratified
-        for a classifier, and never splits a group when `groups` is given. The folds are drawn
-        anew from the permuted labels, so that they stay stratified.
+        None means 10 folds. If `cv` is a number, the folds are *shuffled* with `random_state`,
+        stratified for a classifier, and never split one of the `groups`. They are drawn again for
+        each permutation of the labels, so that they stay stratified.
     scoring : str, callable, list, tuple or dict, default=None
         As in scikit-learn; larger must be better. None means the `score` of the estimator. A list,
         tuple or dict, or a callable that returns a dict, gives several metrics from one set of
@@ -116,72 +115,72 @@ def permutation_test(
     n_permutations : int, default=1000
         Number `P` of permutations; at most ``n_samples - 1`` of them are rotations.
     groups : array-like of shape (n_samples,), default=None
-        What samples belong to; see `exchange`. Also handed to `cv`.
+        Group of each sample; see `exchange`. Also passed to `cv`.
     exchange : str, default="auto"
-        What of the labels is exchanged, and so what is tested; `null_hypothesis`
-        states it. "samples": all labels, which have no order and no groups. "within_groups": those
-        of each group. "whole_groups": the labels of a group go to another; where each group has a
-        single label, which keeps the number of groups of each class, and that of samples only where
-        groups are of one size; elsewhere among groups of one size. "blocks" and "rotations" are for
-        samples in the order of time: blocks of consecutive labels, as long as neighbours are alike,
-        change places, or the whole series is turned round. A series of `n` samples has ``n - 1``
-        rotations beside itself, and each is used at most once: the smallest P-value is ``1 / n``.
-        "auto" is "samples" without `groups`, else "whole_groups" where each holds a single label,
-        and "within_groups".
+        Which labels are exchanged, and therefore what is tested; the result states the
+        `null_hypothesis`. "samples": all labels. "within_groups": labels within each group.
+        "whole_groups": the labels of a group are moved to another group. If each group has a single
+        label, this keeps the number of groups per class (and the number of samples per class only
+        if all groups have the same size); otherwise groups of the same size are exchanged. "blocks"
+        and "rotations" are for samples in time order: blocks of consecutive labels, as long as the
+        correlation lasts, change places, or the whole series is rotated. A series of `n` samples
+        has ``n - 1`` rotations, and each is used at most once, so the smallest P-value is ``1 /
+        n``. "auto" is "samples" without `groups`; with `groups` it is "whole_groups" if each group
+        has a single label, and otherwise "within_groups".
     permutations : int array-like of shape (n_permutations, n_samples), default=None
         Use these permutations: row `b` tests the labels ``y[permutations[b]]``.
     max_exceedances : int, default=None
-        Stop as soon as this many permutations score at least as well as the observed labels, as
-        `h` does in [2]_; a large P-value then takes few permutations. With several metrics, each
-        stops by itself.
+        Stop as soon as this many permutations score at least as well as the observed labels (`h` in
+        [2]_), so that a large P-value takes few permutations. With several metrics, each stops
+        separately.
     params : dict, default=None
-        Arguments of the estimator's `fit` by name, as ``cross_validate`` of scikit-learn takes
-        them: of arrays with a value for each sample every fit is given those of its own. They
-        stay with the samples when the labels are shuffled, so they must not be made from the
-        labels (``class_weight="balanced"`` is made anew in every fit).
+        Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``; arrays
+        with one value per sample are split with the samples. They stay with the samples when the
+        labels are shuffled, so they must not be computed from the labels
+        (``class_weight="balanced"`` is computed again in every fit).
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the samples in every fit, which stay with the samples; scores are not weighted.
     confidence_level : float, default=0.95
         Nominal coverage of the interval of the P-value.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the permutations and folds. None is really random. The first 100 of 200
-        permutations are the 100 of the same seed.
+        Seed of the permutations and folds; None gives different ones in each call. With the same
+        seed, the first 100 of 200 permutations are the same as 100 permutations.
     n_jobs : int, default=None
         Number of joblib workers; the result does not depend on it.
     verbose : int, default=0
         1 reports whether a solver is used and shows a progress bar; more adds joblib's own lines.
     memory : str, path-like or joblib.Memory, default=None
-        Where finished fits are kept. A run that was interrupted and starts again with the same
-        arguments, `random_state` an int, does only the rest; see :doc:`/user_guide/scale`.
+        Cache of finished fits. An interrupted run that is repeated with the same arguments and an
+        integer `random_state` does only the remaining fits; see :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        What to do when a fit raises: raise too, or take the mean score of the other folds and warn.
-        A permutation without any remaining fit counts as at least as good.
+        What to do if a fit fails: raise the error, or take the mean score of the other folds and
+        warn. A permutation without any remaining fit counts as at least as good.
 
     Returns
     -------
     PermutationTest or dict of str to PermutationTest
-        The score as `statistic`, `pvalue` with its Monte-Carlo interval `pvalue_interval` (Clopper
-        and Pearson's; after a sequential stop that of the negative binomial distribution), the
+        The score as `statistic`, `pvalue` with its Monte Carlo interval `pvalue_interval` (Clopper
+        and Pearson's, or for the negative binomial distribution after a sequential stop), the
         scores of permuted labels as `null_distribution`, the number of exceedances as
-        `n_exceedances`, and whether a sequential test stopped at the last of them as `stopped`. A
-        dict by metric if `scoring` contains several.
+        `n_exceedances`, and whether a sequential test stopped early as `stopped`. A dict with one
+        test per metric if `scoring` has several.
 
     Raises
     ------
     ValueError
-        If nothing can be exchanged: each group holds one label ("within_groups"), no two groups
-        are of one size ("whole_groups"), or a series holds fewer than three independent blocks;
-        if `y` holds one class only, lengths differ, `permutations` are none, or the score of the
-        observed labels is undefined; or if the folds test only what comes after all that they
-        train on, as those of ``TimeSeriesSplit`` do, and `permutations` are not given.
+        If nothing can be exchanged: each group has one label ("within_groups"), no two groups have
+        the same size ("whole_groups"), or a series has fewer than three independent blocks; if `y`
+        has one class only, lengths differ, rows of `permutations` are not permutations, or the
+        score of the observed labels is undefined; or if the folds test later samples than they
+        train on, as those of ``TimeSeriesSplit`` do, and no `permutations` are passed.
 
     Warns
     -----
     UndefinedMetricWarning
-        If the score of permuted labels is undefined; it counts as at least as good.
+        If the score of a permutation is undefined; it counts as an exceedance.
     UserWarning
-        If some groups hold one label and others several: only the latter are shuffled then, and
-        what is tested is whether the procedure finds more than chance within groups.
+        If some groups have one label and others several: only the latter are shuffled, and the test
+        is whether the procedure is better than chance within groups.
 
     See Also
     --------
@@ -190,15 +189,15 @@ def permutation_test(
     Notes
     -----
     The score is the mean over folds. ``sklearn.model_selection.permutation_test_score`` gives the
-    same null distribution for the same permutations and folds, where scores depend on predicted
-    labels alone. Probabilities of a solver may differ by at most 0.01 from those of an estimator
-    that stops before its optimum, such as ``LogisticRegression``, and so may scores made of them.
-    It differs in three ways: its default seed is fixed, so that repeated calls give the same draw;
-    it counts ties that rounding breaks as no ties; an undefined null score counts against the null
-    hypothesis there.
+    same null distribution for the same permutations and folds if scores depend on predicted labels
+    only. Probabilities from a solver may differ by up to 0.01 from those of an estimator that stops
+    before its optimum, such as ``LogisticRegression``, and so may scores of probabilities. There
+    are three differences: in scikit-learn the default seed is fixed, so repeated calls use the same
+    permutations; scores that differ by rounding errors are not ties; and an undefined null score
+    counts against the null hypothesis.
 
-    A sequential test that stops at permutation `L` has the P-value ``h/L``; one that does not stop
-    has that of the formula above. Both are valid.
+    A sequential test that stops at permutation `L` has the P-value ``h/L``, and otherwise the
+    P-value above. Both are valid.
 
     A P-value of ``b/P`` instead of ``(1+b)/(1+P)``, as often printed, is too small [1]_.
 
