@@ -1,4 +1,4 @@
-"""Fits that do not see the labels: what a training part gives is made once for all labels.
+"""Fits that do not depend on the labels: each training part is prepared once for all labels.
 
 A permutation test repeats the same training parts under other labels. Where an estimator sees the
 labels last, or by way of two means only, and the steps before it see none, a training part gives a
@@ -52,26 +52,27 @@ from skeval._solvers.deletion import Parts
 from skeval.utils._compat import safe_split
 
 FEWEST_REPETITIONS = 10
-"""From so many label vectors on, one map for all of them takes less time than fits to each."""
+"""Smallest number of label vectors for which one map takes less time than separate fits."""
 
 KEPT_ELEMENTS = 2**24
-"""The maps that are kept from block to block have so many numbers at most."""
+"""Maximum size of the maps that are kept from block to block, in numbers."""
 
 MOST_CLASSES = 32
 """More classes are not served, since each predicted sample has a number for each class."""
 
 CACHED_ELEMENTS = 2**18
-"""Where maps are kept, a (fits, n_samples) array of a block has so many elements at most, so that
-it stays in the cache."""
+"""Maximum size of a (fits, n_samples) array of a block if maps are kept, so that it stays in the
+cache."""
 
 FEWEST_FITS = 10
-"""A factorisation of all samples, which two fits are compared with, pays from so many fits on."""
+"""Smallest number of fits for which a factorisation of all samples, checked on two fits, pays
+off."""
 
 TRIED_FITS = 20
 """So many fits are tried at least before a plan is done by deletion."""
 
 FIT_IN_PAIRS = 3 * 10**5
-"""What a fit and its predictions cost beside the distances, in distances of pairs of samples."""
+"""Cost of a fit and its predictions, without distances, in units of one distance."""
 FEWEST_SETTLED = 0.25
 """A loop runs the plan if a smaller share of it than this can be settled by deletion."""
 
@@ -79,7 +80,7 @@ AGREEMENT = 1e-9
 """How far values may lie from those of a single fit, relative to the largest."""
 
 MARGIN = 100.0
-"""A value is certain where it is so many times the difference from single fits that was seen."""
+"""A value is certain if it exceeds the observed difference from single fits by this factor."""
 
 SMALL_BLOCK = 256
 """So many fits a block has where progress is shown or fits are kept in memory."""
@@ -124,7 +125,7 @@ class Part(NamedTuple):
 
 
 class LabelMap(Protocol):
-    """What a training part gives: the predictions of its test part under any labels of it."""
+    """A prepared training part, which predicts its test part for any labels."""
 
     @property
     def size(self) -> int:
@@ -142,7 +143,7 @@ Learn = Callable[[Any, Part], LabelMap | None]
 
 
 class Deletion(Protocol):
-    """What a factorisation of all samples gives: the predictions of any training parts."""
+    """A factorisation of all samples, which predicts the test part of any training part."""
 
     noise: float
 
@@ -342,8 +343,8 @@ class LabelFreeAdapter:
 def costs_more(deletion: Deletion, plan: ResamplingPlan, one: PlanBlock) -> bool:
     """Whether a deletion looks at more pairs of samples than the fits of a plan would.
 
-    `one` is a repetition of it. Ten folds once look at as many as the lists of neighbours of all
-    samples, which are sorted beside. Other factorisations look at no pairs.
+    `one` is a repetition of it. Ten folds inspect as many distances as the neighbour lists of all
+    samples, which must also be sorted. Other factorisations look at no pairs.
     """
     n_tested = plan.n_draws * np.count_nonzero(one.test)
     by_fits = plan.n_fits * FIT_IN_PAIRS + n_tested * plan.n_samples

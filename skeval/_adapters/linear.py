@@ -62,8 +62,8 @@ AGREEMENT = 1e-11
 """How far a prediction may lie from that of a single fit, in units of the labels."""
 
 AT_ONCE = 16
-"""A trial fits so many label vectors at once, since equations of many targets are solved in
-another order than those of one."""
+"""Number of label vectors that a trial fits at once, because equations with several targets are
+solved in another order."""
 
 MOST_ELEMENTS = 2**24
 """Numbers of a factorisation of all samples at most."""
@@ -253,7 +253,7 @@ class LinearMap:
         return FitOutput.of_same_samples(predicted, certain, by_sample)
 
     def values(self, labels: np.ndarray) -> np.ndarray:
-        """Return numbers or decision values (n_fits, n_tested), or those of each class.
+        """Return numbers or decision values (n_fits, n_tested), or one array per class.
 
         Those of three or more classes are of shape (n_fits, n_classes, n_tested).
         """
@@ -298,15 +298,15 @@ class LinearDeletion:
 
 
 ROUNDING = 64.0
-"""Squared distances may be wrong by so many units in the last place of the largest sample."""
+"""Error of squared distances, in units in the last place of the largest sample."""
 
 OF_TWO_SAMPLES = ("minkowski", "euclidean", "l2", "manhattan", "cityblock", "l1", "chebyshev")
 """Metrics whose distance between two samples does not depend on the other samples."""
 
 SORTED = 5
-"""What the lists cost, in distances of all pairs: finding, sorting, and two fits to compare."""
+"""Cost of the lists, in distances of all pairs: to find and sort them, and to compare two fits."""
 MOST_PAIRS = 2**24
-"""Probabilities are asked of so many pairs of a tested and a training sample at most."""
+"""Maximum number of pairs of a tested and a training sample for probabilities."""
 
 
 @adapter_for.register(KNeighborsClassifier)
@@ -460,7 +460,7 @@ SMALLEST_VARIANCE = 1e-10
 """The variance of every combination of columns must be more than this, in units of theirs."""
 
 ROOM = 2.0
-"""The smallest singular value must be so many times the tolerance of the estimator."""
+"""The smallest singular value must exceed the tolerance of the estimator by this factor."""
 
 
 @adapter_for.register

@@ -179,7 +179,7 @@ class SVCAdapter:
         self._n_classes = int(target.codes.max()) + 1
 
     def pays(self, n_fits: int, model: Any, times: float = 1.0, *, shuffled: bool = False) -> bool:
-        """Return whether so many fits take less time here than in a loop."""
+        """Return whether these fits take less time here than in a loop."""
         n, p = len(self.target), shape_of(self.X)[-1]
         grams = not isinstance(self.solver, LinearPairSolver)
         scaled = len(self.pipeline) > 1
@@ -310,10 +310,10 @@ def shape_of(X: Any) -> tuple[int, ...]:
 
 
 NONE = -1
-"""What stands for each feature of a fit that has not selected as many as the others."""
+"""Index that fills up the features of a fit that has selected fewer than the others."""
 
 BLOCK_ELEMENTS = 2**22
-"""One stack of selected columns or Gram matrices has about so many numbers at most."""
+"""Approximate maximum size of a stack of selected columns or Gram matrices, in numbers."""
 
 
 SELECTORS = (SelectKBest, SelectPercentile)
@@ -507,7 +507,7 @@ class FitShape(NamedTuple):
         return max(2, 2 * self.n_samples // self.n_classes)
 
     def batch_seconds(self, n_fits: int) -> float:
-        """Return the time of one of so many fits: Newton systems in features or in samples."""
+        """Return the time per fit: Newton systems in features or in samples."""
         if self.n_classes > 2:
             n_pairs = self.n_classes * (self.n_classes - 1) // 2
             n_samples = self.n_samples if self.shuffled else self._pair_samples

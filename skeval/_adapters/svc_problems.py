@@ -1,7 +1,7 @@
 """The two-class problems of the fits of an SVC, and the solvers that they are handed to.
 
 A fit says what its problem is: the boxes of its samples, the columns as its transformers leave
-them, its kernel and gamma. What all fits have in common is prepared once.
+them, its kernel and gamma. Everything that the fits have in common is prepared once.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ from skeval._solvers.linear_svm import LinearSVMBatch
 from skeval._solvers.optimum import strictly_free
 
 FITS_OF_KERNEL = 4
-"""A Gram matrix of all samples is worth its time where so many fits share it on average."""
+"""Number of fits that must share a Gram matrix of all samples, on average, to pay for it."""
 
 KEPT_KERNELS = 2**23
-"""The Gram matrices that are kept at a time have so many numbers at most."""
+"""Maximum size of the Gram matrices that are kept at a time, in numbers."""
 
 TIED = 1e-8
 """After rounding, a sample that is so near to the boundary may lie on either side of it."""

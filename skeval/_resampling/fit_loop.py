@@ -180,7 +180,7 @@ class FitWorker:
     models: dict[bytes, Any] = field(default_factory=dict)
 
     def __getstate__(self) -> dict[str, Any]:
-        return vars(self) | {"models": {}}  # They are no part of what a result depends on.
+        return vars(self) | {"models": {}}  # results do not depend on them
 
     def keep_model(self, fit: Fit) -> Any:
         """Return the model of a trial fit; it is kept, so that no loop fits it again."""
@@ -444,8 +444,8 @@ SOLVED_ELEMENTS = 2**16
 """Elements of a (fits, n_samples) array, up to which a block costs little and is not divided."""
 
 SHOWN_FITS, SHOWN_ELEMENTS = 10, 2**18
-"""Where each fit is handed out as it is done, a block has so many at least, from which an interval
-stands, and at most so many elements: it takes a second or so, and is what Ctrl-C loses."""
+"""If fits are returned one by one, a block has at least this many fits, enough for an interval, and
+at most this many elements: it takes about a second, which is what Ctrl-C loses."""
 
 
 def count_fits_of_block(plan: ResamplingPlan, *, shown: bool = False) -> int:

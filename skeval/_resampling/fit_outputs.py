@@ -25,11 +25,11 @@ LAST_PLACES = 2.0**-48
 
 @dataclass(frozen=True, eq=False)
 class FitOutput:
-    """What some fits answer to the samples that they are tested on.
+    """Predictions of some fits for the samples that they are tested on.
 
-    An answer is that of one fit to one of its tested samples. Answers stand fit after fit, those
-    of a fit in the order of the samples; fits that failed have none. What was not asked for is
-    None.
+    An answer is that of one fit to one of its tested samples. Answers stand fit after fit, those of
+    a fit in the order of the samples; fits that failed have none. Outputs that were not requested
+    are None.
 
     Attributes
     ----------

@@ -29,7 +29,7 @@ SCORING_METHODS = ("predict_proba", "decision_function")
 
 @dataclass(frozen=True, eq=False)
 class FitRequest:
-    """What is read off each fitted model; a `FitOutput` holds the answers.
+    """Outputs requested from each fitted model; a `FitOutput` holds them.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ class FitRequest:
     def keep(
         self, output: FitOutput, block: PlanBlock, estimator: Any, target: Target
     ) -> FitOutput:
-        """Return of a solver's output, in the worker, what is asked for."""
+        """Return the requested part of a solver's output, in the worker."""
         scores = None
         if self.scorer is not None:
             scores = score_answers(output, block, self, get_tags(estimator), target)
@@ -135,8 +135,8 @@ class EachScorer:
 def find_response_method(estimator: Any, target: Target) -> str | None:
     """Return the method that scores classes: probabilities where there are some.
 
-    Decision values of pairs of classes are no scores of classes, not even where three classes
-    have as many pairs.
+    Decision values of pairs of classes are not class scores, even with three classes, which have
+    three pairs.
     """
     if target.classes is None or decides_by_pairs(estimator, target):
         return None

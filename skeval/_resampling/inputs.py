@@ -122,7 +122,7 @@ class Inputs:
         return relative / relative.mean()
 
     def params_under(self, plan: ResamplingPlan) -> dict[str, Any]:
-        """Return the arguments of every fit of a plan: what the user gave, and weights.
+        """Return the arguments of every fit of a plan: the user's, and the weights.
 
         All that takes weights is given them, unless they are in the plan.
         """

@@ -275,7 +275,7 @@ class Tally:
     def warn(self) -> None:
         """Warn once of each kind, with the number of times.
 
-        What a model says of its caller, which is this package, is told of the package's caller.
+        Warnings of a model about its caller, this package, are attributed to the package's caller.
         """
         for alike, count in self.counts.items():
             category, text, file, line = self.first[alike]
@@ -322,8 +322,8 @@ class Workers:
         """Yield (name, ``function(job)``) of each (name, job), as soon as it is there.
 
         Some backends take jobs from the iterable in other threads, and an error of its own there
-        would be lost: it is raised when what was sent before is done. What the jobs warned of is
-        told once, with the number of times.
+        would be lost: it is raised when what was sent before is done. Each warning of the jobs is
+        shown once, with its count.
         """
         shared_tally = _tally.get()
         tally = Tally() if shared_tally is None else shared_tally
@@ -463,7 +463,7 @@ class Results:
     """The results of the parts of one task.
 
     The key of a result is the hash of the task (functions, estimator, data), which is taken once,
-    and of the part. What the code of the task was is in the key, too: see `CodeOf`.
+    and of the part. The key includes the code of the task: see `CodeOf`.
     """
 
     def __init__(self, memory: Any, *inputs: Any) -> None:

@@ -1,8 +1,8 @@
 """How far the work has come: the line of a command, a bar, and scikit-learn's callbacks.
 
-What is shown never costs what is found: a display that fails is silent from then on. Callbacks
-(from scikit-learn 1.9) are those of the fit that is under way. The command line begins with it,
-before anything slow is imported.
+A display never endangers a run: if it fails, it is silent from then on. Callbacks (from
+scikit-learn 1.9) are those of the fit that is under way. The command line begins with it, before
+anything slow is imported.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SECONDS_A_FRAME = 0.1
 
 
 SECONDS_TO_KNOW, FITS_TO_KNOW = 1.0, 3
-"""After so long, and so many of its fits, a forecast of a run is made: the first one is slower."""
+"""Seconds and fits after which the time of a run is forecast; the first fit is slower."""
 
 
 CLEAR = "\r\x1b[K"

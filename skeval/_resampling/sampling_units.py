@@ -128,7 +128,7 @@ def number_by_appearance(values: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class DrawingUnits:
-    """What a bootstrap draws: samples, or groups of them, from the whole or within strata.
+    """Units that a bootstrap draws: samples or groups, from all of them or within strata.
 
     Attributes
     ----------

@@ -55,7 +55,7 @@ class CostedAdapter(Protocol):
     tol: float
 
     def pays(self, n_fits: int, model: Any, times: float = 1.0, *, shuffled: bool = False) -> bool:
-        """Return whether so many fits take less time here than in a loop, by `times` at least.
+        """Return whether these fits are faster here than in a loop by a factor of at least `times`.
 
         `model` is one of the fits, by the estimator; None: could they for any model? Labels are
         `shuffled` for each fit. The result depends on the data and the number of fits, and on

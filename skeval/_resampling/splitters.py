@@ -312,7 +312,7 @@ def keeps_order(splitter: Any, folds: Sequence[tuple[np.ndarray, np.ndarray]]) -
 
 
 def _follows(train: Any, test: Any) -> bool:
-    """Whether the rows of a test come after those of its training; not if they are no rows."""
+    """Whether the test rows come after the training rows; False if they are not row indices."""
     parts = [np.asarray(part) for part in (train, test)]
     before, after = (np.flatnonzero(part) if part.dtype.kind == "b" else part for part in parts)
     if not all(part.size and part.dtype.kind in "iu" for part in (before, after)):
@@ -353,7 +353,7 @@ def seed_splitter(splitter: Any, root: SeedSequence, draw: int = 0) -> Any:
 
 
 def part_repeats(tests: Sequence[np.ndarray], n_samples: int) -> list[Sequence[np.ndarray]] | None:
-    """Return the test sets repeat by repeat, None where they are no repeats of one another.
+    """Return the test sets of each repeat, or None if the splits are not repeats.
 
     The test sets of a repeat have no sample in common, and those of each repeat are as many and
     hold the same samples.

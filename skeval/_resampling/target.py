@@ -50,7 +50,7 @@ class Target:
         return 0 if self.classes is None else len(self.classes)
 
     def encode(self, predicted: np.ndarray, n_tested: int) -> np.ndarray:
-        """Return what is predicted for so many samples: labels as codes, numbers as they are."""
+        """Return the predictions of some samples: labels as codes, numbers as they are."""
         predicted = np.asarray(predicted)
         if predicted.shape != (n_tested,):
             raise ValueError(

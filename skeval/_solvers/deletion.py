@@ -385,7 +385,7 @@ def standardise_all(columns: np.ndarray) -> np.ndarray:
 
 
 class Votes(NamedTuple):
-    """What the neighbours of tested samples say.
+    """Votes of the neighbours of tested samples.
 
     Attributes
     ----------
@@ -434,7 +434,7 @@ class SortedNeighbours:
     """
 
     room = 1
-    """The lists hold so many times the samples that are needed on average."""
+    """Length of the lists, as a multiple of the samples that are needed on average."""
 
     def __init__(
         self,
@@ -496,7 +496,7 @@ class SortedNeighbours:
     def _count(
         self, lists: Lists, labels: np.ndarray, weights: np.ndarray, fit: np.ndarray, n_classes: int
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return votes in fits, what is certain, and which lists are long enough."""
+        """Return the votes in fits, whether they are certain, and which lists are long enough."""
         k, start = self.n_neighbors, fit[:, None] * self.n_samples
         listed = weights.ravel().take(start + lists.indices)
         distances = np.where(listed > 0, lists.distances, np.inf)

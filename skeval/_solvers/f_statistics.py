@@ -92,7 +92,7 @@ class TwoClassF:
         members = np.where(positive, counts, 0).astype(float)
         n1 = members.sum(axis=1, keepdims=True)
         r = members @ self._centred
-        with np.errstate(all="ignore"):  # What is not finite is not certain either.
+        with np.errstate(all="ignore"):  # Values that are not finite are not certain.
             r -= n1 * mean[which]
             r *= (1.0 / np.sqrt(spread))[which]
             r *= r

@@ -24,11 +24,11 @@ _BLOCK = 2**15
 _GRAM_BLOCK = 2**18
 # Numbers in the whole Gram matrices that are kept.
 _KEPT = 2**22
-# The splitting takes so many steps before each look at it, and so many in all.
+# Steps of the splitting between checks, and in all.
 _STEPS, _MOST_STEPS = 10, 320
-# While so many steps make the free samples fewer by this factor, it is too early to finish.
+# It is too early to finish if this many steps still reduce the free samples by this factor.
 _FALLING = 0.8
-# An attempt to finish has so many rounds of active sets.
+# Number of active-set rounds in an attempt to finish.
 _ROUNDS = 12
 # Where the first attempt to finish at least so many problems settles less than this share of them,
 # libsvm is faster, and there is no other.

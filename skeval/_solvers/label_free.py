@@ -1,4 +1,5 @@
-"""What one training part predicts under many label vectors at once, where labels do not shape it.
+"""Predictions of a training part under many label vectors at once, for fits that labels do not
+shape.
 
 Predictions that are linear in the labels, votes and means of neighbours that do not depend on
 them, and linear discriminant analysis, which sees them by way of two means.

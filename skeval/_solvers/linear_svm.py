@@ -33,13 +33,14 @@ _BLOCK = 2**15
 _GRAM_BLOCK = 2**18
 # Number of problems that are solved first, to choose the method for the others.
 _N_PILOTS = 24
-# Up to so many samples a step of the splitting costs little. The splitting is worth its time for
+# With at most this many samples, a step of the splitting is cheap. The splitting is worth its time
+# for
 # the other problems where it settles this share of the pilots.
 _FEW_SAMPLES, _WORTHWHILE = 256, 0.6
 # How far off a start may be, in margins: where nothing is known, at the solution of the mean
 # problem, and farther from every bound than is likely, which frees what got stuck at one.
 _COLD, _WARM, _FAR = 1.0, 0.3, 10.0
-# A sample is screened out where its margin is so many standard deviations of the pilots away from
+# A sample is screened out if its margin, in standard deviations of the pilots, is this far from
 # 0, and problems are solved on what is left only if that is at most this share of the samples.
 _DEVIATIONS, _LARGEST_STRIP = 4.0, 0.8
 

@@ -32,7 +32,7 @@ _CONSTANT = 1e-10
 _LARGEST_NOISE = 1e-8
 # Numbers in one stack of fits.
 _STACK = 2**19
-# Singular values must be so many times the tolerance of the estimator.
+# Singular values must exceed the tolerance of the estimator by this factor.
 _ROOM = 2.0
 
 

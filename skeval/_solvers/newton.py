@@ -88,7 +88,7 @@ class NewtonSystem(Protocol):
 
     # The D of the samples that are held on their margin, in units of 1 / K_ii.
     stiffness: float
-    # At least so many steps with this D are taken.
+    # Smallest number of steps with this D.
     repeats: int
 
     @property

@@ -211,7 +211,7 @@ class ActiveSets(ProblemRows):
 
 @dataclass
 class SetSolution(ProblemRows):
-    """What is known of the solutions of B problems over n samples with q coefficients.
+    """Current solutions of B problems over n samples with q coefficients.
 
     fraction (B, n): a = alpha / C. coef (B, q), intercept (B,): v and b. margin (B, n): y f - 1.
     any_free (B,): whether a sample is clear of both bounds. settled (B,): whether no sample

@@ -330,7 +330,7 @@ def estimate_bootstraps(
 
 @dataclass(frozen=True, eq=False)
 class OutOfBag:
-    """Sums over the resamples: what is left of the (n_resamples, n_samples) losses.
+    """Sums over the resamples of the (n_resamples, n_samples) losses.
 
     `sums` and `tests` are per sample, `errors` and `scores` per resample (nan where it failed).
     """

@@ -374,7 +374,7 @@ class Fits:
 
     @property
     def target(self) -> Target:
-        """What all estimators are to predict."""
+        """The target of all estimators."""
         return self.tasks[0].target
 
     @property

@@ -1,4 +1,4 @@
-"""What a comparison finds: the worth of each thing, the difference of each pair, and the ranks."""
+"""Results of a comparison: the value of each system, the difference of each pair, and the ranks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SURE = 0.95
 
 
 class Claim(NamedTuple):
-    """What a two-sided test says of `a` and `b`: where it rejects, and where it does not.
+    """Sentences about `a` and `b` after a two-sided test that rejects, and one that does not.
 
     `at` are its level and its P-value; `direction` and `which` say who scores more.
     """
@@ -142,7 +142,7 @@ class Difference(Estimate):
 
     @property
     def _direction(self) -> str:
-        """What a test that rejects has shown: that `a` scores more, or less."""
+        """Direction shown by a test that rejects: `a` scores higher or lower."""
         # where most scores are equal the difference is 0, and the ranks of the others decide
         more = (self.value or self.statistic) > 0
         more = more if self.alternative == "two-sided" else self._greater

@@ -45,7 +45,7 @@ from skeval.utils._checks import check_methods, check_option, naming, warn_undef
 
 
 class Source(Protocol):
-    """What is compared, and the evidence on it, which is made when it is asked for."""
+    """The compared systems, and the evidence, which is computed when needed."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -138,7 +138,7 @@ class Table(NamedTuple):
 
 @dataclass(frozen=True)
 class Question:
-    """What is to be shown of all pairs, and how surely."""
+    """The hypothesis for all pairs, and the confidence level."""
 
     alternative: str = "two-sided"
     rope: float = 0.0
@@ -149,7 +149,8 @@ class Question:
 
 
 class Pair(NamedTuple):
-    """What a test finds of two: the difference, its test, the name of its interval, and more."""
+    """Result of a test of two systems: the difference, its test, the name of its interval, and
+    more."""
 
     value: float
     test: PairedTest
@@ -160,7 +161,8 @@ class Pair(NamedTuple):
 
 
 class Findings(NamedTuple):
-    """What a test finds of all: their scores, and a function that judges two by their places.
+    """Result of a test of all systems: their scores, and a function that compares two by their
+    positions.
 
     From the level at which all intervals hold together `alone` finds that of each; None is by
     Bonferroni's inequality.
@@ -239,7 +241,7 @@ def check_choices(source: type[Source], method: str, alternative: str) -> None:
 
 
 def check_method(method: str, alternative: str, n_names: int) -> None:
-    """Raise unless a method can test this alternative of so many systems."""
+    """Raise unless a method can test this alternative for this number of systems."""
     row = METHODS[method]
     if alternative != "two-sided" and (n_names > 2 or not row.one_sided):
         what = f"method={method!r}" if not row.one_sided else f"more than two, here {n_names}"

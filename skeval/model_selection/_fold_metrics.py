@@ -42,7 +42,7 @@ from skeval.metrics._scorers import range_of
 from skeval.metrics._table import METRICS, Costs, Sample, arrange, make_closed_forms
 
 SHOWN = [(row, each) for row in METRICS for each in row.reported]
-"""What is measured without being asked for."""
+"""Metrics that are always computed."""
 
 BETWEEN = 3.5
 """Variance that training sets add to a metric, over that between repeats of the folds.

@@ -340,7 +340,7 @@ class Settings(NamedTuple):
 
 
 class Data(NamedTuple):
-    """What is judged, with the group and the weight of each sample."""
+    """The data, with the group and the weight of each sample."""
 
     y_true: Any
     y_pred: Any
@@ -410,7 +410,7 @@ def _estimate_metric(
 
 
 def warn_of_few_groups(n_groups: int) -> None:
-    """Warn where so many groups tell little of how groups vary."""
+    """Warn if there are too few groups to estimate the variation between groups."""
     if n_groups < _FEW_GROUPS:
         _checks.warn_user(
             f"{n_groups} groups are too few for an interval that holds its level: the table in the "
@@ -610,9 +610,9 @@ def make_column(entries: Any) -> NDArray[Any]:
 def make_plain(column: Any) -> Any:
     """Return a column in the form that any metric takes.
 
-    What is no NumPy dtype (nullable, categorical, polars) becomes one; numbers and booleans that
-    are held as objects get their own; half precision, in which squares overflow, becomes double.
-    All else is returned as it is.
+    Other dtypes (nullable, categorical, polars) become NumPy dtypes; numbers and booleans stored as
+    objects get their own dtype; half precision, whose squares overflow, becomes double. All else is
+    returned as it is.
     """
     if hasattr(column, "to_numpy") and not isinstance(getattr(column, "dtype", None), np.dtype):
         column = column.to_numpy() if np.ndim(column) == 1 else column
@@ -782,7 +782,7 @@ MOST_NAMED = 5
 def read_subgroups(by: Any, n_samples: int) -> tuple[list[Any], list[np.ndarray]]:
     """Return the names of the subgroups, and which samples each holds.
 
-    What is missing is a subgroup, too; names of several types are compared as text.
+    Missing values form a subgroup; names of several types are compared as text.
     """
     if isinstance(by, str | bytes) or np.ndim(by) != 1 or len(by) != n_samples:
         got = np.shape(by) if not isinstance(by, str | bytes) else repr(by)

@@ -334,7 +334,7 @@ NULLS = {
     "blocks": "labels and features are independent series, each alike only within a block",
     "rotations": "labels and features are independent series, and that of the labels stationary",
 }
-"""What each exchange tests, in words."""
+"""The null hypothesis of each exchange."""
 
 
 def draw_orders(

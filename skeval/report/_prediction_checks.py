@@ -129,7 +129,7 @@ def _warn_of_certainty(parsed: ParsedPredictions) -> Iterator[Caution]:
 def _warn_of_scores(
     parsed: ParsedPredictions, predictions: Predictions, metrics: Results
 ) -> Iterator[Caution]:
-    """Warn of scores that are no probabilities, are constant, or are reversed."""
+    """Warn of scores that are not probabilities, are constant, or are reversed."""
     if parsed.kind == "scores":
         yield from _warn_of_no_probabilities(parsed.original.astype(float), parsed.score.ndim == 1)
     if predictions.class_scores is not None and predictions.ranks_nothing.all():

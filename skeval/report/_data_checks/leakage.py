@@ -238,8 +238,8 @@ def check_class_imputation(table: TableDescription) -> Iterator[Finding]:
 def _is_filled_by_class(column: np.ndarray, codes: np.ndarray) -> bool:
     """Whether some value of one class only is exactly the mean or median of the class's others.
 
-    Values with as few decimals as the others are no evidence. Nor is a median of values that
-    repeat, because it often is one of them.
+    Values with as few decimals as the others prove nothing. Nor is a median of values that repeat,
+    because it often is one of them.
     """
     values, level, sizes = np.unique(column, return_inverse=True, return_counts=True)
     level = level.reshape(-1)

@@ -72,7 +72,7 @@ def write_data_warnings(
 
 
 def name_columns(X: Any, feature_names: Sequence[str] | None) -> dict[str, np.ndarray]:
-    """Return the columns of a table by name; none where the samples are no rows."""
+    """Return the columns of a table by name; none if the samples are not rows."""
     X = convert_rows(X)
     if not is_table(X):
         return {}

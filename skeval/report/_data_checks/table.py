@@ -199,7 +199,7 @@ def _key_sparse_rows(X: Any) -> tuple[list[bytes], np.ndarray]:
 
 
 def _read_texts(X: Any) -> list[str] | None:
-    """Return texts in lower case with single spaces; None where the samples are no texts."""
+    """Return texts in lower case with single spaces; None if the samples are not texts."""
     if issparse(X) or (hasattr(X, "shape") and len(X.shape) == 2 and X.shape[1] != 1):
         return None
     samples = np.asarray(X).ravel().tolist() if hasattr(X, "shape") else list(X)
