@@ -247,10 +247,10 @@ class LabelFreeAdapter:
         """Whether the first or the last of some training parts has a map."""
         for key, (fit, *_) in list(group_fits(parts))[:: max(1, len(parts) - 1)]:
             rows = np.repeat(np.arange(len(labels)), parts.train[fit])
-            given = labels[rows]
-            if not self._has_all_classes(given[None]).all():
+            label_rows = labels[rows]
+            if not self._has_all_classes(label_rows[None]).all():
                 return True
-            if self._find_map(key, rows, np.flatnonzero(parts.test[fit]), given) is not None:
+            if self._find_map(key, rows, np.flatnonzero(parts.test[fit]), label_rows) is not None:
                 return True
         return False
 
@@ -297,15 +297,17 @@ class LabelFreeAdapter:
         for key, fits in group_fits(block):
             train = block.train[fits[0]]
             rows = np.repeat(np.arange(len(train)), train)
-            given = labels[even_slice(fits)].take(rows, axis=1)  # (fits, m)
-            whole = self._has_all_classes(given)
+            label_columns = labels[even_slice(fits)].take(rows, axis=1)  # (fits, m)
+            whole = self._has_all_classes(label_columns)
             if not whole.all():
-                fits, given = fits[whole], given[whole]
+                fits, label_columns = fits[whole], label_columns[whole]
             if not len(fits):
                 continue
-            label_map = self._find_map(key, rows, np.flatnonzero(block.test[fits[0]]), given[0])
+            label_map = self._find_map(
+                key, rows, np.flatnonzero(block.test[fits[0]]), label_columns[0]
+            )
             if label_map is not None:
-                yield fits, label_map(given)
+                yield fits, label_map(label_columns)
 
     def _has_all_classes(self, labels: np.ndarray) -> np.ndarray:
         """Return which label vectors hold every class; the others are left to the estimator."""
@@ -433,8 +435,8 @@ def distinct_rows(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def are_affine(steps: tuple) -> bool:
     """Whether transformers move and scale each column by itself, and nothing else."""
-    known = (StandardScaler, MaxAbsScaler, MinMaxScaler, RobustScaler)
-    return all(type(step) in known and not getattr(step, "clip", False) for step in steps)
+    affine_scalers = (StandardScaler, MaxAbsScaler, MinMaxScaler, RobustScaler)
+    return all(type(step) in affine_scalers and not getattr(step, "clip", False) for step in steps)
 
 
 def maps_each_sample(step: Any) -> bool:

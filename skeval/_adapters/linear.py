@@ -96,9 +96,13 @@ def searches(estimator: Any) -> bool:
 def solves_directly(estimator: Any) -> bool:
     """Whether the predictions of an estimator are a matrix times the labels, for one penalty."""
     if searches(estimator):
-        given = (estimator.cv, estimator.scoring, read_parameter(estimator, "class_weight", None))
+        search_options = (
+            estimator.cv,
+            estimator.scoring,
+            read_parameter(estimator, "class_weight", None),
+        )
         one_for_all = not read_parameter(estimator, "alpha_per_target", False)
-        return given == (None, None, None) and estimator.fit_intercept and one_for_all
+        return search_options == (None, None, None) and estimator.fit_intercept and one_for_all
     if type(estimator) is LinearRegression:
         return not estimator.positive
     if type(estimator) is KernelRidge:
@@ -277,12 +281,12 @@ class LinearDeletion:
 
     def __call__(self, labels: np.ndarray, parts: Parts) -> FitOutput:
         """Return the predictions under label vectors (n_fits, n_samples)."""
-        given, of_fit = distinct_rows(labels)
+        distinct_labels, of_fit = distinct_rows(labels)
         if self.n_classes:
-            targets = label_free.class_signs(given, self.n_classes)
+            targets = label_free.class_signs(distinct_labels, self.n_classes)
         else:
-            targets = (given - self.centre) / self.unit
-        targets = targets.reshape(len(given), -1, labels.shape[1])  # (L, c, n)
+            targets = (distinct_labels - self.centre) / self.unit
+        targets = targets.reshape(len(distinct_labels), -1, labels.shape[1])  # (L, c, n)
         values, noise, *_ = self.squares.solve(targets, of_fit, parts)
         solved = noise < LARGEST_NOISE
         if isinstance(self.squares, SearchedSquares):
@@ -609,24 +613,24 @@ class DiscriminantDeletion:
 
     def __call__(self, labels: np.ndarray, parts: Parts) -> FitOutput:
         """Return the predictions under label vectors (n_fits, n_samples) of codes."""
-        given, of_fit = distinct_rows(labels)
-        fitted = self.squares.solve(given[:, None].astype(float), of_fit, parts)
+        distinct_labels, of_fit = distinct_rows(labels)
+        fitted = self.squares.solve(distinct_labels[:, None].astype(float), of_fit, parts)
         m = parts.weights.sum(axis=1)
         n1 = np.sum(parts.weights * labels, axis=1)
-        found = label_free.discriminate(
+        decisions = label_free.discriminate(
             fitted.values[:, 0], fitted.residual[:, 0], m, n1, m - self.n_taken_off, self.priors
         )
-        values, remaining, solved = found
+        values, remaining, solved = decisions
         # (11): no smaller eigenvalue than that of all samples, those left out deleted
         if self.tolerance:
             least = self.smallest * remaining / (ROOM * fitted.inverse * m)
             solved &= least > (ROOM * self.tolerance) ** 2
         if parts.weights.dtype.kind == "f":
             solved &= False
-        known = np.maximum(self.noise, MARGIN * fitted.noise / remaining)
-        noise = known * np.maximum(1.0, np.abs(values).max(axis=1))
+        error_bound = np.maximum(self.noise, MARGIN * fitted.noise / remaining)
+        noise = error_bound * np.maximum(1.0, np.abs(values).max(axis=1))
         predicted, certain = label_free.decide(values, noise)
         probability = expit(values)
         shares = np.stack([1 - probability, probability], axis=-1)
-        solved &= known < AGREEMENT_OF_SQUARES
+        solved &= error_bound < AGREEMENT_OF_SQUARES
         return FitOutput.of_same_samples(predicted, certain & solved, values, shares)

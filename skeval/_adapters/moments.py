@@ -94,10 +94,14 @@ def read_priors(priors: Any, n_classes: int) -> np.ndarray | None:
     """Return positive priors that sum to 1, and nothing where they are those of the classes."""
     if priors is None:
         return None
-    given = np.asarray(priors, dtype=float)
-    if given.shape != (n_classes,) or given.min() <= 0 or abs(given.sum() - 1) > 4 * EPSILON:
+    given_priors = np.asarray(priors, dtype=float)
+    if (
+        given_priors.shape != (n_classes,)
+        or given_priors.min() <= 0
+        or abs(given_priors.sum() - 1) > 4 * EPSILON
+    ):
         raise ValueError("the estimator says what is wrong with its priors.")
-    return given
+    return given_priors
 
 
 def make_naive(

@@ -733,11 +733,11 @@ def _keep_plain(result: Any) -> dict[str, Any]:
     """
     names = [item.name for item in fields(result)]
     special = [name for name in names[names.index("details") + 1 :] if name not in result._known]
-    found = {name: getattr(result, name) for name in special} | dict(result.details)
+    values = {name: getattr(result, name) for name in special} | dict(result.details)
     plain = (str, int, float, bool, np.number, np.bool_)
     return {
         name: value.item() if isinstance(value, np.generic) else value
-        for name, value in found.items()
+        for name, value in values.items()
         if isinstance(value, plain) and value != ""
     }
 

@@ -180,9 +180,11 @@ def average_precision(answers: BatchPredictions) -> np.ndarray:
     for fits, labels, ends in answers.ranked():
         size = labels.shape[1]
         positive = labels.sum(axis=1)
-        found = np.where(ends, labels.cumsum(axis=1), 0)
-        gained = found - np.maximum.accumulate(np.c_[np.zeros(len(found)), found[:, :-1]], axis=1)
-        there = np.where(ends, gained * found / np.arange(1, size + 1), 0.0).sum(axis=1)
+        n_positive = np.where(ends, labels.cumsum(axis=1), 0)
+        gained = n_positive - np.maximum.accumulate(
+            np.c_[np.zeros(len(n_positive)), n_positive[:, :-1]], axis=1
+        )
+        there = np.where(ends, gained * n_positive / np.arange(1, size + 1), 0.0).sum(axis=1)
         means[fits] = np.where(positive == size, np.nan, divide(there, positive))
     return means
 
@@ -302,10 +304,10 @@ def find_scores(scoring: Any, target: Target) -> Callable[[BatchPredictions], np
     if not is_plain_scorer(scoring):
         return None
     function, fixed, greater_is_better = metric_of_scorer(scoring)
-    given = {name: value for name, value in fixed.items() if (name, value) != ANY_CLASS}
-    if given.keys() - {"average"}:
+    options = {name: value for name, value in fixed.items() if (name, value) != ANY_CLASS}
+    if options.keys() - {"average"}:
         return None
-    key = function, given.get("average", "")
+    key = function, options.get("average", "")
     row = (SCORES_OF_NUMBERS if target.classes is None else SCORES_OF_CLASSES).get(key)
     if row is None or not (target.classes is None or row.serves(scoring, target.classes)):
         return None

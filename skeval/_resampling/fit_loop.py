@@ -138,16 +138,16 @@ def find_adapter(
 
     It must be faster by `times` at least. The models of trial fits are kept by the worker.
     """
-    found: Adapter | NoSolver = NoSolver("the call requires each model, or more than X and y")
+    adapter: Adapter | NoSolver = NoSolver("the call requires each model, or more than X and y")
     if not inputs.params_under(plan) and request.need_no_model(inputs):
-        found = inputs.adapter
-        if not isinstance(found, NoSolver):
+        adapter = inputs.adapter
+        if not isinstance(adapter, NoSolver):
             worker = worker or make_worker(inputs, plan, request)
-            found = choose_solver(found, worker, plan, times)
-    if not isinstance(found, NoSolver):
-        return found
+            adapter = choose_solver(adapter, worker, plan, times)
+    if not isinstance(adapter, NoSolver):
+        return adapter
     if reports_progress(inputs, plan):
-        tell(f"skeval runs {plan.n_fits} fits one by one: {found.why}")
+        tell(f"skeval runs {plan.n_fits} fits one by one: {adapter.why}")
     return None
 
 
@@ -211,7 +211,7 @@ class FitWorker:
         try:
             if model is None:
                 model = self._fit(fit, rows, train, train_labels)
-            found = self.request.read(model, test, test_labels, self.target)
+            output = self.request.read(model, test, test_labels, self.target)
         except Exception as error:
             if self.error_score == "raise":
                 explained = explain_inputs(error, self.X)
@@ -221,9 +221,9 @@ class FitWorker:
                 vars(error)["training_rows"] = rows
                 raise
             return FitOutput(fit.test[None], np.ones(1, dtype=bool))
-        if "predicted" in found:
-            found["predicted"] = self.target.encode(found["predicted"], len(tested))
-        return FitOutput(fit.test[None], np.zeros(1, dtype=bool), **found)
+        if "predicted" in output:
+            output["predicted"] = self.target.encode(output["predicted"], len(tested))
+        return FitOutput(fit.test[None], np.zeros(1, dtype=bool), **output)
 
     @cached_property
     def _plain(self) -> bool:
@@ -516,11 +516,11 @@ def naming_the_fit(inputs: Inputs, plan: ResamplingPlan) -> Iterator[None]:
         rows = getattr(error, "training_rows", None)
         if rows is None or plan.describe is None:
             raise
-        told = explain_failure(inputs, plan, np.asarray(rows))
+        explanation = explain_failure(inputs, plan, np.asarray(rows))
         if type(error) is not ValueError or inputs.target.classes is None:
-            error.add_note(f"skeval: {told}.")
+            error.add_note(f"skeval: {explanation}.")
             raise
-        raise ValueError(f"{told}: {error}") from error
+        raise ValueError(f"{explanation}: {error}") from error
 
 
 def explain_failure(inputs: Inputs, plan: ResamplingPlan, rows: np.ndarray) -> str:
@@ -529,9 +529,9 @@ def explain_failure(inputs: Inputs, plan: ResamplingPlan, rows: np.ndarray) -> s
     counts = np.bincount(rows, minlength=len(inputs.target))
     fits = range(plan.n_fits)
     fit = next(f for f in fits if np.array_equal(plan.draw(f).train[0], counts))
-    told = f"method={inputs.method!r}: estimator failed {plan.describe(fit)}"
+    explanation = f"method={inputs.method!r}: estimator failed {plan.describe(fit)}"
     if inputs.target.classes is None:
-        return told
+        return explanation
     sizes = np.bincount(inputs.target.codes[rows], minlength=len(inputs.target.classes))
     rarest = inputs.target.classes.tolist()[int(sizes.argmin())]
-    return f"{told}, where class {rarest!r} has {sizes.min()} of {len(rows)} samples"
+    return f"{explanation}, where class {rarest!r} has {sizes.min()} of {len(rows)} samples"

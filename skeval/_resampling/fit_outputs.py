@@ -126,8 +126,8 @@ class FitOutput:
     @property
     def responses(self) -> dict[str, np.ndarray]:
         """The answers by the name of the method that gives them; classes are codes."""
-        found = zip(RESPONSES, (self.predicted, self.decision, self.probability), strict=True)
-        return {name: values for name, values in found if values is not None}
+        named = zip(RESPONSES, (self.predicted, self.decision, self.probability), strict=True)
+        return {name: values for name, values in named if values is not None}
 
     def tie_decision(self) -> np.ndarray | None:
         """Return the decision values of each fit, equal where they differ by rounding only."""

@@ -148,11 +148,11 @@ def check_params(params: Params, n_samples: int) -> None:
     for name, value in params.items():
         if name.rpartition("__")[2] == "sample_weight" and value is not None:
             with _checks.naming("params"):
-                found = num_samples(value)
-            if found != n_samples:
+                length = num_samples(value)
+            if length != n_samples:
                 raise ValueError(
                     f"params[{name!r}] must hold one weight for each of the {n_samples} samples, "
-                    f"got {found}."
+                    f"got {length}."
                 )
 
 
@@ -161,18 +161,18 @@ def params_of_part(part: Any, params: Params) -> dict[str, Any]:
 
     Weights and groups that are of no step are of all that takes them.
     """
-    found: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     for name, value in (params or {}).items():
         step, is_of_step, _ = name.partition("__")
         if is_routed(part):
-            found |= {name: value} if consumes(part, name) else {}
+            arguments |= {name: value} if consumes(part, name) else {}
         elif is_of_step:
-            found |= {name: value} if step in part.named_steps else {}
+            arguments |= {name: value} if step in part.named_steps else {}
         elif name == "sample_weight":
-            found |= weight_parameters(part, value)
+            arguments |= weight_parameters(part, value)
         elif name == "groups":
-            found |= group_parameters(part, value)
-    return found
+            arguments |= group_parameters(part, value)
+    return arguments
 
 
 def count_effective(weights: np.ndarray) -> float:
@@ -197,5 +197,5 @@ def fit_arguments(
 
     `groups` and `params` are of all samples; what the user gives by name goes first.
     """
-    given = {**group_parameters(estimator, groups), **(params or {})}
-    return {**weight_parameters(estimator, weights), **params_of_rows(X, given, rows)}
+    arguments = {**group_parameters(estimator, groups), **(params or {})}
+    return {**weight_parameters(estimator, weights), **params_of_rows(X, arguments, rows)}

@@ -74,19 +74,19 @@ class FitRequest:
 
     def read(self, model: Any, X: Any, y: Any, target: Target) -> dict[str, Any]:
         """Return what a fitted model answers, by the names of columns; labels are not encoded."""
-        found: dict[str, Any] = {}
+        outputs: dict[str, Any] = {}
         if "decision_function" in self.methods:
             decision = read_response("decision_function", model, X, target)
-            found["decision"] = None if decision is None else tie_values(decision)
+            outputs["decision"] = None if decision is None else tie_values(decision)
         if "predict_proba" in self.methods:
-            found["probability"] = read_response("predict_proba", model, X, target)
+            outputs["probability"] = read_response("predict_proba", model, X, target)
         if self.scorer is not None:
-            found["scores"] = [self.scorer(model, X, y)]
+            outputs["scores"] = [self.scorer(model, X, y)]
         if self.note is not None:
-            found["notes"] = [self.note(model, X, y)]
+            outputs["notes"] = [self.note(model, X, y)]
         if "predict" in self.methods:
-            found["predicted"] = np.asarray(model.predict(X))
-        return found
+            outputs["predicted"] = np.asarray(model.predict(X))
+        return outputs
 
     def keep(
         self, output: FitOutput, block: PlanBlock, estimator: Any, target: Target
@@ -194,8 +194,8 @@ def takes_answers(inputs: Inputs, scorer: Any, scoring: Any) -> bool:
     if not all(isinstance(part, str) or is_plain_scorer(part) for part in parts):
         return False
     codes = np.repeat(np.arange(2 if target.classes is None else len(target.classes)), 2)
-    found = {method: make_response(method, codes, target) for method in inputs.responses}
-    replayed = ReplayedEstimator(found, inputs.tags, target.classes)
+    responses = {method: make_response(method, codes, target) for method in inputs.responses}
+    replayed = ReplayedEstimator(responses, inputs.tags, target.classes)
     try:
         scorer(replayed, np.arange(len(codes)), make_response("predict", codes, target))
     except AttributeError:

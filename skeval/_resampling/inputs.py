@@ -126,10 +126,10 @@ class Inputs:
 
         All that takes weights is given them, unless they are in the plan.
         """
-        given = dict(self.params or {})
+        arguments = dict(self.params or {})
         if plan.weighted or self.weight is None:
-            return given
-        return {**weight_parameters(self.estimator, self.weight), **given}
+            return arguments
+        return {**weight_parameters(self.estimator, self.weight), **arguments}
 
     @property
     def adapter(self) -> Adapter | NoSolver:

@@ -201,8 +201,8 @@ class Batch:
             jobs = [self.jobs[at] for at in group]
             self.keys.append(self.results.key(jobs))
             if self.keys[-1] in self.results:
-                found = self.results.get(self.keys[-1], partial(call_each, function, jobs))
-                self.found[group.start : group.stop] = found
+                kept = self.results.get(self.keys[-1], partial(call_each, function, jobs))
+                self.found[group.start : group.stop] = kept
                 self.kept += group
                 self.left_of[number] = 0
                 self.n_left -= len(group)
@@ -254,8 +254,10 @@ def run_job(function: Callable[[Any], Any], name: Any, job: Any) -> tuple[Any, A
         return name, function(job), []
     with warnings.catch_warnings(record=True) as caught:
         value = function(job)
-    told = [(each.category, str(each.message), each.filename, each.lineno) for each in caught]
-    return name, value, told
+    caught_warnings = [
+        (each.category, str(each.message), each.filename, each.lineno) for each in caught
+    ]
+    return name, value, caught_warnings
 
 
 class Tally:
@@ -267,9 +269,9 @@ class Tally:
 
     def add(self, warned: Iterable[Told]) -> None:
         """Count some warnings."""
-        for told in warned:
-            alike = told[0], re.sub(r"\d[\d.e+-]*", "#", told[1])
-            self.first.setdefault(alike, told)
+        for warning in warned:
+            alike = warning[0], re.sub(r"\d[\d.e+-]*", "#", warning[1])
+            self.first.setdefault(alike, warning)
             self.counts[alike] += 1
 
     def warn(self) -> None:
@@ -521,10 +523,10 @@ class CodeOf(pickle.Pickler):
         """Collect the code of a function or class, and pickle it as usual."""
         if isinstance(value, type | FunctionType):
             for code in value.__mro__ if isinstance(value, type) else [value]:
-                found: tuple[str, ...] | None = find_version(code)
-                if found is None:
-                    found = code.__qualname__, read_source(code), describe_code(code)
-                self._found.add(found)
+                version: tuple[str, ...] | None = find_version(code)
+                if version is None:
+                    version = code.__qualname__, read_source(code), describe_code(code)
+                self._found.add(version)
         return NotImplemented
 
 

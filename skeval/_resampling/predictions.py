@@ -109,21 +109,26 @@ class Predictions:
     @cached_property
     def probabilities(self) -> np.ndarray | None:
         """Probabilities of the classes, shape (n_answers, n_classes); None where there are none."""
-        found, classes = self.response, self.target.classes
-        if found is None or classes is None or found.ndim != 2 or found.shape[1] != len(classes):
+        response, classes = self.response, self.target.classes
+        if (
+            response is None
+            or classes is None
+            or response.ndim != 2
+            or response.shape[1] != len(classes)
+        ):
             return None
-        in_range = np.all((found >= 0) & (found <= 1))
-        return found if in_range and np.allclose(found.sum(axis=1), 1, atol=1e-6) else None
+        in_range = np.all((response >= 0) & (response <= 1))
+        return response if in_range and np.allclose(response.sum(axis=1), 1, atol=1e-6) else None
 
     @cached_property
     def class_scores(self) -> np.ndarray | None:
         """A score for each class, shape (n_answers, n_classes), larger where it is more likely."""
-        found, classes = self.response, self.target.classes
-        if found is None or classes is None or not np.all(np.isfinite(found)):
+        response, classes = self.response, self.target.classes
+        if response is None or classes is None or not np.all(np.isfinite(response)):
             return None
-        if found.ndim == 1:
-            return np.column_stack([-found, found]) if len(classes) == 2 else None
-        return found if found.shape[1] == len(classes) else None
+        if response.ndim == 1:
+            return np.column_stack([-response, response]) if len(classes) == 2 else None
+        return response if response.shape[1] == len(classes) else None
 
     @cached_property
     def ranks_nothing(self) -> np.ndarray:

@@ -93,8 +93,8 @@ class Progress:
     def _is_long(self, now: float) -> bool:
         """Whether it has just become known that this run takes longer than lines are apart."""
         passed = now - self.begun
-        known = passed >= SECONDS_TO_KNOW and self.n_done >= FITS_TO_KNOW
-        if self._is_forecast or self.redraws or not (known or passed >= self.every):
+        is_known = passed >= SECONDS_TO_KNOW and self.n_done >= FITS_TO_KNOW
+        if self._is_forecast or self.redraws or not (is_known or passed >= self.every):
             return False
         self._is_forecast = True
         return passed + self._seconds_left(now) > min(self.every, self.limit)
@@ -195,13 +195,13 @@ def show_estimate(write: Callable[[], str]) -> None:
     if shown is None:
         return
     try:
-        known = write()
+        estimate = write()
     except Exception:  # the fits are worth more than what is said of them meanwhile
         return
     if isinstance(shown, Progress):
-        shown.known = known
+        shown.known = estimate
     else:
-        shown.show(known)
+        shown.show(estimate)
 
 
 @contextmanager

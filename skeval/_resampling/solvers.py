@@ -99,8 +99,8 @@ def adapter_for(
 
 def adapter_of_steps(estimator: Any, X: Any, target: Target) -> Adapter | None:
     """Return the adapter of a bare estimator or of a pipeline that ends in one."""
-    found = ask_steps(estimator, X, target)
-    return None if isinstance(found, NoSolver) else found
+    adapter = ask_steps(estimator, X, target)
+    return None if isinstance(adapter, NoSolver) else adapter
 
 
 @cache

@@ -84,13 +84,13 @@ def validate_data(estimator: Any, X: Any, y: Any, groups: Any = None) -> tuple[A
         (X,) = indexable(X)
     if get_tags(estimator).input_tags.pairwise:
         X = _checks.check_square(X)
-    y, given = _checks.check_y("y", y), y
-    given = read_series(given, y)
+    y, passed = _checks.check_y("y", y), y
+    passed = read_series(passed, y)
     if not is_classifier(estimator):
-        return X, Target(y, None, y, given, groups), groups
+        return X, Target(y, None, y, passed, groups), groups
     _checks.check_classes("y", y)
     classes, codes = np.unique(y, return_inverse=True)
-    return X, Target(y, classes, codes, given, groups), groups
+    return X, Target(y, classes, codes, passed, groups), groups
 
 
 class TooFewMembersError(ValueError):

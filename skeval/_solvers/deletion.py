@@ -155,11 +155,11 @@ class PenalisedSquares:
         """Return the solutions of stacks that stay in the cache as one."""
         step = max(1, _STACK // (size * max(size, parts.tested.shape[1])))
         slices = [slice(start, start + step) for start in range(0, len(parts), step)]
-        found = [
+        blocks = [
             solve(targets, of_fit[part], Parts(parts.weights[part], parts.tested[part]))
             for part in slices
         ]
-        return PartSolutions._make(map(np.concatenate, zip(*found, strict=True)))
+        return PartSolutions._make(map(np.concatenate, zip(*blocks, strict=True)))
 
     def _delete(self, targets: np.ndarray, of_fit: np.ndarray, parts: Parts) -> PartSolutions:
         """Solve for the samples that are left out, who are those that are tested."""
@@ -183,9 +183,9 @@ class PenalisedSquares:
         adds = 2 * int(plain[0].sum()) < plain.shape[1]
         rows = np.nonzero(plain if adds else ~plain)[1].reshape(len(parts), -1)  # (F, d)
         some = self.basis[rows]  # (F, d, q)
-        given = take_samples(targets, of_fit, rows)  # (F, c, d)
-        grams, rights = some.swapaxes(1, 2) @ some, given @ some
-        squares = np.sum(given**2, axis=-1)
+        deleted_targets = take_samples(targets, of_fit, rows)  # (F, c, d)
+        grams, rights = some.swapaxes(1, 2) @ some, deleted_targets @ some
+        squares = np.sum(deleted_targets**2, axis=-1)
         counts, moments = float(rows.shape[1]), None
         if self.relative is not None:
             moments = some.sum(axis=1), np.einsum("fdq,fdq->fq", some, some)
@@ -246,15 +246,15 @@ class PenalisedSquares:
         columns[..., :n_targets] = rights.swapaxes(1, 2)
         columns[..., n_targets:] = self._probes[:size]
         try:
-            found = np.linalg.solve(matrices, columns)
+            solutions = np.linalg.solve(matrices, columns)
         except np.linalg.LinAlgError:  # some matrix is singular in every bit
-            found = np.full_like(columns, np.nan)
+            solutions = np.full_like(columns, np.nan)
             for each, matrix in enumerate(matrices):
                 try:
-                    found[each] = np.linalg.solve(matrix, columns[each])
+                    solutions[each] = np.linalg.solve(matrix, columns[each])
                 except np.linalg.LinAlgError:
                     continue
-        return found[..., :n_targets].swapaxes(1, 2), found[..., n_targets:]
+        return solutions[..., :n_targets].swapaxes(1, 2), solutions[..., n_targets:]
 
 
 class SearchedSquares:
@@ -284,7 +284,7 @@ class SearchedSquares:
     def solve(self, targets: np.ndarray, of_fit: np.ndarray, parts: Parts) -> PartSolutions:
         """Return the predictions of fits; fit `f` has the targets (n_targets, n) `of_fit[f]`."""
         step = max(1, _STACK // self.basis.size)
-        found = [
+        parts_solved = [
             self._search(
                 targets[of_fit[start : start + step]],
                 parts.weights[start : start + step].astype(float),
@@ -292,7 +292,7 @@ class SearchedSquares:
             )
             for start in range(0, len(parts), step)
         ]
-        return PartSolutions._make(map(np.concatenate, zip(*found, strict=True)))
+        return PartSolutions._make(map(np.concatenate, zip(*parts_solved, strict=True)))
 
     def _search(
         self, targets: np.ndarray, weights: np.ndarray, tested: np.ndarray
@@ -463,14 +463,14 @@ class SortedNeighbours:
         left = np.flatnonzero(usable[fit])
         while left.size:
             size = min(size, self.n_samples)
-            known = np.zeros(left.size, dtype=bool)
+            is_certain = np.zeros(left.size, dtype=bool)
             step = max(1, _STACK // size)
             for start in range(0, left.size, step):
                 at = left[start : start + step]
                 lists = self._measure(scales, fit[at], tested[at], size)
-                found = self._count(lists, labels, parts.weights, fit[at], n_classes)
-                shares[at], certain[at], known[start : start + step] = found
-            left, size = left[~known], 4 * size
+                votes = self._count(lists, labels, parts.weights, fit[at], n_classes)
+                shares[at], certain[at], is_certain[start : start + step] = votes
+            left, size = left[~is_certain], 4 * size
         sure = np.asarray(certain.reshape(shape).all(axis=1))
         return Votes(shares.reshape(*shape, -1), sure)
 
@@ -509,9 +509,9 @@ class SortedNeighbours:
         # A sample of whose copies some are neighbours only is behind them, too.
         after = np.min(np.where(used < weight, near, np.inf), axis=1)
         full, noise = used.sum(axis=1) == k, lists.noise + 1e-10 * np.abs(last)
-        known = (full & (last + 3 * noise < lists.reach)) | np.isinf(lists.reach)
+        is_certain = (full & (last + 3 * noise < lists.reach)) | np.isinf(lists.reach)
         sure = full & (after - last > noise)
-        tied = np.flatnonzero(known & ~sure & full)
+        tied = np.flatnonzero(is_certain & ~sure & full)
         if tied.size:  # all samples at the distance of the last neighbour may have one label
             at_last = np.abs(distances[tied] - last[tied, None]) <= 2 * noise[tied, None]
             label = labels.ravel().take(start[tied] + lists.indices[tied])
@@ -533,7 +533,7 @@ class SortedNeighbours:
         if self.by_distance and n_classes:
             best = np.partition(shares, -2, axis=1)
             sure &= best[:, -1] - best[:, -2] > _RELATIVE
-        return shares, sure, known
+        return shares, sure, is_certain
 
 
 def nearest(distances: np.ndarray, size: int) -> np.ndarray:
@@ -601,8 +601,8 @@ class ScaledNeighbours(SortedNeighbours):
         counts = np.bincount(tested, minlength=n)
         order, place = np.argsort(tested, kind="stable"), np.empty_like(tested)
         place[order] = np.arange(len(tested)) - np.repeat(np.cumsum(counts) - counts, counts)
-        given = np.zeros((n, counts.max(), columns.shape[1]))
-        given[tested, place] = scales[fit]
-        distances = (given @ self._differences[:, :size].swapaxes(1, 2))[tested, place]
+        kept_columns = np.zeros((n, counts.max(), columns.shape[1]))
+        kept_columns[tested, place] = scales[fit]
+        distances = (kept_columns @ self._differences[:, :size].swapaxes(1, 2))[tested, place]
         reach = global_distances[tested, -1] * scales.min(axis=1)[fit]
         return Lists(distances, indices[tested], (1 - 1e-9) * reach, noise)

@@ -144,10 +144,10 @@ def weigh_votes(
         votes = np.empty((n_classes, *voted.shape[:2]))
         share = np.zeros((*voted.shape[:2], n_classes))
         for code in range(n_classes):
-            given = np.where(voted == code, weights, 0.0)
-            votes[code] = given.sum(axis=-1)  # (6), as predict sums
-            for rank in range(given.shape[-1]):
-                share[..., code] += given[..., rank]  # (6), as predict_proba sums
+            class_weights = np.where(voted == code, weights, 0.0)
+            votes[code] = class_weights.sum(axis=-1)  # (6), as predict sums
+            for rank in range(class_weights.shape[-1]):
+                share[..., code] += class_weights[..., rank]  # (6), as predict_proba sums
         predicted[part] = votes.argmax(axis=0)  # (7)
         shares[part] = share / share.sum(axis=-1)[..., None]
     return predicted, shares
@@ -160,11 +160,11 @@ def average(numbers: np.ndarray, neighbours: Neighbours) -> np.ndarray:
     step = max(1, _BLOCK // indices.size)
     for start in range(0, len(numbers), step):
         part = slice(start, start + step)
-        given = numbers[part][:, indices]  # (fits, n_tested, k)
+        neighbor_values = numbers[part][:, indices]  # (fits, n_tested, k)
         if weights is None:
-            means[part] = given.mean(axis=-1)  # (8)
+            means[part] = neighbor_values.mean(axis=-1)  # (8)
         else:
-            means[part] = (given * weights).sum(axis=-1) / weights.sum(axis=-1)  # (8)
+            means[part] = (neighbor_values * weights).sum(axis=-1) / weights.sum(axis=-1)  # (8)
     return means
 
 

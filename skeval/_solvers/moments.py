@@ -238,13 +238,13 @@ def square_distances(tested: np.ndarray, means: np.ndarray, inverse: np.ndarray)
 
     Squares of differences are multiplied by `inverse`, shape (F, K, p) or (F, 1, p).
     """
-    found = np.empty((*tested.shape[:2], means.shape[1]))
+    distances = np.empty((*tested.shape[:2], means.shape[1]))
     for code in range(means.shape[1]):
         apart = tested - means[:, code, None]
         apart *= apart
         weights = inverse[:, min(code, inverse.shape[1] - 1), :, None]
-        found[..., code] = (apart @ weights)[..., 0]
-    return found
+        distances[..., code] = (apart @ weights)[..., 0]
+    return distances
 
 
 def settle(values: np.ndarray, error: np.ndarray) -> np.ndarray:
@@ -282,8 +282,10 @@ class NaiveGaussians:
         constants = priors - 0.5 * np.log(variances).sum(axis=2)
         values = constants[:, None] - 0.5 * apart
         off = moments.rounding / variances + moments.mean_rounding / np.sqrt(variances)
-        known = (off.max(axis=2) + _ROUNDING * EPSILON)[:, None]  # (F, 1, K), (4)
-        error = known * (tested.shape[2] + apart + np.abs(np.maximum(constants, -1e300))[:, None])
+        error_bound = (off.max(axis=2) + _ROUNDING * EPSILON)[:, None]  # (F, 1, K), (4)
+        error = error_bound * (
+            tested.shape[2] + apart + np.abs(np.maximum(constants, -1e300))[:, None]
+        )
         solved = positive & moments.varies & settle(values, error)
         return ClassScores(values, error, values, solved)
 
@@ -417,15 +419,15 @@ class QuadraticGaussians:
         rounding = moments.rounding.max(axis=2) + EPSILON * _ROUNDING
         far = (moments.mean_rounding / inverse.unit).max(axis=2)
         norm = np.where(np.isfinite(inverse.norm), inverse.norm, 0.0)
-        known = p * norm * rounding + np.sqrt(norm) * far
-        error = known[:, None] * (p + apart)
+        error_bound = p * norm * rounding + np.sqrt(norm) * far
+        error = error_bound[:, None] * (p + apart)
         # (9): the smallest variance of any direction, in the units that the estimator sees
         seen = inverse.unit * np.sqrt(moments.factor)[:, None]
         raw = np.linalg.norm(
             inverse.matrices / (seen[..., :, None] * seen[..., None, :]), axis=(2, 3)
         )
         solved = (raw * _ROOM * self.tolerance < 1) & np.isfinite(inverse.norm) & (counts > p)
-        solved &= known < _LARGEST_NOISE
+        solved &= error_bound < _LARGEST_NOISE
         certain = solved.all(axis=1) & moments.varies & settle(values, error)
         return ClassScores(values, error, values, certain)
 
@@ -475,9 +477,9 @@ class LinearGaussians:
         norm = np.where(np.isfinite(inverse.norm), inverse.norm, 0.0)
         rounding = _ROUNDING * EPSILON * len(moments.columns.values) / m
         far = (moments.mean_rounding / inverse.unit).max(axis=1)
-        known = p * norm * rounding + np.sqrt(norm) * far
-        error = np.broadcast_to((known * (1 + largest))[:, None, None], values.shape)
-        solved = np.isfinite(inverse.norm) & moments.varies & (known < _LARGEST_NOISE)
+        error_bound = p * norm * rounding + np.sqrt(norm) * far
+        error = np.broadcast_to((error_bound * (1 + largest))[:, None, None], values.shape)
+        solved = np.isfinite(inverse.norm) & moments.varies & (error_bound < _LARGEST_NOISE)
         solved &= settle(values, error)
         if self.tolerance:
             solved &= norm * (_ROOM * self.tolerance) ** 2 < 1

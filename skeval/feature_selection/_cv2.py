@@ -297,7 +297,7 @@ class CV2FeatureSelectionPipeline(
     ) -> list[tuple[np.ndarray, Round]]:
         """Fit the pipeline without inner rounds on the training part of each fold."""
         _checks.check_jobs(self.n_jobs, self.verbose)
-        given = {"sample_weight": weights, "groups": groups}
+        arguments = {"sample_weight": weights, "groups": groups}
         cv = limit_inner_folds(self.cv, target)
         folds = list(resolve_folds(cv, X, target, groups, self.random_state))
         plan = fold_plan(len(target), folds)
@@ -305,13 +305,13 @@ class CV2FeatureSelectionPipeline(
             CV2FeatureSelectionPipeline(self.selector, self.classifier, cv=None),
             X,
             target,
-            params={name: value for name, value in given.items() if value is not None},
+            params={name: value for name, value in arguments.items() if value is not None},
             n_jobs=self.n_jobs,
             verbose=self.verbose,
             memory=self.memory,
         )
         fits = run_plan(inputs, plan, FitRequest((), note=read_round))
-        rounds = [found for _, output in fits for found in output.notes or ()]
+        rounds = [note for _, output in fits for note in output.notes or ()]
         return [(np.sort(test), result) for (_, test), result in zip(folds, rounds, strict=True)]
 
     def _store_rounds(
@@ -319,8 +319,8 @@ class CV2FeatureSelectionPipeline(
     ) -> None:
         tested = np.concatenate([test for test, _ in rounds])
         wrong = np.concatenate([done.predicted for _, done in rounds]) != target.y[tested]
-        given = None if weights is None else weights[tested]
-        self.cv2_error_ = mean_of_tested(wrong, given)
+        tested_weights = None if weights is None else weights[tested]
+        self.cv2_error_ = mean_of_tested(wrong, tested_weights)
         selections = [done.selection for _, done in rounds if done.selection is not None]
         if len(selections) == len(rounds):
             self.fold_supports_ = np.array([selection.support for selection in selections])
@@ -550,8 +550,8 @@ def fit_part(
     part: Any, X: Any, y: np.ndarray, weights: np.ndarray | None, groups: np.ndarray | None
 ) -> Any:
     """Fit a clone of the selector or classifier, with weights and groups where it takes them."""
-    given = {**weight_parameters(part, weights), **group_parameters(part, groups)}
-    return clone(part).fit(X, y, **given)
+    arguments = {**weight_parameters(part, weights), **group_parameters(part, groups)}
+    return clone(part).fit(X, y, **arguments)
 
 
 def limit_inner_folds(cv: Any, target: Target) -> Any:
@@ -849,11 +849,11 @@ def compute_bias(
     cv1: FoldErrors, cv2: FoldErrors, repeat_of: np.ndarray, confidence_level: float
 ) -> SelectionBias:
     """Return the two errors, their difference and its interval."""
-    known = np.isfinite(cv1.errors) & np.isfinite(cv2.errors)
-    if not known.any():
+    is_finite = np.isfinite(cv1.errors) & np.isfinite(cv2.errors)
+    if not is_finite.any():
         raise ValueError("selector and classifier must be fitted in a fold at least, got none.")
-    cv1, cv2 = cv1.take(known), cv2.take(known)
-    repeat_of = np.unique(repeat_of[known], return_inverse=True)[1]
+    cv1, cv2 = cv1.take(is_finite), cv2.take(is_finite)
+    repeat_of = np.unique(repeat_of[is_finite], return_inverse=True)[1]
     cv1_errors, cv2_errors = cv1.of_repeats(repeat_of), cv2.of_repeats(repeat_of)
     bias = float(np.mean(cv2_errors - cv1_errors))
     ratio = float(np.mean(cv1.n_test / cv1.n_train))
@@ -866,7 +866,7 @@ def compute_bias(
         standard_error=error,
         method="cross_validation",
         limits={"corrected_t": limits},
-        n_failed=int(np.sum(~known)),
+        n_failed=int(np.sum(~is_finite)),
         replicates=cv2_errors - cv1_errors,
         cv1_error=float(cv1_errors.mean()),
         cv2_error=float(cv2_errors.mean()),

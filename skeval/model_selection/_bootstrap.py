@@ -224,8 +224,8 @@ def bootstrap_error(
     _checks.check_option("method", method, METHODS)
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     run |= {"confidence_level": confidence_level}
-    given = {"groups": groups, "sample_weight": sample_weight, "params": params}
-    inputs = validate_inputs(estimator, X, y, loss=loss, method=method, **given, **run)
+    per_sample = {"groups": groups, "sample_weight": sample_weight, "params": params}
+    inputs = validate_inputs(estimator, X, y, loss=loss, method=method, **per_sample, **run)
     _checks.check_option("average", average, ("samples", "bootstraps"))
     _checks.check_flag("stratify", stratify)
     if stratify and inputs.target.classes is None:

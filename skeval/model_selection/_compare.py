@@ -286,8 +286,8 @@ def compare_classifiers(
     _comparison_methods.check_method(method, alternative, len(named))
     _comparison_methods.check_estimators("estimators", named, method, groups)
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
-    given = {"groups": groups, "sample_weight": sample_weight, "params": params}
-    inputs = validate_inputs(next(iter(named.values())), X, y, with_loss=False, **given, **run)
+    per_sample = {"groups": groups, "sample_weight": sample_weight, "params": params}
+    inputs = validate_inputs(next(iter(named.values())), X, y, with_loss=False, **per_sample, **run)
     check_shared(named, inputs, method)
     score = _comparison_methods.choose_scoring(method, scoring, inputs.estimator)
     folds = choose_splits(cv, method, inputs.X, inputs.target, inputs.groups, random_state)
@@ -386,9 +386,9 @@ class Fits:
         """Score all on every split; one on which a fit failed is left out."""
         if len(self.folds) < 2:
             raise ValueError(f"cv must make at least two splits, got {len(self.folds)}.")
-        asked = fold_plan(self.n_samples, self.folds), self.scorer
+        key = fold_plan(self.n_samples, self.folds), self.scorer
         scores = np.column_stack(
-            [np.concatenate(list(score_plan(inputs, *asked))) for inputs in self.tasks]
+            [np.concatenate(list(score_plan(inputs, *key))) for inputs in self.tasks]
         )
         if self.tasks[0].error_score != "raise":
             scores = scores[np.isfinite(scores).all(axis=1)]
@@ -426,8 +426,8 @@ class Fits:
         """Return what the samples that are tested score, on average over their tests, in order."""
         mean = find_mean_loss(self.scoring)
         if mean is None:
-            known = "a mean over samples in time, as 'accuracy' is"
-            raise ValueError(f"scoring must be {known}, got {self.scoring!r}.")
+            required = "a mean over samples in time, as 'accuracy' is"
+            raise ValueError(f"scoring must be {required}, got {self.scoring!r}.")
         plan, scores = fold_plan(self.n_samples, self.folds), []
         for inputs in self.tasks:
             loss = resolve_loss(
@@ -466,8 +466,8 @@ def replay_out_of_fold(
             "cv must test every sample exactly once where out-of-fold predictions are pooled; "
             "method='corrected_t' takes any splits."
         )
-    asked = FitRequest(methods, note=read_classes)
-    fits = run_plan(inputs, fold_plan(len(target), folds), asked)
+    request = FitRequest(methods, note=read_classes)
+    fits = run_plan(inputs, fold_plan(len(target), folds), request)
     output = join_outputs([output for _, output in fits])
     classes = output.notes or [None]
     if any(not np.array_equal(seen, classes[0]) for seen in classes):
@@ -716,8 +716,8 @@ def compare_predictions(
     if METHODS[method].needs != "joint" and (seeds is not None or y_true is None):
         what = "y_true must not be None" if seeds is None else "seeds must be None"
         raise ValueError(f"{what} for method={method!r}; 'max_t' takes it.")
-    given = {"metric": metric, "y_true_b": y_true_b, "max_fpr": max_fpr}
-    _refuse_unused(method, **given, groups=groups, horizon=horizon, sample_weight=sample_weight)
+    options = {"metric": metric, "y_true_b": y_true_b, "max_fpr": max_fpr}
+    _refuse_unused(method, **options, groups=groups, horizon=horizon, sample_weight=sample_weight)
     if horizon is not None:
         _checks.check_count("horizon", horizon)
     places = named if isinstance(columns, Mapping) else range(len(named))
@@ -823,7 +823,7 @@ class ComparedPredictions:
 
     def areas(self) -> Areas:
         """Return areas under ROC curves and their covariance."""
-        vectors = [as_scores(*given) for given in zip(self.words, self.vectors, strict=True)]
+        vectors = [as_scores(*pair) for pair in zip(self.words, self.vectors, strict=True)]
         if self._paired:
             positive = find_positive("y_true", self.truths[0])
             return find_areas(positive, np.array(vectors), self.max_fpr, self.group)
@@ -878,9 +878,9 @@ class ComparedPredictions:
             raise ValueError(f"horizon must be below half of the samples, {n}, got {self.horizon}.")
         scores = self._score_samples()
         if scores is None:
-            known = ", ".join(each.function.__name__ for each in METRICS if _is_mean(each))
+            means = ", ".join(each.function.__name__ for each in METRICS if _is_mean(each))
             raise ValueError(
-                f"metric must be None or a mean of losses of samples, in time, that is {known}; "
+                f"metric must be None or a mean of losses of samples, in time, that is {means}; "
                 f"got {self.scoring}."
             )
         return InTime(scores, self.horizon)
@@ -953,11 +953,11 @@ class ComparedPredictions:
         function, arguments = unwrap(self.metric)
         row = find_row(function)
         if row is not None and row.response == "predict_proba":
-            found = [
+            scores = [
                 find_sample_values(self.metric, self.truths[0], each, self.weight)
                 for each in self.vectors
             ]
-            return None if any(each is None for each in found) else np.array(found)
+            return None if any(each is None for each in scores) else np.array(scores)
         if row is None or row.per_sample is None or not _is_mean(row):
             return None
         losses = [row.per_sample(self.truths[0], each, **arguments) for each in self.vectors]

@@ -134,11 +134,11 @@ class Difference(Estimate):
             )
         if shown:
             which = "" if self.greater_is_better else ", and less is better"
-            said = self._say(self.claim.shown, direction=self._direction, which=which)
+            sentence = self._say(self.claim.shown, direction=self._direction, which=which)
         else:
-            said = f"{self._deny()} {self._describe_interval()}"
+            sentence = f"{self._deny()} {self._describe_interval()}"
         equal = self._explain_equal_scores() if shown and self._reaches_zero else ""
-        return " ".join(filter(None, [said, equal, self.scope, self._tell_equivalence()]))
+        return " ".join(filter(None, [sentence, equal, self.scope, self._tell_equivalence()]))
 
     @property
     def _direction(self) -> str:
@@ -161,13 +161,13 @@ class Difference(Estimate):
         """Say what the test has not shown."""
         if self.alternative == "two-sided":
             return self._say(self.claim.denied)
-        told = "No evidence at {at} that {a} scores {direction} than {b}."
-        said = self._say(told, direction=self._direction)
+        template = "No evidence at {at} that {a} scores {direction} than {b}."
+        sentence = self._say(template, direction=self._direction)
         reverse = self.interval.high < 0 if self._greater else self.interval.low > 0
         if not reverse:
-            return said
+            return sentence
         other = "lower" if self._greater else "higher"
-        return f"{said} It scores {other}, which a one-sided test does not test."
+        return f"{sentence} It scores {other}, which a one-sided test does not test."
 
     @property
     def _reaches_zero(self) -> bool:
@@ -191,10 +191,10 @@ class Difference(Estimate):
             return "No finite interval for the difference."
         spread = (high - low) / 4
         ends = f"{_text.write_estimate(low, spread)} to {_text.write_estimate(high, spread)}"
-        said = f"The difference may be anywhere from {ends} "
-        said += f"({100 * self.confidence_level:g} % CI"
+        sentence = f"The difference may be anywhere from {ends} "
+        sentence += f"({100 * self.confidence_level:g} % CI"
         beyond = "" if low <= 0 <= high or self.alternative != "two-sided" else ", without 0"
-        return f"{said}{beyond})."
+        return f"{sentence}{beyond})."
 
     def _tell_equivalence(self) -> str:
         probability = np.nan if self.equivalent is None else self.equivalent
@@ -370,8 +370,8 @@ class Comparison(Result):
     def tied(self) -> list[tuple[str, ...]]:
         """Longest runs of neighbours in `order` without a significant difference."""
         pvalues = np.nan_to_num(self.to_matrix("pvalue"), nan=1.0)
-        found = find_groups(self.order, pvalues, self.level)
-        return [tuple(self.names[place] for place in group) for group in found]
+        groups = find_groups(self.order, pvalues, self.level)
+        return [tuple(self.names[place] for place in group) for group in groups]
 
     @property
     def ranks(self) -> dict[str, Estimate]:
@@ -380,7 +380,7 @@ class Comparison(Result):
         One is surely better than another where the interval of their difference says so: as many
         ranks are taken before it, or after it.
         """
-        found, sides = rank_rows(self.worth[None])[0].tolist(), self._list_sides()
+        ranks, sides = rank_rows(self.worth[None])[0].tolist(), self._list_sides()
         return {
             name: Estimate(
                 name=f"rank of {name}",
@@ -391,7 +391,7 @@ class Comparison(Result):
                 confidence_level=self.confidence_level,
                 allow_point=True,
             )
-            for name, value in zip(self.names, found, strict=True)
+            for name, value in zip(self.names, ranks, strict=True)
         }
 
     def _list_sides(self) -> dict[str, list[tuple[Difference, int]]]:
@@ -416,20 +416,26 @@ class Comparison(Result):
         each = "the difference was" if n_names == 2 else f"all {len(self.differences)} pairs were"
         work = WORKS.get(self.method)
         *names, last = self.names
-        told = [f"{', '.join(names)} and {last} were compared by {self.scoring}: {each} tested by"]
-        told[0] += f" {self.title}{' [1]' if work else ''}."
+        sentences = [
+            f"{', '.join(names)} and {last} were compared by {self.scoring}: {each} tested by"
+        ]
+        sentences[0] += f" {self.title}{' [1]' if work else ''}."
         if n_names > 2:
-            told.append(f"The {level} intervals of all differences and ranks are simultaneous.")
+            sentences.append(
+                f"The {level} intervals of all differences and ranks are simultaneous."
+            )
         else:
-            told.append(f"The interval of the difference is a {level} confidence interval.")
+            sentences.append(f"The interval of the difference is a {level} confidence interval.")
         if n_names > 2 and self.correction != "none":
-            told.append(f"P-values are corrected for multiple comparisons ({self.correction}).")
+            sentences.append(
+                f"P-values are corrected for multiple comparisons ({self.correction})."
+            )
         elif n_names > 2 and not self.familywise:
-            told.append("P-values are not corrected for the number of pairs.")
+            sentences.append("P-values are not corrected for the number of pairs.")
         if self.scope:
-            told.append(self.scope)
-        told.append(f"Computed with skeval {__version__}.")
-        return " ".join(told) + (f"\n\n[1] {work}" if work else "")
+            sentences.append(self.scope)
+        sentences.append(f"Computed with skeval {__version__}.")
+        return " ".join(sentences) + (f"\n\n[1] {work}" if work else "")
 
     def to_matrix(self, what: str = "value") -> np.ndarray:
         """Return a number of all pairs as a table, the row before the column.
@@ -496,45 +502,45 @@ class Comparison(Result):
         if len(self.names) == 2 and not self.datasets:
             return self.difference.conclusion
         best, pvalues = self._find_best(), self.to_matrix("pvalue")
-        found = (pvalues[best] <= self.level).all(axis=0)
+        is_significant = (pvalues[best] <= self.level).all(axis=0)
         unknown = np.isnan(pvalues[best]).any(axis=0)
         beaten, untold, left = (
             ", ".join(self.names[j] for j in self.order if each[j] and j not in best)
-            for each in (found, unknown, ~found & ~unknown)
+            for each in (is_significant, unknown, ~is_significant & ~unknown)
         )
         alone = len(best) == 1
         worth = "highest score" if self.greater_is_better else "lowest score"
         worth = "best mean rank" if self.mean_ranks is not None else worth
-        said = f"{' and '.join(self.best)} {'has' if alone else 'share'} the {worth}"
+        text = f"{' and '.join(self.best)} {'has' if alone else 'share'} the {worth}"
         if beaten:
-            said += f"; {'it differs' if alone else 'they differ'} significantly from {beaten}"
-        said += f" ({self.title}, {self._describe_level()})."
-        reversed_names = ", ".join(self._list_reversed(best, found))
+            text += f"; {'it differs' if alone else 'they differ'} significantly from {beaten}"
+        text += f" ({self.title}, {self._describe_level()})."
+        reversed_names = ", ".join(self._list_reversed(best, is_significant))
         if reversed_names:
-            said += f" The test contradicts this order: {reversed_names} scores higher than"
-            said += f" {' and '.join(self.best)} by the size of the differences, which mean ranks"
-            said += " ignore. Do not call either the better one."
+            text += f" The test contradicts this order: {reversed_names} scores higher than"
+            text += f" {' and '.join(self.best)} by the size of the differences, which mean ranks"
+            text += " ignore. Do not call either the better one."
         n_found = sum(each.pvalue <= self.level for each in self.differences.values())
-        if n_found > int(found.sum()) * len(best):
-            said += f" {n_found} of {len(self.differences)} pairs differ significantly."
+        if n_found > int(is_significant.sum()) * len(best):
+            text += f" {n_found} of {len(self.differences)} pairs differ significantly."
         shown = [one for one in self.differences.values() if one.pvalue <= self.level]
         n_reaching = sum(one._reaches_zero for one in shown)
         if n_reaching and len(self.names) == 2:
-            said += f" {self.difference._explain_equal_scores()}"
+            text += f" {self.difference._explain_equal_scores()}"
         elif n_reaching:
-            said += f" For {_text.count(n_reaching, 'pair')} of these the interval reaches 0: it"
-            said += " keeps the data sets with equal scores, which the test leaves out."
+            text += f" For {_text.count(n_reaching, 'pair')} of these the interval reaches 0: it"
+            text += " keeps the data sets with equal scores, which the test leaves out."
         if left:
-            said += f" No significant difference{' for all of them' * (not alone)} from {left};"
-            said += " this is not evidence of equality, see the intervals."
+            text += f" No significant difference{' for all of them' * (not alone)} from {left};"
+            text += " this is not evidence of equality, see the intervals."
         if untold:
-            said += f" The difference from {untold} was not tested, because it does not vary."
+            text += f" The difference from {untold} was not tested, because it does not vary."
         if not alone:
-            said += " Equal scores are not evidence of equality, see the intervals."
+            text += " Equal scores are not evidence of equality, see the intervals."
         if self.lows is not None:
-            said += " The best system was chosen after looking at the scores; the intervals of the"
-            said += " scores are simultaneous, which accounts for this."
-        return f"{said} {self.scope}".rstrip()
+            text += " The best system was chosen after looking at the scores; the intervals of the"
+            text += " scores are simultaneous, which accounts for this."
+        return f"{text} {self.scope}".rstrip()
 
     def _describe_level(self) -> str:
         """Return the level of the tests, and whether it holds for all pairs together."""
@@ -631,8 +637,8 @@ class Comparison(Result):
 def _write_pair(difference: Difference) -> tuple[str, str]:
     """Return what two are called, and their difference, interval and P-value."""
     ends = _text.write_ends(difference.interval.low, difference.interval.high)
-    said = f"{_text.write_number(difference.value):>7} {ends}"
-    return f"{difference.a} - {difference.b}", f"{said}  {_text.say_pvalue(difference.pvalue, 3)}"
+    text = f"{_text.write_number(difference.value):>7} {ends}"
+    return f"{difference.a} - {difference.b}", f"{text}  {_text.say_pvalue(difference.pvalue, 3)}"
 
 
 def _bound_rank(sides: list[tuple[Difference, int]], confidence_level: float) -> Limits:

@@ -321,13 +321,13 @@ def resolve_scorer(scoring: Any) -> Any:
 def compare(source: Source, method: str, question: Question) -> Comparison:
     """Ask a test for all pairs of what a source has, and hold them together."""
     row, names = METHODS[method], source.names
-    found = row.judge(getattr(source, row.needs)(), question)
+    judgement = row.judge(getattr(source, row.needs)(), question)
     places = list(combinations(range(len(names)), 2))
-    pairs = [found.judge(*two) for two in places]
+    pairs = [judgement.judge(*two) for two in places]
     correction = "none" if row.simultaneous else question.correction
     familywise = row.simultaneous or question.correction != "none"
     bonferroni = partial(paired.simultaneous_level, n_intervals=len(pairs))
-    together = found.alone or (bonferroni if len(pairs) > 1 else keep_level)
+    together = judgement.alone or (bonferroni if len(pairs) > 1 else keep_level)
     alone = [pair.test.pvalue for pair in pairs]
     shared: dict[str, Any] = {
         "method": method,
@@ -359,14 +359,14 @@ def compare(source: Source, method: str, question: Question) -> Comparison:
         )
     return Comparison(
         names=names,
-        values=np.asarray(found.values, dtype=float),
+        values=np.asarray(judgement.values, dtype=float),
         differences=differences,
         scoring=source.scoring,
         title=row.title,
         correction=correction,
         familywise=familywise,
-        omnibus=found.omnibus,
-        **found.fields,
+        omnibus=judgement.omnibus,
+        **judgement.fields,
         **shared,
     )
 
@@ -398,8 +398,8 @@ def judge_splits(splits: Splits, question: Question, *, method: str = "corrected
         regions = paired.correlated_t_probabilities(value, error, len(scores), rope)
         return Pair(value, test, method, {"rope": rope, **regions._asdict()})
 
-    known = {"split_scores": scores, "test_train_ratio": ratio, "rope": rope}
-    return Findings(values, judge, known)
+    details = {"split_scores": scores, "test_train_ratio": ratio, "rope": rope}
+    return Findings(values, judge, details)
 
 
 def judge_halves(scores: np.ndarray, question: Question, *, method: str) -> Findings:
@@ -601,17 +601,17 @@ def judge_draws(draws: Draws, question: Question) -> Findings:
 
 def judge_exchanges(draws: Draws, question: Question) -> Findings:
     """The P-value of exchanges of two predictions, with the interval of the bootstrap."""
-    found, exchange = judge_draws(draws, question), draws.exchange
+    judgement, exchange = judge_draws(draws, question), draws.exchange
     if exchange is None:
         raise TypeError("a source of exchanges must have them.")
 
     def judge(a: int, b: int) -> Pair:
-        pair, replicates = found.judge(a, b), exchange(a, b)
+        pair, replicates = judgement.judge(a, b), exchange(a, b)
         pvalue = paired.exchange_pvalue(pair.value, replicates, question.alternative)
         test = pair.test._replace(statistic=pair.value, pvalue=pvalue)
         return pair._replace(test=test, replicates=replicates)
 
-    return found._replace(judge=judge)
+    return judgement._replace(judge=judge)
 
 
 def judge_in_time(
@@ -670,14 +670,19 @@ def judge_datasets(
         signed = signed_rank_test(differences)
         regions = largest_fractions(signed_rank_draws(differences, rope, weights))
         n_equal = {} if by_pair else {"n_equal": signed.n_equal}
-        said = {"effect_size": signed.effect_size, "rope": rope, **regions._asdict(), **n_equal}
+        pair_details = {
+            "effect_size": signed.effect_size,
+            "rope": rope,
+            **regions._asdict(),
+            **n_equal,
+        }
         pvalue, statistic = signed.pvalue, signed.effect_size
         if by_pair:
             pvalue, statistic = by_pair[a, b], float(mean_ranks[b] - mean_ranks[a])
         test = PairedTest(np.nan, statistic, pvalue, signed.limits)
-        return Pair(signed.estimate, test, "wilcoxon", said, allow_point=True)
+        return Pair(signed.estimate, test, "wilcoxon", pair_details, allow_point=True)
 
-    known = {
+    all_details = {
         "scores": scores,
         "mean_ranks": mean_ranks,
         "critical_difference": critical_difference(n, k, question.confidence_level),
@@ -685,26 +690,26 @@ def judge_datasets(
         "root": question.root,
     }
     omnibus = describe_friedman(ranks) if k > 2 else None
-    return Findings(scores.mean(axis=0), judge, table.fields | known, omnibus)
+    return Findings(scores.mean(axis=0), judge, table.fields | all_details, omnibus)
 
 
 def describe_friedman(ranks: np.ndarray) -> Test:
     """Return Friedman's test: exact for small tables, otherwise by the F of Iman and Davenport."""
-    found = friedman(ranks)
-    exact = not np.isnan(found.exact_pvalue)
+    test = friedman(ranks)
+    exact = not np.isnan(test.exact_pvalue)
     return Test(
         name="chi-squared" if exact else "F",
-        statistic=found.chi_squared if exact else found.f_statistic,
-        pvalue=found.exact_pvalue if exact else found.f_pvalue,
+        statistic=test.chi_squared if exact else test.f_statistic,
+        pvalue=test.exact_pvalue if exact else test.f_pvalue,
         method="Friedman, exact distribution" if exact else "Friedman, Iman-Davenport",
         details={
-            "f_statistic": found.f_statistic,
-            "f_pvalue": found.f_pvalue,
-            "chi_squared": found.chi_squared,
-            "chi_squared_pvalue": found.pvalue,
-            "chi_squared_without_ties": found.chi_squared_without_ties,
-            "f_without_ties": found.f_without_ties,
-            "kendall_w": found.kendall_w,
+            "f_statistic": test.f_statistic,
+            "f_pvalue": test.f_pvalue,
+            "chi_squared": test.chi_squared,
+            "chi_squared_pvalue": test.pvalue,
+            "chi_squared_without_ties": test.chi_squared_without_ties,
+            "f_without_ties": test.f_without_ties,
+            "kendall_w": test.kendall_w,
         },
     )
 

@@ -346,10 +346,12 @@ def take_parameters(method: str, **parameters: Any) -> dict[str, Any]:
     parameters = {name: value for name, value in parameters.items() if value is not None}
     for name, value in parameters.items():
         if name not in takes:
-            known = [known for known in takes if known not in ("inputs", "root", "measure")]
+            accepted = [
+                accepted for accepted in takes if accepted not in ("inputs", "root", "measure")
+            ]
             raise ValueError(
                 f"{name} is no parameter of method={method!r}, which takes "
-                f"{' and '.join(known) or 'no parameters'}; got {value!r}."
+                f"{' and '.join(accepted) or 'no parameters'}; got {value!r}."
             )
     return parameters
 
@@ -791,14 +793,14 @@ def losses_of(inputs: Inputs, labels: dict[str, str]) -> tuple[Loss, ...]:
     for label in labels.values():
         mean = find_mean_loss(label)
         if mean is None:
-            known = [name for name in get_scorer_names() if find_mean_loss(name) is not None]
+            means = [name for name in get_scorer_names() if find_mean_loss(name) is not None]
             raise ValueError(
-                f"scoring must be {', '.join(map(repr, known))} for method={inputs.method!r}, "
+                f"scoring must be {', '.join(map(repr, means))} for method={inputs.method!r}, "
                 f"which needs losses of single samples, got {label!r}; methods for any score are "
                 f"{', '.join(map(repr, FOR_ANY_SCORE))}."
             )
-        asked = f"scoring={label!r}"
-        losses.append(resolve_loss(mean.loss, inputs.target, inputs.estimator, asked))
+        argument = f"scoring={label!r}"
+        losses.append(resolve_loss(mean.loss, inputs.target, inputs.estimator, argument))
     return tuple(losses)
 
 

@@ -214,8 +214,10 @@ def resubstitution_error(
     0.0
     """
     run = {"memory": memory, "error_score": error_score, "confidence_level": confidence_level}
-    given = {"groups": groups, "sample_weight": sample_weight, "params": params}
-    inputs = validate_inputs(estimator, X, y, loss=loss, method="resubstitution", **given, **run)
+    per_sample = {"groups": groups, "sample_weight": sample_weight, "params": params}
+    inputs = validate_inputs(
+        estimator, X, y, loss=loss, method="resubstitution", **per_sample, **run
+    )
     return resubstitution(inputs)
 
 
@@ -370,8 +372,10 @@ def cross_val_error(
     """
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     run |= {"confidence_level": confidence_level}
-    given = {"groups": groups, "sample_weight": sample_weight, "params": params}
-    inputs = validate_inputs(estimator, X, y, loss=loss, method="cross_validation", **given, **run)
+    per_sample = {"groups": groups, "sample_weight": sample_weight, "params": params}
+    inputs = validate_inputs(
+        estimator, X, y, loss=loss, method="cross_validation", **per_sample, **run
+    )
     return cross_validation(inputs, _checks.root_seed(random_state), cv=cv)
 
 
@@ -649,12 +653,12 @@ def perturbation_interval(
     check_takes_weights(estimator)
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     run |= {"confidence_level": confidence_level}
-    given = {"groups": groups, "sample_weight": sample_weight, "params": params}
-    inputs = validate_inputs(estimator, X, y, loss=loss, method="perturbation", **given, **run)
+    per_sample = {"groups": groups, "sample_weight": sample_weight, "params": params}
+    inputs = validate_inputs(estimator, X, y, loss=loss, method="perturbation", **per_sample, **run)
     fold_root, draw_root = _checks.root_seed(random_state).spawn(2)
     forms = (*intervals.list_forms(inputs.loss.name), *DRAWN)
-    asked = f"interval of {inputs.loss.name!r} loss"
-    form = _checks.check_option(asked, forms[0] if interval is None else interval, forms)
+    title = f"interval of {inputs.loss.name!r} loss"
+    form = _checks.check_option(title, forms[0] if interval is None else interval, forms)
     rng = np.random.default_rng(fold_root)
     folds = resolve_folds(cv, inputs.X, inputs.target, inputs.groups, rng)
     return perturb_error(

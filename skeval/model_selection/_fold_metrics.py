@@ -195,10 +195,10 @@ def inflate(found: Predictions, variance: float, values: Iterable[float]) -> flo
 
     `values` are those of the metric in each repeat of the folds.
     """
-    known = np.array([value for value in values if np.isfinite(value)])
-    if len(known) < 2 or not variance > 0:
+    finite = np.array([value for value in values if np.isfinite(value)])
+    if len(finite) < 2 or not variance > 0:
         return found.inflation
-    return max(found.inflation, 1 + BETWEEN * float(np.var(known, ddof=1)) / variance)
+    return max(found.inflation, 1 + BETWEEN * float(np.var(finite, ddof=1)) / variance)
 
 
 def measure_loss(

@@ -331,16 +331,16 @@ def holdout_size(
     if priors is None:
         if errors.size != 1:
             raise ValueError(f"error must be one number when priors is None, got {error!r}.")
-        found = _size_random_sample(float(errors[0]), half_width, confidence_level, method)
-        return found if design is None else _size_groups(found, design)
+        size = _size_random_sample(float(errors[0]), half_width, confidence_level, method)
+        return size if design is None else _size_groups(size, design)
     prior = _checks.check_data("priors", priors, ensure_2d=False, dtype=np.float64)
     prior = check_priors(prior, np.arange(len(prior)))
     if errors.size not in (1, len(prior)):
         raise ValueError(f"error must hold {len(prior)} values, one a prior; got {errors.size}.")
     errors, z = np.broadcast_to(errors, prior.shape), normal_quantile(confidence_level)
     n, per_class, reached = _size_selective_sample(errors, half_width, z, prior, allocation)
-    found = HoldoutSize(n, per_class, reached, confidence_level, "normal")
-    return found if design is None else _size_groups(found, design)
+    size = HoldoutSize(n, per_class, reached, confidence_level, "normal")
+    return size if design is None else _size_groups(size, design)
 
 
 def _size_groups(independent: HoldoutSize, design: Design) -> HoldoutSize:

@@ -325,8 +325,8 @@ def metric_interval(
     if isinstance(metric, str) or callable(metric):
         return measure(metric)
     named = metric if isinstance(metric, Mapping) else {_name_metric(one): one for one in metric}
-    found = {name: measure(one) for name, one in named.items()}
-    return Results(found)
+    intervals_by_name = {name: measure(one) for name, one in named.items()}
+    return Results(intervals_by_name)
 
 
 class Settings(NamedTuple):
@@ -431,12 +431,12 @@ def _tell_groups(
         return fields
     differs = sample.y_true != sample.y_pred
     wrong = differs.reshape(len(differs), -1).mean(axis=1) if differs.ndim > 1 else 1.0 * differs
-    found = spread_of_mean(TestLosses(wrong, sample.weight, units.codes))
+    spread = spread_of_mean(TestLosses(wrong, sample.weight, units.codes))
     share = float(np.average(wrong, weights=sample.weight))
-    if found.variance > 0 and min(abs(sample.value - share), abs(1 - sample.value - share)) < 1e-9:
+    if spread.variance > 0 and min(abs(sample.value - share), abs(1 - sample.value - share)) < 1e-9:
         alone = spread_of_mean(TestLosses(wrong, sample.weight)).variance
-        fields["effective_n_samples"] = len(wrong) * min(1.0, alone / found.variance)
-    return fields | found.groups
+        fields["effective_n_samples"] = len(wrong) * min(1.0, alone / spread.variance)
+    return fields | spread.groups
 
 
 def _warn_if_undefined(form: Callable[[float], Limits], confidence_level: float) -> Limits:
@@ -592,8 +592,8 @@ def find_sample_values(
         return None
     options = {} if weight is None else {"sample_weight": weight}
     expected = float(metric(y_true, y_pred, **options))
-    found = np.average(values, weights=weight)
-    return values if abs(found - expected) <= AGREEMENT * max(1.0, abs(expected)) else None
+    mean = np.average(values, weights=weight)
+    return values if abs(mean - expected) <= AGREEMENT * max(1.0, abs(expected)) else None
 
 
 def make_column(entries: Any) -> NDArray[Any]:
@@ -661,9 +661,9 @@ def compare_subgroups(
        :doi:`10.1002/sim.3095`
     """
     names, chosen = read_subgroups(by, n_samples)
-    found = {name: measure(each) for name, each in zip(names, chosen, strict=True)}
-    results = Results(found)
-    results.largest_difference = find_largest_difference(found, confidence_level)
+    estimates = {name: measure(each) for name, each in zip(names, chosen, strict=True)}
+    results = Results(estimates)
+    results.largest_difference = find_largest_difference(estimates, confidence_level)
     return results
 
 
@@ -691,27 +691,27 @@ def compare_with_rest(
         for column, values in columns.items()
         for name, mask in zip(*read_subgroups(values, n_samples), strict=True)
     }
-    found = Results({name: measure(mask) for name, mask in chosen.items()})
+    estimates = Results({name: measure(mask) for name, mask in chosen.items()})
     less, pvalues = {}, {}
     for name, mask in chosen.items():
-        rest = replace(found[name], value=np.nan, standard_error=np.nan, limits={})
+        rest = replace(estimates[name], value=np.nan, standard_error=np.nan, limits={})
         if not mask.all():
             rest = measure(~mask)
-        each = subtract(found[name], rest, 1, confidence_level)
+        each = subtract(estimates[name], rest, 1, confidence_level)
         less[name] = replace(
-            each, name=f"{each.name} less the rest", n_samples=found[name].n_samples
+            each, name=f"{each.name} less the rest", n_samples=estimates[name].n_samples
         )
         pvalues[name] = invert_interval(each)
-    known = [name for name, pvalue in pvalues.items() if np.isfinite(pvalue)]
+    tested = [name for name, pvalue in pvalues.items() if np.isfinite(pvalue)]
     adjusted = dict.fromkeys(less, np.nan)
-    if known:
-        corrected = stats.false_discovery_control([pvalues[name] for name in known])
-        adjusted |= zip(known, corrected.tolist(), strict=True)
+    if tested:
+        corrected = stats.false_discovery_control([pvalues[name] for name in tested])
+        adjusted |= zip(tested, corrected.tolist(), strict=True)
     details = {name: {"pvalue": pvalues[name], "pvalue_adjusted": adjusted[name]} for name in less}
-    found.less_the_rest = Results(
+    estimates.less_the_rest = Results(
         {name: replace(each, details=details[name]) for name, each in less.items()}
     )
-    return found
+    return estimates
 
 
 SMALLEST_QUANTILE, LARGEST_QUANTILE = 0.01, 7.0
@@ -815,19 +815,19 @@ def find_largest_difference(
 
     The level is Bonferroni's for all pairs, since the largest is chosen among them.
     """
-    known = [
+    candidates = [
         name
         for name, each in estimates.items()
         if np.isfinite([each.value, each.interval.low, each.interval.high]).all()
     ]
-    pairs = list(combinations(known, 2))
+    pairs = list(combinations(candidates, 2))
     if not pairs:
         return None
     pair = max(pairs, key=lambda two: abs(estimates[two[0]].value - estimates[two[1]].value))
     first, second = sorted(pair, key=lambda name: -estimates[name].value)
-    found = subtract(estimates[first], estimates[second], len(pairs), confidence_level)
+    difference = subtract(estimates[first], estimates[second], len(pairs), confidence_level)
     details = {"first": first, "second": second, "n_pairs": len(pairs)}
-    return replace(found, name=f"{found.name}, {first} less {second}", details=details)
+    return replace(difference, name=f"{difference.name}, {first} less {second}", details=details)
 
 
 def describe_difference(found: Estimate | None) -> str:

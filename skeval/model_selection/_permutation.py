@@ -224,8 +224,8 @@ def permutation_test(
     _checks.check_confidence_level(confidence_level)
     _checks.check_option("exchange", exchange, EXCHANGES)
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
-    given = {"groups": groups, "sample_weight": sample_weight, "params": params}
-    inputs = validate_inputs(estimator, X, y, with_loss=False, **given, **run)
+    per_sample = {"groups": groups, "sample_weight": sample_weight, "params": params}
+    inputs = validate_inputs(estimator, X, y, with_loss=False, **per_sample, **run)
     return permute(
         inputs,
         cv,
@@ -258,8 +258,8 @@ def permute(
         chosen = draw_orders(target.y, inputs.groups, root, exchange)
         n = n if chosen.n_orders is None else min(n, chosen.n_orders)
     else:
-        given = check_orders(permutations, len(target))
-        n, chosen = len(given), Exchange(given.__getitem__, "given", "")
+        orders = check_orders(permutations, len(target))
+        n, chosen = len(orders), Exchange(orders.__getitem__, "given", "")
     if max_exceedances is not None:
         max_exceedances = _checks.check_count("max_exceedances", max_exceedances)
     splitter = resolve_splitter(cv, target, inputs.groups, root)

@@ -170,8 +170,8 @@ class ClusteringReport(Report):
         ]
         chosen = shown.n_clusters == self.n_clusters
         what = "the choice" if chosen else "no choice, the most stable k"
-        told = f"Shown: k = {shown.n_clusters}, {what}."
-        return Section(heading, explains=[told], figures=figures, tables=tables)
+        caption = f"Shown: k = {shown.n_clusters}, {what}."
+        return Section(heading, explains=[caption], figures=figures, tables=tables)
 
     def _tabulate_sizes(self) -> Table:
         """Return the cluster sizes for each number of clusters."""
@@ -295,7 +295,7 @@ class ClusteringReport(Report):
         comparison, stability = self.comparison, self.stability
         rows = []
         for row, k in enumerate(stability.candidates.tolist()):
-            found = {
+            cells = {
                 "n_clusters": k,
                 "n_found": int(comparison.n_clusters[row]),
                 **dict(zip(comparison.indices, comparison.values[row].tolist(), strict=True)),
@@ -308,8 +308,8 @@ class ClusteringReport(Report):
                 "chosen": k == self.n_clusters,
             }
             if self.external is not None:
-                found["external"] = self.external[row].to_dict()
-            rows.append(found)
+                cells["external"] = self.external[row].to_dict()
+            rows.append(cells)
         return rows
 
     def to_frame(self, part: str | None = None) -> DataFrame:
@@ -364,7 +364,7 @@ def write_choice(stability: NClustersChoice) -> str:
         hedge += ", which the shapes of single columns may explain"
     chosen = np.flatnonzero(stability.candidates == stability.n_clusters)
     if not len(chosen):
-        told = (
+        sentence = (
             f"No clear clusters (k = 1{hedge}): no k tried has a mean {measure} "
             f"{_write_limit(stability)}, over {repeats} random splits."
         )
@@ -373,12 +373,12 @@ def write_choice(stability: NClustersChoice) -> str:
         best = "within one standard error of the best and "
         if stability.method == PREDICTION_STRENGTH:
             best = ""
-        told = (
+        sentence = (
             f"{stability.n_clusters} clusters{hedge}: the largest k with a {measure} "
             f"{best}{_write_limit(stability)}. Its value is {write_with_spread(value, error)} "
             f"over {repeats} random splits; {stability.limits[chosen[0]]:.3f} is required."
         )
-    return " ".join(filter(None, (told, stability.caution, stability.edge)))
+    return " ".join(filter(None, (sentence, stability.caution, stability.edge)))
 
 
 def _write_limit(stability: NClustersChoice) -> str:
@@ -482,21 +482,25 @@ def draw_map(shown: ShownClusters, ax: Any) -> None:
         centre = shown.components[shown.labels == label].mean(axis=0)
         ax.text(*centre, str(label), ha="center", va="center", weight="bold", bbox=BACKGROUND)
     for axis, name, share in zip("xy", ("first", "second"), shown.shares, strict=True):
-        told = f", {100 * share:.0f} % of the variance" if np.isfinite(share) else ""
-        ax.set(**{f"{axis}label": f"{name} component{told}"})
+        share_text = f", {100 * share:.0f} % of the variance" if np.isfinite(share) else ""
+        ax.set(**{f"{axis}label": f"{name} component{share_text}"})
 
 
 def draw_silhouettes(shown: ShownClusters, ax: Any) -> None:
     """Draw the silhouettes of each cluster from the lowest to the highest, stacked."""
     start, gap, ticks = 0.0, 0.02 * len(shown.labels), []
     for place, label in enumerate(np.unique(shown.labels)):
-        found = np.sort(shown.silhouettes[shown.labels == label])
-        rows = start + np.arange(len(found) + 1)
+        silhouettes = np.sort(shown.silhouettes[shown.labels == label])
+        rows = start + np.arange(len(silhouettes) + 1)
         ax.fill_betweenx(
-            rows, np.append(found, found[-1]), step="post", color=f"C{place % 2}", alpha=0.7
+            rows,
+            np.append(silhouettes, silhouettes[-1]),
+            step="post",
+            color=f"C{place % 2}",
+            alpha=0.7,
         )
-        ticks.append((start + len(found) / 2, f"{label} ({len(found)})"))
-        start += len(found) + gap
+        ticks.append((start + len(silhouettes) / 2, f"{label} ({len(silhouettes)})"))
+        start += len(silhouettes) + gap
     ax.axvline(0, color="0.5", linewidth=0.8)
     mean = shown.silhouettes.mean()
     ax.axvline(mean, color="0.5", linestyle="--", label=f"mean {mean:.3f}")

@@ -341,19 +341,19 @@ class ClustererComparison(ReportsByName):
     def verdict(self) -> str:
         """The choice of each clusterer, and which is more stable there."""
         chosen = [f"{name} {count(k, 'cluster')}" for name, k in self.n_clusters.items()]
-        told = [f"Choices: {', '.join(chosen)}."]
-        found = [write_stabler(k, self.comparisons[k]) for k in self._quoted]
-        if found:
+        sentences = [f"Choices: {', '.join(chosen)}."]
+        stabler = [write_stabler(k, self.comparisons[k]) for k in self._quoted]
+        if stabler:
             repeats = self._first.stability.replicates.shape[1]
-            told += [
-                *found,
+            sentences += [
+                *stabler,
                 f"This is based on {repeats} random splits of these data, the same for",
             ]
-            told[-1] += (
+            sentences[-1] += (
                 " all; it does not show how results vary with new data, nor that the more stable "
                 "algorithm is right."
             )
-        return " ".join(told)
+        return " ".join(sentences)
 
     @property
     def facts(self) -> list[str]:
@@ -388,8 +388,8 @@ class ClustererComparison(ReportsByName):
         yield self._show_pairs()
         for name, report in self.items():
             numbers = replace(report.tabulate_numbers(), n_in_text=0)
-            told = [report.verdict]
-            yield Section(name, explains=told, code=report.clusterer, tables=[numbers])
+            lines = [report.verdict]
+            yield Section(name, explains=lines, code=report.clusterer, tables=[numbers])
 
     def _show_side_by_side(self) -> Section:
         """Yield the section of the choice of each clusterer, with its values."""
@@ -432,7 +432,7 @@ class ClustererComparison(ReportsByName):
         n_quoted = sum(row["n_clusters"] in self._quoted for row in rows)
         table = Table("Differences at k clusters.", head, lines, n_in_text=n_quoted, left=(1, 3))
         held = LEVEL / max(len(self.comparisons), 1)
-        told = (
+        caption = (
             f"Difference of the {' '.join(MEASURES[self._first.stability.method])}, by "
             "Student's t over the splits. Intervals are simultaneous at "
             f"{100 * (1 - LEVEL):g} % over all pairs and k; P-values are corrected for the "
@@ -441,7 +441,7 @@ class ClustererComparison(ReportsByName):
         )
         return Section(
             "Which is more stable?",
-            explains=[NOT_RIGHT, told],
+            explains=[NOT_RIGHT, caption],
             tables=[table],
             results={"differences": rows},
         )
@@ -497,13 +497,13 @@ def write_stabler(k: int, found: Comparison) -> str:
     same = [name for name, each in pairs.items() if each.value == 0 == each.standard_error]
     shown = [name for name, each in pairs.items() if each.pvalue <= each.level]
     left = [name for name in others if name not in same and name not in shown]
-    told = [f"is as stable as {' and '.join(same)} on every split"] if same else []
+    phrases = [f"is as stable as {' and '.join(same)} on every split"] if same else []
     for names, word in ((shown, "is"), (left, "is not significantly")):
         if names:
             ends = [_write_ends_from(best, pairs[name]) for name in names]
             listed = " and ".join(f"{n} ({e})" for n, e in zip(names, ends, strict=True))
-            told.append(f"{word} more stable than {listed}")
-    return f"At k = {k} {best} {', and '.join(told)}."
+            phrases.append(f"{word} more stable than {listed}")
+    return f"At k = {k} {best} {', and '.join(phrases)}."
 
 
 def _write_ends_from(first: str, each: Any) -> str:
