@@ -393,7 +393,7 @@ class DeletionAdapter:
         return all(self._compares(block[fit], parts[fit]) for fit in {settled[0], settled[-1]})
 
     def _compares(self, fit: Fit, output: FitOutput) -> bool:
-        """Whether the answers to a fit are those of the estimator."""
+        """Whether the predictions of a fit equal the estimator's."""
         rows, tested = fit.training_rows, np.flatnonzero(fit.test)
         labels = self.labels if fit.order is None else self.labels[fit.order]
         weights = {} if fit.weights is None else weight_parameters(self.estimator, fit.weights)

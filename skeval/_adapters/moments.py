@@ -91,7 +91,7 @@ def is_invariant(estimator: Any, target: Target) -> bool:
 
 
 def read_priors(priors: Any, n_classes: int) -> np.ndarray | None:
-    """Return positive priors that sum to 1, and nothing where they are those of the classes."""
+    """Return positive priors that sum to 1, or None if the class frequencies are used."""
     if priors is None:
         return None
     given_priors = np.asarray(priors, dtype=float)

@@ -301,7 +301,7 @@ class GramPairSolver:
 class KernelPairSolver:
     """Solves SVMs with a kernel of scikit-learn, on columns that each fit may scale.
 
-    `gamma` is that of the estimator: a number, "scale" or "auto".
+    `gamma` is the estimator's: a number, "scale" or "auto".
     """
 
     def __init__(self, X: Any, steps: ColumnSteps | None, form: KernelForm, gamma: Any) -> None:

@@ -291,8 +291,8 @@ def no_information(
     """Return the no-information error and pseudo-values with its mean and influence.
 
     The error is the mean loss over all pairs of a label and a prediction. As a V-statistic, its
-    influence for sample `i` is that of the mean of ``row_i + column_i - error``. Without a
-    `loss_fn` the loss is 0-1, which only needs the frequencies of labels and predictions.
+    influence for sample `i` equals the influence on the mean of ``row_i + column_i - error``.
+    Without a `loss_fn` the loss is 0-1, which only needs the frequencies of labels and predictions.
     `weights`, with mean 1, apply to labels and predictions.
     """
     counted = np.ones(len(truth)) if weights is None else weights

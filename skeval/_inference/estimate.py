@@ -366,7 +366,7 @@ class BootstrapEstimate(ErrorEstimate):
 class PerturbationEstimate(ErrorEstimate):
     """Cross-validated error with an interval by perturbation resampling.
 
-    It has the attributes of `ErrorEstimate`, and those of the perturbations.
+    It has the attributes of `ErrorEstimate`, and further ones for the perturbations.
 
     Attributes
     ----------
@@ -387,7 +387,7 @@ class PerturbationEstimate(ErrorEstimate):
 class HoldoutEstimate(ErrorEstimate):
     """Error rate on a test set.
 
-    It has the attributes of `ErrorEstimate`, and those of the classes.
+    It has the attributes of `ErrorEstimate`, and further ones for the classes.
 
     Attributes
     ----------
@@ -516,7 +516,7 @@ class Test(ResultWithLimits):
 class PermutationTest(Test):
     """Result of a permutation test.
 
-    It has the attributes of `Test`, and those of the permutations.
+    It has the attributes of `Test`, and further ones for the permutations.
 
     Attributes
     ----------

@@ -10,20 +10,19 @@ the errors of its samples are correlated:
 
 .. math:: V = \sum_g a_g u_g^2, \qquad u_g = \sum_{i \in g} \psi_i .
 
-**Few or unequal groups.** A group also moves the estimate from which its own deviation is measured,
-in proportion to its fraction :math:`s_g` of the weight. The factor :math:`a_g`
-(:math:`1 / (1 - s_g)` for equal weights) makes V unbiased if samples are independent: CR2 of Bell
-and McCaffrey (2002). The degrees of freedom of V are Satterthwaite's,
-:math:`(E V)^2 / (var V / 2)`, computed with the estimated correlation of samples in a group (Imbens
-and Kolesar 2016). For groups of equal size they are G - 1. If the estimate has several parts with
-separate weights, such as the two classes of an area under a curve, each part is a stratum. The
-influence of a group on the two coefficients of a logistic regression is not a fraction; there each
-group is left out in turn, CR3.
+**Few or unequal groups.** A group also moves the estimate that its own deviation is measured from,
+in proportion to its fraction :math:`s_g` of the weight. The factor :math:`a_g` (:math:`1 / (1 -
+s_g)` for equal weights) makes V unbiased if samples are independent: CR2 of Bell and McCaffrey
+(2002). The degrees of freedom of V are Satterthwaite's, :math:`(E V)^2 / (var V / 2)`, computed
+with the estimated correlation of samples in a group (Imbens and Kolesar 2016). For groups of equal
+size they are G - 1. If the estimate has several parts with separate weights, such as the two
+classes of an area under a curve, each part is a stratum. The influence of a group on the two
+coefficients of a logistic regression is not a fraction; there each group is left out in turn, CR3.
 
-**Crossed groups**, such as raters and items: the variance between the groups of one kind, plus that
-of the other kind, minus that of their intersections, which both include (Cameron, Gelbach and
-Miller 2011). The amount added to the largest variance is at least 0, and the smallest degrees of
-freedom are used.
+**Crossed groups**, such as raters and items: the variance between groups of one kind, plus the
+variance between groups of the other kind, minus the variance between their intersections, which
+both include (Cameron, Gelbach and Miller 2011). The amount added to the largest variance is at
+least 0, and the smallest degrees of freedom are used.
 
 References
 ----------
@@ -636,8 +635,8 @@ def spread_between(
     stratum : ndarray of shape (n,), default=None
         The part of the estimate to which each sample belongs, numbered from 0.
     leverage : ndarray of shape (n,), default=None
-        Fraction of the estimate determined by each sample, from which its deviation is measured;
-        None uses the weight.
+        Fraction of the estimate determined by each sample, used to measure its deviation; None uses
+        the weight.
     """
     moved = influence.reshape(len(influence), -1)
     squares = counted = np.einsum("ij,ij->i", moved, moved)
@@ -835,7 +834,7 @@ def find_correlation(sums: Floats, weight: Floats, squares: Floats, totals: Tota
 class Design(NamedTuple):
     """Group size and intraclass correlation of a planned study.
 
-    For unequal sizes m, the size is that of the group of an average sample, ``sum m^2 / sum m``.
+    For unequal sizes m, the size is ``sum m^2 / sum m``, the group size of an average sample.
     """
 
     size: float = 1.0

@@ -361,8 +361,8 @@ def exchange_pvalue(difference: float, replicates: Floats, alternative: str) -> 
 class Contrasts(NamedTuple):
     """Draws of the standardized differences of pairs under the null hypothesis.
 
-    Draws of one pair are computed when they are needed: those of all pairs of 332 systems would
-    take 4 GB.
+    Draws of a pair are computed when they are needed: for all pairs of 332 systems they would take
+    4 GB.
 
     Attributes
     ----------

@@ -25,7 +25,7 @@ PRIOR_STRENGTH = 0.5
 
 N_CHAINS, N_WARMUP, N_KEPT = 100, 200, 200
 MAX_PRIOR_SCALE = 1000.0
-"""Largest standard deviation of the priors, relative to that of the data."""
+"""Largest standard deviation of the priors, relative to the data."""
 
 ALPHA, BETA = (1.0, 2.0), (0.01, 0.1)
 """Ranges of the shape and rate of the Gamma prior of the degrees of freedom less 1."""

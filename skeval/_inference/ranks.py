@@ -202,8 +202,8 @@ class SignedRankTest(NamedTuple):
 def signed_rank_test(differences: Floats) -> SignedRankTest:
     """Return the test of Wilcoxon (1945) without zeros.
 
-    The distribution is exact for up to 50 differences, otherwise normal. The exact one is that of
-    the observed, possibly tied, ranks under random signs.
+    The distribution is exact for up to 50 differences, otherwise normal. The exact one is computed
+    from the observed, possibly tied, ranks under random signs.
     """
     differences = settle(differences)
     n = len(differences)

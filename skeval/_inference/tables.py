@@ -161,8 +161,7 @@ def score_form(
     The effective sample size is the number of independent samples, each of weight 1, whose metric
     would have this variance; see `effective_number`. Groups use Student's quantile, as in Korn and
     Graubard (1998). If the table is the sum of several tables of the same samples, the variance is
-    the mean of their variances. `widen` returns the factor from this variance to that of the
-    estimate.
+    the mean of their variances. `widen` returns the ratio of the estimate's variance to this one.
     """
     share = table.share
     gradient = table.metric(share)[1]

@@ -27,9 +27,9 @@ LAST_PLACES = 2.0**-48
 class FitOutput:
     """Predictions of some fits for the samples that they are tested on.
 
-    An answer is that of one fit to one of its tested samples. Answers stand fit after fit, those of
-    a fit in the order of the samples; fits that failed have none. Outputs that were not requested
-    are None.
+    An answer is the prediction of one fit for one of its tested samples. Answers stand fit after
+    fit, those of a fit in the order of the samples; fits that failed have none. Outputs that were
+    not requested are None.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class FitOutput:
         """Return the answers of fits to two classes, whose decision values decide.
 
         `values` has the shape (n_fits, n_samples), `solved` the shape (n_fits,). A decision value
-        of 0 is that of the second class, as in libsvm.
+        of 0 means the second class, as in libsvm.
         """
         decision = values[block.test & solved[:, None]]
         return cls(block.test, ~solved, (decision >= 0).astype(np.intp), decision)
@@ -159,7 +159,7 @@ class FitOutput:
 def join_outputs(parts: Sequence[FitOutput]) -> FitOutput:
     """Return the outputs of fits that follow each other as one.
 
-    Answers that some fits lack, or give in another shape, are those of none.
+    Outputs that some fits lack, or have in another shape, are dropped for all fits.
     """
     if len(parts) == 1:
         return parts[0]

@@ -1,10 +1,10 @@
 """Jobs through joblib: side by side, with a progress bar, and kept when they are finished.
 
 A run of jobs is one call of joblib, and what all its jobs share reaches each worker once. joblib's
-own processes map large arrays from files. On a Dask cluster joblib sends an object anew with every
-call, and to one worker, from which the others fetch it; and what the scheduler knows to be in two
-places it soon drops in one. Here every worker is given it when the run begins, or when the worker
-joins; the scheduler keeps a copy, so no worker holds the only one.
+own processes map large arrays from files. On a Dask cluster, joblib sends an object again with
+every call, to one worker, and the others fetch it there; the scheduler soon drops one of two
+copies. Here every worker is given it when the run begins, or when the worker joins; the scheduler
+keeps a copy, so no worker holds the only one.
 
 A result that is kept is found again under the hash of its task, and of the code that the task
 refers to, as texts that are the same in every process that runs it.
@@ -124,8 +124,8 @@ class Jobs:
         """Yield each batch with the results of its jobs, in the order given.
 
         Where jobs are `blocks`, a batch is one of them. The jobs of all batches are sent in one
-        call, but for batches of which nothing is left to do: those are handed out before the next
-        is made, so memory does not grow with them.
+        call, except for complete batches, which are returned before the next one is made, so memory
+        does not grow with them.
         """
         source = map(self._open, batches)
         for batch in source:

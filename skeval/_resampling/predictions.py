@@ -22,7 +22,7 @@ from skeval.utils._checks import scale_weights
 class Predictions:
     """What models answered to the samples that they were not trained on, over repeated folds.
 
-    An answer is that of one model to one sample; answers stand fit after fit.
+    An answer is the prediction of one model for one sample; answers are ordered by fit.
 
     Attributes
     ----------

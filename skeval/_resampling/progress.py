@@ -1,8 +1,8 @@
 """How far the work has come: the line of a command, a bar, and scikit-learn's callbacks.
 
 A display never endangers a run: if it fails, it is silent from then on. Callbacks (from
-scikit-learn 1.9) are those of the fit that is under way. The command line begins with it, before
-anything slow is imported.
+scikit-learn 1.9) belong to the current fit. The command line begins with it, before anything slow
+is imported.
 """
 
 from __future__ import annotations

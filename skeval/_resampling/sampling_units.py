@@ -51,7 +51,7 @@ class SamplingUnits:
         What keeps the samples of a unit together: groups, given folds that never part them, or
         blocks of time. A unit of kind SAMPLE is a sample, or its predictions by several models.
     crossed : int ndarray of shape (n_samples, n_kinds) or None
-        The groups of all kinds, where they cross; the units are those of the kind with the fewest.
+        The groups of all kinds if they cross; the units are the groups of the kind with the fewest.
     """
 
     unit: np.ndarray

@@ -47,8 +47,8 @@ class Adapter(Protocol):
 class CostedAdapter(Protocol):
     """An adapter that is not always faster than the loop, and reaches an optimum.
 
-    A fit in which a tested sample is within `noise` of the boundary is left to the estimator,
-    which stops at a tolerance `tol`: infinite where that bounds no difference.
+    Fits with a tested sample within `noise` of the boundary are left to the estimator, which stops
+    at a tolerance `tol`; the noise is infinite if the tolerance bounds no difference.
     """
 
     noise: float

@@ -341,7 +341,7 @@ def draws_anew(splitter: Any) -> bool:
 def seed_splitter(splitter: Any, root: SeedSequence, draw: int = 0) -> Any:
     """Return a splitter with a seed for one of several draws.
 
-    The first draw is that of the seed which the splitter has, if it has one.
+    The first draw uses the splitter's own seed, if it has one.
     """
     if not deals_at_random(splitter):
         return splitter
@@ -355,8 +355,8 @@ def seed_splitter(splitter: Any, root: SeedSequence, draw: int = 0) -> Any:
 def part_repeats(tests: Sequence[np.ndarray], n_samples: int) -> list[Sequence[np.ndarray]] | None:
     """Return the test sets of each repeat, or None if the splits are not repeats.
 
-    The test sets of a repeat have no sample in common, and those of each repeat are as many and
-    hold the same samples.
+    The test sets of a repeat have no sample in common; every repeat has the same number of test
+    sets and the same samples.
     """
     covered = np.zeros(n_samples, dtype=bool)
     n_folds = 0

@@ -1,10 +1,9 @@
 """Many two-class SVMs on kernels that they share, or nearly share.
 
-The kernels of many problems over the same samples are made from what the problems share. Where
-Gram matrices are near each other, operator splitting on one of them comes near all solutions, and
-active sets finish exactly, each with the kernel of its own problem.
-Numbers in parentheses are the equations of doc/derivations/kernels.rst, those of the second part
-the equations of doc/derivations/splitting.rst.
+The kernels of many problems over the same samples are made from what the problems share. Where Gram
+matrices are near each other, operator splitting on one of them comes near all solutions, and active
+sets finish exactly, each with the kernel of its own problem. Numbers in parentheses are equations
+of doc/derivations/kernels.rst, and in the second part equations of doc/derivations/splitting.rst.
 """
 
 from __future__ import annotations
@@ -139,7 +138,7 @@ class SharedKernels:
 
 @dataclass(frozen=True, eq=False)
 class ScaledKernels:
-    """Columns X (n, p) of which problem `b` sees ``(X - shift[b]) / scale[b]``, and gamma (B,)."""
+    """Columns X (n, p), seen by problem `b` as ``(X - shift[b]) / scale[b]``, and gamma (B,)."""
 
     X: np.ndarray
     shift: np.ndarray
@@ -187,8 +186,8 @@ def squared_distances(products: np.ndarray, left: np.ndarray, right: np.ndarray)
 class KernelSVMBatch:
     """SVMs trained on some samples, `rows` (m,) of all n, under kernels like the one given.
 
-    near (m, m): a Gram matrix of the rows that is near those of the problems.
-    Numbers in parentheses are from here on the equations of doc/derivations/splitting.rst.
+    near (m, m): a Gram matrix of the rows that is similar to the problems' matrices. Numbers in
+    parentheses are from here on the equations of doc/derivations/splitting.rst.
     """
 
     @np.errstate(all="ignore")
@@ -208,7 +207,7 @@ class KernelSVMBatch:
     ) -> BatchSolution:
         """Solve ``min 1/2 beta' K beta - y' beta, sum beta = 0, 0 <= y_i beta_i <= box_i``.
 
-        `signs` (m,) or (B, m) of -1 and +1, `box` (B, m). The decisions are those of all samples.
+        `signs` (m,) or (B, m) of -1 and +1, `box` (B, m). The decisions are for all samples.
         Without patience many problems are given up where their first attempt settles few of them.
         """
         signs = np.broadcast_to(signs, box.shape)

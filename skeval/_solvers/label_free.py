@@ -81,9 +81,9 @@ def find_basis(train: np.ndarray) -> np.ndarray | None:
 def decide(values: np.ndarray, noise: float | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the predicted codes (n_fits, n_tested), and which fits are certain of all of them.
 
-    The decision values are those of the second of two classes, shape (n_fits, n_tested), or of
-    each class, shape (n_fits, n_classes, n_tested). They are known up to `noise`, one number or
-    one for each fit.
+    The decision values are for the second of two classes, shape (n_fits, n_tested), or for each
+    class, shape (n_fits, n_classes, n_tested). They are known up to `noise`, one number or one for
+    each fit.
     """
     if values.ndim == 2:
         return (values > 0).astype(np.intp), np.abs(values).min(axis=1) > noise  # (6)

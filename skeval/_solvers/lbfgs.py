@@ -50,8 +50,8 @@ class LineSearches(ProblemRows):
     """Searches along one direction per problem for a step that satisfies (4), after MINPACK-2.
 
     All attributes have shape (B,). `best` and `other` are the ends of the bracket, with values and
-    slopes; `low` and `high` limit the next step. `modified` marks the first stage, in which the
-    search may use the function less the line of sufficient decrease.
+    slopes; `low` and `high` limit the next step. `modified` marks the first stage: the search may
+    then use the function minus the line of sufficient decrease.
     """
 
     step: np.ndarray
@@ -229,7 +229,7 @@ class Corrections:
         slot, M = self.count[rows] % N_CORRECTIONS, N_CORRECTIONS
         self.pairs[rows, slot], self.pairs[rows, M + slot] = s, y
         products = self._multiply(rows, y)
-        # the inverse without its oldest row and column is that of the remaining triangle
+        # without its oldest row and column, the inverse belongs to the remaining triangle
         inverse = self.inverse[rows]
         at = np.arange(len(rows))
         inverse[at, slot] = inverse[at, :, slot] = 0.0

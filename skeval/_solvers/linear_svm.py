@@ -213,7 +213,7 @@ class FeatureProblems:
         return self.solution
 
     def _unsolved(self, problems: np.ndarray) -> np.ndarray:
-        """Return those of some problems that are not solved yet."""
+        """Return the unsolved ones of some problems."""
         return problems[~self.solution.converged[problems]]
 
     def _solve(

@@ -298,7 +298,7 @@ def choose_n_clusters(
     cluster of one sample has no pair that could be separated, and k above n/6 clusters cannot occur
     in a half. The paper [1]_ and R's fpc compare the strength itself with 0.8 to 0.9, which reports
     two clusters for an elongated cloud split in the middle. The limit of two thirds was determined
-    by simulation; the reference is that of the gap statistic [2]_.
+    by simulation; the reference is the gap statistic's [2]_.
 
     The choice assumes clusters of the kind that the algorithm detects: K-means, Ward's method and
     spherical mixtures detect round clusters and split others. Without structure (Gaussian and

@@ -82,10 +82,10 @@ class CV2FeatureSelectionPipeline(
 ):
     """Feature selection and classifier as one estimator, with its honest error (CV2).
 
-    `fit` runs the rounds of a cross-validation in which the selection is refitted on every
-    training part, so that no test label leaks into it, and then fits the final classifier.
-    Selecting on all samples first and cross-validating only the classifier (CV1) is optimistic: on
-    pure noise (50 samples, 5000 features, the best 20) it finds an error near 0.05, CV2 near 0.5.
+    `fit` runs a cross-validation that repeats the selection on every training part, so that no test
+    label leaks into it, and then fits the final classifier. Selecting on all samples first and
+    cross-validating only the classifier (CV1) is optimistic: on pure noise (50 samples, 5000
+    features, the best 20) it finds an error near 0.05, CV2 near 0.5.
 
     Parameters
     ----------
@@ -658,9 +658,10 @@ def selection_bias(
     Returns
     -------
     SelectionBias
-        `value` is the bias, with its interval; `replicates` holds that of each repeat. `cv1_error`
-        and `cv2_error` are the error rates with the features selected once on all samples and in
-        every training part, `cv1_errors` and `cv2_errors` those of each repeat.
+        `value` is the bias, with its interval; `replicates` holds the bias of each repeat.
+        `cv1_error` and `cv2_error` are the error rates with the features selected once on all
+        samples and in every training part, `cv1_errors` and `cv2_errors` have the values of each
+        repeat.
 
     Raises
     ------
@@ -825,7 +826,7 @@ class FoldErrors(NamedTuple):
     n_test: np.ndarray
 
     def take(self, folds: np.ndarray) -> FoldErrors:
-        """Return those of some folds."""
+        """Return the part of some folds."""
         return FoldErrors._make(column[folds] for column in self)
 
     def of_repeats(self, repeat_of: np.ndarray) -> np.ndarray:

@@ -195,7 +195,7 @@ def bootstrap_error(
 
     With few samples per feature (40 samples, 15 features) the bias of the out-of-bag error exceeds
     the width of its intervals, and .632+ is biased to a lesser degree. Wilson's interval, whose
-    lower limit is higher than that of the normal interval, then covers less.
+    lower limit is higher than the normal one, then covers less.
 
     ``mlxtend.evaluate.bootstrap_point632_score`` uses the error of each bootstrap estimator on all
     samples in place of `AE`. For 1-nearest-neighbour that error is not 0, so its .632 estimate is
@@ -344,7 +344,8 @@ class OutOfBag:
 
     @property
     def sample_errors(self) -> np.ndarray:
-        """The mean loss of each sample; of one that no resample tested, that of all others."""
+        """The mean loss of each sample, or the mean over all others for a sample that no resample
+        tested."""
         tested = self.tests > 0
         means = np.divide(self.sums, self.tests, where=tested, out=np.zeros(len(tested)))
         means[~tested] = means[tested].mean()

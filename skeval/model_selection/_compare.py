@@ -450,7 +450,7 @@ class Fits:
         return draw_scores(scores, units, self.n_resamples, self.root, self.tasks[0].n_jobs)
 
     def replay(self, *methods: str) -> list[ReplayedEstimator]:
-        """Return all with their out-of-fold responses: those of some methods, or of all."""
+        """Return all estimators with their out-of-fold responses, by some methods or by all."""
         return [
             replay_out_of_fold(inputs, self.folds, methods or RESPONSES) for inputs in self.tasks
         ]

@@ -157,8 +157,8 @@ def compare_scores(
     therefore contain 0 although the test rejects; the result then contains a note. The effect size
     is the matched-pairs rank-biserial correlation.
 
-    The posterior probabilities are those of the Bayesian signed-rank test [5]_;
-    `Comparison.posterior` also offers the hierarchical test, from scores of splits.
+    The posterior probabilities come from the Bayesian signed-rank test [5]_; `Comparison.posterior`
+    also offers the hierarchical test, from scores of splits.
 
     Tests by mean ranks depend on all other classifiers [4]_, and fail if scores have different
     distributions. If all 10 classifiers have the same mean score, but the scores of every second
@@ -406,7 +406,7 @@ def read_splits(scores: Any, method: str, test_train_ratio: float | None) -> Giv
 
 
 def _find_ratio(ratio: float | None, *results: Any) -> float:
-    """Return the ratio passed by the user, or that of the first result with indices."""
+    """Return the ratio passed by the user, or from the first result with indices."""
     if ratio is not None:
         if not isinstance(ratio, int | float | np.number) or not 0 < ratio < np.inf:
             raise ValueError(f"test_train_ratio must be a number > 0, got {ratio!r}.")

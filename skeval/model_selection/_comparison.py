@@ -252,7 +252,8 @@ class Comparison(Result):
     names : tuple of str
         What was compared: estimators, predictions, or what the scores are of.
     values : ndarray of shape (n_names,)
-        The score of each: its mean over splits or data sets, or that of all predictions.
+        The score of each system: its mean over splits or data sets, or its score on all
+        predictions.
     differences : dict of (str, str) to Difference
         All pairs, in the order of `names`. Their intervals hold together, by Bonferroni's
         inequality, and their P-values are corrected for the number of pairs.
@@ -485,14 +486,14 @@ class Comparison(Result):
             Half the width of the region of practical equivalence; None takes that of the result.
         test_fraction : float, default=None
             The part of a data set on which a split is tested, which is the correlation of the
-            splits: 0.1 of ten folds, however often repeated ("hierarchical"). None takes that of
-            the scores, where they have the indices of their splits.
+            splits: 0.1 of ten folds, however often repeated ("hierarchical"). None computes it from
+            the indices of the splits, if the scores have them.
 
         Returns
         -------
         probabilities : RegionProbabilities
-            ``a_better``, ``equivalent`` and ``b_better``: the fraction of draws from the posterior
-            in which each of the three is the most probable on a next data set.
+            ``a_better``, ``equivalent`` and ``b_better``: the fraction of posterior draws that make
+            each of the three the most probable outcome on the next data set.
         """
         return posteriors.largest_fractions(draw_posterior(self, a, b, method, rope, test_fraction))
 

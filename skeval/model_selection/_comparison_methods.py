@@ -164,7 +164,7 @@ class Findings(NamedTuple):
     """Result of a test of all systems: their scores, and a function that compares two by their
     positions.
 
-    From the level at which all intervals hold together `alone` finds that of each; None is by
+    `alone` turns the simultaneous level of all intervals into the level of each; None means
     Bonferroni's inequality.
     """
 

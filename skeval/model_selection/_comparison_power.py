@@ -282,9 +282,9 @@ class _Study:
 def _plan_groups(
     comparison: Comparison, result: Difference, group_size: float | None, correlation: float | None
 ) -> tuple[Design | None, float]:
-    """Return the groups of the study, and the ratio of its variance to that of the result.
+    """Return the groups of the study, and the ratio of its variance to the result's variance.
 
-    By default the groups are like those of the result; None if there are no groups.
+    By default the groups are like the result's; None if there are no groups.
     """
     is_given = group_size is not None or correlation is not None
     splits = comparison.split_scores is not None

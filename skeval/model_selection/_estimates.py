@@ -175,8 +175,8 @@ def resubstitution_error(
         classifier; or any loss of predictions, ``(y_true, y_pred) -> (n,)``. None means 0-1 loss
         for classifiers and squared error for regressors.
     params : dict, default=None
-        Arguments of the estimator's `fit` by name. Weights (``{"sample_weight": w}``) are those of
-        the fit; losses are averaged without them.
+        Arguments of the estimator's `fit` by name. Weights passed here (``{"sample_weight": w}``)
+        are used in the fit only; losses are averaged without them.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the samples, in the fit and in the mean of the losses.
     confidence_level : float, default=0.95
@@ -402,7 +402,7 @@ def plan_leave_one_out(inputs: Inputs) -> ResamplingPlan:
 def average_folds(inputs: Inputs, plan: ResamplingPlan, ordered: bool = False) -> ErrorEstimate:
     """Return the error over folds; losses of samples that are kept together are added up first.
 
-    If the folds keep the order of the samples, these are blocks of time, and the error is that of
+    If the folds keep the order of the samples, these are blocks of time, and the error refers to
     the fitted models themselves.
     """
     weights, n = inputs.relative_weight, len(inputs.target)
@@ -567,8 +567,8 @@ def perturbation_interval(
         Cache of finished fits. An interrupted run that is repeated with the same arguments and an
         integer `random_state` does only the remaining fits; see :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        What to do if a fit fails: raise the error, or leave it out and warn; a repetition of which
-        no fit is left has no draw.
+        What to do if a fit fails: raise the error, or leave it out and warn; a repetition without
+        any remaining fit has no draw.
 
     Returns
     -------
@@ -807,7 +807,7 @@ def compute_statistics(
     """Return ``W* = n^(-1/2) sum_i G_i {e_i - error}`` of each repetition.
 
     Where `m` samples alone are tested, the sum over them is multiplied by ``n / m``: `W*` over the
-    root of `n` stays their mean. Repetitions of which all fits failed are left out.
+    root of `n` stays their mean. Repetitions without a successful fit are left out.
     """
     statistics: list[float] = []
     for repetition, row in enumerate(chain.from_iterable(losses)):

@@ -48,36 +48,36 @@ BETWEEN = 3.5
 """Variance that training sets add to a metric, over that between repeats of the folds.
 
 Of R2 it was 2.2 to 4.4, in six cells of 150 sets: the mean, Lasso, ridge and least squares, with 80
-samples of 10 features, of which none or one matters.
+samples of 10 features, none or one of them informative.
 """
 
 
 def measure_metrics(
     found: Predictions, confidence_level: float, only: str | None = None
 ) -> Results:
-    """Return the metrics of predictions by name, those of all samples before those of the classes.
+    """Return the metrics of predictions by name, for all samples and then for each class.
 
-    With `only` it is the one of that name.
-    Their `details` are the `metric`, by the name that it has in scikit-learn where it has one, the
-    `label` of the class that it is of, None where it is of all, and whether it is
-    `greater_is_better`. The number of samples is that which the metric is of: of a metric of a
-    class, those of the class, or predicted to be of it.
+    With `only` it is the metric of that name. `details` has the name of the metric in scikit-learn
+    (`metric`), the class that it belongs to (`label`, None for all samples), and
+    `greater_is_better`. A metric of a class counts the samples that are, or are predicted to be, of
+    this class.
 
     Notes
     -----
-    In 15 cells of two Gaussian classes under linear discriminant analysis (50 and 200 samples; 150
-    sets each) 95 % intervals of the metrics of labels held the metric of the fitted rule in .94 to
-    1.00, but the recall of a class with five members in .85. The area under the ROC curve was held
-    in .88 to .92 where it was .6, in .91 to 1 elsewhere; log loss and Brier score in .89 at least.
-    (Metrics that are no means of losses had somewhat narrower intervals then, and the inflation was
-    1.55. With that from the fits, in 4 cells of 50 samples and 100 sets each, the recall of a class
-    was held in .89 at least, all others in .92 at least.)
+    Coverage of the metric of the fitted rule by 95 % intervals, 15 cells of two Gaussian classes
+    with linear discriminant analysis (50 and 200 samples; 150 data sets each): .94 to 1.00 for
+    metrics of labels, but .85 for the recall of a class with five members; .88 to .92 for an area
+    under the ROC curve of .6, and .91 to 1 for larger areas; at least .89 for log loss and Brier
+    score. (These figures are for an inflation of 1.55 and somewhat narrower intervals of metrics
+    that are not mean losses. With the estimated inflation, in 4 cells of 50 samples and 100 data
+    sets each, it was at least .89 for the recall of a class and .92 for all others.)
 
-    Without signal the truth of R2 is that of a rule that was fitted to noise, below 0. With 80
-    samples of 10 features it was held in .95 of 150 sets for the mean and for Lasso, in .96 for
-    ridge regression and least squares; the interval was above 0 in none. Of labels that nothing
-    tells, in 50 sets of 80 samples, a tree of depth 3 had the recall of a class held in .92 and
-    .94, discriminant analysis with one in ten of the other class that of the larger in .84 only.
+    Without signal, the true R2 is below 0, because the rule was fitted to noise. With 80 samples of
+    10 features it was covered in .95 of 150 data sets for the mean and for Lasso, and in .96 for
+    ridge regression and least squares; the interval was never above 0. With labels unrelated to the
+    features, in 50 sets of 80 samples, the recall of a class was covered in .92 and .94 for a tree
+    of depth 3; for discriminant analysis with a class of one in ten, the recall of the larger class
+    was covered in .84 only.
     """
     measure = measure_numbers if found.target.classes is None else measure_classes
     with warnings.catch_warnings():  # Where nothing varies nan says enough.
@@ -193,7 +193,7 @@ def measure_tables(
 def inflate(found: Predictions, variance: float, values: Iterable[float]) -> float:
     """Return how many times that of tested samples the variance of a metric of the rule is.
 
-    `values` are those of the metric in each repeat of the folds.
+    `values` has the metric in each repeat of the folds.
     """
     finite = np.array([value for value in values if np.isfinite(value)])
     if len(finite) < 2 or not variance > 0:
@@ -227,7 +227,7 @@ def summarize_losses(
 ) -> tuple[float, float, float]:
     """Return the mean of losses, its standard error for the rule, and the degrees of freedom.
 
-    `values` are those of each repeat, where the losses are influences on another metric.
+    `values` has one value per repeat if the losses are influences on another metric.
     """
     weight, group = found.look_up(found.weight), found.group
     tested = [

@@ -613,8 +613,8 @@ def find_inflation(
     """Return the mean squared deviation from the risk over the variance of independent losses.
 
     The losses of a single test set count as independent. It is estimated if samples are the units
-    and are dealt again in each repeat, and otherwise fixed. In order of time the error is that of
-    the fitted models themselves, each trained on what came before.
+    and are dealt again in each repeat, and otherwise fixed. In time order the error refers to the
+    fitted models themselves, each trained on earlier samples.
     """
     if plan.n_fits == 1 or inputs.units.kind is UnitKind.TIME_BLOCK:
         return 1.0

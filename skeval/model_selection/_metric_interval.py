@@ -649,10 +649,10 @@ def compare_subgroups(
 ) -> Results:
     """Return what is measured of the samples of each subgroup: ``measure(chosen)``.
 
-    The interval of the largest difference is made of those of the two subgroups (the method of
-    variance estimates recovery [1]_) at the level that Bonferroni's correction for all pairs asks
-    for, since it was chosen among them. It takes the subgroups for independent: where groups of
-    samples lie in several of them, it is too long.
+    The interval of the largest difference combines the intervals of the two subgroups (method of
+    variance estimates recovery [1]_) at Bonferroni's level for all pairs, because the pair was
+    chosen among them. It takes the subgroups for independent: where groups of samples lie in
+    several of them, it is too long.
 
     References
     ----------

@@ -546,8 +546,8 @@ class SimplexDisplay(Display):
     """Draws from the posterior of a Bayesian test, as points in a triangle.
 
     The closer a point is to a corner, the more probable is the outcome of this corner on another
-    data set; orange lines separate the regions in which each outcome is the most probable. It is
-    recommended to use `from_comparison` to create a display.
+    data set; orange lines separate the regions of the most probable outcomes. It is recommended to
+    use `from_comparison` to create a display.
 
     Parameters
     ----------

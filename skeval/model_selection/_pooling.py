@@ -121,14 +121,14 @@ def pool_estimates(
 
     Notes
     -----
-    *Rates.* An `Estimate` of a rate `p` with the standard error `s` counts as
-    :math:`p (1 - p) / s^2` samples, so that a sensitivity counts the positives only, and weights
-    and groups reduce the number; at 0 or 1 it is the number for which Wilson's interval has the
-    same far end. The likelihood integrates over the sites by adaptive Gauss-Hermite quadrature
-    [6]_. The limits average over :math:`\mu` and :math:`\tau` with a half-normal prior of
-    :math:`\tau`; the priors of :math:`\mu` are chosen to give Clopper and Pearson's limits if
-    sites do not differ. The estimate maximizes the likelihood times the prior of :math:`\tau`;
-    without variation between sites it is the rate of all samples together.
+    *Rates.* An `Estimate` of a rate `p` with the standard error `s` counts as :math:`p (1 - p) /
+    s^2` samples, so that a sensitivity counts the positives only, and weights and groups reduce the
+    number; at 0 or 1 it is chosen to give Wilson's interval the same far end. The likelihood
+    integrates over the sites by adaptive Gauss-Hermite quadrature [6]_. The limits average over
+    :math:`\mu` and :math:`\tau` with a half-normal prior of :math:`\tau`; the priors of :math:`\mu`
+    are chosen to give Clopper and Pearson's limits if sites do not differ. The estimate maximizes
+    the likelihood times the prior of :math:`\tau`; without variation between sites it is the rate
+    of all samples together.
 
     In simulations of sites with 5 to 500 samples (3 to 50 sites; median rates of .004, .03, .2
     and .5; :math:`\tau` of 0, .5 and 1; 48 cells of 80 sets) 95 % intervals covered the median site
@@ -304,8 +304,8 @@ def new_site_error(
 ) -> Estimate:
     """Leave out each site in turn, and estimate the error at new sites.
 
-    The error at a site is that of the model trained on all other sites. The errors are pooled by
-    `pool_estimates`, which gives the mean of all sites and, with
+    The error at a site is the error of the model trained on all other sites. The errors are pooled
+    by `pool_estimates`, which gives the mean of all sites and, with
     ``confidence_interval(method="prediction")``, the prediction interval for another site.
 
     Parameters
@@ -490,8 +490,8 @@ def count_errors(sites: Mapping[Any, Estimate]) -> SiteCounts:
     """Return the effective numbers of errors and samples of sites.
 
     A rate `p` with the standard error `s` counts as ``p (1 - p) / s^2`` samples. At 0 or 1 the
-    standard error is 0, and the number is the one for which Wilson's interval has the same far end.
-    A rate among some of the samples, such as a sensitivity, counts only these.
+    standard error is 0, and the number is chosen to give Wilson's interval the same far end. A rate
+    among some of the samples, such as a sensitivity, counts only these.
     """
     sizes = []
     for name, site in sites.items():
@@ -602,7 +602,7 @@ class Pooled(NamedTuple):
         """Return the interval of the true value of another site.
 
         To account for the uncertainty of the variance between sites, the interval averages over its
-        confidence distribution (Nagashima, Noma & Furukawa 2019), here that of the statistic
+        confidence distribution (Nagashima, Noma & Furukawa 2019), here based on the statistic
         ``Q(tau^2) = sum_i w_i (y_i - mean)^2``, which is chi-squared for the true variance.
         """
         if self.n_sites < 3:

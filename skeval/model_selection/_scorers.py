@@ -154,7 +154,7 @@ def make_bootstrap_scorer(
     method : {"oob", ".632", ".632+"}, default=".632+"
         The estimate, as in `bootstrap_error`.
     n_resamples : int, default=200
-        Number of resamples, each of which is a fit of every candidate.
+        Number of resamples; each takes a fit of every candidate.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the resamples. None and generators draw one seed for all calls, so all candidates
         of a search see the same resamples.

@@ -145,8 +145,8 @@ def tuning_optimism(
     0.02   200   0.007     0.002        0.98      0.10
     =====  ====  ========  ===========  ========  =====
 
-    The coverage of 0.75 is due to data sets without any variation over the folds, for which the
-    interval is nan, with a warning; all other intervals covered the optimism.
+    The coverage of 0.75 is due to data sets without any variation over the folds, whose interval is
+    nan, with a warning; all other intervals covered the optimism.
 
     References
     ----------
@@ -484,7 +484,7 @@ def refit_one_se(
     """Return the index of the simplest candidate within one standard error of the best.
 
     Use it as ``refit=`` of a search: the one-standard-error rule of Breiman et al. [1]_. The
-    standard error is that of the mean split score of the best candidate: the standard deviation of
+    standard error belongs to the mean split score of the best candidate: the standard deviation of
     its split scores over the square root of their number.
 
     Parameters

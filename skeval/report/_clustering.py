@@ -95,7 +95,7 @@ class ClusteringReport(Report):
     partitions : dict of int to ndarray of shape (n_samples,)
         The labels of all samples by number of clusters.
     shown : ShownClusters or None
-        Clustering that a page draws: that of the choice, or the most stable one, on two principal
+        Clustering that a page draws (the chosen or the most stable one), on two principal
         components with silhouettes; None if it has one cluster.
     n_samples, n_features : int
         Size of the data.

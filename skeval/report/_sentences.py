@@ -406,7 +406,7 @@ def _read_permutation(test: PermutationTest | None) -> tuple[str, str]:
 
 
 def write_guess(guess: Guess, loss: str) -> str:
-    """Compare the error with that of the baseline."""
+    """Compare the error with the baseline's error."""
     form = ".4f" if loss == "zero_one" else ".4g"
     name = str(guess)
     start = f"{name[0].upper()}{name[1:]} has {mean_loss_name(loss)} {guess.error:{form}}"
@@ -678,8 +678,8 @@ def _warn_of_disagreement(a: Estimate, b: Estimate | None) -> Caution | None:
 def _spread(estimate: Estimate) -> float:
     """Return a standard error that is positive even without errors, from the interval.
 
-    It is that of independent losses, without inflation, for which the false alarms were measured.
-    If the interval is undefined it is nan, so that no comparison is true.
+    It assumes independent losses, without inflation, as in the simulations of false alarms. If the
+    interval is undefined it is nan, so that no comparison is true.
     """
     form = next(name for name in estimate.interval_methods if name != "inflated")
     interval = estimate.confidence_interval(method=form)

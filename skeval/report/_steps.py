@@ -409,7 +409,7 @@ def _mean_loss(y_true: np.ndarray, y_pred: np.ndarray, *, loss: Any) -> float:
 
 
 def _mean_share_loss(y_true: np.ndarray, shares: np.ndarray, *, loss: Any, classes: Any) -> float:
-    """Return the mean loss of probabilities; with two classes those of the second suffice."""
+    """Return the mean loss of probabilities; with two classes, the second one's suffice."""
     shares = shares if shares.ndim == 2 else np.column_stack([1 - shares, shares])
     return float(np.mean(loss(np.searchsorted(classes, y_true), shares)))
 

@@ -86,9 +86,9 @@ def perturbation_difference(
     Returns
     -------
     Difference
-        `value` is `D`, `replicates` are ``D + W*/sqrt(n)``, and `pvalue` is that of the two-sided
-        test of no difference, ``2 Phi(-|D| / se)``. `details` contains "errors" (both
-        cross-validated errors), "statistics" (`W*`) and "standard_error_if_independent".
+        `value` is `D`, `replicates` are ``D + W*/sqrt(n)``, and `pvalue` tests for no difference,
+        two-sided: ``2 Phi(-|D| / se)``. `details` contains "errors" (both cross-validated errors),
+        "statistics" (`W*`) and "standard_error_if_independent".
 
     Raises
     ------
@@ -114,8 +114,8 @@ def perturbation_difference(
     "normal", with their mean width in parentheses; in 100 data sets a row of two Gaussian classes,
     6 features, 10 folds and 100 perturbations. `equal` are linear machines on two groups of
     features with the same information, where the rejections are errors of the first kind; `unequal`
-    on groups of which one is better; `nested` on three features and on all; `cost` have C = 0.05
-    and C = 1.
+    on groups with different information; `nested` on three features and on all; `cost` have C =
+    0.05 and C = 1.
 
     ========  ===  =============  ========  =============  ========  ===========
     machines  n    CV             rejected  training       rejected  independent

@@ -184,7 +184,7 @@ def check_near_duplicates(table: TableDescription) -> Iterator[Finding]:
     near = close[SIZES.index(k)]
     if near.mean() < MIN_SHARE or _are_classes(table, rows, queries[near], neighbors[near, :k]):
         return
-    # compare the targets of the close neighbors with those of the next ones
+    # compare the targets of the close neighbors and of the next ones
     targets = spread_target(table.target)[rows]
     unlike = (targets[queries[near], None] - targets[neighbors[near, : 2 * k]]) ** 2
     within, beyond = unlike[:, :k].sum(), unlike[:, k:].sum()

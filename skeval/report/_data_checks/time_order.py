@@ -35,7 +35,7 @@ TIME = re.compile(
 CALENDAR_TIME = re.compile(r"year|epoch|date|time|date ?time|time ?stamp", re.IGNORECASE)
 """Full names of columns of numbers that are times in any order; months and days repeat."""
 BIRTH = re.compile(r"birth|born|dob", re.IGNORECASE)
-"""Names of dates that are not those of the record."""
+"""Names of dates other than the date of the record."""
 EVIDENCE = {
     "runs": "neighboring rows have similar targets more often than chance explains",
     "autocorrelation": "the losses of neighboring rows are correlated",
