@@ -621,7 +621,7 @@ class DiscriminantDeletion:
             fitted.values[:, 0], fitted.residual[:, 0], m, n1, m - self.n_taken_off, self.priors
         )
         values, remaining, solved = decisions
-        # (11): no smaller eigenvalue than that of all samples, those left out deleted
+        # (11): lower bound on the smallest eigenvalue after the deletions
         if self.tolerance:
             least = self.smallest * remaining / (ROOM * fitted.inverse * m)
             solved &= least > (ROOM * self.tolerance) ** 2

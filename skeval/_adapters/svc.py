@@ -388,7 +388,7 @@ class SelectedSVCAdapter:
         numbers = X.astype(float)
         self._scaling = ColumnSteps(numbers, drops=False, scaler=next(iter(scalers), None))
         self._before = scalers if steps[0] is not self.selector else []
-        # The two selectors treat ties unlike each other: of a share none is taken for certain.
+        # The two selectors treat ties differently, so no tie of a percentile is certain.
         rounded = bool(self._before) or self._by_share
         self._statistics = TwoClassF(numbers, scaled=rounded)
         self._center = numbers.mean(axis=0) if self.centered else np.zeros(X.shape[1])

@@ -252,7 +252,7 @@ class Right:
 
     @property
     def rates(self) -> Floats:
-        """Fraction of samples that each classifier has right."""
+        """Fraction of samples that each classifier predicts correctly."""
         return np.diag(self.both) / self.right.shape[1]
 
     @cached_property

@@ -435,9 +435,9 @@ def report_failures(n_failed: int, n_fits: int) -> None:
 
 
 FITS_OF_BLOCK = 256
-"""Fits that a solver is given at once at least: it gains little from more, where samples are many.
+"""Smallest number of fits in a block for a solver; with many samples, more bring little.
 
-Fewer would not do: the pilots that tell which samples matter are the same for any number.
+With fewer, the pilot fits, whose number is constant, would cost too much.
 """
 
 SOLVED_ELEMENTS = 2**16

@@ -18,7 +18,7 @@ SERVING = "skeval._adapters"
 
 
 class NoSolver(NamedTuple):
-    """What stands for an adapter where there is none, and why."""
+    """No adapter serves the estimator, and the reason."""
 
     why: str
 

@@ -63,7 +63,7 @@ class ColumnScales:
         return means
 
     def deviations(self, weights: np.ndarray) -> np.ndarray:
-        """Return what a StandardScaler divides by under weights (B, n): 1 for a constant column."""
+        """Return a StandardScaler's divisors under weights (B, n): 1 for a constant column."""
         deviations = np.ones((len(weights), len(self.varies)))
         deviations[:, self.varies] = np.sqrt(self.ridge(weights)) * self.scale
         return deviations

@@ -532,10 +532,10 @@ def judge_joint(joint: Joint, question: Question) -> Findings:
 def describe_each(
     joint: Joint, confidence_level: float, rng: np.random.Generator
 ) -> dict[str, Any]:
-    """Return the standard error and the interval of each; of rates Wilson's.
+    """Return the standard error and the interval of each score; rates have Wilson's interval.
 
-    Of more than two the intervals are simultaneous, by the quantile of the largest deviation: one
-    of them may be chosen after looking.
+    The intervals of more than two systems are simultaneous, by the quantile of the largest
+    deviation, so that one of them may be chosen after looking at the scores.
     """
     k = len(joint.values)
     if k > 2:

@@ -340,7 +340,7 @@ def measure_numbers(found: Predictions) -> Iterator[Measured]:
 
 
 def measure_scorers(found: Predictions) -> Iterator[Measured]:
-    """Yield what the scorers that were asked for found, as means over the test sets.
+    """Yield the requested scores as means over the test sets.
 
     The variance is corrected for the overlap of training sets (Nadeau and Bengio 2003).
     """

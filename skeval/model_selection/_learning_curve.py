@@ -211,9 +211,9 @@ def learning_curve_band(
     >>> curve = learning_curve_band(Ridge(alpha=0.01), X[:150], y[:150], random_state=0)
     >>> print(curve)  # doctest: +ELLIPSIS
     learning curve
-      More samples would help: 300, twice as many, would make the mean squared error better
-      by 106.7 [1.6462, 358.4], to 2933 [2120, 4001], if it goes on as up to 135, the
-      largest size measured.
+      More samples would help: with 300, twice as many, the mean squared error would improve
+      by 106.7 [1.6462, 358.4] to 2933 [2120, 4001], if the trend up to 135, the largest size
+      measured, continues.
     samples 150
     ...
     """
@@ -681,7 +681,7 @@ def write_answer(details: Mapping[str, Any], n: int, why: str, best: float, larg
     not depend on the precision.
     """
     if why:
-        return f"What more samples would bring cannot be said: {why}."
+        return f"The effect of more samples is unknown: {why}."
     after, before, gain = details["at_twice"], details["at_all"], details["gain"]
     verdict = "More samples may help, or not"
     if gain.interval.high < LITTLE * abs(before.value - best) < np.inf:
@@ -690,7 +690,7 @@ def write_answer(details: Mapping[str, Any], n: int, why: str, best: float, larg
         verdict = "More samples would help"
     gained = f"{write_number(gain.value)} {write_ends(gain.interval.low, gain.interval.high)}"
     return (
-        f"{verdict}: {2 * n}, twice as many, would make the {after.name} better by {gained}, to "
-        f"{write_number(after.value)} {write_ends(after.interval.low, after.interval.high)}, if it "
-        f"goes on as up to {largest:.0f}, the largest size measured."
+        f"{verdict}: with {2 * n}, twice as many, the {after.name} would improve by {gained} to "
+        f"{write_number(after.value)} {write_ends(after.interval.low, after.interval.high)}, if "
+        f"the trend up to {largest:.0f}, the largest size measured, continues."
     )

@@ -647,7 +647,7 @@ FALSE_DISCOVERIES = 0.05
 def compare_subgroups(
     by: Any, n_samples: int, measure: Callable[[np.ndarray], Estimate], confidence_level: float
 ) -> Results:
-    """Return what is measured of the samples of each subgroup: ``measure(chosen)``.
+    """Return the estimate of each subgroup, ``measure(chosen)``, and the largest difference.
 
     The interval of the largest difference combines the intervals of the two subgroups (method of
     variance estimates recovery [1]_) at Bonferroni's level for all pairs, because the pair was
@@ -670,7 +670,7 @@ def compare_subgroups(
 def compare_with_rest(
     by: Any, n_samples: int, measure: Callable[[np.ndarray], Estimate], confidence_level: float
 ) -> Results:
-    """Return what is measured of the samples of each subgroup, of one column or of several.
+    """Return the estimate of each subgroup, from one column or several.
 
     For each subgroup, `less_the_rest` is the difference from all other samples, which are assumed
     to be independent of it. The P-value is one minus the largest confidence level at which the

@@ -174,7 +174,7 @@ def test_the_answer():
     rng = np.random.default_rng(0)
     noise = rng.normal(size=(100, 3))
     rising = learning_curve_band(Forgets(), noise, (noise[:, 0] > 0).astype(int), random_state=0)
-    assert "cannot be said" in rising.answer
+    assert "is unknown" in rising.answer
     assert rising.band is None
     assert len(rising.x) == 6
     flat = learning_curve_band(GaussianNB(), noise, rng.integers(0, 2, 100), random_state=0)
@@ -258,7 +258,7 @@ def test_how_badly_an_error_is_known_makes_no_gain_little(spread):
             90.0,
         )
 
-    assert answer(gains, 0.0).startswith("More samples may help, or not: 200")
+    assert answer(gains, 0.0).startswith("More samples may help, or not: with 200")
     assert answer(gains / 2, 0.0).startswith("More samples would bring little, less than a tenth")
     assert answer(gains / 2, -np.inf).startswith("More samples may help, or not")
     assert answer(gains + 0.02, 0.0).startswith("More samples would help")
