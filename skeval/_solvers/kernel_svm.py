@@ -2,8 +2,9 @@
 
 The kernels of many problems over the same samples are made from what the problems share. Where Gram
 matrices are near each other, operator splitting on one of them comes near all solutions, and active
-sets finish exactly, each with the kernel of its own problem. Numbers in parentheses are equations
-of doc/derivations/kernels.rst, and in the second part equations of doc/derivations/splitting.rst.
+sets finish exactly, each with the kernel of its own problem.
+Numbers in parentheses are the equations of doc/derivations/kernels.rst, and in the second part
+the equations of doc/derivations/splitting.rst.
 """
 
 from __future__ import annotations
@@ -186,8 +187,8 @@ def squared_distances(products: np.ndarray, left: np.ndarray, right: np.ndarray)
 class KernelSVMBatch:
     """SVMs trained on some samples, `rows` (m,) of all n, under kernels like the one given.
 
-    near (m, m): a Gram matrix of the rows that is similar to the problems' matrices. Numbers in
-    parentheses are from here on the equations of doc/derivations/splitting.rst.
+    near (m, m): a Gram matrix of the rows that is similar to the problems' matrices.
+    Numbers in parentheses are from here on the equations of doc/derivations/splitting.rst.
     """
 
     @np.errstate(all="ignore")
