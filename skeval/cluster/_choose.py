@@ -475,7 +475,9 @@ def check_candidates(n_clusters: Iterable[int], smallest: int, method: str) -> n
     if not isinstance(n_clusters, Iterable):
         raise TypeError(f"n_clusters must be an iterable of integers, got {n_clusters!r}.")
     candidates = list(n_clusters)
-    wrong = [k for k in candidates if not isinstance(k, Integral) or k < smallest]
+    wrong = [
+        k for k in candidates if isinstance(k, bool) or not isinstance(k, Integral) or k < smallest
+    ]
     if wrong or not candidates:
         got = f"{wrong[0]!r}" if wrong else "no candidate"
         raise ValueError(

@@ -282,6 +282,7 @@ def test_parameter_names():
         ({"n_clusters": 3}, TypeError, "n_clusters must be an iterable of integers, got 3"),
         ({"n_clusters": []}, ValueError, "n_clusters must hold integers .* got no candidate"),
         ({"n_clusters": [0]}, ValueError, "n_clusters must hold integers >= 1 .* got 0"),
+        ({"n_clusters": [True, 2]}, ValueError, "n_clusters must hold integers .* got True"),
         ({"n_clusters": [2.5]}, ValueError, "n_clusters must hold integers >= 1 .* got 2.5"),
         (
             {"n_clusters": [1, 2], "method": "adjusted_rand"},

@@ -136,8 +136,8 @@ def _split_noise(
 
 
 def check_samples(
-    X: object,
-    labels: object,
+    X: Any,
+    labels: Any,
     *,
     metric: str | Callable,
     noise: str | None,
@@ -150,6 +150,11 @@ def check_samples(
     `by_place` sorts dense points of a cluster once more, for a pass over several tiles that looks
     for neighbors.
     """
+    if np.ndim(X) == 1 and np.ndim(labels) == 2:
+        raise TypeError(
+            "X must be a table and labels have one dimension, got them the other way round; the "
+            "order of arguments is (X, labels)."
+        )
     precomputed = metric == "precomputed"
     if precomputed:
         data = _check_matrix(X)

@@ -112,6 +112,12 @@ def test_labels_in_a_table(function):
 
 
 @by_name(ALL)
+def test_arguments_the_other_way_round(function):
+    with pytest.raises(TypeError, match=r"the order of arguments is \(X, labels\)"):
+        function(Y, X, **arguments(function))
+
+
+@by_name(ALL)
 def test_unknown_noise_policy(function):
     with pytest.raises(ValueError, match=r"'noise' parameter .*Got 'ignore'"):
         function(X, Y, noise="ignore", **arguments(function))
