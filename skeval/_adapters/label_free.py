@@ -83,7 +83,7 @@ MARGIN = 100.0
 """A value is certain if it exceeds the observed difference from single fits by this factor."""
 
 SMALL_BLOCK = 256
-"""So many fits a block has where progress is shown or fits are kept in memory."""
+"""Number of fits per block if progress is shown or fits are cached."""
 
 LABEL_FREE = (
     Binarizer,

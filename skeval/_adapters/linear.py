@@ -385,7 +385,7 @@ def factor_neighbours(
 def factor_scaled(
     estimator: Any, samples: Any, target: Target, transformers: tuple
 ) -> NeighboursDeletion | None:
-    """Return the neighbours behind a scaler that each training part has for itself."""
+    """Return the neighbours after a scaler that is fitted to each training part."""
     euclidean = estimator.metric in ("euclidean", "l2") or (
         estimator.metric == "minkowski" and estimator.p == 2
     )

@@ -1,10 +1,10 @@
 """Which fits of an SVC go to the solvers, alone or behind transformers of its columns.
 
-The decisions refer to the optimum. A fit that a solver does not settle is left to ``SVC``. The fits
-of a univariate selection and a linear SVC, each with its own columns, follow; then the costs of an
-SVM in a batch and in libsvm, so that no adapter runs slower than libsvm: seconds of one core,
-fitted to ``benchmarks/solver_cost.py``. Only their ratio matters, and that is much the same on
-other machines; nothing is timed, so the choice depends on the data alone.
+Decision values are those at the optimum. A fit that a solver does not settle is left to ``SVC``.
+The fits of a univariate selection and a linear SVC, each with its own columns, follow; then the
+costs of an SVM in a batch and in libsvm, so that no adapter runs slower than libsvm: seconds of one
+core, fitted to ``benchmarks/solver_cost.py``. Only their ratio matters, and that is much the same
+on other machines; nothing is timed, so the choice depends on the data alone.
 """
 
 from __future__ import annotations

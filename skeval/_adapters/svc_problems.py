@@ -115,8 +115,8 @@ class ColumnMaps(NamedTuple):
 def make_column_steps(steps: Sequence[Any], X: np.ndarray) -> ColumnSteps | None:
     """Return what some transformers do to the columns of X; None if one is not served.
 
-    Served are, in this order: an imputer that has nothing to impute, a VarianceThreshold that
-    drops constant columns, and a scaler.
+    The supported steps are, in this order: an imputer that has nothing to impute, a
+    VarianceThreshold that drops constant columns, and a scaler.
     """
     left = list(steps)
     if left and type(left[0]) is SimpleImputer and imputes_nothing(left[0], X):
@@ -288,7 +288,7 @@ class GramPairSolver:
         return self.solve_with(kernels, problems)
 
     def solve_with(self, kernels: Kernels, problems: PairProblems) -> Solutions:
-        """Solve with kernels that are near the matrix."""
+        """Solve problems whose kernels are similar to one matrix."""
         rows = problems.rows
         key = rows.tobytes()
         if key not in self._batches:

@@ -728,8 +728,8 @@ class Curve(Result):
 def _keep_plain(result: Any) -> dict[str, Any]:
     """Return the numbers and texts that not every result of a type has, by name.
 
-    These are the details, and the fields that follow `details`, without arrays and empty values;
-    a class may name fields in `_known` that it shows itself.
+    They are the details and the fields after `details`, without arrays and empty values; a class
+    lists in `_known` the fields that it shows itself.
     """
     names = [item.name for item in fields(result)]
     special = [name for name in names[names.index("details") + 1 :] if name not in result._known]

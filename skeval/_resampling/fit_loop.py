@@ -478,7 +478,7 @@ def score_each(inputs: Inputs, plan: ResamplingPlan, scoring: Any) -> list[Any]:
 
 
 def check_plan(inputs: Inputs, plan: ResamplingPlan) -> ResamplingPlan:
-    """Return the plan under the weights, which refuses a training set of one class."""
+    """Return the plan with weights; it raises for a training set with one class only."""
     target, describe = inputs.target, plan.describe
     assert describe is not None
 

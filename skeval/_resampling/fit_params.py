@@ -42,7 +42,7 @@ ENSEMBLES = (StackingClassifier, StackingRegressor, VotingClassifier, VotingRegr
 
 
 def forwards(estimator: Any) -> Any:
-    """Return what an estimator hands the arguments of its `fit` on to, None if it does not.
+    """Return the part of an estimator that receives the arguments of its `fit`, or None.
 
     They are the searches of scikit-learn and the like, whose base class says so by `_run_search`,
     and the selectors and regressors around another estimator. `RFECV` refuses all but groups.

@@ -227,7 +227,7 @@ def score_answers(
 ) -> list[Any]:
     """Return the score of each fit that a solver did, None for the others.
 
-    The usual metrics are computed for all fits at once, and what is left of them one by one.
+    The usual metrics are computed for all fits at once, the others one by one.
     """
     done, parts = np.flatnonzero(~output.failed), name_parts(request.scoring)
     found = np.full((len(output), len(parts)), np.nan)

@@ -109,7 +109,7 @@ class Inputs:
 
     @property
     def asked(self) -> tuple[str, ...]:
-        """The methods of the models whose answers the losses judge; predictions always."""
+        """Prediction methods that the losses need; always includes `predict`."""
         others = {loss.response for loss in self.losses} - {"predict"}
         return ("predict", *sorted(others))
 

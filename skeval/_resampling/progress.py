@@ -206,7 +206,7 @@ def show_estimate(write: Callable[[], str]) -> None:
 
 @contextmanager
 def follow_jobs(total: int, verbose: int) -> Iterator[tuple[list[Advance], int]]:
-    """Yield what is told how many more of so many fits are done, and what joblib may print."""
+    """Yield a function that receives the number of finished fits, and joblib's verbosity."""
     with progress_bar(total, verbose) as show, jobs_task(total) as tell:
         listeners = [each for each in (show, tell) if each is not None]
         yield listeners, verbose if show is None else max(0, verbose - 1)
@@ -273,7 +273,7 @@ def fit_task(estimator: Any, n_tasks: int, X: Any, y: Any) -> Iterator[None]:
 def jobs_task(total: int) -> Iterator[Advance | None]:
     """Yield what tells the callbacks of the fit under way of jobs done; None without a fit.
 
-    A fit within the jobs is one by itself.
+    A fit within a job is not divided further.
     """
     open_task = _open_task.get()
     if open_task is None:

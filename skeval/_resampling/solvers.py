@@ -91,8 +91,8 @@ def adapter_for(
     """Return the adapter that serves an estimator behind some transformers, None if none does.
 
     `skeval._adapters` registers an implementation for each type that a solver serves. It returns
-    None for parameters, subclasses, transformers or data that are not served, or says why. An
-    estimator of this package registers one where it is defined.
+    None, or the reason as a `NoSolver`, for unsupported parameters, subclasses, transformers or
+    data. Estimators of this package register theirs where they are defined.
     """
     return None
 

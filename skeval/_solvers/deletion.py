@@ -390,9 +390,9 @@ class Votes(NamedTuple):
     Attributes
     ----------
     shares : ndarray of shape (n_fits, n_tested, n_classes)
-        Of the classes in the votes, or in the only column the mean of numbers.
+        Share of each class in the votes; for numbers one column with their mean.
     certain : bool ndarray of shape (n_fits,)
-        False where samples at the same distance, of which some are neighbours, disagree.
+        False if samples tied at the edge of the neighbourhood have different targets.
     """
 
     shares: np.ndarray

@@ -354,11 +354,11 @@ class Inverse(NamedTuple):
     ----------
     matrices : ndarray of shape (..., p, p)
     unit : ndarray of shape (..., p)
-        What the columns are divided by.
+        Divisors of the columns.
     log_determinant : ndarray of shape (...)
-        Of the matrices themselves.
+        Logarithm of the determinants of the original matrices.
     norm : ndarray of shape (...)
-        No eigenvalue of `matrices` is larger; inf where there is no inverse.
+        Upper bound on the eigenvalues of `matrices`; inf if there is no inverse.
     """
 
     matrices: np.ndarray

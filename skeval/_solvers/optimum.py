@@ -227,7 +227,7 @@ class SetSolution(ProblemRows):
 
     @classmethod
     def unsettled(cls, duals: Duals) -> SetSolution:
-        """Return the result of problems before the first step."""
+        """Return the state of the problems before the first step."""
         B, n = duals.box.shape
         zeros, never = np.zeros((B, n)), np.zeros(B, dtype=bool)
         coef = duals.system.zeros(B)

@@ -445,9 +445,9 @@ def ngram_statistics(pairs: Iterable[tuple[Tokens, list[Tokens]]], max_order: in
 def _count_matches(batch: list[tuple[Tokens, list[Tokens]]], max_order: int) -> Ints:
     """Return the matches of each sentence and order, shape (n_sentences, max_order).
 
-    A cell is an n-gram within a sentence and its references. Its number is derived from the number
-    of its first n - 1 words and of its last word. Longer n-grams are only counted if their first
-    words match.
+    A cell is an n-gram within a sentence and its references. Its number is computed from the
+    numbers of its first n - 1 words and of its last word. Longer n-grams are only counted if their
+    first words match.
     """
     numbers: defaultdict[str, int] = defaultdict(count().__next__)
     segments = [

@@ -383,7 +383,7 @@ class Fits:
         return len(self.target)
 
     def splits(self) -> Splits:
-        """Score all on every split; one on which a fit failed is left out."""
+        """Score all estimators on every split; splits with a failed fit are left out."""
         if len(self.folds) < 2:
             raise ValueError(f"cv must make at least two splits, got {len(self.folds)}.")
         key = fold_plan(self.n_samples, self.folds), self.scorer
@@ -1004,7 +1004,7 @@ def _is_mean(row: Metric) -> bool:
 
 
 def read_predictions(given: ComparedPredictions) -> ComparedPredictions:
-    """Return the same with arrays in place of what was given; a score of text with its counts."""
+    """Return the arguments with arrays for the data, and n-gram counts for a score of texts."""
     sums = find_sums(given.metric)
     if sums is not None:
         return _read_texts(given, sums)

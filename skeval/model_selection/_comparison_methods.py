@@ -275,7 +275,7 @@ def name_listed(
 
 
 def count_up(noun: str) -> Callable[..., list[str]]:
-    """Return a function that names things by a noun and their number."""
+    """Return a function that names items by a noun and a number."""
     return lambda *things: [f"{noun} {number}" for number in range(1, 1 + len(things))]
 
 

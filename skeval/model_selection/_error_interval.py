@@ -124,11 +124,11 @@ def error_interval(
       the other half.
     - "perturbation" [9]_: that of `perturbation_interval` under ``statistic="cross_validation"``.
 
-    For 0-1 loss each ``estimate -/+ quantile * se`` is by default replaced by Wilson's [1]_ of
-    ``error (1 - error) / se^2`` samples, of `n` at most and of `n` (or `n / f`) where no error was
-    seen; for squared and absolute loss it is taken of the logarithm. The published form is
-    ``result.confidence_interval(method="normal")`` (or "t"). Results outside of the range of the
-    loss are moved to its end.
+    For 0-1 loss each ``estimate -/+ quantile * se`` is by default replaced by Wilson's interval
+    [1]_ for ``error (1 - error) / se^2`` samples, at most `n`, or for `n` (or `n / f`) samples if
+    there is no error; for squared and absolute loss it is computed on the logarithmic scale. The
+    published form is ``result.confidence_interval(method="normal")`` (or "t"). Limits outside the
+    range of the loss are clipped.
 
     Parameters
     ----------
@@ -645,7 +645,7 @@ def score_fits(
     root: SeedSequence,
     parameters: dict[str, Any],
 ) -> dict[str, ErrorEstimate]:
-    """Return scores by a method that needs only a number for each fit."""
+    """Return the scores of a method that needs only one number per fit."""
     scores: list[Any] = []
 
     def measure(inputs: Inputs, plan: ResamplingPlan, name: str, label: str) -> FitMeans:

@@ -80,7 +80,7 @@ def measure_metrics(
     was covered in .84 only.
     """
     measure = measure_numbers if found.target.classes is None else measure_classes
-    with warnings.catch_warnings():  # Where nothing varies nan says enough.
+    with warnings.catch_warnings():  # nan says enough if nothing varies
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         made = [each for each in measure(found) if only in (None, each.name)]
         known = {each.name for each in made}

@@ -6,9 +6,9 @@ again, are in `_bootstrap` and `_estimates`; `ERROR_METHODS` lists all.
 
 The folds that a user gives decide. A splitter that shuffles is drawn anew for each repeat; one that
 draws at random and repeats by itself (``RepeatedStratifiedKFold``, ``ShuffleSplit``) is taken as it
-is; in both cases samples are the units, or the groups if there are any. All other folds are taken
-as they are, too, but samples that they never separate may belong together: without groups they are
-one unit. So a list of five folds has five units, and the interval is that of five.
+is; in both cases samples are the units, or the groups if there are any. All other folds are also
+used as they are, but samples that they never separate may belong together, so without groups they
+count as one unit. So a list of five folds has five units, and the interval is that of five.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ MEASURED_RARE = [
     (0.1, "10 % of the samples", (94, 99)),
     (0.03, "3 % of 200 to 1,000 samples", (95, 98)),
 ]
-"""The same for two classes by the share of the smaller one: its lower bound, and words."""
+"""The same for two classes: lower bound of the minority share, its wording, and the coverage."""
 MEASURED_HEAVY = (91, 96)
 """The same for squared errors with heavy tails: Student's t with 3 degrees of freedom, and
 log-normal."""

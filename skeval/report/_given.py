@@ -93,7 +93,7 @@ class ParsedPredictions(NamedTuple):
         return scores[:, 1] if scores.ndim == 2 else scores
 
     def cut(self, threshold: float) -> ParsedPredictions:
-        """Return the predictions with labels by a threshold."""
+        """Return the predictions with labels from a threshold on the scores."""
         codes = (self.score >= threshold).astype(np.intp)
         return self._replace(predicted=codes, threshold=float(threshold))
 

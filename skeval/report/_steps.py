@@ -225,7 +225,7 @@ class Steps:
 
     @property
     def _design_so_far(self) -> RepeatedFolds:
-        """Folds of the answer with the completed repeats."""
+        """The folds of the main estimate, with the completed repeats only."""
         n_repeats = len(self._answers) // self.design.plan.n_folds
         return self.design._replace(plan=self.design.plan.take(0, n_repeats))
 

@@ -241,7 +241,7 @@ def _is_before(edges: np.ndarray, others: np.ndarray) -> np.ndarray:
 
 
 def _first(edges: np.ndarray, among: np.ndarray) -> int:
-    """Return which of some columns of (3, m) keys comes first."""
+    """Return the index of the column of (3, m) keys that sorts first."""
     for key in edges:
         values = key[among]
         among = among[values == values.min()]

@@ -170,11 +170,10 @@ def _is_encoding(column: np.ndarray, y: np.ndarray) -> bool:
 
     Smoothed means are :math:`(n_l m_l + a_l \bar y) / (n_l + a_l)`, with one constant for all
     values, or with the ratio of the variances of the target at the value and overall, which
-    scikit-learn's `TargetEncoder` uses. Nearly all values must fit, and this must be unlikely even
-    if the feature were the expected target: the probability that the mean of :math:`n_l` targets
-    lies within the rounding error of its expectation is
-    :math:`(\delta + 2 n_l \epsilon) / \sqrt{2 \pi n_l s_l^2}`, with the step :math:`\delta` of the
-    targets.
+    scikit-learn's `TargetEncoder` uses. Nearly all values must match, and this must be improbable
+    even for a feature that equals the expected target: the mean of :math:`n_l` targets lies within
+    the rounding error of its expectation with a probability of about :math:`(\delta + 2 n_l
+    \epsilon) / \sqrt{2 \pi n_l s_l^2}`, with the step :math:`\delta` of the targets.
     """
     values, level, sizes = np.unique(column, return_inverse=True, return_counts=True)
     level = level.reshape(-1)

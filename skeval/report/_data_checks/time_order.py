@@ -270,7 +270,8 @@ def _join_evidence(codes: Iterable[str]) -> str:
 
 
 def _describe_time_order(reason: str, slow: str, codes: Sequence[str]) -> Finding:
-    """Describe rows in time order; without a time column they may be blocks of one object."""
+    """Describe rows in time order; without a time column, they may instead be blocks of the same
+    object."""
     blocks = " or in blocks of one object" if slow else ""
     return Finding(
         "time-order",
