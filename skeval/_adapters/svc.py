@@ -268,11 +268,11 @@ def last_step(model: Any) -> Any:
 
 
 def find_noise(problems: PairProblems, values: np.ndarray, alpha: np.ndarray) -> np.ndarray:
-    """Return how large the rounding errors (n_fits,) of decision values are, but for a shift.
+    """Return the size (n_fits,) of the rounding errors of decision values, except for a shift.
 
-    A free sample has the decision value y at the optimum. What it has instead is off by the
-    rounding of a sum over all support vectors, in the scale of their kernel, and by that of the
-    intercept, which all samples have in common.
+    A free sample has the decision value y at the optimum. Its computed value differs from y by the
+    rounding error of a sum over all support vectors, in the scale of their kernel, and by the
+    rounding error of the intercept, which is the same for all samples.
     """
     off = values[:, problems.rows] - problems.signs
     free = strictly_free(problems.box, alpha) & np.isfinite(off)

@@ -98,7 +98,7 @@ class Boxes:
 
 
 class ColumnMaps(NamedTuple):
-    """What the transformers of some fits make of columns: ``(x - shift) / scale``.
+    """Column transformations of some fits: ``(x - shift) / scale``.
 
     shift, scale: (n_fits, n_features). A column that is dropped has an infinite scale.
     """

@@ -193,9 +193,9 @@ def fit_arguments(
     groups: np.ndarray | None,
     rows: np.ndarray,
 ) -> dict[str, Any]:
-    """Return the keyword arguments of a fit to some rows of `X`, of these weights.
+    """Return the keyword arguments of a fit to some rows of `X` with these weights.
 
-    `groups` and `params` are of all samples; what the user gives by name goes first.
+    `groups` and `params` cover all samples; `params`, from the user, override the rest.
     """
     arguments = {**group_parameters(estimator, groups), **(params or {})}
     return {**weight_parameters(estimator, weights), **params_of_rows(X, arguments, rows)}

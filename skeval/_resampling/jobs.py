@@ -412,8 +412,8 @@ _held: dict[str, Callable[[Any], Any]] = {}
 class HeldFunction:
     """Stands for a function that each worker holds.
 
-    What an estimator does in parallel within a job, it does in threads, as in joblib's own
-    processes: joblib would send it, with its data, over the cluster for every fit.
+    Parallel work of an estimator within a job runs in threads, as in joblib's own processes.
+    Otherwise joblib would send this work, with its data, over the cluster for every fit.
     """
 
     name: str

@@ -135,7 +135,7 @@ class Progress:
 
 
 Advance = Callable[[int], object]
-"""What is told how many more fits are done."""
+"""Callback that receives the number of newly completed fits."""
 
 
 class TqdmBar:

@@ -70,9 +70,9 @@ class CostedAdapter(Protocol):
 class PlannedAdapter(Protocol):
     """An adapter that serves some plans only.
 
-    What it learns of a plan it keeps from block to block: it stays in the calling process, for
-    each worker would learn the same again. It is given blocks of at most `max_fits`, if that is
-    a number.
+    It reuses its results on a plan from block to block, so it stays in the calling process: each
+    worker would have to compute them again. Blocks have at most `max_fits` fits, if that is a
+    number.
     """
 
     max_fits: int | None

@@ -1,8 +1,8 @@
 """Fits to parts of the samples by way of one factorisation of all of them.
 
-What a training part gives is what all samples give less what those left out contribute: least
-squares with or without a penalty, whose normal equations are sums over samples, and nearest
-neighbours, who are the first in a list of all samples that are trained on.
+The result of a training part is the result of all samples minus the contribution of the samples
+left out. This serves least squares with or without a penalty, whose normal equations are sums over
+samples, and nearest neighbors, which are the first training samples in a list of all samples.
 Numbers in parentheses are the equations of doc/derivations/deletion.rst.
 """
 
@@ -28,9 +28,9 @@ _STACK = 2**19
 # Right-hand sides of signs without a pattern, from multiples of irrational numbers, show what
 # rounding errors of size 1 would become.
 _PROBES = (5**0.5, 7**0.5)
-# Votes by distance are known up to this share of them.
+# Relative differences of losses and distance-weighted votes up to this are too small to trust.
 _RELATIVE = 1e-7
-# A variance within a training part below this share of that of all samples is a rounding error.
+# A variance within a training part below this share of the one over all samples is rounding.
 _CONSTANT = 1e-10
 
 

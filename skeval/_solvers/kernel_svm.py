@@ -18,8 +18,8 @@ from skeval._solvers import optimum
 from skeval._solvers.newton import Duals, GramSystem
 from skeval._solvers.optimum import ActiveSets, BatchSolution, SetSolution, Splitting
 
-# Numbers in one (problems, samples) array, and in one stack of Gram matrices: what is touched in
-# one round should stay in the cache.
+# Numbers in one (problems, samples) array, and in one stack of Gram matrices: the memory that one
+# round uses should fit in the cache.
 _BLOCK = 2**15
 _GRAM_BLOCK = 2**18
 # Numbers in the whole Gram matrices that are kept.

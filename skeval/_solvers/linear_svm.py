@@ -28,7 +28,7 @@ from skeval._solvers.newton import (
 from skeval._solvers.optimum import ActiveSets, BatchSolution, SetSolution, Splitting, Start
 
 # Numbers in one (problems, samples) array, and in one stack of Gram matrices, of a block of
-# problems: what the solvers touch in one round should stay in the cache.
+# problems: the memory that one round of the solvers uses should fit in the cache.
 _BLOCK = 2**15
 _GRAM_BLOCK = 2**18
 # Number of problems that are solved first, to choose the method for the others.
@@ -136,10 +136,10 @@ def solve_feature_svms(X: np.ndarray, signs: np.ndarray, box: np.ndarray) -> Bat
 
 
 def solve_training_svms(X: np.ndarray, signs: np.ndarray, box: np.ndarray) -> BatchSolution:
-    """Solve what `solve_feature_svms` solves by way of Gram matrices, where features are many.
+    """Solve the problems of `solve_feature_svms` with Gram matrices, where features are many.
 
-    The solver is given the training samples alone; problems that have fewer than the largest are
-    filled up with samples of box 0. The decisions are those of all samples.
+    The solver receives the training samples only; problems with fewer of them than the largest
+    are padded with samples of box 0. The decision values cover all samples.
     """
     gram, trained = np.matmul(X, X.transpose(0, 2, 1)), box > 0  # (B, n, n), (B, n)
     rows = np.argsort(~trained, axis=1, kind="stable")[:, : trained.sum(axis=1).max()]

@@ -1,8 +1,8 @@
 """Gaussian classifiers of any training parts, by the counts, means and moments of their classes.
 
-What a class adds to a sum over a training part is what it adds over all samples less what those
-left out add, or is weighted. Samples are centred once, so that nothing cancels that matters, and
-brought to a size near 1 by powers of two, so that sums of whole numbers stay exact.
+The sum of a class over a training part is its sum over all samples minus its sum over the samples
+left out, or a weighted sum. Samples are centered once, so that no digits that matter cancel, and
+scaled to a size near 1 by powers of two, so that sums of whole numbers stay exact.
 Numbers in parentheses are the equations of doc/derivations/moments.rst.
 """
 
@@ -25,7 +25,7 @@ _ROUNDING = 16.0
 _ROUNDING_OF_SQUARES = 64.0
 # Those of means, whose sums are taken in pairs.
 _ROUNDING_OF_MEANS = 2.0
-# A variance within a training part below this share of that of all samples is a rounding error.
+# A variance within a training part below this share of the one over all samples is rounding.
 _CONSTANT = 1e-10
 # A fit is left to the estimator where rounding may change a probability by more, or decision
 # values by a larger share.
@@ -388,11 +388,11 @@ class QuadraticGaussians:
     ----------
     priors : ndarray of shape (n_classes,) or None
     ridge : float
-        This share of a covariance is that of the identity.
+        Weight of the identity in a regularized covariance.
     tolerance : float
-        No variance in any direction may be smaller.
+        Smallest variance allowed in any direction.
     n_taken_off : int
-        0 or 1: what is taken off the number of samples that a scatter is divided by.
+        0 or 1: subtracted from the number of samples in the divisor of a scatter.
     """
 
     priors: np.ndarray | None
@@ -406,8 +406,8 @@ class QuadraticGaussians:
         divisor = np.maximum(counts - self.n_taken_off, 1.0)
         covariances = moments.covariances() * (counts / divisor)[..., None, None]
         covariances *= 1 - self.ridge
-        each = np.arange(p)
-        covariances[..., each, each] += self.ridge / moments.factor[:, None]  # (8)
+        diagonal = np.arange(p)
+        covariances[..., diagonal, diagonal] += self.ridge / moments.factor[:, None]  # (8)
         inverse = invert(covariances)
         apart = np.empty((*tested.shape[:2], counts.shape[1]))
         for code in range(counts.shape[1]):

@@ -543,7 +543,7 @@ class Splitting:
 def solve_by_splitting(splitting: Splitting, duals: Duals, n_attempts: int) -> SetSolution:
     """Solve duals that share the Gram matrix of the splitting, as far as that takes few steps.
 
-    Active sets finish what the splitting comes near to. What they do not is not `settled`.
+    Active sets refine the solutions of the splitting. Problems left unsolved are not `settled`.
     """
     result, left = SetSolution.unsettled(duals), np.arange(len(duals.box))
     point, penalty = splitting.start(duals.signs, duals.box), splitting.penalty(duals.box)

@@ -1,8 +1,8 @@
 """A confidence interval for any metric, of all samples and of subgroups.
 
-The public function, its result, and the samples that bootstrap and jackknife select: what is found
-once of each sample, or counted once of each text, is selected instead of found again. At the end an
-estimate in each subgroup, and the largest difference between two of them.
+The public function, its result, and the samples that bootstrap and jackknife select: values
+computed once per sample, or counts made once per text, are selected instead of computed again. The
+end of the file has the estimate in each subgroup and the largest difference between two of them.
 """
 
 from __future__ import annotations
