@@ -15,7 +15,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.random import Generator, SeedSequence
 from numpy.typing import ArrayLike
-from sklearn.metrics import roc_auc_score
+from sklearn.metrics import accuracy_score, roc_auc_score
 from sklearn.utils import get_tags
 
 from skeval._inference.areas import independent_size
@@ -62,7 +62,8 @@ from skeval.model_selection._comparison_methods import (
 )
 from skeval.model_selection._error_interval import find_mean_loss
 from skeval.model_selection._estimates import repeat_folds
-from skeval.model_selection._metric_interval import find_metric, find_sample_values
+from skeval.model_selection._metric_interval import find_metric, find_sample_values, score_within
+from skeval.model_selection._within_units import read_units
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
 from skeval.utils._compat import Interval, validate_params
@@ -513,6 +514,8 @@ def compare_predictions(
     groups: ArrayLike | None = None,
     seeds: ArrayLike | None = None,
     horizon: int | None = None,
+    within: ArrayLike | None = None,
+    unit_weights: Mapping[Any, float] | None = None,
     sample_weight: ArrayLike | None = None,
     alternative: str = "two-sided",
     confidence_level: float = 0.95,
@@ -576,6 +579,12 @@ def compare_predictions(
         standard error ("max_t").
     horizon : int, default=None
         Number of steps ahead of a forecast ("diebold_mariano"); None is 1.
+    within : array-like of shape (n_samples,), default=None
+        Unit of each sample, such as a task, subject, query or image. The metric is computed in
+        each unit, and the means over units are compared by the paired differences of the units,
+        which then take the place of samples ("max_t"); see `metric_interval`.
+    unit_weights : dict of unit to float, default=None
+        Weight of each unit in the mean; None gives all units the same weight.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the samples, passed to the metric ("max_t", "permutation", "bootstrap").
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
@@ -710,7 +719,7 @@ def compare_predictions(
     )
     systems, runs = read_seeds(seeds, named)
     if method == "auto":
-        alone = len(systems) == 2 == len(named) and y_true is not None
+        alone = len(systems) == 2 == len(named) and y_true is not None and within is None
         method = "permutation" if alone and groups is None else "max_t"
     _comparison_methods.check_method(method, alternative, len(systems))
     if METHODS[method].needs != "joint" and (seeds is not None or y_true is None):
@@ -738,6 +747,7 @@ def compare_predictions(
         root=_checks.root_seed(random_state),
         n_jobs=n_jobs,
     )
+    source = _average_units(source, method, within, unit_weights)
     row = None if metric is None else find_row(unwrap(metric)[0])
     question = Question(
         alternative,
@@ -747,6 +757,25 @@ def compare_predictions(
         greater_is_better=row is None or row.greater_is_better,
     )
     return _comparison_methods.compare(read_predictions(source), method, question)
+
+
+def _average_units(
+    source: ComparedPredictions, method: str, within: Any, unit_weights: Any
+) -> ComparedPredictions:
+    """Return the values of the metric in each unit in place of the predictions."""
+    if within is None and unit_weights is None:
+        return source
+    truth = source.truths[0]
+    if method != "max_t" or truth is None or source.groups is not None:
+        raise ValueError("within must be None unless method='max_t', with y_true, without groups.")
+    units = read_units(within, len(truth), unit_weights)
+    named = dict(zip(source.words, source.vectors, strict=True))
+    values, kept = score_within(source.metric or accuracy_score, truth, named, source.weight, units)
+    # with a group for each unit, the variance allows for unequal weights
+    groups = None if kept.weights is None else np.arange(len(kept.names))
+    fields: dict[str, Any] = {"groups": groups, "weight": kept.weights, "metric": None}
+    fields |= {"truths": [None] * len(values), "vectors": [*values]}
+    return replace(source, scoring=f"{source.scoring}, {kept.text}", **fields)
 
 
 def _name_score(method: str, metric: Any, max_fpr: float | None) -> str:

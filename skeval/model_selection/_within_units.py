@@ -1,0 +1,173 @@
+r"""Metrics averaged over units: tasks, subjects, readers, queries or images.
+
+The metric is computed in each unit, and the estimate is the mean of these values, weighted if units
+have weights. Units are a random sample of all units: with K values :math:`m_k` and weights
+:math:`w_k` that sum to 1, the variance of the mean :math:`\bar m` is
+
+.. math:: \sum_k c_k w_k^2 (m_k - \bar m)^2, \quad c_k = 1 / (1 - 2 w_k + \sum_j w_j^2),
+
+which is unbiased if all values have the same variance. With equal weights it is the variance of the
+values divided by K. It contains the variation within units, because the values contain it.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from skeval._inference import intervals
+from skeval._inference.estimate import Estimate, LimitsByMethod
+from skeval._resampling.resampled_statistics import Statistic
+from skeval.utils import _checks
+
+Floats = NDArray[np.float64]
+MAX_NAMED = 5
+"""Number of undefined units that the warning names."""
+
+
+class Units(NamedTuple):
+    """Units of the samples, in sorted order.
+
+    Attributes
+    ----------
+    names : list
+    rows : list of ndarray
+        Positions of the samples of each unit.
+    weights : ndarray of shape (n_units,), or None
+    """
+
+    names: list[Any]
+    rows: list[NDArray[np.intp]]
+    weights: Floats | None
+
+    @property
+    def text(self) -> str:
+        """Description of the mean, for names of results."""
+        weighted = "" if self.weights is None else "weighted "
+        return f"{weighted}mean over {len(self.names)} units (random)"
+
+    def select(self, kept: NDArray[np.bool_]) -> Units:
+        """Return some of the units."""
+        places = np.flatnonzero(kept).tolist()
+        weights = None if self.weights is None else self.weights[kept]
+        return Units([self.names[k] for k in places], [self.rows[k] for k in places], weights)
+
+
+def read_units(within: Any, n_samples: int, unit_weights: Any) -> Units:
+    """Return the units of samples; raise unless there are two, each with a weight."""
+    if within is None:
+        raise ValueError("unit_weights must be None without within, got some.")
+    shape = np.shape(within) if not isinstance(within, str | bytes) else repr(within)
+    if shape != (n_samples,):
+        raise ValueError(f"within must hold a unit for each of {n_samples} samples, got {shape}.")
+    entries = np.asarray(within)
+    missing = _checks.find_missing(entries)
+    if missing.any():
+        raise ValueError(
+            f"within must name the unit of each sample, {missing.sum()} of {n_samples} are "
+            f"missing, the first at position {missing.argmax()}; leave these samples out."
+        )
+    names, codes = np.unique(_checks.check_y("within", entries), return_inverse=True)
+    if len(names) < 2:
+        raise ValueError(
+            f"within must hold at least two units, got one: {names.tolist()[0]!r}; leave within "
+            "out for the metric on all samples."
+        )
+    order = np.argsort(codes, kind="stable")
+    rows = np.split(order, np.cumsum(np.bincount(codes))[:-1])
+    return Units(names.tolist(), rows, _read_weights(unit_weights, names.tolist()))
+
+
+def _read_weights(unit_weights: Any, names: list[Any]) -> Floats | None:
+    """Return the weight of each unit, None for equal weights."""
+    if unit_weights is None:
+        return None
+    if not hasattr(unit_weights, "items"):
+        raise TypeError(f"unit_weights must be a dict of unit to weight, got {unit_weights!r}.")
+    listed = dict(unit_weights.items())
+    lacking = [name for name in names if name not in listed]
+    unknown = [name for name in listed if name not in set(names)]
+    if lacking or unknown:
+        problem = f"it lacks {lacking[0]!r}" if lacking else f"{unknown[0]!r} is not in within"
+        raise ValueError(
+            f"unit_weights must hold a weight for each of {len(names)} units, {problem}."
+        )
+    weights = np.array([listed[name] for name in names])
+    return _checks.check_weights("unit_weights", weights, len(names))
+
+
+def score_units(statistics: Sequence[Statistic], units: Units) -> tuple[Floats, Units]:
+    """Return the values of statistics in each unit, (n_statistics, n_units), and these units.
+
+    Units in which a statistic is undefined are left out with a warning.
+    """
+    values, reason = np.full((len(statistics), len(units.names)), np.nan), ""
+    for row, statistic in enumerate(statistics):
+        for column, samples in enumerate(units.rows):
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # the warning below names the units
+                    values[row, column] = statistic(samples)
+            except (ValueError, ZeroDivisionError) as error:
+                reason = reason or f" ({error})"
+    defined = np.isfinite(values).all(axis=0)
+    if defined.sum() < 2:
+        raise ValueError(
+            f"within must hold at least two units in which the metric is defined, got "
+            f"{defined.sum()} of {len(defined)}{reason}; use larger units, or leave within out."
+        )
+    if units.weights is not None and np.count_nonzero(units.weights[defined]) < 2:
+        raise ValueError(
+            "unit_weights must be > 0 for at least two units in which the metric is defined."
+        )
+    if not defined.all():
+        _warn_of_undefined([units.names[k] for k in np.flatnonzero(~defined)], len(defined))
+    return values[:, defined], units.select(defined)
+
+
+def _warn_of_undefined(names: list[Any], n_units: int) -> None:
+    """Name the units that are left out."""
+    listed = ", ".join(map(str, names[:MAX_NAMED]))
+    more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
+    _checks.warn_undefined(
+        f"The metric is undefined in {len(names)} of {n_units} units, which are left out: {listed}"
+        f"{more}. The mean is that of the other units; merge units, or choose a metric that is "
+        "defined in all."
+    )
+
+
+def estimate_mean(
+    name: str, values: Floats, units: Units, confidence_level: float, **fields: Any
+) -> Estimate:
+    """Return the mean of the values of units with Student's interval."""
+    n_units = len(values)
+    weights = np.ones(n_units) if units.weights is None else units.weights
+    weights = weights / weights.sum()
+    mean = float(weights @ values)
+    spread = intervals.spread_between(weights * (values - mean), np.arange(n_units), weights)
+    limits: LimitsByMethod = {
+        "t": partial(
+            intervals.normal_interval,
+            mean,
+            spread.error,
+            degrees_of_freedom=spread.degrees_of_freedom,
+        )
+    }
+    by_name = dict(zip(units.names, values.tolist(), strict=True))
+    return Estimate(
+        name=f"{name}, {units.text}",
+        value=mean,
+        standard_error=spread.error,
+        method="t",
+        limits=limits,
+        n_samples=sum(map(len, units.rows)),
+        replicates=values,
+        details={"n_units": n_units, "unit_values": by_name},
+        confidence_level=confidence_level,
+        **fields,
+    )

@@ -1,0 +1,171 @@
+"""Metrics averaged over units: values, intervals, units left out, and paired comparisons."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from reference.within_units import mean_over_units
+from scipy import stats
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.metrics import accuracy_score, mean_squared_error, roc_auc_score
+
+from skeval.model_selection import compare_predictions, metric_interval
+
+RNG = np.random.default_rng(0)
+SUBJECT = np.repeat([f"s{k}" for k in range(8)], 12)
+Y = np.tile([0, 1], 48)
+SCORE = RNG.normal(Y * np.repeat(RNG.normal(1, 0.5, 8), 12))
+OTHER = SCORE + RNG.normal(size=96)
+WEIGHTS = {f"s{k}": 1.0 + k for k in range(8)}
+
+
+@pytest.mark.parametrize("weights", [None, WEIGHTS])
+def test_interval_is_that_of_the_reference(weights):
+    found = metric_interval(roc_auc_score, Y, SCORE, within=SUBJECT, unit_weights=weights)
+    mean, error, df = mean_over_units(roc_auc_score, Y, SCORE, SUBJECT, weights)
+    assert_allclose([found.value, found.standard_error], [mean, error])
+    half = stats.t.ppf(0.975, df) * error
+    assert_allclose(list(found.interval), [mean - half, min(mean + half, 1)], rtol=1e-6)
+    if weights is None:
+        values = list(found.details["unit_values"].values())
+        assert_allclose([error, df], [stats.sem(values), 7])
+
+
+def test_units_may_come_in_any_order_and_by_any_name():
+    found = metric_interval(roc_auc_score, Y, SCORE, within=SUBJECT)
+    order = RNG.permutation(96)
+    shuffled = metric_interval(roc_auc_score, Y[order], SCORE[order], within=SUBJECT[order])
+    renamed = metric_interval(
+        roc_auc_score, Y, SCORE, within=np.repeat([5, 3, 8, 1, 9, 2, 7, 0], 12)
+    )
+    equal = metric_interval(
+        roc_auc_score, Y, SCORE, within=SUBJECT, unit_weights=dict.fromkeys(WEIGHTS, 3.0)
+    )
+    for other in (shuffled, renamed, equal):
+        assert_allclose(list(other.interval), list(found.interval))
+    assert found.details["unit_values"]["s2"] == roc_auc_score(Y[24:36], SCORE[24:36])
+
+
+def test_one_sample_per_unit_is_the_mean_of_a_loss():
+    alone = metric_interval(mean_squared_error, Y, SCORE, within=np.arange(96))
+    plain = metric_interval(mean_squared_error, Y, SCORE, method="t")
+    assert_allclose(list(alone.interval), list(plain.interval))
+
+
+def test_sample_weights_count_within_units():
+    weight = RNG.random(96) + 0.1
+    found = metric_interval(roc_auc_score, Y, SCORE, within=SUBJECT, sample_weight=weight)
+    expected = roc_auc_score(Y[:12], SCORE[:12], sample_weight=weight[:12])
+    assert_allclose(found.details["unit_values"]["s0"], expected)
+
+
+def test_result_names_the_mean():
+    text = str(metric_interval("roc_auc", Y, SCORE, within=SUBJECT))
+    assert "mean over 8 units (random)" in text
+    several = metric_interval(["roc_auc", "average_precision"], Y, SCORE, within=SUBJECT)
+    assert list(several) == ["roc_auc", "average_precision"]
+
+
+def test_undefined_units_are_named_and_left_out():
+    y = Y.copy()
+    y[12:24] = 1
+    with pytest.warns(UndefinedMetricWarning, match="1 of 8 units, which are left out: s1"):
+        found = metric_interval(roc_auc_score, y, SCORE, within=SUBJECT, unit_weights=WEIGHTS)
+    rest = SUBJECT != "s1"
+    weights = {name: weight for name, weight in WEIGHTS.items() if name != "s1"}
+    expected = metric_interval(
+        roc_auc_score, y[rest], SCORE[rest], within=SUBJECT[rest], unit_weights=weights
+    )
+    assert_allclose(list(found.interval), list(expected.interval))
+    with pytest.raises(ValueError, match="at least two units in which the metric is defined"):
+        metric_interval(roc_auc_score, np.ones(96), SCORE, within=SUBJECT)
+
+
+@pytest.mark.parametrize("weights", [None, WEIGHTS])
+def test_comparison_is_that_of_the_differences_of_units(weights):
+    options = {"within": SUBJECT, "unit_weights": weights}
+    two = {"a": SCORE, "b": OTHER}
+    found = compare_predictions(Y, two, metric=roc_auc_score, **options)
+    each = [metric_interval(roc_auc_score, Y, s, **options) for s in (SCORE, OTHER)]
+    assert_allclose(found.values, [one.value for one in each])
+
+    def difference(_, rows):
+        a, b = np.array(rows).T
+        y = Y[:12]
+        return roc_auc_score(y, a) - roc_auc_score(y, b)
+
+    pairs = np.column_stack([SCORE, OTHER])
+    mean, error, df = mean_over_units(difference, Y, pairs, SUBJECT, weights)
+    half = stats.t.ppf(0.975, df) * error
+    assert_allclose(list(found.difference.interval), [mean - half, mean + half], rtol=1e-6)
+    assert "mean over 8 units (random)" in str(found)
+
+
+def test_comparison_without_metric_is_of_accuracy():
+    a, b = (SCORE > 0.5).astype(int), (OTHER > 0.5).astype(int)
+    found = compare_predictions(Y, {"a": a, "b": b}, within=SUBJECT)
+    assert_allclose(found.values, [accuracy_score(Y, a), accuracy_score(Y, b)])
+
+
+BAD = {
+    "length": ({"within": SUBJECT[:5]}, "within must hold a unit for each of 96"),
+    "text": ({"within": "subject"}, "within must hold a unit for each of 96"),
+    "nan": ({"within": np.r_[np.nan, np.zeros(95)]}, "within must name the unit"),
+    "one": ({"within": np.zeros(96)}, "within must hold at least two units"),
+    "alone": ({"unit_weights": WEIGHTS}, "unit_weights must be None without within"),
+    "negative": (
+        {"within": SUBJECT, "unit_weights": WEIGHTS | {"s0": -1}},
+        "unit_weights must be >= 0",
+    ),
+    "lacking": ({"within": SUBJECT, "unit_weights": {"s0": 1}}, "lacks 's1'"),
+    "unknown": ({"within": SUBJECT, "unit_weights": WEIGHTS | {"x": 1}}, "'x' is not in within"),
+    "only one": (
+        {"within": SUBJECT, "unit_weights": dict.fromkeys(WEIGHTS, 0) | {"s0": 1}},
+        "unit_weights must be > 0 for at least two units",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_units_are_refused(case):
+    options, message = BAD[case]
+    with pytest.raises(ValueError, match=message):
+        metric_interval(roc_auc_score, Y, SCORE, **options)
+    with pytest.raises(ValueError, match=message):
+        compare_predictions(
+            Y, {"a": SCORE, "b": OTHER}, metric=roc_auc_score, method="max_t", **options
+        )
+
+
+@pytest.mark.parametrize(
+    "options", [{"groups": SUBJECT}, {"by": SUBJECT}, {"stratify": True}, {"method": "bca"}]
+)
+def test_options_that_do_not_apply_are_refused(options):
+    with pytest.raises(ValueError, match=next(iter(options))):
+        metric_interval(roc_auc_score, Y, SCORE, within=SUBJECT, **options)
+
+
+def test_weights_are_a_dict():
+    with pytest.raises(TypeError, match="unit_weights must be a dict"):
+        metric_interval(roc_auc_score, Y, SCORE, within=SUBJECT, unit_weights=[1.0] * 8)
+
+
+@pytest.mark.parametrize("n_units", [5, 20])
+def test_intervals_cover_the_mean_over_all_units(n_units):
+    rng, covered = np.random.default_rng(n_units), 0
+    units = np.repeat(np.arange(n_units), 10)
+    for _ in range(300):
+        loss = rng.normal(size=len(units)) + rng.normal(size=n_units)[units]
+        found = metric_interval(
+            lambda _, loss: float(np.mean(loss)), np.zeros(len(units)), loss, within=units
+        )
+        covered += 0.0 in found.interval
+    assert stats.binomtest(covered, 300, 0.95).pvalue > 0.01
+
+
+@pytest.mark.parametrize("options", [{"method": "bootstrap"}, {"groups": SUBJECT}])
+def test_comparisons_that_do_not_average_are_refused(options):
+    two = {"a": SCORE, "b": OTHER}
+    with pytest.raises(ValueError, match="within must be None unless method='max_t'"):
+        compare_predictions(Y, two, metric=roc_auc_score, within=SUBJECT, **options)
+    with pytest.raises(ValueError, match="with y_true"):
+        compare_predictions(None, two, within=SUBJECT)
