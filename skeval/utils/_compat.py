@@ -14,7 +14,6 @@ import numpy as np
 import sklearn
 from sklearn.metrics import accuracy_score, make_scorer
 from sklearn.metrics.pairwise import _VALID_METRICS as PAIRWISE_METRICS
-from sklearn.model_selection._validation import _fit_and_score
 from sklearn.utils import _safe_indexing as safe_indexing
 from sklearn.utils._array_api import _max_precision_float_dtype as widest_float_dtype
 from sklearn.utils._metadata_requests import _MetadataRequester as MetadataRequester
@@ -105,15 +104,19 @@ def scored_split(X: Any) -> tuple[np.ndarray, np.ndarray] | None:
     """Return the train and test rows of the fold on which scikit-learn is scoring `X`.
 
     The result is None outside of its folds. A scorer gets no other information on the training
-    samples: `cross_validate` and searches call it from `_fit_and_score`, whose local variables
-    include them.
+    samples, but every loop of scikit-learn over folds has the local variables `X`, `train`, `test`
+    and `X_test`.
     """
     frame = sys._getframe(1)
     while frame is not None:
-        local_variables = frame.f_locals if frame.f_code is _fit_and_score.__code__ else {}
-        if any(local_variables.get(name) is X for name in ("X_test", "X_train")):
-            rows = np.arange(num_samples(local_variables["X"]))
-            return rows[local_variables["train"]], rows[local_variables["test"]]
+        in_sklearn = frame.f_globals.get("__name__", "").startswith("sklearn.")
+        local_variables = frame.f_locals if in_sklearn else {}
+        if local_variables.keys() >= {"X", "train", "test", "X_test"}:
+            scored = any(local_variables.get(name) is X for name in ("X_test", "X_train"))
+            # RFECV scores some columns of X_test, which are a new array
+            if scored or frame.f_code.co_name == "_rfe_single_fit":
+                rows = np.arange(num_samples(local_variables["X"]))
+                return rows[local_variables["train"]], rows[local_variables["test"]]
         frame = frame.f_back  # type: ignore[assignment]
     return None
 

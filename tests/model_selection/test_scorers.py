@@ -8,10 +8,17 @@ import pytest
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.feature_selection import SelectKBest
-from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.feature_selection import RFECV, SelectKBest
+from sklearn.linear_model import LogisticRegression, LogisticRegressionCV, Ridge
 from sklearn.metrics import average_precision_score, make_scorer
-from sklearn.model_selection import GridSearchCV, KFold, cross_val_score, cross_validate
+from sklearn.model_selection import (
+    GridSearchCV,
+    KFold,
+    cross_val_score,
+    cross_validate,
+    learning_curve,
+    permutation_test_score,
+)
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -134,6 +141,40 @@ def test_under_ordinary_folds_a_resampling_scorer_is_refused(n_jobs):
             )
     with pytest.warns(UserWarning, match="Scoring failed"):
         assert np.isnan(cross_val_score(GaussianNB(), X, y, cv=4, scoring=SCORING["p"])).all()
+
+
+LOOPS = {
+    "search": lambda X, y, **options: GridSearchCV(
+        GaussianNB(), {}, error_score="raise", **options
+    ).fit(X, y),
+    "permutation_test_score": lambda X, y, **options: permutation_test_score(
+        GaussianNB(), X, y, n_permutations=1, **options
+    ),
+    "learning_curve": lambda X, y, **options: learning_curve(
+        GaussianNB(), X, y, train_sizes=[1.0], error_score="raise", **options
+    ),
+    "incremental learning_curve": lambda X, y, **options: learning_curve(
+        GaussianNB(),
+        X,
+        y,
+        train_sizes=[1.0],
+        error_score="raise",
+        exploit_incremental_learning=True,
+        **options,
+    ),
+    "RFECV": lambda X, y, **options: RFECV(SVC(kernel="linear"), **options).fit(X, y),
+    "LogisticRegressionCV": lambda X, y, **options: LogisticRegressionCV(Cs=2, **options).fit(X, y),
+}
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning:sklearn")
+@pytest.mark.parametrize("loop", LOOPS)
+def test_every_loop_of_scikit_learn_over_folds_is_refused(loop):
+    X, y = two_classes()
+    for name in (".632+", "p", "high"):
+        with pytest.raises(ValueError, match=r"cv must be WholeSample\(\)"):
+            LOOPS[loop](X, y, cv=4, scoring=SCORING[name])
+    LOOPS[loop](X, y, cv=WholeSample(), scoring=SCORING["oob"])
 
 
 def test_a_search_with_a_resampling_scorer_is_cross_validated_by_another_score():
