@@ -25,7 +25,7 @@ DESCRIPTION = "Honest evaluation of pattern-recognition systems for scikit-learn
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that says what is wrong in one line."""
+    """A parser that reports an error in one line."""
 
     def error(self, message: str) -> NoReturn:
         """Print the message and leave with status 2."""

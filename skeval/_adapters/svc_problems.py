@@ -1,7 +1,7 @@
 """The two-class problems of the fits of an SVC, and the solvers that they are handed to.
 
-A fit says what its problem is: the boxes of its samples, the columns as its transformers leave
-them, its kernel and gamma. Everything that the fits have in common is prepared once.
+A fit defines its problem: the boxes of its samples, the columns as its transformers leave them, its
+kernel and gamma. Everything that the fits have in common is prepared once.
 """
 
 from __future__ import annotations

@@ -152,7 +152,7 @@ def find_adapter(
 
 
 def reports_progress(inputs: Inputs, plan: ResamplingPlan) -> bool:
-    """Whether the user is told how the fits of a plan are done."""
+    """Whether the progress of the fits of a plan is shown to the user."""
     return bool(inputs.verbose) and plan.n_fits > 1
 
 
@@ -257,7 +257,7 @@ def identify(fit: Fit) -> bytes:
 
 
 def explain_inputs(error: Exception, X: Any) -> Exception | None:
-    """Return an error that says where X has missing values or texts, if a fit failed for them."""
+    """Return an error that locates the missing values or texts in X that made a fit fail."""
     if not isinstance(error, ValueError):
         return None
     if NO_MISSING in str(error):

@@ -72,7 +72,7 @@ def takes_weights(estimator: Any) -> bool:
 
 
 def splits_by_groups(estimator: Any) -> bool:
-    """Whether `fit` takes groups, and a splitter among the parameters asks for them."""
+    """Whether `fit` takes groups, and a splitter among the parameters requests them."""
     if hasattr(estimator, "_run_search") or isinstance(estimator, RFECV):
         splitters = [estimator.cv]
     elif has_fit_parameter(estimator, "groups"):
@@ -90,7 +90,7 @@ def is_routed(estimator: Any) -> bool:
 
 
 def consumes(estimator: Any, name: str) -> bool:
-    """Whether some part of a routed estimator asks for an argument of `fit`."""
+    """Whether some part of a routed estimator requests an argument of `fit`."""
     return bool(get_routing_for_object(estimator).consumes("fit", [name]))
 
 
@@ -120,7 +120,7 @@ def weight_parameters(estimator: Any, weights: np.ndarray | None) -> dict[str, n
     """Return the keyword arguments that hand weights to all of `fit` that takes them.
 
     A scaler in front of a classifier is part of the procedure that is perturbed, so it is
-    weighted too. Under metadata routing it is given what it asks for.
+    weighted too. Under metadata routing it receives the arguments that it requests.
     """
     return {} if weights is None else _hand_on(estimator, "sample_weight", weights, takes_weights)
 

@@ -86,8 +86,8 @@ def open_jobs(
 class Jobs:
     """Runs jobs; `results` keeps what is finished, unless it is None.
 
-    `listeners` are told how many more fits are done. `n_reused` counts the fits that `results` held
-    before.
+    `listeners` are called with the number of newly completed fits. `n_reused` counts the fits that
+    `results` held before.
     """
 
     function: Callable[[Any], Any]
@@ -293,7 +293,7 @@ _tally: ContextVar[Tally | None] = ContextVar("tally", default=None)
 
 @contextmanager
 def tallied_warnings() -> Iterator[None]:
-    """Count the warnings of all fits within this context together, and tell them at its end."""
+    """Count the warnings of all fits within this context together, and report them at its end."""
     if _tally.get() is not None:
         yield
         return
@@ -564,7 +564,7 @@ def find_version(code: Any) -> tuple[str, str] | None:
 
 
 def read_source(code: Any) -> str:
-    """Return the source of a function or class, where Python knows it."""
+    """Return the source of a function or class, where Python has it."""
     try:
         return inspect.getsource(code)
     except (OSError, TypeError):

@@ -40,7 +40,7 @@ def tell(line: str) -> None:
 
 
 class Progress:
-    """The line that tells how far a command has come and what is known so far.
+    """The line that shows the progress of a command and its results so far.
 
     Its first words, the `headline` of so many fits, stand there before the first of them. On a
     terminal it is redrawn. Elsewhere it is written as soon as a run of fits is known to take long,
@@ -271,9 +271,9 @@ def fit_task(estimator: Any, n_tasks: int, X: Any, y: Any) -> Iterator[None]:
 
 @contextmanager
 def jobs_task(total: int) -> Iterator[Advance | None]:
-    """Yield what tells the callbacks of the fit under way of jobs done; None without a fit.
+    """Yield a function that reports finished jobs to the callbacks of the current fit, if any.
 
-    A fit within a job is not divided further.
+    It is None without a fit. A fit within a job is not divided further.
     """
     open_task = _open_task.get()
     if open_task is None:

@@ -97,19 +97,19 @@ class Columns:
         of_fit: np.ndarray,
         parts: Parts,
     ) -> ClassScores:
-        """Return what a rule says in fits; fit `f` has the codes (n,) `targets[of_fit[f]]`."""
+        """Return the scores of a rule in fits; fit `f` has the codes (n,) `targets[of_fit[f]]`."""
         (n, p), t = self.values.shape, parts.tested.shape[1]
         numbers = self.n_classes * (2 * p + n) + t * (2 * p + 1)
         if isinstance(rule, LinearGaussians | QuadraticGaussians):
             numbers += (self.n_classes + 2) * p * p
         step = max(1, _STACK // numbers)
-        found = []
+        scores = []
         for start in range(0, len(parts), step):
             some = slice(start, start + step)
-            each = Parts(parts.weights[some], parts.tested[some])
-            moments = PartMoments(self, targets, of_fit[some], each)
-            found.append(rule(moments, self.values[each.tested]))
-        return ClassScores._make(map(np.concatenate, zip(*found, strict=True)))
+            block = Parts(parts.weights[some], parts.tested[some])
+            moments = PartMoments(self, targets, of_fit[some], block)
+            scores.append(rule(moments, self.values[block.tested]))
+        return ClassScores._make(map(np.concatenate, zip(*scores, strict=True)))
 
     def sum_by_class(self, targets: np.ndarray, of_fit: np.ndarray, parts: Parts) -> np.ndarray:
         """Return sums of 1, the columns and their squares, shape (F, n_classes, 2 p + 1)."""

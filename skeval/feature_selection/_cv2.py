@@ -527,7 +527,7 @@ def default_selector(n_features: int) -> SelectKBest:
 
 
 def check_selector(selector: Any, n_features: int) -> None:
-    """Raise unless `selector` transforms and asks for no more features than there are."""
+    """Raise unless `selector` transforms, with `k` at most the number of features."""
     _checks.check_methods("selector", selector, "fit", "transform")
     k = getattr(selector, "k", None)
     if isinstance(k, Integral) and int(k) > n_features:
