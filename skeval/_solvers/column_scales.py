@@ -13,8 +13,8 @@ _EPS = np.finfo(np.float64).eps
 class ColumnScales:
     """The columns of X that vary, standardised over all samples, and their scales.
 
-    A linear SVM with an intercept does not see shifts, so the columns can be centred on all
-    samples whatever a problem trains on, and a column that is constant can be dropped.
+    A linear SVM with an intercept is invariant to shifts. The columns can therefore be centred on
+    all samples, whichever samples a problem trains on, and constant columns can be dropped.
     Scaling by ``s`` instead of the common `scale` is the ridge ``(s / scale)^2`` (4).
     varies (p,): a mask of the columns that vary. raw (n, q): those columns. mean, scale (q,): their
     means and standard deviations. standard (n, q): the columns less their means, over the scales.
@@ -69,7 +69,7 @@ class ColumnScales:
         return deviations
 
     def _recompute(self, variance: np.ndarray, weights: np.ndarray, suspect: np.ndarray) -> None:
-        """Compute in two passes, and in place, the variances that cancellation has spoilt."""
+        """Compute in place, in two passes, the variances that lost digits to cancellation."""
         for problem, column in zip(*np.nonzero(suspect), strict=True):
             w, x = weights[problem], self.raw[:, column]
             total = w.sum()

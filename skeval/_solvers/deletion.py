@@ -1,4 +1,4 @@
-"""Fits to parts of the samples by way of one factorisation of all of them.
+"""Fits to many training parts from one factorisation of all samples.
 
 The result of a training part is the result of all samples minus the contribution of the samples
 left out. This serves least squares with or without a penalty, whose normal equations are sums over
@@ -20,8 +20,7 @@ EPSILON = float(np.finfo(float).eps)
 # Squared singular values below this share of the largest are rounding errors.
 _NEGLIGIBLE = 1e-24
 _NEGLIGIBLE_IN_KERNEL = 1e-14
-# Above this many numbers no matrix of all samples by all samples, nor of all products of columns,
-# is kept.
+# Most numbers in a stored matrix of all pairs of samples, or of all products of columns.
 _MOST_KEPT = 2**22
 # Numbers in one stack of small matrices.
 _STACK = 2**19
@@ -41,7 +40,7 @@ class Parts:
     Attributes
     ----------
     weights : ndarray of shape (n_fits, n)
-        How often a sample is trained on, or its weight.
+        The number of times that a sample occurs in the training part, or its weight.
     tested : int ndarray of shape (n_fits, n_tested)
     """
 
@@ -120,7 +119,7 @@ class PenalisedSquares:
     penalty : ndarray of shape (q,)
         Of the squared coefficients.
     relative : ndarray of shape (q,) or None
-        What of the penalty is in units of the variance of its column within the training part.
+        The part of the penalty that is multiplied by the column's variance in the training part.
     """
 
     def __init__(
@@ -162,7 +161,7 @@ class PenalisedSquares:
         return PartSolutions._make(map(np.concatenate, zip(*blocks, strict=True)))
 
     def _delete(self, targets: np.ndarray, of_fit: np.ndarray, parts: Parts) -> PartSolutions:
-        """Solve for the samples that are left out, who are those that are tested."""
+        """Predict the samples left out, if they are also the tested samples."""
         out, d = parts.tested, parts.tested.shape[1]
         assert self.hat is not None
         residuals = targets - (targets @ self.basis) @ self.basis.T  # (L, c, n)
@@ -178,7 +177,7 @@ class PenalisedSquares:
         return PartSolutions(values, EPSILON * noise * len(self.basis) ** 0.5, residual, size)
 
     def _downdate(self, targets: np.ndarray, of_fit: np.ndarray, parts: Parts) -> PartSolutions:
-        """Take the samples that are left out from the sums of all, or add the others."""
+        """Subtract the samples left out from the sums over all samples, or add up the others."""
         plain = parts.weights != 0
         adds = 2 * int(plain[0].sum()) < plain.shape[1]
         rows = np.nonzero(plain if adds else ~plain)[1].reshape(len(parts), -1)  # (F, d)
@@ -258,7 +257,7 @@ class PenalisedSquares:
 
 
 class SearchedSquares:
-    """Ridge regression under that one of some penalties which errs least, each sample left out.
+    """Ridge regression with the penalty of smallest leave-one-out error.
 
     Parameters
     ----------
@@ -424,13 +423,13 @@ class SortedNeighbours:
     Parameters
     ----------
     find : callable
-        ``find(size)`` returns the squared distances and indices, both of shape (n, size), of so
-        many.
+        ``find(size)`` returns the squared distances and indices of the ``size`` nearest samples,
+        both of shape (n, size).
     n_samples, n_neighbors : int
     noise : float
         Squared distances that differ by no more may be equal.
     by_distance : bool
-        Whether a neighbour has as many votes as the inverse of its distance.
+        Whether votes are weighted by the inverse distance.
     """
 
     room = 1
@@ -452,7 +451,7 @@ class SortedNeighbours:
         self._lists: tuple[np.ndarray, np.ndarray] | None = None
 
     def vote(self, labels: np.ndarray, parts: Parts, n_classes: int) -> Votes:
-        """Return what neighbours say, under codes (n_fits, n), or under numbers without classes."""
+        """Return the votes for codes (n_fits, n), or the mean of numbers without classes."""
         shape, k = parts.tested.shape, self.n_neighbors
         share = float((parts.weights != 0).mean())
         # Seven standard deviations more than the mean: a list too short is made anew for all.
@@ -506,7 +505,7 @@ class SortedNeighbours:
         weight = np.take_along_axis(listed, first, axis=1)
         used = np.clip(k - (np.cumsum(weight, axis=1) - weight), 0, weight)  # (7)
         last = np.max(np.where(used > 0, near, -np.inf), axis=1)
-        # A sample of whose copies some are neighbours only is behind them, too.
+        # A sample with only some copies among the neighbours also counts as the next one.
         after = np.min(np.where(used < weight, near, np.inf), axis=1)
         full, noise = used.sum(axis=1) == k, lists.noise + 1e-10 * np.abs(last)
         is_certain = (full & (last + 3 * noise < lists.reach)) | np.isinf(lists.reach)

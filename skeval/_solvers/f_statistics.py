@@ -37,7 +37,7 @@ class FSelection(NamedTuple):
 class TwoClassF:
     """F statistics of the columns of X (n, p), which is prepared once, for two classes.
 
-    Of columns that f_classif sees `scaled`, which rounds them once more, none is exact.
+    If f_classif receives `scaled` columns, which are rounded once more, no column is exact.
     """
 
     def __init__(self, X: np.ndarray, *, scaled: bool = False) -> None:
@@ -157,7 +157,7 @@ def number_equal(counts: np.ndarray) -> np.ndarray:
 
 
 def positions(chosen: np.ndarray, k: int) -> np.ndarray:
-    """Return where (b, k) the k chosen of each row (b, p) stand."""
+    """Return the column indices (b, k) of the k chosen entries in each row of a mask (b, p)."""
     b, p = chosen.shape
     return np.flatnonzero(chosen).reshape(b, k) - p * np.arange(b)[:, None]
 

@@ -72,7 +72,7 @@ class KernelForm(NamedTuple):
 def raise_to_power(values: np.ndarray, degree: int) -> np.ndarray:
     """Return whole powers by repeated products, as libsvm does.
 
-    What numpy does takes 24 times as long where values are negative.
+    numpy's power takes 24 times as long for negative values.
     """
     power = np.ones_like(values)
     while degree:

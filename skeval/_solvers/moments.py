@@ -37,7 +37,7 @@ _ROOM = 2.0
 
 
 class ClassScores(NamedTuple):
-    """What many fits say of the samples that they are tested on.
+    """Scores of the tested samples in many fits.
 
     Attributes
     ----------
@@ -147,7 +147,7 @@ class PartMoments:
     total : ndarray of shape (F, p)
         The mean of a training part.
     factor : ndarray of shape (F, p)
-        The estimator sees the columns so many times larger, squared.
+        Squared ratio of the columns that the estimator sees to the columns used here.
     varies : bool ndarray of shape (F,)
         False where a scaler may take a column for a constant.
     """
@@ -440,11 +440,11 @@ class LinearGaussians:
     ----------
     priors : ndarray of shape (n_classes,) or None
     shrinkage : float
-        This share of the covariance within classes is that of the identity.
+        Weight of the scaled identity in the shrunk covariance within classes.
     tolerance : float
         Of singular values, 0 where none are cut off.
     n_taken_off : int
-        What is taken off the number of samples that the scatter is divided by.
+        Subtracted from the number of samples to give the divisor of the scatter matrix.
     centred : bool
         Whether scores are those at the mean of the classes, else at the point 0 of the columns.
     """
@@ -499,7 +499,7 @@ class LinearGaussians:
         return kept
 
     def _place(self, moments: PartMoments, inverse: Inverse, tested: np.ndarray) -> np.ndarray:
-        """Return what the scores of a sample have in common, shape (F, t, 1)."""
+        """Return the term common to all class scores of a sample, shape (F, t, 1)."""
         if self.centred:
             priors = np.exp(log_priors(self.priors, moments.counts))
             place = (priors[:, None] @ moments.means)[:, 0]

@@ -485,7 +485,7 @@ class SplitPoint(ProblemRows):
         return np.asarray(-penalty * self.signs * self.push, dtype=float)  # (4)
 
     def count_free(self) -> int:
-        """Return how many samples are at neither bound, in all problems."""
+        """Return the number of samples at neither bound, over all problems."""
         return int(np.count_nonzero((self.beta > self.low) & (self.beta < self.high)))
 
 
