@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from inspect import isfunction, signature
 from itertools import combinations
 from numbers import Integral, Real
 from typing import Any, NamedTuple, TypedDict, Unpack, overload
@@ -360,7 +361,7 @@ def metric_interval(
     units = _read_units(within, unit_weights, n, settings, groups=groups, by=by)
 
     def measure(one: Metric) -> Any:
-        function = find_metric(one) if isinstance(one, str) else one
+        function = find_metric(one)
         if units is not None:
             return _average_metric(function, data, units, confidence_level)
         if by is None:
@@ -659,12 +660,18 @@ def _score_sums(sums: Sums, rows: NDArray[np.int64], indices: NDArray[np.intp]) 
 AGREEMENT = 1e-10
 
 
-def find_metric(name: str) -> Callable[..., float]:
-    """Return the metric of a scorer by its name; one that turns the sign of a loss is refused."""
-    function, arguments, greater_is_better = metric_of_scorer(get_scorer(name))
+def find_metric(metric: Callable[..., float] | str) -> Callable[..., float]:
+    """Return a metric, also by the name of its scorer, unless the scorer negates a loss.
+
+    Metrics of segmentation masks get ``per_image=True``, because samples are images.
+    """
+    if not isinstance(metric, str):
+        of_images = isfunction(metric) and "per_image" in signature(metric).parameters
+        return partial(metric, per_image=True) if of_images else metric
+    function, arguments, greater_is_better = metric_of_scorer(get_scorer(metric))
     if not greater_is_better:
         raise ValueError(
-            f"metric={name!r} is a loss under the other sign; give the function itself, "
+            f"metric={metric!r} is a loss under the other sign; give the function itself, "
             f"{function.__name__}."
         )
     return partial(function, **arguments) if arguments else function

@@ -46,6 +46,7 @@ from skeval.metrics import (
     ranking_loss,
     weighted_fbeta_score,
 )
+from skeval.metrics.cluster import mask_rand_score
 from skeval.model_selection import ConfidenceInterval
 from skeval.model_selection._metric_interval import _name_metric, metric_interval
 
@@ -404,6 +405,20 @@ def test_seeds_and_jobs(backend):
     assert (run(0) != run(1)).any()
     assert (run(None) != run(None)).any()
     assert_allclose(run(np.random.RandomState(4)), run(np.random.RandomState(4)), rtol=0)
+
+
+def test_samples_of_a_metric_of_masks_are_images():
+    rng = np.random.default_rng(0)
+    true = rng.integers(0, 2, (12, 8, 8))
+    pred = np.where(rng.random(true.shape) < 0.1, 1 - true, true)
+    found = metric_interval(mask_rand_score, true, pred, random_state=0)
+    assert found.value == np.mean(
+        [mask_rand_score(a[None], b[None]) for a, b in zip(true, pred, strict=True)]
+    )
+    same = metric_interval(partial(mask_rand_score, per_image=True), true, pred, random_state=0)
+    assert found.interval == same.interval
+    with pytest.raises(ValueError, match="For one mask per image use per_image=True"):
+        metric_interval(partial(mask_rand_score, per_image=False), true, pred)
 
 
 def test_percentile_above_a_thousand_units():

@@ -34,8 +34,8 @@ def mask_rand_score(masks_true: Any, masks_pred: Any, *, per_image: bool = False
         differ.
     per_image : bool, default=False
         If True, the first axis counts images, and the result is the mean index over images. Each
-        image is one mask of shape (height, width), or a stack of masks. Use it in `make_scorer`
-        and `metric_interval`, whose samples are images.
+        image is one mask of shape (height, width), or a stack of masks. Use it in `make_scorer`;
+        `metric_interval` sets it, because its samples are images.
 
     Returns
     -------
