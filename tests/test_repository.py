@@ -27,14 +27,14 @@ def read(name):
 def test_the_version_is_one():
     assert f"version: {__version__}\n" in read("CITATION.cff")
     assert json.loads(read("codemeta.json"))["version"] == __version__
-    assert f'set version = "{__version__}"' in read(".ci/recipe/meta.yaml")
+    assert f'set version = "{__version__}"' in read("recipe/meta.yaml")
 
 
 def test_the_dependencies_are_those_of_the_project():
     assert json.loads(read("codemeta.json"))["softwareRequirements"] == PROJECT["dependencies"]
     needed = [f"python {PROJECT['requires-python']}"]
     needed += [re.sub(r"(>=)", r" \1", each) for each in PROJECT["dependencies"]]
-    run = read(".ci/recipe/meta.yaml").partition("  run:\n")[2].partition("\n\n")[0]
+    run = read("recipe/meta.yaml").partition("  run:\n")[2].partition("\n\n")[0]
     assert [line.strip("- ") for line in run.splitlines()] == needed
 
 
@@ -74,7 +74,7 @@ def test_the_first_command_prints_what_the_readme_says(capsys):
 def test_the_licence_is_one():
     assert f"license: {PROJECT['license']}\n" in read("CITATION.cff")
     assert json.loads(read("codemeta.json"))["license"].endswith(PROJECT["license"])
-    assert f"license: {PROJECT['license']}\n" in read(".ci/recipe/meta.yaml")
+    assert f"license: {PROJECT['license']}\n" in read("recipe/meta.yaml")
     assert read("LICENSE").startswith("BSD 3-Clause License")
 
 
@@ -86,18 +86,26 @@ def test_what_the_paper_cites_is_listed_and_nothing_else():
 
 @pytest.mark.parametrize(
     "section",
-    ["Summary", "Statement of need", "State of the field", "Functionality", "Quality control"],
-)
+    [
+        "Summary", "Statement of need", "State of the field", "Software design",
+        "Research impact statement", "Quality control",
+    ],
+)  # fmt: skip
 def test_the_paper_has_the_sections_of_its_journal(section):
     body = read("paper/paper.md").partition(f"# {section}\n")[2].partition("\n# ")[0]
     assert len(body.split()) >= 40
 
 
+def test_the_paper_has_the_length_of_its_journal():
+    assert 750 <= len(read("paper/paper.md").partition("# Summary")[2].split()) <= 1750
+
+
 @pytest.mark.parametrize(
     "name",
     [
-        "README.rst", "LICENSE", "CHANGELOG.rst", "CONTRIBUTING.rst", "CODE_OF_CONDUCT.md",
+        "README.rst", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", "CODE_OF_CONDUCT.md",
         "SECURITY.md", "SUPPORT.md", ".ci/run", ".github/workflows/tests.yml",
+        ".github/workflows/release.yml", ".readthedocs.yaml", ".pre-commit-config.yaml",
     ],
 )  # fmt: skip
 def test_a_stranger_finds_what_a_project_has(name):
