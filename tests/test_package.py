@@ -40,7 +40,7 @@ def test_names_are_imported_as_they_are_used_solvers_with_any_and_no_extra_but_t
         "from skeval.model_selection import permutation_test\n"
         "print('skeval.svm' in sys.modules)\n"
         "X, y = np.random.default_rng(0).normal(size=(60, 3)), np.arange(60) % 2\n"
-        "options = {'cv': KFold(3), 'n_permutations': 300, 'verbose': 1}\n"
+        "options = {'cv': KFold(3), 'n_permutations': 300, 'verbose': 1, 'random_state': 0}\n"
         "with contextlib.redirect_stderr(io.StringIO()) as told:\n"
         "    for rule in SVC(kernel='linear'), KNeighborsClassifier(), Fisher():\n"
         "        permutation_test(rule, X, y, **options)\n"
