@@ -798,8 +798,8 @@ def measure_draw(
     """Cluster the data or a draw of the reference, and return the log dispersions."""
     data, logs = reference(job.rng) if job.of_reference else X, []
     for k, clusterer in _stability.seed_alike(clusterers, job.rng).items():
-        labels = np.zeros(data.shape[0], dtype=int) if k == 1 else clusterer.fit_predict(data)
-        logs.append(log_dispersion(data, np.asarray(labels), metric))
+        labels = np.zeros(data.shape[0]) if k == 1 else _stability.fit_labels(clusterer, data)
+        logs.append(log_dispersion(data, labels, metric))
     return logs
 
 

@@ -291,6 +291,19 @@ def seed_clusterer(clusterer: Any, rng: Generator) -> Any:
     return copy.set_params(**{name: seeds[name] for name in names if params[name] is None})
 
 
+def fit_labels(clusterer: Any, X: Any) -> np.ndarray:
+    """Return the label of each row of X; raise unless there is one for each and none is nan."""
+    labels = np.asarray(clusterer.fit_predict(X))
+    if labels.shape != (X.shape[0],):
+        raise ValueError(
+            f"clusterer must return one label for each of the {X.shape[0]} samples, got labels of "
+            f"shape {labels.shape} from {type(clusterer).__name__}."
+        )
+    if labels.dtype.kind in "fO" and np.any(labels != labels):
+        raise ValueError(f"clusterer must not return nan as a label; {clusterer!r} does.")
+    return labels
+
+
 def seed_alike(clusterers: dict[int, Any], rng: Generator) -> dict[int, Any]:
     """Return seeded clones of clusterers, all with the same seeds."""
     state, seeded = rng.bit_generator.state, {}
@@ -385,7 +398,7 @@ def compare_halves(
     seeded, values = [seed_alike(clusterers, rng) for _ in halves.parts], []
     for n_clusters in clusterers:
         pairs = zip(seeded, halves.parts, strict=True)
-        labels = [np.asarray(models.pop(n_clusters).fit_predict(half)) for models, half in pairs]
+        labels = [fit_labels(models.pop(n_clusters), half) for models, half in pairs]
         is_complete = all(has_clusters(own, n_clusters) for own in labels)
         values.append([measure(halves, labels) if is_complete else 0.0 for measure in measures])
     return values
@@ -596,7 +609,7 @@ def cluster_stability(
         raise ValueError(f"method={method!r} needs dense X, got sparse X: use 'bootstrap'.")
     root = root_seed(random_state)
     first = seed_clusterer(clusterer, repetition_rng(root, 0))
-    partition = np.asarray(first.fit_predict(X))
+    partition = fit_labels(first, X)
     labels, sizes = np.unique(partition[partition != NOISE], return_counts=True)
     if not labels.size:
         raise ValueError("clusterer must find a cluster in X, got noise (-1) alone.")
@@ -620,7 +633,7 @@ def compare_resample(
 ) -> np.ndarray:
     """Cluster a resample, and return the (K,) Jaccard coefficients of the clusters."""
     data, rows, own = resamples(draw.rng)
-    predicted = np.asarray(seed_clusterer(clusterer, draw.rng).fit_predict(data))
+    predicted = fit_labels(seed_clusterer(clusterer, draw.rng), data)
     return cluster_jaccards(labels, partition[rows], predicted[own])
 
 

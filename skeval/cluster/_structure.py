@@ -26,14 +26,16 @@ from skeval.utils import _checks
 from skeval.utils._compat import Interval, StrOptions, safe_indexing, validate_params
 
 SMALL = 0.05
+MIN_SAMPLES = 10
+"""Minimum number of samples of an interval: the index varies among halves of 5."""
 GROWTHS = (MEAN, SUM)
 
 
 def index_of_draw(clusterer: Any, reference: Draws, index: Index, draw: Draw) -> float:
     """Cluster a draw of reference data and return the index, nan if undefined."""
     data = reference(draw.rng)
-    labels = _stability.seed_clusterer(clusterer, draw.rng).fit_predict(data)
-    return value_or_nan(index, data, np.asarray(labels))
+    labels = _stability.fit_labels(_stability.seed_clusterer(clusterer, draw.rng), data)
+    return value_or_nan(index, data, labels)
 
 
 @_checks.in_order(clusterer=_checks.is_no_table, X=None)
@@ -168,7 +170,7 @@ def structure_test(
     kind, draws = _stability.resolve_reference(X, reference)
     root = _checks.root_seed(random_state)
     first = _stability.seed_clusterer(clusterer, _checks.repetition_rng(root, 0))
-    statistic = check_index_value(index, X, np.asarray(first.fit_predict(X)))
+    statistic = check_index_value(index, X, _stability.fit_labels(first, X))
     draw_seed = root.spawn(1)[0]
     options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
 
@@ -258,7 +260,8 @@ def partition_rows(X: Any, partition: Any, rows: np.ndarray, rng: Generator) -> 
     """Return fixed labels of some rows, or cluster these rows alone."""
     if isinstance(partition, np.ndarray):
         return partition[rows]
-    return np.asarray(_stability.seed_clusterer(partition, rng).fit_predict(safe_indexing(X, rows)))
+    clusterer = _stability.seed_clusterer(partition, rng)
+    return _stability.fit_labels(clusterer, safe_indexing(X, rows))
 
 
 def index_of_half(X: Any, partitions: tuple[Any, ...], index: Index, half: Draw) -> float:
@@ -344,7 +347,7 @@ def index_interval(
     ------
     ValueError
         If `growth` is None for a custom index or the Dunn index, if the index is undefined on the
-        data or defined on fewer than two halves, if X has fewer than 4 samples or is invalid, or a
+        data or defined on fewer than two halves, if X has fewer than 10 samples or is invalid, or a
         parameter is out of range.
 
     Warns
@@ -438,7 +441,7 @@ def index_interval(
 
 def _check_partitions(X: Any, values: list[Any]) -> tuple[Any, tuple[Any, ...]]:
     """Return the validated data and partitions: label arrays or clones of clusterers."""
-    checked = _checks.check_data("X", X, accept_sparse="csr", ensure_min_samples=4)
+    checked = _checks.check_data("X", X, accept_sparse="csr", ensure_min_samples=MIN_SAMPLES)
     X = X if hasattr(X, "iloc") else checked
     partitions = []
     for name, value in zip(("labels", "labels_other"), values, strict=False):
@@ -446,6 +449,11 @@ def _check_partitions(X: Any, values: list[Any]) -> tuple[Any, tuple[Any, ...]]:
             X = _stability.check_points(value, X)
             partitions.append(clone(value))
             continue
+        if np.ndim(value) != 1:
+            raise ValueError(
+                f"{name} must be a 1-D array of labels or a clusterer with fit_predict, got "
+                f"{value!r}."
+            )
         partitions.append(check_labels(value, name))
         _checks.check_same_length(**{"X": X, name: partitions[-1]})
     return X, tuple(partitions)

@@ -468,6 +468,7 @@ def repeat_folds(
     return splits
 
 
+N_RESAMPLES = 1000
 STATISTICS = ("resubstitution", "cross_validation")
 
 Draw = Callable[[int], np.ndarray]
@@ -478,7 +479,7 @@ def perturbation_interval(
     X: Any,
     y: Any,
     *,
-    n_resamples: int = 1000,
+    n_resamples: int | None = None,
     statistic: str = "cross_validation",
     interval: str | None = None,
     confidence_level: float = 0.95,
@@ -531,8 +532,9 @@ def perturbation_interval(
         Samples, or any other input of the estimator: texts, or a square precomputed kernel.
     y : array-like of shape (n_samples,)
         Labels or numbers.
-    n_resamples : int, default=1000
-        Number of perturbations.
+    n_resamples : int, default=None
+        Number of perturbations. None means 1000, or the rows of `weights`, whose number it must
+        equal otherwise.
     statistic : {"cross_validation", "resubstitution"}, default="cross_validation"
         What is perturbed. The default takes as many fits again as there are folds, and is the one
         whose coverage was measured to hold; see Notes.
@@ -677,7 +679,7 @@ def perturb_error(
     folds: Folds,
     root: SeedSequence,
     *,
-    n_resamples: int,
+    n_resamples: int | None,
     statistic: str = "cross_validation",
     weights: Any = None,
     form: str = "",
@@ -757,16 +759,22 @@ def check_perturbed(inputs: Inputs) -> None:
 
 
 def choose_draws(
-    weights: Any, n_resamples: int, root: SeedSequence, n_samples: int
+    weights: Any, n_resamples: int | None, root: SeedSequence, n_samples: int
 ) -> tuple[int, Draw]:
-    """Return how many weightings there are, and what gives each.
+    """Return the number of perturbations and a function that returns the weights of each.
 
-    Weights that are not given are drawn, with mean and variance 1.
+    Without `weights` they are drawn, with mean and variance 1.
     """
     if weights is None:
-        n_resamples = _checks.check_count("n_resamples", n_resamples)
+        count = N_RESAMPLES if n_resamples is None else n_resamples
+        n_resamples = _checks.check_count("n_resamples", count)
         return n_resamples, lambda r: _checks.repetition_rng(root, r).exponential(size=n_samples)
     rows = _checks.check_weights("weights", weights, "n_resamples", n_samples)
+    if n_resamples not in (None, len(rows)):
+        raise ValueError(
+            f"n_resamples must be the number of rows of weights, {len(rows)}, or None; got "
+            f"{n_resamples}."
+        )
     return len(rows), rows.__getitem__
 
 

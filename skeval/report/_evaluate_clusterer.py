@@ -28,6 +28,7 @@ from skeval.cluster._stability import (
     REFERENCES,
     SMALLEST,
     check_points,
+    fit_labels,
     seed_clusterer,
 )
 from skeval.metrics.cluster import adjusted_rand_score, external_indices
@@ -249,7 +250,7 @@ def _cluster_all(
     partitions = {}
     for k in candidates.tolist():
         copy = seed_clusterer(clone(clusterer).set_params(**{name: k}), np.random.default_rng(seed))
-        partitions[k] = np.asarray(copy.fit_predict(X))
+        partitions[k] = fit_labels(copy, X)
     return partitions
 
 

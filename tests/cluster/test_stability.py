@@ -211,9 +211,22 @@ def test_result_prints_and_frames():
     assert "interval" not in str(result)
 
 
+class Constant(BaseEstimator):
+    """Clusterer that returns one label for all rows but the last few."""
+
+    def __init__(self, label=0.0, n_missing=0):
+        self.label = label
+        self.n_missing = n_missing
+
+    def fit_predict(self, X, y=None):
+        return np.full(len(X) - self.n_missing, self.label)
+
+
 @pytest.mark.parametrize(
     ("change", "error", "message"),
     [
+        ({"clusterer": Constant(np.nan)}, ValueError, "must not return nan as a label"),
+        ({"clusterer": Constant(0, 2)}, ValueError, "one label for each of the 20 .* shape .18,"),
         ({"n_repeats": 1}, ValueError, "'n_repeats' parameter"),
         ({"agreement": "rand"}, ValueError, "'agreement' parameter"),
         ({"clusterer": KMeans}, TypeError, "clusterer must be an instance, got the class KMeans"),

@@ -426,7 +426,8 @@ def test_undefined_halves():
         ({"growth": "square"}, "'growth' parameter"),
         ({"n_resamples": 1}, "'n_resamples' parameter"),
         ({"confidence_level": 1}, "confidence_level must fulfil"),
-        ({"X": np.ones((3, 2)), "labels": [0, 1, 1]}, "minimum of 4"),
+        ({"X": np.ones((3, 2)), "labels": [0, 1, 1]}, "minimum of 10"),
+        ({"labels": object()}, "labels must be a 1-D array of labels or a clusterer with fit_pre"),
     ],
 )
 def test_bad_input_of_intervals(change, message):

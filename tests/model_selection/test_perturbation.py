@@ -224,6 +224,11 @@ def test_result_prints_and_pickles(data):
             "confidence_level must fulfil 0 < confidence_level < 1, got 1.0",
         ),
         ({"n_resamples": 0}, ValueError, "n_resamples must be an integer >= 1, got 0"),
+        (
+            {"weights": np.ones((3, 40)), "n_resamples": 1000},
+            ValueError,
+            "n_resamples must be the number of rows of weights, 3, or None; got 1000",
+        ),
         ({"n_resamples": 1}, ValueError, "n_resamples must be >= 2 for the interval 'wilson'"),
         (
             {"n_resamples": 39, "interval": "pivotal"},

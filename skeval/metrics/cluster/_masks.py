@@ -13,6 +13,8 @@ from skeval.utils._compat import array_namespace, device, widest_float_dtype
 
 # pixels per block: counts stay exact in float32, and the converted copy stays small
 BLOCK = 1 << 18
+# excess of the sum over soft masks at a pixel that is rounding, also in half precision
+SUM_TOLERANCE = 0.01
 
 
 def mask_rand_score(masks_true: Any, masks_pred: Any, *, per_image: bool = False) -> float:
@@ -27,8 +29,9 @@ def mask_rand_score(masks_true: Any, masks_pred: Any, *, per_image: bool = False
     ----------
     masks_true : array of shape (n_masks_true, height, width) or (n_masks_true, ...)
         The reference: one mask per segment, hard (bool, or all values 0 and 1) or soft (values
-        in [0, 1]). Pixels that no mask covers form an additional segment, the background, ``clip(1
-        - sum of the masks, 0, 1)``. Any Array API library: NumPy, PyTorch, CuPy, JAX...
+        in [0, 1] that sum to at most 1 at each pixel). Pixels that no mask covers form an
+        additional segment, the background, ``clip(1 - sum of the masks, 0, 1)``. Any Array API
+        library: NumPy, PyTorch, CuPy, JAX...
     masks_pred : array of shape (n_masks_pred, height, width) or (n_masks_pred, ...)
         The prediction, with the same image shape, library and device; the number of masks may
         differ.
@@ -46,7 +49,7 @@ def mask_rand_score(masks_true: Any, masks_pred: Any, *, per_image: bool = False
     ------
     ValueError
         If the images differ in shape or device, or have no pixels; if a value is outside [0, 1] or
-        nan; if hard masks overlap.
+        nan; if hard masks overlap, or soft masks sum to more than 1 at a pixel.
     TypeError
         If the masks come from different array libraries or are not real numbers.
 
@@ -110,7 +113,7 @@ def mask_adjusted_rand_score(masks_true: Any, masks_pred: Any, *, per_image: boo
     ------
     ValueError
         If the images differ in shape or device, or have no pixels; if a value is outside [0, 1] or
-        nan; if hard masks overlap.
+        nan; if hard masks overlap, or soft masks sum to more than 1 at a pixel.
     TypeError
         If the masks come from different array libraries or are not real numbers.
 
@@ -263,8 +266,9 @@ def check_values(masks: Any, name: str, xp: Any) -> None:
             raise ValueError(f"{name} must hold values in [0, 1], got {wrong:g}.")
         hard = hard and bool(xp.all((block == 0) | (block == 1)))
         most = max(most, float(xp.max(xp.sum(block, axis=0))))
-    if hard and most > 1:
+    if most > 1 + (0 if hard else SUM_TOLERANCE):
+        rule = "not overlap where they are hard" if hard else "sum to at most 1 at each pixel"
         raise ValueError(
-            f"{name} must not overlap where they are hard, got {most:g} at a pixel. For one mask "
-            "per image use per_image=True."
+            f"{name} must {rule}, got {most:g} at a pixel. For one mask per image use "
+            "per_image=True."
         )
