@@ -39,11 +39,11 @@ from skeval._resampling.fit_outputs import FitOutput
 from skeval._resampling.plans import PlanBlock
 from skeval._resampling.solvers import Adapter, Difference, NoSolver, adapter_for
 from skeval._resampling.target import Target
+from skeval._solvers.active_set import strictly_free
 from skeval._solvers.f_statistics import TwoClassF
 from skeval._solvers.kernel_svm import KernelForm, is_positive
 from skeval._solvers.linear_svm import solve_feature_svms, solve_training_svms
 from skeval._solvers.newton import uses_features
-from skeval._solvers.optimum import strictly_free
 from skeval.utils._checks import warn_user
 from skeval.utils._compat import read_parameter
 

@@ -19,6 +19,7 @@ from sklearn.utils.class_weight import compute_class_weight
 
 from skeval._resampling.plans import PlanBlock, whole_plan
 from skeval._resampling.target import Target
+from skeval._solvers.active_set import strictly_free
 from skeval._solvers.column_scales import ColumnScales
 from skeval._solvers.kernel_svm import (
     FixedKernels,
@@ -31,7 +32,6 @@ from skeval._solvers.kernel_svm import (
     squared_distances,
 )
 from skeval._solvers.linear_svm import LinearSVMBatch
-from skeval._solvers.optimum import strictly_free
 
 FITS_OF_KERNEL = 4
 """Number of fits that must share a Gram matrix of all samples, on average, to pay for it."""

@@ -1,7 +1,4 @@
-"""Means and scales of the columns of X under many sample weightings, as a StandardScaler's.
-
-Numbers in parentheses are the equations of doc/derivations/svm.rst.
-"""
+"""Means and scales of columns under many sample weightings, as in StandardScaler."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ class ColumnScales:
 
     A linear SVM with an intercept is invariant to shifts. The columns can therefore be centred on
     all samples, whichever samples a problem trains on, and constant columns can be dropped.
-    Scaling by ``s`` instead of the common `scale` is the ridge ``(s / scale)^2`` (4).
+    Scaling by ``s`` instead of the common `scale` is the ridge ``(s / scale)^2``, eq. (4) of svm.
     varies (p,): a mask of the columns that vary. raw (n, q): those columns. mean, scale (q,): their
     means and standard deviations. standard (n, q): the columns less their means, over the scales.
     """
@@ -44,15 +41,15 @@ class ColumnScales:
         total = weights.sum(axis=1, keepdims=True)
         mean = weights @ self.standard / total
         second = weights @ self.standard**2 / total
-        variance = second - mean**2  # (5), (B, p)
+        variance = second - mean**2  # eq. (5) of svm, (B, p)
         self._recompute(variance, weights, variance <= 1e-6 * second)
-        # scikit-learn does not scale a column that is constant up to rounding (7).
+        # scikit-learn does not scale a column that is constant up to rounding, eq. (7) of svm.
         raw_mean, raw_variance = self.mean + self.scale * mean, variance * self.scale**2
         rounding = total * _EPS * raw_variance + (total * raw_mean * _EPS) ** 2
         return np.where(raw_variance <= rounding, unscaled, variance)
 
     def ridge_of(self, scales: np.ndarray) -> np.ndarray:
-        """Return the ridge (B, q) of columns that are divided by scales (B, p) (4)."""
+        """Return the ridge (B, q) of columns that are divided by scales (B, p), eq. (4) of svm."""
         return (scales[:, self.varies] / self.scale) ** 2
 
     def means(self, weights: np.ndarray) -> np.ndarray:
@@ -74,5 +71,5 @@ class ColumnScales:
             w, x = weights[problem], self.raw[:, column]
             total = w.sum()
             deviation = x - w @ x / total
-            spread = w @ deviation**2 - (w @ deviation) ** 2 / total  # (6)
+            spread = w @ deviation**2 - (w @ deviation) ** 2 / total  # eq. (6) of svm
             variance[problem, column] = spread / total / self.scale[column] ** 2

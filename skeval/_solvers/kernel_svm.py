@@ -3,8 +3,6 @@
 The kernels of many problems over the same samples are made from what the problems share. Where Gram
 matrices are near each other, operator splitting on one of them comes near all solutions, and active
 sets finish exactly, each with the kernel of its own problem.
-Numbers in parentheses are the equations of doc/derivations/kernels.rst, and in the second part
-the equations of doc/derivations/splitting.rst.
 """
 
 from __future__ import annotations
@@ -15,8 +13,10 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from skeval._solvers import optimum
+from skeval._solvers.active_set import ActiveSets, SetSolution, active_set
 from skeval._solvers.newton import Duals, GramSystem
-from skeval._solvers.optimum import ActiveSets, BatchSolution, SetSolution, Splitting
+from skeval._solvers.optimum import BatchSolution
+from skeval._solvers.splitting import Splitting
 
 # Numbers in one (problems, samples) array, and in one stack of Gram matrices: the memory that one
 # round uses should fit in the cache.
@@ -61,9 +61,9 @@ class KernelForm(NamedTuple):
         return self.name in ("linear", "rbf") or (self.name == "poly" and self.coef0 >= 0)
 
     def apply(self, pairs: np.ndarray, gamma: float) -> np.ndarray:
-        """Return the kernel values of products or distances of pairs (1)."""
+        """Return the kernel values of products or distances of pairs, eq. (1) of kernels."""
         if self.name == "rbf":
-            return np.exp(-gamma * pairs)  # (1)
+            return np.exp(-gamma * pairs)  # eq. (1) of kernels
         if self.name == "poly":
             return raise_to_power(gamma * pairs + self.coef0, int(self.degree))
         return np.tanh(gamma * pairs + self.coef0) if self.name == "sigmoid" else pairs
@@ -179,8 +179,8 @@ class ScaledKernels:
 
 
 def squared_distances(products: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Return ``|x - z|^2`` (r, c) from products x'z (r, c) and the squares |x|^2 and |z|^2 (2)."""
-    distances = left[:, None] + right - 2.0 * products  # (2)
+    """Return ``|x - z|^2`` (r, c) from products x'z and squares, eq. (2) of kernels."""
+    distances = left[:, None] + right - 2.0 * products
     return np.maximum(distances, 0.0, out=distances)
 
 
@@ -188,7 +188,6 @@ class KernelSVMBatch:
     """SVMs trained on some samples, `rows` (m,) of all n, under kernels like the one given.
 
     near (m, m): a Gram matrix of the rows that is similar to the problems' matrices.
-    Numbers in parentheses are from here on the equations of doc/derivations/splitting.rst.
     """
 
     @np.errstate(all="ignore")
@@ -281,7 +280,7 @@ class _Block:
                 block._store(solved, beta, near, solution)
 
     def _find_near(self, fraction: np.ndarray, margin: np.ndarray) -> np.ndarray:
-        """Return the places (r,) in `rows` of the samples that may be support vectors (7)."""
+        """Return indices (r,) into `rows` of possible support vectors, eq. (7) of splitting."""
         near = (fraction > 0) | ((margin < _NEAR) & (self.box > 0))
         return np.flatnonzero(near.any(axis=0))
 
@@ -291,8 +290,8 @@ class _Block:
         unit = np.reshape(unit, (-1, 1))
         duals = Duals(GramSystem(K), self.signs, unit * self.box)
         sets = ActiveSets(fraction <= 0, fraction >= 1, fraction, np.zeros(len(fraction)))
-        solved = optimum.active_set(duals, sets, max_iter=_ROUNDS, patience=fraction.shape[1])
-        solved.settled &= optimum.optimal(duals, solved)
+        solved = active_set(duals, sets, max_iter=_ROUNDS, patience=fraction.shape[1])
+        solved.settled &= optimum.are_optimal(duals, solved)
         beta = self.signs * self.box * solved.fraction
         beta[~solved.settled] = 0.0
         return solved, beta
@@ -303,11 +302,12 @@ class _Block:
         """Store the solutions that leave no other sample inside its margin."""
         scores = self._scores(self.rows[near], beta)  # (b, n)
         inner = self.signs[:, near] * (solved.margin + 1.0)
-        intercept = (inner - scores[:, self.rows[near]]).mean(axis=1)  # (9)
+        intercept = (inner - scores[:, self.rows[near]]).mean(axis=1)  # eq. (9) of splitting
         decision = scores + intercept[:, None]
         margin = self.signs * decision[:, self.rows] - 1.0
         margin[:, near] = 0.0
-        fine = solved.settled & ~((margin < -_MARGIN) & (self.box > 0)).any(axis=1)  # (10)
+        # eq. (10) of splitting
+        fine = solved.settled & ~((margin < -_MARGIN) & (self.box > 0)).any(axis=1)
         at = self.problems[fine]
         solution.decision[at] = decision[fine]
         alpha = np.zeros((len(at), solution.alpha.shape[1]))
@@ -329,8 +329,8 @@ class _Block:
 
 
 def standardise(K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return Gram matrices centred and divided by powers of two, and these (8)."""
-    K = K - K.mean(axis=-1, keepdims=True)  # (8)
+    """Return centered Gram matrices divided by powers of 2, and these, eq. (8) of splitting."""
+    K = K - K.mean(axis=-1, keepdims=True)
     K -= K.mean(axis=-2, keepdims=True)
     unit = optimum.unit_of(np.mean(np.diagonal(K, axis1=-2, axis2=-1), axis=-1))
     K /= unit[..., None, None]

@@ -3,7 +3,6 @@
 Estimators that stop this method early have coefficients that depend on its path. The same starting
 values, line search, updates and stopping rules therefore give the estimator's own coefficients, up
 to rounding. All problems advance together, one evaluation of their objectives at a time.
-Numbers in parentheses are the equations of doc/derivations/lbfgs.rst.
 """
 
 from __future__ import annotations
@@ -17,10 +16,10 @@ from skeval._solvers.newton import ProblemRows
 
 # Number of corrections; largest number of evaluations per line search and per problem.
 N_CORRECTIONS, MAX_EVALUATIONS, MAX_TOTAL = 10, 50, 15_000
-# Sufficient decrease, curvature, relative width of the bracket (4), and largest step.
+# Sufficient decrease, curvature, relative width of the bracket, eq. (4) of lbfgs, and largest step.
 _DECREASE, _CURVATURE, _WIDTH, _LARGEST_STEP = 1e-3, 0.9, 0.1, 1e10
 _EPS = float(np.finfo(np.float64).eps)
-# A reduction of the objective by less than this share ends the iterations (6).
+# A reduction of the objective by less than this share ends the iterations, eq. (6) of lbfgs.
 _REDUCTION = 64 * _EPS
 UNFINISHED, CONVERGED, MAX_ITER, ABNORMAL = -1, 0, 1, 2
 """Status of a problem; all but UNFINISHED end where SciPy ends."""
@@ -47,8 +46,9 @@ class Minima:
 
 @dataclass
 class LineSearches(ProblemRows):
-    """Searches along one direction per problem for a step that satisfies (4), after MINPACK-2.
+    """Line searches of one direction per problem, after MINPACK-2.
 
+    A search ends at a step that satisfies eq. (4) of lbfgs.
     All attributes have shape (B,). `best` and `other` are the ends of the bracket, with values and
     slopes; `low` and `high` limit the next step. `modified` marks the first stage: the search may
     then use the function minus the line of sufficient decrease.
@@ -89,7 +89,7 @@ class LineSearches(ProblemRows):
         line = self.start + self.step * decrease
         low_enough = value <= line
         self.modified &= ~(low_enough & (slope >= 0))
-        done = low_enough & (np.abs(slope) <= -_CURVATURE * self.slope)  # (4)
+        done = low_enough & (np.abs(slope) <= -_CURVATURE * self.slope)  # eq. (4) of lbfgs
         # rounding errors, a narrow bracket or the largest step end a search, too
         done |= self.bracketed & ((self.step <= self.low) | (self.step >= self.high))
         done |= self.bracketed & (self.high - self.low <= _WIDTH * self.high)
@@ -165,7 +165,7 @@ def next_step(
     low: np.ndarray,
     high: np.ndarray,
 ) -> np.ndarray:
-    """Return a safeguarded step from cubic and quadratic interpolation (5)."""
+    """Return a safeguarded step from cubic and quadratic interpolation, eq. (5) of lbfgs."""
     (x, fx, dx), (t, ft, dt) = best, trial
     beyond = np.where(t > x, high, low)
     # minima of the cubic seen from the best step and from the trial, and of the quadratics
@@ -207,8 +207,8 @@ def next_step(
 class Corrections:
     """The last changes s of coefficients and y of gradients of B problems, in a ring of slots.
 
-    pairs (B, 2 M, P): s, then y. inverse (B, M, M): that of the triangle of products s'y (3), zero
-    in slots that are free. The order of the slots is their age, which the formula does not need.
+    pairs (B, 2 M, P): s, then y. inverse (B, M, M): that of the triangle of products s'y in eq. (3)
+    of lbfgs, zero in free slots. Formulas do not depend on the order of slots.
     """
 
     def __init__(self, n_problems: int, n_coef: int) -> None:
@@ -243,7 +243,7 @@ class Corrections:
         self.count[rows] += 1
 
     def direct(self, rows: np.ndarray, g: np.ndarray) -> np.ndarray:
-        """Return the directions ``-H g`` (A, P) of some problems (3)."""
+        """Return the directions ``-H g`` (A, P) of some problems, eq. (3) of lbfgs."""
         products = self._multiply(rows, g)
         gamma, inverse = self.gamma[rows, None], self.inverse[rows]
         u = np.matmul(inverse, products[:, :N_CORRECTIONS, None])[:, :, 0]
@@ -279,8 +279,8 @@ def minimize_each(
 ) -> Minima:
     """Minimize B objectives from coefficients of 0.
 
-    Iterations end where no derivative exceeds `tol`, where the objective no longer decreases (6),
-    or after `max_iter`.
+    Iterations end where no derivative exceeds `tol`, where the objective no longer decreases, or
+    after `max_iter`, eq. (6) of lbfgs.
     """
     result = Minima(
         np.zeros((n_problems, n_coef)),
@@ -291,7 +291,7 @@ def minimize_each(
     x = np.zeros((n_problems, n_coef))
     f, g = objective(x)
     at = Iterates(np.arange(n_problems), np.zeros(n_problems, dtype=np.intp), x, f, g, -g)
-    # the first step has length 1 (1)
+    # the first step has length 1, eq. (1) of lbfgs
     squares = np.einsum("bj,bj->b", g, g)
     step = np.minimum(1.0 / np.sqrt(squares), _LARGEST_STEP)
     search = LineSearches.begin(f, -squares, step)
@@ -322,7 +322,7 @@ def minimize_each(
             status[new] = stopping_status(at, new, search.start[new], tol, max_iter)
         turn = np.flatnonzero(((done & (status == UNFINISHED)) | failed) & ~lost)
         if len(turn):
-            # a failed search starts again along the gradient, or ends the iterations (7)
+            # a failed search restarts along the gradient, or ends the iterations, eq. (7) of lbfgs
             status[turn] = new_directions(at, corrections, turn, failed[turn])
             slopes = np.einsum("bj,bj->b", at.g[turn], at.d[turn])
             search.put(turn, LineSearches.begin(at.f[turn], slopes, np.ones(len(turn))))
@@ -339,10 +339,10 @@ def accept(
     slope: np.ndarray,
     search: LineSearches,
 ) -> None:
-    """Move problems to their new iterates, and add the corrections with enough curvature (2)."""
+    """Move problems to new iterates; add corrections with enough curvature, eq. (2) of lbfgs."""
     step, before = search.step[new], search.slope[new]
     sy = (slope - before) * step
-    keep = sy > -_EPS * before * step  # (2)
+    keep = sy > -_EPS * before * step  # eq. (2) of lbfgs
     rows = at.number[new[keep]]
     s = step[keep, None] * at.d[new[keep]]
     if len(rows):
@@ -354,7 +354,7 @@ def accept(
 def stopping_status(
     at: Iterates, new: np.ndarray, before: np.ndarray, tol: float, max_iter: int
 ) -> np.ndarray:
-    """Return the status of new iterates, given the values before (6)."""
+    """Return the status of new iterates, given the values before, eq. (6) of lbfgs."""
     f = at.f[new]
     scale = np.maximum(np.maximum(np.abs(before), np.abs(f)), 1.0)
     converged = np.abs(at.g[new]).max(axis=1) <= tol
@@ -367,7 +367,7 @@ def stopping_status(
 def new_directions(
     at: Iterates, corrections: Corrections, turn: np.ndarray, failed: np.ndarray
 ) -> np.ndarray:
-    """Set the next directions, and return the status of the problems (7)."""
+    """Set the next directions, and return the status of the problems, eq. (7) of lbfgs."""
     rows = at.number[turn]
     status = np.full(len(turn), UNFINISHED)
     for _ in range(2):

@@ -4,7 +4,6 @@ The problems differ in their boxes ``0 <= alpha_i <= C_i`` (a box of 0 leaves th
 integer multiple repeats it, a random factor perturbs it), in their labels, or in the scales of
 the columns. Where features are few, systems of their size are solved, and most problems start
 from what a few of them have in common; where features are many, Gram matrices are.
-Numbers in parentheses are the equations of doc/derivations/svm.rst.
 """
 
 from __future__ import annotations
@@ -15,8 +14,10 @@ from functools import partial
 
 import numpy as np
 
-from skeval._solvers import newton, optimum
+from skeval._solvers import newton, optimum, splitting
+from skeval._solvers.active_set import ActiveSets, SetSolution, strictly_free
 from skeval._solvers.column_scales import ColumnScales
+from skeval._solvers.interior_point import Start
 from skeval._solvers.newton import (
     Duals,
     FeatureDuals,
@@ -25,7 +26,8 @@ from skeval._solvers.newton import (
     NewtonSystem,
     SelectedFeatures,
 )
-from skeval._solvers.optimum import ActiveSets, BatchSolution, SetSolution, Splitting, Start
+from skeval._solvers.optimum import BatchSolution
+from skeval._solvers.splitting import Splitting
 
 # Numbers in one (problems, samples) array, and in one stack of Gram matrices, of a block of
 # problems: the memory that one round of the solvers uses should fit in the cache.
@@ -33,9 +35,8 @@ _BLOCK = 2**15
 _GRAM_BLOCK = 2**18
 # Number of problems that are solved first, to choose the method for the others.
 _N_PILOTS = 24
-# With at most this many samples, a step of the splitting is cheap. The splitting is worth its time
-# for
-# the other problems where it settles this share of the pilots.
+# A step of the splitting is cheap with at most this many samples. It is used for all problems if it
+# settles this share of the pilots.
 _FEW_SAMPLES, _WORTHWHILE = 256, 0.6
 # How far off a start may be, in margins: where nothing is known, at the solution of the mean
 # problem, and farther from every bound than is likely, which frees what got stuck at one.
@@ -109,7 +110,7 @@ class LinearSVMBatch:
         """Return the decision values (B, m) of other samples X (m, p)."""
         columns = self._columns
         ridge = columns.ridge() if scales is None else columns.ridge_of(scales)
-        coef = (signs * solution.alpha) @ columns.standard / ridge  # (4)
+        coef = (signs * solution.alpha) @ columns.standard / ridge  # eq. (4) of svm
         standard = (X[:, columns.varies] - columns.mean) / columns.scale
         return coef @ standard.T + solution.intercept[:, None]
 
@@ -126,7 +127,7 @@ def solve_gram_svms(K: np.ndarray, signs: np.ndarray, box: np.ndarray) -> BatchS
 @np.errstate(all="ignore")
 def solve_feature_svms(X: np.ndarray, signs: np.ndarray, box: np.ndarray) -> BatchSolution:
     """Solve SVMs with their own features, X (B, n, p), centred on all samples."""
-    scale = np.sqrt(np.mean(X**2, axis=1))  # eq. (5) of doc/derivations/newton.rst
+    scale = np.sqrt(np.mean(X**2, axis=1))  # eq. (5) of newton
     scale[scale == 0] = 1.0
     unit = optimum.unit_of(np.sum(scale**2, axis=1))[:, None]
     system = SelectedFeatures(X / scale[:, None, :], unit / scale**2)
@@ -148,7 +149,7 @@ def solve_training_svms(X: np.ndarray, signs: np.ndarray, box: np.ndarray) -> Ba
     solution = solve_gram_svms(inner, signs[problems, rows], box[problems, rows])
     alpha = np.zeros(box.shape)
     alpha[problems, rows] = solution.alpha
-    scores = np.matmul(gram, (signs * alpha)[:, :, None])[:, :, 0]  # (15)
+    scores = np.matmul(gram, (signs * alpha)[:, :, None])[:, :, 0]  # eq. (15) of svm
     decision = scores + solution.intercept[:, None]
     return BatchSolution(decision, alpha, solution.intercept, solution.converged)
 
@@ -174,10 +175,10 @@ class FeatureProblems:
         self.size = max(8, size)
         self.solution = BatchSolution.empty(*box.shape)
 
-    def try_splitting(self, splitting: Splitting) -> None:
+    def try_splitting(self, steps: Splitting) -> None:
         """Solve what a few steps of the splitting settle, if they settle most of the pilots.
 
-        One product makes a step of all of them, eq. (2) of doc/derivations/splitting.rst.
+        A step of all problems is one matrix product, eq. (2) of splitting.
         """
         left = optimum.find_solvable(self.signs, self.box)
         if len(left) < 4 * _N_PILOTS:
@@ -186,7 +187,7 @@ class FeatureProblems:
         for problems, n_attempts in (pilots, 1), (left, 2):
             for at in newton.divide(self._unsolved(problems), self.size):
                 duals = FeatureDuals(self.system_of(at), self.signs[at], self.box[at])
-                solved = optimum.solve_by_splitting(splitting, duals, n_attempts)
+                solved = splitting.solve_by_splitting(steps, duals, n_attempts)
                 self.solution.put(at, duals, solved)
             if np.mean(self.solution.converged[pilots]) < _WORTHWHILE:
                 return
@@ -296,15 +297,15 @@ def _solve_unbound(
     """Solve the problem of the loosest box, and keep its solution wherever a box holds it.
 
     Every box is a part of the loosest, so an optimum of the latter that lies in the former is
-    the optimum there too (14).
+    the optimum there too, eq. (14) of svm.
     """
     C = box[problems]
     duals = Duals(system, signs[:1], C.max(axis=0, keepdims=True))
     solved = _solve_from_margins(duals)
     alpha = solved.fraction * duals.box
     # With a sample clear of both bounds the intercept is unique, so it is that of the loosest box.
-    holds = (alpha <= C).all(axis=1) & optimum.strictly_free(C, alpha).any(axis=1)
-    at = problems[holds & solved.settled & optimum.optimal(duals, solved)]
+    holds = (alpha <= C).all(axis=1) & strictly_free(C, alpha).any(axis=1)
+    at = problems[holds & solved.settled & optimum.are_optimal(duals, solved)]
     solution.decision[at] = duals.signs * (solved.margin + 1.0)
     solution.alpha[at] = alpha
     solution.intercept[at] = solved.intercept
@@ -320,7 +321,6 @@ class Strip:
     on the samples in between; each is then checked on all samples.
     inside (m,): the numbers of the samples in between. low, up (n,): masks of those at alpha = 0
     and of those at alpha = C.
-    Numbers in parentheses are from here on the equations of doc/derivations/screening.rst.
     """
 
     inside: np.ndarray
@@ -331,20 +331,23 @@ class Strip:
         """Return which problems (B,) can be balanced with the other samples at their bounds."""
         fixed = (signs[:, self.up] * box[:, self.up]).sum(axis=1)
         y, C = signs[:, self.inside], box[:, self.inside]
-        return (fixed < (C * (y < 0)).sum(axis=1)) & (-fixed < (C * (y > 0)).sum(axis=1))  # (4)
+        # eq. (4) of screening
+        return (fixed < (C * (y < 0)).sum(axis=1)) & (-fixed < (C * (y > 0)).sum(axis=1))
 
     def solve(self, part: FeatureSystem, duals: FeatureDuals, start: Start) -> SetSolution:
         """Solve on the strip, whose system is `part`; settled only where every sample agrees."""
         whole = duals.system
         signs, box = duals.signs, duals.box
         bound = signs[:, self.up] * box[:, self.up]
-        system = part.with_ridge(whole.ridge, bound @ whole.Z[self.up])  # (2)
+        # eq. (2) of screening
+        system = part.with_ridge(whole.ridge, bound @ whole.Z[self.up])
         inner = Duals(system, signs[:, self.inside], box[:, self.inside])
-        solved = optimum.solve_from_values(inner, start)  # (3)
+        solved = optimum.solve_from_values(inner, start)  # eq. (3) of screening
         a = np.broadcast_to(self.up.astype(float), box.shape).copy()
         a[:, self.inside] = solved.fraction
         margin = duals.margins(solved.coef, solved.intercept)
-        wrong = ((self.low & (margin < 0.0)) | (self.up & (margin > 0.0))) & (box > 0.0)  # (5)
+        # eq. (5) of screening
+        wrong = ((self.low & (margin < 0.0)) | (self.up & (margin > 0.0))) & (box > 0.0)
         # Without a free sample the intercept depends on samples that may lie outside the strip.
         settled = solved.settled & solved.any_free & ~wrong.any(axis=1)
         return replace(solved, fraction=a, margin=margin, settled=settled)
@@ -356,7 +359,7 @@ def screen(margins: np.ndarray) -> Strip | None:
         return None
     centre = margins.mean(axis=0)
     spread = _DEVIATIONS * margins.std(axis=0)
-    low, up = centre - spread > 0.0, centre + spread < 0.0  # (1)
+    low, up = centre - spread > 0.0, centre + spread < 0.0  # eq. (1) of screening
     inside = np.flatnonzero(~(low | up))
     if not 0 < len(inside) <= _LARGEST_STRIP * margins.shape[1]:
         return None

@@ -3,7 +3,6 @@
 The problems differ in their weights (0 leaves a sample out, an integer multiple repeats it), in
 their labels, and in the shifts and scales of the columns. An evaluation of all objectives is two
 products of matrices, which all problems share unless each selects its own columns.
-Numbers in parentheses are the equations of doc/derivations/logistic.rst.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ _LARGEST = 700.0
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of B problems, ``(X - shift) / scale`` (1).
+    """The columns of B problems, ``(X - shift) / scale``, eq. (1) of logistic.
 
     X (n, p) of all problems, or (B, n, p); shift and scale (B, p), or None: the columns of X.
     """
@@ -44,7 +43,7 @@ class Columns:
     def decide(self, v: np.ndarray, b: np.ndarray) -> np.ndarray:
         """Return decision values (B, K, n) of coefficients (B, K, p) and intercepts (B, K)."""
         if self.shift is not None and self.scale is not None:
-            v = v / self.scale[:, None]  # (1)
+            v = v / self.scale[:, None]  # eq. (1) of logistic
             b = b - np.matmul(v, self.shift[:, :, None])[:, :, 0]
         if self.X.ndim == 3:
             return np.matmul(v, self.X.transpose(0, 2, 1)) + b[:, :, None]
@@ -61,7 +60,7 @@ class Columns:
             B, K, n = beta.shape
             g = (beta.reshape(B * K, n) @ self.X).reshape(B, K, -1)
         if self.shift is not None and self.scale is not None:
-            # (3), right
+            # right side of eq. (3) of logistic
             g = (g - self.shift[:, None] * totals[:, :, None]) / self.scale[:, None]
         return g
 
@@ -121,7 +120,7 @@ def solve_logistic(
 
 
 class LogisticLoss:
-    """The mean log loss and penalty of B problems (2) with K rows of coefficients each."""
+    """Mean log loss and penalty of B problems with K rows of coefficients, eq. (2) of logistic."""
 
     def __init__(
         self,
@@ -157,13 +156,13 @@ class LogisticLoss:
         return rows, np.zeros(rows.shape[:2])
 
     def __call__(self, coef: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return values (B,) and gradients (B, P) (3)."""
+        """Return values (B,) and gradients (B, P), eq. (3) of logistic."""
         v, b = self.split(coef)
         value, beta = self.loss(self.columns.decide(v, b))
-        totals = beta.sum(axis=2)  # (3), derivatives by the intercepts
+        totals = beta.sum(axis=2)  # eq. (3) of logistic, derivatives by the intercepts
         pull = self.penalty[:, None] * v
         g = self.columns.sum(beta, totals) + pull
-        value += 0.5 * np.einsum("bkj,bkj->b", pull, v)  # (2)
+        value += 0.5 * np.einsum("bkj,bkj->b", pull, v)  # eq. (2) of logistic
         if self.intercept:
             g = np.concatenate([g, totals[..., None]], axis=2)
         return value, g.reshape(coef.shape)

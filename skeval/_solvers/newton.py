@@ -1,9 +1,8 @@
-"""Many SVM duals at once, and the Newton systems that both solvers take their steps in.
+"""SVM duals in batches, and the Newton systems of the interior point and the active sets.
 
-The interior point and the active sets take steps of one kind (1). The systems solve for them in
-B problems at once, in feature space or on Gram matrices; they differ in what the coefficients
-``v`` are. At the end of the file are the stacks of small linear systems that this comes down to.
-Numbers in parentheses are the equations of doc/derivations/newton.rst.
+Both methods take steps of the same form, eq. (1) of newton. A system computes the steps of B
+problems at once: in feature space, where the coefficients ``v`` are weights of columns, or on Gram
+matrices, where they are weights of samples.
 """
 
 from __future__ import annotations
@@ -77,7 +76,7 @@ class NewtonStep(NamedTuple):
 
 
 StepFunction = Callable[[np.ndarray, np.ndarray, np.ndarray], NewtonStep]
-"""Targets e (B, n), beta (B, n) and coefficients v (B, q) -> the step (1) for the given D."""
+"""Targets e (B, n), beta (B, n) and coefficients v (B, q) -> the step of eq. (1) of newton."""
 
 Solve = Callable[[np.ndarray], np.ndarray]
 """Right sides (B, m, r) -> solutions of a stack of linear systems."""
@@ -86,14 +85,14 @@ Solve = Callable[[np.ndarray], np.ndarray]
 class NewtonSystem(Protocol):
     """The kernel of B problems over n samples, with q coefficients ``v`` for each of them."""
 
-    # The D of the samples that are held on their margin, in units of 1 / K_ii.
+    # D of samples that are held on their margin, in units of 1 / K_ii.
     stiffness: float
     # Smallest number of steps with this D.
-    repeats: int
+    min_steps: int
 
     @property
     def rank(self) -> int:
-        """The largest number of samples whose margins can be chosen at will."""
+        """The maximum number of samples whose margins can be chosen freely."""
 
     def take(self, problems: np.ndarray) -> NewtonSystem:
         """Return the system of some of the problems."""
@@ -108,7 +107,7 @@ class NewtonSystem(Protocol):
         """Return the coefficients (B, q) that belong to beta (B, n)."""
 
     def gradient(self, beta: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """Return what is 0 where coefficients v (B, q) belong to beta (B, n), which is balanced."""
+        """Return residuals, 0 if beta (B, n) is balanced and coefficients v (B, q) belong to it."""
 
     def scores(self, v: np.ndarray) -> np.ndarray:
         """Return the decision values (B, n) without intercept."""
@@ -117,21 +116,21 @@ class NewtonSystem(Protocol):
         """Return twice the penalty (B,) of coefficients, ``beta' K beta`` where v = coef(beta)."""
 
     def kernel_scale(self) -> np.ndarray:
-        """Return the mean of ``K_ii``, (B,) or one number for all problems (6)."""
+        """Return the mean of ``K_ii``, (B,) or one number for all problems, eq. (6) of newton."""
 
     def factor(self, D: np.ndarray) -> StepFunction:
         """Prepare the steps for diagonals D (B, n)."""
 
 
 class FeatureSystem:
-    """The system where features are few: the coefficients are the weights ``w`` of the columns.
+    """The system for few features, whose coefficients are weights ``w`` of the columns.
 
-    Z (n, q + 1): the columns of X (n, q) and one of ones. ridge (q,) or (B, q): what scales the
-    columns. pull (B, q + 1) or None: the part of the moments that samples outside of X have, which
-    are held at their upper bounds.
+    Z (n, q + 1): the columns of X (n, q) and a column of ones. ridge (q,) or (B, q): penalties of
+    the columns. pull (B, q + 1) or None: moments of samples outside of X, which are fixed at their
+    upper bounds.
     """
 
-    stiffness, repeats = 1e8, 2
+    stiffness, min_steps = 1e8, 2
 
     def __init__(self, X: np.ndarray, ridge: np.ndarray) -> None:
         self.Z = np.column_stack([X, np.ones(len(X))])
@@ -139,7 +138,7 @@ class FeatureSystem:
         self.pull: np.ndarray | None = None
         q = self.Z.shape[1]
         upper = np.triu_indices(q)
-        # Where the product of two columns stands among the products of all pairs.
+        # position of the product of two columns among the products of all pairs
         self._unpack = np.empty((q, q), dtype=np.intp)
         self._unpack[upper] = self._unpack[upper[::-1]] = np.arange(len(upper[0]))
         self._products: np.ndarray | None = None  # (n, pairs of columns)
@@ -170,11 +169,11 @@ class FeatureSystem:
         return np.zeros((n_problems, self.Z.shape[-1] - 1))
 
     def moments(self, beta: np.ndarray) -> np.ndarray:
-        total = beta @ self.Z  # (2), left
+        total = beta @ self.Z  # eq. (2) of newton, left
         return total if self.pull is None else total + self.pull
 
     def coef(self, beta: np.ndarray) -> np.ndarray:
-        return self.moments(beta)[:, :-1] / self.ridge  # (2), right
+        return self.moments(beta)[:, :-1] / self.ridge  # eq. (2) of newton, right
 
     def gradient(self, beta: np.ndarray, v: np.ndarray) -> np.ndarray:
         right = self.moments(beta)
@@ -192,21 +191,21 @@ class FeatureSystem:
         return np.einsum("bj,bj->b", v * self.ridge, v)
 
     def kernel_scale(self) -> np.ndarray:
-        return np.sum(np.mean(self.Z[:, :-1] ** 2, axis=0) / self.ridge, axis=-1)  # (6)
+        return np.sum(np.mean(self.Z[:, :-1] ** 2, axis=0) / self.ridge, axis=-1)
 
     def factor(self, D: np.ndarray) -> StepFunction:
-        M = self.weighted_products(D)  # (B, q + 1, q + 1), the matrix of (3)
+        M = self.weighted_products(D)  # (B, q + 1, q + 1), the matrix of eq. (3) of newton
         diagonal = np.arange(M.shape[1] - 1)
         # Exact copies of a column would make the matrix singular where the ridge rounds away.
         M[:, diagonal, diagonal] += self.ridge + _DIAGONAL * M[:, diagonal, diagonal]
         corner = M[:, -1, -1]
-        corner[corner == 0] = 1.0  # Without a free sample the intercept is found elsewhere.
+        corner[corner == 0] = 1.0  # without a free sample no step determines the intercept
         return partial(self._step, factor_each(M), D)
 
     def weighted_products(self, D: np.ndarray) -> np.ndarray:
-        """Return ``Z' D Z`` (B, q + 1, q + 1) of diagonals D (B, n) (4)."""
+        """Return ``Z' D Z`` (B, q + 1, q + 1) of diagonals D (B, n), eq. (4) of newton."""
         if self._products is not None:
-            return np.take(D @ self._products, self._unpack, axis=1)  # (4)
+            return np.take(D @ self._products, self._unpack, axis=1)  # eq. (4) of newton
         M = np.empty((len(D), *self._unpack.shape))
         for out, root in zip(M, np.sqrt(D), strict=True):
             scaled = root[:, None] * self.Z
@@ -219,14 +218,14 @@ class FeatureSystem:
     def _step(
         self, solve: Solve, D: np.ndarray, e: np.ndarray, beta: np.ndarray, v: np.ndarray
     ) -> NewtonStep:
-        right = self.gradient(beta + D * e, v)  # (B, q + 1), the right side of (3)
+        right = self.gradient(beta + D * e, v)  # (B, q + 1), the right side of eq. (3) of newton
         d = solve(right[:, :, None])[:, :, 0]
         df = self._changes(d)
-        return NewtonStep(d[:, :-1], d[:, -1], df, D * (e - df))  # (1)
+        return NewtonStep(d[:, :-1], d[:, -1], df, D * (e - df))  # eq. (1) of newton
 
 
 class SelectedFeatures(FeatureSystem):
-    """The system where each problem sees other features: X (B, n, q) and a ridge (B, q) (5)."""
+    """The system of problems with their own features X (B, n, q), eq. (5) of newton."""
 
     def __init__(self, X: np.ndarray, ridge: np.ndarray) -> None:
         ones = np.ones((*X.shape[:2], 1))
@@ -254,12 +253,12 @@ class SelectedFeatures(FeatureSystem):
 
 
 class GramSystem:
-    """The system where features are many: the coefficients weigh the samples.
+    """The system for many features, whose coefficients are weights of the samples.
 
     K is one Gram matrix (n, n) for all problems, or one for each, (B, n, n).
     """
 
-    stiffness, repeats = 1e11, 1
+    stiffness, min_steps = 1e11, 1
 
     def __init__(self, K: np.ndarray) -> None:
         self.K = K
@@ -292,7 +291,7 @@ class GramSystem:
         return np.einsum("bi,bi->b", v, self.scores(v))
 
     def kernel_scale(self) -> np.ndarray:
-        return np.mean(np.diagonal(self.K, axis1=-2, axis2=-1), axis=-1)  # (6)
+        return np.mean(np.diagonal(self.K, axis1=-2, axis2=-1), axis=-1)
 
     def factor(self, D: np.ndarray) -> StepFunction:
         count = int(np.count_nonzero(D, axis=1).max())
@@ -301,7 +300,7 @@ class GramSystem:
             inside = np.argsort(D == 0, axis=1, kind="stable")[:, : max(count, 1)]  # (B, m)
             S = np.take_along_axis(S, inside, axis=1)
             K = take_each(self.K, inside)
-        M = S[:, :, None] * K  # (7), (B, m, m)
+        M = S[:, :, None] * K  # eq. (7) of newton, (B, m, m)
         M *= S[:, None, :]
         diagonal = np.arange(M.shape[1])
         M[:, diagonal, diagonal] += 1.0
@@ -320,20 +319,20 @@ class GramSystem:
         right = e - self.scores(lag) if lag.any() else e
         if inside is not None:
             right = np.take_along_axis(right, inside, axis=1)
-        u = solve(np.stack([S * right, S], axis=2))  # (8), u_1 and u_2 in an array (B, m, 2)
+        u = solve(np.stack([S * right, S], axis=2))  # u_1, u_2 (B, m, 2), eq. (8) of newton
         weight = np.einsum("bi,bi->b", S, u[:, :, 1])
         excess = beta.sum(axis=1) + np.einsum("bi,bi->b", S, u[:, :, 0])
-        db = excess / np.where(weight == 0, 1.0, weight)  # (9), left
-        d_beta = S * (u[:, :, 0] - db[:, None] * u[:, :, 1])  # (9), right
+        db = excess / np.where(weight == 0, 1.0, weight)  # eq. (9) of newton, left
+        d_beta = S * (u[:, :, 0] - db[:, None] * u[:, :, 1])  # eq. (9) of newton, right
         if inside is not None:
             part, d_beta = d_beta, np.zeros_like(beta)
             np.put_along_axis(d_beta, inside, part, axis=1)
         dv = lag + d_beta
-        return NewtonStep(dv, db, self.scores(dv) + db[:, None], d_beta)  # (10)
+        return NewtonStep(dv, db, self.scores(dv) + db[:, None], d_beta)  # eq. (10) of newton
 
 
 def factor_each(matrices: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    """Return what solves systems of symmetric matrices (B, m, m) for right sides (B, m, r).
+    """Return a function that solves symmetric systems (B, m, m) for right sides (B, m, r).
 
     A matrix that rounding has made indefinite is solved by elimination; solutions are nan where a
     matrix is singular.

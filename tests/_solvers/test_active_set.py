@@ -3,16 +3,10 @@
 import numpy as np
 import pytest
 
+from skeval._solvers.active_set import ActiveSets, SetSolution, active_set, room, strictly_free
+from skeval._solvers.interior_point import Start
 from skeval._solvers.newton import Duals, FeatureSystem, GramSystem
-from skeval._solvers.optimum import (
-    ActiveSets,
-    SetSolution,
-    Start,
-    active_set,
-    room,
-    solve_from_values,
-    strictly_free,
-)
+from skeval._solvers.optimum import solve_from_values
 
 B, N, P = 6, 30, 4
 

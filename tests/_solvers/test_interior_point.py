@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from skeval._solvers.interior_point import Start, interior_point, start_point
 from skeval._solvers.newton import Duals, FeatureSystem
-from skeval._solvers.optimum import Start, interior_point, start_point
 
 B, N, P = 3, 15, 4
 

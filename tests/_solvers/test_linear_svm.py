@@ -293,7 +293,8 @@ def test_one_class_is_flagged(p):
 
 @pytest.mark.parametrize("p", [5, 60])
 def test_too_few_iterations_are_flagged(p, monkeypatch):
-    monkeypatch.setattr(optimum, "MAX_ITER", 1)
+    for name in ("_MAX_ITER", "_ROUNDS_OF_POINT", "_ROUNDS_OF_SETS"):
+        monkeypatch.setattr(optimum, name, 1)
     X, y = simulated(100, p)
     box = 50.0 * exponential(np.random.default_rng(8), 8, 100)
     solution = LinearSVMBatch(X).solve(y, box)

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from reference.svm import solve_dual
 
+from skeval._solvers.active_set import ActiveSets
+from skeval._solvers.interior_point import Start
 from skeval._solvers.newton import Duals, FeatureSystem, GramSystem, divide
 from skeval._solvers.optimum import (
-    ActiveSets,
     BatchSolution,
-    Start,
+    are_optimal,
     find_solvable,
-    optimal,
     solve_from_sets,
     solve_from_values,
     unit_of,
@@ -43,7 +43,7 @@ def test_both_ways_reach_the_optimum_of_the_reference(gram):
     X, y, duals = some_duals(gram)
     found = solve(duals, gram)
     assert found.settled.all()
-    assert optimal(duals, found).all()
+    assert are_optimal(duals, found).all()
     for r in range(B):
         alpha, intercept = solve_dual(X, y, duals.box[r])
         decision = X @ ((y * alpha) @ X) + intercept
@@ -64,7 +64,7 @@ SPOILT = {
 @pytest.mark.parametrize("gram", [False, True])
 def test_a_solution_that_is_a_little_off_is_refused(gram, how):
     _, _, duals = some_duals(gram)
-    assert not optimal(duals, SPOILT[how](solve(duals, gram))).any()
+    assert not are_optimal(duals, SPOILT[how](solve(duals, gram))).any()
 
 
 def test_what_is_not_optimal_is_not_stored():

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from skeval._solvers import linear_svm, optimum
+from skeval._solvers import linear_svm, splitting
 from skeval._solvers.newton import FeatureDuals, FeatureSystem
-from skeval._solvers.optimum import Splitting, optimal, solve_by_splitting
+from skeval._solvers.optimum import are_optimal
+from skeval._solvers.splitting import Splitting, solve_by_splitting
 
 SHAPES = [(40, 4), (100, 20), (200, 60)]
 
@@ -43,18 +44,18 @@ def test_what_is_settled_is_optimal():
     few, more = (solve_by_splitting(Splitting(X @ X.T), duals, k) for k in (1, 2))
     assert 0.6 < few.settled.mean() <= more.settled.mean()
     for found in (few, more):
-        assert optimal(duals, found)[found.settled].all()
+        assert are_optimal(duals, found)[found.settled].all()
 
 
 def test_pilots_keep_hard_problems_from_it(monkeypatch):
     """Where hardly any pilot settles, the other problems are not tried."""
     sizes = []
 
-    def count(splitting, duals, n_attempts):
+    def count(steps, duals, n_attempts):
         sizes.append(len(duals.box))
-        return solve_by_splitting(splitting, duals, n_attempts)
+        return solve_by_splitting(steps, duals, n_attempts)
 
-    monkeypatch.setattr(optimum, "solve_by_splitting", count)
+    monkeypatch.setattr(splitting, "solve_by_splitting", count)
     X, y, _, box = problems(100, 20, 1.0)
     linear_svm.LinearSVMBatch(X).solve(y, box)
     assert len(sizes) == 2
