@@ -173,7 +173,7 @@ def _midpoint_intercept(
     bound = y - scores
     below = (C > 0) & ((low & (y > 0)) | (up & (y < 0)))
     above = (C > 0) & ((low & (y < 0)) | (up & (y > 0)))
-    # ends of the interval, eq. (11) of active_set, and its midpoint, eq. (12)
+    # the interval and its midpoint, eqs. (11) and (12) of active_set
     lowest = np.where(below, bound, -np.inf).max(axis=1)
     highest = np.where(above, bound, np.inf).min(axis=1)
     bounded = np.isfinite(lowest) & np.isfinite(highest)
