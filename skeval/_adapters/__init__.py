@@ -1,7 +1,7 @@
-"""Estimators of scikit-learn that a solver serves: each is recognised, and its fits handed on.
+"""Adapters: each recognizes an estimator of scikit-learn and passes its fits to a solver.
 
-Every module here registers adapters as it is imported, and all of them are imported with the
-package, so that a new one needs to be named nowhere.
+Every module registers its adapters on import; all of them are imported here, so that a new module
+need not be listed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Classifiers that see no more of a training part than counts, means and moments of its classes.
+"""Classifiers that depend on a training set only through counts, means and moments of its classes.
 
-Gaussian naive Bayes, nearest centroids, linear and quadratic discriminant analysis. A fit in which
-rounding decides, or whose covariance is all but singular, is left to the estimator.
+Gaussian naive Bayes, nearest centroids, linear and quadratic discriminant analysis. Fits whose
+predictions depend on rounding errors, or whose covariance is nearly singular, are left to the
+estimator.
 """
 
 from __future__ import annotations
@@ -18,11 +19,11 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import NearestCentroid
 from sklearn.preprocessing import StandardScaler
 
-from skeval._adapters.label_free import are_affine, distinct_rows, label_free_adapter
+from skeval._adapters.label_free import distinct_rows, label_free_adapter
+from skeval._adapters.transformers import are_affine
 from skeval._resampling.fit_outputs import FitOutput
 from skeval._resampling.solvers import Adapter, adapter_for
 from skeval._resampling.target import Target
-from skeval._solvers.deletion import Parts
 from skeval._solvers.moments import (
     Centroids,
     Columns,
@@ -30,9 +31,10 @@ from skeval._solvers.moments import (
     NaiveGaussians,
     QuadraticGaussians,
 )
+from skeval._solvers.splits import Splits
 
-MOST_COLUMNS = 1024
-"""More columns have no covariance here, which grows with their square."""
+MAX_COLUMNS = 1024
+"""Maximum number of columns of a covariance matrix."""
 
 EPSILON = float(np.finfo(float).eps)
 
@@ -43,18 +45,18 @@ Rule = Callable[..., Any]
 @adapter_for.register(NearestCentroid)
 @adapter_for.register(QuadraticDiscriminantAnalysis)
 def moments_adapter(estimator: Any, X: Any, target: Target, transformers: tuple) -> Adapter | None:
-    """Return the adapter of an estimator that moments of the classes are all of."""
+    """Return the adapter of a classifier by moments of the classes."""
     if target.n_classes < 2:
         return None
     if type(estimator) not in (GaussianNB, NearestCentroid, QuadraticDiscriminantAnalysis):
         return None
-    return label_free_adapter(None, factor_moments, estimator, X, target, transformers)
+    return label_free_adapter(None, make_moments_deletion, estimator, X, target, transformers)
 
 
-def factor_moments(
+def make_moments_deletion(
     estimator: Any, X: Any, target: Target, transformers: tuple
 ) -> MomentsDeletion | None:
-    """Return the fits of an estimator to any training parts, None where none are exact."""
+    """Return the fits of an estimator to any training sets, or None if it is not supported."""
     if issparse(X) or not are_affine(transformers):
         return None
     samples = np.asarray(X)
@@ -63,7 +65,7 @@ def factor_moments(
     samples = samples.astype(float)
     if samples.ndim != 2 or not np.isfinite(samples).all():
         return None
-    # Only the last scaler says how large the columns are that the estimator sees.
+    # the last scaler determines the scale of the columns
     last = transformers[-1] if transformers else StandardScaler(with_std=False)
     if is_invariant(estimator, target):
         last = StandardScaler(with_std=False)
@@ -75,8 +77,8 @@ def factor_moments(
     exact = bool(np.all(samples[0, constant] == np.rint(samples[0, constant])))
     if type(estimator) is LinearDiscriminantAnalysis and not estimator.shrinkage and exact:
         samples, constant = samples[:, ~constant], constant[~constant]
-    rule = MAKERS[type(estimator)](estimator, target.n_classes, samples, last)
-    # Where rounding makes another mean of a constant, an estimator may divide by what is left.
+    rule = RULES[type(estimator)](estimator, target.n_classes, samples, last)
+    # estimators may divide by the rounding error of the mean of a constant column
     if rule is None or constant.all() or not (exact or isinstance(rule, NaiveGaussians)):
         return None
     columns = Columns(samples, target.n_classes, scaled=bool(last.with_std))
@@ -84,7 +86,7 @@ def factor_moments(
 
 
 def is_invariant(estimator: Any, target: Target) -> bool:
-    """Whether answers depend neither on the places nor on the scales of the columns."""
+    """Whether predictions are invariant to shifts and scales of the columns."""
     if type(estimator) is not LinearDiscriminantAnalysis or estimator.shrinkage:
         return False
     return estimator.solver == "svd" or int(target.codes.max()) == 1
@@ -94,14 +96,10 @@ def read_priors(priors: Any, n_classes: int) -> np.ndarray | None:
     """Return positive priors that sum to 1, or None if the class frequencies are used."""
     if priors is None:
         return None
-    given_priors = np.asarray(priors, dtype=float)
-    if (
-        given_priors.shape != (n_classes,)
-        or given_priors.min() <= 0
-        or abs(given_priors.sum() - 1) > 4 * EPSILON
-    ):
-        raise ValueError("the estimator says what is wrong with its priors.")
-    return given_priors
+    array = np.asarray(priors, dtype=float)
+    if array.shape != (n_classes,) or array.min() <= 0 or abs(array.sum() - 1) > 4 * EPSILON:
+        raise ValueError("the estimator reports the error in its priors.")
+    return array
 
 
 def make_naive(
@@ -129,9 +127,9 @@ def make_quadratic(
     samples: np.ndarray,
     last: StandardScaler,
 ) -> QuadraticGaussians | None:
-    """Return the rule of quadratic discriminant analysis; versions differ in its parameters."""
+    """Return the rule of quadratic discriminant analysis."""
     others = ("shrinkage", "covariance_estimator")
-    if getattr(estimator, "solver", "svd") != "svd" or samples.shape[1] > MOST_COLUMNS:
+    if getattr(estimator, "solver", "svd") != "svd" or samples.shape[1] > MAX_COLUMNS:
         return None
     if any(getattr(estimator, name, None) is not None for name in others):
         return None
@@ -139,7 +137,7 @@ def make_quadratic(
         read_priors(estimator.priors, n_classes),
         float(estimator.reg_param),
         float(estimator.tol),
-        samples_taken_off(),
+        quadratic_divisor_offset(),
     )
 
 
@@ -149,7 +147,7 @@ def make_linear(
     """Return the rule of linear discriminant analysis."""
     n, p = samples.shape
     by_values = estimator.solver == "svd"
-    if estimator.covariance_estimator is not None or p > MOST_COLUMNS:
+    if estimator.covariance_estimator is not None or p > MAX_COLUMNS:
         return None
     if not isinstance(estimator.shrinkage, Real | None) or (by_values and estimator.shrinkage):
         return None
@@ -157,48 +155,47 @@ def make_linear(
         return None
     if estimator.n_components is not None and estimator.n_components > min(n_classes - 1, p):
         return None
-    # With priors of its own the other solvers weigh the classes' covariances by them.
+    # with given priors the other solvers weight the class covariances by them
     if not by_values and estimator.priors is not None:
         return None
-    # Scores at the point 0 are known where a scaler puts it at the mean.
+    # scores are expanded at 0, which must be the mean after a scaler
     if not by_values and last.with_std and not last.with_mean and n_classes > 2:
         return None
     return LinearGaussians(
         read_priors(estimator.priors, n_classes),
         float(estimator.shrinkage or 0.0),
         float(estimator.tol) if by_values else 0.0,
-        n_classes if by_values and classes_taken_off() else 0,
+        n_classes if by_values and linear_divisor_offset() else 0,
         by_values,
     )
 
 
-MAKERS: dict[type, Callable[..., Rule | None]] = {
+RULES: dict[type, Callable[..., Rule | None]] = {
     GaussianNB: make_naive,
     NearestCentroid: make_centroids,
     QuadraticDiscriminantAnalysis: make_quadratic,
     LinearDiscriminantAnalysis: make_linear,
 }
-"""What makes the rule of an estimator that predicts from moments, None where it is not served."""
+"""Functions that return the rule of an estimator, or None if it is not supported."""
 
 
 @cache
-def classes_taken_off() -> int:
-    """Return 2 where this scikit-learn divides the scatter by n - 2, as it once did, else 0."""
+def linear_divisor_offset() -> int:
+    """Return 2 if this version of scikit-learn divides the scatter by n - 2, else 0."""
     model = LinearDiscriminantAnalysis().fit([[-1.0], [1.0], [3.0], [5.0]], [0, 0, 1, 1])
-    # The means differ by 4 and the scatter is 4: divided by n it gives a coefficient of 4, by
-    # n - 2 one of 2.
+    # means differ by 4 and the scatter is 4: the coefficient is 4 with divisor n, 2 with n - 2
     return 0 if model.coef_[0, 0] > 3 else 2
 
 
 @cache
-def samples_taken_off() -> int:
-    """Return 1 where this scikit-learn divides the scatter of a class by n - 1, else 0."""
+def quadratic_divisor_offset() -> int:
+    """Return 1 if this version of scikit-learn divides the scatter of a class by n - 1, else 0."""
     model = QuadraticDiscriminantAnalysis().fit([[-1.0], [1.0], [3.0], [5.0]], [0, 0, 1, 1])
-    return 0 if model.scalings_[0][0] < 1.5 else 1  # The scatter is 2, of two samples.
+    return 0 if model.scalings_[0][0] < 1.5 else 1  # two samples with scatter 2
 
 
 class MomentsDeletion:
-    """The fits to any training parts by the moments of their classes."""
+    """Fits to any training sets by the moments of their classes."""
 
     def __init__(self, columns: Columns, rule: Rule, decides: bool) -> None:
         self.columns = columns
@@ -206,12 +203,13 @@ class MomentsDeletion:
         self.decides = decides
         self.noise = EPSILON
 
-    def __call__(self, labels: np.ndarray, parts: Parts) -> FitOutput:
+    def __call__(self, labels: np.ndarray, splits: Splits) -> FitOutput:
         """Return the predictions under label vectors (n_fits, n_samples) of codes."""
-        with np.errstate(all="ignore"):  # Fits that are left to the estimator may divide by 0.
+        with np.errstate(all="ignore"):  # in fits that are left to the estimator
             values, error, scores, solved = self.columns.score(
-                self.rule, *distinct_rows(labels), parts
+                self.rule, *distinct_rows(labels), splits
             )
+            # the largest value must exceed the others by more than both errors
             error = error + self.noise * (1 + np.abs(values))
             predicted = values.argmax(axis=2)[..., None]
             best = np.take_along_axis(values - error, predicted, axis=2)

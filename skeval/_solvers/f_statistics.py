@@ -1,10 +1,10 @@
-"""The k features of largest F statistic, for many label vectors and resamples at once.
+"""Selection of the k features with the largest F statistics, for many labels and resamples at once.
 
-The sums that one-way analysis of variance needs are matrix products over all problems. They differ
-from those of `sklearn.feature_selection.f_classif` by rounding only, but rounding decides ties, so
-each selection comes with a flag: certain, whatever the rounding on both sides, or not. Most are
-made by correlations, which take less work, and are certain at once.
-Numbers in parentheses are the equations of doc/derivations/f_statistics.rst.
+The sums of one-way analysis of variance are matrix products over all problems. They agree with
+`sklearn.feature_selection.f_classif` up to rounding errors, which decide ties, so each selection
+has a flag: certain for any rounding errors, or not. Correlations, which take less work, settle most
+selections.
+Derivation: doc/derivations/f_statistics.rst.
 """
 
 from __future__ import annotations
@@ -15,18 +15,23 @@ import numpy as np
 
 # Numbers in one (problems, features) array, so that a few arrays stay in the cache.
 _BLOCK = 2**16
-# All integers up to this one are float64 numbers.
+# All integers up to this one are exact in float64.
 _EXACT = 2**53
-# SelectKBest takes this number for an undefined score.
+# SelectKBest replaces undefined scores by this number.
 _LOWEST = np.finfo(float).min
 
 
 class FSelection(NamedTuple):
     """Selections of B problems.
 
-    features (B, k): the selected columns in ascending order. certain (B,): whether f_classif and
-    SelectKBest must agree. constant (p,): whether a column was constant in a problem, so that its
-    score is undefined.
+    Attributes
+    ----------
+    features : int ndarray of shape (B, k)
+        Indices of the selected columns in ascending order.
+    certain : bool ndarray of shape (B,)
+        Whether SelectKBest must select the same columns.
+    constant : bool ndarray of shape (p,)
+        Columns with an undefined score in a problem, where they are constant.
     """
 
     features: np.ndarray
@@ -35,19 +40,23 @@ class FSelection(NamedTuple):
 
 
 class TwoClassF:
-    """F statistics of the columns of X (n, p), which is prepared once, for two classes.
+    """F statistics of the columns of X (n, p) for two classes.
 
-    If f_classif receives `scaled` columns, which are rounded once more, no column is exact.
+    Parameters
+    ----------
+    X : ndarray of shape (n, p)
+    scaled : bool
+        Whether f_classif receives scaled columns. They are rounded, so their sums are not exact.
     """
 
     def __init__(self, X: np.ndarray, *, scaled: bool = False) -> None:
         self.X = X
         self.squares = X * X
-        # Sums over integers are exact in any order, and so are their ties.
+        # sums of integers are exact in any order, and so are ties
         whole = (np.rint(X) == X).all(axis=0) & (self.squares.sum(axis=0) < _EXACT)
         self._rounded = np.where(whole, 0.0, 1.0) if not scaled else np.full(X.shape[1], 2.0)
-        self._centred = X - X.mean(axis=0)
-        self._centred_squares = self._centred**2
+        self._centered = X - X.mean(axis=0)
+        self._centered_squares = self._centered**2
 
     def select(self, counts: np.ndarray, positive: np.ndarray, k: int) -> FSelection:
         """Select k features in each problem.
@@ -60,13 +69,14 @@ class TwoClassF:
         certain = np.zeros(n_problems, dtype=bool)
         constant = np.zeros(p, dtype=bool)
         which = number_equal(counts)
-        # Problems that share counts stand one after another in this order.
+        # group problems with equal counts
         order = np.argsort(which, kind="stable")
         size = max(1, _BLOCK // p)
         for start in range(0, n_problems if k < p else 0, size):
             at = order[start : start + size]
             chosen, apart = self._select_by_correlation(counts[at], positive[at], which[at], k)
             features[at[apart]], certain[at[apart]] = positions(chosen[apart], k), True
+        # the others by F itself, with its error bound
         left = order[~certain[order]]
         for start in range(0, len(left), size):
             at = left[start : start + size]
@@ -79,52 +89,56 @@ class TwoClassF:
     def _select_by_correlation(
         self, counts: np.ndarray, positive: np.ndarray, which: np.ndarray, k: int
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return masks (b, p) of the k < p features of largest correlation, and which are certain.
+        """Return masks (b, p) of the k < p features with the largest correlations, and their flags.
 
-        Problems of equal counts, which are neighbours, have the same number in `which` (b,).
+        Problems with equal counts are consecutive and have the same number in `which` (b,).
         """
         first = np.flatnonzero(np.diff(which, prepend=-1))
         same, which = counts[first].astype(float), np.searchsorted(which[first], which)
         n = same.sum(axis=1, keepdims=True)
-        mean = same @ self._centred / n
-        squares = same @ self._centred_squares
-        spread = squares - n * mean**2  # (6)
+        mean = same @ self._centered / n
+        squares = same @ self._centered_squares
+        spread = squares - n * mean**2  # eq. (6) of f_statistics
         members = np.where(positive, counts, 0).astype(float)
         n1 = members.sum(axis=1, keepdims=True)
-        r = members @ self._centred
-        with np.errstate(all="ignore"):  # Values that are not finite are not certain.
+        r = members @ self._centered
+        with np.errstate(all="ignore"):  # values that are not finite are not certain
             r -= n1 * mean[which]
             r *= (1.0 / np.sqrt(spread))[which]
             r *= r
-            r *= n[which] / (n1 * (n[which] - n1))  # (7)
+            r *= n[which] / (n1 * (n[which] - n1))  # eq. (7) of f_statistics
             sizes = ((same @ self.squares + squares) / spread).max(axis=1, keepdims=True)
-            doubt = ((128.0 + 8.0 * np.sqrt(n)) * n * np.finfo(float).eps * sizes)[which]  # (8)
+            doubt = ((128.0 + 8.0 * np.sqrt(n)) * n * np.finfo(float).eps * sizes)[
+                which
+            ]  # eq. (8) of f_statistics
             ordered = np.partition(r, r.shape[1] - k, axis=1)
             worst_in, best_out = ordered[:, [-k]], ordered[:, :-k].max(axis=1, keepdims=True)
             largest = ordered[:, -k:].max(axis=1, keepdims=True)
-            apart = (worst_in - best_out > 2.0 * doubt) & (1.0 - largest > doubt)  # (9)
+            apart = (worst_in - best_out > 2.0 * doubt) & (
+                1.0 - largest > doubt
+            )  # eq. (9) of f_statistics
         return r >= worst_in, apart[:, 0]
 
     def _statistics(
         self, counts: np.ndarray, positive: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return F (b, p), a bound of what rounding does to it, and where it is undefined.
+        """Return F (b, p), a bound on its rounding errors, and where it is undefined.
 
-        The formulas and the order of operations are those of `f_oneway`: with exact sums the
-        result is the same number.
+        Formulas and order of operations are those of `f_oneway`, so exact sums give identical
+        results.
         """
-        # Problems that share counts share their sums.
+        # problems with equal counts share sums
         same, which = np.unique(counts, axis=0, return_inverse=True)
         which = which.reshape(-1)
         n = same.sum(axis=1)[:, None]
-        total = same.astype(float) @ self.X  # (1)
+        total = same.astype(float) @ self.X  # eq. (1) of f_statistics
         squares = same.astype(float) @ self.squares
-        centre = total**2 / n  # (2), from here on
+        center = total**2 / n  # eq. (2) of f_statistics
         n1 = (counts * positive).sum(axis=1)[:, None]
         sum1 = (counts * positive).astype(float) @ self.X
         sum0 = total[which] - sum1
-        between = sum0**2 / (n[which] - n1) + sum1**2 / n1 - centre[which]
-        within = (squares - centre)[which] - between
+        between = sum0**2 / (n[which] - n1) + sum1**2 / n1 - center[which]
+        within = (squares - center)[which] - between
         freedom = (n - 2.0)[which]
         with np.errstate(divide="ignore", invalid="ignore"):
             f = between / (within / freedom)
@@ -138,20 +152,22 @@ class TwoClassF:
         n: np.ndarray,
         which: np.ndarray,
     ) -> np.ndarray:
-        """Return by how much f (b, p) and that of f_classif can differ (4).
+        """Return the largest difference of f (b, p) from the result of f_classif.
 
-        It is infinite where the denominator of f is of the size of its error.
+        It is infinite if the denominator of f is of the size of its error.
         """
-        bound = ((16 * np.finfo(float).eps * n) * squares * self._rounded)[which]  # (3)
+        bound = ((16 * np.finfo(float).eps * n) * squares * self._rounded)[
+            which
+        ]  # eq. (3) of f_statistics
         freedom = np.maximum(n - 2.0, 0.0)[which]
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            error = 2 * bound / within * (freedom + 2 * np.abs(f))  # (4)
+            error = 2 * bound / within * (freedom + 2 * np.abs(f))  # eq. (4) of f_statistics
         lost = (4 * bound >= within) & (bound > 0)
         return np.where(lost, np.inf, np.where(bound > 0, error, 0.0))
 
 
 def number_equal(counts: np.ndarray) -> np.ndarray:
-    """Return a number (B,) for each row of counts (B, n), the same for equal rows."""
+    """Return a number (B,) for each row of counts (B, n), equal for equal rows."""
     numbers: dict[bytes, int] = {}
     return np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in counts], dtype=int)
 
@@ -163,9 +179,9 @@ def positions(chosen: np.ndarray, k: int) -> np.ndarray:
 
 
 def k_largest(f: np.ndarray, error: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the mask of the k largest of each row, and whether errors cannot change it.
+    """Return the mask of the k largest values of each row, and whether errors cannot change it.
 
-    As SelectKBest does it: an undefined score is the lowest, of equal scores the later wins.
+    As in SelectKBest, undefined scores are the lowest, and the later of two equal scores wins.
     """
     f = np.where(np.isnan(f), _LOWEST, f)
     p = f.shape[1]
@@ -178,6 +194,6 @@ def k_largest(f: np.ndarray, error: np.ndarray, k: int) -> tuple[np.ndarray, np.
         tied = np.flatnonzero(f[row] == worst_in[row])
         chosen[row, tied[: chosen[row].sum() - k]] = False
     with np.errstate(invalid="ignore", over="ignore"):
-        # (5). Two infinite scores are not apart.
+        # eq. (5) of f_statistics; two infinite scores are tied
         apart = np.abs(f - (worst_in / 2 + best_out / 2)) > error
     return chosen, (apart | (error == 0)).all(axis=1)

@@ -1,9 +1,9 @@
-"""Gaussian classifiers of any training parts, by the counts, means and moments of their classes.
+"""Gaussian classifiers for many training sets, by the counts, means and moments of their classes.
 
-The sum of a class over a training part is its sum over all samples minus its sum over the samples
-left out, or a weighted sum. Samples are centered once, so that no digits that matter cancel, and
-scaled to a size near 1 by powers of two, so that sums of whole numbers stay exact.
-Numbers in parentheses are the equations of doc/derivations/moments.rst.
+The sum of a class over a training set is its sum over all samples minus its sum over the samples
+left out, or a weighted sum. Samples are centered once, to avoid cancellation, and scaled to a size
+near 1 by powers of two, so that sums of integers stay exact.
+Derivation: doc/derivations/moments.rst.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skeval._solvers.deletion import Parts, Products, take_samples
+from skeval._solvers.splits import Products, Splits, take_samples
 
 EPSILON = float(np.finfo(float).eps)
 
 # Rounding errors of a sum, in units of the last place of its largest part.
 _ROUNDING = 16.0
-# Those of distances that are taken as differences of squares.
+# Rounding errors of distances computed from scalar products, in the same units.
 _ROUNDING_OF_SQUARES = 64.0
-# Those of means, whose sums are taken in pairs.
+# Rounding errors of means, whose sums are pairwise, in the same units.
 _ROUNDING_OF_MEANS = 2.0
-# A variance within a training part below this share of the one over all samples is rounding.
+# A variance within a training set below this share of the variance over all samples is rounding.
 _CONSTANT = 1e-10
-# A fit is left to the estimator where rounding may change a probability by more, or decision
-# values by a larger share.
-_LARGEST_NOISE = 1e-8
+# Largest change of a probability, or relative change of decision values, by rounding errors; other
+# fits are left to the estimator.
+_MAX_NOISE = 1e-8
 # Numbers in one stack of fits.
 _STACK = 2**19
 # Singular values must exceed the tolerance of the estimator by this factor.
@@ -42,12 +42,13 @@ class ClassScores(NamedTuple):
     Attributes
     ----------
     values : ndarray of shape (n_fits, n_tested, n_classes)
-        The class of the largest is predicted.
+        The class with the largest value is predicted.
     error : ndarray of shape (n_fits, n_tested, n_classes)
-        The order of the rounding errors in the values.
+        Order of the rounding errors in the values.
     scores : ndarray of shape (n_fits, n_tested, n_classes)
-        Log-probabilities up to a constant, as the estimator gives them.
+        Log-probabilities up to a constant, as computed by the estimator.
     solved : bool ndarray of shape (n_fits,)
+        False if the estimator must do the fit.
     """
 
     values: np.ndarray
@@ -57,26 +58,26 @@ class ClassScores(NamedTuple):
 
 
 class Columns:
-    """All samples, whose sums by class any training part takes from one place.
+    """Samples, prepared for class sums over any training set.
 
     Parameters
     ----------
     samples : ndarray of shape (n, p)
     n_classes : int
     scaled : bool
-        Whether each training part brings its columns to variance 1.
+        Whether the columns are scaled to variance 1 in each training set.
     """
 
     def __init__(self, samples: np.ndarray, n_classes: int, *, scaled: bool) -> None:
         n = len(samples)
         width = np.ptp(samples, axis=0)
         whole = np.all(samples == np.rint(samples), axis=0) & (n * width < 2.0**26)
-        centre = samples.mean(axis=0)
-        centre = np.where(whole, np.rint(centre), centre)
+        center = samples.mean(axis=0)
+        center = np.where(whole, np.rint(center), center)
         self.constant = width == 0
         self.exact = whole | self.constant
-        self.centre = np.where(self.constant, samples[0], centre)
-        moved = samples - self.centre
+        self.center = np.where(self.constant, samples[0], center)
+        moved = samples - self.center
         size = np.sqrt(np.mean(moved**2, axis=0))
         self.unit = np.exp2(np.round(np.log2(np.where(size > 0, size, 1.0))))
         self.values = moved / self.unit  # (n, p)
@@ -87,86 +88,86 @@ class Columns:
 
     @cached_property
     def products(self) -> Products:
-        """The products of pairs of columns."""
+        """Products of pairs of columns."""
         return Products(self.values)
 
     def score(
         self,
-        rule: Callable[[PartMoments, np.ndarray], ClassScores],
+        rule: Callable[[SplitMoments, np.ndarray], ClassScores],
         targets: np.ndarray,
         of_fit: np.ndarray,
-        parts: Parts,
+        splits: Splits,
     ) -> ClassScores:
-        """Return the scores of a rule in fits; fit `f` has the codes (n,) `targets[of_fit[f]]`."""
-        (n, p), t = self.values.shape, parts.tested.shape[1]
+        """Return the scores of a classifier; fit `f` has the codes (n,) `targets[of_fit[f]]`."""
+        (n, p), t = self.values.shape, splits.tested.shape[1]
         numbers = self.n_classes * (2 * p + n) + t * (2 * p + 1)
         if isinstance(rule, LinearGaussians | QuadraticGaussians):
             numbers += (self.n_classes + 2) * p * p
         step = max(1, _STACK // numbers)
         scores = []
-        for start in range(0, len(parts), step):
+        for start in range(0, len(splits), step):
             some = slice(start, start + step)
-            block = Parts(parts.weights[some], parts.tested[some])
-            moments = PartMoments(self, targets, of_fit[some], block)
+            block = Splits(splits.weights[some], splits.tested[some])
+            moments = SplitMoments(self, targets, of_fit[some], block)
             scores.append(rule(moments, self.values[block.tested]))
         return ClassScores._make(map(np.concatenate, zip(*scores, strict=True)))
 
-    def sum_by_class(self, targets: np.ndarray, of_fit: np.ndarray, parts: Parts) -> np.ndarray:
+    def sum_by_class(self, targets: np.ndarray, of_fit: np.ndarray, splits: Splits) -> np.ndarray:
         """Return sums of 1, the columns and their squares, shape (F, n_classes, 2 p + 1)."""
         n, codes = len(self.rows), np.arange(self.n_classes)[:, None]
-        if parts.plain:
-            removed = parts.removed()
+        if splits.plain:
+            removed = splits.removed()
             if 4 * removed.shape[1] <= n:
                 totals = multiply((targets[:, None] == codes).astype(float), self.rows)
                 labels = take_samples(targets[:, None], of_fit, removed)  # (F, 1, d)
-                return totals[of_fit] - (labels == codes) @ self.rows[removed]  # (1)
-        return multiply(self.weigh_classes(targets[of_fit], parts), self.rows)
+                return totals[of_fit] - (labels == codes) @ self.rows[removed]  # eq. (1) of moments
+        return multiply(self.weight_by_class(targets[of_fit], splits), self.rows)
 
-    def weigh_classes(self, labels: np.ndarray, parts: Parts) -> np.ndarray:
+    def weight_by_class(self, labels: np.ndarray, splits: Splits) -> np.ndarray:
         """Return the weights of samples in each class, shape (F, n_classes, n)."""
         member = labels[:, None] == np.arange(self.n_classes)[:, None]
-        weighed: np.ndarray = member * parts.weights[:, None].astype(float)
+        weighed: np.ndarray = member * splits.weights[:, None].astype(float)
         return weighed
 
 
 def multiply(stack: np.ndarray, matrix: np.ndarray) -> np.ndarray:
-    """Return the product of a stack (a, b, n) and a matrix (n, r), as one product of matrices."""
+    """Return the product of a stack (a, b, n) and a matrix (n, r) as a single matrix product."""
     product: np.ndarray = stack.reshape(-1, stack.shape[-1]) @ matrix
     return product.reshape(*stack.shape[:-1], -1)
 
 
-class PartMoments:
-    """Counts, means and variances of the classes in some training parts, of one size.
+class SplitMoments:
+    """Counts, means and variances of the classes in training sets.
 
     Attributes
     ----------
     counts : ndarray of shape (F, n_classes)
     means, variances : ndarray of shape (F, n_classes, p)
     rounding : ndarray of shape (F, n_classes, p)
-        The order of rounding errors in the variances.
+        Order of the rounding errors in the variances.
     total : ndarray of shape (F, p)
-        The mean of a training part.
+        Mean of the training set.
     factor : ndarray of shape (F, p)
-        Squared ratio of the columns that the estimator sees to the columns used here.
+        Squared ratio of the scale of the estimator's columns to the scale used here.
     varies : bool ndarray of shape (F,)
-        False where a scaler may take a column for a constant.
+        False if a scaler may treat a column as constant.
     """
 
     def __init__(
-        self, columns: Columns, targets: np.ndarray, of_fit: np.ndarray, parts: Parts
+        self, columns: Columns, targets: np.ndarray, of_fit: np.ndarray, splits: Splits
     ) -> None:
         p = columns.values.shape[1]
-        self.columns, self.targets, self.of_fit, self.parts = columns, targets, of_fit, parts
-        sums = columns.sum_by_class(targets, of_fit, parts)
+        self.columns, self.targets, self.of_fit, self.splits = columns, targets, of_fit, splits
+        sums = columns.sum_by_class(targets, of_fit, splits)
         self.counts = sums[..., 0]
-        self.means, self.variances = mean_and_variance(sums, p)  # (2)
+        self.means, self.variances = mean_and_variance(sums, p)  # eq. (2) of moments
         whole = sums.sum(axis=1)
         self.size = whole[:, 0]
         self.total, self.variance = mean_and_variance(whole, p)
         share = len(columns.values) / self.counts[..., None]
-        # Where no sum is rounded, neither is what is 0.
+        # exact sums give exact variances of 0
         self.rounding = np.where(columns.exact, 0.0, _ROUNDING * EPSILON * share)
-        self.varies = np.ones(len(parts), dtype=bool)
+        self.varies = np.ones(len(splits), dtype=bool)
         if columns.scaled:
             constant = self.variance < _CONSTANT
             self.varies = ~(constant & ~columns.constant).any(axis=1)
@@ -176,41 +177,41 @@ class PartMoments:
 
     @cached_property
     def mean_rounding(self) -> np.ndarray:
-        """The order of rounding errors in the estimator's means, in the columns' size, (p,)."""
-        far = 1 + np.abs(self.columns.centre) / self.columns.unit
+        """Order of the rounding errors in the estimator's means, in units of the columns, (p,)."""
+        far = 1 + np.abs(self.columns.center) / self.columns.unit
         rounded: np.ndarray = _ROUNDING_OF_MEANS * EPSILON * far
         return rounded
 
     @property
     def spread(self) -> np.ndarray:
-        """The variances (F, p) of the samples that are trained on, whatever their weights."""
-        if self.parts.weights.dtype.kind != "f":
+        """Variances (F, p) of the training samples without weights."""
+        if self.splits.weights.dtype.kind != "f":
             return self.variance
-        there = (self.parts.weights > 0).astype(float)
-        sums = there @ self.columns.rows
+        trained = (self.splits.weights > 0).astype(float)
+        sums = trained @ self.columns.rows
         return mean_and_variance(sums, self.variance.shape[1])[1]
 
     def within(self) -> np.ndarray:
         """Return the sums of products about the means of the classes, shape (F, p, p)."""
-        products, parts = self.columns.products, self.parts
+        products, splits = self.columns.products, self.splits
         n = len(self.columns.values)
-        few = parts.plain and 4 * (removed := parts.removed()).shape[1] <= n
+        few = splits.plain and 4 * (removed := splits.removed()).shape[1] <= n
         if few:
             rows = self.columns.values[removed]
             grams = products.gram - rows.swapaxes(1, 2) @ rows
         else:
-            grams = products.weigh(parts.weights.astype(float))
+            grams = products.weighted_sums(splits.weights.astype(float))
         weighted = self.means * self.counts[..., None]
-        scatter: np.ndarray = grams - weighted.swapaxes(1, 2) @ self.means  # (5)
+        scatter: np.ndarray = grams - weighted.swapaxes(1, 2) @ self.means  # eq. (5) of moments
         return scatter
 
     def covariances(self) -> np.ndarray:
         """Return the covariances of the classes, shape (F, n_classes, p, p)."""
         F, K, p = self.means.shape
-        weights = self.columns.weigh_classes(self.targets[self.of_fit], self.parts)
-        grams = self.columns.products.weigh(weights.reshape(F * K, -1)).reshape(F, K, p, p)
+        weights = self.columns.weight_by_class(self.targets[self.of_fit], self.splits)
+        grams = self.columns.products.weighted_sums(weights.reshape(F * K, -1)).reshape(F, K, p, p)
         grams /= self.counts[..., None, None]
-        grams -= self.means[..., :, None] * self.means[..., None, :]  # (2)
+        grams -= self.means[..., :, None] * self.means[..., None, :]  # eq. (2) of moments
         return grams
 
 
@@ -219,13 +220,13 @@ def mean_and_variance(sums: np.ndarray, p: int) -> tuple[np.ndarray, np.ndarray]
     counts, first, second = sums[..., :1], sums[..., 1 : p + 1], sums[..., p + 1 :]
     with np.errstate(invalid="ignore", divide="ignore"):
         means = first / counts
-        # Whole numbers of no variance give 0 in every bit.
+        # exactly 0 for constant columns of integers
         variances = np.maximum((counts * second - first**2) / counts**2, 0.0)
     return means, variances
 
 
 def log_priors(priors: np.ndarray | None, counts: np.ndarray) -> np.ndarray:
-    """Return log-probabilities (F, n_classes) of classes: as given, or their shares."""
+    """Return the log-priors (F, n_classes), which default to the class frequencies."""
     if priors is None:
         shares: np.ndarray = np.log(counts / counts.sum(axis=1, keepdims=True))
         return shares
@@ -233,10 +234,10 @@ def log_priors(priors: np.ndarray | None, counts: np.ndarray) -> np.ndarray:
         return np.broadcast_to(np.log(priors), counts.shape)
 
 
-def square_distances(tested: np.ndarray, means: np.ndarray, inverse: np.ndarray) -> np.ndarray:
-    """Return the distances (F, t, K) of samples (F, t, p) to means (F, K, p), squared.
+def squared_distances(tested: np.ndarray, means: np.ndarray, inverse: np.ndarray) -> np.ndarray:
+    """Return the squared distances (F, t, K) of samples (F, t, p) to means (F, K, p).
 
-    Squares of differences are multiplied by `inverse`, shape (F, K, p) or (F, 1, p).
+    Squared differences are weighted by `inverse`, shape (F, K, p) or (F, 1, p).
     """
     distances = np.empty((*tested.shape[:2], means.shape[1]))
     for code in range(means.shape[1]):
@@ -248,11 +249,11 @@ def square_distances(tested: np.ndarray, means: np.ndarray, inverse: np.ndarray)
 
 
 def settle(values: np.ndarray, error: np.ndarray) -> np.ndarray:
-    """Return the fits (F,) whose probabilities do not depend on rounding of their logarithms."""
+    """Return the fits (F,) whose probabilities do not depend on errors of log-probabilities."""
     shares = np.exp(values - values.max(axis=-1, keepdims=True))
     shares /= shares.sum(axis=-1, keepdims=True)
     moved = np.sum(shares * (1 - shares) * error, axis=-1)
-    settled: np.ndarray = (moved < _LARGEST_NOISE).all(axis=-1)
+    settled: np.ndarray = (moved < _MAX_NOISE).all(axis=-1)
     return settled
 
 
@@ -264,20 +265,20 @@ class NaiveGaussians:
     ----------
     priors : ndarray of shape (n_classes,) or None
     smoothing : float
-        This share of the largest variance of a training part is added to all variances.
+        Share of the largest variance that is added to all variances.
     """
 
     priors: np.ndarray | None
     smoothing: float
 
-    def __call__(self, moments: PartMoments, tested: np.ndarray) -> ClassScores:
+    def __call__(self, moments: SplitMoments, tested: np.ndarray) -> ClassScores:
         """Return log-probabilities of samples (F, t, p)."""
         largest = np.max(moments.factor * moments.spread, axis=1, keepdims=True)
         added = self.smoothing * largest / moments.factor  # (F, p)
-        variances = moments.variances + added[:, None]  # (3)
+        variances = moments.variances + added[:, None]  # eq. (3) of moments
         positive = (variances > 0).all(axis=(1, 2))
         variances = np.where(variances > 0, variances, 1.0)
-        apart = square_distances(tested, moments.means, 1 / variances)
+        apart = squared_distances(tested, moments.means, 1 / variances)
         priors = log_priors(self.priors, moments.counts)
         constants = priors - 0.5 * np.log(variances).sum(axis=2)
         values = constants[:, None] - 0.5 * apart
@@ -292,41 +293,41 @@ class NaiveGaussians:
 
 @dataclass(frozen=True)
 class Centroids:
-    """The nearest of the means of classes, shrunk towards the mean of all or not.
+    """Nearest class means, possibly shrunk toward the overall mean.
 
     Attributes
     ----------
-    priors : ndarray of shape (n_classes,), or None for the shares of the training part
+    priors : ndarray of shape (n_classes,), or None for the class frequencies
     shrinkage : float
-        Differences from the mean of all are brought so much nearer to it, in their units.
+        Amount subtracted from standardized differences to the overall mean.
     """
 
     priors: np.ndarray | None
     shrinkage: float
 
-    def __call__(self, moments: PartMoments, tested: np.ndarray) -> ClassScores:
-        """Return minus squared distances of samples (F, t, p), or with priors the scores."""
+    def __call__(self, moments: SplitMoments, tested: np.ndarray) -> ClassScores:
+        """Return negative squared distances of samples (F, t, p), or scores with priors."""
         counts, K = moments.counts, moments.counts.shape[1]
         m = counts.sum(axis=1, keepdims=True)
         within = np.sum(counts[..., None] * moments.variances, axis=1) / (m - K)  # (F, p)
         rounding = np.where(moments.columns.exact, 0.0, _ROUNDING * EPSILON)
         none = within == 0
-        # Behind a scaler the mean of a constant is rounded, and what is divided by it is noise.
-        there = moments.columns.constant if moments.columns.scaled else moments.columns.exact
-        solved = ~((within < rounding / _LARGEST_NOISE) & ~(none & there)).any(axis=1)
+        # after a scaler only columns that are constant in all samples have an exact variance of 0
+        exact = moments.columns.constant if moments.columns.scaled else moments.columns.exact
+        solved = ~((within < rounding / _MAX_NOISE) & ~(none & exact)).any(axis=1)
         solved &= moments.varies & (m[:, 0] > K)
         means = moments.means
         if self.shrinkage:
             means = self._shrink(moments, np.sqrt(within * moments.factor))
         inverse = 1 / np.where(none, 1 / moments.factor, within)
-        scores = -square_distances(tested, means, inverse[:, None])
+        scores = -squared_distances(tested, means, inverse[:, None])
         scores += 2 * log_priors(self.priors, counts)[:, None]
-        near = -square_distances(tested, means, moments.factor[:, None])
+        near = -squared_distances(tested, means, moments.factor[:, None])
         shares = np.exp(log_priors(self.priors, counts))
         plain = np.isclose(shares, 1 / K).all(axis=1)  # (F,)
         values = np.where(plain[:, None, None], near, scores)
-        centre = moments.columns.centre / moments.columns.unit
-        squares = centre**2 + np.max(moments.columns.values**2, axis=0)
+        center = moments.columns.center / moments.columns.unit
+        squares = center**2 + np.max(moments.columns.values**2, axis=0)
         size = np.where(plain, moments.columns.longest, inverse @ squares)
         if moments.columns.scaled:
             weights = np.where(plain[:, None], moments.factor, inverse)
@@ -334,8 +335,8 @@ class Centroids:
         error = _ROUNDING_OF_SQUARES * EPSILON * (size[:, None, None] + np.abs(values))
         return ClassScores(values, error, scores, solved)
 
-    def _shrink(self, moments: PartMoments, deviation: np.ndarray) -> np.ndarray:
-        """Return the means (F, K, p), shrunk; `deviation` (F, p) is in the estimator's units."""
+    def _shrink(self, moments: SplitMoments, deviation: np.ndarray) -> np.ndarray:
+        """Return the shrunken means (F, K, p); `deviation` (F, p) is in the estimator's units."""
         m = moments.counts.sum(axis=1, keepdims=True)
         root = np.sqrt(1 / moments.counts - 1 / m)[..., None]  # (F, K, 1)
         median = np.median(deviation, axis=1, keepdims=True)
@@ -348,7 +349,7 @@ class Centroids:
 
 
 class Inverse(NamedTuple):
-    """The inverses of positive definite matrices, of columns brought to a diagonal of 1.
+    """Inverses of positive definite matrices scaled to unit diagonal.
 
     Attributes
     ----------
@@ -391,23 +392,25 @@ class QuadraticGaussians:
         Weight of the identity in a regularized covariance.
     tolerance : float
         Smallest variance allowed in any direction.
-    n_taken_off : int
+    divisor_offset : int
         0 or 1: subtracted from the number of samples in the divisor of a scatter.
     """
 
     priors: np.ndarray | None
     ridge: float
     tolerance: float
-    n_taken_off: int
+    divisor_offset: int
 
-    def __call__(self, moments: PartMoments, tested: np.ndarray) -> ClassScores:
+    def __call__(self, moments: SplitMoments, tested: np.ndarray) -> ClassScores:
         """Return log-probabilities of samples (F, t, p)."""
         counts, p = moments.counts, tested.shape[2]
-        divisor = np.maximum(counts - self.n_taken_off, 1.0)
+        divisor = np.maximum(counts - self.divisor_offset, 1.0)
         covariances = moments.covariances() * (counts / divisor)[..., None, None]
         covariances *= 1 - self.ridge
         diagonal = np.arange(p)
-        covariances[..., diagonal, diagonal] += self.ridge / moments.factor[:, None]  # (8)
+        covariances[..., diagonal, diagonal] += (
+            self.ridge / moments.factor[:, None]
+        )  # eq. (8) of moments
         inverse = invert(covariances)
         apart = np.empty((*tested.shape[:2], counts.shape[1]))
         for code in range(counts.shape[1]):
@@ -421,13 +424,13 @@ class QuadraticGaussians:
         norm = np.where(np.isfinite(inverse.norm), inverse.norm, 0.0)
         error_bound = p * norm * rounding + np.sqrt(norm) * far
         error = error_bound[:, None] * (p + apart)
-        # (9): the smallest variance of any direction, in the units that the estimator sees
+        # eq. (9) of moments: smallest variance of any direction, in the estimator's units
         seen = inverse.unit * np.sqrt(moments.factor)[:, None]
         raw = np.linalg.norm(
             inverse.matrices / (seen[..., :, None] * seen[..., None, :]), axis=(2, 3)
         )
         solved = (raw * _ROOM * self.tolerance < 1) & np.isfinite(inverse.norm) & (counts > p)
-        solved &= error_bound < _LARGEST_NOISE
+        solved &= error_bound < _MAX_NOISE
         certain = solved.all(axis=1) & moments.varies & settle(values, error)
         return ClassScores(values, error, values, certain)
 
@@ -442,44 +445,49 @@ class LinearGaussians:
     shrinkage : float
         Weight of the scaled identity in the shrunk covariance within classes.
     tolerance : float
-        Of singular values, 0 where none are cut off.
-    n_taken_off : int
+        Smallest singular value that is kept; 0 if all are.
+    divisor_offset : int
         Subtracted from the number of samples to give the divisor of the scatter matrix.
-    centred : bool
-        Whether scores are those at the mean of the classes, else at the point 0 of the columns.
+    centered : bool
+        Whether scores are expanded at the mean of the classes, else at 0.
     """
 
     priors: np.ndarray | None
     shrinkage: float
     tolerance: float
-    n_taken_off: int
-    centred: bool
+    divisor_offset: int
+    centered: bool
 
-    def __call__(self, moments: PartMoments, tested: np.ndarray) -> ClassScores:
+    def __call__(self, moments: SplitMoments, tested: np.ndarray) -> ClassScores:
         """Return log-probabilities of samples (F, t, p)."""
         counts, p = moments.counts, tested.shape[2]
         m = counts.sum(axis=1)
-        covariance = moments.within() / (m - self.n_taken_off)[:, None, None]
+        covariance = moments.within() / (m - self.divisor_offset)[:, None, None]
         if self.shrinkage:
-            each = np.arange(p)
-            trace = np.sum(moments.factor * covariance[:, each, each], axis=1, keepdims=True)
+            diagonal = np.arange(p)
+            trace = np.sum(
+                moments.factor * covariance[:, diagonal, diagonal], axis=1, keepdims=True
+            )
             covariance *= 1 - self.shrinkage
-            covariance[:, each, each] += self.shrinkage * trace / p / moments.factor  # (7)
+            covariance[:, diagonal, diagonal] += (
+                self.shrinkage * trace / p / moments.factor
+            )  # eq. (7) of moments
+        # scores, with the rounding errors of the inverse
         inverse = invert(covariance)
         priors = log_priors(self.priors, counts)
         means, samples = moments.means / inverse.unit[:, None], tested / inverse.unit[:, None]
         slopes = means @ inverse.matrices  # (F, K, p)
         values = samples @ slopes.swapaxes(1, 2)
-        values += (priors - 0.5 * np.sum(means * slopes, axis=2))[:, None]  # (6)
+        values += (priors - 0.5 * np.sum(means * slopes, axis=2))[:, None]  # eq. (6) of moments
         scores = values + self._place(moments, inverse, tested)
-        # The estimator's own rounding errors are those of its scores, which may be far from 0.
+        # rounding errors of the estimator's scores, which may be far from 0
         largest = np.maximum(np.abs(values), np.abs(scores)).max(axis=(1, 2))
         norm = np.where(np.isfinite(inverse.norm), inverse.norm, 0.0)
         rounding = _ROUNDING * EPSILON * len(moments.columns.values) / m
         far = (moments.mean_rounding / inverse.unit).max(axis=1)
         error_bound = p * norm * rounding + np.sqrt(norm) * far
         error = np.broadcast_to((error_bound * (1 + largest))[:, None, None], values.shape)
-        solved = np.isfinite(inverse.norm) & moments.varies & (error_bound < _LARGEST_NOISE)
+        solved = np.isfinite(inverse.norm) & moments.varies & (error_bound < _MAX_NOISE)
         solved &= settle(values, error)
         if self.tolerance:
             solved &= norm * (_ROOM * self.tolerance) ** 2 < 1
@@ -493,23 +501,23 @@ class LinearGaussians:
         apart = means - (priors[:, None] @ means)
         root = np.sqrt(priors * m[:, None])
         between = root[:, :, None] * (apart @ inverse @ apart.swapaxes(1, 2)) * root[:, None]
-        squares = np.linalg.eigvalsh(between)[:, ::-1]  # (10)
+        squares = np.linalg.eigvalsh(between)[:, ::-1]  # eq. (10) of moments
         last = squares[:, min(means.shape[1] - 1, means.shape[2]) - 1]
         kept: np.ndarray = last > (_ROOM * self.tolerance) ** 2 * squares[:, 0]
         return kept
 
-    def _place(self, moments: PartMoments, inverse: Inverse, tested: np.ndarray) -> np.ndarray:
+    def _place(self, moments: SplitMoments, inverse: Inverse, tested: np.ndarray) -> np.ndarray:
         """Return the term common to all class scores of a sample, shape (F, t, 1)."""
-        if self.centred:
+        if self.centered:
             priors = np.exp(log_priors(self.priors, moments.counts))
             place = (priors[:, None] @ moments.means)[:, 0]
         elif moments.columns.scaled:
             place = moments.total
         else:
-            place = -moments.columns.centre / moments.columns.unit
+            place = -moments.columns.center / moments.columns.unit
         place = place / inverse.unit  # (F, p)
         slope = inverse.matrices @ place[..., None]  # (F, p, 1)
         common: np.ndarray = (
             0.5 * (place[:, None] @ slope) - (tested / inverse.unit[:, None]) @ slope
         )
-        return common  # (11)
+        return common  # eq. (11) of moments

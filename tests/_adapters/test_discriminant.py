@@ -15,7 +15,7 @@ from helpers.label_free import (
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.model_selection import StratifiedKFold
 
-from skeval._adapters.linear import has_exact_constants
+from skeval._adapters.discriminant import has_exact_constants
 from skeval.model_selection import permutation_test
 
 LDA = LinearDiscriminantAnalysis
@@ -43,7 +43,7 @@ def test_discriminant_analysis(kind, name):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("parts", OTHER_PARTS)
-def test_any_training_parts(parts, kind):
+def test_any_training_sets(parts, kind):
     X, y, plan = some_samples(kind), some_labels(), other_parts_plan(parts)
     for number, (name, model) in enumerate(TWO_CLASSES.items()):
         if not takes_its_turn(number, parts, kind):

@@ -178,7 +178,7 @@ def test_few_fits_are_left_to_the_loop():
 
 
 def test_what_most_fits_cannot_settle_is_left_to_the_loop():
-    """Neighbours at the same distance who disagree are chosen by the estimator."""
+    """Neighbors at the same distance who disagree are chosen by the estimator."""
     plan = other_parts_plan("redrawn folds")
     assert adapter_of(KNeighborsClassifier(), np.ones((48, 2)), some_labels(), plan) is None
 
@@ -187,7 +187,7 @@ def test_maps_that_are_not_kept_are_not_made_for_one_label_vector(monkeypatch):
     X, y = some_samples("plain"), some_labels()
     plan = permutation_plan(48, n_folds=48)
     assert isinstance(adapter_of(RidgeClassifier(), X, y, plan), label_free.LabelFreeAdapter)
-    monkeypatch.setattr("skeval._adapters.label_free.KEPT_ELEMENTS", 100)
+    monkeypatch.setattr("skeval._adapters.label_free.MAX_KEPT_ELEMENTS", 100)
     deletion = adapter_of(RidgeClassifier(), X, y, plan)
     assert isinstance(deletion, label_free.DeletionAdapter)
     few = adapter_of(RidgeClassifier(), X, y)
@@ -211,7 +211,7 @@ def count_loop_fits(monkeypatch):
 
 SCORERS = {
     "ridge": [None, "accuracy", "roc_auc", "balanced_accuracy", ["f1_macro", "roc_auc"]],
-    "near neighbours": [None, "neg_log_loss", "roc_auc", "matthews_corrcoef"],
+    "near neighbors": [None, "neg_log_loss", "roc_auc", "matthews_corrcoef"],
     "svd": [None, "neg_brier_score", "average_precision"],
 }
 
@@ -353,8 +353,8 @@ def test_blocks_that_stay_in_the_cache_change_no_number(monkeypatch):
         return solve(self, block)
 
     monkeypatch.setattr(label_free.LabelFreeAdapter, "__call__", count)
-    monkeypatch.setattr(label_free, "CACHED_ELEMENTS", 1)
+    monkeypatch.setattr(label_free, "MAX_BLOCK_ELEMENTS", 1)
     parts = permutation_test(RidgeClassifier(), X, y, **options)
     np.testing.assert_array_equal(parts.null_distribution, whole.null_distribution)
-    assert max(sizes) == 4 * label_free.FEWEST_REPETITIONS
+    assert max(sizes) == 4 * label_free.MIN_REPETITIONS
     assert sum(sizes) == 4 * 61

@@ -51,7 +51,7 @@ def test_plain_samples_in_redrawn_folds():
 
 
 @pytest.mark.parametrize(("number", "kind"), enumerate(KINDS))
-def test_any_training_parts(number, kind):
+def test_any_training_sets(number, kind):
     X, y = some_samples(kind), some_labels(n_classes=3)
     plan = other_parts_plan(OTHER_PARTS[number % len(OTHER_PARTS)])
     # Every fourth model, so that each meets three kinds of samples.

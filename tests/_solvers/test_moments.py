@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from skeval._solvers.deletion import Parts
-from skeval._solvers.moments import Columns, PartMoments
+from skeval._solvers.moments import Columns, SplitMoments
+from skeval._solvers.splits import Splits
 
 N, P, K, N_FITS = 36, 4, 3, 5
 
@@ -15,14 +15,14 @@ N, P, K, N_FITS = 36, 4, 3, 5
 def some_parts(kind, rng):
     tested = np.tile(np.arange(N), (N_FITS, 1))
     if kind == "weights":
-        return Parts(rng.exponential(size=(N_FITS, N)), tested)
+        return Splits(rng.exponential(size=(N_FITS, N)), tested)
     if kind == "resamples":
         counts = [np.bincount(rng.integers(0, N, N), minlength=N) for _ in range(N_FITS)]
-        return Parts(np.array(counts), tested)
+        return Splits(np.array(counts), tested)
     removed = np.array([np.sort(rng.permutation(N)[: int(kind)]) for _ in range(N_FITS)])
     weights = np.ones((N_FITS, N), dtype=int)
     np.put_along_axis(weights, removed, 0, axis=1)
-    return Parts(weights, removed)
+    return Splits(weights, removed)
 
 
 @pytest.mark.parametrize("kind", ["1", "4", "20", "weights", "resamples"])
@@ -33,7 +33,7 @@ def test_moments_are_those_of_the_samples(kind, offset):
     targets = np.array([rng.permutation(np.arange(N) % K) for _ in range(2)])
     parts, of_fit = some_parts(kind, rng), np.array([0, 0, 1, 1, 1])
     columns = Columns(X, K, scaled=False)
-    moments = PartMoments(columns, targets, of_fit, parts)
+    moments = SplitMoments(columns, targets, of_fit, parts)
     scatter = moments.within() * columns.unit * columns.unit[:, None]
     spreads = moments.covariances() * columns.unit * columns.unit[:, None]
     for fit, (weights, labels) in enumerate(zip(parts.weights, targets[of_fit], strict=True)):
@@ -44,7 +44,7 @@ def test_moments_are_those_of_the_samples(kind, offset):
             apart = (X[member] - mean) * np.sqrt(weights[member])[:, None]
             there = weights[member].sum()
             assert_allclose(moments.counts[fit, code], there, rtol=1e-13)
-            found = columns.centre + columns.unit * moments.means[fit, code]
+            found = columns.center + columns.unit * moments.means[fit, code]
             assert_allclose(found, mean, rtol=1e-12, atol=1e-12 * np.abs(X).max())
             variance = np.sum(apart**2, axis=0) / there
             # What an offset takes from the digits of the samples, it takes from their moments.
@@ -65,7 +65,7 @@ def test_whole_numbers_give_exact_variances(kind):
     X = rng.integers(-9, 9, size=(N, P)).astype(float)
     X[labels == 1, 2] = 5.0  # beside other numbers in other classes
     columns = Columns(X, K, scaled=False)
-    moments = PartMoments(columns, labels[None], np.zeros(N_FITS, int), some_parts(kind, rng))
+    moments = SplitMoments(columns, labels[None], np.zeros(N_FITS, int), some_parts(kind, rng))
     assert columns.exact.all()
     assert (moments.variances[:, 1, 2] == 0).all()
     assert (moments.variances[:, 0, 2] > 0).all()

@@ -23,11 +23,11 @@ CLASSIFIERS = {
     "ridge": RidgeClassifier(),
     "ridge svd": RidgeClassifier(alpha=0.01, solver="svd"),
     "ridge no intercept": RidgeClassifier(fit_intercept=False),
-    "neighbours": KNeighborsClassifier(),
-    "even neighbours": KNeighborsClassifier(4),
-    "near neighbours": KNeighborsClassifier(10, weights="distance"),
-    "brute neighbours": KNeighborsClassifier(4, algorithm="brute"),
-    "city neighbours": KNeighborsClassifier(3, metric="manhattan"),
+    "neighbors": KNeighborsClassifier(),
+    "even neighbors": KNeighborsClassifier(4),
+    "near neighbors": KNeighborsClassifier(10, weights="distance"),
+    "brute neighbors": KNeighborsClassifier(4, algorithm="brute"),
+    "city neighbors": KNeighborsClassifier(3, metric="manhattan"),
 }
 TWO_CLASSES = {
     "shrunk": LinearDiscriminantAnalysis(solver="lsqr", shrinkage=0.3),
@@ -44,10 +44,10 @@ REGRESSORS = {
     "kernel ridge": KernelRidge(),
     "rbf": KernelRidge(alpha=0.1, kernel="rbf", gamma=0.5),
     "polynomial": KernelRidge(alpha=1.0, kernel="poly", degree=2, gamma=0.1),
-    "neighbours": KNeighborsRegressor(),
-    "near neighbours": KNeighborsRegressor(9, weights="distance"),
+    "neighbors": KNeighborsRegressor(),
+    "near neighbors": KNeighborsRegressor(9, weights="distance"),
 }
-OF_NEIGHBOURS = [name for name in [*CLASSIFIERS, *REGRESSORS] if "neighbours" in name]
+OF_NEIGHBORS = [name for name in [*CLASSIFIERS, *REGRESSORS] if "neighbors" in name]
 
 
 def some_samples(kind, n=48, seed=0):
@@ -109,7 +109,7 @@ def permutation_plan(n, n_orders=10, n_folds=3):
 
 
 def other_parts_plan(kind, n=48, seed=0):
-    """Fits whose training parts differ, each under labels of its own."""
+    """Fits whose training sets differ, each under labels of its own."""
     rng = np.random.default_rng(seed)
     folds = {
         "redrawn folds": lambda: KFold(4, shuffle=True, random_state=int(rng.integers(99))),

@@ -1,11 +1,11 @@
-"""Nearest neighbours for many label vectors: the answers of single fits."""
+"""Nearest neighbors for many label vectors: the answers of single fits."""
 
 import numpy as np
 import pytest
 from helpers.label_free import (
     CLASSIFIERS,
     KINDS,
-    OF_NEIGHBOURS,
+    OF_NEIGHBORS,
     OTHER_PARTS,
     REGRESSORS,
     adapter_of,
@@ -25,23 +25,23 @@ from sklearn.preprocessing import StandardScaler
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("name", [name for name in CLASSIFIERS if name in OF_NEIGHBOURS])
+@pytest.mark.parametrize("name", [name for name in CLASSIFIERS if name in OF_NEIGHBORS])
 def test_classifiers(kind, name):
     X, y = some_samples(kind), some_labels(n_classes=2 + (KINDS.index(kind) + len(name)) % 2)
-    if name == "city neighbours":  # of which scikit-learn 1.6 knows no labels but these
+    if name == "city neighbors":  # of which scikit-learn 1.6 knows no labels but these
         y = np.unique(y, return_inverse=True)[1]
     check_against_single_fits(CLASSIFIERS[name], X, y, most_left=0.1)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("name", [name for name in REGRESSORS if name in OF_NEIGHBOURS])
+@pytest.mark.parametrize("name", [name for name in REGRESSORS if name in OF_NEIGHBORS])
 def test_regressors(kind, name):
     X = some_samples(kind)
     y = np.random.default_rng(3).normal(size=len(X)) + 1
     check_against_single_fits(REGRESSORS[name], X, y, most_left=1.0, rtol=1e-8)
 
 
-@pytest.mark.parametrize("name", [name for name in REGRESSORS if name in OF_NEIGHBOURS])
+@pytest.mark.parametrize("name", [name for name in REGRESSORS if name in OF_NEIGHBORS])
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
 def test_scales_of_the_numbers(name, scale):
     X = some_samples("plain")
@@ -51,14 +51,14 @@ def test_scales_of_the_numbers(name, scale):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("parts", OTHER_PARTS)
-def test_any_training_parts(parts, kind):
+def test_any_training_sets(parts, kind):
     X, rng = some_samples(kind), np.random.default_rng(3)
-    for number, name in enumerate(OF_NEIGHBOURS):
+    for number, name in enumerate(OF_NEIGHBORS):
         if not takes_its_turn(number, parts, kind):
             continue
         y = some_labels(n_classes=2 + len(name) % 2)
         model = {**REGRESSORS, **CLASSIFIERS}[name]
-        if name == "city neighbours":
+        if name == "city neighbors":
             y = np.unique(y, return_inverse=True)[1]
         if not is_classifier(model):
             y = rng.normal(size=len(X)) + 1
@@ -68,11 +68,11 @@ def test_any_training_parts(parts, kind):
 
 
 @pytest.mark.parametrize("parts", OTHER_PARTS)
-def test_any_training_parts_behind_a_scaler(parts):
+def test_any_training_sets_behind_a_scaler(parts):
     for kind in ("plain", "integers", "constant columns", "all scales", "many columns"):
         for n_classes, k, weights in ((2, 5, "uniform"), (3, 4, "distance")):
             if weights == "distance" and parts == "resamples on all":
-                continue  # a sample is its own neighbour, at a distance of 0
+                continue  # a sample is its own neighbor, at a distance of 0
             model = make_pipeline(StandardScaler(), KNeighborsClassifier(k, weights=weights))
             y, plan = some_labels(n_classes=n_classes), other_parts_plan(parts)
             left = check_against_single_fits(model, some_samples(kind), y, most_left=1.0, plan=plan)

@@ -5,7 +5,7 @@ import pytest
 from helpers.label_free import (
     CLASSIFIERS,
     KINDS,
-    OF_NEIGHBOURS,
+    OF_NEIGHBORS,
     OTHER_PARTS,
     REGRESSORS,
     adapter_of,
@@ -34,21 +34,21 @@ from sklearn.preprocessing import MinMaxScaler, Normalizer, StandardScaler
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("name", [name for name in CLASSIFIERS if name not in OF_NEIGHBOURS])
+@pytest.mark.parametrize("name", [name for name in CLASSIFIERS if name not in OF_NEIGHBORS])
 def test_classifiers(kind, name):
     X, y = some_samples(kind), some_labels(n_classes=2 + (KINDS.index(kind) + len(name)) % 2)
     check_against_single_fits(CLASSIFIERS[name], X, y, most_left=0.1)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("name", [name for name in REGRESSORS if name not in OF_NEIGHBOURS])
+@pytest.mark.parametrize("name", [name for name in REGRESSORS if name not in OF_NEIGHBORS])
 def test_regressors(kind, name):
     X = some_samples(kind)
     y = np.random.default_rng(3).normal(size=len(X)) + 1
     check_against_single_fits(REGRESSORS[name], X, y, most_left=1.0, rtol=1e-8)
 
 
-@pytest.mark.parametrize("name", [name for name in REGRESSORS if name not in OF_NEIGHBOURS])
+@pytest.mark.parametrize("name", [name for name in REGRESSORS if name not in OF_NEIGHBORS])
 @pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
 def test_scales_of_the_numbers(name, scale):
     X = some_samples("plain")
@@ -90,10 +90,10 @@ SCALED = {
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("parts", [*OTHER_PARTS, "weights"])
-def test_any_training_parts(parts, kind):
+def test_any_training_sets(parts, kind):
     X, rng = some_samples(kind), np.random.default_rng(3)
-    models = {name: CLASSIFIERS[name] for name in CLASSIFIERS if name not in OF_NEIGHBOURS}
-    numbers = {name: REGRESSORS[name] for name in REGRESSORS if name not in OF_NEIGHBOURS}
+    models = {name: CLASSIFIERS[name] for name in CLASSIFIERS if name not in OF_NEIGHBORS}
+    numbers = {name: REGRESSORS[name] for name in REGRESSORS if name not in OF_NEIGHBORS}
     for number, (name, model) in enumerate({**models, **numbers, **SCALED}.items()):
         if not takes_its_turn(number, parts, kind):
             continue

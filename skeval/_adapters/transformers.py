@@ -1,0 +1,105 @@
+"""Transformers of scikit-learn that ignore the labels, and their properties."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.compose import ColumnTransformer
+from sklearn.decomposition import PCA
+from sklearn.feature_selection import VarianceThreshold
+from sklearn.impute import MissingIndicator, SimpleImputer
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import (
+    Binarizer,
+    FunctionTransformer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    Normalizer,
+    OneHotEncoder,
+    OrdinalEncoder,
+    PolynomialFeatures,
+    PowerTransformer,
+    RobustScaler,
+    SplineTransformer,
+    StandardScaler,
+)
+
+AFFINE = (StandardScaler, MaxAbsScaler, MinMaxScaler, RobustScaler)
+
+LABEL_FREE = (
+    *AFFINE,
+    Binarizer,
+    MissingIndicator,
+    Normalizer,
+    OneHotEncoder,
+    OrdinalEncoder,
+    PolynomialFeatures,
+    PowerTransformer,
+    SimpleImputer,
+    SplineTransformer,
+    VarianceThreshold,
+)
+
+
+def ignores_labels(step: Any) -> bool:
+    """Whether a transformer ignores the labels and depends on the samples alone.
+
+    Only scikit-learn's own classes are recognized: a subclass may do anything. PCA may draw random
+    numbers, depending on the shape of the training set: see `draws_nothing`.
+    """
+    if step is None or isinstance(step, str):  # "passthrough" and "drop"
+        return True
+    if type(step) is Pipeline:
+        return step.memory is None and all(ignores_labels(part) for _, part in step.steps)
+    if type(step) is ColumnTransformer:
+        parts = [part for _, part, _ in step.transformers]
+        return all(ignores_labels(part) for part in [*parts, step.remainder])
+    if type(step) is PCA:
+        return isinstance(step.random_state, Integral) or step.svd_solver in (
+            "auto",
+            "full",
+            "covariance_eigh",
+        )
+    if type(step) is FunctionTransformer:
+        return step.func is None or isinstance(step.func, np.ufunc)
+    return type(step) in LABEL_FREE
+
+
+def draws_nothing(step: Any) -> bool:
+    """Whether a fitted transformer would be the same for any random numbers."""
+    if type(step) is Pipeline:
+        return all(draws_nothing(part) for _, part in step.steps)
+    if type(step) is ColumnTransformer:
+        return all(draws_nothing(part) for _, part, _ in step.transformers_)
+    return type(step) is not PCA or is_deterministic(step, step.n_samples_, step.n_features_in_)
+
+
+def is_deterministic(step: PCA, n_samples: int, n_features: int) -> bool:
+    """Whether PCA of a training set of this shape draws no random numbers.
+
+    With svd_solver="auto", scikit-learn 1.6 to 1.9 uses the covariance matrix of tall samples, all
+    components of small ones, and a randomized solver if fewer than 80 % of them are requested.
+    """
+    if isinstance(step.random_state, Integral) or step.svd_solver != "auto":
+        return True
+    tall = n_features <= 1000 and n_samples >= 10 * n_features
+    few = isinstance(step.n_components, Integral) and (
+        step.n_components < 0.8 * min(n_samples, n_features)
+    )
+    return tall or max(n_samples, n_features) <= 500 or not few
+
+
+def are_affine(steps: tuple) -> bool:
+    """Whether transformers only shift and scale each column."""
+    return all(type(step) in AFFINE and not getattr(step, "clip", False) for step in steps)
+
+
+def maps_each_sample(step: Any) -> bool:
+    """Whether the transformed sample does not depend on the training set."""
+    if isinstance(step, str) or step is None:
+        return True
+    if type(step) is FunctionTransformer:
+        return ignores_labels(step)
+    return type(step) in (Normalizer, Binarizer, PolynomialFeatures)

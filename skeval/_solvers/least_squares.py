@@ -1,0 +1,335 @@
+"""Penalized least squares for many training sets from one factorization of all samples.
+
+The normal equations of a training set are those of all samples minus the contributions of the
+samples left out.
+Derivation: doc/derivations/deletion.rst.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from skeval._solvers.splits import Products, Splits, take_samples
+
+EPSILON = float(np.finfo(float).eps)
+
+# Squared singular values below this share of the largest are rounding errors.
+_NEGLIGIBLE = 1e-24
+_NEGLIGIBLE_IN_KERNEL = 1e-14
+# Maximum size of the stored hat matrix, in numbers.
+_MAX_KEPT = 2**22
+# Numbers in one stack of small matrices.
+_STACK = 2**19
+# Right-hand sides with irregular signs, from multiples of irrational numbers: their solutions show
+# how rounding errors of size 1 are amplified.
+_PROBES = (5**0.5, 7**0.5)
+# Leave-one-out errors with a smaller relative difference are considered tied.
+_MIN_RELATIVE_GAP = 1e-7
+# A variance within a training set below this share of the variance over all samples is rounding.
+_CONSTANT = 1e-10
+
+
+class Solutions(NamedTuple):
+    """Predictions of many fits, with their accuracy.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_fits, n_targets, n_tested)
+    noise : ndarray of shape (n_fits,)
+        Order of the rounding errors in the values for targets of size 1; inf or nan if the
+        equations are singular.
+    residual : ndarray of shape (n_fits, n_targets)
+        Sum of squared residuals of the training set, valid without a penalty.
+    inverse : ndarray of shape (n_fits,)
+        Order of the largest eigenvalue of the inverse of the matrix of the equations.
+    """
+
+    values: np.ndarray
+    noise: np.ndarray
+    residual: np.ndarray
+    inverse: np.ndarray
+
+
+class PenalizedSquares:
+    """Penalized least squares on the columns of a basis, for any training set.
+
+    Parameters
+    ----------
+    basis : ndarray of shape (n, q)
+    penalty : ndarray of shape (q,)
+        Penalty of each squared coefficient.
+    relative : ndarray of shape (q,) or None
+        Additional penalty in units of the variance of the column in the training set.
+    """
+
+    def __init__(
+        self, basis: np.ndarray, penalty: np.ndarray, relative: np.ndarray | None = None
+    ) -> None:
+        n, q = basis.shape
+        self.basis = basis
+        self.penalty = penalty
+        self.relative = relative
+        self.products = Products(basis)
+        self.gram = self.products.gram
+        self.hat = (
+            basis @ basis.T if relative is None and n * n <= _MAX_KEPT else None
+        )  # eq. (1) of deletion
+        places = np.outer(np.arange(max(n, q)), _PROBES) % 1
+        self._probes = np.where(places < 0.5, 1.0, -1.0)
+
+    def solve(self, targets: np.ndarray, of_fit: np.ndarray, splits: Splits) -> Solutions:
+        """Return the predictions of fits; fit `f` has the targets `targets[of_fit[f]]`.
+
+        `targets` has the shape (n_label_vectors, n_targets, n).
+        """
+        n, q = self.basis.shape
+        if splits.plain:
+            removed = splits.removed()
+            same = removed.shape == splits.tested.shape and np.array_equal(removed, splits.tested)
+            # a matrix of the size of the test set, if that is smaller than the basis
+            if same and self.hat is not None and removed.shape[1] < q:
+                return self._in_stacks(self._delete, removed.shape[1], targets, of_fit, splits)
+            # one product over all samples costs as much as separate ones over a quarter of them
+            if 4 * removed.shape[1] <= n or self.products.pairs is None:
+                return self._in_stacks(self._downdate, q, targets, of_fit, splits)
+        return self._in_stacks(self._reweight, q, targets, of_fit, splits)
+
+    def _in_stacks(
+        self, solve: Callable, size: int, targets: np.ndarray, of_fit: np.ndarray, splits: Splits
+    ) -> Solutions:
+        """Solve stacks of fits that fit into the cache, and concatenate the solutions."""
+        step = max(1, _STACK // (size * max(size, splits.tested.shape[1])))
+        slices = [slice(start, start + step) for start in range(0, len(splits), step)]
+        blocks = [
+            solve(targets, of_fit[part], Splits(splits.weights[part], splits.tested[part]))
+            for part in slices
+        ]
+        return Solutions._make(map(np.concatenate, zip(*blocks, strict=True)))
+
+    def _delete(self, targets: np.ndarray, of_fit: np.ndarray, splits: Splits) -> Solutions:
+        """Predict the samples left out, which are also the tested samples."""
+        out, d = splits.tested, splits.tested.shape[1]
+        assert self.hat is not None
+        residuals = targets - (targets @ self.basis) @ self.basis.T  # (L, c, n)
+        left = take_samples(residuals, of_fit, out)  # (F, c, d)
+        # I - H restricted to the samples left out
+        matrices = -self.hat[out[:, :, None], out[:, None, :]]  # (F, d, d)
+        matrices[:, np.arange(d), np.arange(d)] += 1.0
+        solution, probed = self._solve_each(matrices, left)
+        whole = np.sum(residuals**2, axis=-1)[of_fit]
+        residual = whole - np.sum(left * solution, axis=-1)  # eq. (6) of deletion
+        noise = np.abs(probed).max(axis=(1, 2)) * (1 + np.abs(solution).max(axis=(1, 2)))
+        size = np.linalg.norm(probed, axis=1).max(axis=1)
+        values = take_samples(targets, of_fit, out) - solution  # eq. (3) of deletion
+        return Solutions(values, EPSILON * noise * len(self.basis) ** 0.5, residual, size)
+
+    def _downdate(self, targets: np.ndarray, of_fit: np.ndarray, splits: Splits) -> Solutions:
+        """Subtract the samples left out from the sums over all samples.
+
+        If fewer samples are trained on than left out, their sums are added up instead.
+        """
+        plain = splits.weights != 0
+        # sums over the smaller part of the samples
+        adds = 2 * int(plain[0].sum()) < plain.shape[1]
+        rows = np.nonzero(plain if adds else ~plain)[1].reshape(len(splits), -1)  # (F, d)
+        some = self.basis[rows]  # (F, d, q)
+        deleted_targets = take_samples(targets, of_fit, rows)  # (F, c, d)
+        grams, rights = some.swapaxes(1, 2) @ some, deleted_targets @ some
+        squares = np.sum(deleted_targets**2, axis=-1)
+        counts, moments = float(rows.shape[1]), None
+        if self.relative is not None:
+            moments = some.sum(axis=1), np.einsum("fdq,fdq->fq", some, some)
+        if not adds:  # eq. (4) of deletion
+            grams, rights = self.gram - grams, (targets @ self.basis)[of_fit] - rights
+            squares = np.sum(targets**2, axis=-1)[of_fit] - squares
+            counts = plain.shape[1] - counts
+            if moments is not None:
+                moments = self.basis.sum(axis=0) - moments[0], np.diag(self.gram) - moments[1]
+        return self._finish(grams, rights, squares, np.full(len(splits), counts), moments, splits)
+
+    def _reweight(self, targets: np.ndarray, of_fit: np.ndarray, splits: Splits) -> Solutions:
+        """Compute weighted sums over all samples, in one product for all fits."""
+        weights = splits.weights.astype(float)
+        grams = self.products.weighted_sums(weights)
+        weighted = targets[of_fit] * weights[:, None]  # (F, c, n)
+        squares = np.sum(weighted * targets[of_fit], axis=-1)
+        moments = weights @ self.basis, np.diagonal(grams, axis1=1, axis2=2)
+        counts = weights.sum(axis=1)
+        return self._finish(grams, weighted @ self.basis, squares, counts, moments, splits)
+
+    def _finish(
+        self,
+        grams: np.ndarray,
+        rights: np.ndarray,
+        squares: np.ndarray,
+        counts: np.ndarray,
+        moments: tuple[np.ndarray, np.ndarray] | None,
+        splits: Splits,
+    ) -> Solutions:
+        """Solve the normal equations of the fits and predict."""
+        q = np.arange(self.basis.shape[1])
+        grams[:, q, q] += self.penalty
+        # penalties relative to the variance of a column in the training set
+        constant = np.zeros(len(splits), dtype=bool)
+        if self.relative is not None and moments is not None:
+            first, second = moments[0] / counts[:, None], moments[1] / counts[:, None]
+            variance = second - first**2  # eq. (5) of deletion
+            scaled = self.relative > 0
+            least = _CONSTANT * np.diag(self.gram)[scaled] / len(self.basis)
+            constant = (variance[:, scaled] < least).any(axis=1)
+            grams[:, q, q] += self.relative * variance
+        solution, probed = self._solve_each(grams, rights)
+        tested = self.basis[splits.tested]  # (F, t, q)
+        values = solution @ tested.swapaxes(1, 2)
+        residual = squares - np.sum(rights * solution, axis=-1)  # eq. (6) of deletion
+        # rounding errors, from the solutions for the probes
+        noise = np.abs(tested @ probed).max(axis=(1, 2))
+        size = np.linalg.norm(probed, axis=1).max(axis=1)
+        noise = noise * (np.abs(rights).max(axis=(1, 2)) + np.abs(solution).max(axis=(1, 2)))
+        noise[constant] = np.inf
+        return Solutions(values, EPSILON * noise, residual, size)
+
+    def _solve_each(
+        self, matrices: np.ndarray, rights: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Return the solutions (F, c, size) for the targets and (F, size, 2) for the probes."""
+        n_targets, size = rights.shape[1:]
+        columns = np.empty((len(matrices), size, n_targets + len(_PROBES)))
+        columns[..., :n_targets] = rights.swapaxes(1, 2)
+        columns[..., n_targets:] = self._probes[:size]
+        try:
+            solutions = np.linalg.solve(matrices, columns)
+        except np.linalg.LinAlgError:  # at least one matrix is exactly singular
+            solutions = np.full_like(columns, np.nan)
+            for fit, matrix in enumerate(matrices):
+                try:
+                    solutions[fit] = np.linalg.solve(matrix, columns[fit])
+                except np.linalg.LinAlgError:
+                    continue
+        return solutions[..., :n_targets].swapaxes(1, 2), solutions[..., n_targets:]
+
+
+class SearchedSquares:
+    """Ridge regression with the penalty of the smallest leave-one-out error.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (n, p)
+    alphas : ndarray of shape (n_alphas,)
+    scaled : bool
+        Whether the columns are scaled to variance 1 in each training set first.
+    """
+
+    penalty = np.zeros(1)
+    """Penalty of the intercept."""
+
+    def __init__(self, columns: np.ndarray, alphas: np.ndarray, *, scaled: bool) -> None:
+        squares = standardize_columns(columns, 1.0)
+        assert squares.relative is not None
+        self.basis, self.products, self.scaled = squares.basis, squares.products, scaled
+        self.alphas = alphas
+        varies = np.ptp(columns, axis=0) > 0
+        self.unit = squares.relative.copy()  # unit of the penalty of each column, (q,)
+        if not scaled:
+            self.unit[1:] /= columns[:, varies].var(axis=0) * len(columns)
+
+    def solve(self, targets: np.ndarray, of_fit: np.ndarray, splits: Splits) -> Solutions:
+        """Return the predictions of fits; fit `f` has the targets `targets[of_fit[f]]`."""
+        step = max(1, _STACK // self.basis.size)
+        parts_solved = [
+            self._search(
+                targets[of_fit[start : start + step]],
+                splits.weights[start : start + step].astype(float),
+                splits.tested[start : start + step],
+            )
+            for start in range(0, len(splits), step)
+        ]
+        return Solutions._make(map(np.concatenate, zip(*parts_solved, strict=True)))
+
+    def _search(self, targets: np.ndarray, weights: np.ndarray, tested: np.ndarray) -> Solutions:
+        """Return the predictions of a stack of fits with targets (F, c, n)."""
+        basis, fits, q = self.basis, np.arange(len(weights)), np.arange(self.basis.shape[1])
+        grams = self.products.weighted_sums(weights)  # (F, q, q)
+        rights = (targets * weights[:, None]) @ basis  # (F, c, q)
+        counts, units = weights.sum(axis=1, keepdims=True), np.tile(self.unit, (len(weights), 1))
+        constant = np.zeros(len(weights), dtype=bool)
+        if self.scaled:
+            first = weights @ basis / counts
+            variance = grams[:, q, q] / counts - first**2  # eq. (5) of deletion
+            constant = (variance[:, 1:] * len(basis) < _CONSTANT).any(axis=1)
+            units = units * variance
+        # leave-one-out errors of every penalty
+        losses, inverses = [], []
+        for alpha in self.alphas:
+            matrices = grams.copy()
+            matrices[:, q, q] += alpha * units
+            inverse = np.linalg.inv(matrices)
+            leverage = np.sum((basis @ inverse) * basis, axis=-1)  # (F, n)
+            residuals = targets - rights @ inverse @ basis.T
+            left_out = residuals / (1 - leverage)[:, None]  # eq. (7) of deletion
+            losses.append(np.sum(weights[:, None] * left_out**2, axis=(1, 2)))
+            inverses.append(inverse)
+        # predictions with the best penalty
+        ranked = np.sort(losses, axis=0)
+        inverse = np.stack(inverses)[np.argmin(losses, axis=0), fits]  # (F, q, q)
+        coefficients, tested_basis = rights @ inverse, basis[tested]
+        size = np.abs(rights).max(axis=(1, 2)) + np.abs(coefficients).max(axis=(1, 2))
+        noise = EPSILON * size * np.abs(tested_basis @ inverse).sum(axis=2).max(axis=1)
+        # nearly equal errors of two penalties: the estimator must choose
+        tied = len(losses) > 1 and ~(ranked[1] - ranked[0] > _MIN_RELATIVE_GAP * ranked[1])
+        noise[constant | tied] = np.inf
+        return Solutions(coefficients @ tested_basis.swapaxes(1, 2), noise, noise, noise)
+
+
+def factor_columns(
+    columns: np.ndarray, alpha: float, *, with_intercept: bool = True
+) -> PenalizedSquares:
+    """Return ridge regression on columns (n, p), which is least squares if `alpha` is 0."""
+    n, p = columns.shape
+    centered = columns - columns.mean(axis=0) if with_intercept else columns
+    if p < n:
+        left, singular, _ = np.linalg.svd(centered, full_matrices=False)
+        return _penalize(left, singular**2, alpha, _NEGLIGIBLE, with_intercept)
+    squared, left = np.linalg.eigh(centered @ centered.T)
+    return _penalize(left, squared, alpha, _NEGLIGIBLE_IN_KERNEL, with_intercept)
+
+
+def factor_kernel(kernel: np.ndarray, alpha: float) -> PenalizedSquares | None:
+    """Return kernel ridge regression, or None if the kernel (n, n) is not positive semidefinite."""
+    squared, left = np.linalg.eigh(kernel)
+    largest = np.abs(squared).max()
+    if squared.min() < -_NEGLIGIBLE_IN_KERNEL * len(kernel) * largest:
+        return None
+    return _penalize(left, squared, alpha, _NEGLIGIBLE_IN_KERNEL, False)
+
+
+def _penalize(
+    left: np.ndarray, squared: np.ndarray, alpha: float, negligible: float, with_intercept: bool
+) -> PenalizedSquares:
+    """Return the regression with these left singular vectors and squared singular values."""
+    kept = squared > negligible * squared.max(initial=0.0)
+    shrunk = squared[kept] / (squared[kept] + alpha)
+    basis, penalty = left[:, kept] * np.sqrt(shrunk), alpha / (squared[kept] + alpha)
+    if with_intercept:
+        basis = np.column_stack([np.full(len(left), len(left) ** -0.5), basis])
+        penalty = np.r_[0.0, penalty]
+    return PenalizedSquares(np.ascontiguousarray(basis), penalty)  # eq. (2) of deletion
+
+
+def standardize_columns(columns: np.ndarray, alpha: float) -> PenalizedSquares:
+    """Return ridge regression on columns that are scaled to variance 1 in each training set."""
+    n, scaled = len(columns), standardize_all(columns)
+    basis = np.column_stack([np.ones(n), scaled]) / n**0.5
+    relative = np.r_[0.0, np.full(scaled.shape[1], alpha)]
+    return PenalizedSquares(basis, np.zeros(basis.shape[1]), relative)
+
+
+def standardize_all(columns: np.ndarray) -> np.ndarray:
+    """Return the columns that vary, with mean 0 and variance 1 over all samples."""
+    varies = np.ptp(columns, axis=0) > 0
+    centered = columns[:, varies] - columns[:, varies].mean(axis=0)
+    scaled: np.ndarray = centered / np.sqrt(np.mean(centered**2, axis=0))
+    return scaled

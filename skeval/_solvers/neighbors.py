@@ -1,0 +1,336 @@
+"""Nearest neighbors of many fits: votes and means, and lists that serve any training set.
+
+Distances between samples do not depend on the training set. All samples are sorted once by their
+distance to a sample, and its neighbors are the first training samples in this list.
+Derivation: doc/derivations/neighbor_votes.rst.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from skeval._solvers.splits import Splits
+
+# Numbers in one stack of votes of all neighbors.
+_BLOCK = 2**22
+# Numbers in one stack of lists.
+_STACK = 2**19
+# Maximum number of stored squared differences of columns.
+_MAX_KEPT = 2**22
+# Relative accuracy required of weights and vote shares.
+_RELATIVE = 1e-7
+# A variance within a training set below this share of the variance over all samples is rounding.
+_CONSTANT = 1e-10
+
+
+class Neighbors(NamedTuple):
+    """Training samples that predict each tested sample.
+
+    Attributes
+    ----------
+    indices : int ndarray of shape (n_tested, k)
+        Positions in the training set.
+    weights : ndarray of shape (n_tested, k) or None
+        None for equal weights.
+    """
+
+    indices: np.ndarray
+    weights: np.ndarray | None
+
+
+def count_votes(
+    codes: np.ndarray, neighbors: Neighbors, n_classes: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the classes with the most votes, and the vote shares of all classes.
+
+    Training codes have the shape (n_fits, m), predicted codes (n_fits, n_tested) and shares
+    (n_fits, n_tested, n_classes). Neighbors have equal weights.
+    """
+    by_sample = np.ascontiguousarray(codes.T)  # (m, n_fits)
+    n_tested, k = neighbors.indices.shape
+    counts = np.empty((n_classes, n_tested, len(codes)), dtype=np.int32)
+    for code in range(n_classes):
+        member = (by_sample == code).view(np.int8)
+        counts[code] = sum(
+            member[rank].astype(np.int32) for rank in neighbors.indices.T
+        )  # eq. (1) of neighbor_votes
+    predicted = counts.argmax(axis=0).T  # eq. (2) of neighbor_votes
+    return predicted, counts.transpose(2, 1, 0) / k
+
+
+def weight_votes(
+    codes: np.ndarray, neighbors: Neighbors, n_classes: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the classes with the most votes, and the vote shares, for weighted neighbors.
+
+    Weights are added in the order of scikit-learn, so that ties are identical to the last bit.
+    """
+    indices, weights = neighbors
+    assert weights is not None
+    predicted = np.empty((len(codes), len(indices)), dtype=np.intp)
+    shares = np.empty((*predicted.shape, n_classes))
+    step = max(1, _BLOCK // indices.size)
+    for start in range(0, len(codes), step):
+        part = slice(start, start + step)
+        voted = codes[part][:, indices]  # (fits, n_tested, k)
+        votes = np.empty((n_classes, *voted.shape[:2]))
+        share = np.zeros((*voted.shape[:2], n_classes))
+        for code in range(n_classes):
+            class_weights = np.where(voted == code, weights, 0.0)
+            votes[code] = class_weights.sum(axis=-1)  # eq. (1) of neighbor_votes, as predict adds
+            for rank in range(class_weights.shape[-1]):
+                share[..., code] += class_weights[..., rank]  # as predict_proba adds
+        predicted[part] = votes.argmax(axis=0)  # eq. (2) of neighbor_votes
+        shares[part] = share / share.sum(axis=-1)[..., None]
+    return predicted, shares
+
+
+def average(numbers: np.ndarray, neighbors: Neighbors) -> np.ndarray:
+    """Return the means (n_fits, n_tested) of the targets (n_fits, m) of the neighbors."""
+    indices, weights = neighbors
+    means = np.empty((len(numbers), len(indices)))
+    step = max(1, _BLOCK // indices.size)
+    for start in range(0, len(numbers), step):
+        part = slice(start, start + step)
+        neighbor_values = numbers[part][:, indices]  # (fits, n_tested, k)
+        if weights is None:
+            means[part] = neighbor_values.mean(axis=-1)  # eq. (3) of neighbor_votes
+        else:
+            means[part] = (neighbor_values * weights).sum(axis=-1) / weights.sum(
+                axis=-1
+            )  # eq. (3) of neighbor_votes
+    return means
+
+
+class Votes(NamedTuple):
+    """Votes of the neighbors of tested samples.
+
+    Attributes
+    ----------
+    shares : ndarray of shape (n_fits, n_tested, n_classes)
+        Share of each class in the votes; for a numeric target one column with the mean.
+    certain : bool ndarray of shape (n_fits,)
+        False if samples tied for the last neighbor have different targets.
+    """
+
+    shares: np.ndarray
+    certain: np.ndarray
+
+
+class Lists(NamedTuple):
+    """Samples near some tested samples, and their distances.
+
+    Attributes
+    ----------
+    distances, indices : ndarray of shape (n_pairs, size)
+        Squared distances and indices of the samples.
+    reach : ndarray of shape (n_pairs,)
+        Lower bound on the squared distances of samples that are not listed.
+    noise : float or ndarray of shape (n_pairs,)
+        Squared distances that differ by no more are considered tied.
+    """
+
+    distances: np.ndarray
+    indices: np.ndarray
+    reach: np.ndarray
+    noise: float | np.ndarray
+
+
+class SortedNeighbors:
+    """Lists of the nearest samples of each sample, nearest first, itself included.
+
+    The neighbors within a training set are the first of its samples in the list.
+
+    Parameters
+    ----------
+    find : callable
+        ``find(size)`` returns the squared distances and indices of the ``size`` nearest samples,
+        each of shape (n, size).
+    n_samples, n_neighbors : int
+    noise : float
+        Squared distances that differ by no more are considered tied.
+    by_distance : bool
+        Whether votes are weighted by the inverse distance.
+    """
+
+    room = 1
+    """Length of the lists in units of the expected requirement."""
+
+    def __init__(
+        self,
+        find: Callable[[int], tuple[np.ndarray, np.ndarray]],
+        n_samples: int,
+        n_neighbors: int,
+        noise: float,
+        by_distance: bool = False,
+    ) -> None:
+        self.find = find
+        self.n_samples = n_samples
+        self.n_neighbors = n_neighbors
+        self.noise = noise
+        self.by_distance = by_distance
+        self._lists: tuple[np.ndarray, np.ndarray] | None = None
+
+    def vote(self, labels: np.ndarray, splits: Splits, n_classes: int) -> Votes:
+        """Return the votes under labels (n_fits, n): codes, or numbers if `n_classes` is 0."""
+        shape, k = splits.tested.shape, self.n_neighbors
+        share = float((splits.weights != 0).mean())
+        # mean plus seven standard deviations; lists that are too short are extended below
+        size = self.room * (int(k / share + 7 * (k * (1 - share)) ** 0.5 / share) + 3)
+        fit, tested = np.repeat(np.arange(shape[0]), shape[1]), splits.tested.ravel()
+        shares, certain = np.zeros((fit.size, max(1, n_classes))), np.zeros(fit.size, dtype=bool)
+        scales, usable = self._scales(splits)
+        left = np.flatnonzero(usable[fit])
+        while left.size:
+            size = min(size, self.n_samples)
+            is_certain = np.zeros(left.size, dtype=bool)
+            step = max(1, _STACK // size)
+            for start in range(0, left.size, step):
+                at = left[start : start + step]
+                lists = self._measure(scales, fit[at], tested[at], size)
+                votes = self._count(lists, labels, splits.weights, fit[at], n_classes)
+                shares[at], certain[at], is_certain[start : start + step] = votes
+            left, size = left[~is_certain], 4 * size
+        sure = np.asarray(certain.reshape(shape).all(axis=1))
+        return Votes(shares.reshape(*shape, -1), sure)
+
+    def _scales(self, splits: Splits) -> tuple[Any, np.ndarray]:
+        """Return the column scales of each fit (none here), and which fits can be solved."""
+        return None, np.ones(len(splits), dtype=bool)
+
+    def _measure(self, scales: Any, fit: np.ndarray, tested: np.ndarray, size: int) -> Lists:
+        """Return the lists of tested samples; sample `tested[i]` is tested in fit `fit[i]`."""
+        distances, indices = self._sorted(size)
+        # complete lists have no bound
+        whole = indices.shape[1] == self.n_samples
+        reach = np.full(self.n_samples, np.inf) if whole else distances[:, -1]
+        return Lists(distances[tested], indices[tested], reach[tested], self.noise)
+
+    def _sorted(self, size: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the distances and indices of the nearest samples of all samples."""
+        if self._lists is None or self._lists[0].shape[1] < size:
+            # slightly longer, for later blocks that leave out a few more samples
+            self._lists = self.find(min(size + size // 8, self.n_samples))
+        distances, indices = self._lists
+        return distances[:, :size], indices[:, :size]
+
+    @np.errstate(all="ignore")  # fits with a neighbor at distance 0 are not certain
+    def _count(
+        self, lists: Lists, labels: np.ndarray, weights: np.ndarray, fit: np.ndarray, n_classes: int
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return vote shares, whether they are certain, and which lists are long enough."""
+        k, start = self.n_neighbors, fit[:, None] * self.n_samples
+        # the first k + 1 training samples of each list
+        listed = weights.ravel().take(start + lists.indices)
+        distances = np.where(listed > 0, lists.distances, np.inf)
+        first = nearest(distances, k + 1)
+        near = np.take_along_axis(distances, first, axis=1)
+        neighbor = np.take_along_axis(lists.indices, first, axis=1)
+        weight = np.take_along_axis(listed, first, axis=1)
+        used = np.clip(
+            k - (np.cumsum(weight, axis=1) - weight), 0, weight
+        )  # eq. (4) of neighbor_votes
+        last = np.max(np.where(used > 0, near, -np.inf), axis=1)
+        # a sample with copies left over is also the next candidate
+        after = np.min(np.where(used < weight, near, np.inf), axis=1)
+        full, noise = used.sum(axis=1) == k, lists.noise + 1e-10 * np.abs(last)
+        is_certain = (full & (last + 3 * noise < lists.reach)) | np.isinf(lists.reach)
+        # certain if the last neighbor is nearer than the next candidate
+        sure = full & (after - last > noise)
+        tied = np.flatnonzero(is_certain & ~sure & full)
+        if tied.size:  # or if all samples tied for the last place have the same label
+            at_last = np.abs(distances[tied] - last[tied, None]) <= 2 * noise[tied, None]
+            label = labels.ravel().take(start[tied] + lists.indices[tied])
+            lowest = np.min(np.where(at_last, label, np.inf), axis=1)
+            sure[tied] = lowest == np.max(np.where(at_last, label, -np.inf), axis=1)
+        label = labels.ravel().take(start + neighbor)
+        if self.by_distance:
+            votes = np.where(used > 0, used / np.sqrt(near), 0.0)  # eq. (5) of neighbor_votes
+            # the relative error of a weight is largest for the nearest neighbor
+            sure &= near[:, 0] * _RELATIVE > lists.noise
+        else:
+            votes = used
+        if n_classes:
+            codes = range(n_classes)
+            shares = np.stack([np.sum(votes * (label == code), axis=1) for code in codes], axis=1)
+        else:
+            shares = np.sum(votes * label, axis=1)[:, None]
+        shares = shares / votes.sum(axis=1)[:, None]
+        if self.by_distance and n_classes:
+            best = np.partition(shares, -2, axis=1)
+            sure &= best[:, -1] - best[:, -2] > _RELATIVE
+        return shares, sure, is_certain
+
+
+def nearest(distances: np.ndarray, size: int) -> np.ndarray:
+    """Return the indices (n_pairs, size) of the smallest distances of each row, in order."""
+    if distances.shape[1] <= size:
+        return np.argsort(distances, axis=1)
+    first = np.argpartition(distances, size - 1, axis=1)[:, :size]
+    order = np.argsort(np.take_along_axis(distances, first, axis=1), axis=1)
+    return np.take_along_axis(first, order, axis=1)
+
+
+class ScaledNeighbors(SortedNeighbors):
+    """Nearest samples after the columns are scaled to variance 1 in each training set.
+
+    Lists contain the nearest samples in the scales of all samples. Their distances in the scales of
+    a training set are weighted sums of squared differences, and bound the distances of the others.
+
+    Parameters
+    ----------
+    columns : ndarray of shape (n, p)
+        Columns of variance 1 over all samples.
+    """
+
+    room = 3
+
+    def __init__(
+        self,
+        columns: np.ndarray,
+        find: Callable[[int], tuple[np.ndarray, np.ndarray]],
+        n_neighbors: int,
+        noise: float,
+        by_distance: bool = False,
+    ) -> None:
+        super().__init__(find, len(columns), n_neighbors, noise, by_distance)
+        self.columns = columns
+        self._differences = np.empty((len(columns), 0, columns.shape[1]))
+
+    def _scales(self, splits: Splits) -> tuple[np.ndarray, np.ndarray]:
+        """Return the inverse variances (F, p) of the columns, and which fits can be solved."""
+        weights = splits.weights.astype(float)
+        sizes = weights.sum(axis=1, keepdims=True)
+        means = weights @ self.columns / sizes
+        variances = weights @ self.columns**2 / sizes - means**2  # eq. (5) of deletion
+        varies = (variances > _CONSTANT).all(axis=1) & (sizes[:, 0] > self.n_neighbors)
+        return 1 / np.where(varies[:, None], variances, 1.0), varies
+
+    def _measure(self, scales: Any, fit: np.ndarray, tested: np.ndarray, size: int) -> Lists:
+        """Return the lists of tested samples in fits, complete ones if that takes less memory."""
+        n, columns = self.n_samples, self.columns
+        noise = self.noise * (scales @ (columns**2).T).max(axis=1)[fit]
+        if size * columns.size > _MAX_KEPT or size == n:
+            distances = np.empty((len(fit), n))
+            for number in np.unique(fit):
+                scaled, at = columns * np.sqrt(scales[number]), fit == number
+                squares = np.einsum("ij,ij->i", scaled, scaled)
+                products = scaled[tested[at]] @ scaled.T
+                distances[at] = squares[tested[at], None] - 2 * products + squares
+            indices = np.broadcast_to(np.arange(n), distances.shape)
+            return Lists(distances, indices, np.full(len(fit), np.inf), noise)
+        global_distances, indices = self._sorted(size)
+        if self._differences.shape[1] < size:
+            self._differences = (columns[indices] - columns[:, None]) ** 2  # (n, size, p)
+        # one product of squared differences and scales for all fits that test a sample
+        counts = np.bincount(tested, minlength=n)
+        order, place = np.argsort(tested, kind="stable"), np.empty_like(tested)
+        place[order] = np.arange(len(tested)) - np.repeat(np.cumsum(counts) - counts, counts)
+        fit_scales = np.zeros((n, counts.max(), columns.shape[1]))
+        fit_scales[tested, place] = scales[fit]
+        distances = (fit_scales @ self._differences[:, :size].swapaxes(1, 2))[tested, place]
+        reach = global_distances[tested, -1] * scales.min(axis=1)[fit]
+        return Lists(distances, indices[tested], (1 - 1e-9) * reach, noise)
