@@ -261,7 +261,8 @@ class ScoredReport(Report):
             f"row, {self.level}."
         )
         beside = len(confusion.labels) <= MAX_CLASSES
-        return [Table(caption, name_columns(confusion.labels), rows, beside=beside, n_in_text=0)]
+        head, shades = name_columns(confusion.labels), np.round(confusion.rates, 3).tolist()
+        return [Table(caption, head, rows, beside=beside, shades=shades, n_in_text=0)]
 
     def _draw_curves(self) -> Iterator[Figure]:
         """Yield the ROC, precision-recall and calibration curves, or the residuals."""

@@ -137,8 +137,9 @@ class Table:
 
     A page shows the note of a header, prints the `quoted` rows in bold and the `muted` rows in
     gray, places tables that are `beside` next to the verdict if there is room, folds rows after
-    the first `n_on_page`, and leaves out the `omitted` rows, which headings state. Text shows the
-    first `n_in_text` rows, and aligns the columns numbered in `left` to the left.
+    the first `n_on_page`, leaves out the `omitted` rows, which headings state, and colors the cells
+    of each row by `shades` from 0 to 1. Text shows the first `n_in_text` rows, and aligns the
+    columns numbered in `left` to the left.
     """
 
     caption: str
@@ -150,6 +151,7 @@ class Table:
     beside: bool = False
     n_on_page: int | None = None
     omitted: Collection[str] = ()
+    shades: Sequence[Sequence[float]] = ()
     n_in_text: int | None = None
     left: Collection[int] = (0,)
 

@@ -123,7 +123,7 @@ def fill_text(sentences: str) -> str:
 def count(n: int, noun: str) -> str:
     """Return a number with its noun in singular or plural: 1 sample, 2 samples, 3 classes."""
     plural = "es" if noun.endswith("s") else "s"
-    return f"{n} {noun}{'' if n == 1 else plural}"
+    return f"{n:,} {noun}{'' if n == 1 else plural}"
 
 
 def name_label(label: Any) -> str:
@@ -137,7 +137,14 @@ def write_number(value: float) -> str:
     if np.isnan(value):
         return "undefined"
     value = value + 0.0  # no sign for a negative zero
-    return f"{value:.4f}" if value == 0 or 0.001 <= abs(value) < 10 else f"{value:.4g}"
+    if value == 0 or 0.001 <= abs(value) < 10:
+        return f"{value:.4f}"
+    return _write_plain(float(f"{value:.4g}"))
+
+
+def _write_plain(rounded: float) -> str:
+    """Return a rounded number without an exponent up to 1e15, as 264,000."""
+    return f"{rounded:,.0f}" if 1e4 <= abs(rounded) < 1e15 else f"{rounded:.4g}"
 
 
 def write_ends(low: float, high: float) -> str:
@@ -174,9 +181,10 @@ def write_estimate(value: float, spread: float) -> str:
     if not np.isfinite(value) or not (np.isfinite(spread) and spread > 0):
         return write_number(value)
     decimals = 1 - int(np.floor(np.log10(spread)))
-    if decimals > 6 or decimals < -3:
+    if decimals > 6:
         return f"{value:.4g}"
-    return f"{round(value, decimals) + 0.0:.{max(decimals, 0)}f}"
+    rounded = round(value, decimals) + 0.0
+    return f"{rounded:,.{decimals}f}" if decimals > 0 else _write_plain(rounded)
 
 
 def write_probability(value: float) -> str:
