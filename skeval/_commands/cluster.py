@@ -92,7 +92,7 @@ def _run_cluster(options: argparse.Namespace) -> None:
 
     data = _shared.describe_data(options.data, table)
     names = ", ".join(dict.fromkeys(options.algorithm))
-    options.progress.headline = lambda total: f"{data}; {names}"
+    options.progress.headline = f"{data}; {names}"
     clusterers = {name: make_clusterer(name) for name in options.algorithm}
     steps = _shared.make_preparation(table, scale=options.scale)
     report, notes = _shared.collect_notes(

@@ -219,18 +219,13 @@ def _run_evaluate(options: argparse.Namespace) -> None:
             f"--select must lie between 1 and the {n_features} features, got {options.select}."
         )
     estimator, procedure = _make_estimator(table, options, numbers)
-    progress = options.progress
-    headline = f"{_shared.describe_data(options.data, table)}; {procedure}"
-    first = "the answer" if _find_budget(options) is None else "each repeat of the folds"
-    progress.headline = lambda total: f"{headline}; {first} takes {total} fits"
+    options.progress.headline = f"{_shared.describe_data(options.data, table)}; {procedure}"
     if len(table.X) > PILOT_ROWS:
-        progress.say(headline)
-        progress.headline = None
+        options.progress.say_headline()
         _forecast(estimator, table, options)
     from skeval.report import evaluate
 
     budget, include = _find_budget(options), options.include
-    progress.limit = budget or progress.limit
     if options.estimator is None and len(table.X) > MAX_SVM_ROWS and not numbers:
         notes.append(
             f"note: the default for more than {MAX_SVM_ROWS} rows is logistic regression, "

@@ -21,7 +21,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, get_routing_for_objec
 from sklearn.utils.validation import has_fit_parameter
 
 from skeval.utils import _checks
-from skeval.utils._compat import num_samples, params_of_rows
+from skeval.utils._compat import is_search, num_samples, params_of_rows
 
 
 def read_weight(estimator: Any, sample_weight: Any, params: Params, n_samples: int) -> np.ndarray:
@@ -44,10 +44,10 @@ ENSEMBLES = (StackingClassifier, StackingRegressor, VotingClassifier, VotingRegr
 def forwards(estimator: Any) -> Any:
     """Return the part of an estimator that receives the arguments of its `fit`, or None.
 
-    They are the searches of scikit-learn and the like, whose base class says so by `_run_search`,
-    and the selectors and regressors around another estimator. `RFECV` refuses all but groups.
+    They are the searches, and the selectors and regressors around another estimator. `RFECV`
+    refuses all but groups.
     """
-    if hasattr(estimator, "_run_search") or isinstance(estimator, SelectFromModel):
+    if is_search(estimator) or isinstance(estimator, SelectFromModel):
         return estimator.estimator
     if isinstance(estimator, RFE) and not isinstance(estimator, RFECV):
         return estimator.estimator
@@ -73,7 +73,7 @@ def takes_weights(estimator: Any) -> bool:
 
 def splits_by_groups(estimator: Any) -> bool:
     """Whether `fit` takes groups, and a splitter among the parameters requests them."""
-    if hasattr(estimator, "_run_search") or isinstance(estimator, RFECV):
+    if is_search(estimator) or isinstance(estimator, RFECV):
         splitters = [estimator.cv]
     elif has_fit_parameter(estimator, "groups"):
         splitters = [value for value in estimator.get_params().values() if hasattr(value, "split")]

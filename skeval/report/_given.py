@@ -28,7 +28,7 @@ from skeval.report._report import ScoredReport
 from skeval.report._sections import Caution, Section, Table
 from skeval.report._sentences import name_metric, write_amount, write_with_ends
 from skeval.utils import _checks
-from skeval.utils._compat import metric_of_scorer
+from skeval.utils._compat import metric_of_scorer, responses_of_scorer, score_function
 from skeval.utils._text import write_number
 
 KINDS = ("auto", "labels", "probabilities", "scores", "numbers")
@@ -127,10 +127,10 @@ class ParsedPredictions(NamedTuple):
             if name in REPORTED:
                 continue  # always included
             function, better, response = scorer, True, None
-            if hasattr(scorer, "_score_func"):
+            if score_function(scorer) is not scorer:
                 function, fixed, better = metric_of_scorer(scorer)
                 function = partial(function, **fixed) if fixed else function
-                response = getattr(scorer, "_response_method", "predict")
+                response = responses_of_scorer(scorer)
             row = find_row(unwrap(function)[0])
             response = row.response if row is not None else response
             y_pred = self.choose_response(name, response)

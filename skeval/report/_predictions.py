@@ -35,6 +35,7 @@ from skeval.model_selection._metric_interval import compare_subgroups, read_subg
 from skeval.model_selection._tuning import read_search, summarize_searches
 from skeval.report._sections import Caution
 from skeval.utils._checks import naming
+from skeval.utils._compat import is_search, score_function
 from skeval.utils._text import DataFrame, ShownAsText, align_rows, make_frame, name_label
 
 
@@ -43,8 +44,7 @@ def request_search_notes(request: FitRequest, estimator: Any) -> FitRequest:
     final = estimator
     while isinstance(final, Pipeline):
         final = final.steps[-1][1]
-    # all searches of scikit-learn override this; refit is required
-    if not hasattr(final, "_run_search") or final.refit is False:
+    if not is_search(final) or final.refit is False:
         return request
     return replace(request, note=note_search)
 
@@ -101,8 +101,7 @@ def _name_part(part: Any, place: int) -> str:
     """Return the name of a scorer: its own, or the name and position of its function."""
     if isinstance(part, str):
         return part
-    function = getattr(part, "_score_func", part)
-    return f"{getattr(function, '__name__', 'scorer')} [{place}]"
+    return f"{getattr(score_function(part), '__name__', 'scorer')} [{place}]"
 
 
 RESERVED = {"error", "low", "high", *REPORTED}

@@ -42,9 +42,11 @@ __all__ = [
     "RoutedScorer",
     "StrOptions",
     "array_namespace",
+    "callback_context",
     "device",
     "has_valid_params",
     "is_plain_scorer",
+    "is_search",
     "limit_threads",
     "metric_of_scorer",
     "num_samples",
@@ -53,6 +55,7 @@ __all__ = [
     "responses_of_scorer",
     "safe_indexing",
     "safe_split",
+    "score_function",
     "scored_split",
     "threadpool_controller",
     "validate_params",
@@ -97,7 +100,24 @@ def validate_params(
 
 def metric_of_scorer(scorer: Any) -> tuple[Any, dict[str, Any], bool]:
     """Return the metric of a scorer, its fixed arguments, and whether larger is better."""
-    return scorer._score_func, dict(scorer._kwargs), scorer._sign > 0
+    sign = getattr(scorer, "_sign", 1)
+    return score_function(scorer), dict(getattr(scorer, "_kwargs", {})), sign > 0
+
+
+def score_function(scorer: Any) -> Any:
+    """Return the function inside a scorer; a callable that is no scorer is returned as it is."""
+    return getattr(scorer, "_score_func", scorer)
+
+
+def is_search(estimator: Any) -> bool:
+    """Return whether an estimator is a search: scikit-learn's all override `_run_search`."""
+    return hasattr(estimator, "_run_search")
+
+
+def callback_context(estimator: Any, n_subtasks: int) -> Any:
+    """Return the context of a fit for the callbacks of an estimator, None if it supports none."""
+    make_context = getattr(estimator, "_init_callback_context", None)
+    return None if make_context is None else make_context(max_subtasks=n_subtasks)
 
 
 def scored_split(X: Any) -> tuple[np.ndarray, np.ndarray] | None:

@@ -224,7 +224,7 @@ def test_a_process_whose_terminal_cannot_show_every_name(tmp_path):
     )
     assert result.returncode == 0
     told = result.stderr.decode()
-    head = ": 150 samples, 4 features; linear-svm, seed 0; the answer takes 20 fits"
+    head = ": 150 samples, 4 features; linear-svm, seed 0"
     assert told.splitlines()[0].endswith(head)
     assert without_progress(told) == ""
     assert b".632+" in result.stdout

@@ -177,33 +177,21 @@ def test_the_clock_of_progress_starts_with_the_first_fit(capsys, now):
 
 
 def fit_slowly(progress, now, total, seconds):
-    """Tell of fits that take so long each."""
+    """Report fits that take this many seconds each."""
     progress.begin(total)
     for _ in range(total):
         now[0] += seconds
         progress.update(1)
 
 
-def test_a_long_run_is_forecast_early_and_told_now_and_then(capsys, now):
+def test_away_from_a_terminal_a_line_is_written_now_and_then(capsys, now):
     progress = Progress(10)
-    progress.headline = "about {} fits".format
     fit_slowly(progress, now, 100, 0.5)
-    first, *lines = capsys.readouterr().err.splitlines()
-    assert first == "skeval: about 100 fits"
-    assert lines[0] == "skeval: 3 of 100 fits, 2 s, about 48 s left"
-    assert lines[1] == "skeval: 23 of 100 fits, 12 s, about 38 s left"
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[:2] == ["skeval: 20 of 100 fits, 10 s", "skeval: 40 of 100 fits, 20 s"]
     assert len(lines) == 5
-
-
-def test_short_runs_are_silent_and_a_limit_that_cannot_be_kept_is_told(capsys, now):
-    progress = Progress(10)
-    fit_slowly(progress, now, 10, 0.9)
-    assert capsys.readouterr().err == ""
-    progress = Progress(10)
-    progress.limit = 5.0
-    fit_slowly(progress, now, 10, 0.9)
-    (line,) = capsys.readouterr().err.splitlines()
-    assert line.endswith("beyond the limit of time: these are the fewest that give an answer")
+    fit_slowly(progress, now, 1000, 0.5)
+    assert len(capsys.readouterr().err.splitlines()) < 15
 
 
 def test_on_a_terminal_one_line_is_redrawn(capsys, now, monkeypatch):
@@ -217,7 +205,7 @@ def test_on_a_terminal_one_line_is_redrawn(capsys, now, monkeypatch):
     assert "\n" not in shown
     frames = shown.split("\r\x1b[K")
     assert max(map(len, frames)) == 59
-    assert frames[4].startswith("skeval: 4 of 10 fits, 2 s, about 3 s left; error .1 [")
+    assert frames[4].startswith("skeval: 4 of 10 fits, 2 s; error .1 [")
     assert frames[-1] == ""
 
 

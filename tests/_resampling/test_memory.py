@@ -9,6 +9,7 @@ import pathlib
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from types import ModuleType
@@ -23,7 +24,7 @@ from sklearn.svm import SVC
 
 from skeval._resampling import fit_loop as loop
 from skeval._resampling import jobs, trials
-from skeval._resampling.jobs import describe_code, find_version
+from skeval._resampling.memory import TaskHasher, find_version
 from skeval.model_selection import bootstrap_error, permutation_test
 from skeval.svm import PerturbationResamplingSVC
 
@@ -270,10 +271,25 @@ def test_a_solver_behind_an_estimator(memory, monkeypatch):
     assert sum(calls) == 5 + 500  # the one fit to all samples is left to SVC
 
 
-def test_scoring_that_cannot_be_pickled_is_refused(memory):
-    scorer = make_scorer(lambda y_true, y_pred: accuracy_score(y_true, y_pred))
+def test_a_lambda_is_told_by_its_code(memory):
+    def statistic(shift):
+        scorer = make_scorer(lambda y_true, y_pred: accuracy_score(y_true, y_pred) + shift)
+        options = {"cv": 3, "n_permutations": 3, "random_state": 0, "memory": memory}
+        return permutation_test(Logged(), X, y, scoring=scorer, **options).statistic
+
+    assert statistic(1) == pytest.approx(statistic(0) + 1)
+    assert fits_of(lambda: statistic(1)) == 0
+
+
+def test_a_task_that_cannot_be_pickled_is_refused(memory):
+    scorer = functools.partial(accuracy_of, lock=threading.Lock())
     with pytest.raises(TypeError, match=r"memory needs .* pickled"):
         permutation_test(Logged(), X, y, scoring=scorer, cv=3, n_permutations=3, memory=memory)
+
+
+def accuracy_of(model, X, y, *, lock):
+    with lock:
+        return accuracy_score(y, model.predict(X))
 
 
 @pytest.mark.parametrize("wrong", [3, Logged()], ids=str)
@@ -460,6 +476,10 @@ class Whole:
 NAMES = ["plain", "closure", "Whole"]
 
 
+def hash_of(code):
+    return TaskHasher().hash(code)
+
+
 def namespace(text, **names):
     exec(text, names := {"__name__": "__main__"} | names)
     return names
@@ -468,10 +488,10 @@ def namespace(text, **names):
 def test_a_program_from_standard_input_finds_its_results_under_every_hash_seed(
     outputs, tmp_path, capsys
 ):
-    """In another process, where its code is told by the same texts, wherever it stands."""
+    """In another process, where its code has the same hash, wherever it stands."""
     program = PARTS.format(value=1) + (
-        "from skeval._resampling.jobs import describe_code\n"
-        f"print([describe_code(each) for each in ({', '.join(NAMES)})])"
+        "from skeval._resampling.memory import TaskHasher\n"
+        f"print([TaskHasher().hash(each) for each in ({', '.join(NAMES)})])"
     )
     here = outputs(written() + RUN + ONCE + program, by="-")
     text, kept = capsys.readouterr().out, n_kept(tmp_path)
@@ -487,13 +507,12 @@ def test_a_program_from_standard_input_finds_its_results_under_every_hash_seed(
     assert (tmp_path / "lines").read_text().splitlines() == 2 * here
     assert n_kept(tmp_path) == kept > 0
     assert done.stdout == text
-    assert " at 0x" not in text
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_another_value_is_another_text(name):
+def test_another_value_has_another_hash(name):
     first, again, other = (
-        describe_code(namespace(PARTS.format(value=value))[name]) for value in (1, 1, 2)
+        hash_of(namespace(PARTS.format(value=value))[name]) for value in (1, 1, 2)
     )
     assert first == again != other
 
@@ -515,7 +534,7 @@ MEMBERS = {
 def test_every_kind_of_member(member):
     body = f"import functools\nclass Whole:\n {MEMBERS[member]}\n"
     first, again, other = (
-        describe_code(namespace(body.format(value=value))["Whole"]) for value in (1, 1, 2)
+        hash_of(namespace(body.format(value=value))["Whole"]) for value in (1, 1, 2)
     )
     assert first == again != other
 
@@ -531,34 +550,33 @@ def test_every_kind_of_member(member):
         ("try:\n  return a\n except ValueError:\n  return b", "return a"),
     ],
 )
-def test_other_code_is_another_text(pair):
+def test_other_code_has_another_hash(pair):
     first, second = (namespace(f"def f(a, b):\n {body}")["f"] for body in pair)
-    assert describe_code(first) != describe_code(second)
+    assert hash_of(first) != hash_of(second)
 
 
 def test_names_of_parameters_count():
     first, second = (namespace(f"def f({given}):\n return 1")["f"] for given in ("a, b", "b, a"))
-    assert describe_code(first) != describe_code(second)
+    assert hash_of(first) != hash_of(second)
 
 
 def test_what_a_program_changes_is_in_it():
     Counter = namespace("class Counter:\n n = 0\n def f(self):\n  return 1")["Counter"]
-    before = describe_code(Counter)
+    before = hash_of(Counter)
     Counter.n += 1
-    assert describe_code(Counter) != before
+    assert hash_of(Counter) != before
     Counter.n -= 1
-    assert describe_code(Counter) == before
+    assert hash_of(Counter) == before
     f = namespace("def f(a, b=1, *, c=2):\n return a")["f"]
-    before = describe_code(f)
+    before = hash_of(f)
     f.__defaults__ = (3,)
-    assert describe_code(f) != before
+    assert hash_of(f) != before
     f.__defaults__, f.__kwdefaults__ = (1,), {"c": 3}
-    assert describe_code(f) != before
+    assert hash_of(f) != before
 
 
 def test_only_installed_packages_are_known_by_their_versions():
-    assert find_version(sklearn.svm.SVC) == ("sklearn", sklearn.__version__)
-    assert find_version(np.mean) == ("numpy", np.__version__)
+    assert find_version(sklearn.svm.SVC) == sklearn.__version__
+    assert find_version(np.mean) == np.__version__
+    assert find_version(Path) == sys.version
     assert find_version(namespace) is None
-    assert find_version(Path) is None  # no version
-    assert find_version(functools.partial(namespace)) is None
