@@ -153,7 +153,7 @@ def corrected_t(
     return student_test(mean, error, len(differences), alternative)
 
 
-def student_test(mean: float, error: float, n_units: int, alternative: str) -> PairedTest:
+def student_test(mean: float, error: float, n_units: float, alternative: str) -> PairedTest:
     """Return the test of a mean given its standard error, with ``n_units - 1`` degrees of freedom.
 
     Without variation beyond rounding the interval is nan, and so are the statistic and the P-value

@@ -13,6 +13,7 @@ from skeval._inference.estimate import (
 from skeval.model_selection._bootstrap import BootstrapSplit, bootstrap_error, refit_632, score_632
 from skeval.model_selection._compare import compare_classifiers, compare_predictions
 from skeval.model_selection._compare_items import compare_items
+from skeval.model_selection._compare_readers import compare_readers, reader_study_size
 from skeval.model_selection._compare_scores import compare_scores
 from skeval.model_selection._comparison import Comparison, Difference
 from skeval.model_selection._comparison_power import ComparisonPower, comparison_power
@@ -73,6 +74,7 @@ __all__ = [
     "compare_classifiers",
     "compare_items",
     "compare_predictions",
+    "compare_readers",
     "compare_scores",
     "comparison_power",
     "cross_val_error",
@@ -88,6 +90,7 @@ __all__ = [
     "permutation_test",
     "perturbation_interval",
     "pool_estimates",
+    "reader_study_size",
     "refit_632",
     "refit_one_se",
     "resubstitution_error",

@@ -14,6 +14,7 @@ from skeval._inference.estimate import Estimate, Limits, Result, Test
 from skeval._inference.paired import RegionProbabilities
 from skeval._inference.posteriors import N_DRAWS
 from skeval._inference.ranks import find_equal, find_groups, rank_rows
+from skeval._inference.readers import ReaderStudy
 from skeval._version import __version__
 from skeval.utils import _text
 from skeval.utils._checks import check_option, check_rope
@@ -235,6 +236,7 @@ WORKS = {
     "giacomini_white": "R. Giacomini, H. White (2006), "
     "https://doi.org/10.1111/j.1468-0262.2006.00718.x",
     "mcnemar": "interval: A. Agresti, Y. Min (2005), https://doi.org/10.1002/sim.1781",
+    "obuchowski_rockette": "S. L. Hillis (2007), https://doi.org/10.1002/sim.2532",
     "5x2cv_t": "T. G. Dietterich (1998), https://doi.org/10.1162/089976698300017197",
     "5x2cv_f": "E. Alpaydin (1999), https://doi.org/10.1162/089976699300016007",
 }
@@ -304,6 +306,12 @@ class Comparison(Result):
         Mean size of a test set relative to the data set, if known.
     root : SeedSequence or None
         Seed of the draws of `posterior`.
+    study : ReaderStudy or None
+        Of `compare_readers`: the `values` of all readers, of shape (n_systems, n_readers), their
+        `covariance`, the `mean_squares` of systems and of their interaction with readers, and the
+        `components` of the error: its variance, Cov1, Cov2 and Cov3.
+    estimates : dict of str to Estimate
+        Of `compare_readers`: the value of each system, with its own interval.
     """
 
     names: tuple[str, ...]
@@ -334,6 +342,8 @@ class Comparison(Result):
     reason: str = ""
     test_fraction: float | None = None
     root: SeedSequence | None = field(default=None, repr=False)
+    study: ReaderStudy | None = field(default=None, repr=False)
+    estimates: dict[str, Estimate] = field(default_factory=dict, repr=False)
 
     def __getitem__(self, pair: tuple[str, str]) -> Difference:
         return self.differences[pair]
@@ -600,6 +610,12 @@ class Comparison(Result):
             title = f"{_text.count(self.n_items, 'item')}: ranks, mean scores"
             title += f" ({100 * self.confidence_level:g} % simultaneous intervals)"
         rows = [(self.names[place], _text.write_number(worth[place])) for place in self.order]
+        if self.estimates:
+            title += f", {100 * self.confidence_level:g} % interval of each system"
+            rows = [
+                (name, f"{text} {_text.write_ends(*self.estimates[name].interval)}")
+                for name, text in rows
+            ]
         many = len(self.names) > MOST_LISTED
         if many or of_items:
             ranks = self.ranks

@@ -38,6 +38,7 @@ from skeval._inference.ranks import (
     rank_rows,
     signed_rank_test,
 )
+from skeval._inference.readers import ReaderStudy
 from skeval._resampling.resampled_statistics import warn_of_undefined
 from skeval.metrics import get_scorer
 from skeval.model_selection._comparison import BETTER, FORETOLD, Claim, Comparison, Difference
@@ -714,6 +715,23 @@ def describe_friedman(ranks: np.ndarray) -> Test:
     )
 
 
+def judge_readers(study: ReaderStudy, question: Question) -> Findings:
+    """The analysis of variance of readers and cases."""
+    values = study.values.mean(axis=1)
+
+    def judge(a: int, b: int) -> Pair:
+        value, spread = float(values[a] - values[b]), study.of_difference(a, b)
+        degrees = spread.degrees_of_freedom
+        test = paired.student_test(value, spread.error, degrees + 1, question.alternative)
+        return Pair(value, test, "t", {"details": {"degrees_of_freedom": degrees}})
+
+    omnibus = None
+    if len(values) > 2 and study.random_readers:
+        statistic, pvalue = study.test_equality()
+        omnibus = Test(name="F", statistic=statistic, pvalue=pvalue, method="equal systems")
+    return Findings(values, judge, {"study": study}, omnibus)
+
+
 RULES = "This applies to these predictions; variation from retraining is not included."
 HALVINGS = (
     "This is based on random splits of these data and does not show how results vary with new data."
@@ -765,6 +783,20 @@ ROWS = (
         scoring="roc_auc",
         of_classes=True,
         scope=RULES,
+    ),
+    ComparisonMethod(
+        "obuchowski_rockette",
+        "analysis of variance of readers and cases",
+        "readers",
+        judge_readers,
+        scope="This applies to readers and cases like these.",
+    ),
+    ComparisonMethod(
+        "fixed_readers",
+        "normal test of cases with fixed readers",
+        "readers",
+        judge_readers,
+        scope="This applies to these readers, with cases like these.",
     ),
     ComparisonMethod(
         "time_blocks",

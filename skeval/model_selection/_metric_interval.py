@@ -377,7 +377,7 @@ def metric_interval(
 
     if isinstance(metric, str) or callable(metric):
         return measure(metric)
-    named = metric if isinstance(metric, Mapping) else {_name_metric(one): one for one in metric}
+    named = metric if isinstance(metric, Mapping) else {name_metric(one): one for one in metric}
     intervals_by_name = {name: measure(one) for name, one in named.items()}
     return Results(intervals_by_name)
 
@@ -452,7 +452,7 @@ def _average_metric(
     values, kept = score_within(metric, data.y_true, named, data.weight, units)
     shape = np.shape(make_column(data.y_pred))
     bounds = _table.range_of_metric(metric, max(2, *shape[1:]) if len(shape) == 2 else 2)
-    return estimate_mean(_name_metric(metric), values[0], kept, confidence_level, bounds=bounds)
+    return estimate_mean(name_metric(metric), values[0], kept, confidence_level, bounds=bounds)
 
 
 def _estimate_metric(
@@ -499,7 +499,7 @@ def _estimate_metric(
     # Probabilities have a column for each class.
     columns = sample.y_pred.shape[1] if sample.y_pred.ndim == 2 else 1
     return Estimate(
-        name=_name_metric(metric),
+        name=name_metric(metric),
         value=value,
         standard_error=error,
         method=next(iter(limits)),
@@ -613,13 +613,13 @@ def _choose_forms(
     if method in forms:
         return {method: forms[method]} | forms
     raise ValueError(
-        f"method={method!r} does not fit {_name_metric(metric)} on these data; its closed forms "
+        f"method={method!r} does not fit {name_metric(metric)} on these data; its closed forms "
         f"are {list(forms)}, of which only 'score' takes groups or sample_weight and none "
         "stratify; 'bca', 'percentile' and 'basic' fit any metric."
     )
 
 
-def _name_metric(metric: Metric) -> str:
+def name_metric(metric: Metric) -> str:
     """Return the name of a metric, with the arguments that are fixed."""
     if isinstance(metric, str):
         return metric

@@ -48,7 +48,7 @@ from skeval.metrics import (
 )
 from skeval.metrics.cluster import mask_rand_score
 from skeval.model_selection import ConfidenceInterval
-from skeval.model_selection._metric_interval import _name_metric, metric_interval
+from skeval.model_selection._metric_interval import metric_interval, name_metric
 
 
 def classes(n=80, seed=0):
@@ -87,7 +87,7 @@ METHODS = {
 }
 
 
-@pytest.mark.parametrize("metric", METHODS, ids=_name_metric)
+@pytest.mark.parametrize("metric", METHODS, ids=name_metric)
 def test_auto_says_which_method_it_used(metric):
     y, p = classes()
     result = metric_interval(metric, y, p, n_resamples=50, random_state=0)

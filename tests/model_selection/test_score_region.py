@@ -23,7 +23,7 @@ from skeval.metrics import (
     weighted_fbeta_score,
 )
 from skeval.model_selection import metric_interval
-from skeval.model_selection._metric_interval import _name_metric
+from skeval.model_selection._metric_interval import name_metric
 
 RANGES = {
     error_rate: (0, 1),
@@ -62,7 +62,7 @@ def columns(table):
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("table", TABLES)
-@pytest.mark.parametrize("metric", RANGES, ids=_name_metric)
+@pytest.mark.parametrize("metric", RANGES, ids=name_metric)
 def test_has_width_lies_in_the_range_and_holds_the_estimate(metric, table):
     smallest, largest = RANGES[metric]
     found = metric_interval(metric, *columns(TABLES[table]), n_resamples=2)

@@ -1,0 +1,498 @@
+"""Comparison of systems that several readers use on the same cases, and sizes of such studies."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.metrics import roc_auc_score
+
+from skeval._inference import intervals
+from skeval._inference.areas import within_fold_area
+from skeval._inference.estimate import Curve, Estimate
+from skeval._inference.paired import ALTERNATIVES, CORRECTIONS
+from skeval._inference.readers import ReaderStudy
+from skeval.metrics._table import find_row, range_of_metric, unwrap
+from skeval.model_selection._comparison import Comparison
+from skeval.model_selection._comparison_methods import Question, check_method, compare
+from skeval.model_selection._metric_interval import find_metric, make_statistic, name_metric
+from skeval.utils import _checks
+
+Floats = NDArray[np.float64]
+COLUMNS = ("system", "reader", "case", "score", "truth")
+"""Columns of a long table."""
+MAX_TIMES = 1000
+"""Largest number of planned cases, relative to the study."""
+
+
+class Readings(NamedTuple):
+    """Scores of readers, of shape (n_systems, n_readers, n_cases), and true values of the cases."""
+
+    y_true: NDArray[Any]
+    names: tuple[str, ...]
+    readers: tuple[str, ...]
+    scores: NDArray[Any]
+    missing: NDArray[np.bool_]
+
+
+class ReaderSource(NamedTuple):
+    """The compared systems for `compare`."""
+
+    names: tuple[str, ...]
+    scoring: str
+    n_samples: int
+    study: ReaderStudy
+
+    def readers(self) -> ReaderStudy:
+        """Return the values of all readers."""
+        return self.study
+
+
+def compare_readers(
+    y_true: ArrayLike | None,
+    scores: Any,
+    *,
+    metric: Callable[..., float] | str = roc_auc_score,
+    readers: str = "random",
+    covariance: str = "auto",
+    alternative: str = "two-sided",
+    correction: str = "holm",
+    groups: ArrayLike | None = None,
+    sample_weight: ArrayLike | None = None,
+    confidence_level: float = 0.95,
+) -> Comparison:
+    r"""Compare systems that several readers use on the same cases (MRMC studies).
+
+    Use it to answer whether radiologists read better with a system than without it, or with one
+    modality than with another: each reader scores each case with each system. Both readers and
+    cases are samples, and the interval accounts for both.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_cases,) or None
+        True value of each case; None if `scores` is a long table.
+    scores : dict or data frame
+        One of:
+
+        - a dict of systems, each with an array of shape (n_readers, n_cases), where nan (None for
+          text) marks a case that the reader has not read; readers are in the same order in all
+          systems, and a data frame names them in its index;
+        - a long table, a data frame or a dict of columns, with one row for each reading and the
+          columns "system", "reader", "case", "score" and "truth". Missing rows are missing
+          readings.
+    metric : callable or str, default=roc_auc_score
+        Metric of each reader, ``metric(y_true, scores) -> float``, or the name of a scorer.
+    readers : {"random", "fixed"}, default="random"
+        Whether readers are a sample of all readers, to whom the conclusion applies, or the only
+        ones of interest.
+    covariance : {"auto", "delong", "jackknife"}, default="auto"
+        Estimate of the covariance of the readers' values due to the sample of cases. "delong"
+        requires the area under the ROC curve; "jackknife" leaves out each case in turn and fits
+        any metric. "auto" is "delong" for the area, and otherwise "jackknife".
+    alternative : {"two-sided", "greater", "less"}, default="two-sided"
+        Alternative hypothesis for the first minus the second of two systems.
+    correction : {"holm", "bonferroni", "none"}, default="holm"
+        Correction of the P-values for the number of pairs.
+    groups : array-like of shape (n_cases,), default=None
+        Patient of each case, if patients have several cases. Patients are then the sampling units.
+        Requires a dict of arrays.
+    sample_weight : array-like of shape (n_cases,), default=None
+        Weights of the cases. Requires a dict of arrays.
+    confidence_level : float, default=0.95
+        Simultaneous coverage of the intervals of all differences; coverage of the interval of each
+        system.
+
+    Returns
+    -------
+    comparison : Comparison
+        With the `differences` of all pairs, their intervals and P-values, the `estimates` of the
+        systems, and the `study`: values of single readers and components of the variance. Three or
+        more systems have the test of equality as `omnibus`.
+
+    Raises
+    ------
+    ValueError
+        If there are fewer than two systems, or fewer than two readers and they are random; if a
+        reader has not read two cases of each class with each system; if the metric is undefined for
+        a reader; or if arrays differ in shape.
+    TypeError
+        If `scores` has none of the two forms.
+
+    See Also
+    --------
+    reader_study_size : Number of readers and cases for a required power.
+    compare_predictions : Systems without readers.
+
+    Notes
+    -----
+    The analysis is that of Obuchowski and Rockette [1]_ with the degrees of freedom of Hillis [2]_.
+    With J readers, I systems, MS(TR) the mean square of the interaction of systems and readers, and
+    Cov2 and Cov3 the mean covariances of the values of two readers with the same system and with
+    two systems, the standard error of a difference is
+
+    .. math:: \sqrt{\tfrac{2}{J} D}, \quad D = MS(TR) + J \max(Cov2 - Cov3, 0), \quad
+              \text{on } \frac{D^2 (I - 1)(J - 1)}{MS(TR)^2}
+
+    degrees of freedom. The interval of a system uses its own readers and covariances. With fixed
+    readers, the variance of a difference is that of the mean over the readers, and the distribution
+    is normal. A case that a reader has not read contributes nothing to his covariances. Values and
+    covariances reproduce the analysis of the Van Dyke study (114 cases, 5 readers, 2 modalities) in
+    the R package MRMCaov: difference -.0438, standard error .0207, 15.07 degrees of freedom,
+    [-.0879, .0003], P = .0512.
+
+    References
+    ----------
+    .. [1] Obuchowski, N. A. and Rockette, H. E. (1995). Hypothesis testing of diagnostic accuracy
+       for multiple readers and multiple tests: an ANOVA approach with dependent observations.
+       Communications in Statistics - Simulation and Computation 24, 285-308.
+       https://doi.org/10.1080/03610919508813243
+    .. [2] Hillis, S. L. (2007). A comparison of denominator degrees of freedom methods for multiple
+       observer ROC analysis. Statistics in Medicine 26, 596-619.
+       https://doi.org/10.1002/sim.2532
+    .. [3] Roe, C. A. and Metz, C. E. (1997). Dorfman-Berbaum-Metz method for statistical analysis
+       of multireader, multimodality receiver operating characteristic data: validation with
+       computer simulation. Academic Radiology 4, 298-303.
+       https://doi.org/10.1016/S1076-6332(97)80032-3
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.model_selection import compare_readers
+    >>> rng = np.random.default_rng(0)
+    >>> truth = np.arange(100) % 2
+    >>> difficulty = rng.normal(size=100)
+    >>> scores = {
+    ...     name: 1.2 * gain * truth + difficulty + rng.normal(size=(6, 100))
+    ...     for name, gain in {"alone": 1.0, "assisted": 1.5}.items()
+    ... }
+    >>> print(compare_readers(truth, scores))
+    roc_auc_score, obuchowski_rockette, 95 % interval of each system
+      assisted  0.8481 [0.7971, 0.8992]
+      alone     0.7658 [0.6943, 0.8373]
+    analysis of variance of readers and cases, 95 % interval
+      alone - assisted  -0.0823 [-0.1327, -0.0320]  P = 0.00777
+      alone scores lower than assisted; the difference is significant at 5 % (P = 0.0078).
+      This applies to readers and cases like these.
+    """
+    _checks.check_option("readers", readers, ("random", "fixed"))
+    _checks.check_option("covariance", covariance, ("auto", "delong", "jackknife"))
+    _checks.check_option("alternative", alternative, ALTERNATIVES)
+    _checks.check_option("correction", correction, CORRECTIONS)
+    _checks.check_confidence_level(confidence_level)
+    metric = find_metric(metric)
+    function, arguments = unwrap(metric)
+    use_areas = covariance != "jackknife" and function is roc_auc_score and not arguments
+    if covariance == "delong" and not use_areas:
+        raise ValueError(
+            "covariance='delong' requires the area under the ROC curve without further arguments, "
+            f"got metric={name_metric(metric)}; 'jackknife' fits any metric."
+        )
+    is_long = {"system", "reader"} <= {str(name) for name in getattr(scores, "columns", scores)}
+    readings = _read_long(y_true, scores) if is_long else _read_arrays(y_true, scores)
+    method = "obuchowski_rockette" if readers == "random" else "fixed_readers"
+    check_method(method, alternative, len(readings.names))
+    if len(readings.readers) < 2 and readers == "random":
+        raise ValueError(
+            "scores must be those of two readers at least if readers='random', got one; "
+            "readers='fixed' applies to this reader alone."
+        )
+    n_cases = len(readings.y_true)
+    weight = _checks.check_weights("sample_weight", sample_weight, n_cases)
+    _checks.check_groups(groups, n_cases)  # one kind only
+    unit = _checks.number_groups(groups, n_cases)
+    estimate_values = _place_cases if use_areas else partial(_leave_cases_out, metric)
+    values, influence = estimate_values(readings, weight, unit)
+    n_missing = int(readings.missing.sum())
+    study = ReaderStudy(
+        readings.readers, values, influence @ influence.T, n_cases, n_missing, readers == "random"
+    )
+    row, scoring = find_row(function), name_metric(metric)
+    question = Question(
+        alternative=alternative,
+        confidence_level=confidence_level,
+        correction=correction,
+        greater_is_better=row is None or row.greater_is_better,
+    )
+    source = ReaderSource(readings.names, scoring, n_cases, study)
+    estimates = {}
+    for place, name in enumerate(readings.names):
+        value, (error, degrees) = float(values[place].mean()), study.of_system(place)
+        limits = partial(intervals.normal_interval, value, error, degrees_of_freedom=degrees)
+        estimates[name] = Estimate(
+            name=f"{scoring}, mean over {len(study.readers)} readers",
+            value=value,
+            standard_error=error,
+            method=method,
+            limits={"t": limits},
+            bounds=range_of_metric(metric),
+            allow_point=True,
+            n_samples=n_cases,
+            confidence_level=confidence_level,
+            details={"degrees_of_freedom": degrees, "n_readers": len(study.readers)},
+        )
+    return replace(compare(source, method, question), estimates=estimates)
+
+
+def _read_arrays(y_true: Any, scores: Any) -> Readings:
+    """Read a dict of arrays of shape (n_readers, n_cases)."""
+    if not isinstance(scores, Mapping) or len(scores) < 2:
+        raise TypeError(
+            "scores must be a dict of two systems at least, each with an array of shape "
+            f"(n_readers, n_cases), or a table with the columns {', '.join(COLUMNS)}; got "
+            f"{f'{len(scores)} system' if isinstance(scores, Mapping) else type(scores).__name__}."
+        )
+    if y_true is None:
+        raise ValueError("y_true must hold the true value of each case, got None.")
+    labels = _checks.check_y("y_true", y_true)
+    arrays = {str(name): np.asarray(array) for name, array in scores.items()}
+    n_readers = {array.shape[:-1] for array in arrays.values()}
+    for name, array in arrays.items():
+        if array.ndim != 2 or array.shape[1] != len(labels) or len(n_readers) > 1:
+            raise ValueError(
+                f"scores[{name!r}] must have the shape (n_readers, n_cases), here (n, "
+                f"{len(labels)}) with the same n for all systems, got {array.shape}."
+            )
+    readers = {tuple(map(str, getattr(array, "index", ()))) for array in scores.values()}
+    if len(readers) > 1:
+        raise ValueError("scores must name the same readers in the same order in all systems.")
+    numbered = tuple(f"reader {j}" for j in range(1, 1 + max(n_readers)[0]))
+    return _check_readings(labels, tuple(arrays), readers.pop() or numbered, [*arrays.values()])
+
+
+def _read_long(y_true: Any, table: Any) -> Readings:
+    """Read a table with one row for each reading."""
+    if y_true is not None:
+        raise ValueError("y_true must be None for a long table, which has the column 'truth'.")
+    columns = {str(key): np.asarray(table[key]) for key in getattr(table, "columns", table)}
+    if not set(COLUMNS) <= set(columns):
+        raise ValueError(f"scores must have the columns {COLUMNS}, got {tuple(columns)}.")
+    _checks.check_same_length(**{name: columns[name] for name in COLUMNS})
+    for name in COLUMNS[:3]:
+        if _checks.find_missing(columns[name]).any():
+            raise ValueError(f"scores[{name!r}] must hold no missing values.")
+    parts = [np.unique(columns[name].astype(str), return_inverse=True) for name in COLUMNS[:3]]
+    (systems, readers, cases), codes = zip(*parts, strict=True)
+    cells, counts = np.unique(np.column_stack(codes), axis=0, return_counts=True)
+    if counts.max() > 1:
+        system, reader, case = cells[counts.argmax()]
+        raise ValueError(
+            f"scores must hold one reading of each case, got {counts.max()} of case {cases[case]} "
+            f"by reader {readers[reader]} with system {systems[system]}."
+        )
+    truth = columns["truth"][np.unique(codes[2], return_index=True)[1]]
+    unequal = truth[codes[2]] != columns["truth"]
+    if unequal.any():
+        case = cases[codes[2][unequal.argmax()]]
+        raise ValueError(f"scores['truth'] must be the same in all rows of a case, not in {case}.")
+    scores = np.full((len(systems), len(readers), len(cases)), None, dtype=object)
+    scores[codes] = columns["score"]
+    if columns["score"].dtype.kind in "biuf":
+        scores = scores.astype(float)
+    labels = _checks.check_y("scores['truth']", truth)
+    return _check_readings(labels, tuple(systems.tolist()), tuple(readers.tolist()), scores)
+
+
+def _check_readings(
+    y_true: NDArray[Any], names: tuple[str, ...], readers: tuple[str, ...], scores: Any
+) -> Readings:
+    """Return the readings; raise unless each reader has read two cases of each class."""
+    if len(names) < 2 or len(set(names)) < len(names) or len(set(readers)) < len(readers):
+        raise ValueError(
+            "scores must hold two systems at least, and systems and readers with different names; "
+            f"got the systems {names} and the readers {readers}."
+        )
+    scores = np.stack(scores)
+    missing = _checks.find_missing(scores.ravel()).reshape(scores.shape)
+    if scores.dtype.kind == "f" and np.isinf(scores).any():
+        raise ValueError("scores must be finite, or nan for a missing reading, got infinity.")
+    classes, codes = np.unique(y_true, return_inverse=True)
+    for system, reader in np.ndindex(scores.shape[:2]):
+        read = ~missing[system, reader]
+        n_read = (
+            np.bincount(codes[read], minlength=2) if len(classes) == 2 else read.sum(keepdims=True)
+        )
+        if n_read.min() < 2:
+            raise ValueError(
+                f"scores must hold two cases{' of each class' * (len(n_read) == 2)} of each reader "
+                f"with each system, got {' and '.join(map(str, n_read))} of {readers[reader]} with "
+                f"{names[system]}; leave out this reader or this system."
+            )
+    return Readings(y_true, names, readers, scores, missing)
+
+
+def _place_cases(
+    readings: Readings, weight: Floats, unit: NDArray[np.intp] | None
+) -> tuple[Floats, Floats]:
+    """Return the areas, (n_systems, n_readers), and the influence of each unit on them, by DeLong.
+
+    The influence has shape (n_systems * n_readers, n_units); it is 0 for units that are not read.
+    """
+    classes = np.unique(readings.y_true)
+    if len(classes) != 2:
+        raise ValueError(
+            f"y_true must hold two classes for the area under the ROC curve, got {len(classes)}; "
+            "choose another metric."
+        )
+    with _checks.naming("scores"):
+        scores = readings.scores.astype(float)
+    values, influence = np.empty(scores.shape[:2]), np.empty(scores.shape)
+    for at in np.ndindex(values.shape):
+        row = np.flatnonzero(~readings.missing[at])
+        one_fold = np.zeros(len(row), dtype=np.intp)
+        values[at], influence[at] = within_fold_area(
+            readings.y_true[row] == classes[1], scores[at][row], row, one_fold, weight
+        )
+    flat = influence.reshape(-1, len(weight))
+    if unit is None:
+        return values, flat
+    n_units = int(unit.max()) + 1
+    sums = np.array([intervals.add_up(unit, row, n_units) for row in flat])
+    return values, np.sqrt(n_units / (n_units - 1)) * sums
+
+
+def _leave_cases_out(
+    metric: Callable[..., float], readings: Readings, weight: Floats, unit: NDArray[np.intp] | None
+) -> tuple[Floats, Floats]:
+    """Return the values of a metric and the influence of each unit on them, by the jackknife.
+
+    The shapes are those of `_place_cases`.
+    """
+    units = np.arange(len(weight)) if unit is None else unit
+    n_systems, n_readers, _ = readings.scores.shape
+    values = np.empty((n_systems, n_readers))
+    influence = np.zeros((n_systems, n_readers, int(units.max()) + 1))
+    for at in np.ndindex(values.shape):
+        read = np.flatnonzero(~readings.missing[at])
+        score = np.array(readings.scores[at][read].tolist())  # numbers or text, no objects
+        own = None if (weight == weight[0]).all() else weight[read]
+        statistic = make_statistic(metric, readings.y_true[read], score, own)
+        present = np.unique(units[read])
+        with _checks.naming("metric", "scores"):
+            values[at] = statistic(np.arange(len(read)))
+            left = np.array([statistic(np.flatnonzero(units[read] != k)) for k in present])
+        if not np.isfinite([values[at], *left]).all():
+            raise ValueError(
+                "metric must be defined for each reader, also without any one case, got nan for "
+                f"{readings.readers[at[1]]} with {readings.names[at[0]]}; leave out this reader, "
+                "or choose another metric."
+            )
+        n = len(present)
+        influence[at][present] = np.sqrt((n - 1) / n) * (left - left.mean())
+    return values, influence.reshape(values.size, -1)
+
+
+def reader_study_size(
+    comparison: Comparison,
+    *,
+    difference: float | None = None,
+    power: float = 0.8,
+    n_readers: Sequence[int] = tuple(range(3, 15)),
+    n_cases: int | None = None,
+) -> Curve:
+    r"""Return the number of cases for a required power, by the number of readers.
+
+    Plan the next study from the variance components of a pilot study or an earlier study.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        Result of `compare_readers`.
+    difference : float, default=None
+        True difference to detect; None uses the observed one of two systems.
+    power : float, default=0.8
+        Required probability of detecting the difference.
+    n_readers : sequence of int, default=3 to 14
+        Numbers of readers to consider.
+    n_cases : int, default=None
+        Number of cases at which the power is listed; None uses that of the study.
+
+    Returns
+    -------
+    curve : Curve
+        `x` is the number of readers and `y` the number of cases with the same fraction of each
+        class as in the study; nan if no 1,000-fold study of this many readers has the power. The
+        column "power" is the power with `n_cases` cases.
+
+    Raises
+    ------
+    TypeError
+        If `comparison` is not a result of `compare_readers`.
+    ValueError
+        If an argument lies outside its range, or the difference is 0.
+
+    See Also
+    --------
+    compare_readers : Comparison of systems that several readers use.
+    comparison_power : Sample size of comparisons without readers.
+
+    Notes
+    -----
+    With the components of Obuchowski and Rockette, the variance of the interaction of readers and
+    systems is :math:`\sigma_{TR}^2 = \max(0, MS(TR) - \sigma^2 + Cov1 + \max(Cov2 - Cov3, 0))`.
+    The errors of the cases are inversely proportional to the number of cases, the number of
+    readers divides the rest, and the power is that of the noncentral F distribution on Hillis'
+    degrees of freedom [1]_. The components of a small study are uncertain, and so is the size.
+
+    References
+    ----------
+    .. [1] Hillis, S. L., Obuchowski, N. A. and Berbaum, K. S. (2011). Power estimation for
+       multireader ROC methods: an updated and unified approach. Academic Radiology 18, 129-142.
+       https://doi.org/10.1016/j.acra.2010.09.007
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.model_selection import compare_readers, reader_study_size
+    >>> rng = np.random.default_rng(0)
+    >>> truth = np.arange(100) % 2
+    >>> difficulty = rng.normal(size=100)
+    >>> scores = {
+    ...     name: 1.2 * gain * truth + difficulty + rng.normal(size=(6, 100))
+    ...     for name, gain in {"alone": 1.0, "assisted": 1.5}.items()
+    ... }
+    >>> study = compare_readers(truth, scores)
+    >>> print(reader_study_size(study, difference=0.05, n_readers=[4, 6, 8, 12]))
+    cases for a power of 0.8 to detect a difference of 0.05
+    n readers    n cases  power with 100 cases
+            4  1079.0000                0.3098
+            6   233.0000                0.5342
+            8   134.0000                0.7029
+           12    75.0000                0.8885
+    """
+    study = getattr(comparison, "study", None)
+    if study is None:
+        raise TypeError(
+            f"comparison must be a result of compare_readers, got {type(comparison).__name__}."
+        )
+    difference = comparison.difference.value if difference is None else difference
+    if not isinstance(difference, Real) or not np.isfinite(difference) or difference == 0:
+        raise ValueError(f"difference must be a number other than 0, got {difference!r}.")
+    level = comparison.level / len(comparison.differences)
+    if not isinstance(power, Real) or not level < power < 1:
+        raise ValueError(f"power must fulfil {level:.3g} < power < 1, got {power!r}.")
+    least = 2 if study.random_readers else 1
+    counts = sorted({_checks.check_count("n_readers", n, least) for n in n_readers})
+    n_cases = study.n_cases if n_cases is None else _checks.check_count("n_cases", n_cases)
+    sizes = range(1, 1 + MAX_TIMES * study.n_cases)
+    needed = []
+    for n in counts:
+        at = bisect_left(sizes, power, key=partial(study.power, difference, level, n))
+        needed.append(sizes[at] if at < len(sizes) else np.nan)
+    return Curve(
+        name=f"cases for a power of {power:g} to detect a difference of {difference:.4g}",
+        axes=("n_readers", "n_cases"),
+        x=np.array(counts, dtype=float),
+        y=np.array(needed, dtype=float),
+        columns={
+            f"power with {n_cases} cases": np.array(
+                [study.power(difference, level, n, n_cases) for n in counts]
+            )
+        },
+        method=comparison.method,
+    )
