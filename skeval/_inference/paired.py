@@ -436,6 +436,27 @@ def step_down(statistics: Floats, drawn: Contrasts) -> tuple[Floats, Floats]:
     return pvalues, largest
 
 
+class SimultaneousLevel:
+    """Level of each of many intervals that are simultaneous; can be pickled with a result.
+
+    Each confidence level is computed once for all pairs.
+    """
+
+    def __init__(self, largest: np.ndarray) -> None:
+        self.largest = largest
+        self._levels: dict[float, float] = {}
+
+    def __call__(self, confidence_level: float) -> float:
+        if confidence_level not in self._levels:
+            self._levels[confidence_level] = level_of_largest(self.largest, confidence_level)
+        return self._levels[confidence_level]
+
+
+def level_of_largest(largest: np.ndarray, confidence_level: float) -> float:
+    """Return the level of each of many intervals by draws of the largest of their statistics."""
+    return 1 - 2 * float(ndtr(-np.quantile(largest, confidence_level)))
+
+
 def paired_delong(
     areas: Floats,
     covariance: Floats,

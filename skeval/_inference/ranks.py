@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import stats
 from scipy.special import gammaln
 
-from skeval._inference.estimate import Limits
+from skeval._inference.estimate import Limits, Test
 
 Floats = NDArray[np.float64]
 EXACT_UP_TO = 50  # differences
@@ -80,6 +80,27 @@ def friedman(ranks: Floats) -> FriedmanTest:
     f_pvalue = max(float(stats.f.sf(f, k - 1, (k - 1) * (n - 1))), smallest)
     exact, share = exact_friedman_pvalue(ranks), chi_squared / most
     return FriedmanTest(chi_squared, pvalue, f, f_pvalue, exact, plain, f_of(plain, n, k), share)
+
+
+def describe_friedman(ranks: np.ndarray) -> Test:
+    """Return Friedman's test: exact for small tables, otherwise by the F of Iman and Davenport."""
+    test = friedman(ranks)
+    exact = not np.isnan(test.exact_pvalue)
+    return Test(
+        name="chi-squared" if exact else "F",
+        statistic=test.chi_squared if exact else test.f_statistic,
+        pvalue=test.exact_pvalue if exact else test.f_pvalue,
+        method="Friedman, exact distribution" if exact else "Friedman, Iman-Davenport",
+        details={
+            "f_statistic": test.f_statistic,
+            "f_pvalue": test.f_pvalue,
+            "chi_squared": test.chi_squared,
+            "chi_squared_pvalue": test.pvalue,
+            "chi_squared_without_ties": test.chi_squared_without_ties,
+            "f_without_ties": test.f_without_ties,
+            "kendall_w": test.kendall_w,
+        },
+    )
 
 
 def exact_friedman_pvalue(ranks: Floats) -> float:

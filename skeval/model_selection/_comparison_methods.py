@@ -32,7 +32,7 @@ from skeval._inference.posteriors import (
 )
 from skeval._inference.ranks import (
     critical_difference,
-    friedman,
+    describe_friedman,
     mean_rank_pvalues,
     nemenyi_pvalues,
     rank_rows,
@@ -508,7 +508,7 @@ def judge_joint(joint: Joint, question: Question) -> Findings:
         drawn = paired.draw_contrasts(joint.covariance + np.diag(joint.own), pairs, rng)
         pvalues, largest = paired.step_down(stats.norm.isf(alone / 2), drawn)
         pvalues[np.isnan(alone)] = np.nan
-        level = SimultaneousLevel(largest)
+        level = paired.SimultaneousLevel(largest)
     elif question.alternative != "two-sided":
         one_sided = paired.tail_probability(float(statistics[0]), question.alternative, degrees[0])
         if n is not None and joint.n_groups is None:
@@ -543,7 +543,7 @@ def describe_each(
         against_truth = np.pad(joint.covariance + np.diag(joint.own), (0, 1))  # which is fixed
         pairs = np.array([(at, k) for at in range(k)])
         drawn = paired.draw_contrasts(against_truth, pairs, rng)
-        confidence_level = level_of_largest(drawn.largest, confidence_level)
+        confidence_level = paired.level_of_largest(drawn.largest, confidence_level)
     errors, n = np.sqrt(np.diag(joint.covariance) + joint.own), joint.n_rates
     ends = []
     student: Any = {"degrees_of_freedom": joint.degrees_of_freedom}
@@ -560,27 +560,6 @@ def describe_each(
 def keep_level(confidence_level: float) -> float:
     """Return the level of a single interval."""
     return confidence_level
-
-
-class SimultaneousLevel:
-    """Level of each of many intervals that are simultaneous; can be pickled with a result.
-
-    Each confidence level is computed once for all pairs.
-    """
-
-    def __init__(self, largest: np.ndarray) -> None:
-        self.largest = largest
-        self._levels: dict[float, float] = {}
-
-    def __call__(self, confidence_level: float) -> float:
-        if confidence_level not in self._levels:
-            self._levels[confidence_level] = level_of_largest(self.largest, confidence_level)
-        return self._levels[confidence_level]
-
-
-def level_of_largest(largest: np.ndarray, confidence_level: float) -> float:
-    """Return the level of each of many intervals by draws of the largest of their statistics."""
-    return 1 - 2 * float(stats.norm.sf(np.quantile(largest, confidence_level)))
 
 
 def judge_draws(draws: Draws, question: Question) -> Findings:
@@ -692,27 +671,6 @@ def judge_datasets(
     }
     omnibus = describe_friedman(ranks) if k > 2 else None
     return Findings(scores.mean(axis=0), judge, table.fields | all_details, omnibus)
-
-
-def describe_friedman(ranks: np.ndarray) -> Test:
-    """Return Friedman's test: exact for small tables, otherwise by the F of Iman and Davenport."""
-    test = friedman(ranks)
-    exact = not np.isnan(test.exact_pvalue)
-    return Test(
-        name="chi-squared" if exact else "F",
-        statistic=test.chi_squared if exact else test.f_statistic,
-        pvalue=test.exact_pvalue if exact else test.f_pvalue,
-        method="Friedman, exact distribution" if exact else "Friedman, Iman-Davenport",
-        details={
-            "f_statistic": test.f_statistic,
-            "f_pvalue": test.f_pvalue,
-            "chi_squared": test.chi_squared,
-            "chi_squared_pvalue": test.pvalue,
-            "chi_squared_without_ties": test.chi_squared_without_ties,
-            "f_without_ties": test.f_without_ties,
-            "kendall_w": test.kendall_w,
-        },
-    )
 
 
 def judge_readers(study: ReaderStudy, question: Question) -> Findings:
