@@ -331,9 +331,10 @@ class ErrorEstimate(Estimate):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class BootstrapEstimate(ErrorEstimate):
-    r"""Bootstrap estimate of an error: out-of-bag, .632 or .632+.
+    r"""Bootstrap estimate of an error or a score: out-of-bag, .632, .632+, or optimism-corrected.
 
     It has the attributes of `ErrorEstimate`, and the terms of the formulas in `bootstrap_error`.
+    For a score, `resubstitution`, `oob` and `no_information` are scores.
 
     Attributes
     ----------
@@ -347,6 +348,8 @@ class BootstrapEstimate(ErrorEstimate):
         `R`, from 0, none, to 1, no better than no information.
     weight : float
         Weight of the out-of-bag error.
+    optimism : float or None
+        Mean optimism; only for the method "optimism".
     n_redrawn : int
         Number of degenerate resamples that were drawn again.
     average : str
@@ -358,6 +361,7 @@ class BootstrapEstimate(ErrorEstimate):
     no_information: float
     relative_overfitting: float
     weight: float
+    optimism: float | None = None
     n_redrawn: int = 0
     average: str = "samples"
 

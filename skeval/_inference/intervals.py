@@ -156,13 +156,20 @@ def log_interval(
         return float(estimate * np.exp(-half)), float(estimate * np.exp(half))
 
 
-def log_odds_interval(estimate: float, standard_error: float, confidence_level: float) -> Limits:
+def log_odds_interval(
+    estimate: float,
+    standard_error: float,
+    confidence_level: float,
+    degrees_of_freedom: float = np.inf,
+) -> Limits:
     """Return the normal interval of the log-odds of a rate; nan for rates of 0 and 1."""
     scale = estimate * (1 - estimate)
     if not (scale > 0 and standard_error > _NEGLIGIBLE):
         return np.nan, np.nan
-    spread = standard_error / scale
-    low, high = expit(normal_interval(float(logit(estimate)), spread, confidence_level))
+    spread, center = standard_error / scale, float(logit(estimate))
+    low, high = expit(
+        normal_interval(center, spread, confidence_level, degrees_of_freedom=degrees_of_freedom)
+    )
     return float(low), float(high)
 
 

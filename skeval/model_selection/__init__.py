@@ -11,6 +11,7 @@ from skeval._inference.estimate import (
     Test,
 )
 from skeval.model_selection._bootstrap import BootstrapSplit, bootstrap_error, refit_632, score_632
+from skeval.model_selection._bootstrap_score import bootstrap_score
 from skeval.model_selection._compare import compare_classifiers, compare_predictions
 from skeval.model_selection._compare_items import compare_items
 from skeval.model_selection._compare_readers import compare_readers, reader_study_size
@@ -24,6 +25,11 @@ from skeval.model_selection._estimates import (
     resubstitution_error,
 )
 from skeval.model_selection._holdout import HoldoutSize, holdout_error, holdout_size
+from skeval.model_selection._instability import (
+    InstabilityDisplay,
+    PredictionInstability,
+    prediction_instability,
+)
 from skeval.model_selection._learning_curve import learning_curve_band
 from skeval.model_selection._metric_interval import metric_interval
 from skeval.model_selection._permutation import permutation_test
@@ -61,16 +67,19 @@ __all__ = [
     "EstimatesDisplay",
     "HoldoutEstimate",
     "HoldoutSize",
+    "InstabilityDisplay",
     "LeaderboardDisplay",
     "LearningCurveDisplay",
     "NullDistributionDisplay",
     "PermutationTest",
     "PerturbationDisplay",
     "PerturbationEstimate",
+    "PredictionInstability",
     "SimplexDisplay",
     "Test",
     "WholeSample",
     "bootstrap_error",
+    "bootstrap_score",
     "compare_classifiers",
     "compare_items",
     "compare_predictions",
@@ -90,6 +99,7 @@ __all__ = [
     "permutation_test",
     "perturbation_interval",
     "pool_estimates",
+    "prediction_instability",
     "reader_study_size",
     "refit_632",
     "refit_one_se",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
@@ -34,6 +34,7 @@ from skeval._resampling.fold_plans import Resampler, double_bootstrap
 from skeval._resampling.inputs import Inputs, validate_inputs
 from skeval._resampling.losses import LossLike
 from skeval._resampling.plans import (
+    PlanBlock,
     ResamplingPlan,
     bootstrap_plan,
     check_class_sizes,
@@ -227,11 +228,7 @@ def bootstrap_error(
     per_sample = {"groups": groups, "sample_weight": sample_weight, "params": params}
     inputs = validate_inputs(estimator, X, y, loss=loss, method=method, **per_sample, **run)
     _checks.check_option("average", average, ("samples", "bootstraps"))
-    _checks.check_flag("stratify", stratify)
-    if stratify and inputs.target.classes is None:
-        raise ValueError(
-            f"stratify=True needs a classifier, got {type(inputs.estimator).__name__}."
-        )
+    check_stratify(inputs, stratify)
     estimates = estimate_bootstraps(
         inputs,
         _checks.root_seed(random_state),
@@ -241,6 +238,15 @@ def bootstrap_error(
         indices=indices,
     )
     return estimates[method]
+
+
+def check_stratify(inputs: Inputs, stratify: bool) -> None:
+    """Raise unless `stratify` is a flag, which is True for classifiers only."""
+    _checks.check_flag("stratify", stratify)
+    if stratify and inputs.target.classes is None:
+        raise ValueError(
+            f"stratify=True needs a classifier, got {type(inputs.estimator).__name__}."
+        )
 
 
 def plan_bootstrap(
@@ -263,17 +269,30 @@ def estimate_bootstraps(
     stratify: bool = False,
     indices: Any = None,
 ) -> dict[str, BootstrapEstimate]:
-    """Return the out-of-bag, .632 and .632+ estimates of one set of fits.
+    """Return the out-of-bag, .632 and .632+ estimates of one set of fits."""
+    target = inputs.target
+    check_class_sizes(target.classes, target.codes)
+    units = drawing_units(len(target), target.codes if stratify else None, inputs.groups)
+    plan = plan_bootstrap(inputs, root, units, n_resamples, indices)
+    bags = sum_out_of_bag(inputs, run_plan(inputs, plan), units)
+    # no estimate is defined without the fit to all samples
+    own = fit_to_all(inputs.with_options(error_score="raise"))
+    return combine_fits(inputs, plan, units, bags, own, average)
+
+
+def combine_fits(
+    inputs: Inputs,
+    plan: ResamplingPlan,
+    units: DrawingUnits,
+    bags: OutOfBag,
+    own: FitOutput,
+    average: str = "samples",
+) -> dict[str, BootstrapEstimate]:
+    """Return the estimates from the out-of-bag losses and from the fit to all samples.
 
     Equations refer to Efron and Tibshirani (1997).
     """
     target, loss, weights = inputs.target, inputs.loss, inputs.relative_weight
-    check_class_sizes(target.classes, target.codes)
-    units = drawing_units(len(target), target.codes if stratify else None, inputs.groups)
-    plan = plan_bootstrap(inputs, root, units, n_resamples, indices)
-    bags = sum_out_of_bag(inputs, plan, units)
-    # no estimate is defined without the fit to all samples
-    own = fit_to_all(inputs.with_options(error_score="raise"))
 
     # AE: error of this fit on its own samples
     truth, predictions = loss.pair(target, target.codes, own)
@@ -352,13 +371,15 @@ class OutOfBag:
         return means
 
 
-def sum_out_of_bag(inputs: Inputs, plan: ResamplingPlan, units: DrawingUnits) -> OutOfBag:
-    """Fit every resample and sum its out-of-bag losses."""
+def sum_out_of_bag(
+    inputs: Inputs, outputs: Iterable[tuple[PlanBlock, FitOutput]], units: DrawingUnits
+) -> OutOfBag:
+    """Sum the out-of-bag losses of the fits to all resamples."""
     n, weights = len(inputs.target), inputs.relative_weight
     sums, tests = np.zeros(n), np.zeros(n)
     errors, scores, n_redrawn, n_failed = [], [], 0, 0
     odds = (1 if weights is None else weights) / units.left_out_probability
-    for block, output in run_plan(inputs, plan):
+    for block, output in outputs:
         losses, failed = inputs.loss.of_output(inputs.target, block, output), output.failed
         counted = np.nan_to_num(losses)
         sums += counted.sum(axis=0)

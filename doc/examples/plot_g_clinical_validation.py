@@ -1,0 +1,48 @@
+"""
+Will this risk model hold in new patients?
+==========================================
+
+The apparent performance of a risk model, on the patients that it was developed on, is too good. The
+bootstrap repeats the development, and estimates by how much.
+"""
+
+# %%
+# A small development sample: 120 tumors, six measurements, and a logistic regression almost without
+# penalty. Malignant is the event.
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import load_breast_cancer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from skeval.model_selection import bootstrap_score, prediction_instability
+
+X, y = load_breast_cancer(return_X_y=True)
+chosen = np.random.default_rng(0).permutation(len(y))[:120]
+columns = [1, 4, 5, 8, 9, 11]  # texture, smoothness, compactness, symmetry, ...
+X, y = X[np.ix_(chosen, columns)], 1 - y[chosen]
+model = make_pipeline(StandardScaler(), LogisticRegression(C=100, max_iter=1000))
+
+# %%
+# Discrimination and calibration, corrected for optimism. A slope below 1 means that the
+# probabilities are too extreme for new patients; multiplying the log-odds by it would shrink them.
+scoring = ["roc_auc", "calibration_slope", "calibration_intercept", "neg_brier_score"]
+results = bootstrap_score(model, X, y, scoring=scoring, method="optimism", random_state=0)
+print(results)
+for name, result in results.items():
+    print(f"{name}: apparent {result.resubstitution:.3f}, optimism {result.optimism:.3f}")
+
+# %%
+# The AUC by the other bootstraps, from the same resamples.
+for method in ("oob", ".632", ".632+"):
+    result = bootstrap_score(model, X, y, scoring="roc_auc", method=method, random_state=0)
+    print(f"{method:6s} {result.value:.3f} {result.interval}")
+
+# %%
+# A good AUC of the procedure does not mean that each prediction is reliable. Each grey point is the
+# risk of a patient by the model of one resample; orange points enclose 95 % of the models.
+instability = prediction_instability(model, X, y, random_state=0)
+print(instability)
+instability.plot()
+plt.show()

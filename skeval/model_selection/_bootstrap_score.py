@@ -1,0 +1,669 @@
+"""Any score by the bootstrap: out-of-bag, .632, .632+ and Harrell's correction for optimism.
+
+One set of fits serves all scores. Each model predicts all samples, and its predictions are scored
+on the resample that trained it, on all samples, and on the samples that the resample left out.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from inspect import signature
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.random import SeedSequence
+from sklearn.base import is_classifier
+
+from skeval._inference.errors import METHODS, combine
+from skeval._inference.estimate import BootstrapEstimate, Limits, LimitsByMethod, Results
+from skeval._inference.intervals import (
+    give_no_limits,
+    log_interval,
+    log_odds_interval,
+    mirrored,
+    normal_interval,
+)
+from skeval._inference.paired import corrected_error
+from skeval._resampling.batch_scores import BatchPredictions, find_scores
+from skeval._resampling.fit_loop import run_plan
+from skeval._resampling.fit_outputs import COLUMNS, FitOutput, join_outputs
+from skeval._resampling.fit_params import Params
+from skeval._resampling.fit_request import FitRequest, ReplayedEstimator
+from skeval._resampling.inputs import Inputs, validate_inputs
+from skeval._resampling.losses import Loss
+from skeval._resampling.plans import PlanBlock, ResamplingPlan, check_class_sizes, whole_plan
+from skeval._resampling.sampling_units import DrawingUnits, drawing_units
+from skeval.metrics._scorers import range_of, read_scoring
+from skeval.metrics._validation import find_recalibration
+from skeval.model_selection._bootstrap import (
+    check_stratify,
+    combine_fits,
+    plan_bootstrap,
+    sum_out_of_bag,
+)
+from skeval.model_selection._error_interval import find_mean_loss, label_parts, losses_of
+from skeval.model_selection._estimates import check_enough
+from skeval.utils import _checks
+from skeval.utils._checks import RandomStateLike
+from skeval.utils._compat import (
+    is_plain_scorer,
+    metric_of_scorer,
+    responses_of_scorer,
+    safe_indexing,
+    safe_split,
+)
+
+OPTIMISM = "optimism"
+CALIBRATION = ("calibration_intercept", "calibration_slope")
+"""Scores of two classes that have a best value, 0 and 1, and no direction."""
+INFLATION = 1.3
+"""Variance of the estimate over that of a test set of as many samples; chosen by simulation."""
+MAX_PAIRS = 2**18
+"""Number of pairs of a label and a prediction above which permutations are drawn."""
+N_BLOCKS = 100
+"""Largest number of blocks of a jackknife."""
+N_POOLED, N_POOLED_OF_MANY, MANY = 30, 10, 1000
+"""Numbers of models whose predictions are pooled, the smaller one above `MANY` samples."""
+N_PERMUTATIONS = 100
+"""Number of permutations for a scorer that uses more than predictions."""
+
+
+def bootstrap_score(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    scoring: Any = None,
+    method: str = ".632+",
+    n_resamples: int = 200,
+    stratify: bool = False,
+    groups: Any = None,
+    indices: Any = None,
+    params: Params = None,
+    sample_weight: Any = None,
+    confidence_level: float = 0.95,
+    random_state: RandomStateLike = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    memory: Any = None,
+    error_score: float | str = "raise",
+) -> BootstrapEstimate | Results:
+    r"""Estimate any score, or several from one set of fits, by the bootstrap.
+
+    Each of `B` resamples of the `n` samples, drawn with replacement, trains a model. With `A` the
+    apparent score, of **one** fit to **all** samples on these samples, :math:`S^b_{in}`,
+    :math:`S^b_{all}` and :math:`S^b_{out}` the scores of model `b` on its own resample, on all
+    samples and on those that its resample left out, and `O` the mean of :math:`S^b_{out}`,
+
+    .. math::
+
+        S_{optimism} &= A - \frac1B \sum_b (S^b_{in} - S^b_{all}), \\
+        S_{.632} &= 0.368\, A + 0.632\, O, \\
+        S_{.632+} &= (1 - w)\, A + w\, O', \qquad w = \frac{0.632}{1 - 0.368 R}, \quad
+        R = \frac{A - O'}{A - \gamma}.
+
+    The first is Harrell's correction for optimism [1]_, common in the validation of clinical
+    prediction models; the last is that of Efron and Tibshirani [2]_. The no-information score
+    :math:`\gamma` is the score of the fit to all samples on all :math:`n^2` pairs of a label and a
+    prediction, as if these were independent, :math:`O' = \max(O, \gamma)`, and :math:`R = 0` unless
+    `A` exceeds both. Larger is better.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Any scikit-learn classifier, regressor or pipeline. Selection and tuning belong inside it.
+    X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
+        Samples, or any other input of the estimator: texts, or a square precomputed kernel.
+    y : array-like of shape (n_samples,)
+        Labels or numbers.
+    scoring : str, callable, list, tuple or dict, default=None
+        One score or several, as in scikit-learn's ``cross_validate``, or "calibration_slope" and
+        "calibration_intercept" of the second of two classes, whose best values are 1 and 0 (see
+        `calibration_measures`). None is "accuracy" for classifiers and "r2" for regressors.
+    method : {"oob", ".632", ".632+", "optimism"}, default=".632+"
+        The estimate; "oob" is `O`.
+    n_resamples : int, default=200
+        Number `B` of resamples.
+    stratify : bool, default=False
+        Draw within each class, so that every resample keeps the class sizes.
+    groups : array-like of shape (n_samples,), default=None
+        Draw whole groups instead of samples.
+    indices : int array-like of shape (n_resamples, n_samples), default=None
+        Use these resamples instead of drawing any; with `groups` they must draw groups whole.
+    params : dict, default=None
+        Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the samples in every fit and in every score, all of which must accept them.
+        Samples are drawn without regard to them.
+    confidence_level : float, default=0.95
+        Nominal coverage of the interval.
+    random_state : int, RandomState, Generator or None, default=None
+        Seed of the resamples, which are those of `bootstrap_error`.
+    n_jobs : int, default=None
+        Number of joblib workers; the result does not depend on it.
+    verbose : int, default=0
+        1 reports whether a solver is used and shows a progress bar; more adds joblib's own lines.
+    memory : str, path-like or joblib.Memory, default=None
+        Cache of finished fits; see :doc:`/user_guide/scale`.
+    error_score : "raise" or numpy.nan, default="raise"
+        What to do if a fit fails: raise the error, or leave out the resample, count it and warn.
+
+    Returns
+    -------
+    BootstrapEstimate or dict
+        An estimate, or one per name for several scores. `resubstitution` is `A`, `oob` is `O`,
+        `optimism` the mean optimism, and `no_information` is :math:`\gamma` (nan for "optimism").
+        `replicates` are :math:`S^b_{out}`, or `A` less the optimism of each resample.
+
+    Raises
+    ------
+    ValueError
+        If a class is too small to draw from, a name is no score, or calibration is asked for
+        without the probabilities of two classes.
+    TypeError
+        If `sample_weight` is passed and the estimator or a score does not accept it, or if a scorer
+        returns several numbers.
+
+    Warns
+    -----
+    UndefinedMetricWarning
+        If a score is undefined for the left-out samples of some resamples, as an area under the ROC
+        curve of one class is; they are left out.
+
+    See Also
+    --------
+    bootstrap_error : The same for mean losses, with any loss of single samples.
+    prediction_instability : How much each prediction varies over the same resamples.
+    score_interval : Scores by repeated cross-validation.
+
+    Notes
+    -----
+    *Means of losses* ("accuracy", "neg_log_loss", "neg_brier_score", "neg_mean_squared_error",
+    "neg_mean_absolute_error") have the estimates, standard errors and intervals of
+    `bootstrap_error` with the sign changed, except for "optimism": `O` is then a mean over samples.
+
+    *Intervals* of other scores are Student's, on the scale of the log-odds for scores with two
+    bounds and on the logarithmic scale for those with an upper bound. The standard error, the same
+    for all methods, is :math:`\sqrt{1.3}` times the jackknife over samples (or groups) of the score
+    of left-out predictions, of 30 models together; of scorers that need the model itself it is
+    :math:`sd(S_{out}) \sqrt{1.3\,(1/B + \pi / (1 - \pi))}` [3]_, where :math:`\pi` is the
+    probability that a sample is left out, about .368.
+
+    *Optimism is no remedy for models that fit their training samples perfectly*: for a forest or a
+    nearest neighbor :math:`S^b_{all}` includes the samples that trained the model, so that the
+    optimism is too small. Use "oob" or ".632+" there.
+
+    Scorers of scikit-learn use the predictions of each model, computed once. Other functions
+    ``scorer(estimator, X, y)`` get the models, which are then kept until all are scored; their
+    :math:`\gamma` is the mean score over 100 permutations of the labels. Above 2^18 pairs,
+    :math:`\gamma` uses that many pairs, from random permutations.
+
+    References
+    ----------
+    .. [1] Harrell, F. E., Lee, K. L. and Mark, D. B. (1996). Multivariable prognostic models:
+       issues in developing models, evaluating assumptions and adequacy, and measuring and reducing
+       errors. Statistics in Medicine 15, 361-387.
+       :doi:`10.1002/(SICI)1097-0258(19960229)15:4<361::AID-SIM168>3.0.CO;2-4`
+    .. [2] Efron, B. and Tibshirani, R. (1997). Improvements on cross-validation: the .632+
+       bootstrap method. Journal of the American Statistical Association 92, 548-560.
+       :doi:`10.1080/01621459.1997.10474007`
+    .. [3] Nadeau, C. and Bengio, Y. (2003). Inference for the generalization error. Machine
+       Learning 52, 239-281. :doi:`10.1023/A:1024068626366`
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from skeval.model_selection import bootstrap_score
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = make_pipeline(StandardScaler(), LogisticRegression())
+    >>> results = bootstrap_score(
+    ...     model, X[:, :5], y, scoring=["roc_auc", "calibration_slope"], method="optimism",
+    ...     random_state=0,
+    ... )
+    >>> print(results)
+    roc_auc            0.9810 [0.9668, 0.9892] (95 %, log_odds), optimism
+    calibration_slope  1.0917 [0.8566, 1.3267] (95 %, t), optimism
+    >>> round(results["roc_auc"].resubstitution, 4), round(results["roc_auc"].optimism, 4)
+    (0.982, 0.0011)
+    """
+    _checks.check_option("method", method, (*METHODS, OPTIMISM))
+    run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
+    run |= {"confidence_level": confidence_level}
+    per_sample = {"groups": groups, "sample_weight": sample_weight, "params": params}
+    inputs = validate_inputs(estimator, X, y, with_loss=False, method=method, **per_sample, **run)
+    check_stratify(inputs, stratify)
+    if scoring is None:
+        scoring = "accuracy" if is_classifier(estimator) else "r2"
+    labels, scorers = label_parts(scoring), read_scorers(inputs, scoring)
+    # means of losses have the estimates of bootstrap_error
+    means = {
+        n: label for n, label in labels.items() if method != OPTIMISM and find_mean_loss(label)
+    }
+    losses = losses_of(inputs, means)
+
+    root, target = _checks.root_seed(random_state), inputs.target
+    check_class_sizes(target.classes, target.codes)
+    units = drawing_units(len(target), target.codes if stratify else None, inputs.groups)
+    plan = plan_bootstrap(inputs, root, units, n_resamples, indices)
+    request = request_answers(inputs, scorers.values(), losses)
+    whole = fit_whole(inputs, request)
+    judges = {
+        name: Judge(inputs, scorer, labels[name])
+        for name, scorer in scorers.items()
+        if name not in means
+    }
+    apparent = {name: judge.score(whole, np.arange(len(target))) for name, judge in judges.items()}
+
+    # one set of fits for all scores
+    fitted = run_resamples(inputs, plan, request, judges, keep_left_out=bool(means))
+    results: dict[str, BootstrapEstimate] = {}
+    for (name, label), loss in zip(means.items(), losses, strict=True):
+        of_loss = inputs.with_options(losses=(loss,))
+        bags = sum_out_of_bag(of_loss, fitted.left_out, units)
+        error = combine_fits(of_loss, plan, units, bags, whole)[method]
+        results[name] = score_of_mean(inputs, label, error)
+    fields = {
+        "n_samples": len(target),
+        "n_groups": units.n_groups,
+        "degrees_of_freedom": units.n_units - 1.0,
+        "n_redrawn": fitted.n_redrawn,
+        "n_failed": fitted.n_failed,
+        "n_fits": plan.n_fits + 1,
+        "n_resamples": plan.n_fits,
+        "parameters": {"n_resamples": plan.n_fits},
+    }
+    for name, judge in judges.items():
+        gamma = np.nan if method == OPTIMISM else judge.score_unrelated(whole, root)
+        spread = judge.find_error(fitted, name, units, root)
+        results[name] = combine_scores(
+            judge, apparent[name], fitted.scores[name], gamma, spread, fields
+        )
+    if isinstance(scoring, list | tuple | set | dict):
+        return Results({name: results[name] for name in labels})
+    return results.popitem()[1]
+
+
+class FittedResamples(NamedTuple):
+    """Scores and predictions of the models of resamples.
+
+    Attributes
+    ----------
+    scores : dict of str to ndarray of shape (n_resamples, 3)
+        Scores on the resample, on all samples and on those left out; nan where undefined.
+    left_out : list of (PlanBlock, FitOutput)
+        Predictions of left-out samples, if there are means of losses.
+    pooled : list of (counts, FitOutput)
+        How often each sample was drawn, and predictions of all samples, of some models.
+    n_redrawn, n_failed : int
+    """
+
+    scores: dict[str, np.ndarray]
+    left_out: list[tuple[PlanBlock, FitOutput]]
+    pooled: list[tuple[np.ndarray, FitOutput]]
+    n_redrawn: int
+    n_failed: int
+
+
+def run_resamples(
+    inputs: Inputs,
+    plan: ResamplingPlan,
+    request: FitRequest,
+    judges: dict[str, Judge],
+    *,
+    keep_left_out: bool,
+) -> FittedResamples:
+    """Fit all resamples, and score their predictions of all samples."""
+    n_pooled = N_POOLED if len(inputs.target) <= MANY else N_POOLED_OF_MANY
+    scores: dict[str, list[np.ndarray]] = {name: [] for name in judges}
+    left_out: list[tuple[PlanBlock, FitOutput]] = []
+    pooled: list[tuple[np.ndarray, FitOutput]] = []
+    n_redrawn = n_failed = 0
+    for block, output in run_plan(inputs, predict_all(plan), request):
+        n_redrawn += block.n_redrawn
+        n_failed += int(output.failed.sum())
+        for name, judge in judges.items():
+            scores[name].append(judge.score_resamples(block, output))
+        fits = zip(block.train, output if len(pooled) < n_pooled else (), strict=False)
+        pooled += [(counts, one) for counts, one in fits if not one.failed[0]]
+        if keep_left_out:
+            left_out.append(choose_left_out(block, output))
+    of_all = {name: np.concatenate(parts) for name, parts in scores.items()}
+    return FittedResamples(of_all, left_out, pooled[:n_pooled], n_redrawn, n_failed)
+
+
+@dataclass(frozen=True)
+class CalibrationScorer:
+    """Scorer of the intercept or slope of a logistic recalibration, of two classes."""
+
+    position: int
+
+    def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None) -> float:
+        weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight)
+        event = np.asarray(y == estimator.classes_[1])
+        p = estimator.predict_proba(X)[:, 1]
+        return float(find_recalibration(event, p, weight)[self.position])
+
+
+def read_scorers(inputs: Inputs, scoring: Any) -> dict[str, Any]:
+    """Return the scorers by name; raise if one cannot score this estimator, or with weights."""
+    labels = label_parts(scoring)
+    several = isinstance(scoring, list | tuple | set | dict)
+    parts = (
+        list(scoring.values() if isinstance(scoring, dict) else scoring) if several else [scoring]
+    )
+    if len(labels) < len(parts):
+        raise ValueError(f"scoring must give each score another name, got {parts!r}; use a dict.")
+    scorers = {}
+    for name, part in zip(labels, parts, strict=True):
+        if isinstance(part, str) and part in CALIBRATION:
+            if inputs.target.n_classes != 2 or "predict_proba" not in inputs.responses:
+                raise ValueError(
+                    f"scoring={part!r} needs two classes and an estimator with predict_proba, got "
+                    f"{inputs.target.n_classes} classes and {type(inputs.estimator).__name__}."
+                )
+            scorers[name] = CalibrationScorer(CALIBRATION.index(part))
+            continue
+        scorers[name] = scorer = read_scoring(inputs.estimator, part)
+        function = metric_of_scorer(scorer)[0] if is_plain_scorer(scorer) else scorer
+        if inputs.weight is not None and "sample_weight" not in signature(function).parameters:
+            raise TypeError(
+                f"scoring must accept sample_weight where it is passed, {labels[name]!r} does not; "
+                "params={'sample_weight': ...} weighs the fits only."
+            )
+    return scorers
+
+
+def request_answers(inputs: Inputs, scorers: Iterable[Any], losses: tuple[Loss, ...]) -> FitRequest:
+    """Return the request of all predictions that scores and losses need, or of the models."""
+    methods = {"predict", *(loss.response for loss in losses)}
+    note = None
+    for scorer in scorers:
+        names = responses_of_scorer(scorer) or ()
+        if isinstance(scorer, CalibrationScorer):
+            names = "predict_proba"
+        elif not is_plain_scorer(scorer):
+            note = keep_model
+        names = (names,) if isinstance(names, str) else names
+        methods |= {name for name in names if name in inputs.responses and name != "default"}
+    return FitRequest(tuple(sorted(methods)), note=note)
+
+
+def keep_model(model: Any, X: Any, y: Any) -> Any:
+    return model
+
+
+def fit_whole(inputs: Inputs, request: FitRequest) -> FitOutput:
+    """Return the predictions of the fit to all samples for these samples."""
+    alone = inputs.with_options(error_score="raise", n_jobs=None, verbose=0)
+    ((_, output),) = run_plan(alone, whole_plan(len(inputs.target)), request)
+    return output
+
+
+def predict_all(plan: ResamplingPlan) -> ResamplingPlan:
+    """Return a plan whose models predict all samples, whatever trained them."""
+    everything = np.ones((1, plan.n_samples), dtype=bool)
+    return replace(plan, draw=lambda number: replace(plan.draw(number), test=everything))
+
+
+def choose_left_out(block: PlanBlock, output: FitOutput) -> tuple[PlanBlock, FitOutput]:
+    """Return the predictions of the samples that each resample left out."""
+    left_out = block.train == 0
+    kept = left_out[output.answered]
+    return replace(block, test=left_out), FitOutput(
+        left_out,
+        output.failed,
+        None if output.predicted is None else output.predicted[kept],
+        probability=None if output.probability is None else output.probability[kept],
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Judge:
+    """A scorer of the predictions that a model made for all samples."""
+
+    inputs: Inputs
+    scorer: Any
+    label: str
+
+    @property
+    def needs_model(self) -> bool:
+        """Whether the scorer may use more than the predictions of the model."""
+        return not (is_plain_scorer(self.scorer) or isinstance(self.scorer, CalibrationScorer))
+
+    def score(
+        self,
+        output: FitOutput,
+        rows: np.ndarray,
+        samples: np.ndarray | None = None,
+        weight: np.ndarray | None = None,
+        trained: np.ndarray | None = None,
+    ) -> float:
+        """Return the score of some rows of predictions, which may repeat.
+
+        Labels are those of `samples`, by default the samples of the rows, and so are weights;
+        `trained` are the samples that trained the model.
+        """
+        inputs, target = self.inputs, self.inputs.target
+        samples = rows if samples is None else samples
+        y = safe_indexing(target.given, samples)
+        if weight is None and inputs.relative_weight is not None:
+            weight = inputs.relative_weight[samples]
+        arguments = {} if weight is None else {"sample_weight": weight}
+        model, X = None, rows
+        if self.needs_model:
+            assert output.notes is not None
+            (model,) = output.notes
+            X, _ = safe_split(model, inputs.X, target.given, rows, trained)
+        else:
+            responses: dict[str, Any] = output.responses
+            responses["predict"] = target.decode(responses["predict"])
+            model = ReplayedEstimator(responses, inputs.tags, target.classes)
+        score = self.scorer(model, X, y, **arguments)
+        if isinstance(score, Mapping):
+            raise TypeError(
+                f"scoring must give one number by each scorer, {self.label!r} gave a dict with "
+                f"{', '.join(map(repr, score))}; give a dict of scorers instead."
+            )
+        return float(score) if np.isfinite(score) else np.nan
+
+    def score_resamples(self, block: PlanBlock, output: FitOutput) -> np.ndarray:
+        """Return scores on the resample, on all samples and on those left out, (n_fits, 3).
+
+        The first two are of use for optimism alone. Undefined scores are nan, as those of left-out
+        samples of one class are.
+        """
+        scores = np.full((len(output), 3), np.nan)
+        everything, fits = np.arange(block.train.shape[1]), list(output)
+        done = np.flatnonzero(~output.failed).tolist()
+        of_parts = (
+            lambda counts: np.repeat(everything, counts),
+            lambda counts: everything,
+            lambda counts: np.flatnonzero(counts == 0),
+        )
+        for part in range(3) if self.inputs.method == OPTIMISM else [2]:
+            rows = [of_parts[part](block.train[fit]) for fit in done]
+            outputs = [fits[fit] for fit in done]
+            scores[done, part] = self.score_at_once(outputs, rows, rows)
+            for fit, of_fit in zip(done, rows, strict=True):
+                if np.isnan(scores[fit, part]):
+                    trained = np.repeat(everything, block.train[fit])
+                    scores[fit, part] = self.try_score(fits[fit], of_fit, trained=trained)
+        return scores
+
+    def score_at_once(
+        self, outputs: list[FitOutput], rows: list[np.ndarray], samples: list[np.ndarray]
+    ) -> np.ndarray:
+        """Return the scores of rows of each output, nan where only the scorer can tell."""
+        target = self.inputs.target
+        score = None if self.needs_model else find_scores(self.scorer, target)
+        if score is None or self.inputs.weight is not None or not outputs:
+            return np.full(len(outputs), np.nan)
+        sizes = np.array([len(of_fit) for of_fit in rows])
+        columns: dict[str, Any] = {
+            name: np.concatenate(
+                [getattr(one, name)[of_fit] for one, of_fit in zip(outputs, rows, strict=True)]
+            )
+            for name in COLUMNS
+            if getattr(outputs[0], name) is not None
+        }
+        # only the number of samples of each fit counts
+        counted = np.arange(sizes.max()) < sizes[:, None]
+        answers = FitOutput(counted, np.zeros(len(outputs), dtype=bool), **columns)
+        return score(BatchPredictions(target.codes[np.concatenate(samples)], answers, target))
+
+    def try_score(self, output: FitOutput, rows: np.ndarray, **options: Any) -> float:
+        """Return a score, nan if it is undefined."""
+        with warnings.catch_warnings():  # a summary counts undefined scores
+            warnings.simplefilter("ignore", UserWarning)
+            try:
+                return self.score(output, rows, **options)
+            except ValueError:
+                return np.nan
+
+    def score_unrelated(self, output: FitOutput, root: SeedSequence) -> float:
+        """Return the no-information score: that of all pairs of a label and a prediction."""
+        n, weight = len(self.inputs.target), self.inputs.relative_weight
+        everything = np.arange(n)
+        rng = np.random.default_rng(_checks.child_seed(_checks.child_seed(root, 0), 0))
+        if self.needs_model:
+            orders = [rng.permutation(n) for _ in range(N_PERMUTATIONS)]
+            scores = [self.score(output, everything, order, weight, everything) for order in orders]
+            return float(np.mean(scores))
+        rows, samples = np.repeat(everything, n), np.tile(everything, n)
+        if n * n > MAX_PAIRS:
+            orders = [rng.permutation(n) for _ in range(math.ceil(MAX_PAIRS / n))]
+            rows, samples = np.tile(everything, len(orders)), np.concatenate(orders)
+        pairs = None if weight is None else weight[rows] * weight[samples]
+        return self.score(output, rows, samples, pairs)
+
+    def find_error(
+        self, fitted: FittedResamples, name: str, units: DrawingUnits, root: SeedSequence
+    ) -> float:
+        """Return the standard error: of the score of a test set of as many samples, inflated."""
+        if not self.needs_model:
+            return math.sqrt(INFLATION) * self.jackknife(fitted, units.unit, root)
+        # the variance of left-out sets, for a test set of n samples
+        outside, share = fitted.scores[name][:, 2], np.mean(units.left_out_probability)
+        outside = outside[np.isfinite(outside)]
+        return math.sqrt(INFLATION) * corrected_error(outside, float(share / (1 - share)))
+
+    def jackknife(self, fitted: FittedResamples, unit: np.ndarray, root: SeedSequence) -> float:
+        """Return the standard error of the score of left-out predictions of several models.
+
+        It leaves out blocks of units, of all models at once.
+        """
+        n, pooled = len(unit), join_outputs([output for _, output in fitted.pooled])
+        fit, samples = np.nonzero(np.array([counts for counts, _ in fitted.pooled]) == 0)
+        rows = fit * n + samples
+        # units in at most N_BLOCKS blocks, in random order
+        rng = np.random.default_rng(_checks.child_seed(_checks.child_seed(root, 0), 1))
+        number = rng.permutation(unit.max() + 1)
+        block = (number % N_BLOCKS)[unit][samples]
+        kept = [np.flatnonzero(block != one) for one in np.unique(block)]
+        rows_kept, samples_kept = ([of[one] for one in kept] for of in (rows, samples))
+        scores = self.score_at_once([pooled] * len(kept), rows_kept, samples_kept)
+        for at in np.flatnonzero(np.isnan(scores)):
+            scores[at] = self.try_score(pooled, rows_kept[at], samples=samples_kept[at])
+        defined = scores[np.isfinite(scores)]
+        if len(defined) < 2:
+            return np.nan
+        variance = (len(defined) - 1) * float(np.var(defined))
+        return math.sqrt(variance * len(np.unique(samples)) / n)
+
+
+def combine_scores(
+    judge: Judge,
+    apparent: float,
+    scores: np.ndarray,
+    no_information: float,
+    error: float,
+    fields: dict[str, Any],
+) -> BootstrapEstimate:
+    """Return the estimate from the apparent score and `scores` of shape (n_resamples, 3)."""
+    inputs, (inside, whole, outside) = judge.inputs, scores.T
+    if np.isnan(apparent) and inputs.method != "oob":
+        raise ValueError(
+            f"scoring {judge.label!r} must be defined for the model of all samples on these, got "
+            "nan; method='oob' does not use it."
+        )
+    replicates = apparent - (inside - whole) if inputs.method == OPTIMISM else outside
+    check_enough(inputs, replicates, 2)
+    n_undefined = int(np.isnan(replicates).sum())
+    if n_undefined > fields["n_failed"]:
+        _checks.warn_undefined(
+            f"scoring {judge.label!r} is undefined for {n_undefined - fields['n_failed']} of "
+            f"{len(outside)} resamples, which do not count."
+        )
+    oob, optimism = np.nan, None
+    if np.isfinite(outside).any():
+        oob = float(np.nanmean(outside))
+    combined = combine(inputs.method, -apparent, -oob, -no_information)
+    value, weight, overfitting = -combined.error, combined.weight, combined.relative_overfitting
+    if inputs.method == "oob":
+        value = oob  # even where the apparent score is undefined
+    if inputs.method == OPTIMISM:
+        # Harrell et al. (1996): mean excess of the score on the resample over that on all samples
+        value, weight, overfitting = float(np.nanmean(replicates)), np.nan, np.nan
+        optimism = apparent - value
+    bounds = range_of(judge.label, inputs.target.n_classes or None)
+    return BootstrapEstimate(
+        name=judge.label,
+        value=value,
+        standard_error=error,
+        method=inputs.method,
+        replicates=replicates,
+        limits=limit_score(value, error, fields["degrees_of_freedom"], bounds),
+        bounds=bounds,
+        confidence_level=inputs.confidence_level,
+        average="bootstraps",
+        resubstitution=apparent,
+        oob=oob,
+        no_information=no_information,
+        relative_overfitting=overfitting,
+        weight=weight,
+        optimism=optimism,
+        n_undefined=n_undefined,
+        **fields,
+    )
+
+
+def limit_score(value: float, error: float, degrees: float, bounds: Limits) -> LimitsByMethod:
+    """Return Student's interval of a score, first on a scale that keeps it within its range."""
+    (low, high), precision = bounds, {"degrees_of_freedom": degrees}
+    plain = {"t": partial(normal_interval, value, error, bounds=bounds, **precision)}
+    if not np.isfinite([value, error]).all():
+        return {"none": give_no_limits}
+    if np.isfinite(low) and low < value < high:
+        span = high - low
+        unit = partial(log_odds_interval, (value - low) / span, error / span, **precision)
+        return {"log_odds": partial(stretch, low, span, unit), **plain}
+    if np.isfinite(high) and value < high:
+        log = partial(log_interval, high - value, error, **precision)
+        return {"log": partial(mirrored, high, log), **plain}
+    return plain
+
+
+def stretch(low: float, span: float, limits: Any, confidence_level: float) -> Limits:
+    """Return an interval within (0, 1) on a scale that starts at `low`."""
+    lower, upper = limits(confidence_level)
+    return low + span * lower, low + span * upper
+
+
+def score_of_mean(inputs: Inputs, label: str, error: BootstrapEstimate) -> BootstrapEstimate:
+    """Return the score that is a constant less a mean loss."""
+    mean, classes = find_mean_loss(label), inputs.target.n_classes
+    assert mean is not None
+    mirror = {
+        name: mean.best - getattr(error, name)
+        for name in ("value", "replicates", "resubstitution", "oob", "no_information")
+    }
+    limits = {form: partial(mirrored, mean.best, ends) for form, ends in error.limits.items()}
+    bounds = range_of(label, classes or None)
+    return replace(error, name=label, limits=limits, bounds=bounds, loss="", **mirror)
