@@ -276,6 +276,23 @@ def draw_filled(rng: Rng, n: int, center: Callable[..., float], by_class: bool) 
     return Sample(X, y)
 
 
+def draw_expanded(rng: Rng, n: int) -> Sample:
+    """A table of counts of three categories and the target, expanded to rows cell by cell."""
+    cells = rng.multinomial(n, rng.dirichlet(np.ones(24))).repeat(1)
+    levels = np.stack(np.unravel_index(np.arange(24).repeat(cells), (2, 2, 2, 3)), axis=1)
+    codes = np.array([rng.permutation(3) for _ in range(4)])  # categories in any order
+    table = np.stack([codes[k][levels[:, k]] for k in range(4)], axis=1)
+    return Sample(table[:, 1:] * 1.0, (levels[:, 0] == 1).astype(int))
+
+
+def draw_hours(rng: Rng, n: int) -> Sample:
+    """A class that depends on the hour of the day."""
+    hour = rng.integers(0, 24, n)
+    return Sample(
+        np.column_stack([rng.normal(size=(n, 3)), hour]), (abs(hour - 13) <= 4).astype(int)
+    )
+
+
 CLEAN: dict[str, Callable[[Rng, int], Sample]] = {
     "Gaussian classes": draw_gaussian,
     "Gaussian noise, 2 columns": lambda r, n: with_labels(r.normal(size=(n, 2)), r),
@@ -316,6 +333,8 @@ CLEAN: dict[str, Callable[[Rng, int], Sample]] = {
     "eleven risks": partial(draw_doses, n_doses=11),
     "logarithms of counts by class": draw_class_counts,
     "filled with the mean": partial(draw_filled, center=np.mean, by_class=False),
+    "expanded table of counts": draw_expanded,
+    "open from nine to five": draw_hours,
 }
 
 
@@ -402,6 +421,21 @@ def draw_encoded(rng: Rng, n: int, smooth: float | str, numbers: bool = False) -
     return Sample(np.column_stack([rng.normal(size=(n, 3)), encoder.transform(level)]), y)
 
 
+def draw_visits(rng: Rng, n: int) -> Sample:
+    """Two to six visits of each patient, one after another, with features of few values."""
+    unit = np.arange(n).repeat(rng.integers(2, 7, n))[:n]
+    X = np.column_stack([rng.integers(0, size, n) for size in (4, 8, 30)])[unit] * 1.0
+    return Sample(X, (X[:, 0] + rng.normal(size=n) > 0).astype(int))
+
+
+def draw_defaults(rng: Rng, n: int) -> Sample:
+    """A waiting time that is 64 or 69 for all of one class, and measured for the other."""
+    y = draw_labels(rng, n, 0.3)
+    measured = rng.integers(1, 20, n) * 5
+    waiting = np.where(y == 1, measured, rng.choice([64, 69], n))
+    return Sample(np.column_stack([rng.normal(size=(n, 3)), waiting]), y)
+
+
 TRAPS: dict[str, tuple[Callable[[Rng, int], Sample], str]] = {
     "copies, Gaussian": (lambda r, n: repeat_rows(draw_gaussian(r, n), r), "copies"),
     "copies, one in ten": (lambda r, n: repeat_rows(draw_gaussian(r, n), r, share=0.1), "copies"),
@@ -462,6 +496,8 @@ TRAPS: dict[str, tuple[Callable[[Rng, int], Sample], str]] = {
         partial(draw_filled, center=np.median, by_class=True),
         "target-imputed",
     ),
+    "visits of patients": (draw_visits, "copies"),
+    "default value of a class": (draw_defaults, "target-imputed"),
     "row number": (lambda r, n: draw_numbered(r, n, False), "row-number"),
     "row number, shuffled": (lambda r, n: draw_numbered(r, n, True), "row-number"),
     "random walks by date": (lambda r, n: draw_walk(r, n, True), "time-order"),

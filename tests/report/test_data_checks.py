@@ -354,6 +354,33 @@ def test_clean_tables_raise_no_grave_warning_and_traps_do(kind, n, n_sets):
         assert binom.sf(n_grave - 1, n_sets, 0.02) > 0.0003
 
 
+def grave_codes(X, y, **options):
+    return [text.code for text in warnings_of(X, y, **options) if text.headline]
+
+
+def test_waiting_times_that_give_the_choice_of_a_flight_away():
+    table = pytest.importorskip("statsmodels.api").datasets.modechoice.load_pandas().data
+    air = table[table["mode"] == 1]
+    X, flew = air[["ttme", "invc", "gc", "hinc"]].to_numpy(), air["choice"].to_numpy(dtype=int)
+    assert grave_codes(X, flew) == ["target-imputed"]
+    assert grave_codes(-1e6 * X[::-1], flew[::-1]) == ["target-imputed"]
+    assert grave_codes(X[:, 1:], flew) == []
+    at_the_end = np.where(X == 64, 200, np.where(X == 69, 210, X))  # an ordinary good feature
+    assert grave_codes(at_the_end, flew) == []
+
+
+def test_persons_whose_rows_repeat():
+    table = pytest.importorskip("statsmodels.api").datasets.randhie.load_pandas().data[:1000]
+    X, visits = table.drop(columns="mdvis").to_numpy(), table["mdvis"].to_numpy(dtype=float)
+    assert "copies" in grave_codes(X, visits)
+    persons = np.unique(X[:, [0, 2, 3, 5]], axis=0, return_inverse=True)[1].reshape(-1)
+    assert "copies" not in grave_codes(X, visits, groups=persons)
+    order = np.lexsort(X.T)  # sorted files hold equal rows together, too
+    assert "copies" not in grave_codes(X[order], visits[order])
+    order = np.random.default_rng(0).permutation(len(X))
+    assert "copies" not in grave_codes(X[order], visits[order])
+
+
 def test_rows_out_of_time_order_are_found_exactly():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 3)), np.tile([0, 1], 30)

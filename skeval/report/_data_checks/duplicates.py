@@ -14,6 +14,8 @@ from skeval.report._data_checks.table import UNCHECKED, Finding, TableDescriptio
 MIN_SHARE_OF_COPIES = 0.05
 MIN_KEY_SIZE = 20, 10
 """Characters of a text, and entries of a sparse row, that are not equal by chance."""
+MIN_TOGETHER = 0.5
+"""Share of the equal rows that follow each other, if they are measurements of one object."""
 MIN_UNIQUE = 0.9
 """Smallest share of distinct rows with a value of their own in a continuous column."""
 LEVELS_PER_SAMPLE = 50
@@ -31,8 +33,9 @@ def check_copies(table: TableDescription) -> Iterator[Finding]:
     """Report samples that equal a sample of another group.
 
     Copies are grave where chance does not produce them: a column is continuous, or equal pairs are
-    more frequent than pairs at the next smallest distances. A text or sparse row must be long.
-    Equal rows that chance explains get a note.
+    more frequent than pairs at the next smallest distances, or equal rows follow each other in a
+    file that is not sorted. A text or sparse row must be long. Equal rows that chance explains get
+    a note.
     """
     if table.keys is None:
         return
@@ -52,6 +55,17 @@ def check_copies(table: TableDescription) -> Iterator[Finding]:
         return
     if table.key_size is None:
         rows, sizes = np.unique(table.columns, axis=0, return_counts=True)
+        if _stand_together(table, repeated, units) and not _is_sorted(table, len(rows)):
+            yield Finding(
+                "copies",
+                "Repeated rows",
+                f"{n_copies} of {n} samples equal another sample, most of them the next one in the "
+                "file, which is not sorted by any column",
+                "They may be measurements of one object: if so, pass the objects as groups=, "
+                "because errors here may be too low.",
+                grave=True,
+            )
+            return
         if not has_continuous_column(rows) and not _exceed_neighbors(rows, sizes):
             yield Finding(
                 "equal-rows",
@@ -70,6 +84,36 @@ def check_copies(table: TableDescription) -> Iterator[Finding]:
         "object (groups=).",
         grave=True,
     )
+
+
+def _stand_together(table: TableDescription, repeated: list[list[int]], units: np.ndarray) -> bool:
+    """Whether equal rows follow each other in the file far more often than in random order."""
+    assert table.keys is not None
+    together = sum(
+        table.keys[sample] == table.keys[sample + 1] and units[sample] != units[sample + 1]
+        for sample in range(table.n_samples - 1)
+    )
+    by_chance = sum(len(same) * (len(same) - 1) for same in repeated) / table.n_samples
+    largest = sum(len(same) - 1 for same in repeated)
+    return together > MIN_TOGETHER * largest and together > by_chance + 5 * (1 + by_chance**0.5)
+
+
+def _is_sorted(table: TableDescription, n_distinct: int) -> bool:
+    """Whether a column or the target is sorted, or lists one value after another.
+
+    A category may be listed in any order of its values. A column with nearly as many values as
+    there are distinct rows lists them one after another in any file.
+    """
+    for column in (*table.columns.T, spread_target(table.target).argmax(axis=1)):
+        steps = np.diff(column)
+        n_values = len(np.unique(column))
+        if n_values > 1 and (
+            np.all(steps >= 0)
+            or np.all(steps <= 0)
+            or np.count_nonzero(steps) < n_values <= n_distinct / 2
+        ):
+            return True
+    return False
 
 
 TRANSFORMS: tuple[Callable[[np.ndarray], np.ndarray], ...] = (

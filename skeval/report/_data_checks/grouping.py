@@ -15,6 +15,8 @@ from skeval.report._data_checks.table import Finding, TableDescription
 MISSING = ("", "nan", "none", "nat", "<na>", "missing")
 MIN_VALUES, MAX_ROWS = 8, 20
 """Values of an identifier, and mean rows per value: a "site" with 3 values is no identifier."""
+MAX_SHARE_OF_VALUE = 0.2
+"""Share of the rows with the most frequent value of a feature that identifies objects."""
 MIN_SHARE_REPEATED, MIN_REPEATED = 0.1, 5
 """Share of rows that share their value, and number of values that repeat."""
 NEARLY_CONSTANT, MOSTLY_CONSTANT = 0.8, 0.5
@@ -104,6 +106,8 @@ def _find_repeats(
     n_repeated = int(sizes[sizes > 1].sum())
     few = n_repeated < MIN_SHARE_REPEATED * n or np.sum(sizes > 1) < MIN_REPEATED
     if few or not max(MIN_VALUES, n / MAX_ROWS) <= m < n or m <= targets.shape[1]:
+        return None
+    if not outside and sizes.max() > MAX_SHARE_OF_VALUE * n:
         return None
     agreement = _measure_agreement(codes, sizes, targets)
     lowest = -(n - m) / max(1, int(np.sum(sizes * (sizes - 1.0))) - (n - m))

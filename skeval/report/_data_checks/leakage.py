@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import lgamma
+from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata
@@ -24,8 +25,10 @@ MAX_MERGED = 5
 N_CANDIDATES = 10
 """Values that are tried to compute the constant of smoothing."""
 MIN_FITTED = 0.8
-"""Share of the samples whose values must be smoothed means of the target."""
+"""Share of the samples whose values must be smoothed means of the target, or defaults."""
 MIN_DISTINCT_SHARE = 0.9
+MIN_SHARE_OF_DEFAULT, MAX_DEFAULTS = 0.1, 3
+"""Share of all samples with a default value, and number of default values of a class."""
 MIN_FILLED = 3
 """Samples with the same value, which may have been missing."""
 
@@ -213,14 +216,21 @@ def _get_rounding_error(column: np.ndarray) -> float:
 
 
 def check_class_imputation(table: TableDescription) -> Iterator[Finding]:
-    """Report features with missing values filled with a mean or median of the sample's class."""
+    """Report features with missing values filled by class: a mean, a median or a default value.
+
+    One sample of each group is used.
+    """
     target = table.target
     if target.classes is None or target.codes.ndim != 1:
         return
-    filled = [
-        position
-        for position, column in enumerate(table.columns.T)
-        if np.isfinite(column).all() and _is_filled_by_class(column, target.codes)
+    rows: Any = slice(None)
+    if table.groups is not None:
+        rows = np.unique(table.groups, return_index=True)[1]
+    columns, codes = table.columns[rows], target.codes[rows]
+    finite = np.flatnonzero(np.isfinite(columns).all(axis=0)).tolist()
+    filled = [p for p in finite if _is_filled_by_class(columns[:, p], codes)]
+    defaults = [
+        p for p in finite if p not in filled and _has_default_of_class(columns[:, p], codes)
     ]
     if filled:
         yield Finding(
@@ -232,6 +242,39 @@ def check_class_imputation(table: TableDescription) -> Iterator[Finding]:
             "Fill missing values inside a pipeline (`SimpleImputer`), without the target.",
             grave=True,
         )
+    if defaults:
+        yield Finding(
+            "target-imputed",
+            "Default value of a class",
+            f"{list_features(defaults, table.names)} has few values in one class, which no other "
+            "class has although its values lie on both sides, like a default set by class",
+            "Remove it unless its values are known before the target is.",
+            grave=True,
+        )
+
+
+def _has_default_of_class(column: np.ndarray, codes: np.ndarray) -> bool:
+    """Whether few values hold most of a class, and lie between the many values of the others.
+
+    Every value has one class.
+    """
+    values, level, sizes = np.unique(column, return_inverse=True, return_counts=True)
+    level = level.reshape(-1)
+    order = np.lexsort((codes, level))
+    mixed = (np.diff(level[order]) == 0) & (np.diff(codes[order]) != 0)
+    if len(values) < MIN_DISTINCT or mixed.any():
+        return False
+    class_of_value = np.zeros(len(values), dtype=int)
+    class_of_value[level] = codes
+    for code in np.unique(codes):
+        own, others = class_of_value == code, np.flatnonzero(class_of_value != code)
+        defaults = np.flatnonzero(own & (sizes >= MIN_SHARE_OF_DEFAULT * len(column)))
+        if not 1 <= len(defaults) <= MAX_DEFAULTS or len(others) < MIN_ROWS:
+            continue
+        most = sizes[defaults].sum() >= MIN_FITTED * sizes[own].sum()
+        if most and others[0] < defaults[0] and defaults[-1] < others[-1]:
+            return True
+    return False
 
 
 def _is_filled_by_class(column: np.ndarray, codes: np.ndarray) -> bool:
