@@ -2,46 +2,31 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Real
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
-from sklearn.base import clone
 from sklearn.exceptions import FitFailedWarning
-from sklearn.utils import get_tags
 
 from skeval._resampling.fit_outputs import FitOutput, join_outputs
-from skeval._resampling.fit_params import Params, fit_arguments
 from skeval._resampling.fit_request import FitRequest
+from skeval._resampling.fit_worker import FitWorker, explain_inputs, make_worker
 from skeval._resampling.inputs import Inputs
 from skeval._resampling.jobs import Jobs, open_jobs
-from skeval._resampling.plans import Fit, PlanBlock, ResamplingPlan
+from skeval._resampling.plans import PlanBlock, ResamplingPlan
 from skeval._resampling.progress import tell
-from skeval._resampling.solvers import (
-    Adapter,
-    CostedAdapter,
-    NoSolver,
-    PlannedAdapter,
-    adapter_of_steps,
-)
-from skeval._resampling.target import Target, TooFewMembersError, permute_labels
-from skeval._resampling.trials import choose_solver, solve_block
-from skeval.metrics._scorers import read_scoring
-from skeval.utils._checks import find_missing, warn_user
-from skeval.utils._compat import safe_split, threadpool_controller
-
-NO_MISSING, MAX_NAMED = "contains NaN", 5
-NO_TEXTS = "could not convert string|arrays of bytes/strings|Expected 2D array, got 1D array"
-"""What scikit-learn's estimators say of texts."""
+from skeval._resampling.solvers import Adapter, CostedAdapter, PlannedAdapter, adapter_of_steps
+from skeval._resampling.target import TooFewMembersError
+from skeval._resampling.trials import find_adapter, reports_progress, solve_block
+from skeval.utils._checks import warn_user
+from skeval.utils._compat import threadpool_controller
 
 Outputs = Iterator[tuple[PlanBlock, FitOutput]]
-"""The blocks of a plan, each with what its fits answer."""
+"""The blocks of a plan, each with the outputs of its fits."""
 
 Scores = float | dict[str, float]
 
@@ -58,8 +43,8 @@ def run_plan(
     A solver, if one supports the estimator, fits a block at once. Fits that it leaves, and all
     fits without a solver, clone and fit the estimator in joblib workers. The first block has at
     most `first_block` draws, for a caller that may stop early; each block then doubles those
-    before it. Fits with names are handed out as soon as they are done. Fits that the inputs have
-    as finished are not run again.
+    before it. Fits with names are handed out as soon as they are done. Fits in `inputs.finished`
+    are not run again.
     """
     if inputs.finished:
         yield from inputs.finished
@@ -96,12 +81,12 @@ def fit_blocks(
 ) -> Outputs:
     """Yield the blocks of a plan with their outputs.
 
-    A job is one fit, or a block where a solver travels to the workers. A solver that keeps what it
-    learns of a plan stays in this process, and the fits that it leaves are jobs. The block size
-    depends only on the data, because batching changes the last digits.
+    A job is one fit, or a block if a solver works in the workers. The block size depends only on
+    the data, because batching changes the last digits.
     """
     named = plan.describe is not None
     if isinstance(adapter, PlannedAdapter):
+        # it reuses work from block to block in this process; the fits that it leaves are jobs
         with open_jobs(worker, total=plan.n_fits, **options) as jobs:
             limits = [size for size in (jobs.max_fits, adapter.max_fits) if size]
             solver = Solver(worker)
@@ -118,7 +103,7 @@ def fit_blocks(
         job.adapter = adapter
         size = count_fits_of_block(plan, shown=named)
         blocks = plan.blocks(size, first_block)
-        # Jobs that are threads of this process would undo each other's limit but for this one.
+        # jobs in threads of this process would undo each other's limit
         threads = threadpool_controller().limit(limits=1, user_api="blas")
         if plan.n_fits <= size:
             options = options | {"n_jobs": 1}
@@ -127,196 +112,11 @@ def fit_blocks(
             yield block, join_outputs(outputs)
 
 
-def find_adapter(
-    inputs: Inputs,
-    plan: ResamplingPlan,
-    request: FitRequest,
-    times: float = 1.0,
-    worker: FitWorker | None = None,
-) -> Adapter | None:
-    """Return what does a plan faster than a loop, None if nothing does; say so if asked.
-
-    It must be faster by `times` at least. The models of trial fits are kept by the worker.
-    """
-    adapter: Adapter | NoSolver = NoSolver("the call requires each model, or more than X and y")
-    if not inputs.params_under(plan) and request.need_no_model(inputs):
-        adapter = inputs.adapter
-        if not isinstance(adapter, NoSolver):
-            worker = worker or make_worker(inputs, plan, request)
-            adapter = choose_solver(adapter, worker, plan, times)
-    if not isinstance(adapter, NoSolver):
-        return adapter
-    if reports_progress(inputs, plan):
-        tell(f"skeval runs {plan.n_fits} fits one by one: {adapter.why}")
-    return None
-
-
-def reports_progress(inputs: Inputs, plan: ResamplingPlan) -> bool:
-    """Whether the progress of the fits of a plan is shown to the user."""
-    return bool(inputs.verbose) and plan.n_fits > 1
-
-
-def is_served(
-    inputs: Inputs, plan: ResamplingPlan, scoring: Any = None, times: float = 1.0
-) -> bool:
-    """Whether a solver runs a plan, for predictions or for scores.
-
-    It must be faster than the loop by `times` at least.
-    """
-    request = FitRequest() if scoring is None else ask_scores(inputs, scoring)
-    return find_adapter(inputs.with_options(verbose=0), plan, request, times) is not None
-
-
-@dataclass(eq=False, repr=False)
-class FitWorker:
-    """Fits clones of an estimator and asks them; under ``error_score=numpy.nan`` fits may fail."""
-
-    estimator: Any
-    X: Any
-    target: Target
-    params: Params
-    request: FitRequest
-    error_score: float | str
-    models: dict[bytes, Any] = field(default_factory=dict)
-
-    def __getstate__(self) -> dict[str, Any]:
-        return vars(self) | {"models": {}}  # results do not depend on them
-
-    def keep_model(self, fit: Fit) -> Any:
-        """Return the model of a trial fit; it is kept, so that no loop fits it again."""
-        key = identify(fit)
-        if key not in self.models:
-            rows = fit.training_rows
-            labels = permute_labels(self.target.given, fit.order)
-            self.models[key] = self._fit(fit, rows, *self._split(labels, rows))
-        return self.models[key]
-
-    def read_samples(self, fit: Fit) -> Any:
-        """Return all samples as the model of a fit takes them."""
-        return self._split(self.target.given, np.arange(len(self.target)), fit.training_rows)[0]
-
-    def _fit(self, fit: Fit, rows: np.ndarray, train: Any, train_labels: Any) -> Any:
-        """Return a clone of the estimator, fitted."""
-        model = clone(self.estimator)
-        groups = self.target.groups
-        arguments = fit_arguments(model, self.X, self.params, fit.weights, groups, rows)
-        return model.fit(train, train_labels, **arguments)
-
-    def __call__(self, fit: Fit) -> FitOutput:
-        rows, tested = fit.training_rows, np.flatnonzero(fit.test)
-        labels = permute_labels(self.target.given, fit.order)
-        train, train_labels = self._split(labels, rows)
-        test, test_labels = self._split(labels, tested, rows)
-        model = self.models.get(identify(fit)) if self.models else None
-        try:
-            if model is None:
-                model = self._fit(fit, rows, train, train_labels)
-            output = self.request.read(model, test, test_labels, self.target)
-        except Exception as error:
-            if self.error_score == "raise":
-                explained = explain_inputs(error, self.X)
-                if explained is not None:
-                    raise explained from error
-                # for whoever knows the plan to say which fit it was
-                vars(error)["training_rows"] = rows
-                raise
-            return FitOutput(fit.test[None], np.ones(1, dtype=bool))
-        if "predicted" in output:
-            output["predicted"] = self.target.encode(output["predicted"], len(tested))
-        return FitOutput(fit.test[None], np.zeros(1, dtype=bool), **output)
-
-    @cached_property
-    def _plain(self) -> bool:
-        """Whether samples are rows of an array, which can be indexed directly."""
-        arrays = type(self.X) in (np.ndarray, np.memmap) and type(self.target.given) is np.ndarray
-        return arrays and not get_tags(self.estimator).input_tags.pairwise
-
-    def _split(
-        self, labels: Any, rows: np.ndarray, columns: np.ndarray | None = None
-    ) -> tuple[Any, Any]:
-        """Return some samples and their labels; of kernels, the columns of the training rows."""
-        if self._plain:
-            return take_rows(self.X, rows), labels[rows]
-        parts: tuple[Any, Any] = safe_split(self.estimator, self.X, labels, rows, columns)
-        return parts
-
-
-def make_worker(inputs: Inputs, plan: ResamplingPlan, request: FitRequest) -> FitWorker:
-    """Return the worker that fits a plan; it shares the models of trial fits with the inputs."""
-    params = inputs.params_under(plan)
-    models = {} if params else inputs.trial_models
-    estimator = clone(inputs.estimator)
-    return FitWorker(
-        estimator, inputs.X, inputs.target, params, request, inputs.error_score, models
-    )
-
-
-def identify(fit: Fit) -> bytes:
-    """Return a key of the training samples and their labels."""
-    return fit.train.tobytes() + (b"" if fit.order is None else fit.order.tobytes())
-
-
-def explain_inputs(error: Exception, X: Any) -> Exception | None:
-    """Return an error that locates the missing values or texts in X that made a fit fail."""
-    if not isinstance(error, ValueError):
-        return None
-    if NO_MISSING in str(error):
-        return _explain_missing(X)
-    if re.search(NO_TEXTS, str(error)) is None:
-        return None
-    if hasattr(X, "columns"):
-        held = [str(name) for name in X.columns if holds_texts(X[name])]
-        what = f"in the column{'s' * (len(held) > 1)} {', '.join(map(repr, held))}"
-        remedy = "OneHotEncoder in a ColumnTransformer"
-    else:
-        held, what = [""] * holds_texts(X), "instead of numbers"
-        remedy = "OneHotEncoder" if np.ndim(X) == 2 else "CountVectorizer"
-    if not held:
-        return None
-    return ValueError(
-        f"X must hold numbers for this estimator, got texts {what}; put what turns them into "
-        f"numbers, such as {remedy}, before it in a pipeline. It said: {error}"
-    )
-
-
-def _explain_missing(X: Any) -> Exception | None:
-    """Return an error that counts the missing values of a table, and names its columns."""
-    array = np.asarray(X) if not issparse(X) else X.data
-    missing = find_missing(array.ravel()).reshape(array.shape)
-    n_missing = int(np.sum(missing))
-    if not n_missing:
-        return None
-    where = ""
-    if array.ndim == 2:
-        positions = np.flatnonzero(missing.any(axis=0)).tolist()
-        names = list(X.columns) if hasattr(X, "columns") else range(array.shape[1])
-        held = [repr(names[position]) for position in positions]
-        more = f" and {len(held) - MAX_NAMED} more" if len(held) > MAX_NAMED else ""
-        where = f" in column{'s' * (len(held) > 1)} {', '.join(held[:MAX_NAMED])}{more}"
-    return ValueError(
-        f"X must not hold missing values for this estimator, got {n_missing}{where}; put "
-        "SimpleImputer before it in a pipeline, or use an estimator that takes them, such as "
-        "HistGradientBoostingClassifier."
-    )
-
-
-def holds_texts(values: Any) -> bool:
-    """Whether there is a text among some values."""
-    array = np.asarray(values)
-    return array.dtype.kind in "US" or any(isinstance(each, str) for each in array.flat)
-
-
-def take_rows(X: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Return rows in the layout of memory that indexing gives them, which `take` does sooner."""
-    X = np.asarray(X)  # not a memmap, what joblib makes of it for other processes
-    return X.take(rows, axis=0) if X.flags.c_contiguous else X[rows]
-
-
 @dataclass(eq=False, repr=False)
 class Solver:
-    """Does the fits of a block by an adapter; those that it leaves, one by one.
+    """Does the fits of a block by an adapter, and those that it leaves one by one.
 
-    The adapter does not travel: a worker makes its own of the same data.
+    The adapter is not pickled: each worker makes its own from the same data.
     """
 
     worker: FitWorker
@@ -324,7 +124,7 @@ class Solver:
 
     @cached_property
     def adapter(self) -> Adapter:
-        """What solves blocks."""
+        """The adapter of the estimator."""
         adapter = adapter_of_steps(self.worker.estimator, self.worker.X, self.worker.target)
         if adapter is None:
             raise RuntimeError(
@@ -341,7 +141,7 @@ class Solver:
         return complete(self.worker, self.solve(block), block)
 
     def solve(self, block: PlanBlock) -> FitOutput:
-        """Return what the adapter answers of what is asked for."""
+        """Return the requested outputs of the fits that the adapter completes."""
         worker = self.worker
         output = solve_block(self.adapter, block)
         if output.failed.all():
@@ -374,33 +174,21 @@ def score_plan(
 
     Unless there may be several scores, `scoring` must give one number.
     """
-    for _, output in run_plan(inputs, plan, ask_scores(inputs, scoring), first_block=first_block):
-        several_found = next((each for each in output.scores or () if isinstance(each, dict)), {})
-        if several_found and not several:
+    request = FitRequest.for_scores(inputs.estimator, scoring)
+    for _, output in run_plan(inputs, plan, request, first_block=first_block):
+        scores = output.scores or [None] * len(output)
+        several_given = next((score for score in scores if isinstance(score, dict)), {})
+        if several_given and not several:
             raise TypeError(
                 "scoring must give one number here, got a dict with "
-                f"{', '.join(map(repr, several_found))}."
+                f"{', '.join(map(repr, several_given))}."
             )
-        yield mean_scores(output, plan.fits_per_draw)
-
-
-def ask_scores(inputs: Inputs, scoring: Any) -> FitRequest:
-    """Return what asks for nothing but the scores that an argument `scoring` names."""
-    return FitRequest((), read_scoring(inputs.estimator, scoring), scoring)
-
-
-def mean_scores(output: FitOutput, fits_per_draw: int) -> list[Scores]:
-    """Return the mean over the fits of each repetition, of each metric if there are several.
-
-    It is over the fits that did not fail, and nan where all did.
-    """
-    scores = output.scores or [None] * len(output)
-    starts = range(0, len(scores), fits_per_draw)
-    return [mean_score(scores[start : start + fits_per_draw]) for start in starts]
+        starts = range(0, len(scores), plan.fits_per_draw)
+        yield [mean_score(scores[start : start + plan.fits_per_draw]) for start in starts]
 
 
 def mean_score(scores: list[Any]) -> Scores:
-    """Return the mean of the scores that there are, of each metric if there are several."""
+    """Return the mean over the fits that did not fail, by metric if there are several."""
     scores = [score for score in scores if score is not None]
     if not scores:
         return np.nan
@@ -435,13 +223,13 @@ def report_failures(n_failed: int, n_fits: int) -> None:
 
 
 FITS_OF_BLOCK = 256
-"""Smallest number of fits in a block for a solver; with many samples, more bring little.
+"""Minimum number of fits in a block for a solver.
 
 With fewer, the pilot fits, whose number is constant, would cost too much.
 """
 
 SOLVED_ELEMENTS = 2**16
-"""Elements of a (fits, n_samples) array, up to which a block costs little and is not divided."""
+"""Elements of a (fits, n_samples) array; a block of at most this size is not divided."""
 
 SHOWN_FITS, SHOWN_ELEMENTS = 10, 2**18
 """If fits are returned one by one, a block has at least this many fits, enough for an interval, and
@@ -449,10 +237,10 @@ at most this many elements: it takes about a second, which is what Ctrl-C loses.
 
 
 def count_fits_of_block(plan: ResamplingPlan, *, shown: bool = False) -> int:
-    """Return how many fits of a plan a solver is given at once, fewer where each is `shown`.
+    """Return the number of fits in a block for a solver; fewer if single fits are `shown`.
 
-    Neither the workers nor the number of repetitions are asked: a solution may depend, in its
-    last digits, on what is solved with it.
+    It does not depend on the workers or the number of repetitions: batching may change the last
+    digits of a solution.
     """
     fits = max(FITS_OF_BLOCK, SOLVED_ELEMENTS // plan.n_samples)
     if shown:
@@ -497,7 +285,7 @@ def check_plan(inputs: Inputs, plan: ResamplingPlan) -> ResamplingPlan:
 
 
 def explain_one_class(inputs: Inputs, which: str, codes: np.ndarray) -> str:
-    """Say which training set has lost a class."""
+    """Return the message about a training set of one class."""
     names, sizes = np.unique(inputs.target.y, return_counts=True)
     rarest, left = names.tolist()[int(sizes.argmin())], np.unique(codes)
     what = f"class {names.tolist()[left[0]]!r} only" if len(left) else "no sample"
@@ -509,7 +297,7 @@ def explain_one_class(inputs: Inputs, which: str, codes: np.ndarray) -> str:
 
 @contextmanager
 def naming_the_fit(inputs: Inputs, plan: ResamplingPlan) -> Iterator[None]:
-    """Let the error of a fit say which fit it was, and which class was rare there."""
+    """Name the fit in the error of a fit, with the size of its rarest class."""
     try:
         yield
     except Exception as error:
@@ -524,7 +312,7 @@ def naming_the_fit(inputs: Inputs, plan: ResamplingPlan) -> Iterator[None]:
 
 
 def explain_failure(inputs: Inputs, plan: ResamplingPlan, rows: np.ndarray) -> str:
-    """Say which fit has this training set, and how many members its smallest class has."""
+    """Return the name of the fit with this training set, and the size of its rarest class."""
     assert plan.describe is not None
     counts = np.bincount(rows, minlength=len(inputs.target))
     fits = range(plan.n_fits)

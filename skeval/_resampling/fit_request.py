@@ -49,6 +49,11 @@ class FitRequest:
     scoring: Any = None
     note: Callable[[Any, Any, Any], Any] | None = None
 
+    @classmethod
+    def for_scores(cls, estimator: Any, scoring: Any) -> FitRequest:
+        """Return the request for the scores that an argument `scoring` names, and nothing else."""
+        return cls((), read_scoring(estimator, scoring), scoring)
+
     def and_scores_of_classes(self, estimator: Any, target: Target) -> FitRequest:
         """Return what is asked, and predictions with the scores of classes that there are."""
         method = find_response_method(estimator, target)

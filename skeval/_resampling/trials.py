@@ -1,4 +1,4 @@
-"""Trial fits: whether a solver may do the fits of a plan in place of the estimator.
+"""Choice between a solver and the loop, by trial fits.
 
 The procedure under evaluation is the user's, which may stop before its optimum, or suffer from
 columns of very different scales. Some fits of the plan are therefore done by the estimator itself
@@ -7,15 +7,18 @@ and compared with the solver's. They are results of the plan, so a loop does not
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from skeval._resampling.fit_outputs import FitOutput
-from skeval._resampling.plans import Fit, PlanBlock, ResamplingPlan, concatenate_blocks
+from skeval._resampling.fit_request import FitRequest
+from skeval._resampling.fit_worker import FitWorker, make_worker
+from skeval._resampling.inputs import Inputs
+from skeval._resampling.plans import PlanBlock, ResamplingPlan, concatenate_blocks
+from skeval._resampling.progress import tell
 from skeval._resampling.solvers import Adapter, CostedAdapter, Difference, NoSolver, PlannedAdapter
-from skeval._resampling.target import Target
 from skeval.utils._checks import warn_user
 from skeval.utils._compat import limit_threads
 
@@ -28,24 +31,10 @@ MAX_DIFFERENCE = 1e-2
 NOISE_MARGIN = 2.0
 """A fit is the estimator's if a tested sample is within this many differences of the boundary."""
 
-N_PILOTS, FEWEST_TRIED, MOST_LEFT = 8, 4, 0.3
-"""The solver tries so many fits of a plan that has so many times as many, and is not used if it
-leaves more than this share of them to the estimator."""
+N_PILOTS, MIN_FITS_PER_PILOT, MAX_FAILED = 8, 4, 0.3
+"""Fits that the solver tries, fits of the plan for each of them, and the share that may fail."""
 
 SLOWER = NoSolver("a loop is as fast as a solver for these data and this number of fits")
-
-
-class TrialFitter(Protocol):
-    """Does fits by the estimator itself, and keeps the models of trial fits."""
-
-    estimator: Any
-    target: Target
-
-    def keep_model(self, fit: Fit) -> Any:
-        """Return the fitted model of a fit, which is kept."""
-
-    def read_samples(self, fit: Fit) -> Any:
-        """Return all samples as the model of a fit takes them."""
 
 
 class TrialResult(NamedTuple):
@@ -55,8 +44,45 @@ class TrialResult(NamedTuple):
     share: float
 
 
+def find_adapter(
+    inputs: Inputs,
+    plan: ResamplingPlan,
+    request: FitRequest,
+    times: float = 1.0,
+    worker: FitWorker | None = None,
+) -> Adapter | None:
+    """Return the adapter that does the fits of a plan, None if a loop does them.
+
+    It must be at least `times` as fast as the loop. The worker keeps the models of trial fits.
+    """
+    adapter: Adapter | NoSolver = NoSolver("the call requires each model, or more than X and y")
+    if not inputs.params_under(plan) and request.need_no_model(inputs):
+        adapter = inputs.adapter
+        if not isinstance(adapter, NoSolver):
+            worker = worker or make_worker(inputs, plan, request)
+            adapter = choose_solver(adapter, worker, plan, times)
+    if not isinstance(adapter, NoSolver):
+        return adapter
+    if reports_progress(inputs, plan):
+        tell(f"skeval runs {plan.n_fits} fits one by one: {adapter.why}")
+    return None
+
+
+def reports_progress(inputs: Inputs, plan: ResamplingPlan) -> bool:
+    """Whether the progress of the fits of a plan is shown to the user."""
+    return bool(inputs.verbose) and plan.n_fits > 1
+
+
+def is_served(
+    inputs: Inputs, plan: ResamplingPlan, scoring: Any = None, times: float = 1.0
+) -> bool:
+    """Whether a solver does the fits of a plan, at least `times` as fast as the loop."""
+    request = FitRequest() if scoring is None else FitRequest.for_scores(inputs.estimator, scoring)
+    return find_adapter(inputs.with_options(verbose=0), plan, request, times) is not None
+
+
 def choose_solver(
-    adapter: Adapter, fitter: TrialFitter, plan: ResamplingPlan, times: float = 1.0
+    adapter: Adapter, worker: FitWorker, plan: ResamplingPlan, times: float = 1.0
 ) -> Adapter | NoSolver:
     """Return the adapter for a plan, or why a loop does the fits.
 
@@ -74,17 +100,17 @@ def choose_solver(
         return SLOWER
     try:
         # The last fit first: the first one of a permutation test has the true labels.
-        model = fitter.keep_model(trials[len(trials) - 1])
+        model = worker.keep_model(trials[len(trials) - 1])
         if not adapter.pays(plan.n_fits, model, times, shuffled=shuffled):
             return SLOWER
-        result = compare_fits(adapter, fitter, trials)
+        result = compare_fits(adapter, worker, trials)
     except Exception:  # The loop meets the same error, and raises it or leaves the fit out.
         return NoSolver("a trial fit failed")
     if result is None:
         return NoSolver("the solver can complete only few of these fits")
     if not result.difference <= MAX_DIFFERENCE:
         if result.share > 0:
-            warn_user(explain_difference(fitter.estimator, result), ConvergenceWarning)
+            warn_user(explain_difference(worker.estimator, result), ConvergenceWarning)
         return NoSolver("the estimator stops before its optimum, which a solver reaches")
     # A trial may be luckier than the others, which stop anywhere below the tolerance.
     adapter.noise = NOISE_MARGIN * max(result.difference, adapter.tol)
@@ -104,14 +130,14 @@ def draw_trials(plan: ResamplingPlan) -> PlanBlock:
 
 
 def compare_fits(
-    adapter: CostedAdapter, fitter: TrialFitter, trials: PlanBlock
+    adapter: CostedAdapter, worker: FitWorker, trials: PlanBlock
 ) -> TrialResult | None:
     """Return how far a solver's fits are from the estimator's; None if it solves none of them."""
     differences: list[Difference] = []
     shares: list[float] = []
     for number in range(len(trials)):
         fit, block = trials[number], trials.take(np.array([number]))
-        model, samples = fitter.keep_model(fit), fitter.read_samples(fit)
+        model, samples = worker.keep_model(fit), worker.read_samples(fit)
         difference = measure(adapter, block, model, samples)
         if difference is not None:
             differences.append(difference)
@@ -135,14 +161,14 @@ def explain_difference(estimator: Any, result: TrialResult) -> str:
 
 
 def settles(adapter: Adapter, plan: ResamplingPlan) -> bool:
-    """Whether an adapter settles most of a sample of the fits of a plan."""
-    if plan.n_fits < FEWEST_TRIED * N_PILOTS:
+    """Whether an adapter completes most of a sample of the fits of a plan."""
+    if plan.n_fits < MIN_FITS_PER_PILOT * N_PILOTS:
         return True
     some = np.linspace(0, plan.n_draws - 1, min(N_PILOTS, plan.n_draws)).astype(int)
     block = concatenate_blocks([plan.draw(repetition) for repetition in some.tolist()])
     pilots = np.linspace(0, len(block) - 1, N_PILOTS).astype(int)
     failed = solve_block(adapter, block.take(pilots)).failed
-    return bool(np.mean(failed) <= MOST_LEFT)
+    return bool(np.mean(failed) <= MAX_FAILED)
 
 
 @limit_threads(limits=1, user_api="blas")
@@ -156,5 +182,5 @@ def measure(
 # The many matrix products of a block are too small to gain from several threads.
 @limit_threads(limits=1, user_api="blas")
 def solve_block(adapter: Adapter, block: PlanBlock) -> FitOutput:
-    """Return what an adapter answers."""
+    """Return the outputs of the fits of a block, by an adapter."""
     return adapter(block)

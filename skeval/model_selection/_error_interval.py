@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from inspect import signature
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict, Unpack, overload
 
 import numpy as np
 from numpy.random import SeedSequence
@@ -420,6 +420,43 @@ def find_mean_loss(label: str) -> MeanLoss | None:
     return MeanLoss(row.loss, 1.0 if row.greater_is_better else 0.0)
 
 
+Score = Callable[..., float]
+Several = list[str] | tuple[str, ...] | Mapping[str, Any]
+
+
+class Options(TypedDict, total=False):
+    """Options of `score_interval` beside `scoring`, which decides the type of the result."""
+
+    method: str
+    confidence_level: float
+    groups: Any
+    params: Params
+    sample_weight: Any
+    n_folds: int | None
+    n_repeats: int | None
+    n_pairs: int | None
+    test_size: float | int | None
+    variance: str | None
+    random_state: RandomStateLike
+    n_jobs: int | None
+    verbose: int
+    memory: Any
+    error_score: float | str
+
+
+@overload
+def score_interval(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    scoring: str | Score | None = None,
+    **options: Unpack[Options],
+) -> ErrorEstimate: ...
+@overload
+def score_interval(
+    estimator: Any, X: Any, y: Any, *, scoring: Several, **options: Unpack[Options]
+) -> Results: ...
 def score_interval(
     estimator: Any,
     X: Any,

@@ -22,7 +22,7 @@ from sklearn.svm import SVC
 
 from skeval._inference.estimate import ErrorEstimate, PerturbationEstimate, Test
 from skeval._inference.ordered import find_season
-from skeval._resampling.fit_loop import Outputs, fit_each, is_served, run_plan
+from skeval._resampling.fit_loop import Outputs, fit_each, run_plan
 from skeval._resampling.fit_outputs import FitOutput
 from skeval._resampling.fit_params import params_of_part, weight_parameters
 from skeval._resampling.fit_request import FitRequest
@@ -39,6 +39,7 @@ from skeval._resampling.splitters import (
     split_samples,
 )
 from skeval._resampling.target import Target
+from skeval._resampling.trials import is_served
 from skeval.feature_selection import selection_stability
 from skeval.feature_selection._cv2 import compare_selections, split_at_selector
 from skeval.model_selection._bootstrap import estimate_bootstraps, plan_bootstrap

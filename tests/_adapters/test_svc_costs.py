@@ -9,13 +9,13 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from skeval._adapters.svc import FitShape, batch_pays
-from skeval._resampling.fit_loop import find_adapter, run_plan
+from skeval._resampling.fit_loop import run_plan
 from skeval._resampling.fit_outputs import FitOutput
 from skeval._resampling.fit_request import FitRequest
 from skeval._resampling.inputs import Inputs
 from skeval._resampling.plans import PlanBlock, ResamplingPlan
 from skeval._resampling.target import validate_data
-from skeval._resampling.trials import settles
+from skeval._resampling.trials import find_adapter, settles
 from skeval.model_selection import bootstrap_error
 
 

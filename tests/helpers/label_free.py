@@ -11,13 +11,13 @@ from sklearn.linear_model import LinearRegression, Ridge, RidgeClassifier
 from sklearn.model_selection import KFold, LeaveOneOut, ShuffleSplit
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
-from skeval._resampling.fit_loop import find_adapter
 from skeval._resampling.fit_params import weight_parameters
 from skeval._resampling.fit_request import FitRequest
 from skeval._resampling.inputs import Inputs
 from skeval._resampling.plans import PlanBlock, ResamplingPlan, concatenate_blocks
 from skeval._resampling.splitters import fold_plan
 from skeval._resampling.target import validate_data
+from skeval._resampling.trials import find_adapter
 
 CLASSIFIERS = {
     "ridge": RidgeClassifier(),

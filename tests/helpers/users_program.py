@@ -4,7 +4,9 @@ from typing import assert_type
 
 from skeval import compare_classifiers, error_interval, evaluate, metric_interval, permutation_test
 from skeval._inference.estimate import Estimate, Results
+from skeval.feature_selection import selection_bias
 from skeval.metrics.cluster import silhouette_score
+from skeval.model_selection import bootstrap_error, holdout_error, score_interval
 from skeval.report import EvaluationReport
 
 
@@ -19,4 +21,13 @@ def check_types() -> None:
     assert_type(silhouette_score(X, y), float)
     assert_type(permutation_test(object(), X, y, n_permutations=9).pvalue, float)
     assert_type(permutation_test(object(), X, y, scoring=["accuracy", "f1"]), Results)
+    score = score_interval(object(), X, y, scoring="roc_auc", n_repeats=2)
+    low, high = score.interval
+    assert_type(low, float)
+    assert_type(high - score.value, float)
+    assert_type(score_interval(object(), X, y, scoring=["accuracy", "f1"]), Results)
+    assert_type(bootstrap_error(object(), X, y).resubstitution, float)
+    assert_type(holdout_error(y, y).n_errors, float)
+    assert_type(selection_bias(object(), object(), X, y).cv1_error, float)
+    assert_type(permutation_test(object(), X, y).n_exceedances, int | None)
     evaluate(object(), X, y, n_bootstraps="many")  # type: ignore[call-overload]

@@ -1,0 +1,175 @@
+"""One fit in a joblib worker: a clone of the estimator is trained and its outputs are read."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import clone
+from sklearn.utils import get_tags
+
+from skeval._resampling.fit_outputs import FitOutput
+from skeval._resampling.fit_params import Params, fit_arguments
+from skeval._resampling.fit_request import FitRequest
+from skeval._resampling.inputs import Inputs
+from skeval._resampling.plans import Fit, ResamplingPlan
+from skeval._resampling.target import Target, permute_labels
+from skeval.utils._checks import find_missing
+from skeval.utils._compat import safe_split
+
+NO_MISSING, MAX_NAMED = "contains NaN", 5
+NO_TEXTS = "could not convert string|arrays of bytes/strings|Expected 2D array, got 1D array"
+"""Messages of scikit-learn's estimators about texts."""
+
+
+@dataclass(eq=False, repr=False)
+class FitWorker:
+    """Fits clones of an estimator and reads the requested outputs.
+
+    Under ``error_score=numpy.nan`` a fit may fail.
+    """
+
+    estimator: Any
+    X: Any
+    target: Target
+    params: Params
+    request: FitRequest
+    error_score: float | str
+    models: dict[bytes, Any] = field(default_factory=dict)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"models": {}}  # results do not depend on them
+
+    def keep_model(self, fit: Fit) -> Any:
+        """Return the model of a trial fit, and keep it for the loop."""
+        key = identify(fit)
+        if key not in self.models:
+            rows = fit.training_rows
+            labels = permute_labels(self.target.given, fit.order)
+            self.models[key] = self._fit(fit, rows, *self._split(labels, rows))
+        return self.models[key]
+
+    def read_samples(self, fit: Fit) -> Any:
+        """Return all samples in the form that the model of a fit takes."""
+        return self._split(self.target.given, np.arange(len(self.target)), fit.training_rows)[0]
+
+    def _fit(self, fit: Fit, rows: np.ndarray, train: Any, train_labels: Any) -> Any:
+        """Return a clone of the estimator, fitted."""
+        model = clone(self.estimator)
+        groups = self.target.groups
+        arguments = fit_arguments(model, self.X, self.params, fit.weights, groups, rows)
+        return model.fit(train, train_labels, **arguments)
+
+    def __call__(self, fit: Fit) -> FitOutput:
+        rows, tested = fit.training_rows, np.flatnonzero(fit.test)
+        labels = permute_labels(self.target.given, fit.order)
+        train, train_labels = self._split(labels, rows)
+        test, test_labels = self._split(labels, tested, rows)
+        model = self.models.get(identify(fit)) if self.models else None
+        try:
+            if model is None:
+                model = self._fit(fit, rows, train, train_labels)
+            output = self.request.read(model, test, test_labels, self.target)
+        except Exception as error:
+            if self.error_score == "raise":
+                explained = explain_inputs(error, self.X)
+                if explained is not None:
+                    raise explained from error
+                # `naming_the_fit` looks them up in the plan
+                vars(error)["training_rows"] = rows
+                raise
+            return FitOutput(fit.test[None], np.ones(1, dtype=bool))
+        if "predicted" in output:
+            output["predicted"] = self.target.encode(output["predicted"], len(tested))
+        return FitOutput(fit.test[None], np.zeros(1, dtype=bool), **output)
+
+    @cached_property
+    def _plain(self) -> bool:
+        """Whether samples are rows of an array, which can be indexed directly."""
+        arrays = type(self.X) in (np.ndarray, np.memmap) and type(self.target.given) is np.ndarray
+        return arrays and not get_tags(self.estimator).input_tags.pairwise
+
+    def _split(
+        self, labels: Any, rows: np.ndarray, columns: np.ndarray | None = None
+    ) -> tuple[Any, Any]:
+        """Return some samples and their labels; of a kernel, the columns of the training rows."""
+        if self._plain:
+            return take_rows(self.X, rows), labels[rows]
+        parts: tuple[Any, Any] = safe_split(self.estimator, self.X, labels, rows, columns)
+        return parts
+
+
+def make_worker(inputs: Inputs, plan: ResamplingPlan, request: FitRequest) -> FitWorker:
+    """Return the worker that fits a plan; it shares the models of trial fits with the inputs."""
+    params = inputs.params_under(plan)
+    models = {} if params else inputs.trial_models
+    estimator = clone(inputs.estimator)
+    return FitWorker(
+        estimator, inputs.X, inputs.target, params, request, inputs.error_score, models
+    )
+
+
+def identify(fit: Fit) -> bytes:
+    """Return a key of the training samples and their labels."""
+    return fit.train.tobytes() + (b"" if fit.order is None else fit.order.tobytes())
+
+
+def explain_inputs(error: Exception, X: Any) -> Exception | None:
+    """Return an error that locates the missing values or texts in X that made a fit fail."""
+    if not isinstance(error, ValueError):
+        return None
+    if NO_MISSING in str(error):
+        return _explain_missing(X)
+    if re.search(NO_TEXTS, str(error)) is None:
+        return None
+    if hasattr(X, "columns"):
+        held = [str(name) for name in X.columns if holds_texts(X[name])]
+        what = f"in the column{'s' * (len(held) > 1)} {', '.join(map(repr, held))}"
+        remedy = "OneHotEncoder in a ColumnTransformer"
+    else:
+        held, what = [""] * holds_texts(X), "instead of numbers"
+        remedy = "OneHotEncoder" if np.ndim(X) == 2 else "CountVectorizer"
+    if not held:
+        return None
+    return ValueError(
+        f"X must hold numbers for this estimator, got texts {what}; put what turns them into "
+        f"numbers, such as {remedy}, before it in a pipeline. It said: {error}"
+    )
+
+
+def _explain_missing(X: Any) -> Exception | None:
+    """Return an error that counts the missing values of a table, and names its columns."""
+    array = np.asarray(X) if not issparse(X) else X.data
+    missing = find_missing(array.ravel()).reshape(array.shape)
+    n_missing = int(np.sum(missing))
+    if not n_missing:
+        return None
+    where = ""
+    if array.ndim == 2:
+        positions = np.flatnonzero(missing.any(axis=0)).tolist()
+        names = list(X.columns) if hasattr(X, "columns") else range(array.shape[1])
+        held = [repr(names[position]) for position in positions]
+        more = f" and {len(held) - MAX_NAMED} more" if len(held) > MAX_NAMED else ""
+        where = f" in column{'s' * (len(held) > 1)} {', '.join(held[:MAX_NAMED])}{more}"
+    return ValueError(
+        f"X must not hold missing values for this estimator, got {n_missing}{where}; put "
+        "SimpleImputer before it in a pipeline, or use an estimator that takes them, such as "
+        "HistGradientBoostingClassifier."
+    )
+
+
+def holds_texts(values: Any) -> bool:
+    """Whether some of the values are texts."""
+    array = np.asarray(values)
+    return array.dtype.kind in "US" or any(isinstance(value, str) for value in array.flat)
+
+
+def take_rows(X: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Return rows of an array, in the same memory layout as by indexing."""
+    X = np.asarray(X)  # joblib maps large arrays for other processes
+    # take is faster
+    return X.take(rows, axis=0) if X.flags.c_contiguous else X[rows]
