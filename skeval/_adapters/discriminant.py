@@ -10,6 +10,7 @@ from scipy.sparse import issparse
 from scipy.special import expit
 from sklearn.base import clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.feature_selection import SelectKBest
 
 from skeval._adapters.label_free import (
     MARGIN,
@@ -49,7 +50,13 @@ def discriminant_adapter(
         return None
     make_map = make_discriminant_map if is_least_squares(estimator, target) else None
     return label_free_adapter(
-        make_map, make_discriminant_deletion, estimator, X, target, transformers
+        make_map,
+        make_discriminant_deletion,
+        estimator,
+        X,
+        target,
+        transformers,
+        supervised=(SelectKBest,),
     )
 
 
@@ -120,9 +127,10 @@ def make_discriminant_deletion(
     Two classes without shrinkage are solved by least squares, which does not depend on the scales
     of the columns, other cases by the moments of the classes.
     """
-    if estimator.shrinkage or not is_least_squares(estimator, target):
+    least_squares = not estimator.shrinkage and is_least_squares(estimator, target)
+    if not least_squares or not are_affine(transformers):
         return make_moments_deletion(estimator, X, target, transformers)
-    if issparse(X) or not are_affine(transformers):
+    if issparse(X):
         return None
     samples = np.asarray(X)
     if samples.dtype == np.float32 or samples.dtype.kind not in "iuf":

@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from sklearn.feature_selection import SelectKBest
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import NearestCentroid
 from sklearn.preprocessing import StandardScaler
 
 from skeval._adapters.label_free import distinct_rows, label_free_adapter
-from skeval._adapters.transformers import are_affine
+from skeval._adapters.transformers import are_affine, read_reduction, scales_to_unit
 from skeval._resampling.fit_outputs import FitOutput
 from skeval._resampling.solvers import Adapter, adapter_for
 from skeval._resampling.target import Target
@@ -31,6 +32,7 @@ from skeval._solvers.moments import (
     NaiveGaussians,
     QuadraticGaussians,
 )
+from skeval._solvers.reduction import ReducedColumns
 from skeval._solvers.splits import Splits
 
 MAX_COLUMNS = 1024
@@ -50,29 +52,37 @@ def moments_adapter(estimator: Any, X: Any, target: Target, transformers: tuple)
         return None
     if type(estimator) not in (GaussianNB, NearestCentroid, QuadraticDiscriminantAnalysis):
         return None
-    return label_free_adapter(None, make_moments_deletion, estimator, X, target, transformers)
+    return label_free_adapter(
+        None, make_moments_deletion, estimator, X, target, transformers, supervised=(SelectKBest,)
+    )
 
 
 def make_moments_deletion(
     estimator: Any, X: Any, target: Target, transformers: tuple
 ) -> MomentsDeletion | None:
     """Return the fits of an estimator to any training sets, or None if it is not supported."""
-    if issparse(X) or not are_affine(transformers):
+    samples = as_double_precision(X)
+    if samples is None:
         return None
-    samples = np.asarray(X)
-    if samples.dtype != np.float64 and samples.dtype.kind not in "iu":
-        return None
-    samples = samples.astype(float)
-    if samples.ndim != 2 or not np.isfinite(samples).all():
-        return None
+    decides = type(estimator) is not GaussianNB
+    if not are_affine(transformers):
+        reduction = read_reduction(transformers, samples.shape[1])
+        if (
+            reduction is None
+            or type(estimator) is NearestCentroid
+            or np.ptp(samples, axis=0).min() == 0
+        ):
+            return None
+        reduced = ReducedColumns(samples, target.n_classes, reduction[0], scaled=reduction[1])
+        received, unscaled = samples[:, : reduction[0].k], StandardScaler(with_std=False)
+        rule = RULES[type(estimator)](estimator, target.n_classes, received, unscaled)
+        centered = not isinstance(rule, LinearGaussians) or rule.centered
+        return MomentsDeletion(reduced, rule, decides) if rule is not None and centered else None
     # the last scaler determines the scale of the columns
-    last = transformers[-1] if transformers else StandardScaler(with_std=False)
-    if is_invariant(estimator, target):
-        last = StandardScaler(with_std=False)
-    elif type(last) is not StandardScaler or (
-        not last.with_std and any(getattr(step, "with_std", True) for step in transformers)
-    ):
+    scaled = False if is_invariant(estimator, target) else scales_to_unit(transformers)
+    if scaled is None:
         return None
+    last = transformers[-1] if scaled else StandardScaler(with_std=False)
     constant = np.ptp(samples, axis=0) == 0
     exact = bool(np.all(samples[0, constant] == np.rint(samples[0, constant])))
     if type(estimator) is LinearDiscriminantAnalysis and not estimator.shrinkage and exact:
@@ -81,8 +91,18 @@ def make_moments_deletion(
     # estimators may divide by the rounding error of the mean of a constant column
     if rule is None or constant.all() or not (exact or isinstance(rule, NaiveGaussians)):
         return None
-    columns = Columns(samples, target.n_classes, scaled=bool(last.with_std))
-    return MomentsDeletion(columns, rule, type(estimator) is not GaussianNB)
+    return MomentsDeletion(Columns(samples, target.n_classes, scaled=scaled), rule, decides)
+
+
+def as_double_precision(X: Any) -> np.ndarray | None:
+    """Return finite dense samples as float64, or None if an estimator computes otherwise."""
+    if issparse(X):
+        return None
+    samples = np.asarray(X)
+    if samples.ndim != 2 or (samples.dtype != np.float64 and samples.dtype.kind not in "iu"):
+        return None
+    samples = samples.astype(float)
+    return samples if np.isfinite(samples).all() else None
 
 
 def is_invariant(estimator: Any, target: Target) -> bool:

@@ -8,17 +8,19 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import clone
+from sklearn.feature_selection import SelectKBest
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestNeighbors
 from sklearn.preprocessing import StandardScaler
 
 from skeval._adapters.label_free import LabelMap, TransformedSplit, label_free_adapter
-from skeval._adapters.transformers import are_affine
+from skeval._adapters.transformers import are_affine, read_reduction
 from skeval._resampling.fit_outputs import FitOutput
 from skeval._resampling.solvers import Adapter, adapter_for
 from skeval._resampling.target import Target
 from skeval._solvers import neighbors as solver
 from skeval._solvers.least_squares import standardize_all
 from skeval._solvers.neighbors import Neighbors, ScaledNeighbors, SortedNeighbors
+from skeval._solvers.reduction import ReducedColumns, ReducedNeighbors
 from skeval._solvers.splits import Splits
 
 EPSILON = float(np.finfo(float).eps)
@@ -29,11 +31,14 @@ ROUNDING = 64.0
 PAIRWISE_METRICS = ("minkowski", "euclidean", "l2", "manhattan", "cityblock", "l1", "chebyshev")
 """Metrics whose distances do not depend on the other samples."""
 
-MIN_FITS = 21
+MIN_FITS = 20
 """Smallest number of fits for which sorted lists are faster: fits are cheap."""
 
 SORTING_COST = 5
 """Cost of sorted lists, with a comparison of two fits, in units of all pairwise distances."""
+MAX_SAMPLES = 1000
+"""Maximum number of samples for distances to all samples, in columns of each training set."""
+
 MAX_PAIRS = 2**24
 """Maximum number of pairs of a test and a training sample in a matrix of probabilities."""
 
@@ -48,7 +53,14 @@ def neighbors_adapter(
     if not supported or estimator.weights not in ("uniform", "distance"):
         return None
     return label_free_adapter(
-        make_neighbors_map, make_neighbors_deletion, estimator, X, target, transformers, MIN_FITS
+        make_neighbors_map,
+        make_neighbors_deletion,
+        estimator,
+        X,
+        target,
+        transformers,
+        MIN_FITS,
+        supervised=() if target.classes is None else (SelectKBest,),
     )
 
 
@@ -115,10 +127,21 @@ def make_scaled_deletion(
         estimator.metric == "minkowski" and estimator.p == 2
     )
     scales = type(transformers[-1]) is StandardScaler and transformers[-1].with_std
-    if not (euclidean and scales and are_affine(transformers)) or issparse(samples):
+    if not euclidean or issparse(samples):
         return None
     columns = samples.astype(float)
-    if not np.isfinite(columns).all() or not (np.ptp(columns, axis=0) > 0).any():
+    width = np.ptp(columns, axis=0)
+    if not np.isfinite(columns).all() or not (width > 0).any():
+        return None
+    by_distance = estimator.weights == "distance"
+    if not are_affine(transformers):
+        reduction = read_reduction(transformers, columns.shape[1])
+        if reduction is None or not width.all() or len(columns) > MAX_SAMPLES:
+            return None
+        reduced = ReducedColumns(columns, target.n_classes, reduction[0], scaled=reduction[1])
+        nearest = ReducedNeighbors(reduced, estimator.n_neighbors, ROUNDING * EPSILON, by_distance)
+        return NeighborsDeletion(nearest, target, n_pairs=0)
+    if not scales:
         return None
     columns, k = standardize_all(columns), estimator.n_neighbors
     model = NearestNeighbors().fit(columns)
@@ -127,7 +150,6 @@ def make_scaled_deletion(
         distances, indices = model.kneighbors(columns, n_neighbors=size)
         return distances**2, indices
 
-    by_distance = estimator.weights == "distance"
     neighbors = ScaledNeighbors(columns, find, k, ROUNDING * EPSILON, by_distance)
     return NeighborsDeletion(neighbors, target)
 
@@ -167,11 +189,13 @@ class NeighborsMap:
 class NeighborsDeletion:
     """Predictions by the neighbors within any training sets."""
 
-    def __init__(self, neighbors: SortedNeighbors, target: Target) -> None:
+    def __init__(
+        self, neighbors: SortedNeighbors, target: Target, n_pairs: int | None = None
+    ) -> None:
         self.neighbors = neighbors
         self.n_classes = target.n_classes
         self.noise = EPSILON
-        self.n_pairs = SORTING_COST * len(target) ** 2
+        self.n_pairs = SORTING_COST * len(target) ** 2 if n_pairs is None else n_pairs
 
     def __call__(self, labels: np.ndarray, splits: Splits) -> FitOutput:
         """Return the predictions under label vectors (n_fits, n_samples)."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
-from sklearn.feature_selection import VarianceThreshold
+from sklearn.feature_selection import SelectKBest, VarianceThreshold, f_classif
 from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import (
@@ -26,7 +27,12 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
+from skeval._solvers.reduction import Projection, Selection
+
 AFFINE = (StandardScaler, MaxAbsScaler, MinMaxScaler, RobustScaler)
+
+MAX_PROJECTED = 200
+"""Maximum number of columns whose principal components are computed from their covariances."""
 
 LABEL_FREE = (
     *AFFINE,
@@ -103,3 +109,33 @@ def maps_each_sample(step: Any) -> bool:
     if type(step) is FunctionTransformer:
         return ignores_labels(step)
     return type(step) in (Normalizer, Binarizer, PolynomialFeatures)
+
+
+def scales_to_unit(steps: tuple) -> bool | None:
+    """Whether affine transformers end with variance 1; None if they end with another scale."""
+    scalers = [step for step in steps if getattr(step, "with_std", True)]
+    if not scalers:
+        return False
+    return True if steps[-1] is scalers[-1] and type(steps[-1]) is StandardScaler else None
+
+
+def read_reduction(steps: tuple, n_features: int) -> tuple[Selection | Projection, bool] | None:
+    """Return the reduction of columns in a pipeline, and whether they are scaled before.
+
+    The result is None unless the steps are one reduction and affine transformers.
+    """
+    (at, *more) = [i for i, step in enumerate(steps) if type(step) in (PCA, SelectKBest)] or [-1]
+    others = (*steps[:at], *steps[at + 1 :])
+    scaled = scales_to_unit(others) if at >= 0 and not more and are_affine(others) else None
+    if scaled is None:
+        return None
+    step = steps[at]
+    k = step.k if type(step) is SelectKBest else step.n_components
+    if not isinstance(k, Integral) or not 0 < int(k) < n_features:
+        return None
+    if type(step) is SelectKBest:
+        return (Selection(int(k)), scaled) if step.score_func is f_classif else None
+    exact = step.svd_solver in ("auto", "full", "covariance_eigh") and not step.whiten
+    if not exact or step is not steps[-1] or n_features > MAX_PROJECTED:
+        return None
+    return Projection(int(k), partial(is_deterministic, step, n_features=n_features)), scaled

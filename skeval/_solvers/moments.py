@@ -20,13 +20,13 @@ from skeval._solvers.splits import Products, Splits, take_samples
 EPSILON = float(np.finfo(float).eps)
 
 # Rounding errors of a sum, in units of the last place of its largest part.
-_ROUNDING = 16.0
+ROUNDING = 16.0
 # Rounding errors of distances computed from scalar products, in the same units.
 _ROUNDING_OF_SQUARES = 64.0
 # Rounding errors of means, whose sums are pairwise, in the same units.
-_ROUNDING_OF_MEANS = 2.0
+ROUNDING_OF_MEANS = 2.0
 # A variance within a training set below this share of the variance over all samples is rounding.
-_CONSTANT = 1e-10
+CONSTANT = 1e-10
 # Largest change of a probability, or relative change of decision values, by rounding errors; other
 # fits are left to the estimator.
 _MAX_NOISE = 1e-8
@@ -99,18 +99,26 @@ class Columns:
         splits: Splits,
     ) -> ClassScores:
         """Return the scores of a classifier; fit `f` has the codes (n,) `targets[of_fit[f]]`."""
-        (n, p), t = self.values.shape, splits.tested.shape[1]
-        numbers = self.n_classes * (2 * p + n) + t * (2 * p + 1)
-        if isinstance(rule, LinearGaussians | QuadraticGaussians):
-            numbers += (self.n_classes + 2) * p * p
-        step = max(1, _STACK // numbers)
+        squares = isinstance(rule, LinearGaussians | QuadraticGaussians)
+        step = max(1, _STACK // self.size_of_fit(splits.tested.shape[1], squares=squares))
         scores = []
         for start in range(0, len(splits), step):
             some = slice(start, start + step)
             block = Splits(splits.weights[some], splits.tested[some])
-            moments = SplitMoments(self, targets, of_fit[some], block)
-            scores.append(rule(moments, self.values[block.tested]))
+            scores.append(rule(*self.moments(targets, of_fit[some], block)))
         return ClassScores._make(map(np.concatenate, zip(*scores, strict=True)))
+
+    def moments(
+        self, targets: np.ndarray, of_fit: np.ndarray, splits: Splits
+    ) -> tuple[SplitMoments, np.ndarray]:
+        """Return the moments of training sets, and their tested samples (F, t, p)."""
+        return SplitMoments(self, targets, of_fit, splits), self.values[splits.tested]
+
+    def size_of_fit(self, n_tested: int, *, squares: bool) -> int:
+        """Return the number of numbers that a fit requires, with matrices for `squares`."""
+        n, p = self.values.shape
+        numbers = self.n_classes * (2 * p + n) + n_tested * (2 * p + 1)
+        return numbers + squares * (self.n_classes + 2) * p * p
 
     def sum_by_class(self, targets: np.ndarray, of_fit: np.ndarray, splits: Splits) -> np.ndarray:
         """Return sums of 1, the columns and their squares, shape (F, n_classes, 2 p + 1)."""
@@ -126,8 +134,16 @@ class Columns:
     def weight_by_class(self, labels: np.ndarray, splits: Splits) -> np.ndarray:
         """Return the weights of samples in each class, shape (F, n_classes, n)."""
         member = labels[:, None] == np.arange(self.n_classes)[:, None]
-        weighed: np.ndarray = member * splits.weights[:, None].astype(float)
-        return weighed
+        weights: np.ndarray = member * splits.weights[:, None].astype(float)
+        return weights
+
+    def total_products(self, splits: Splits) -> np.ndarray:
+        """Return the sums of products (F, p, p) over training sets."""
+        if splits.plain and 4 * (removed := splits.removed()).shape[1] <= len(self.values):
+            rows = self.values[removed]
+            sums: np.ndarray = self.products.gram - rows.swapaxes(1, 2) @ rows
+            return sums
+        return self.products.weighted_sums(splits.weights.astype(float))
 
 
 def multiply(stack: np.ndarray, matrix: np.ndarray) -> np.ndarray:
@@ -151,36 +167,33 @@ class SplitMoments:
         Squared ratio of the scale of the estimator's columns to the scale used here.
     varies : bool ndarray of shape (F,)
         False if a scaler may treat a column as constant.
+    mean_rounding : ndarray of shape (F, p) or (1, p)
+        Order of the rounding errors in the estimator's means.
     """
 
     def __init__(
         self, columns: Columns, targets: np.ndarray, of_fit: np.ndarray, splits: Splits
     ) -> None:
-        p = columns.values.shape[1]
-        self.columns, self.targets, self.of_fit, self.splits = columns, targets, of_fit, splits
-        sums = columns.sum_by_class(targets, of_fit, splits)
-        self.counts = sums[..., 0]
-        self.means, self.variances = mean_and_variance(sums, p)  # eq. (2) of moments
-        whole = sums.sum(axis=1)
-        self.size = whole[:, 0]
-        self.total, self.variance = mean_and_variance(whole, p)
+        self.columns, self.labels, self.splits = columns, targets[of_fit], splits
+        self._summarize(columns.sum_by_class(targets, of_fit, splits))
         share = len(columns.values) / self.counts[..., None]
         # exact sums give exact variances of 0
-        self.rounding = np.where(columns.exact, 0.0, _ROUNDING * EPSILON * share)
+        self.rounding = np.where(columns.exact, 0.0, ROUNDING * EPSILON * share)
         self.varies = np.ones(len(splits), dtype=bool)
         if columns.scaled:
-            constant = self.variance < _CONSTANT
+            constant = self.variance < CONSTANT
             self.varies = ~(constant & ~columns.constant).any(axis=1)
             self.factor = 1 / np.where(constant, 1.0, self.variance)
         else:
             self.factor = np.broadcast_to(columns.unit**2, self.variance.shape)
+        size = 1 + np.abs(columns.center) / columns.unit
+        self.mean_rounding: np.ndarray = ROUNDING_OF_MEANS * EPSILON * size[None]
 
-    @cached_property
-    def mean_rounding(self) -> np.ndarray:
-        """Order of the rounding errors in the estimator's means, in units of the columns, (p,)."""
-        far = 1 + np.abs(self.columns.center) / self.columns.unit
-        rounded: np.ndarray = _ROUNDING_OF_MEANS * EPSILON * far
-        return rounded
+    def _summarize(self, sums: np.ndarray) -> None:
+        """Set counts, means and variances from sums (F, n_classes, 2 p + 1)."""
+        self.counts = sums[..., 0]
+        self.means, self.variances = mean_and_variance(sums)  # eq. (2) of moments
+        self.total, self.variance = mean_and_variance(sums.sum(axis=1))
 
     @property
     def spread(self) -> np.ndarray:
@@ -189,34 +202,35 @@ class SplitMoments:
             return self.variance
         trained = (self.splits.weights > 0).astype(float)
         sums = trained @ self.columns.rows
-        return mean_and_variance(sums, self.variance.shape[1])[1]
+        return mean_and_variance(sums)[1]
 
     def within(self) -> np.ndarray:
         """Return the sums of products about the means of the classes, shape (F, p, p)."""
-        products, splits = self.columns.products, self.splits
-        n = len(self.columns.values)
-        few = splits.plain and 4 * (removed := splits.removed()).shape[1] <= n
-        if few:
-            rows = self.columns.values[removed]
-            grams = products.gram - rows.swapaxes(1, 2) @ rows
-        else:
-            grams = products.weighted_sums(splits.weights.astype(float))
         weighted = self.means * self.counts[..., None]
-        scatter: np.ndarray = grams - weighted.swapaxes(1, 2) @ self.means  # eq. (5) of moments
+        between = weighted.swapaxes(1, 2) @ self.means
+        scatter: np.ndarray = self._total_products() - between  # eq. (5) of moments
         return scatter
 
     def covariances(self) -> np.ndarray:
         """Return the covariances of the classes, shape (F, n_classes, p, p)."""
+        covariances = self._class_products() / self.counts[..., None, None]
+        covariances -= self.means[..., :, None] * self.means[..., None, :]  # eq. (2) of moments
+        return covariances
+
+    def _total_products(self) -> np.ndarray:
+        """Return the sums of products over training sets, shape (F, p, p)."""
+        return self.columns.total_products(self.splits)
+
+    def _class_products(self) -> np.ndarray:
+        """Return the sums of products over classes, shape (F, n_classes, p, p)."""
         F, K, p = self.means.shape
-        weights = self.columns.weight_by_class(self.targets[self.of_fit], self.splits)
-        grams = self.columns.products.weighted_sums(weights.reshape(F * K, -1)).reshape(F, K, p, p)
-        grams /= self.counts[..., None, None]
-        grams -= self.means[..., :, None] * self.means[..., None, :]  # eq. (2) of moments
-        return grams
+        weights = self.columns.weight_by_class(self.labels, self.splits).reshape(F * K, -1)
+        return self.columns.products.weighted_sums(weights).reshape(F, K, p, p)
 
 
-def mean_and_variance(sums: np.ndarray, p: int) -> tuple[np.ndarray, np.ndarray]:
+def mean_and_variance(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return means and variances from sums (..., 2 p + 1) of 1, columns and their squares."""
+    p = sums.shape[-1] // 2
     counts, first, second = sums[..., :1], sums[..., 1 : p + 1], sums[..., p + 1 :]
     with np.errstate(invalid="ignore", divide="ignore"):
         means = first / counts
@@ -282,8 +296,8 @@ class NaiveGaussians:
         priors = log_priors(self.priors, moments.counts)
         constants = priors - 0.5 * np.log(variances).sum(axis=2)
         values = constants[:, None] - 0.5 * apart
-        off = moments.rounding / variances + moments.mean_rounding / np.sqrt(variances)
-        error_bound = (off.max(axis=2) + _ROUNDING * EPSILON)[:, None]  # (F, 1, K), (4)
+        off = moments.rounding / variances + moments.mean_rounding[:, None] / np.sqrt(variances)
+        error_bound = (off.max(axis=2) + ROUNDING * EPSILON)[:, None]  # (F, 1, K), (4)
         error = error_bound * (
             tested.shape[2] + apart + np.abs(np.maximum(constants, -1e300))[:, None]
         )
@@ -310,7 +324,7 @@ class Centroids:
         counts, K = moments.counts, moments.counts.shape[1]
         m = counts.sum(axis=1, keepdims=True)
         within = np.sum(counts[..., None] * moments.variances, axis=1) / (m - K)  # (F, p)
-        rounding = np.where(moments.columns.exact, 0.0, _ROUNDING * EPSILON)
+        rounding = np.where(moments.columns.exact, 0.0, ROUNDING * EPSILON)
         none = within == 0
         # after a scaler only columns that are constant in all samples have an exact variance of 0
         exact = moments.columns.constant if moments.columns.scaled else moments.columns.exact
@@ -419,8 +433,8 @@ class QuadraticGaussians:
         determinant = inverse.log_determinant + np.log(moments.factor).sum(axis=1)[:, None]
         constants = log_priors(self.priors, counts) - 0.5 * determinant
         values = constants[:, None] - 0.5 * apart
-        rounding = moments.rounding.max(axis=2) + EPSILON * _ROUNDING
-        far = (moments.mean_rounding / inverse.unit).max(axis=2)
+        rounding = moments.rounding.max(axis=2) + EPSILON * ROUNDING
+        far = (moments.mean_rounding[:, None] / inverse.unit).max(axis=2)
         norm = np.where(np.isfinite(inverse.norm), inverse.norm, 0.0)
         error_bound = p * norm * rounding + np.sqrt(norm) * far
         error = error_bound[:, None] * (p + apart)
@@ -483,7 +497,7 @@ class LinearGaussians:
         # rounding errors of the estimator's scores, which may be far from 0
         largest = np.maximum(np.abs(values), np.abs(scores)).max(axis=(1, 2))
         norm = np.where(np.isfinite(inverse.norm), inverse.norm, 0.0)
-        rounding = _ROUNDING * EPSILON * len(moments.columns.values) / m
+        rounding = ROUNDING * EPSILON * len(moments.columns.values) / m
         far = (moments.mean_rounding / inverse.unit).max(axis=1)
         error_bound = p * norm * rounding + np.sqrt(norm) * far
         error = np.broadcast_to((error_bound * (1 + largest))[:, None, None], values.shape)

@@ -274,6 +274,21 @@ def nearest(distances: np.ndarray, size: int) -> np.ndarray:
     return np.take_along_axis(first, order, axis=1)
 
 
+def complete_lists(
+    columns_of: Callable[[int], np.ndarray], fit: np.ndarray, tested: np.ndarray, noise: np.ndarray
+) -> Lists:
+    """Return the distances of samples `tested[i]` to all samples, in the columns of `fit[i]`."""
+    parts = []
+    for number in np.unique(fit):
+        columns = columns_of(number)
+        squares = np.einsum("ij,ij->i", columns, columns)
+        rows = tested[fit == number]
+        parts.append(squares[rows, None] - 2 * columns[rows] @ columns.T + squares)
+    distances = np.concatenate(parts)
+    indices = np.broadcast_to(np.arange(distances.shape[1]), distances.shape)
+    return Lists(distances, indices, np.full(len(fit), np.inf), noise)
+
+
 class ScaledNeighbors(SortedNeighbors):
     """Nearest samples after the columns are scaled to variance 1 in each training set.
 
@@ -314,14 +329,8 @@ class ScaledNeighbors(SortedNeighbors):
         n, columns = self.n_samples, self.columns
         noise = self.noise * (scales @ (columns**2).T).max(axis=1)[fit]
         if size * columns.size > _MAX_KEPT or size == n:
-            distances = np.empty((len(fit), n))
-            for number in np.unique(fit):
-                scaled, at = columns * np.sqrt(scales[number]), fit == number
-                squares = np.einsum("ij,ij->i", scaled, scaled)
-                products = scaled[tested[at]] @ scaled.T
-                distances[at] = squares[tested[at], None] - 2 * products + squares
-            indices = np.broadcast_to(np.arange(n), distances.shape)
-            return Lists(distances, indices, np.full(len(fit), np.inf), noise)
+            roots = np.sqrt(scales)
+            return complete_lists(lambda number: columns * roots[number], fit, tested, noise)
         global_distances, indices = self._sorted(size)
         if self._differences.shape[1] < size:
             self._differences = (columns[indices] - columns[:, None]) ** 2  # (n, size, p)
