@@ -54,7 +54,7 @@ def run_plan(
     checked = plan if plan.describe is None else check_plan(inputs, plan)
     worker = make_worker(inputs, checked, request)
     try:
-        adapter = find_adapter(inputs, checked, request, worker=worker)
+        adapter = find_adapter(inputs, worker, checked)
     except ValueError as error:
         raise explain_inputs(error, inputs.X) or error from error
     n_failed = n_done = n_solved = 0

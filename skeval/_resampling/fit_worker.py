@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.utils import get_tags
 
 from skeval._resampling.fit_outputs import FitOutput
-from skeval._resampling.fit_params import Params, fit_arguments
+from skeval._resampling.fit_params import Params, fit_arguments, weight_parameters
 from skeval._resampling.fit_request import FitRequest
 from skeval._resampling.inputs import Inputs
 from skeval._resampling.plans import Fit, ResamplingPlan
@@ -105,12 +105,13 @@ class FitWorker:
 
 def make_worker(inputs: Inputs, plan: ResamplingPlan, request: FitRequest) -> FitWorker:
     """Return the worker that fits a plan; it shares the models of trial fits with the inputs."""
-    params = inputs.params_under(plan)
+    estimator, params = inputs.estimator, dict(inputs.params or {})
+    if inputs.weight is not None and not plan.weighted:
+        # all steps that take weights get them, except where the user says otherwise
+        params = {**weight_parameters(estimator, inputs.weight), **params}
     models = {} if params else inputs.trial_models
-    estimator = clone(inputs.estimator)
-    return FitWorker(
-        estimator, inputs.X, inputs.target, params, request, inputs.error_score, models
-    )
+    estimator, X, target = clone(estimator), inputs.X, inputs.target
+    return FitWorker(estimator, X, target, params, request, inputs.error_score, models)
 
 
 def identify(fit: Fit) -> bytes:

@@ -13,9 +13,9 @@ from sklearn.utils import get_tags
 
 from skeval._inference.errors import TestLosses
 from skeval._resampling.fit_outputs import RESPONSES, FitOutput
-from skeval._resampling.fit_params import Params, check_params, read_weight, weight_parameters
+from skeval._resampling.fit_params import Params, check_params, read_weight
 from skeval._resampling.losses import Loss, LossLike, resolve_loss
-from skeval._resampling.plans import PlanBlock, ResamplingPlan
+from skeval._resampling.plans import PlanBlock
 from skeval._resampling.sampling_units import SamplingUnits, UnitKind, units_of
 from skeval._resampling.solvers import Adapter, NoSolver, ask_steps
 from skeval._resampling.target import Target, validate_data
@@ -120,16 +120,6 @@ class Inputs:
             return None
         relative = self.weight / self.weight.max()  # their sum may overflow otherwise
         return relative / relative.mean()
-
-    def params_under(self, plan: ResamplingPlan) -> dict[str, Any]:
-        """Return the arguments of every fit of a plan: the user's, and the weights.
-
-        All that takes weights is given them, unless they are in the plan.
-        """
-        arguments = dict(self.params or {})
-        if plan.weighted or self.weight is None:
-            return arguments
-        return {**weight_parameters(self.estimator, self.weight), **arguments}
 
     @property
     def adapter(self) -> Adapter | NoSolver:

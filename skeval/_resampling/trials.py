@@ -7,6 +7,7 @@ and compared with the solver's. They are results of the plan, so a loop does not
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,21 +46,16 @@ class TrialResult(NamedTuple):
 
 
 def find_adapter(
-    inputs: Inputs,
-    plan: ResamplingPlan,
-    request: FitRequest,
-    times: float = 1.0,
-    worker: FitWorker | None = None,
+    inputs: Inputs, worker: FitWorker, plan: ResamplingPlan, times: float = 1.0
 ) -> Adapter | None:
     """Return the adapter that does the fits of a plan, None if a loop does them.
 
     It must be at least `times` as fast as the loop. The worker keeps the models of trial fits.
     """
     adapter: Adapter | NoSolver = NoSolver("the call requires each model, or more than X and y")
-    if not inputs.params_under(plan) and request.need_no_model(inputs):
+    if not worker.params and worker.request.need_no_model(inputs):
         adapter = inputs.adapter
         if not isinstance(adapter, NoSolver):
-            worker = worker or make_worker(inputs, plan, request)
             adapter = choose_solver(adapter, worker, plan, times)
     if not isinstance(adapter, NoSolver):
         return adapter
@@ -78,7 +74,8 @@ def is_served(
 ) -> bool:
     """Whether a solver does the fits of a plan, at least `times` as fast as the loop."""
     request = FitRequest() if scoring is None else FitRequest.for_scores(inputs.estimator, scoring)
-    return find_adapter(inputs.with_options(verbose=0), plan, request, times) is not None
+    worker = make_worker(inputs, plan, request)
+    return find_adapter(inputs.with_options(verbose=0), worker, plan, times) is not None
 
 
 def choose_solver(
@@ -94,17 +91,17 @@ def choose_solver(
         return adapter
     adapter.noise = 0.0
     trials = draw_trials(plan)
-    shuffled = trials.order is not None
-    # No fit is made where even the slowest loop is as fast.
+    shuffled = trials[0].order is not None
+    # no trial fit where even the slowest loop is as fast
     if not adapter.pays(plan.n_fits, None, times, shuffled=shuffled):
         return SLOWER
     try:
-        # The last fit first: the first one of a permutation test has the true labels.
-        model = worker.keep_model(trials[len(trials) - 1])
+        # the last fit first: the first one of a permutation test has the true labels
+        model = worker.keep_model(trials[-1][0])
         if not adapter.pays(plan.n_fits, model, times, shuffled=shuffled):
             return SLOWER
         result = compare_fits(adapter, worker, trials)
-    except Exception:  # The loop meets the same error, and raises it or leaves the fit out.
+    except Exception:  # the loop meets the same error, and raises it or leaves the fit out
         return NoSolver("a trial fit failed")
     if result is None:
         return NoSolver("the solver can complete only few of these fits")
@@ -119,34 +116,34 @@ def choose_solver(
     return adapter
 
 
-def draw_trials(plan: ResamplingPlan) -> PlanBlock:
+def draw_trials(plan: ResamplingPlan) -> list[PlanBlock]:
     """Return the trial fits of a plan, spread over repetitions and folds, tested on all samples."""
     n_trials = min(MAX_TRIALS, plan.n_fits // FITS_PER_TRIAL, SAMPLES_OF_TRIALS // plan.n_samples)
     chosen = np.linspace(plan.n_fits - 1, 0, max(1, n_trials)).astype(int)[::-1]
-    repetitions, at = np.divmod(chosen, plan.fits_per_draw)
-    pairs = zip(repetitions.tolist(), at.tolist(), strict=True)
-    trials = concatenate_blocks([plan.draw(r).take(np.array([fit])) for r, fit in pairs])
-    return PlanBlock(trials.train, np.ones(trials.test.shape, dtype=bool), trials.order)
+    trials = []
+    for repetition, fit in zip(*np.divmod(chosen, plan.fits_per_draw), strict=True):
+        block = plan.draw(int(repetition)).take(np.array([fit]))
+        trials.append(replace(block, test=np.ones_like(block.test)))
+    return trials
 
 
 def compare_fits(
-    adapter: CostedAdapter, worker: FitWorker, trials: PlanBlock
+    adapter: CostedAdapter, worker: FitWorker, trials: list[PlanBlock]
 ) -> TrialResult | None:
-    """Return how far a solver's fits are from the estimator's; None if it solves none of them."""
+    """Return how far a solver's fits are from the estimator's; None if it completes none."""
     differences: list[Difference] = []
     shares: list[float] = []
-    for number in range(len(trials)):
-        fit, block = trials[number], trials.take(np.array([number]))
-        model, samples = worker.keep_model(fit), worker.read_samples(fit)
-        difference = measure(adapter, block, model, samples)
+    for block in trials:
+        fit = block[0]
+        difference = measure(adapter, block, worker.keep_model(fit), worker.read_samples(fit))
         if difference is not None:
             differences.append(difference)
-            # Shuffled labels have no optimum that matters to the user.
+            # shuffled labels have no optimum that matters to the user
             if fit.order is None or np.array_equal(fit.order, np.arange(len(fit.order))):
                 shares.append(difference.share)
     if not differences:
         return None
-    # np.max keeps nan, which no comparison passes.
+    # np.max keeps nan, which no comparison passes
     largest = float(np.max([difference.largest for difference in differences]))
     return TrialResult(largest, max(shares, default=0.0))
 

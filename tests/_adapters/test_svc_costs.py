@@ -12,6 +12,7 @@ from skeval._adapters.svc import FitShape, batch_pays
 from skeval._resampling.fit_loop import run_plan
 from skeval._resampling.fit_outputs import FitOutput
 from skeval._resampling.fit_request import FitRequest
+from skeval._resampling.fit_worker import make_worker
 from skeval._resampling.inputs import Inputs
 from skeval._resampling.plans import PlanBlock, ResamplingPlan
 from skeval._resampling.target import validate_data
@@ -34,7 +35,8 @@ def is_served(model, X, y, n_fits, shuffled=False):
     tested = np.arange(len(y))[None] % (len(y) // 20) == 0
     block = PlanBlock(everything, tested, order)
     plan = ResamplingPlan(len(y), n_fits, lambda _: block)
-    return find_adapter(Inputs(model, X, target), plan, FitRequest()) is not None
+    inputs = Inputs(model, X, target)
+    return find_adapter(inputs, make_worker(inputs, plan, FitRequest()), plan) is not None
 
 
 def count_fits(monkeypatch):

@@ -13,6 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from skeval._resampling.fit_params import weight_parameters
 from skeval._resampling.fit_request import FitRequest
+from skeval._resampling.fit_worker import make_worker
 from skeval._resampling.inputs import Inputs
 from skeval._resampling.plans import PlanBlock, ResamplingPlan, concatenate_blocks
 from skeval._resampling.splitters import fold_plan
@@ -153,7 +154,8 @@ def takes_its_turn(number, parts, kind):
 def adapter_of(model, X, y, plan=None):
     X, target, _ = validate_data(model, X, y)
     inputs = Inputs(model, X, target)
-    return find_adapter(inputs, plan or permutation_plan(len(target)), FitRequest())
+    plan = plan or permutation_plan(len(target))
+    return find_adapter(inputs, make_worker(inputs, plan, FitRequest()), plan)
 
 
 def whole_block(plan):
