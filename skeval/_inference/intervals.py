@@ -236,7 +236,7 @@ def wilson_limits(rate: Any, n: Any, z: float) -> tuple[Any, Any]:
     return np.clip(center - half, 0.0, rate), np.clip(center + half, rate, 1.0)
 
 
-def binomial_limits(rate: Floats, size: float, z: Floats, *, exact: bool) -> tuple[Floats, Floats]:
+def binomial_limits(rate: Floats, size: Any, z: Floats, *, exact: bool) -> tuple[Floats, Floats]:
     """Return the limits of rates of `size` samples, at one-sided normal quantiles z.
 
     They are those of Clopper and Pearson if `exact`, otherwise those of Jeffreys; the limits are 0

@@ -30,6 +30,7 @@ from skeval.model_selection._instability import (
     PredictionInstability,
     prediction_instability,
 )
+from skeval.model_selection._judge import judge_assisted_interval, judge_sample_size
 from skeval.model_selection._learning_curve import learning_curve_band
 from skeval.model_selection._metric_interval import metric_interval
 from skeval.model_selection._permutation import permutation_test
@@ -90,6 +91,8 @@ __all__ = [
     "error_interval",
     "holdout_error",
     "holdout_size",
+    "judge_assisted_interval",
+    "judge_sample_size",
     "learning_curve_band",
     "make_bootstrap_scorer",
     "make_interval_scorer",

@@ -15,7 +15,7 @@ from sklearn.metrics import roc_auc_score
 
 from skeval._inference import intervals
 from skeval._inference.areas import within_fold_area
-from skeval._inference.estimate import Curve, Estimate
+from skeval._inference.estimate import Curve, Estimate, Limits
 from skeval._inference.paired import ALTERNATIVES, CORRECTIONS
 from skeval._inference.readers import ReaderStudy
 from skeval.metrics._table import find_row, range_of_metric, unwrap
@@ -139,7 +139,9 @@ def compare_readers(
     .. math:: \sqrt{\tfrac{2}{J} D}, \quad D = MS(TR) + J \max(Cov2 - Cov3, 0), \quad
               \text{on } \frac{D^2 (I - 1)(J - 1)}{MS(TR)^2}
 
-    degrees of freedom. The interval of a system uses its own readers and covariances. With fixed
+    degrees of freedom. The interval of a system uses its own readers and covariances; for values
+    between 0 and 1 it is Student's on the logit scale (``confidence_interval(method="t")`` is the
+    published one, which covers less near 1). With fixed
     readers, the variance of a difference is that of the mean over the readers, and the distribution
     is normal. A case that a reader has not read contributes nothing to his covariances. Values and
     covariances reproduce the analysis of the Van Dyke study (114 cases, 5 readers, 2 modalities) in
@@ -173,8 +175,8 @@ def compare_readers(
     ... }
     >>> print(compare_readers(truth, scores))
     roc_auc_score, obuchowski_rockette, 95 % interval of each system
-      assisted  0.8481 [0.7971, 0.8992]
-      alone     0.7658 [0.6943, 0.8373]
+      assisted  0.8481 [0.7898, 0.8925]
+      alone     0.7658 [0.6870, 0.8297]
     analysis of variance of readers and cases, 95 % interval
       alone - assisted  -0.0823 [-0.1327, -0.0320]  P = 0.00777
       alone scores lower than assisted; the difference is significant at 5 % (P = 0.0078).
@@ -212,7 +214,7 @@ def compare_readers(
     study = ReaderStudy(
         readings.readers, values, influence @ influence.T, n_cases, n_missing, readers == "random"
     )
-    row, scoring = find_row(function), name_metric(metric)
+    row, scoring, bounds = find_row(function), name_metric(metric), range_of_metric(metric)
     question = Question(
         alternative=alternative,
         confidence_level=confidence_level,
@@ -220,23 +222,34 @@ def compare_readers(
         greater_is_better=row is None or row.greater_is_better,
     )
     source = ReaderSource(readings.names, scoring, n_cases, study)
-    estimates = {}
-    for place, name in enumerate(readings.names):
-        value, (error, degrees) = float(values[place].mean()), study.of_system(place)
-        limits = partial(intervals.normal_interval, value, error, degrees_of_freedom=degrees)
-        estimates[name] = Estimate(
-            name=f"{scoring}, mean over {len(study.readers)} readers",
-            value=value,
-            standard_error=error,
-            method=method,
-            limits={"t": limits},
-            bounds=range_of_metric(metric),
-            allow_point=True,
-            n_samples=n_cases,
-            confidence_level=confidence_level,
-            details={"degrees_of_freedom": degrees, "n_readers": len(study.readers)},
-        )
+    estimates = {
+        name: _estimate_system(study, place, source.scoring, bounds, confidence_level)
+        for place, name in enumerate(readings.names)
+    }
     return replace(compare(source, method, question), estimates=estimates)
+
+
+def _estimate_system(
+    study: ReaderStudy, place: int, scoring: str, bounds: Limits, confidence_level: float
+) -> Estimate:
+    """Return the mean of a system over the readers."""
+    value, (error, degrees) = float(study.values[place].mean()), study.of_system(place)
+    limits = {"t": partial(intervals.normal_interval, value, error, degrees_of_freedom=degrees)}
+    if bounds == (0, 1) and 0 < value < 1 and error > 0:
+        make = partial(intervals.log_odds_interval, value, error, degrees_of_freedom=degrees)
+        limits = {"logit": make, **limits}
+    return Estimate(
+        name=f"{scoring}, mean over {len(study.readers)} readers",
+        value=value,
+        standard_error=error,
+        method="readers",
+        limits=limits,
+        bounds=bounds,
+        allow_point=True,
+        n_samples=study.n_cases,
+        confidence_level=confidence_level,
+        details={"degrees_of_freedom": degrees, "n_readers": len(study.readers)},
+    )
 
 
 def _read_arrays(y_true: Any, scores: Any) -> Readings:

@@ -1,0 +1,78 @@
+"""Means from few labels and many judgements: strata and regression against brute force."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from reference import judges as reference
+from scipy.stats import norm
+
+from skeval._inference.judges import regress_on_judge, stratified_mean
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_strata_and_brute_force(seed):
+    rng = np.random.default_rng(seed)
+    judged = (rng.random(200) < 0.7).astype(int)
+    y = np.where(rng.random(40) < 0.8, judged[:40], 1 - judged[:40])
+    counts = [
+        np.bincount(codes, weights, 2).astype(float)
+        for codes, weights in ((judged[:40], None), (judged[:40], y), (judged, None))
+    ]
+    expected = reference.by_strata(y, judged[:40], judged[40:])
+    assert_allclose(stratified_mean(*counts, norm.ppf(0.975)), expected)
+
+
+def test_strata_of_many_data_sets():
+    rng = np.random.default_rng(0)
+    labelled = rng.integers(1, 20, (50, 2)).astype(float)
+    positive = np.floor(labelled * rng.random((50, 2)))
+    judged = labelled + rng.integers(0, 100, (50, 2))
+    together = stratified_mean(labelled, positive, judged, 1.96)
+    for at in range(50):
+        assert_allclose(
+            [part[at] for part in together],
+            stratified_mean(labelled[at], positive[at], judged[at], 1.96),
+        )
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_regression_and_brute_force(seed):
+    rng = np.random.default_rng(seed)
+    judged = rng.exponential(size=300)
+    y = judged[:25] + rng.normal(size=25)
+    result = regress_on_judge(y, judged, None)
+    assert_allclose(result[:2], reference.by_regression(y, judged[:25], judged[25:]))
+    assert result.used
+
+
+def test_groups_of_one_sample():
+    rng = np.random.default_rng(0)
+    judged = rng.normal(size=2000)
+    y = judged[:200] + rng.normal(size=200)
+    alone = regress_on_judge(y, judged, None)
+    result = regress_on_judge(y, judged, np.arange(2000))
+    assert_allclose(result.value, alone.value)
+    assert_allclose(result.error, alone.error, rtol=0.02)
+    assert result.n_groups == 200
+
+
+def test_repeated_samples_say_no_more():
+    rng = np.random.default_rng(0)
+    judged = rng.normal(size=1000)
+    y = judged[:100] + rng.normal(size=100)
+    three = np.tile(np.arange(100), 3), np.tile(np.arange(100, 1000), 3)
+    repeated = np.concatenate(three)
+    result = regress_on_judge(np.tile(y, 3), judged[repeated], repeated)
+    assert_allclose(result.error, regress_on_judge(y, judged, None).error, rtol=0.03)
+
+
+@pytest.mark.parametrize(
+    ("judged", "why"),
+    [(np.arange(10.0), "no others"), (np.r_[np.ones(10), np.arange(90.0)], "constant")],
+)
+def test_labels_alone(judged, why):
+    y = np.arange(10.0) ** 2
+    result = regress_on_judge(y, judged, None)
+    assert not result.used, why
+    assert_allclose(result.value, y.mean())
+    assert_allclose(result.error, y.std(ddof=1) / np.sqrt(10))

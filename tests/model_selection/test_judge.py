@@ -1,0 +1,197 @@
+"""Intervals from labels and judgements: methods, coverage, sample size, bad input."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers.coverage import consistent_with
+from numpy.testing import assert_allclose
+from reference import judges as reference
+from statsmodels.stats.proportion import proportion_confint
+
+from skeval._inference.judges import stratified_mean
+from skeval.model_selection import holdout_size, judge_assisted_interval, judge_sample_size
+
+
+def draw_binary(n=60, m=400, rate=0.8, accuracy=0.9, seed=0):
+    rng = np.random.default_rng(seed)
+    y = (rng.random(n + m) < rate).astype(int)
+    judge = np.where(rng.random(n + m) < accuracy, y, 1 - y)
+    return y[:n], judge[:n], judge[n:]
+
+
+def test_binary_outcomes_have_strata():
+    y, judge, others = draw_binary()
+    estimate = judge_assisted_interval(y, judge, others)
+    expected = reference.by_strata(y, judge, others)
+    assert_allclose([estimate.value, *estimate.interval], expected)
+    assert estimate.method == "strata"
+    assert estimate.details["n_unlabelled"] == 400
+    low, high = proportion_confint(y.sum(), 60, method="wilson")
+    assert_allclose(estimate.details["relative_width"], np.ptp([*estimate.interval]) / (high - low))
+    expected = reference.by_strata(y, judge, others, level=0.8)
+    assert_allclose([*estimate.confidence_interval(0.8)], expected[1:])
+
+
+@pytest.mark.parametrize("change", [lambda x: x.astype(bool), pd.Series, list, lambda x: x + 0.0])
+def test_forms_of_binary_outcomes(change):
+    arrays = draw_binary()
+    expected = judge_assisted_interval(*arrays).interval
+    assert_allclose([*judge_assisted_interval(*map(change, arrays)).interval], [*expected])
+
+
+def test_scale_and_sign_of_the_judge_do_not_matter():
+    y, judge, others = draw_binary()
+    expected = judge_assisted_interval(y, judge, others).interval
+    for scale in (lambda j: 5 - 2 * j, lambda j: j - 0.5):
+        result = judge_assisted_interval(y, scale(judge), scale(others)).interval
+        assert_allclose([*result], [*expected])
+    rng = np.random.default_rng(0)
+    graded, more = judge + rng.normal(size=60), others + rng.normal(size=400)
+    expected = judge_assisted_interval(y, graded, more)
+    result = judge_assisted_interval(y, 3 - 10 * graded, 3 - 10 * more)
+    assert expected.method == result.method == "regression"
+    assert_allclose([*result.interval], [*expected.interval])
+
+
+def test_no_other_judgements_is_wilsons_interval():
+    y, judge, _ = draw_binary()
+    estimate = judge_assisted_interval(y, judge)
+    assert estimate.method == "labels"
+    assert_allclose([*estimate.interval], proportion_confint(y.sum(), 60, method="wilson"))
+    assert estimate.details["relative_width"] == 1
+    assert not estimate.caution
+
+
+def test_answer_without_labels():
+    estimate = judge_assisted_interval(np.ones(20), np.ones(20), np.r_[np.ones(95), np.zeros(5)])
+    assert estimate.method == "labels"
+    assert_allclose([*estimate.interval], proportion_confint(20, 20, method="wilson"))
+    assert "the judge is not used" in estimate.caution
+
+
+def test_few_other_judgements_use_the_regression():
+    y, judge, others = draw_binary()
+    estimate = judge_assisted_interval(y, judge, others[:10])
+    expected = reference.by_regression(y, judge, others[:10])
+    assert_allclose([estimate.value, estimate.standard_error], expected)
+    assert estimate.details["relative_width"] < 1.03
+
+
+def test_differences_of_two_systems():
+    rng = np.random.default_rng(0)
+    y = rng.choice([-1, 0, 1], 500, p=[0.05, 0.8, 0.15])
+    judge = np.where(rng.random(500) < 0.9, y, 0)
+    estimate = judge_assisted_interval(y[:50], judge[:50], judge[50:])
+    assert estimate.name == "mean"
+    assert -1 <= estimate.interval.low < estimate.value < estimate.interval.high <= 1
+    # labels without a negative difference are still differences
+    none = judge_assisted_interval(np.zeros(50), judge[:50], judge[50:])
+    assert none.interval.low < 0 < none.interval.high
+
+
+def test_losses_are_not_negative():
+    rng = np.random.default_rng(0)
+    y = rng.exponential(size=2000)
+    judge = y * rng.uniform(0.5, 2, size=2000)
+    estimate = judge_assisted_interval(y[:30], judge[:30], judge[30:])
+    assert 0 < estimate.interval.low < estimate.value < estimate.interval.high
+    assert estimate.details["relative_width"] < 0.9
+
+
+def test_groups():
+    y, judge, others = draw_binary(n=200, m=1000)
+    groups = np.arange(1200) // 4
+    estimate = judge_assisted_interval(y, judge, others, groups=groups)
+    assert estimate.n_groups == 50
+    assert estimate.method == "regression"
+    copied = [np.repeat(array, 4) for array in (y, judge, others)]
+    repeated = judge_assisted_interval(*copied, groups=np.arange(4800) // 4)
+    alone = judge_assisted_interval(y, judge, others)
+    assert_allclose(np.ptp([*repeated.interval]), np.ptp([*alone.interval]), rtol=0.06)
+
+
+def test_exports():
+    estimate = judge_assisted_interval(*draw_binary())
+    json.dumps(estimate.to_dict())
+    assert "relative width" in str(estimate)
+    assert len(estimate.to_frame()) == 1
+
+
+@pytest.mark.parametrize(("n", "rate", "accuracy"), [(30, 0.95, 0.9), (100, 0.8, 0.9)])
+def test_coverage(n, rate, accuracy):
+    # counts of 4,000 data sets; prediction-powered intervals cover .76 in the first case
+    rng = np.random.default_rng(0)
+    shares = [rate * (1 - accuracy), rate * accuracy]
+    shares += [(1 - rate) * accuracy, (1 - rate) * (1 - accuracy)]
+    counts = rng.multinomial(n, shares, 4000).astype(float)
+    positive, labelled = counts[:, :2], counts[:, :2] + counts[:, 2:]
+    others = rng.multinomial(20 * n, [shares[0] + shares[2], shares[1] + shares[3]], 4000)
+    _, low, high = stratified_mean(labelled, positive, labelled + others, 1.959964)
+    assert 0.93 <= np.mean((low <= rate) & (rate <= high)) <= 0.985
+
+
+def test_coverage_of_graded_judgements():
+    rng, covered, n_sets = np.random.default_rng(0), 0, 300
+    for _ in range(n_sets):
+        quality = rng.normal(size=500)
+        judge = quality + 0.5 * rng.normal(size=500)
+        y = quality[:50] > -1
+        covered += 0.8413447 in judge_assisted_interval(y, judge[:50], judge[50:]).interval
+    assert consistent_with(covered, n_sets, 0.95)
+
+
+def test_sample_size():
+    judge = {"sensitivity": 0.95, "specificity": 0.9, "n_judged": 4000}
+    size = judge_sample_size(0.04, rate=0.8, **judge)
+    assert size.half_width <= 0.04
+    assert size.n_samples < holdout_size(0.2, 0.04).n_samples
+    # the interval of such data
+    rng = np.random.default_rng(0)
+    y = (rng.random(4000) < 0.8).astype(int)
+    answers = np.where(rng.random(4000) < np.where(y, 0.95, 0.9), y, 1 - y)
+    n = size.n_samples
+    estimate = judge_assisted_interval(y[:n], answers[:n], answers[n:])
+    assert_allclose(np.ptp([*estimate.interval]) / 2, 0.04, rtol=0.2)
+    worse = judge | {"sensitivity": 0.7}
+    assert judge_sample_size(0.04, rate=0.8, **worse).n_samples > n
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"y_human": [1, 0]}, "at least 3, got 2"),
+        ({"judge": np.ones(59)}, "the same length"),
+        ({"y_human": ["right"] * 60}, "y_human must hold numbers"),
+        ({"judge": ["right"] * 60}, "judge must hold numbers"),
+        ({"y_human": np.full(60, np.nan)}, "y_human"),
+        ({"judge_unlabelled": [1, np.inf]}, "judge_unlabelled"),
+        ({"judge_unlabelled": np.ones((3, 2))}, "judge_unlabelled"),
+        ({"groups": np.arange(60)}, "groups must hold a group for each of the 460 samples"),
+        ({"groups": np.zeros(460)}, "at least two groups"),
+        ({"confidence_level": 1}, "confidence_level must fulfil"),
+    ],
+)
+def test_bad_input(change, message):
+    arguments = dict(zip(("y_human", "judge", "judge_unlabelled"), draw_binary(), strict=True))
+    with pytest.raises(ValueError, match=message):
+        judge_assisted_interval(**(arguments | change))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"half_width": 0.6}, "half_width must fulfil"),
+        ({"half_width": 0.001}, "half_width must be larger: labels of half of 1000"),
+        ({"rate": 1.2}, "rate must lie in"),
+        ({"sensitivity": "high"}, "sensitivity must lie in"),
+        ({"specificity": -0.1}, "specificity must lie in"),
+        ({"n_judged": 2.5}, "n_judged must be an integer >= 6"),
+        ({"confidence_level": 0}, "confidence_level must fulfil"),
+    ],
+)
+def test_bad_sample_size(change, message):
+    arguments = {"half_width": 0.05, "rate": 0.8, "sensitivity": 0.9, "specificity": 0.9}
+    with pytest.raises(ValueError, match=message):
+        judge_sample_size(**(arguments | {"n_judged": 1000} | change))
