@@ -4,6 +4,8 @@ import ast
 import csv
 import json
 import re
+import subprocess
+import sys
 import textwrap
 import tomllib
 from dataclasses import dataclass
@@ -155,6 +157,13 @@ def test_the_table_of_methods_is_that_of_the_benchmark():
         part = [row for row in rows if row["method"] == method]
         assert len(part) == len(cells)
         assert {row["sets"] for row in part} == {"100"}
+
+
+def test_the_tables_of_the_methods_page_are_those_of_the_benchmark():
+    command = [sys.executable, ROOT / "benchmarks" / "default_interval.py"]
+    tables = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    page = read("doc/default_interval.rst")
+    assert all(table.strip() in page for table in tables.split("\n\n"))
 
 
 def test_benchmarks_import_what_modules_have():
