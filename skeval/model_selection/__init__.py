@@ -18,7 +18,7 @@ from skeval.model_selection._compare_readers import compare_readers, reader_stud
 from skeval.model_selection._compare_scores import compare_scores
 from skeval.model_selection._comparison import Comparison, Difference
 from skeval.model_selection._comparison_power import ComparisonPower, comparison_power
-from skeval.model_selection._error_interval import error_interval, score_interval
+from skeval.model_selection._error_interval import error_interval
 from skeval.model_selection._estimates import (
     cross_val_error,
     perturbation_interval,
@@ -44,6 +44,7 @@ from skeval.model_selection._plot import (
 )
 from skeval.model_selection._pooling import new_site_error, pool_estimates
 from skeval.model_selection._run_over_datasets import run_over_datasets
+from skeval.model_selection._score_interval import score_interval
 from skeval.model_selection._scorers import (
     WholeSample,
     make_bootstrap_scorer,

@@ -45,8 +45,8 @@ from skeval.model_selection._bootstrap import (
     plan_bootstrap,
     sum_out_of_bag,
 )
-from skeval.model_selection._error_interval import find_mean_loss, label_parts, losses_of
 from skeval.model_selection._estimates import check_enough
+from skeval.model_selection._score_interval import find_mean_loss, label_parts, losses_of
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
 from skeval.utils._compat import (

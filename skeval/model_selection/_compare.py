@@ -60,9 +60,9 @@ from skeval.model_selection._comparison_methods import (
     Question,
     Splits,
 )
-from skeval.model_selection._error_interval import find_mean_loss
 from skeval.model_selection._estimates import repeat_folds
 from skeval.model_selection._metric_interval import find_metric, find_sample_values, score_within
+from skeval.model_selection._score_interval import find_mean_loss
 from skeval.model_selection._within_units import read_units
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike

@@ -35,6 +35,7 @@ from skeval._inference.errors import (
     inflation_of,
     is_too_wide,
     mean_loss,
+    n_units,
     nested_errors,
     nested_interval,
     replace_one_error,
@@ -59,6 +60,7 @@ from skeval._resampling.fold_plans import (
 )
 from skeval._resampling.inputs import Inputs
 from skeval._resampling.plans import ResamplingPlan
+from skeval._resampling.predictions import Predictions, collect_predictions
 from skeval._resampling.sampling_units import SamplingUnits, UnitKind, number_by_appearance
 from skeval._resampling.splitters import (
     KeptFolds,
@@ -679,6 +681,39 @@ def average_tested(
         degrees_of_freedom=degrees,
         n_samples=n,
         **fields,
+    )
+
+
+def collect_repeats(
+    folds: RepeatedFolds, outputs: Sequence[FitOutput | None]
+) -> tuple[ErrorEstimate, Predictions]:
+    """Return the error of repeated folds, and their out-of-fold predictions."""
+    folds = count_in_time(folds, outputs)
+    inflation = find_inflation(folds.inputs, folds.plan, outputs)
+    predictions = collect_predictions(folds.inputs, outputs, folds.plan, inflation)
+    return average_repeats(folds, outputs), predictions
+
+
+def error_of_some(
+    inputs: Inputs, predictions: Predictions, whole: ErrorEstimate, chosen: np.ndarray
+) -> ErrorEstimate:
+    """Return the error on some samples, by the models that made the error on all."""
+    repeats = []
+    for of_repeat in predictions.repeats:
+        part = of_repeat & chosen[predictions.row]
+        if part.any():
+            repeats.append(inputs.count(predictions.row[part], predictions.loss[part]))
+    kept = np.unique(predictions.row[chosen[predictions.row]])
+    tested = inputs.count(kept, np.zeros(len(kept)))
+    return average_tested(
+        inputs,
+        repeats,
+        tested,
+        predictions.inflation,
+        n_groups=None if whole.n_groups is None else n_units(tested),
+        n_fits=whole.n_fits,
+        n_failed=whole.n_failed,
+        parameters=whole.parameters,
     )
 
 

@@ -43,7 +43,6 @@ from skeval._resampling.trials import is_served
 from skeval.feature_selection import selection_stability
 from skeval.feature_selection._cv2 import compare_selections, split_at_selector
 from skeval.model_selection._bootstrap import estimate_bootstraps, plan_bootstrap
-from skeval.model_selection._error_interval import collect_repeats
 from skeval.model_selection._estimates import (
     cross_validation,
     leave_one_out,
@@ -55,6 +54,7 @@ from skeval.model_selection._estimates import (
 from skeval.model_selection._interval_methods import (
     RepeatedFolds,
     average_repeats,
+    collect_repeats,
     holdout,
     plan_repeats,
 )
