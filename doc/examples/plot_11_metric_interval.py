@@ -1,6 +1,6 @@
 """
-Confidence interval for any metric
-==================================
+How certain is my metric?
+=========================
 
 A test set of 60 gives an AUC of 0.98 and an F of 0.93. How much would they vary on other test sets?
 """

@@ -1,6 +1,6 @@
 """
-Cost curves: which classifier, at which costs?
-==============================================
+Which classifier is best at my costs?
+=====================================
 
 The AUC averages over thresholds that nobody would use. A cost curve shows the expected cost at
 every ratio of priors and costs, including your own.

@@ -1,6 +1,6 @@
 """
-A confidence interval for the error of an SVM
-=============================================
+How certain is the error of an SVM?
+===================================
 
 Cross-validation gives a number without an interval. Refitting with random sample weights gives one,
 and shows why the weights must be used in the cross-validation and not only in the training.

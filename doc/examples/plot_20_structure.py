@@ -1,6 +1,6 @@
 """
-Is there structure?
-===================
+Is there any structure to cluster?
+==================================
 
 Every algorithm finds clusters, even in noise. Four questions about the same clusters: how many are
 there, is each of them found again, is the index better than in noise, and how precise is it?

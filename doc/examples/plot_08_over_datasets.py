@@ -1,6 +1,6 @@
 """
-Many classifiers, many data sets
-================================
+Which of many classifiers is best on many data sets?
+====================================================
 
 Twenty classifiers on thirty data sets: which of them differ, by how much, and how certain is it?
 """

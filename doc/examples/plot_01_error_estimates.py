@@ -1,6 +1,6 @@
 """
-Compare estimates of the error
-==============================
+How large is the error?
+=======================
 
 Seven estimates of the error of one classifier on a small data set. Which of them can be quoted?
 """

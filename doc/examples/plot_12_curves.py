@@ -1,6 +1,6 @@
 """
-ROC, precision-recall and decision curves with bands
-====================================================
+How certain are ROC, precision-recall and decision curves?
+==========================================================
 
 A curve from a hundred samples varies from sample to sample. How far may the curve of unlimited data
 be from it?

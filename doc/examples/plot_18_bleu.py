@@ -1,6 +1,6 @@
 """
-BLEU with a confidence interval
-===============================
+How certain is a BLEU score?
+============================
 
 Is a difference of four BLEU points on 48 sentences significant? The bootstrap resamples the
 sentences, the same ones for both systems.

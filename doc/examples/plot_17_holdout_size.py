@@ -1,6 +1,6 @@
 """
-How many test samples?
-======================
+How many test samples do I need?
+================================
 
 The size of the test set determines the width of the interval of the error, so choose it before the
 study.

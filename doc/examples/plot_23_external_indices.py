@@ -1,6 +1,6 @@
 """
-Comparing a clustering with known classes
-=========================================
+Does my clustering agree with known classes?
+============================================
 
 Purity rises with every additional cluster, and the plain Rand index is high for any clustering into
 many clusters. Which external index is reliable?

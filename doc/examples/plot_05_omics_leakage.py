@@ -1,0 +1,65 @@
+"""
+Is 97 % accuracy on 60 microarrays real?
+========================================
+
+A simulated gene-expression study: 30 patients with two arrays each, 2,000 genes, and no difference
+between the classes. Two common mistakes make it look like a discovery.
+"""
+
+# %%
+# The two arrays of a patient are alike, and the label belongs to the patient.
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.feature_selection import SelectKBest
+from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC
+
+import skeval
+
+rng = np.random.default_rng(3)
+patient = np.repeat(np.arange(30), 2)
+genes = rng.normal(size=(30, 2000))[patient] + 0.5 * rng.normal(size=(60, 2000))
+relapse = (rng.permutation(30) < 15).astype(int)[patient]
+select, svm = SelectKBest(k=50), SVC(kernel="linear")
+model = make_pipeline(select, svm)
+
+# %%
+# *Mistake 1*: the 50 genes are selected on all arrays, before the cross-validation.
+selected = select.fit_transform(genes, relapse)
+folds = StratifiedKFold(10, shuffle=True, random_state=0)
+print(f"accuracy {cross_val_score(svm, selected, relapse, cv=folds).mean():.2f}")
+
+# %%
+# *Mistake 2*: the selection is repeated in every fold, but the two arrays of a patient fall on both
+# sides of the split.
+print(f"accuracy {cross_val_score(model, genes, relapse, cv=folds).mean():.2f}")
+
+# %%
+# The report names the second mistake in its first sentence. The table has no patient column; the
+# check finds pairs of arrays that are closer to each other than chance explains.
+before = skeval.evaluate(model, genes, relapse, random_state=0)
+print(before.verdict)
+
+# %%
+# With the patients as groups, the whole procedure is repeated without both mistakes.
+after = skeval.evaluate(model, genes, relapse, groups=patient, random_state=0)
+print(after.verdict)
+
+# %%
+# The error with its interval after each step; 50 % is chance.
+first = skeval.error_interval(svm, selected, relapse, random_state=0)
+steps = {
+    "genes selected beforehand": first,
+    "selection in the folds": before.answer,
+    "patients kept together": after.answer,
+}
+figure, ax = plt.subplots(figsize=(6, 2.4), layout="constrained")
+for place, error in enumerate(steps.values()):
+    ax.plot(100 * error.value, place, "o", color="#1f6fb4")
+    ax.plot([100 * end for end in error.interval], [place, place], color="#1f6fb4")
+ax.set_yticks(range(len(steps)), steps)
+ax.invert_yaxis()
+ax.axvline(50, color="0.5", linestyle="--")
+ax.set_xlabel("error in %, with 95 % confidence interval")
+plt.show()
