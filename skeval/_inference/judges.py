@@ -92,13 +92,13 @@ class Regression(NamedTuple):
 def regress_on_judge(y: Floats, judge: Floats, group: Codes | None) -> Regression:
     """Return the mean of the outcomes of all samples; the first samples are the labelled ones.
 
-    With groups, the influence is summed in each group. A judgement that is the same for all
-    labelled samples is not used.
+    With groups, the influence is summed in each group. Judgements are not used
+    if they, or the outcomes, are the same for all labelled samples.
     """
     n, n_all = len(y), len(judge)
     off, centered = judge.mean() - judge[:n].mean(), judge[:n] - judge[:n].mean()
     square = float(centered @ centered)
-    used = square > 0 and n > 2 and n_all > n
+    used = square > 0 and n_all > n and bool(np.ptp(y) > 0)
     slope = float(centered @ y) / square if used else 0.0
     residual, leverage, weight = y - y.mean() - slope * centered, np.full(n, 1 / n), 1 / n
     if used:

@@ -195,7 +195,8 @@ def compare_readers(
             "covariance='delong' requires the area under the ROC curve without further arguments, "
             f"got metric={name_metric(metric)}; 'jackknife' fits any metric."
         )
-    is_long = {"system", "reader"} <= {str(name) for name in getattr(scores, "columns", scores)}
+    columns = getattr(scores, "columns", scores if isinstance(scores, Mapping) else ())
+    is_long = {"system", "reader"} <= set(map(str, columns))
     readings = _read_long(y_true, scores) if is_long else _read_arrays(y_true, scores)
     method = "obuchowski_rockette" if readers == "random" else "fixed_readers"
     check_method(method, alternative, len(readings.names))
@@ -206,10 +207,19 @@ def compare_readers(
         )
     n_cases = len(readings.y_true)
     weight = _checks.check_weights("sample_weight", sample_weight, n_cases)
-    _checks.check_groups(groups, n_cases)  # one kind only
     unit = _checks.number_groups(groups, n_cases)
+    if unit is not None and unit.ndim > 1:
+        raise ValueError("groups must be of one kind, such as patients, got kinds that cross.")
     estimate_values = _place_cases if use_areas else partial(_leave_cases_out, metric)
     values, influence = estimate_values(readings, weight, unit)
+    undefined = ~np.isfinite(values + influence.sum(axis=1).reshape(values.shape))
+    if undefined.any():
+        system, reader = np.argwhere(undefined)[0]
+        raise ValueError(
+            "metric must be defined for each reader, also without any one case, got nan for "
+            f"{readings.readers[reader]} with {readings.names[system]}; leave out this reader, or "
+            "choose another metric."
+        )
     n_missing = int(readings.missing.sum())
     study = ReaderStudy(
         readings.readers, values, influence @ influence.T, n_cases, n_missing, readers == "random"
@@ -245,7 +255,6 @@ def _estimate_system(
         method="readers",
         limits=limits,
         bounds=bounds,
-        allow_point=True,
         n_samples=study.n_cases,
         confidence_level=confidence_level,
         details={"degrees_of_freedom": degrees, "n_readers": len(study.readers)},
@@ -263,7 +272,8 @@ def _read_arrays(y_true: Any, scores: Any) -> Readings:
     if y_true is None:
         raise ValueError("y_true must hold the true value of each case, got None.")
     labels = _checks.check_y("y_true", y_true)
-    arrays = {str(name): np.asarray(array) for name, array in scores.items()}
+    with _checks.naming("scores"):
+        arrays = {str(name): np.asarray(array) for name, array in scores.items()}
     n_readers = {array.shape[:-1] for array in arrays.values()}
     for name, array in arrays.items():
         if array.ndim != 2 or array.shape[1] != len(labels) or len(n_readers) > 1:
@@ -271,11 +281,12 @@ def _read_arrays(y_true: Any, scores: Any) -> Readings:
                 f"scores[{name!r}] must have the shape (n_readers, n_cases), here (n, "
                 f"{len(labels)}) with the same n for all systems, got {array.shape}."
             )
-    readers = {tuple(map(str, getattr(array, "index", ()))) for array in scores.values()}
+    frames = [array for array in scores.values() if hasattr(array, "columns")]
+    readers = {tuple(map(str, frame.index)) for frame in frames}
     if len(readers) > 1:
         raise ValueError("scores must name the same readers in the same order in all systems.")
     numbered = tuple(f"reader {j}" for j in range(1, 1 + max(n_readers)[0]))
-    return _check_readings(labels, tuple(arrays), readers.pop() or numbered, [*arrays.values()])
+    return _check_readings(labels, tuple(arrays), [*readers, numbered][0], [*arrays.values()])
 
 
 def _read_long(y_true: Any, table: Any) -> Readings:
@@ -352,11 +363,12 @@ def _place_cases(
             f"y_true must hold two classes for the area under the ROC curve, got {len(classes)}; "
             "choose another metric."
         )
+    scores, read = np.zeros(readings.scores.shape), ~readings.missing
     with _checks.naming("scores"):
-        scores = readings.scores.astype(float)
+        scores[read] = readings.scores[read]
     values, influence = np.empty(scores.shape[:2]), np.empty(scores.shape)
     for at in np.ndindex(values.shape):
-        row = np.flatnonzero(~readings.missing[at])
+        row = np.flatnonzero(read[at])
         one_fold = np.zeros(len(row), dtype=np.intp)
         values[at], influence[at] = within_fold_area(
             readings.y_true[row] == classes[1], scores[at][row], row, one_fold, weight
@@ -389,12 +401,6 @@ def _leave_cases_out(
         with _checks.naming("metric", "scores"):
             values[at] = statistic(np.arange(len(read)))
             left = np.array([statistic(np.flatnonzero(units[read] != k)) for k in present])
-        if not np.isfinite([values[at], *left]).all():
-            raise ValueError(
-                "metric must be defined for each reader, also without any one case, got nan for "
-                f"{readings.readers[at[1]]} with {readings.names[at[0]]}; leave out this reader, "
-                "or choose another metric."
-            )
         n = len(present)
         influence[at][present] = np.sqrt((n - 1) / n) * (left - left.mean())
     return values, influence.reshape(values.size, -1)
@@ -490,7 +496,7 @@ def reader_study_size(
     if not isinstance(power, Real) or not level < power < 1:
         raise ValueError(f"power must fulfil {level:.3g} < power < 1, got {power!r}.")
     least = 2 if study.random_readers else 1
-    counts = sorted({_checks.check_count("n_readers", n, least) for n in n_readers})
+    counts = sorted({_checks.check_count("n_readers", n, least) for n in np.atleast_1d(n_readers)})
     n_cases = study.n_cases if n_cases is None else _checks.check_count("n_cases", n_cases)
     sizes = range(1, 1 + MAX_TIMES * study.n_cases)
     needed = []

@@ -232,6 +232,10 @@ def comparison_power(
         raise ValueError(f"difference must be finite, got {difference!r}.")
     if not isinstance(comparison, Comparison):
         raise TypeError(f"comparison must be a Comparison, got {type(comparison).__name__}.")
+    if comparison.study is not None:
+        raise ValueError(
+            "comparison must not be of several readers: reader_study_size plans readers and cases."
+        )
     a, b = _choose_pair(comparison, pair)
     if comparison.datasets:
         if group_size is not None or intraclass_correlation is not None:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from skeval._inference import judges
 from skeval._inference.estimate import Estimate, Limits
-from skeval._inference.intervals import normal_quantile
+from skeval._inference.intervals import count_groups, normal_quantile
 from skeval.model_selection._holdout import HoldoutSize
 from skeval.utils import _checks
 
@@ -123,13 +123,16 @@ def judge_assisted_interval(
             f"y_human and judge must have the same length, at least {MIN_LABELS}, got {n} and "
             f"{len(labelled)}; samples without a label belong in judge_unlabelled."
         )
-    group = _checks.number_groups(groups, len(judged))
-    values = np.unique(judged)
-    is_rate = set(np.unique(y).tolist()) <= {0.0, 1.0}
+    values, outcomes = np.unique(judged), set(np.unique(y).tolist())
+    is_rate = outcomes <= {0.0, 1.0}
     # differences, also if no label happens to be negative
-    outcomes = {*y.tolist(), *values.tolist()} if is_rate else set(y.tolist())
-    signed = outcomes <= {-1.0, 0.0, 1.0} and min(outcomes) < 0
-    alone = judges.regress_on_judge(y, labelled, None if group is None else group[:n])
+    signed = is_rate and values.tolist() == [-1, 0, 1]
+    signed = signed or (outcomes <= {-1.0, 0.0, 1.0} and min(outcomes) < 0)
+    judged = judged / (np.abs(values).max() or 1.0)  # squares of large scores may overflow
+    group = _checks.number_groups(groups, len(judged))
+    if group is not None and count_groups(group[:n]) < 2:
+        raise ValueError("groups must hold at least two groups with a label, got one.")
+    alone = judges.regress_on_judge(y, judged[:n], None if group is None else group[:n])
     result = judges.regress_on_judge(y, judged, group)
     limits = partial(judges.limits_of_mean, y, result, alone, signed)
     value, error, method = result.value, result.error, "regression" if result.used else "labels"
@@ -137,7 +140,7 @@ def judge_assisted_interval(
         value = min(max(value, 0.0), 1.0)
         two_answers = len(values) == 2 and result.used and group is None
         if two_answers and 2 * n <= len(judged):
-            codes = (judged == values[1]).astype(np.intp)
+            codes = (judged == judged.max()).astype(np.intp)
             labels, hits, total = (
                 np.bincount(code, weights, 2).astype(float)
                 for code, weights in ((codes[:n], None), (codes[:n], y), (codes, None))
@@ -147,7 +150,8 @@ def judge_assisted_interval(
     width_alone = np.ptp(judges.limits_of_mean(y, alone, alone, signed, confidence_level))
     caution = ""
     if len(unlabelled) and not result.used:
-        caution = "The labelled samples all have the same judgement: the judge is not used."
+        same = "outcome" if np.ptp(judged[:n]) > 0 else "judgement"
+        caution = f"The labelled samples all have the same {same}: the judge is not used."
     return Estimate(
         name="rate" if is_rate and not signed else "mean",
         value=value,

@@ -8,9 +8,15 @@ import pytest
 from helpers.coverage import consistent_with
 from numpy.testing import assert_allclose
 from reference import readers as reference
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import accuracy_score, log_loss, roc_auc_score
 
-from skeval.model_selection import compare_predictions, compare_readers, reader_study_size
+from skeval.model_selection import (
+    compare_predictions,
+    compare_readers,
+    comparison_power,
+    reader_study_size,
+)
 
 
 def draw_scores(n_readers=4, n_cases=40, n_systems=2, seed=0, gain=0.5, ties=True):
@@ -168,6 +174,29 @@ def test_readers_named_by_a_frame():
         compare_readers(truth, frames)
 
 
+def test_lists_and_nullable_frames():
+    truth, scores = draw_scores()
+    scores["system 0"][0, :4] = np.nan
+    expected = compare_readers(truth, scores).difference.interval
+    lists = {name: array.tolist() for name, array in scores.items()}
+    frames = {name: pd.DataFrame(array).astype("Float64") for name, array in scores.items()}
+    for form in (lists, frames):
+        assert_allclose([*compare_readers(truth.tolist(), form).difference.interval], [*expected])
+
+
+def test_perfect_readers_have_no_interval():
+    truth, _ = draw_scores()
+    perfect = np.tile(truth, (3, 1))
+    with pytest.warns(UndefinedMetricWarning, match="do not vary around 1"):
+        comparison = compare_readers(truth, {"a": perfect, "b": perfect})
+    assert "without any variance" in comparison.conclusion
+
+
+def test_power_without_readers_is_refused():
+    with pytest.raises(ValueError, match="reader_study_size plans readers and cases"):
+        comparison_power(compare_readers(*draw_scores()))
+
+
 def test_exports():
     truth, scores = draw_scores(n_systems=3)
     comparison = compare_readers(truth, scores)
@@ -219,6 +248,10 @@ def test_study_size():
         ({"confidence_level": 95}, "confidence_level must fulfil"),
         ({"sample_weight": -np.ones(40)}, "sample_weight must be >= 0"),
         ({"groups": np.ones(40)}, "groups must hold at least two groups"),
+        ({"groups": np.c_[np.arange(40) // 5, np.arange(40) % 5]}, "groups must be of one kind"),
+        ({"sample_weight": np.arange(40) % 3 == 0}, "got nan for reader 1 with system 0"),
+        ({"scores": None}, "scores must be a dict of two systems"),
+        ({"scores": {"a": [[1, 2], [1]], "b": [[1, 2], [1]]}}, "scores"),
     ],
 )
 def test_bad_input(change, message):

@@ -44,7 +44,7 @@ def test_forms_of_binary_outcomes(change):
 def test_scale_and_sign_of_the_judge_do_not_matter():
     y, judge, others = draw_binary()
     expected = judge_assisted_interval(y, judge, others).interval
-    for scale in (lambda j: 5 - 2 * j, lambda j: j - 0.5):
+    for scale in (lambda j: 5 - 2 * j, lambda j: 2 * j - 1, lambda j: j * 1e200):
         result = judge_assisted_interval(y, scale(judge), scale(others)).interval
         assert_allclose([*result], [*expected])
     rng = np.random.default_rng(0)
@@ -98,6 +98,13 @@ def test_losses_are_not_negative():
     estimate = judge_assisted_interval(y[:30], judge[:30], judge[30:])
     assert 0 < estimate.interval.low < estimate.value < estimate.interval.high
     assert estimate.details["relative_width"] < 0.9
+
+
+def test_equal_outcomes_do_not_use_the_judge():
+    rng = np.random.default_rng(0)
+    estimate = judge_assisted_interval(np.ones(20), rng.random(20), rng.random(100))
+    assert_allclose([*estimate.interval], proportion_confint(20, 20, method="wilson"))
+    assert "the same outcome" in estimate.caution
 
 
 def test_groups():
@@ -170,6 +177,7 @@ def test_sample_size():
         ({"judge_unlabelled": np.ones((3, 2))}, "judge_unlabelled"),
         ({"groups": np.arange(60)}, "groups must hold a group for each of the 460 samples"),
         ({"groups": np.zeros(460)}, "at least two groups"),
+        ({"groups": np.r_[np.zeros(60), np.arange(400)]}, "two groups with a label"),
         ({"confidence_level": 1}, "confidence_level must fulfil"),
     ],
 )
