@@ -37,7 +37,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import combinations
 from numbers import Real
@@ -228,12 +228,43 @@ def wilson_interval(
     return float(low), float(high)
 
 
-def wilson_limits(rate: Any, n: Any, z: float) -> tuple[Any, Any]:
+def wilson_limits(rate: Any, n: Any, z: Any) -> tuple[Any, Any]:
     """Return the ends of Wilson's interval of each rate."""
     center = (rate + z**2 / (2 * n)) / (1 + z**2 / n)
     half = z / (1 + z**2 / n) * np.sqrt(rate * (1 - rate) / n + z**2 / (4 * n**2))
     # rounding may put the rate outside
     return np.clip(center - half, 0.0, rate), np.clip(center + half, rate, 1.0)
+
+
+N_ANGLES = 721
+"""Points on the boundary of the region of two rates, half a degree apart."""
+
+
+def score_region_limits(
+    function: Callable[[Floats, Floats], Floats],
+    rates: Sequence[float],
+    sizes: Sequence[float],
+    correlation: float,
+    confidence_level: float,
+    degrees_of_freedom: float = np.inf,
+) -> Limits:
+    """Return the range of a monotone function of two rates over their joint score region.
+
+    The region contains the pairs of rates whose score statistics have a quadratic form of at most
+    the squared quantile. At angle t, its boundary has the statistics ``z cos(t)`` and, for
+    correlation r, ``z (r cos(t) + sqrt(1 - r^2) sin(t))``; each rate is the end of Wilson's
+    interval at its statistic.
+    """
+    z = normal_quantile(confidence_level, degrees_of_freedom)
+    angle = np.linspace(0, 2 * np.pi, N_ANGLES)
+    first = z * np.cos(angle)
+    second = correlation * first + np.sqrt(1 - correlation**2) * z * np.sin(angle)
+    ends = []
+    for rate, n, statistic in zip(rates, sizes, (first, second), strict=True):
+        low, high = wilson_limits(rate, n, np.abs(statistic))
+        ends.append(np.where(statistic < 0, low, high))
+    values = function(*ends)
+    return float(values.min()), float(values.max())
 
 
 def binomial_limits(rate: Floats, size: Any, z: Floats, *, exact: bool) -> tuple[Floats, Floats]:

@@ -23,7 +23,7 @@ from skeval._resampling.target import Target
 from skeval.metrics import CalibrationDisplay, NetBenefitDisplay
 from skeval.model_selection import Comparison, compare_predictions
 from skeval.model_selection._fold_metrics import measure_metrics
-from skeval.model_selection._threshold import measure_at, read_rule
+from skeval.model_selection._threshold import check_prevalence, measure_at, read_rule
 from skeval.report import _given, _predictions, _sentences
 from skeval.report._comparison import EvaluationComparison, collect_cautions
 from skeval.report._given import KINDS, GivenReport
@@ -57,6 +57,7 @@ def evaluate_predictions(
     sample_weight: Any = None,
     pos_label: Any = None,
     labels: Any = None,
+    prevalence: float | None = None,
     confidence_level: float = 0.95,
     random_state: RandomStateLike = None,
 ) -> Evaluated:
@@ -107,6 +108,11 @@ def evaluate_predictions(
     labels : array-like of shape (n_classes,), default=None
         Class of each column of `predictions`, or label of each column of `y_true`; None means the
         column names of a data frame, or the sorted classes of `y_true`.
+    prevalence : float in (0, 1), default=None
+        Frequency of the positive class in the population of interest, for probabilities or scores
+        of two classes with a threshold. ``report.at_threshold`` then has predictive values,
+        accuracy and net benefit in that population, see `threshold_measures`; all other metrics are
+        those of the samples.
     confidence_level : float, default=0.95
         Nominal coverage of the intervals.
     random_state : int, RandomState, Generator or None, default=None
@@ -152,12 +158,23 @@ def evaluate_predictions(
     arguments = dict(locals())  # first, while the only local variables are the arguments
     check_confidence_level(confidence_level)
     check_option("kind", kind, KINDS)
+    prevalence = check_prevalence(prevalence)
     systems = _given.list_systems(y_true, predictions)
     if systems is not None:
         return _evaluate_each(systems, arguments)
     if _given.is_wide(y_true):
+        if prevalence is not None:
+            raise ValueError(f"prevalence must be None for several labels, got {prevalence}.")
         return evaluate_labels(arguments)
     parsed = _given.read_predictions(y_true, predictions, kind, labels, pos_label, threshold)
+    if prevalence is not None and (
+        parsed.positive is None or (threshold is None and parsed.threshold is None)
+    ):
+        raise ValueError(
+            "prevalence must be None unless predictions are probabilities or scores of two classes "
+            f"with a threshold, got {prevalence} for {parsed.kind}; labels of 0 and 1 may be "
+            'passed with kind="scores" and threshold=0.5.'
+        )
     n = len(parsed.target)
     groups, weight = _given.read_units(groups, sample_weight, n)
     seed = small_seed(random_state)
@@ -171,7 +188,7 @@ def evaluate_predictions(
         if sample is not None and cut is not None:
             with warnings.catch_warnings():  # of few groups
                 warnings.simplefilter("ignore", UserWarning)
-                at_threshold = measure_at(sample, read_rule(cut), seed)
+                at_threshold = measure_at(sample, read_rule(cut), seed, prevalence=prevalence)
             if parsed.threshold is None or isinstance(cut, str | Mapping):
                 parsed = parsed.cut(at_threshold["threshold"].value)
                 scored = parsed.collect(slice(None), groups, weight)
@@ -190,6 +207,7 @@ def evaluate_predictions(
         metrics=metrics,
         calibration=calibration,
         at_threshold=at_threshold,
+        prevalence=prevalence,
         confusion=_predictions.measure_confusion(scored, confidence_level)
         if scored.answers
         else None,
@@ -307,6 +325,8 @@ class PredictionsReport(GivenReport):
         Results of `calibration_measures` for probabilities of two classes, else None.
     at_threshold : dict of Estimate, or None
         Results of `threshold_measures`; None without a threshold.
+    prevalence : float or None
+        Prevalence in the population of `at_threshold`, if it is not that of the samples.
     metrics : dict of str to Estimate
         The usual metrics, for all samples and for each class, and those in `scoring`.
     confusion : ConfusionRates or None
@@ -337,6 +357,7 @@ class PredictionsReport(GivenReport):
     positive: Any
     calibration: Results | None
     at_threshold: Results | None
+    prevalence: float | None
 
     scored = "predictions"
     listed = (*GivenReport.listed, "positive", "rare", "unanswered")
@@ -501,17 +522,19 @@ class PredictionsReport(GivenReport):
         measures = self.at_threshold
         if measures is None:
             return Section("The threshold", results={"at_threshold": None})
-        cut, *shares = measures.values()
-        texts = [f"{WORDS[measure.name]} is {measure.value:.2f}" for measure in shares[:2]]
+        shares = dict(measures)
+        cut = shares.pop("threshold")
+        texts = [f"{name} is {measures[name].value:.2f}" for name in ("sensitivity", "specificity")]
         heading = f"From {write_number(cut.value)} on, {' and '.join(texts)}"
         rows: list[Any] = [
-            (WORDS[measure.name], measure.value, measure.interval) for measure in shares
+            (WORDS.get(name, name), measure.value, measure.interval)
+            for name, measure in shares.items()
         ]
         head, caption = ["", "estimate", self.level], f"From {write_number(cut.value)} on."
         if cut.method == "bootstrap":
             rows = [
                 (*row, measure.details["apparent"])
-                for row, measure in zip(rows, shares, strict=True)
+                for row, measure in zip(rows, shares.values(), strict=True)
             ]
             head.append("on these samples")
             ends = write_ends(cut.interval.low, cut.interval.high)
@@ -521,7 +544,25 @@ class PredictionsReport(GivenReport):
                 "optimism of choosing it here."
             )
         table = Table(caption, head, rows, left=(0, 2))
-        return Section(heading, tables=[table], results={"at_threshold": measures})
+        sentences = self._describe_population()
+        return Section(heading, sentences, tables=[table], results={"at_threshold": measures})
+
+    def _describe_population(self) -> list[str]:
+        """Describe the population of another prevalence."""
+        prevalence = self.prevalence
+        if prevalence is None or self.at_threshold is None:
+            return []
+        own = np.average(self.out_of_fold.target.codes, weights=self.out_of_fold.weight)
+        size = self.at_threshold["accuracy"].effective_n_samples
+        sentence = (
+            f"Predictive values, accuracy and net benefit are for a prevalence of "
+            f"{100 * prevalence:.3g} %; in these samples it is {100 * own:.3g} %."
+        )
+        if size is None:
+            return [sentence]
+        return [
+            f"{sentence} The accuracy is as precise as with {size:.0f} samples of that population."
+        ]
 
     def _show_calibration(self) -> Section:
         """Yield the section of the calibration measures."""
@@ -584,10 +625,9 @@ Evaluated = PredictionsReport | MultilabelReport | EvaluationComparison
 
 
 WORDS = {
-    "sensitivity": "sensitivity",
-    "specificity": "specificity",
     "ppv": "positive predictive value",
     "npv": "negative predictive value",
+    "net_benefit": "net benefit",
 }
 BEST = {
     "observed_expected": "1 is best; above 1 events are more frequent than predicted",
