@@ -66,7 +66,7 @@ from skeval.model_selection._score_interval import find_mean_loss
 from skeval.model_selection._within_units import read_units
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
-from skeval.utils._compat import Interval, validate_params
+from skeval.utils._compat import Interval, safe_indexing, validate_params
 from skeval.utils._text import name_estimators, name_scoring
 
 Named = Mapping[str, Any] | Sequence[Any]
@@ -516,6 +516,7 @@ def compare_predictions(
     horizon: int | None = None,
     within: ArrayLike | None = None,
     unit_weights: Mapping[Any, float] | None = None,
+    units: str = "random",
     sample_weight: ArrayLike | None = None,
     alternative: str = "two-sided",
     confidence_level: float = 0.95,
@@ -581,10 +582,13 @@ def compare_predictions(
         Number of steps ahead of a forecast ("diebold_mariano"); None is 1.
     within : array-like of shape (n_samples,), default=None
         Unit of each sample, such as a task, subject, query or image. The metric is computed in
-        each unit, and the means over units are compared by the paired differences of the units,
-        which then take the place of samples ("max_t"); see `metric_interval`.
+        each unit, and the means over units are compared ("max_t"); see `metric_interval`.
     unit_weights : dict of unit to float, default=None
         Weight of each unit in the mean; None gives all units the same weight.
+    units : {"random", "fixed"}, default="random"
+        "random" takes the paired differences of units in the place of samples. "fixed" is for
+        exactly these units: the covariance of the systems is estimated within each unit, and
+        `groups` may be passed.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the samples, passed to the metric ("max_t", "permutation", "bootstrap").
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
@@ -747,7 +751,10 @@ def compare_predictions(
         root=_checks.root_seed(random_state),
         n_jobs=n_jobs,
     )
-    source = _average_units(source, method, within, unit_weights)
+    if within is not None or unit_weights is not None or units != "random":
+        source = _average_units(source, method, within, unit_weights, units)
+    else:
+        source = read_predictions(source)
     row = None if metric is None else find_row(unwrap(metric)[0])
     question = Question(
         alternative,
@@ -756,26 +763,30 @@ def compare_predictions(
         root=source.root,
         greater_is_better=row is None or row.greater_is_better,
     )
-    return _comparison_methods.compare(read_predictions(source), method, question)
+    return _comparison_methods.compare(source, method, question)
 
 
 def _average_units(
-    source: ComparedPredictions, method: str, within: Any, unit_weights: Any
+    source: ComparedPredictions, method: str, within: Any, unit_weights: Any, kind: str
 ) -> ComparedPredictions:
-    """Return the values of the metric in each unit in place of the predictions."""
-    if within is None and unit_weights is None:
-        return source
-    truth = source.truths[0]
-    if method != "max_t" or truth is None or source.groups is not None:
+    """Return the values of the metric in each random unit, or the predictions in each fixed one."""
+    truth, has_runs = source.truths[0], len(source.names) < len(source.vectors)
+    if method != "max_t" or truth is None or (source.groups is not None and kind == "random"):
         raise ValueError("within must be None unless method='max_t', with y_true, without groups.")
-    units = read_units(within, len(truth), unit_weights)
+    if kind == "fixed" and has_runs:
+        raise ValueError("seeds must be None with units='fixed', got some; average the runs.")
+    units = read_units(within, len(truth), unit_weights, kind)
     named = dict(zip(source.words, source.vectors, strict=True))
     values, kept = score_within(source.metric or accuracy_score, truth, named, source.weight, units)
+    fields: dict[str, Any] = {"scoring": f"{source.scoring}, {kept.text}"}
+    if kept.fixed:
+        fields["parts"] = tuple(source.select(rows) for rows in kept.rows)
+        return PredictionsWithin(**(vars(source) | fields), shares=kept.shares)
     # with a group for each unit, the variance allows for unequal weights
-    groups = None if kept.weights is None else np.arange(len(kept.names))
-    fields: dict[str, Any] = {"groups": groups, "weight": kept.weights, "metric": None}
+    fields["groups"] = None if kept.weights is None else np.arange(len(kept.names))
+    fields |= {"weight": kept.weights, "metric": None}
     fields |= {"truths": [None] * len(values), "vectors": [*values]}
-    return replace(source, scoring=f"{source.scoring}, {kept.text}", **fields)
+    return read_predictions(replace(source, **fields))
 
 
 def _name_score(method: str, metric: Any, max_fpr: float | None) -> str:
@@ -831,6 +842,19 @@ class ComparedPredictions:
         if self.truths[0] is None:
             return len(self.vectors[0])
         return len(self.truths[0]) if self._paired else sum(map(len, self.truths))
+
+    def select(self, rows: np.ndarray) -> ComparedPredictions:
+        """Return the predictions of some samples, all with the same targets."""
+        truth, *vectors = (safe_indexing(each, rows) for each in (self.truths[0], *self.vectors))
+        groups, weight = (
+            None if each is None else safe_indexing(each, rows)
+            for each in (self.groups, self.weight)
+        )
+        return read_predictions(
+            replace(
+                self, truths=[truth] * len(vectors), vectors=vectors, groups=groups, weight=weight
+            )
+        )
 
     @property
     def _paired(self) -> bool:
@@ -1025,6 +1049,36 @@ class ComparedPredictions:
             _checks.check_comparable(self.truths[0], word, labels)
             read.append(labels)
         return read
+
+
+@dataclass(frozen=True)
+class PredictionsWithin(ComparedPredictions):
+    """Predictions of the samples of fixed units: `parts` by unit, with weights that sum to 1."""
+
+    parts: tuple[ComparedPredictions, ...]
+    shares: np.ndarray
+
+    def joint(self) -> Joint:
+        """Return the means of the scores over units, and the sum of the covariances within."""
+        joints = [part.joint() for part in self.parts]
+        sizes = np.array([part.n_samples for part in self.parts])
+        # rates have the covariance of n samples rather than n - 1
+        factors = [
+            1.0 if joint.n_rates is None else n / (n - 1)
+            for joint, n in zip(joints, sizes, strict=True)
+        ]
+        own = [
+            share**2 * factor * joint.covariance
+            for share, factor, joint in zip(self.shares, factors, joints, strict=True)
+        ]
+        traces = np.array([np.trace(each) for each in own])
+        degrees = np.minimum([joint.degrees_of_freedom for joint in joints], sizes - 1)
+        # Satterthwaite
+        parts = float(np.sum(traces**2 / degrees))
+        total = float(traces.sum()) ** 2 / parts if parts > 0 else np.inf
+        values = self.shares @ np.array([joint.values for joint in joints])
+        k = len(values)
+        return Joint(values, sum(own), total, None, None, {}, np.zeros(k), 1.0)
 
 
 def _is_mean(row: Metric) -> bool:

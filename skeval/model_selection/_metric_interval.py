@@ -7,6 +7,7 @@ end of the file has the estimate in each subgroup and the largest difference bet
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -20,6 +21,7 @@ from numpy.random import PCG64, Generator
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 from scipy.optimize import brentq
+from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import type_of_target
 
@@ -37,7 +39,13 @@ from skeval._resampling.sampling_units import DrawingUnits, drawing_units
 from skeval.metrics import _table, get_scorer
 from skeval.metrics._table import Forms, Sample
 from skeval.metrics._text import Sums, find_sums
-from skeval.model_selection._within_units import Units, estimate_mean, read_units, score_units
+from skeval.model_selection._within_units import (
+    Units,
+    combine_units,
+    estimate_mean,
+    read_units,
+    score_units,
+)
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
 from skeval.utils._compat import (
@@ -70,6 +78,7 @@ class Options(TypedDict, total=False):
     n_jobs: int | None
     within: ArrayLike | None
     unit_weights: Mapping[Any, float] | None
+    units: str
 
 
 Metric = Callable[..., float] | str
@@ -115,6 +124,7 @@ def metric_interval(
     by: ArrayLike | None = None,
     within: ArrayLike | None = None,
     unit_weights: Mapping[Any, float] | None = None,
+    units: str = "random",
     stratify: bool = False,
     sample_weight: ArrayLike | None = None,
     random_state: RandomStateLike = None,
@@ -168,11 +178,15 @@ def metric_interval(
         largest difference between two of them an interval that is corrected for all pairs.
     within : array-like of shape (n_samples,), default=None
         Unit of each sample, such as a task, subject, query or image. The metric is computed in
-        each unit, and the estimate is the mean of these values, with an interval for the mean over
-        all units of which these are a random sample. `groups`, `by` and `stratify` are then not
-        accepted, and `method` is "auto" or "t".
+        each unit, and the estimate is the mean of these values. `by` is then not accepted; with
+        random units `groups` and `stratify` are not, either, and `method` is "auto" or "t".
     unit_weights : dict of unit to float, default=None
         Weight of each unit in the mean; None gives all units the same weight.
+    units : {"random", "fixed"}, default="random"
+        Target of the interval with `within`: "random" is the mean over all units of which these
+        are a random sample; "fixed" is the mean over exactly these units, such as the tasks of a
+        benchmark, on new samples of each. The variance is that between units, or the sum of those
+        within units, from the interval of each unit by `method`.
     stratify : bool, default=False
         Resample within each class of `y_true`, keeping its size. With ``method="auto"`` this is
         also done if the metric is undefined on some resamples, for example because a class is
@@ -358,22 +372,26 @@ def metric_interval(
     n = _check_lengths(y_true, y_pred, sample_weight)
     settings = Settings(confidence_level, method, n_resamples, stratify, n_jobs)
     data = Data(y_true, y_pred, _checks.check_groups(groups, n, crossed=True), sample_weight)
-    units = _read_units(within, unit_weights, n, settings, groups=groups, by=by)
+    averaged = None
+    if within is not None or unit_weights is not None or units != "random":
+        averaged = read_units(within, n, unit_weights, units)
+        _refuse_with_units(averaged, settings, groups=groups, by=by)
 
     def measure(one: Metric) -> Any:
         function = find_metric(one)
-        if units is not None:
-            return _average_metric(function, data, units, confidence_level)
-        if by is None:
+        if averaged is None and by is None:
             return _estimate_metric(function, data, settings, random_state)
         root = _checks.root_seed(random_state)
 
-        def measure_some(chosen: NDArray[np.bool_]) -> Estimate:
-            rows = np.flatnonzero(chosen)
+        def measure_some(rows: NDArray[np.intp]) -> Estimate:
             seed = Generator(PCG64(_checks.child_seed(root, int(rows[0]))))
             return _estimate_metric(function, data.select(rows), settings, seed)
 
-        return compare_subgroups(by, n, measure_some, confidence_level)
+        if averaged is not None:
+            return _average_metric(function, data, averaged, measure_some, confidence_level)
+        return compare_subgroups(
+            by, n, lambda mask: measure_some(np.flatnonzero(mask)), confidence_level
+        )
 
     if isinstance(metric, str) or callable(metric):
         return measure(metric)
@@ -405,20 +423,18 @@ class Data(NamedTuple):
         return Data._make(None if each is None else safe_indexing(each, rows) for each in self)
 
 
-def _read_units(
-    within: Any, unit_weights: Any, n_samples: int, settings: Settings, **options: Any
-) -> Units | None:
-    """Return the units to average over, None without them; refuse options that do not apply."""
-    if within is None and unit_weights is None:
-        return None
-    if settings.method not in ("auto", "t"):
-        raise ValueError(f"method must be 'auto' or 't' with within, got {settings.method!r}.")
-    if settings.stratify:
-        raise ValueError("stratify must be False with within, got True.")
+def _refuse_with_units(units: Units, settings: Settings, **options: Any) -> None:
+    """Refuse options that do not apply to the mean over units."""
+    if not units.fixed:
+        if settings.method not in ("auto", "t"):
+            raise ValueError(
+                f"method must be 'auto' or 't' with random units, got {settings.method!r}."
+            )
+        if settings.stratify:
+            raise ValueError("stratify must be False with random units, got True.")
     for name, value in options.items():
-        if value is not None:
+        if value is not None and not (units.fixed and name == "groups"):
             raise ValueError(f"{name} must be None with within, got some.")
-    return read_units(within, n_samples, unit_weights)
 
 
 def score_within(
@@ -445,14 +461,29 @@ def score_within(
 
 
 def _average_metric(
-    metric: Callable[..., float], data: Data, units: Units, confidence_level: float
+    metric: Callable[..., float],
+    data: Data,
+    units: Units,
+    measure: Callable[[NDArray[np.intp]], Estimate],
+    confidence_level: float,
 ) -> Estimate:
-    """Return the mean of a metric over units."""
+    """Return the mean of a metric over units; `measure` returns the estimate of one unit."""
     named = {"y_pred": data.y_pred}
     values, kept = score_within(metric, data.y_true, named, data.weight, units)
     shape = np.shape(make_column(data.y_pred))
     bounds = _table.range_of_metric(metric, max(2, *shape[1:]) if len(shape) == 2 else 2)
-    return estimate_mean(name_metric(metric), values[0], kept, confidence_level, bounds=bounds)
+    name = name_metric(metric)
+    if not units.fixed:
+        return estimate_mean(name, values[0], kept, confidence_level, bounds=bounds)
+    small = [unit for unit, rows in zip(kept.names, kept.rows, strict=True) if len(rows) < 2]
+    if small:
+        raise ValueError(
+            f"units='fixed' requires at least two samples in each unit, got 1 in {small[0]!r}."
+        )
+    with warnings.catch_warnings():  # an interval that is missing raises below
+        warnings.simplefilter("ignore", UndefinedMetricWarning)
+        estimates = [measure(rows) for rows in kept.rows]
+    return combine_units(name, estimates, kept, confidence_level, bounds=bounds)
 
 
 def _estimate_metric(

@@ -1,13 +1,25 @@
 r"""Metrics averaged over units: tasks, subjects, readers, queries or images.
 
 The metric is computed in each unit, and the estimate is the mean of these values, weighted if units
-have weights. Units are a random sample of all units: with K values :math:`m_k` and weights
-:math:`w_k` that sum to 1, the variance of the mean :math:`\bar m` is
+have weights.
+
+*Random units* are a sample of all units: with K values :math:`m_k` and weights :math:`w_k` that sum
+to 1, the variance of the mean :math:`\bar m` is
 
 .. math:: \sum_k c_k w_k^2 (m_k - \bar m)^2, \quad c_k = 1 / (1 - 2 w_k + \sum_j w_j^2),
 
 which is unbiased if all values have the same variance. With equal weights it is the variance of the
 values divided by K. It contains the variation within units, because the values contain it.
+
+*Fixed units* are all units of interest. The variances :math:`v_k` within units add up to
+:math:`\sum_k w_k^2 v_k`, and the third cumulants to :math:`\sum_k w_k^3 \kappa_k`. The interval of
+unit k has the half-width :math:`h_k`, about proportional to :math:`\sqrt{v_k}` and at least
+:math:`z \sqrt{v_k}`, and its center lies :math:`s_k` above :math:`m_k`, proportional to
+:math:`\kappa_k / v_k`. The interval of the mean is
+
+.. math:: \bar m + \frac{\sum_k w_k^3 h_k^2 s_k}{\sum_k w_k^2 h_k^2} \mp \sqrt{\sum_k w_k^2 h_k^2} ,
+
+which is symmetric if there are many units.
 """
 
 from __future__ import annotations
@@ -21,11 +33,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from skeval._inference import intervals
-from skeval._inference.estimate import Estimate, LimitsByMethod
+from skeval._inference.estimate import Estimate, Limits
 from skeval._resampling.resampled_statistics import Statistic
 from skeval.utils import _checks
 
 Floats = NDArray[np.float64]
+UNITS = ("random", "fixed")
 MAX_NAMED = 5
 """Number of undefined units that the warning names."""
 
@@ -39,29 +52,42 @@ class Units(NamedTuple):
     rows : list of ndarray
         Positions of the samples of each unit.
     weights : ndarray of shape (n_units,), or None
+    fixed : bool
+        Whether these are all units of interest, not a sample of them.
     """
 
     names: list[Any]
     rows: list[NDArray[np.intp]]
     weights: Floats | None
+    fixed: bool = False
 
     @property
     def text(self) -> str:
         """Description of the mean, for names of results."""
         weighted = "" if self.weights is None else "weighted "
-        return f"{weighted}mean over {len(self.names)} units (random)"
+        kind = "fixed" if self.fixed else "random"
+        return f"{weighted}mean over {len(self.names)} units ({kind})"
+
+    @property
+    def shares(self) -> Floats:
+        """Weights that sum to 1."""
+        weights = np.ones(len(self.names)) if self.weights is None else self.weights
+        return weights / weights.sum()
 
     def select(self, kept: NDArray[np.bool_]) -> Units:
         """Return some of the units."""
         places = np.flatnonzero(kept).tolist()
         weights = None if self.weights is None else self.weights[kept]
-        return Units([self.names[k] for k in places], [self.rows[k] for k in places], weights)
+        names, rows = [self.names[k] for k in places], [self.rows[k] for k in places]
+        return Units(names, rows, weights, self.fixed)
 
 
-def read_units(within: Any, n_samples: int, unit_weights: Any) -> Units:
+def read_units(within: Any, n_samples: int, unit_weights: Any, units: str = "random") -> Units:
     """Return the units of samples; raise unless there are two, each with a weight."""
+    _checks.check_option("units", units, UNITS)
     if within is None:
-        raise ValueError("unit_weights must be None without within, got some.")
+        given = "unit_weights" if units == "random" else f"units={units!r}"
+        raise ValueError(f"{given} requires within, got None.")
     shape = np.shape(within) if not isinstance(within, str | bytes) else repr(within)
     if shape != (n_samples,):
         raise ValueError(f"within must hold a unit for each of {n_samples} samples, got {shape}.")
@@ -80,7 +106,8 @@ def read_units(within: Any, n_samples: int, unit_weights: Any) -> Units:
         )
     order = np.argsort(codes, kind="stable")
     rows = np.split(order, np.cumsum(np.bincount(codes))[:-1])
-    return Units(names.tolist(), rows, _read_weights(unit_weights, names.tolist()))
+    weights = _read_weights(unit_weights, names.tolist())
+    return Units(names.tolist(), rows, weights, units == "fixed")
 
 
 def _read_weights(unit_weights: Any, names: list[Any]) -> Floats | None:
@@ -144,30 +171,63 @@ def _warn_of_undefined(names: list[Any], n_units: int) -> None:
 def estimate_mean(
     name: str, values: Floats, units: Units, confidence_level: float, **fields: Any
 ) -> Estimate:
-    """Return the mean of the values of units with Student's interval."""
-    n_units = len(values)
-    weights = np.ones(n_units) if units.weights is None else units.weights
-    weights = weights / weights.sum()
-    mean = float(weights @ values)
-    spread = intervals.spread_between(weights * (values - mean), np.arange(n_units), weights)
-    limits: LimitsByMethod = {
-        "t": partial(
-            intervals.normal_interval,
-            mean,
-            spread.error,
-            degrees_of_freedom=spread.degrees_of_freedom,
-        )
+    """Return the mean of the values of random units with Student's interval."""
+    shares = units.shares
+    mean = float(shares @ values)
+    spread = intervals.spread_between(shares * (values - mean), np.arange(len(values)), shares)
+    degrees = spread.degrees_of_freedom
+    limits = partial(intervals.normal_interval, mean, spread.error, degrees_of_freedom=degrees)
+    parts = {"standard_error": spread.error, "limits": {"t": limits}}
+    return _describe_mean(name, values, units, confidence_level, **parts, **fields)
+
+
+def combine_units(
+    name: str, estimates: Sequence[Estimate], units: Units, confidence_level: float, **fields: Any
+) -> Estimate:
+    """Return the mean of the estimates of fixed units with the interval of their sum."""
+    for unit, estimate in zip(units.names, estimates, strict=True):
+        if not np.isfinite([estimate.interval.low, estimate.interval.high]).all():
+            raise ValueError(
+                f"units='fixed' requires an interval in each unit, there is none in {unit!r}; "
+                "merge small units, or use another method."
+            )
+    values = np.array([estimate.value for estimate in estimates])
+    errors = np.array([estimate.standard_error for estimate in estimates])
+    parts = {
+        "standard_error": float(np.sqrt(np.sum((units.shares * errors) ** 2))),
+        "limits": {estimates[0].interval.method: partial(add_intervals, estimates, units.shares)},
     }
+    return _describe_mean(name, values, units, confidence_level, **parts, **fields)
+
+
+def add_intervals(estimates: Sequence[Estimate], shares: Floats, confidence_level: float) -> Limits:
+    """Return the interval of a weighted mean of independent estimates, see above."""
+    values = np.array([estimate.value for estimate in estimates])
+    ends = np.array([list(each.confidence_interval(confidence_level)) for each in estimates])
+    half, shift = np.ptp(ends, axis=1) / 2, ends.mean(axis=1) - values
+    # a score interval is narrower than the standard error suggests, because its center moves
+    errors = np.array([estimate.standard_error for estimate in estimates])
+    half = np.fmax(half, intervals.normal_quantile(confidence_level) * errors)
+    variances = (shares * half) ** 2
+    center = float(shares @ values)
+    if variances.any():
+        center += float(np.average(shares * shift, weights=variances))
+    width = float(np.sqrt(variances.sum()))
+    return center - width, center + width
+
+
+def _describe_mean(
+    name: str, values: Floats, units: Units, confidence_level: float, **fields: Any
+) -> Estimate:
+    """Return the mean over units."""
     by_name = dict(zip(units.names, values.tolist(), strict=True))
     return Estimate(
         name=f"{name}, {units.text}",
-        value=mean,
-        standard_error=spread.error,
-        method="t",
-        limits=limits,
+        value=float(units.shares @ values),
+        method=next(iter(fields["limits"])),
         n_samples=sum(map(len, units.rows)),
         replicates=values,
-        details={"n_units": n_units, "unit_values": by_name},
+        details={"n_units": len(values), "unit_values": by_name},
         confidence_level=confidence_level,
         **fields,
     )

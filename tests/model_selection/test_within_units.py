@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from reference.within_units import mean_over_units
+from reference.within_units import mean_over_fixed_units, mean_over_units
 from scipy import stats
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.metrics import accuracy_score, mean_squared_error, roc_auc_score
+from sklearn.metrics import accuracy_score, f1_score, mean_squared_error, ndcg_score, roc_auc_score
 
+from skeval.metrics.cluster import mask_rand_score
 from skeval.model_selection import compare_predictions, metric_interval
 
 RNG = np.random.default_rng(0)
@@ -111,7 +112,7 @@ BAD = {
     "text": ({"within": "subject"}, "within must hold a unit for each of 96"),
     "nan": ({"within": np.r_[np.nan, np.zeros(95)]}, "within must name the unit"),
     "one": ({"within": np.zeros(96)}, "within must hold at least two units"),
-    "alone": ({"unit_weights": WEIGHTS}, "unit_weights must be None without within"),
+    "alone": ({"unit_weights": WEIGHTS}, "unit_weights requires within, got None"),
     "negative": (
         {"within": SUBJECT, "unit_weights": WEIGHTS | {"s0": -1}},
         "unit_weights must be >= 0",
@@ -169,3 +170,140 @@ def test_comparisons_that_do_not_average_are_refused(options):
         compare_predictions(Y, two, metric=roc_auc_score, within=SUBJECT, **options)
     with pytest.raises(ValueError, match="with y_true"):
         compare_predictions(None, two, within=SUBJECT)
+
+
+@pytest.mark.parametrize("weights", [None, WEIGHTS])
+@pytest.mark.parametrize("metric", [accuracy_score, roc_auc_score])
+def test_fixed_units_add_their_cumulants(metric, weights):
+    y_pred = SCORE if metric is roc_auc_score else (SCORE > 0.5).astype(int)
+    found = metric_interval(metric, Y, y_pred, within=SUBJECT, unit_weights=weights, units="fixed")
+    alone = [
+        metric_interval(metric, Y[rows], y_pred[rows])
+        for rows in (np.flatnonzero(name == SUBJECT) for name in WEIGHTS)
+    ]
+    mean, low, high = mean_over_fixed_units(
+        [one.value for one in alone],
+        [one.interval.low for one in alone],
+        [one.interval.high for one in alone],
+        [one.standard_error for one in alone],
+        stats.norm.ppf(0.975),
+        None if weights is None else list(weights.values()),
+    )
+    assert_allclose([found.value, *found.interval], [mean, low, min(high, 1)])
+    assert "8 units (fixed)" in str(found)
+    random = metric_interval(metric, Y, y_pred, within=SUBJECT, unit_weights=weights)
+    assert found.value == random.value
+
+
+def test_fixed_units_take_groups_methods_and_a_bootstrap():
+    y_pred = (SCORE > 0.5).astype(int)
+    groups = np.arange(96) - (np.arange(96) % 12 == 1)  # one pair in each unit
+    options = {"within": SUBJECT, "units": "fixed"}
+    grouped = metric_interval(accuracy_score, Y, y_pred, groups=groups, **options)
+    assert grouped.interval != metric_interval(accuracy_score, Y, y_pred, **options).interval
+    drawn = {"method": "percentile", "n_resamples": 50, "random_state": 0}
+    first, again = (
+        metric_interval(mean_squared_error, Y, SCORE, **options, **drawn) for _ in range(2)
+    )
+    assert first.method == "percentile"
+    assert first.interval == again.interval
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.UndefinedMetricWarning")
+def test_fixed_units_compare_within():
+    a, b = (SCORE > 0.5).astype(int), (OTHER > 0.5).astype(int)
+    two, options = {"a": a, "b": b}, {"within": SUBJECT, "method": "max_t"}
+    found = compare_predictions(Y, two, units="fixed", **options)
+    variance = (
+        np.mean(
+            [
+                np.var((a == Y)[rows] * 1.0 - (b == Y)[rows], ddof=1) / 12
+                for rows in np.arange(96).reshape(8, 12)
+            ]
+        )
+        / 8
+    )
+    assert_allclose(found.difference.standard_error, np.sqrt(variance))
+    random = compare_predictions(Y, two, **options)
+    assert_allclose(found.difference.value, random.difference.value, atol=1e-15)
+    areas = {"a": SCORE, "b": OTHER}
+    found = compare_predictions(Y, areas, metric=roc_auc_score, units="fixed", **options)
+    alone = [
+        compare_predictions(
+            Y[:12], {name: values[rows] for name, values in areas.items()}, method="delong"
+        ).difference.standard_error
+        for rows in np.arange(96).reshape(8, 12)
+    ]
+    assert_allclose(found.difference.standard_error, np.sqrt(np.sum(np.square(alone))) / 8)
+    three = compare_predictions(
+        Y, areas | {"c": -OTHER}, metric=roc_auc_score, units="fixed", **options
+    )
+    assert three["a", "c"].pvalue < 0.01
+
+
+def test_fixed_units_are_checked():
+    options = {"units": "fixed"}
+    with pytest.raises(ValueError, match="units='fixed' requires within"):
+        metric_interval(accuracy_score, Y, Y, **options)
+    with pytest.raises(ValueError, match="units must be one of"):
+        metric_interval(accuracy_score, Y, Y, within=SUBJECT, units="some")
+    with pytest.raises(ValueError, match="at least two samples in each unit, got 1 in 0"):
+        metric_interval(accuracy_score, Y, Y, within=np.arange(96), **options)
+    with pytest.raises(ValueError, match="seeds must be None with units='fixed'"):
+        compare_predictions(
+            Y, {"a": Y, "b": Y, "c": 1 - Y}, seeds=["m", "m", "n"], within=SUBJECT, **options
+        )
+    with pytest.raises(ValueError, match="requires an interval in each unit"):
+        metric_interval(
+            lambda y, p: float(p[0] * 0), Y, SCORE, within=SUBJECT, n_resamples=20, **options
+        )
+
+
+def test_metrics_of_queries_masks_and_tasks():
+    relevance = RNG.integers(0, 4, 96)
+
+    def ndcg(y_true, y_score):
+        return ndcg_score([y_true], [y_score])
+
+    found = metric_interval(ndcg, relevance, SCORE, within=SUBJECT)
+    values = [ndcg_score([relevance[k : k + 12]], [SCORE[k : k + 12]]) for k in range(0, 96, 12)]
+    assert_allclose(found.value, np.mean(values))
+    assert_allclose(found.standard_error, stats.sem(values))
+
+    # masks of 12 images of 4 patients
+    true = RNG.integers(0, 2, (12, 6, 6))
+    pred = np.where(RNG.random(true.shape) < 0.2, 1 - true, true)
+    patient = np.arange(12) // 3
+    found = metric_interval(mask_rand_score, true, pred, within=patient)
+    values = [
+        mask_rand_score(true[k : k + 3], pred[k : k + 3], per_image=True) for k in (0, 3, 6, 9)
+    ]
+    assert_allclose(list(found.details["unit_values"].values()), values)
+
+    def dice(y_true, y_pred):
+        return f1_score(np.ravel(y_true), np.ravel(y_pred))
+
+    found = metric_interval(dice, true, pred, within=np.arange(12))
+    assert_allclose(found.value, np.mean([dice(*pair) for pair in zip(true, pred, strict=True)]))
+
+    # tasks with different classes: the macro average over tasks
+    tasks = np.where(np.arange(96) < 40, "sentiment", "topic")
+    labels = np.where(tasks == "topic", relevance + 10, Y)
+    predicted = np.where(RNG.random(96) < 0.3, labels[RNG.permutation(96)], labels)
+    found = metric_interval(accuracy_score, labels, predicted, within=tasks, units="fixed")
+    values = [np.mean((labels == predicted)[tasks == name]) for name in ("sentiment", "topic")]
+    assert_allclose(found.value, np.mean(values))
+
+
+@pytest.mark.parametrize("n_units", [2, 12])
+def test_intervals_cover_the_mean_over_fixed_units(n_units):
+    rng, covered = np.random.default_rng(n_units), 0
+    units = np.repeat(np.arange(n_units), 15)
+    rates = rng.beta(8, 2, n_units)
+    for _ in range(200):
+        right = rng.random(len(units)) < rates[units]
+        found = metric_interval(
+            accuracy_score, np.ones(len(units)), right * 1.0, within=units, units="fixed"
+        )
+        covered += rates.mean() in found.interval
+    assert stats.binomtest(covered, 200, 0.95).pvalue > 0.01

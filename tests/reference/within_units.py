@@ -20,3 +20,17 @@ def mean_over_units(metric, y_true, y_pred, units, weights=None):
     variance = sum(unbiased * (values - mean) ** 2)
     form = residual.T @ np.diag(unbiased) @ residual
     return mean, np.sqrt(variance), np.trace(form) ** 2 / np.trace(form @ form)
+
+
+def mean_over_fixed_units(values, lows, highs, errors, z, weights=None):
+    """Mean of independent estimates, and ends from the sums of second and third cumulants."""
+    w = np.ones(len(values)) if weights is None else np.array(weights, dtype=float)
+    w /= w.sum()
+    mean = second = third = 0.0
+    for share, value, low, high, error in zip(w, values, lows, highs, errors, strict=True):
+        half = max((high - low) / 2, z * error)
+        mean += share * value
+        second += share**2 * half**2
+        third += share**3 * half**2 * ((high + low) / 2 - value)
+    center = mean + third / second
+    return mean, center - second**0.5, center + second**0.5
