@@ -262,7 +262,11 @@ def check_prevalence(prevalence: Any) -> float | None:
     """Return a prevalence as a number; raise unless it lies between 0 and 1."""
     if prevalence is None:
         return None
-    if isinstance(prevalence, bool) or not isinstance(prevalence, Real) or not 0 < prevalence < 1:
+    if (
+        isinstance(prevalence, bool)
+        or not isinstance(prevalence, Real)
+        or not 0 < float(prevalence) < 1
+    ):
         raise ValueError(f"prevalence must lie in (0, 1), 0.01 for 1 %, got {prevalence!r}.")
     return float(prevalence)
 
