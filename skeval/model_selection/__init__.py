@@ -12,8 +12,9 @@ from skeval._inference.estimate import (
 )
 from skeval.model_selection._bootstrap import BootstrapSplit, bootstrap_error, refit_632, score_632
 from skeval.model_selection._bootstrap_score import bootstrap_score
-from skeval.model_selection._compare import compare_classifiers, compare_predictions
+from skeval.model_selection._compare import compare_classifiers
 from skeval.model_selection._compare_items import compare_items
+from skeval.model_selection._compare_predictions import compare_predictions
 from skeval.model_selection._compare_readers import compare_readers, reader_study_size
 from skeval.model_selection._compare_scores import compare_scores
 from skeval.model_selection._comparison import Comparison, Difference

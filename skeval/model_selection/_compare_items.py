@@ -11,7 +11,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
-from skeval.model_selection._compare import compare_predictions
+from skeval.model_selection._compare_predictions import compare_predictions
 from skeval.model_selection._compare_scores import read_rows
 from skeval.model_selection._comparison import Comparison
 from skeval.utils import _checks

@@ -1,0 +1,710 @@
+"""Comparison of predictions or scores of the same samples, from any program.
+
+From top to bottom: the public function, the compared predictions with the evidence that each test
+needs, and their validation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from numbers import Integral, Real
+from typing import Any, cast
+
+import numpy as np
+from numpy.random import Generator, SeedSequence
+from numpy.typing import ArrayLike
+from sklearn.metrics import accuracy_score, roc_auc_score
+
+from skeval._inference.areas import independent_size
+from skeval._inference.intervals import Codes, Spread, spread_between
+from skeval._inference.paired import Right
+from skeval._resampling.resampled_statistics import (
+    Statistic,
+    mean_held,
+    mean_signed,
+    values_of_draws,
+    values_or_nan,
+    warn_of_undefined,
+)
+from skeval._resampling.sampling_units import DrawingUnits, ExchangedUnits, drawing_units
+from skeval.metrics._table import METRICS, Metric, find_row, unwrap
+from skeval.metrics._text import Sums, find_sums
+from skeval.model_selection import _comparison_methods
+from skeval.model_selection._compare_scores import (
+    as_scores,
+    find_areas,
+    find_positive,
+    read_seeds,
+    read_systems,
+    read_vector,
+)
+from skeval.model_selection._comparison import Comparison
+from skeval.model_selection._comparison_methods import (
+    METHODS,
+    Areas,
+    Draws,
+    InTime,
+    Joint,
+    Question,
+)
+from skeval.model_selection._metric_interval import find_metric, find_sample_values, score_within
+from skeval.model_selection._within_units import read_units
+from skeval.utils import _checks
+from skeval.utils._checks import RandomStateLike
+from skeval.utils._compat import Interval, safe_indexing, validate_params
+from skeval.utils._text import name_scoring
+
+
+@validate_params(
+    {
+        "metric": [callable, str, None],
+        "max_fpr": [Interval(Real, 0, 1, closed="right"), None],
+        "n_resamples": [Interval(Integral, 2, None, closed="left")],
+        "random_state": ["random_state", Generator],
+        "n_jobs": [Integral, None],
+    }
+)
+def compare_predictions(
+    y_true: Any,
+    predictions: Any,
+    *,
+    metric: Callable[..., float] | str | None = None,
+    method: str = "auto",
+    y_true_b: ArrayLike | None = None,
+    max_fpr: float | None = None,
+    groups: ArrayLike | None = None,
+    seeds: ArrayLike | None = None,
+    horizon: int | None = None,
+    within: ArrayLike | None = None,
+    unit_weights: Mapping[Any, float] | None = None,
+    units: str = "random",
+    sample_weight: ArrayLike | None = None,
+    alternative: str = "two-sided",
+    confidence_level: float = 0.95,
+    n_resamples: int = 2000,
+    random_state: RandomStateLike = None,
+    n_jobs: int | None = None,
+) -> Comparison:
+    r"""Test and interval for the difference of predictions or scores of the same samples.
+
+    Like `compare_classifiers`, but for existing predictions of any program: the rules are fixed,
+    and the samples are independent unless `groups` are passed.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,), or None
+        True values; for `bleu_score` the references. None means that `predictions` holds the score
+        of each sample, larger being better ("max_t" only).
+    predictions : dict of str to array-like, list of array-like, or data frame
+        Predictions of two or more systems for the same samples, each of shape (n_samples,) or
+        (n_samples, n_classes), as `metric` takes them. In a frame, each column is a system, or each
+        row is a score, in any order, if the columns are "item", "system", "score" and optionally
+        "seed" (`groups` then refer to the sorted items). A dict with exactly these columns is read
+        the same way; `skeval.datasets.load_item_scores` returns one.
+    metric : callable or str, default=None
+        ``metric(y_true, prediction)`` or the name of a scorer, for "max_t", "permutation" and
+        "bootstrap"; None is the accuracy. For `bleu_score`, also with options fixed by
+        `functools.partial`, n-gram counts are resampled, so each text is read only once.
+    method : str, default="auto"
+        "auto" is "permutation" for two systems and otherwise "max_t", as well as for two systems
+        with `groups` or `seeds` or without `y_true`. "max_t" compares the studentized difference of
+        each pair with the distribution of the largest one of all pairs, so that intervals,
+        P-values, the intervals of the `ranks` and the intervals of the scores (`lows`, `highs`;
+        also of the best one) hold simultaneously [8]_ [9]_, for any number of systems.
+        "permutation" exchanges the predictions of each sample at random; the P-value is exact if
+        the two systems are exchangeable, and the interval is a bootstrap interval. "bootstrap"
+        resamples the samples; with few groups its interval is too short (see below). "mcnemar"
+        counts the samples that only one of two systems predicts correctly; "cochran_q" first tests
+        whether all systems are correct equally often. "delong" compares areas under ROC curves for
+        two classes, the second one in sorted order being positive. The other three are for samples
+        in time order, whose errors may be correlated, and compare the accuracy or a `metric` that
+        is a mean loss, such as `sklearn.metrics.mean_absolute_error`: "time_blocks" uses blocks of
+        consecutive samples that are as long as the correlation lasts; "diebold_mariano" [6]_ is for
+        forecasts `horizon` steps ahead, with the correction of [7]_; "giacomini_white" [10]_, for
+        two forecasts one step ahead, answers another question: whether the last difference predicts
+        which system will score better next. The predicted difference is `foretold`; the interval is
+        that of "time_blocks".
+    y_true_b : array-like of shape (n_samples_b,), default=None
+        True values for the second of two systems if it was tested on other samples than the first,
+        for an unpaired comparison ("delong").
+    max_fpr : float, default=None
+        Compare the areas over false positive rates up to this one, standardised by McClish as in
+        `sklearn.metrics.roc_auc_score` ("delong").
+    groups : array-like of shape (n_samples,), default=None
+        Groups are exchanged or drawn as a whole ("permutation", "bootstrap"); standard errors are
+        computed between groups ("max_t", "mcnemar", "cochran_q", "delong"). Several columns are
+        nested or crossed groups; see :doc:`/user_guide/dependence`. Crossed ones cannot be
+        exchanged.
+    seeds : array-like of shape (n_predictions,), default=None
+        The system of each prediction, if systems were run several times, for example with several
+        seeds. The means over runs are compared, and the variation between runs is part of the
+        standard error ("max_t").
+    horizon : int, default=None
+        Number of steps ahead of a forecast ("diebold_mariano"); None is 1.
+    within : array-like of shape (n_samples,), default=None
+        Unit of each sample, such as a task, subject, query or image. The metric is computed in
+        each unit, and the means over units are compared ("max_t"); see `metric_interval`.
+    unit_weights : dict of unit to float, default=None
+        Weight of each unit in the mean; None gives all units the same weight.
+    units : {"random", "fixed"}, default="random"
+        "random" takes the paired differences of units in the place of samples. "fixed" is for
+        exactly these units: the covariance of the systems is estimated within each unit, and
+        `groups` may be passed.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the samples, passed to the metric ("max_t", "permutation", "bootstrap").
+    alternative : {"two-sided", "greater", "less"}, default="two-sided"
+        Alternative hypothesis for the score of the first system minus the score of the second one;
+        more than two systems are compared "two-sided".
+    confidence_level : float, default=0.95
+        Nominal coverage of the two-sided interval; with more than two systems, of all intervals
+        together.
+    n_resamples : int, default=2000
+        Number of exchanges or resamples.
+    random_state : int, RandomState, Generator or None, default=None
+        Draws them.
+    n_jobs : int, default=None
+        Number of joblib workers; the result does not depend on it.
+
+    Returns
+    -------
+    comparison : Comparison
+        With the `values` of all systems, and the `differences` of all pairs with intervals and
+        P-values (corrected by Holm's method).
+
+    Raises
+    ------
+    TypeError
+        If there are fewer than two systems.
+    ValueError
+        If lengths differ, a prediction is missing, text is compared with numbers, or an option is
+        passed that the method does not use.
+
+    Notes
+    -----
+    *"max_t".* If the metric is a mean over samples, the covariance of the scores is computed from
+    one value per sample or group; for areas under ROC curves it is DeLong's, and for other metrics
+    the bootstrap's. The distribution of the largest statistic comes from 10,000 normal draws with
+    this covariance [8]_; the quantile of a pair is Student's for the number of units. If answers
+    are right or wrong, the interval is Agresti and Min's, which does not collapse with few samples.
+    P-values step down: after a significant pair, the others are compared with the largest of the
+    remaining pairs. The rank of a system lies between 1 plus the number of systems that are
+    significantly better and the number of systems that are not significantly worse [9]_.
+    Percentiles of bootstrap ranks are not such an interval: with ten equal systems, whose true rank
+    is 1, 99 % of them did not contain it (300 sets). False alarms of "max_t" among equal systems at
+    a level of 5 % (``benchmarks/results/equal_systems.csv``):
+
+    =================  ==========  ===========  ================  ================
+    systems            50 samples  200 samples  300 in 30 groups  100 in 10 groups
+    =================  ==========  ===========  ================  ================
+    2 (600 sets)       .043        .047         .050              .048
+    10 (200 sets)      .045        .035         .065              .080
+    30 (400 sets)      .053        .045         .048              .078
+    =================  ==========  ===========  ================  ================
+
+    With 10 and 30 unequal systems, which are right on a half to three quarters of the same samples,
+    a true rank was outside its interval in at most 1 of 400 sets.
+
+    With two equal systems and 2, 5, 10 and 20 groups of 10 samples with different accuracies, the
+    bootstrap interval covered 0 in .60, .91, .92 and .91 of 200 sets (600 with 20 groups), and the
+    interval of "max_t" in 1.00, .98, .97 and .93.
+
+    The P-value of "permutation" is :math:`(1 + \#\{|d^*| \ge |d|\}) / (1 + B)`.
+
+    With :math:`G_j` the number of samples that system `j` of `k` predicts correctly, and
+    :math:`L_i` the number of systems that predict sample `i` correctly, Cochran's statistic is
+
+    .. math:: Q = \frac{k (k - 1) \sum_j (G_j - \bar G)^2}{\sum_i L_i (k - L_i)} ,
+
+    which is the `omnibus` of the result, and has a chi-squared distribution with `k - 1` degrees of
+    freedom if there are about 24 or more discordant samples [3]_.
+
+    The variance of a partial area includes the estimation of the cut between negatives.
+
+    *BLEU.* Resampled sentences [4]_ and exchanged translations [5]_ have the same scores as in
+    sacrebleu. The P-value of "permutation" counts exchanges that differ *at least* as much as
+    observed, and sacrebleu only those that differ more. The P-value of "bootstrap" uses the
+    distance of each replicate from the observed difference; sacrebleu uses the absolute value of
+    each difference minus their mean, which is not the same unless all differences have the same
+    sign.
+
+    References
+    ----------
+    .. [1] DeLong, E. R., DeLong, D. M. and Clarke-Pearson, D. L. (1988). Comparing the areas under
+       two or more correlated receiver operating characteristic curves. Biometrics 44, 837-845.
+       https://doi.org/10.2307/2531595
+    .. [2] McClish, D. K. (1989). Analyzing a portion of the ROC curve. Medical Decision Making 9,
+       190-195. https://doi.org/10.1177/0272989X8900900307
+    .. [3] Cochran, W. G. (1950). The comparison of percentages in matched samples. Biometrika 37,
+       256-266. https://doi.org/10.1093/biomet/37.3-4.256
+    .. [4] Koehn, P. (2004). Statistical significance tests for machine translation evaluation.
+       EMNLP 2004, 388-395.
+    .. [5] Riezler, S. and Maxwell, J. T. (2005). On some pitfalls in automatic evaluation and
+       significance testing for MT. ACL Workshop on Intrinsic and Extrinsic Evaluation Measures,
+       57-64.
+    .. [6] Diebold, F. X. and Mariano, R. S. (1995). Comparing predictive accuracy. Journal of
+       Business and Economic Statistics 13, 253-263.
+       https://doi.org/10.1080/07350015.1995.10524599
+    .. [7] Harvey, D., Leybourne, S. and Newbold, P. (1997). Testing the equality of prediction
+       mean squared errors. International Journal of Forecasting 13, 281-291.
+       https://doi.org/10.1016/S0169-2070(96)00719-4
+    .. [8] Hothorn, T., Bretz, F. and Westfall, P. (2008). Simultaneous inference in general
+       parametric models. Biometrical Journal 50, 346-363. https://doi.org/10.1002/bimj.200810425
+    .. [9] Mogstad, M., Romano, J. P., Shaikh, A. M. and Wilhelm, D. (2024). Inference for ranks
+       with applications to mobility across neighbourhoods and academic achievement across
+       countries. Review of Economic Studies 91, 476-518. https://doi.org/10.1093/restud/rdad006
+    .. [10] Giacomini, R. and White, H. (2006). Tests of conditional predictive ability.
+       Econometrica 74, 1545-1578. https://doi.org/10.1111/j.1468-0262.2006.00718.x
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from skeval.model_selection import compare_predictions
+    >>> y = np.tile([0, 1], 40)
+    >>> a, b = y.copy(), y.copy()
+    >>> a[:6] = 1 - a[:6]
+    >>> b[4:24] = 1 - b[4:24]
+    >>> comparison = compare_predictions(y, {"a": a, "b": b}, method="mcnemar")
+    >>> print(comparison)
+    accuracy, mcnemar
+      a  0.9250
+      b  0.7500
+    McNemar's test, 95 % interval
+      a - b   0.1750 [0.0622, 0.2792]  P = 0.00434
+      a scores higher than b; the difference is significant at 5 % (P = 0.0043). This
+      applies to these predictions; variation from retraining is not included.
+    >>> comparison["a", "b"].only_a
+    18
+    """
+    _checks.check_confidence_level(confidence_level)
+    _comparison_methods.check_choices(ComparedPredictions, method, alternative)
+    metric = find_metric(metric) if isinstance(metric, str) else metric
+    columns, seeds = read_systems(predictions, y_true, seeds)
+    named = _comparison_methods.name_listed(
+        "predictions", columns, _comparison_methods.count_up("prediction")
+    )
+    systems, runs = read_seeds(seeds, named)
+    if method == "auto":
+        alone = len(systems) == 2 == len(named) and y_true is not None and within is None
+        method = "permutation" if alone and groups is None else "max_t"
+    _comparison_methods.check_method(method, alternative, len(systems))
+    if METHODS[method].needs != "joint" and (seeds is not None or y_true is None):
+        what = "y_true must not be None" if seeds is None else "seeds must be None"
+        raise ValueError(f"{what} for method={method!r}; 'max_t' takes it.")
+    options = {"metric": metric, "y_true_b": y_true_b, "max_fpr": max_fpr}
+    _refuse_unused(method, **options, groups=groups, horizon=horizon, sample_weight=sample_weight)
+    if horizon is not None:
+        _checks.check_count("horizon", horizon)
+    places = named if isinstance(columns, Mapping) else range(len(named))
+    words = [f"predictions[{place!r}]" for place in places]
+    source = ComparedPredictions(
+        names=systems,
+        runs=runs,
+        words=words,
+        truths=[y_true] * len(named) if y_true_b is None else [y_true, y_true_b],
+        vectors=list(named.values()),
+        metric=metric,
+        max_fpr=1.0 if max_fpr is None else max_fpr,
+        groups=groups,
+        horizon=1 if horizon is None else horizon,
+        weight=sample_weight,
+        scoring="score" if y_true is None else _name_score(method, metric, max_fpr),
+        n_resamples=n_resamples,
+        root=_checks.root_seed(random_state),
+        n_jobs=n_jobs,
+    )
+    if within is not None or unit_weights is not None or units != "random":
+        source = _average_units(source, method, within, unit_weights, units)
+    else:
+        source = read_predictions(source)
+    row = None if metric is None else find_row(unwrap(metric)[0])
+    question = Question(
+        alternative,
+        0.0,
+        confidence_level,
+        root=source.root,
+        greater_is_better=row is None or row.greater_is_better,
+    )
+    return _comparison_methods.compare(source, method, question)
+
+
+def draw_scores(scores: Sequence[Statistic], units: DrawingUnits, *plan: Any) -> Draws:
+    """Return scores on all samples and on the same resamples of them, which `plan` draws."""
+    values = np.array([score(np.arange(len(units.unit))) for score in scores])
+    return Draws(values, values_or_nan(scores, units, *plan))
+
+
+def _average_units(
+    source: ComparedPredictions, method: str, within: Any, unit_weights: Any, kind: str
+) -> ComparedPredictions:
+    """Return the values of the metric in each random unit, or the predictions in each fixed one."""
+    truth, has_runs = source.truths[0], len(source.names) < len(source.vectors)
+    if method != "max_t" or truth is None or (source.groups is not None and kind == "random"):
+        raise ValueError("within must be None unless method='max_t', with y_true, without groups.")
+    if kind == "fixed" and has_runs:
+        raise ValueError("seeds must be None with units='fixed', got some; average the runs.")
+    units = read_units(within, len(truth), unit_weights, kind)
+    named = dict(zip(source.words, source.vectors, strict=True))
+    values, kept = score_within(source.metric or accuracy_score, truth, named, source.weight, units)
+    fields: dict[str, Any] = {"scoring": f"{source.scoring}, {kept.text}"}
+    if kept.fixed:
+        fields["parts"] = tuple(source.select(rows) for rows in kept.rows)
+        return PredictionsWithin(**(vars(source) | fields), shares=kept.shares)
+    # with a group for each unit, the variance allows for unequal weights
+    fields["groups"] = None if kept.weights is None else np.arange(len(kept.names))
+    fields |= {"weight": kept.weights, "metric": None}
+    fields |= {"truths": [None] * len(values), "vectors": [*values]}
+    return read_predictions(replace(source, **fields))
+
+
+def _name_score(method: str, metric: Any, max_fpr: float | None) -> str:
+    """Return what is compared."""
+    if max_fpr not in (None, 1):
+        return f"roc_auc up to a false positive rate of {max_fpr:g}"
+    return METHODS[method].scoring or ("accuracy" if metric is None else name_scoring(metric))
+
+
+_USED = {
+    "joint": {"metric", "groups", "sample_weight"},
+    "right": {"groups"},
+    "exchanges": {"metric", "groups", "sample_weight"},
+    "draws": {"metric", "groups", "sample_weight"},
+    "areas": {"y_true_b", "max_fpr", "groups"},
+    "in_time": {"metric", "horizon"},
+}
+
+
+def _refuse_unused(method: str, **options: Any) -> None:
+    """Raise where an option is given to a method whose evidence has no use for it."""
+    used = _USED.get(METHODS[method].needs, set())
+    for name, value in options.items():
+        if value is not None and name not in used:
+            raise ValueError(f"{name} must be None for method={method!r}, got {value!r}.")
+
+
+@dataclass(frozen=True)
+class ComparedPredictions:
+    """Predictions of the same samples; `words` are what errors call them, `truths` their targets.
+
+    The targets are one and the same, but where two predictions are of other samples.
+    """
+
+    names: tuple[str, ...]
+    runs: np.ndarray
+    words: list[str]
+    truths: list[Any]
+    vectors: list[Any]
+    metric: Callable[..., float] | None
+    max_fpr: float
+    groups: Any
+    horizon: int
+    weight: Any
+    scoring: str
+    n_resamples: int
+    root: SeedSequence
+    n_jobs: int | None
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples, those of unpaired predictions together."""
+        if self.truths[0] is None:
+            return len(self.vectors[0])
+        return len(self.truths[0]) if self._paired else sum(map(len, self.truths))
+
+    def select(self, rows: np.ndarray) -> ComparedPredictions:
+        """Return the predictions of some samples, all with the same targets."""
+        truth, *vectors = (safe_indexing(each, rows) for each in (self.truths[0], *self.vectors))
+        groups, weight = (
+            None if each is None else safe_indexing(each, rows)
+            for each in (self.groups, self.weight)
+        )
+        return read_predictions(
+            replace(
+                self, truths=[truth] * len(vectors), vectors=vectors, groups=groups, weight=weight
+            )
+        )
+
+    @property
+    def _paired(self) -> bool:
+        return self.truths[0] is self.truths[1]
+
+    @property
+    def group(self) -> Codes | None:
+        """The number of the group of each sample, of crossed ones a column for each kind."""
+        if self.groups is not None and not self._paired:
+            raise ValueError("groups must be None where samples differ (y_true_b), got some.")
+        return _checks.number_groups(self.groups, self.n_samples)
+
+    def right(self) -> Right:
+        """Return which samples each predicts right."""
+        return Right(self._find_right(), self.group)
+
+    def _find_right(self) -> np.ndarray:
+        return np.array([vector == self.truths[0] for vector in self._read_labels()])
+
+    def areas(self) -> Areas:
+        """Return areas under ROC curves and their covariance."""
+        vectors = [as_scores(*pair) for pair in zip(self.words, self.vectors, strict=True)]
+        if self._paired:
+            positive = find_positive("y_true", self.truths[0])
+            return find_areas(positive, np.array(vectors), self.max_fpr, self.group)
+        areas, covariance, _ = np.empty(2), np.zeros((2, 2)), self.group  # which refuses groups
+        for place, name in enumerate(("y_true", "y_true_b")):
+            positive = find_positive(name, self.truths[place])
+            area, spread, _ = find_areas(positive, vectors[place][None], self.max_fpr, None)
+            areas[place], covariance[place, place] = area[0], spread.variance
+        return Areas(areas, Spread(covariance), paired=False)
+
+    def draws(self) -> Draws:
+        """Score all on the same resamples."""
+        return self._draw()
+
+    def exchanges(self) -> Draws:
+        """Score all on the same resamples, and two with their predictions exchanged."""
+        shapes = {vector.shape for vector in self.vectors}
+        if len(shapes) > 1:
+            raise ValueError(
+                f"predictions must have the same shape for method='permutation', got {shapes}."
+            )
+        units = drawing_units(len(self.truths[0]), None, self.groups, crossed=True)
+        if units.crossed:
+            raise ValueError(
+                "groups must not cross for method='permutation': predictions are exchanged for "
+                "all samples of a group at once, and crossed groups tie all samples together. "
+                "'max_t', 'mcnemar', 'delong' and 'bootstrap' take them."
+            )
+        exchanged = ExchangedUnits(units.unit, units.strata, units.n_groups)
+        plan = exchanged, self.n_resamples, self.root, self.n_jobs
+        of_samples = self._score_samples()
+
+        def exchange(a: int, b: int) -> np.ndarray:
+            if of_samples is not None:
+                signed = partial(mean_signed, of_samples[a] - of_samples[b], self.weight)
+                return values_of_draws(signed, *plan)[0]
+            first, second = _checks.share_dtype(self.vectors[a], self.vectors[b])
+
+            def score_exchanged(rows: np.ndarray) -> float:
+                one, other = first.copy(), second.copy()
+                one[rows], other[rows] = second[rows], first[rows]
+                return self._score(one, slice(None)) - self._score(other, slice(None))
+
+            return values_or_nan([score_exchanged], *plan)[0]
+
+        return self._draw()._replace(exchange=exchange)
+
+    def in_time(self) -> InTime:
+        """Return the loss of each sample, or whether it is predicted right, in the order given."""
+        n = self.n_samples
+        if 2 * self.horizon >= n:
+            raise ValueError(f"horizon must be below half of the samples, {n}, got {self.horizon}.")
+        scores = self._score_samples()
+        if scores is None:
+            means = ", ".join(each.function.__name__ for each in METRICS if _is_mean(each))
+            raise ValueError(
+                f"metric must be None or a mean of losses of samples, in time, that is {means}; "
+                f"got {self.scoring}."
+            )
+        return InTime(scores, self.horizon)
+
+    def joint(self) -> Joint:
+        """Return the scores of all systems, the means of their runs, and their covariance."""
+        scores, k = self._score_samples(), len(self.names)
+        n_seeds = np.bincount(self.runs)
+        mean = np.equal.outer(np.arange(k), self.runs) / n_seeds[:, None]
+        units = drawing_units(self.n_samples, None, self.groups, crossed=True)
+        n_rates, noise, together = None, np.zeros(len(self.runs)), {}
+        degrees = np.inf if units.n_groups is None else units.n_groups - 1.0
+        if scores is not None:
+            weight = np.ones(self.n_samples) if self.weight is None else self.weight
+            size, weight = independent_size(weight), weight / weight.sum()
+            of_runs = scores @ weight
+            values = mean @ of_runs
+            moved = (mean @ scores - values[:, None]) * weight
+            rates = np.isin(scores, (0.0, 1.0)).all() and self.weight is None
+            if rates and len(self.runs) == k:
+                n_rates = self.n_samples
+            if units.n_groups is None:
+                # One sample alone that counts has no spread, whatever the factor.
+                degrees = np.inf if n_rates else max(size - 1.0, 1e-12)
+                factor = 1.0 if n_rates else size / degrees
+                covariance = factor * moved @ moved.T
+            else:
+                spread = spread_between(moved.T, units.codes, weight)
+                covariance, degrees = spread.covariance, spread.degrees_of_freedom
+                together = spread.groups
+            noise = ((scores - (mean @ scores)[self.runs]) ** 2) @ weight**2
+        elif self._are_areas:
+            of_runs, spread, _ = self.areas()
+            values, covariance = mean @ of_runs, mean @ spread.covariance @ mean.T
+            degrees, together = spread.degrees_of_freedom, spread.groups
+        else:
+            draws = self.draws()
+            of_runs, values = draws.values, mean @ draws.values
+            warn_of_undefined(draws.resampled.sum(axis=0))
+            drawn = draws.resampled[:, np.isfinite(draws.resampled).all(axis=0)]
+            if drawn.shape[1] < 2:
+                raise ValueError("metric must be defined on two resamples at least.")
+            covariance = np.atleast_2d(np.cov(mean @ drawn))
+        spread = (of_runs - values[self.runs]) ** 2 - noise
+        per_system = np.maximum(1, n_seeds - 1)
+        own = np.bincount(self.runs, spread).clip(0.0) / per_system / n_seeds
+        if k > 2:
+            # one variance of a run: with few seeds that of each of many systems is hardly known
+            seed_degrees = max(float(np.sum(n_seeds - 1)), 1.0)
+            own = np.where(n_seeds > 1, max(float(spread.sum()), 0.0) / seed_degrees / n_seeds, 0.0)
+        else:  # Welch
+            parts = float(np.sum(own**2 / per_system))
+            seed_degrees = float(own.sum()) ** 2 / parts if parts > 0 else 1.0
+        return Joint(
+            values, covariance, degrees, n_rates, units.n_groups, together, own, seed_degrees
+        )
+
+    @property
+    def _are_areas(self) -> bool:
+        """Whether it is the area under the ROC curve of unweighted samples that is compared."""
+        plain = self.metric is roc_auc_score and self.weight is None
+        return plain and len(np.unique(self.truths[0])) == 2
+
+    def _score_samples(self) -> np.ndarray | None:
+        """Return the scores of samples whose mean is the metric; None if it is no mean."""
+        if self.truths[0] is None:
+            return np.array(self.vectors, dtype=float)
+        if self.metric is None:
+            return self._find_right().astype(float)
+        function, arguments = unwrap(self.metric)
+        row = find_row(function)
+        if row is not None and row.response == "predict_proba":
+            scores = [
+                find_sample_values(self.metric, self.truths[0], each, self.weight)
+                for each in self.vectors
+            ]
+            return None if any(each is None for each in scores) else np.array(scores)
+        if row is None or row.per_sample is None or not _is_mean(row):
+            return None
+        losses = [row.per_sample(self.truths[0], each, **arguments) for each in self.vectors]
+        return np.array(losses, dtype=float)
+
+    def _draw(self) -> Draws:
+        units = drawing_units(len(self.truths[0]), None, self.groups, crossed=True)
+        plan = units, self.n_resamples, self.root, self.n_jobs
+        of_samples = self._score_samples()
+        with _checks.naming("metric"):
+            if of_samples is None:
+                draws = draw_scores(
+                    [partial(self._score, vector) for vector in self.vectors], *plan
+                )
+            else:
+                means = partial(mean_held, of_samples, self.weight)
+                held = np.ones(len(self.truths[0]), dtype=np.intp)
+                draws = Draws(means(held), values_of_draws(means, *plan))
+        if not np.isfinite(draws.values).all():
+            raise ValueError(f"metric must be finite on all samples, got {draws.values.tolist()}.")
+        return draws
+
+    def _score(self, vector: np.ndarray, rows: Any) -> float:
+        """Return the score of some samples by the metric; without one, samples have scores."""
+        metric = cast("Callable[..., float]", self.metric)
+        weight = {} if self.weight is None else {"sample_weight": self.weight[rows]}
+        return float(metric(self.truths[0][rows], vector[rows], **weight))
+
+    def _read_labels(self) -> list[np.ndarray]:
+        """Return predictions that can be compared with the labels, or raise."""
+        read = []
+        for word, vector in zip(self.words, self.vectors, strict=True):
+            if vector.ndim > 1:
+                raise ValueError(f"{word} must hold one label a sample where metric is None.")
+            labels = _checks.check_y(word, vector)
+            _checks.check_comparable(self.truths[0], word, labels)
+            read.append(labels)
+        return read
+
+
+@dataclass(frozen=True)
+class PredictionsWithin(ComparedPredictions):
+    """Predictions of the samples of fixed units: `parts` by unit, with weights that sum to 1."""
+
+    parts: tuple[ComparedPredictions, ...]
+    shares: np.ndarray
+
+    def joint(self) -> Joint:
+        """Return the means of the scores over units, and the sum of the covariances within."""
+        joints = [part.joint() for part in self.parts]
+        sizes = np.array([part.n_samples for part in self.parts])
+        # rates have the covariance of n samples rather than n - 1
+        factors = [
+            1.0 if joint.n_rates is None else n / (n - 1)
+            for joint, n in zip(joints, sizes, strict=True)
+        ]
+        own = [
+            share**2 * factor * joint.covariance
+            for share, factor, joint in zip(self.shares, factors, joints, strict=True)
+        ]
+        traces = np.array([np.trace(each) for each in own])
+        degrees = np.minimum([joint.degrees_of_freedom for joint in joints], sizes - 1)
+        # Satterthwaite
+        parts = float(np.sum(traces**2 / degrees))
+        total = float(traces.sum()) ** 2 / parts if parts > 0 else np.inf
+        values = self.shares @ np.array([joint.values for joint in joints])
+        k = len(values)
+        return Joint(values, sum(own), total, None, None, {}, np.zeros(k), 1.0)
+
+
+def _is_mean(row: Metric) -> bool:
+    """Whether a metric is a mean of losses of predictions, one for each sample."""
+    return row.per_sample is not None and not row.root and row.response == "predict"
+
+
+def read_predictions(given: ComparedPredictions) -> ComparedPredictions:
+    """Return the arguments with arrays for the data, and n-gram counts for a score of texts."""
+    sums = find_sums(given.metric)
+    if sums is not None:
+        return _read_texts(given, sums)
+    if len(given.truths) != len(given.vectors):
+        raise ValueError(f"y_true_b must be None for {len(given.vectors)} predictions.")
+    if given.truths[0] is None:
+        return _read_scores(given)
+    truths = [_checks.check_y("y_true", given.truths[0])] * len(given.vectors)
+    if not given._paired:
+        truths[1] = _checks.check_y("y_true_b", given.truths[1])
+    vectors = []
+    for word, truth, values in zip(given.words, truths, given.vectors, strict=True):
+        vectors.append(read_vector(word, values))
+        _checks.check_same_length(
+            **{"y_true" if truth is truths[0] else "y_true_b": truth, word: vectors[-1]}
+        )
+    weight = given.weight
+    if weight is not None:
+        weight = _checks.check_weights("sample_weight", weight, len(truths[0]))
+    return replace(given, truths=truths, vectors=vectors, weight=weight)
+
+
+def _read_scores(given: ComparedPredictions) -> ComparedPredictions:
+    """Return what each sample scores under each system, as numbers of one length."""
+    if given.metric is not None:
+        raise ValueError(f"metric must be None where y_true is None, got {given.scoring}.")
+    pairs = zip(given.words, given.vectors, strict=True)
+    vectors = [as_scores(*each, "where y_true is None") for each in pairs]
+    _checks.check_same_length(**dict(zip(given.words, vectors, strict=True)))
+    weight = given.weight
+    if weight is not None:
+        weight = _checks.check_weights("sample_weight", weight, len(vectors[0]))
+    return replace(given, vectors=vectors, weight=weight)
+
+
+def _read_texts(given: ComparedPredictions, sums: Sums) -> ComparedPredictions:
+    """Return the counts of each sentence in place of its text, and a metric of their sums."""
+    if given.weight is not None:
+        raise ValueError(f"sample_weight must be None for {given.scoring}.")
+    counts = []
+    for word, sentences in zip(given.words, given.vectors, strict=True):
+        with _checks.naming("y_true", word):
+            counts.append(sums.read(given.truths[0], sentences))
+    if len(counts[0]) < 2:
+        raise ValueError(f"y_true must hold two sentences at least, got {len(counts[0])}.")
+    truth = np.arange(len(counts[0]))
+
+    def score(_: np.ndarray, rows: np.ndarray) -> float:
+        return sums.score(rows.sum(axis=0))
+
+    return replace(given, truths=[truth] * len(counts), vectors=counts, metric=score)
