@@ -21,12 +21,13 @@ from skeval._inference.intervals import describe_groups
 from skeval._resampling.predictions import Predictions
 from skeval._resampling.target import Target
 from skeval.metrics import CalibrationDisplay, NetBenefitDisplay
+from skeval.metrics._curves import CurveSample
 from skeval.model_selection import Comparison, compare_predictions
 from skeval.model_selection._fold_metrics import measure_metrics
 from skeval.model_selection._threshold import check_prevalence, measure_at, read_rule
 from skeval.report import _given, _predictions, _sentences
 from skeval.report._comparison import EvaluationComparison, collect_cautions
-from skeval.report._given import KINDS, GivenReport
+from skeval.report._given import KINDS, GivenReport, ParsedPredictions
 from skeval.report._multilabel import MultilabelReport, evaluate_labels
 from skeval.report._prediction_checks import warn_of_predictions
 from skeval.report._predictions import HardSamples
@@ -167,31 +168,20 @@ def evaluate_predictions(
             raise ValueError(f"prevalence must be None for several labels, got {prevalence}.")
         return evaluate_labels(arguments)
     parsed = _given.read_predictions(y_true, predictions, kind, labels, pos_label, threshold)
-    if prevalence is not None and (
-        parsed.positive is None or (threshold is None and parsed.threshold is None)
-    ):
-        raise ValueError(
-            "prevalence must be None unless predictions are probabilities or scores of two classes "
-            f"with a threshold, got {prevalence} for {parsed.kind}; labels of 0 and 1 may be "
-            'passed with kind="scores" and threshold=0.5.'
-        )
+    _refuse_prevalence(prevalence, parsed, threshold)
     n = len(parsed.target)
     groups, weight = _given.read_units(groups, sample_weight, n)
     seed = small_seed(random_state)
     options = {"groups": groups, "sample_weight": sample_weight, "random_state": seed}
     with warnings.catch_warnings():  # the report lists undefined metrics
         warnings.simplefilter("ignore", UndefinedMetricWarning)
-        at_threshold, scored = None, parsed.collect(slice(None), groups, weight)
+        scored = parsed.collect(slice(None), groups, weight)
         sample = parsed.positive is not None and scored.ranked
         sample = sample.with_level(confidence_level) if sample else None
-        cut = parsed.threshold if threshold is None else threshold
-        if sample is not None and cut is not None:
-            with warnings.catch_warnings():  # of few groups
-                warnings.simplefilter("ignore", UserWarning)
-                at_threshold = measure_at(sample, read_rule(cut), seed, prevalence=prevalence)
-            if parsed.threshold is None or isinstance(cut, str | Mapping):
-                parsed = parsed.cut(at_threshold["threshold"].value)
-                scored = parsed.collect(slice(None), groups, weight)
+        at_threshold = _measure_threshold(sample, parsed, threshold, prevalence, seed)
+        if at_threshold and (parsed.threshold is None or isinstance(threshold, str | Mapping)):
+            parsed = parsed.cut(at_threshold["threshold"].value)
+            scored = parsed.collect(slice(None), groups, weight)
         metrics = measure_metrics(scored, confidence_level)
         metrics |= parsed.measure_scoring(scoring, confidence_level, **options)
         calibration = parsed.validate(sample, seed)
@@ -223,6 +213,33 @@ def evaluate_predictions(
         warnings=tuple(warn_of_predictions(parsed, scored, metrics, y_true, chosen=chosen)),
         **describe_run("skeval.evaluate_predictions", arguments, seed),
     )
+
+
+def _refuse_prevalence(prevalence: float | None, parsed: ParsedPredictions, threshold: Any) -> None:
+    """Raise if there are no predictive values to move to another prevalence."""
+    no_threshold = threshold is None and parsed.threshold is None
+    if prevalence is not None and (parsed.positive is None or no_threshold):
+        raise ValueError(
+            "prevalence must be None unless predictions are probabilities or scores of two classes "
+            f"with a threshold, got {prevalence} for {parsed.kind}; labels of 0 and 1 may be "
+            'passed with kind="scores" and threshold=0.5.'
+        )
+
+
+def _measure_threshold(
+    sample: CurveSample | None,
+    parsed: ParsedPredictions,
+    threshold: Any,
+    prevalence: float | None,
+    seed: int,
+) -> Results | None:
+    """Return the measures at the threshold, None without one."""
+    cut = parsed.threshold if threshold is None else threshold
+    if sample is None or cut is None:
+        return None
+    with warnings.catch_warnings():  # of few groups
+        warnings.simplefilter("ignore", UserWarning)
+        return measure_at(sample, read_rule(cut), seed, prevalence=prevalence)
 
 
 def find_worst(predictions: Predictions, index: Any) -> HardSamples:
