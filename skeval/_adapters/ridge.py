@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import clone
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import (
     LinearRegression,
@@ -55,6 +57,8 @@ MAX_ELEMENTS = 2**24
 MAX_NOISE = 1e-9
 """Largest rounding error of a fit, in units of the labels; others are left to the estimator."""
 
+KERNEL_MODELS = (KernelRidge, GaussianProcessRegressor)
+
 DIRECT_SOLVERS = ("auto", "cholesky", "svd")
 """Solvers of Ridge that do not iterate."""
 
@@ -63,6 +67,7 @@ DIRECT_SOLVERS = ("auto", "cholesky", "svd")
 @adapter_for.register(RidgeClassifier)
 @adapter_for.register(LinearRegression)
 @adapter_for.register(KernelRidge)
+@adapter_for.register(GaussianProcessRegressor)
 @adapter_for.register(RidgeCV)
 @adapter_for.register(RidgeClassifierCV)
 def linear_adapter(estimator: Any, X: Any, target: Target, transformers: tuple) -> Adapter | None:
@@ -90,6 +95,10 @@ def solves_directly(estimator: Any) -> bool:
         return search_options == (None, None, None) and estimator.fit_intercept and one_alpha
     if type(estimator) is LinearRegression:
         return not estimator.positive
+    if type(estimator) is GaussianProcessRegressor:
+        # the default kernel has free parameters, which the labels determine, since version 1.9
+        fixed = estimator.optimizer is None or getattr(estimator.kernel, "n_dims", 1) == 0
+        return isinstance(estimator.alpha, Real) and fixed and not estimator.normalize_y
     if type(estimator) is KernelRidge:
         return isinstance(estimator.alpha, Real)
     return (
@@ -152,7 +161,7 @@ def make_linear_deletion(
             return None
         return LinearDeletion(SearchedSquares(samples, alphas, scaled=scales), target)
     alpha = 0.0 if type(estimator) is LinearRegression else float(estimator.alpha)
-    if type(estimator) is KernelRidge:
+    if type(estimator) in KERNEL_MODELS:
         if transformers or n * n > MAX_ELEMENTS:
             return None
         squares = least_squares.factor_kernel(compute_kernel(estimator, samples), alpha)
@@ -167,8 +176,10 @@ def make_linear_deletion(
     return None if squares is None else LinearDeletion(squares, target)
 
 
-def compute_kernel(estimator: KernelRidge, samples: np.ndarray) -> np.ndarray:
-    """Return the kernel matrix of all samples, as KernelRidge computes it."""
+def compute_kernel(estimator: Any, samples: np.ndarray) -> np.ndarray:
+    """Return the kernel matrix of all samples, as the estimator computes it."""
+    if type(estimator) is GaussianProcessRegressor:
+        return np.asarray((estimator.kernel or RBF())(samples, samples))
     if callable(estimator.kernel):
         params = estimator.kernel_params or {}
     else:
@@ -185,7 +196,7 @@ def as_floats(samples: Any) -> np.ndarray:
 
 def make_smoother(estimator: Any, split: TransformedSplit) -> Smoother | None:
     """Return the smoother of a training set, or None if it costs more than separate fits."""
-    m, linear = len(split.example), type(estimator) is not KernelRidge
+    m, linear = len(split.example), type(estimator) not in KERNEL_MODELS
     basis = smoothers.find_basis(split.train) if linear else None
     if basis is None and m > min(split.n_draws, max(MAX_TARGETS, split.train.shape[1])):
         return None

@@ -1,4 +1,4 @@
-"""Solvers that fit a block of a plan at once: their protocols and their registry."""
+"""Protocols and registry of the adapters whose solvers fit a block of a plan at once."""
 
 from __future__ import annotations
 
@@ -13,20 +13,25 @@ from skeval._resampling.fit_outputs import FitOutput
 from skeval._resampling.plans import PlanBlock, ResamplingPlan
 from skeval._resampling.target import Target
 
-SERVING = "skeval._adapters"
-"""The floor above that registers adapters as it is imported, before the first is asked for."""
+ADAPTERS = "skeval._adapters"
+"""The layer above, which registers its adapters on import."""
 
 
 class NoSolver(NamedTuple):
-    """No adapter serves the estimator, and the reason."""
+    """The reason why no adapter supports a procedure."""
 
     why: str
 
 
 class Difference(NamedTuple):
-    """The difference of two models of one fit on all samples.
+    """Difference between two models of one fit on all samples.
 
-    largest: of probabilities, or of decision values in units of 1 + their size. share: of labels.
+    Attributes
+    ----------
+    largest : float
+        Largest difference of probabilities, or of decision values in units of 1 + their size.
+    share : float
+        Share of predicted labels that differ.
     """
 
     largest: float
@@ -34,18 +39,19 @@ class Difference(NamedTuple):
 
 
 class Adapter(Protocol):
-    """Solves all fits of a block at once.
+    """Solver of all fits of a block.
 
-    It answers each of predict, decision_function and predict_proba that its estimator has.
+    Outputs are those of predict, decision_function and predict_proba, as far as the estimator has
+    these methods.
     """
 
     def __call__(self, block: PlanBlock) -> FitOutput:
-        """Return the answers of the fits; those that it calls failed, the estimator does."""
+        """Return the outputs of the fits; those marked as failed are left to the estimator."""
 
 
 @runtime_checkable
 class CostedAdapter(Protocol):
-    """An adapter that is not always faster than the loop, and reaches an optimum.
+    """Adapter that reaches an optimum, and is not always faster than the loop.
 
     Fits with a tested sample within `noise` of the boundary are left to the estimator, which stops
     at a tolerance `tol`; the noise is infinite if the tolerance bounds no difference.
@@ -55,44 +61,40 @@ class CostedAdapter(Protocol):
     tol: float
 
     def pays(self, n_fits: int, model: Any, times: float = 1.0, *, shuffled: bool = False) -> bool:
-        """Return whether these fits are faster here than in a loop by a factor of at least `times`.
+        """Return whether the solver is faster than the loop by a factor of at least `times`.
 
-        `model` is one of the fits, by the estimator; None: could they for any model? Labels are
-        `shuffled` for each fit. The result depends on the data and the number of fits, and on
-        nothing that is timed: the numbers are the same on every machine and for any `n_jobs`.
+        `model` is one of the fits, by the estimator; None asks whether it is possible for any
+        model. Labels are `shuffled` for each fit. Nothing is timed: the result depends on the data
+        and the number of fits, so numbers are the same on every machine and for any `n_jobs`.
         """
 
     def compare(self, block: PlanBlock, model: Any, samples: Any) -> Difference | None:
-        """Return how far the fit of a block is from its model; None if it is not solved."""
+        """Return the difference of the fit of a block from a model; None if it is not solved."""
 
 
 @runtime_checkable
 class PlannedAdapter(Protocol):
-    """An adapter that serves some plans only.
+    """Adapter that supports some plans only.
 
-    It reuses its results on a plan from block to block, so it stays in the calling process: each
-    worker would have to compute them again. Blocks have at most `max_fits` fits, if that is a
-    number.
+    It reuses results from block to block, so it stays in the calling process. Blocks have at most
+    `max_fits` fits, unless that is None.
     """
 
     max_fits: int | None
 
     def prepare(self, plan: ResamplingPlan) -> Adapter | None:
-        """Return the adapter for a plan, None if a loop does it as fast.
-
-        The answer depends on the plan and the data, and on nothing that is timed.
-        """
+        """Return the adapter for a plan, or None if the loop is as fast; nothing is timed."""
 
 
 @singledispatch
 def adapter_for(
     estimator: Any, X: Any, target: Target, transformers: tuple
 ) -> Adapter | NoSolver | None:
-    """Return the adapter that serves an estimator behind some transformers, None if none does.
+    """Return the adapter of an estimator after transformers, or None if there is none.
 
-    `skeval._adapters` registers an implementation for each type that a solver serves. It returns
-    None, or the reason as a `NoSolver`, for unsupported parameters, subclasses, transformers or
-    data. Estimators of this package register theirs where they are defined.
+    `skeval._adapters` registers an implementation for each supported type. It returns None, or the
+    reason as a `NoSolver`, for unsupported parameters, subclasses, transformers or data. Estimators
+    of this package register theirs where they are defined.
     """
     return None
 
@@ -105,14 +107,14 @@ def adapter_of_steps(estimator: Any, X: Any, target: Target) -> Adapter | None:
 
 @cache
 def register_adapters() -> None:
-    """Import the floor above that registers adapters, once."""
-    import_module(SERVING)
+    """Import the layer above, once."""
+    import_module(ADAPTERS)
 
 
 def ask_steps(estimator: Any, X: Any, target: Target) -> Adapter | NoSolver | None:
     """Return the adapter of a bare estimator or of a pipeline, or why there is none."""
     register_adapters()
-    if isinstance(X, np.memmap):  # what joblib makes of large arrays for other processes
+    if isinstance(X, np.memmap):  # made by joblib of large arrays for other processes
         X = X.view(np.ndarray)
     if type(estimator) is not Pipeline:
         return adapter_for(estimator, X, target, ())

@@ -23,6 +23,7 @@ from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.feature_selection import SelectKBest, VarianceThreshold
+from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.impute import SimpleImputer
 from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import LinearRegression, Ridge, RidgeClassifier
@@ -122,6 +123,8 @@ def test_numbers_of_samples_left_out_do_not_matter(name):
         Ridge(solver="lsqr"),
         Ridge(solver="sag"),
         Ridge(alpha=[1.0]),
+        GaussianProcessRegressor(alpha=0.1),
+        GaussianProcessRegressor(alpha=0.1, normalize_y=True, optimizer=None),
         LinearRegression(positive=True),
         RidgeClassifier(class_weight="balanced"),
         RidgeClassifier(class_weight={"a": 2.0}),
