@@ -5,8 +5,10 @@ import os
 import sys
 
 import pytest
+from helpers.cases import CASES, few_of
 from helpers.crossed import choose_cases
 from hypothesis import settings
+from sklearn.datasets import load_breast_cancer, load_iris
 
 # Tests start dozens of processes: the first to import a module compiles it for all others.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -70,3 +72,19 @@ def _close_figures():
 def always_solve(monkeypatch):
     """Small problems go to the solver even where a loop over fits is as fast."""
     monkeypatch.setattr("skeval._adapters.svc.batch_pays", lambda *_: True)
+
+
+@pytest.fixture(params=CASES, ids=str)
+def case(request):
+    return CASES[request.param]
+
+
+@pytest.fixture(scope="session")
+def iris():
+    return load_iris(return_X_y=True)
+
+
+@pytest.fixture(scope="session")
+def cancer():
+    """60 samples of two classes."""
+    return few_of(load_breast_cancer, 60)

@@ -243,3 +243,92 @@ def test_kernels_name_equations_that_their_pages_have(module):
     for number, page in cited:
         equations = (DERIVATIONS / f"{page}.rst").read_text().count(":label:")
         assert 1 <= number <= equations
+
+
+TESTS = Path(__file__).parent
+# Tests of the package as a whole, or against others.
+OF_NO_MODULE = {"helpers", "peers", "properties", "reference", "validity"}
+# To be written, merged or renamed; no name may be added.
+PENDING = {
+    "_adapters/test_reduction.py",
+    "_adapters/test_selected_svc.py",
+    "_commands/test_fuzz.py",
+    "_commands/test_interrupts.py",
+    "_commands/test_messy_tables.py",
+    "_commands/test_shared.py",
+    "_inference/test_paired.py",
+    "_inference/test_posteriors.py",
+    "cluster/test_plot.py",
+    "datasets/test_files.py",
+    "datasets/test_numbers.py",
+    "feature_selection/test_consensus.py",
+    "feature_selection/test_selection_bias.py",
+    "feature_selection/test_stability.py",
+    "metrics/cluster/_kernels/test_distances.py",
+    "metrics/cluster/_kernels/test_neighbours.py",
+    "metrics/cluster/test_measures.py",
+    "metrics/cluster/test_measures_hostile.py",
+    "metrics/cluster/test_pairs.py",
+    "metrics/test_dominance.py",
+    "metrics/test_expected_loss.py",
+    "metrics/test_net_benefit.py",
+    "metrics/test_properties.py",
+    "metrics/test_ranking.py",
+    "metrics/test_reexports.py",
+    "metrics/test_returns.py",
+    "metrics/test_score_decomposition.py",
+    "model_selection/test_compare_scores.py",
+    "report/_data_checks/test_duplicates.py",
+    "report/_data_checks/test_grouping.py",
+    "report/_data_checks/test_leakage.py",
+    "report/_data_checks/test_run_checks.py",
+    "report/_data_checks/test_table.py",
+    "report/_data_checks/test_time_order.py",
+    "report/test_coverage.py",
+    "report/test_data_checks.py",
+    "report/test_disagreement.py",
+    "report/test_evaluate_clusterer.py",
+    "report/test_given.py",
+    "report/test_html_browser.py",
+    "report/test_plot.py",
+    "report/test_prediction_checks.py",
+    "report/test_report.py",
+    "report/test_row_order.py",
+    "report/test_selection.py",
+    "report/test_sentences.py",
+    "report/test_shown_clusters.py",
+    "report/test_steps.py",
+    "report/test_verdict.py",
+    "utils/test_sources.py",
+}
+
+
+def mirror_of(module):
+    """Return the test file of a module: that of ``skeval/a/_b.py`` is ``tests/a/test_b.py``."""
+    path = Path(module)
+    return path.with_name(f"test_{path.stem.lstrip('_')}.py").as_posix()
+
+
+MIRRORED = {mirror_of(name) for name in MODULES if not Path(name).name.startswith("__")}
+
+
+@pytest.mark.parametrize("file", sorted(MIRRORED - PENDING - {"test_version.py"}))
+def test_every_module_has_a_test_file(file):
+    assert (TESTS / file).is_file(), (
+        f"tests/{file} is missing: put the tests of the module there, through public names if "
+        "possible; other files of its tests are named after it, as tests/a/test_b_topic.py."
+    )
+
+
+def test_every_test_file_is_named_after_a_module():
+    for path in sorted(TESTS.glob("*/**/test_*.py")):
+        file = path.relative_to(TESTS).as_posix()
+        if file.split("/")[0] in OF_NO_MODULE or file in PENDING:
+            continue
+        assert file in MIRRORED or any(
+            file.startswith(f"{name.removesuffix('.py')}_") for name in MIRRORED
+        ), (
+            f"tests/{file} is named after no module: merge it with tests/a/test_b.py of the module "
+            "skeval/a/b.py, name it tests/a/test_b_topic.py, or move it to tests/properties if it "
+            "tests several modules."
+        )

@@ -1,150 +1,72 @@
-"""Scores of many fits at once are those of scikit-learn's scorers, one by one."""
-
-from __future__ import annotations
-
-import warnings
+"""Outputs requested from each fit, with columns for all classes of the target."""
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
-from sklearn import metrics
-from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.metrics import get_scorer, make_scorer
-from sklearn.utils import get_tags
+from numpy.testing import assert_array_equal
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
+from sklearn.metrics import get_scorer, make_scorer, roc_auc_score
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import SVC
 
-from skeval._resampling.batch_scores import BatchPredictions, find_scores
-from skeval._resampling.fit_outputs import FitOutput, tie_values
-from skeval._resampling.fit_request import EachScorer, FitRequest, ReplayedEstimator
-from skeval._resampling.plans import PlanBlock
-from skeval._resampling.target import Target
+from skeval._resampling.fit_request import (
+    EachScorer,
+    FitRequest,
+    find_response_method,
+    read_response,
+)
+from skeval._resampling.inputs import validate_inputs
+from skeval._resampling.target import validate_data
 
-OF_CLASSES = [
-    "accuracy",
-    "balanced_accuracy",
-    "f1",
-    "f1_macro",
-    "f1_micro",
-    "precision",
-    "recall",
-    "matthews_corrcoef",
-    "roc_auc",
-    "average_precision",
-    "neg_log_loss",
-    "neg_brier_score",
-    make_scorer(metrics.cohen_kappa_score),
-    make_scorer(metrics.f1_score),
-]
-OF_NUMBERS = [
-    "r2",
-    "neg_mean_squared_error",
-    "neg_mean_absolute_error",
-    "neg_root_mean_squared_error",
-]
+X = np.random.default_rng(0).normal(size=(30, 2))
+Y = np.arange(30) % 3
+TARGET = validate_data(GaussianNB(), X, Y)[1]
+SEEN = Y != 1
 
 
-def some_answers(rng, classes):
-    """Fits that are tested on few samples, with ties; classes may be absent."""
-    k, n_fits, n = len(classes), 6, int(rng.integers(4, 30))
-    test = rng.random((n_fits, n)) < 0.6
-    test[:, 0] = True
-    codes, size = rng.integers(0, k, n), int(test.sum())
-    probability = rng.dirichlet(np.ones(k), size)
-    if rng.random() < 0.5:
-        probability = np.round(probability * 4 + 0.1)
-        probability /= probability.sum(axis=1, keepdims=True)
-    decision = np.round(rng.normal(size=size), 1) if k == 2 and rng.random() < 0.5 else None
-    failed = np.zeros(n_fits, dtype=bool)
-    output = FitOutput(test, failed, rng.integers(0, k, size), decision, probability)
-    return Target(classes[codes], classes, codes), output
+def test_a_class_that_a_model_has_not_seen_has_probability_0():
+    model = GaussianNB().fit(X[SEEN], Y[SEEN])
+    probability = read_response("predict_proba", model, X, TARGET)
+    assert_array_equal(probability[:, 1], 0)
+    assert_array_equal(probability[:, [0, 2]], model.predict_proba(X))
 
 
-def score_each(scorer, target, output):
-    tags = get_tags(LogisticRegression() if target.classes is not None else Ridge())
-    scores = []
-    for part in output:
-        found = {"predict": target.decode(part.predicted)}
-        if part.probability is not None:
-            found["predict_proba"] = part.probability
-        if part.decision is not None:
-            found["decision_function"] = tie_values(part.decision)
-        replayed = ReplayedEstimator(found, tags, target.classes)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            try:
-                score = scorer(replayed, np.arange(len(part.rows)), target.y[part.rows])
-            except ValueError:
-                score = np.nan
-        scores.append(score)
-    return scores
-
-
-@pytest.mark.parametrize("classes", [[0, 1], [-1, 1], [0, 1, 2]], ids=str)
-@pytest.mark.parametrize("scoring", OF_CLASSES, ids=str)
-def test_scores_of_classes(scoring, classes):
-    rng, n_defined = np.random.default_rng(0), 0
-    for _ in range(4):
-        target, output = some_answers(rng, np.array(classes))
-        score = find_scores(scoring, target)
-        if score is None:
-            assert classes != [0, 1]
-            return
-        found = score(
-            BatchPredictions(np.concatenate([target.codes[t] for t in output.test]), output, target)
-        )
-        expected = np.array(score_each(get_scorer(scoring), target, output))
-        defined = ~np.isnan(found)
-        assert_allclose(found[defined], expected[defined], rtol=0, atol=1e-13)
-        n_defined += int(defined.sum())
-    assert n_defined > 10
-
-
-@pytest.mark.parametrize("scoring", OF_NUMBERS)
-def test_scores_of_numbers(scoring):
-    rng = np.random.default_rng(0)
-    for _ in range(8):
-        y, test = rng.normal(size=12), rng.random((6, 12)) < 0.5
-        test[:, :2] = True
-        output = FitOutput(test, np.zeros(6, dtype=bool), rng.normal(size=int(test.sum())))
-        target = Target(y, None, y)
-        true = np.concatenate([y[tested] for tested in test])
-        found = find_scores(scoring, target)(BatchPredictions(true, output, target))
-        assert_allclose(found, score_each(get_scorer(scoring), target, output), rtol=1e-12)
+def test_decision_values_of_other_classes_have_no_meaning():
+    model = RidgeClassifier().fit(X[SEEN], Y[SEEN])
+    assert read_response("decision_function", model, X, TARGET) is None
+    assert read_response("predict_proba", model, X, TARGET) is None
 
 
 @pytest.mark.parametrize(
-    "scoring",
+    ("estimator", "method"),
     [
-        "roc_auc_ovr",
-        make_scorer(metrics.f1_score, pos_label=0),
-        make_scorer(metrics.roc_auc_score),
-        make_scorer(metrics.fbeta_score, beta=2.0),
-        make_scorer(lambda y, p: 1.0),
-        "no such scorer",
-        len,
+        (LogisticRegression(), "predict_proba"),
+        (RidgeClassifier(), "decision_function"),
+        (SVC(), "decision_function"),
+        (make_pipeline(SVC(decision_function_shape="ovo")), None),
     ],
     ids=str,
 )
-def test_what_is_scored_one_by_one(scoring):
-    target, _ = some_answers(np.random.default_rng(0), np.array([0, 1]))
-    assert find_scores(scoring, target) is None
+def test_the_method_that_scores_classes(estimator, method):
+    assert find_response_method(estimator, TARGET) == method
 
 
-@pytest.mark.parametrize("kind", ["list", "each"])
-def test_several_scorers_of_which_some_score_one_by_one(kind):
-    names = ["accuracy", "f1", "jaccard", "roc_auc"]
-    rng = np.random.default_rng(0)
-    for _ in range(3):
-        target, output = some_answers(rng, np.array([0, 1]))
-        scorers = {name: get_scorer(name) for name in names}
-        scorer = EachScorer(scorers) if kind == "each" else metrics.check_scoring(None, scorers)
-        scoring = scorers if kind == "each" else names
-        block = PlanBlock((~output.test).astype(int), output.test)
-        asked = FitRequest((), scorer, scoring)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            kept = asked.keep(output, block, LogisticRegression(), target)
-        for name in names:
-            expected = score_each(scorers[name], target, output)
-            found = [scores[name] for scores in kept.scores]
-            assert list(kept.scores[0]) == names
-            assert_allclose(found, expected, atol=1e-13)
+def test_a_score_that_a_scorer_refuses_is_nan():
+    scorer = EachScorer({"accuracy": get_scorer("accuracy"), "roc_auc": get_scorer("roc_auc")})
+    model = GaussianNB().fit(X[SEEN], Y[SEEN])
+    one_class = Y == 0
+    scores = scorer(model, X[one_class], Y[one_class])
+    assert scores["accuracy"] == model.score(X[one_class], Y[one_class])
+    assert np.isnan(scores["roc_auc"])
+
+
+def test_requests_that_need_no_model():
+    inputs = validate_inputs(GaussianNB(), X, Y)
+    scorer = make_scorer(roc_auc_score, response_method="predict_proba", multi_class="ovr")
+    for scoring in (None, "accuracy", "neg_log_loss", ["accuracy", "f1_macro"], scorer):
+        assert FitRequest.for_scores(inputs.estimator, scoring).need_no_model(inputs)
+    for scoring in (lambda model, X, y: model.score(X, y), {"own": lambda *_: 0.0}):
+        assert not FitRequest.for_scores(inputs.estimator, scoring).need_no_model(inputs)
+    assert not FitRequest(note=lambda *_: None).need_no_model(inputs)
+    numbers = validate_inputs(Ridge(), X, X[:, 0])
+    assert not FitRequest.for_scores(Ridge(), "neg_log_loss").need_no_model(numbers)

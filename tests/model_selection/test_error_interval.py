@@ -1,10 +1,9 @@
-"""Intervals of the error of a procedure: against their definitions, and what none may break."""
+"""Properties of error_interval that hold for every method."""
 
 import inspect
 import pickle
 import re
 from dataclasses import FrozenInstanceError
-from itertools import pairwise
 from pathlib import Path
 
 import joblib
@@ -13,7 +12,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 from reference import intervals as reference
-from scipy.stats import norm, t
+from scipy.stats import norm
 from sklearn import metrics as sk
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -27,30 +26,18 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from skeval._inference.errors import nested_errors
 from skeval._inference.intervals import DRAWN
-from skeval._resampling.fit_loop import fit_each
-from skeval._resampling.fold_plans import (
-    Resampler,
-    deal_folds,
-    repeated_folds,
-    replacements,
-    subsamples,
-    subsamples_of_halves,
-)
-from skeval._resampling.inputs import Inputs
-from skeval._resampling.losses import resolve_loss
+from skeval._resampling.fold_plans import deal_folds, subsamples
 from skeval._resampling.sampling_units import units_of
-from skeval._resampling.target import Target, validate_data
+from skeval._resampling.target import validate_data
 from skeval.model_selection import (
     bootstrap_error,
     cross_val_error,
     error_interval,
-    perturbation_interval,
     resubstitution_error,
 )
-from skeval.model_selection._interval_methods import ERROR_METHODS, WITHOUT_WEIGHTS, nested_losses
-from skeval.utils._checks import child_seed, root_seed
+from skeval.model_selection._interval_methods import ERROR_METHODS, WITHOUT_WEIGHTS
+from skeval.utils._checks import root_seed
 
 RNG = np.random.default_rng(7)
 N = 26
@@ -136,196 +123,6 @@ def assert_agrees(result, task, error, standard_error, quantile=NORMAL):
 
 
 tasks = pytest.mark.parametrize("task", TASKS)
-
-
-@tasks
-def test_holdout(task):
-    model, y, _, loss = TASKS[task]
-    (split,) = splits_of(subsamples(units_of(target_of(task)), 9, 1, root_seed(SEED)))
-    result = found(task, "holdout")
-    assert_agrees(result, task, *reference.holdout(model, X, y, split, loss))
-    if task == "classes":
-        assert result.effective_n_samples == pytest.approx(9, rel=1e-12)
-    assert result.n_fits == 1
-
-
-@tasks
-@pytest.mark.parametrize("variance", ["all_pairs", "within_folds"])
-def test_cv_wald(task, variance):
-    model, y, _, loss = TASKS[task]
-    splits = splits_of(repeated_folds(units_of(target_of(task)), 4, 1, root_seed(SEED)))
-    result = found(task, "cv_wald", n_folds=4, variance=variance)
-    expected = reference.cv_wald(model, X, y, splits, loss, variance == "within_folds")
-    assert_agrees(result, task, *expected)
-    if variance == "all_pairs":
-        assert result.effective_n_samples == pytest.approx(N, rel=1e-12)
-
-
-@tasks
-def test_corrected_t(task):
-    model, y, _, loss = TASKS[task]
-    splits = splits_of(subsamples(units_of(target_of(task)), 6, 7, root_seed(SEED)))
-    result = found(task, "corrected_t", n_repeats=7, test_size=0.2)
-    expected = reference.corrected_t(model, X, y, splits, loss)
-    assert_agrees(result, task, *expected, t.ppf(0.95, 6))
-
-
-@tasks
-def test_conservative_z(task):
-    model, y, _, loss = TASKS[task]
-    plan = subsamples_of_halves(units_of(target_of(task)), 3, 3, 4, root_seed(SEED))
-    splits = splits_of(plan)
-    halves = [splits[start : start + 3] for start in range(3, len(splits), 3)]
-    for one, other in zip(halves[::2], halves[1::2], strict=True):
-        rows = [{*train, *test} for train, test in (*one, *other)]
-        assert all(a == b for a, b in pairwise(rows[:3]))
-        assert not rows[0] & rows[3]
-        assert {len(half) for half in rows} == {N // 2}
-    result = found(task, "conservative_z", n_repeats=3, n_pairs=4)
-    pairs = list(zip(halves[::2], halves[1::2], strict=True))
-    assert_agrees(result, task, *reference.conservative_z(model, X, y, splits[:3], pairs, loss))
-    assert result.n_fits == (2 * 4 + 1) * 3
-
-
-@tasks
-def test_nested_cv(task):
-    model, y, _, loss = TASKS[task]
-    folds = deal_folds(units_of(target_of(task)), 4, 2, root_seed(SEED))
-    result = found(task, "nested_cv", n_folds=4, n_repeats=2)
-    error, standard_error, _ = reference.nested_cv(model, X, y, folds, 4, loss)
-    assert_agrees(result, task, error, standard_error)
-    assert result.n_fits == 2 * 4 * 5 / 2
-
-
-@tasks
-def test_shared_fits_are_the_separate_ones(task):
-    """The mean squared error before it is held between limits, from K(K+1)/2 fits and from K^2."""
-    model, y, name, loss = TASKS[task]
-    target = target_of(task)
-    cases, loss_fn = units_of(target), resolve_loss(name, target)
-    read = Inputs(model, X, target, (loss_fn,), method="nested_cv")
-    plan = repeated_folds(cases, 5, 3, root_seed(1), nested=True)
-    folds = deal_folds(cases, 5, 3, root_seed(1))
-    errors = nested_errors(nested_losses(read, folds, list(fit_each(read, plan))), 5, N)
-    expected = reference.nested_cv(model, X, y, folds, 5, loss)[2]
-    assert_allclose(errors.mse / errors.naive, expected, rtol=1e-11)
-
-
-@tasks
-def test_repeated_cv(task):
-    model, y, _, loss = TASKS[task]
-    folds = deal_folds(units_of(target_of(task)), 4, 3, root_seed(SEED))
-    result = found(task, "repeated_cv", n_folds=4, n_repeats=3)
-    error, spread, f, every = reference.repeated_cv(model, X, y, folds, 4, loss)
-    assert_allclose(result.effective_n_samples, N / f, rtol=1e-9)
-    quantile = norm.ppf(0.95)
-    if task == "classes":
-        spread = error * (1 - error)
-    else:
-        quantile = t.ppf(0.95, reference.degrees_of_mean(every, N, f))
-    assert_agrees(result, task, error, np.sqrt(f * spread / N), quantile)
-    assert result.n_fits == 3 * 4
-
-
-@tasks
-def test_five_by_two(task):
-    model, y, _, loss = TASKS[task]
-    splits = splits_of(repeated_folds(units_of(target_of(task)), 2, 5, root_seed(SEED)))
-    repeats = [splits[start : start + 2] for start in range(0, 10, 2)]
-    expected = reference.five_by_two(model, X, y, repeats, loss)
-    assert_agrees(found(task, "five_by_two"), task, *expected, t.ppf(0.95, 5))
-
-
-@tasks
-def test_replace_one_cv(task):
-    model, y, _, loss = TASKS[task]
-    plan = replacements(units_of(target_of(task)), 3, root_seed(SEED))
-    splits = splits_of(plan)
-    half, others, fold = replaced_cases(splits)
-    result = found(task, "replace_one_cv", n_folds=3)
-    expected = reference.replace_one_cv(model, X, y, splits[:3], half, others, fold, loss)
-    assert_agrees(result, task, *expected)
-    assert result.n_fits == (N // 2 + 2) * 3
-
-
-def replaced_cases(splits):
-    """The half, the cases that replace its cases, and the folds of these."""
-    tests = [test for _, test in splits]
-    fold_of = {row: k for k in range(3) for row in tests[3 + k]}
-    half, others = [], []
-    for start in range(6, len(splits), 3):
-        now = {row: k for k in range(3) for row in tests[start + k]}
-        (left,), (came,) = set(fold_of) - set(now), set(now) - set(fold_of)
-        assert fold_of[left] == now[came]
-        half.append(left)
-        others.append(came)
-    assert sorted(half) == sorted(fold_of)
-    assert not set(half) & set(others)
-    return half, others, [fold_of[row] for row in half]
-
-
-def resamples_of(resampler, number, n_resamples):
-    """The positions that each resample of a sample holds."""
-    sample = resampler.sample(number)
-    counts = [resampler.counts(number, b, sample) for b in range(n_resamples)]
-    return sample.rows, [np.repeat(np.arange(N), c).tolist() for c in counts]
-
-
-@tasks
-def test_location_shifted_bootstrap(task):
-    model, y, _, loss = TASKS[task]
-    target = target_of(task)
-    resampler = Resampler(units_of(target), target, root_seed(SEED))
-    _, resamples = resamples_of(resampler, 0, 15)
-    result = found(task, "location_shifted_bootstrap", n_resamples=15)
-    expected = reference.location_shifted(model, X, y, resamples, loss, 0.9)
-    assert_allclose([result.value, result.interval.low, result.interval.high], expected, **EXACT)
-    assert result.n_fits == 16
-
-
-@tasks
-def test_two_stage_bootstrap(task):
-    model, y, _, loss = TASKS[task]
-    target = target_of(task)
-    resampler = Resampler(units_of(target), target, root_seed(SEED))
-    samples = [resamples_of(resampler, number, 3) for number in range(1, 5)]
-    result = found(task, "two_stage_bootstrap", n_resamples=4, n_inner_resamples=3)
-    resamples = resamples_of(resampler, 0, 4)[1]
-    expected = reference.two_stage(model, X, y, resamples, samples, loss, 0.9)
-    assert_allclose([result.value, result.interval.low, result.interval.high], expected, **EXACT)
-    assert result.n_fits == 5 + 4 * 4
-
-
-@tasks
-@pytest.mark.parametrize("method", ["oob", ".632", ".632+"])
-def test_bootstraps_are_those_of_bootstrap_error(task, method):
-    model, y, name, _ = TASKS[task]
-    result = found(task, method, n_resamples=30)
-    estimate = bootstrap_error(
-        model, X, y, method=method, loss=name, n_resamples=30, random_state=SEED
-    )
-    assert (result.value, result.standard_error) == (estimate.value, estimate.standard_error)
-    expected = estimate.confidence_interval(0.9)
-    assert_allclose(result.interval.low, expected.low, **EXACT)
-    assert_allclose(result.interval.high, expected.high, **EXACT)
-    assert result.n_fits == 31
-
-
-def test_perturbation_is_that_of_perturbation_interval():
-    model = LogisticRegression()
-    result = error_interval(
-        model, X, Y, method="perturbation", n_resamples=20, n_folds=3, random_state=SEED
-    )
-    plan = repeated_folds(units_of(target_of("classes")), 3, 1, child_seed(root_seed(SEED), 0))
-    expected = perturbation_interval(
-        model, X, Y, n_resamples=20, cv=splits_of(plan), random_state=child_seed(root_seed(SEED), 2)
-    )
-    assert (result.value, result.standard_error) == (expected.value, expected.standard_error)
-    assert_allclose(
-        [result.interval.low, result.interval.high], [expected.interval.low, expected.interval.high]
-    )
-
-
 BAYES = GaussianNB()
 GROUPS = np.repeat(np.arange(13), 2)
 every_method = pytest.mark.parametrize("method", ERROR_METHODS)
@@ -748,31 +545,6 @@ def test_leaving_one_out_is_not_repeated():
     rows = [np.flatnonzero(np.arange(N) != i) for i in range(N)]
     wrong = [BAYES.fit(X[rest], Y[rest]).predict(X[[i]])[0] != Y[i] for i, rest in enumerate(rows)]
     assert result.value == pytest.approx(np.mean(wrong), rel=1e-12)
-
-
-def test_plans_hold_what_their_names_say():
-    target = Target(Y, np.unique(Y), Y)
-    cases = units_of(target)
-    plan = repeated_folds(cases, 5, 2, root_seed(0), nested=True)
-    folds = deal_folds(cases, 5, 2, root_seed(0))
-    sizes = np.array([np.bincount(fold, minlength=5) for fold in folds])
-    assert np.ptp(sizes) == 1
-    for fold in folds:  # classes are spread as evenly as they can be
-        table = np.histogram2d(Y, fold, bins=[np.arange(4) - 0.5, np.arange(6) - 0.5])[0]
-        assert np.ptp(table, axis=1).max() <= 1
-    train, test = splits_of(plan)[5]
-    assert sorted(train + test) == list(range(N))
-    assert set(folds[0][test]) == {0, 1}
-    assert plan.describe(5) == "without folds 1 and 2 of repeat 1"
-    assert plan.describe(15) == "without fold 1 of repeat 2"
-    halves = np.concatenate(
-        [
-            np.arange(N)[cases.mask(cases.spread(np.arange(N), rng)[:13])]
-            for rng in map(np.random.default_rng, range(50))
-        ]
-    )
-    share = np.bincount(Y[halves]) / 50
-    assert np.abs(share - np.bincount(Y) / 2).max() < 0.5
 
 
 def test_every_row_of_the_table_is_described():
