@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import get_scorer
 from sklearn.utils import get_tags
@@ -86,11 +87,13 @@ class FitRequest:
         if "predict_proba" in self.methods:
             outputs["probability"] = read_response("predict_proba", model, X, target)
         if self.scorer is not None:
-            outputs["scores"] = [self.scorer(model, X, y)]
+            outputs["scores"] = [check_scores(self.scorer(model, X, y))]
         if self.note is not None:
             outputs["notes"] = [self.note(model, X, y)]
         if "predict" in self.methods:
-            outputs["predicted"] = np.asarray(model.predict(X))
+            predicted = model.predict(X)
+            dense = predicted.toarray() if issparse(predicted) else predicted
+            outputs["predicted"] = np.asarray(dense)
         return outputs
 
     def keep(
@@ -135,6 +138,17 @@ class EachScorer:
                     )
                 scores[name] = float(score)
         return scores
+
+
+def check_scores(scores: Any) -> Any:
+    """Return a score or scores by name; raise unless each is a single number."""
+    for name, score in (scores if isinstance(scores, dict) else {"": scores}).items():
+        if np.ndim(score):
+            raise TypeError(
+                f"scoring must give one number by each scorer, {name!r} gave an array of shape "
+                f"{np.shape(score)}; average it, or make a scorer of each output."
+            )
+    return scores
 
 
 def find_response_method(estimator: Any, target: Target) -> str | None:

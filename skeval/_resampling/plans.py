@@ -94,7 +94,7 @@ class PlanBlock:
     def tested_labels(self, y: np.ndarray, fits: np.ndarray) -> np.ndarray:
         """Return the labels of the tested samples of some fits (a mask), fit after fit."""
         test = self.test & fits[:, None]
-        return np.broadcast_to(y, test.shape)[test] if self.order is None else y[self.order[test]]
+        return y[np.nonzero(test)[1]] if self.order is None else y[self.order[test]]
 
 
 @dataclass(frozen=True, eq=False)

@@ -99,6 +99,8 @@ def units_of(target: Target, groups: np.ndarray | None = None) -> SamplingUnits:
     classes = np.zeros(len(target), dtype=np.intp)
     if target.classes is not None:
         classes = number_by_appearance(target.codes)
+    elif target.output_classes:
+        classes = number_by_appearance(find_rarest_labels(target.codes))
     if groups is None:
         return SamplingUnits(np.arange(len(target)), classes)
     crossed = None
@@ -111,6 +113,17 @@ def units_of(target: Target, groups: np.ndarray | None = None) -> SamplingUnits:
     members = np.zeros((n_groups, int(classes.max()) + 1), dtype=np.intp)
     np.add.at(members, (unit, classes), 1)
     return SamplingUnits(unit, members.argmax(axis=1), n_groups, crossed=crossed)
+
+
+def find_rarest_labels(codes: np.ndarray) -> np.ndarray:
+    """Return the rarest label that each sample has, as a number; 0 for a sample without any.
+
+    Folds stratified by it share out the samples with each label, the rarest labels first.
+    """
+    held = codes > 0
+    rank = np.argsort(np.argsort(held.sum(axis=0), kind="stable"))
+    rarest = np.where(held, rank, len(rank)).min(axis=1)
+    return np.asarray((rarest + 1) % (len(rank) + 1))
 
 
 def number_by_appearance(values: np.ndarray) -> np.ndarray:

@@ -102,8 +102,8 @@ def permutation_test(
         the test does not account for choices that were made with knowledge of `y` beforehand.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
         Samples, or any other input of the estimator: texts, or a square precomputed kernel.
-    y : array-like of shape (n_samples,)
-        Labels or numbers.
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        Labels or numbers; several columns are several labels or numbers of each sample.
     cv : int, splitter or iterable of (train, test), default=None
         None means 10 folds. If `cv` is a number, the folds are *shuffled* with `random_state`,
         stratified for a classifier, and never split one of the `groups`. They are drawn again for
@@ -225,7 +225,7 @@ def permutation_test(
     _checks.check_option("exchange", exchange, EXCHANGES)
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     per_sample = {"groups": groups, "sample_weight": sample_weight, "params": params}
-    inputs = validate_inputs(estimator, X, y, with_loss=False, **per_sample, **run)
+    inputs = validate_inputs(estimator, X, y, with_loss=False, several=True, **per_sample, **run)
     return permute(
         inputs,
         cv,
@@ -422,8 +422,11 @@ def _exchange_whole(
 def _exchange_in_time(y: np.ndarray, exchange: str, root: np.random.SeedSequence) -> Orders:
     """Exchange blocks of a series, from a random start, or turn the whole series round."""
     n = len(y)
-    kinds = np.unique(y) if len(np.unique(y)) <= MOST_KINDS else ()
-    series = [(y == kind).astype(np.float64) for kind in kinds] or [np.asarray(y, dtype=float)]
+    series = []
+    for column in np.reshape(y, (n, -1)).T:
+        kinds = np.unique(column) if len(np.unique(column)) <= MOST_KINDS else ()
+        own = [(column == kind).astype(np.float64) for kind in kinds]
+        series += own or [np.asarray(column, dtype=float)]
     longest = max(series, key=autocorrelation)
     blocks = time_blocks(longest)
     if blocks is None:

@@ -129,8 +129,8 @@ def score_interval(
         Any scikit-learn classifier, regressor or pipeline. Selection and tuning belong inside it.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
         Samples, or any other input of the estimator: texts, or a square precomputed kernel.
-    y : array-like of shape (n_samples,)
-        Labels or numbers.
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        Labels or numbers; several columns are several labels or numbers of each sample.
     scoring : str, callable, list, tuple or dict, default=None
         One score or several, as in scikit-learn's ``cross_validate``; None is "accuracy" for
         classifiers and "r2" for regressors.
@@ -231,7 +231,7 @@ def score_interval(
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     run |= {"confidence_level": confidence_level}
     inputs = validate_inputs(
-        estimator, X, y, groups, with_loss=False, params=params, method=method, **run
+        estimator, X, y, groups, with_loss=False, params=params, method=method, several=True, **run
     )
     inputs = inputs.with_options(weight=read_positive_weight(inputs, sample_weight))
     if scoring is None:
@@ -416,7 +416,7 @@ def score_repeats(
 def find_reported(inputs: Inputs, label: str) -> str | None:
     """Return the name of a scorer's metric in `measure_metrics`, or None."""
     row, each = row_of_scorer(label), REPORTED.get(label.removeprefix("neg_"))
-    if row is None or each not in row.reported:
+    if inputs.target.outputs or row is None or each not in row.reported:
         return None
     classes = None if inputs.target.classes is None else inputs.target.classes.tolist()
     of_numbers = row.response == "predict" and row.from_table is None
