@@ -23,7 +23,7 @@ class UnitKind(Enum):
 
     @property
     def label(self) -> str:
-        """The plural in a sentence; nothing depends on it."""
+        """Plural for sentences; no computation depends on it."""
         return LABELS[self]
 
 
@@ -76,16 +76,16 @@ class SamplingUnits:
         return chosen[self.unit]
 
     def deal(self, units: np.ndarray, n_folds: int, rng: np.random.Generator) -> np.ndarray:
-        """Return a fold for each of some units: like cards, class after class."""
+        """Return a fold for each of some units, dealt in turn, class after class."""
         order = np.lexsort([rng.random(len(units)), self.stratum[units]])
         fold = np.empty(len(units), dtype=np.intp)
         fold[order] = np.arange(len(units)) % n_folds
         return fold
 
     def spread(self, units: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Return some units in a random order, with balanced classes in every stretch.
+        """Return some units in a random order with balanced classes in every stretch.
 
-        The units of a class are shuffled and set at equal distances from a random start.
+        The units of a class are shuffled and placed at equal distances from a random start.
         """
         stratum, place = self.stratum[units], np.empty(len(units))
         for s in np.unique(stratum):
@@ -129,7 +129,7 @@ def find_rarest_labels(codes: np.ndarray) -> np.ndarray:
 def number_by_appearance(values: np.ndarray) -> np.ndarray:
     """Number the values by their first appearance.
 
-    So what is drawn does not depend on how classes and groups are called.
+    Random draws then do not depend on the names of classes and groups.
     """
     if values.dtype.kind not in "iu" or values.min() < 0 or values.max() > len(values):
         values = np.unique(values, return_inverse=True)[1].reshape(-1)
@@ -214,9 +214,9 @@ class ExchangedUnits(DrawingUnits):
 def drawing_units(
     n_samples: int, codes: np.ndarray | None, groups: Any, *, crossed: bool = False
 ) -> DrawingUnits:
-    """Return the units for samples, for classes as strata (`codes` given) or for groups.
+    """Return the units of a bootstrap: samples, samples within classes (`codes`), or groups.
 
-    They may be `crossed` where nothing is trained on what is drawn.
+    Groups may be `crossed` if no model is trained on the resamples.
     """
     if groups is not None and codes is not None:
         raise ValueError("stratify=True cannot be combined with groups: a group may hold classes.")

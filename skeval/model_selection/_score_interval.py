@@ -258,9 +258,9 @@ def score_interval(
 
 
 def label_parts(scoring: Any) -> dict[str, str]:
-    """Return, for each name that a scorer gives a score, what `scoring` calls it.
+    """Return the name of each score in the results, with its label.
 
-    That is a name of scikit-learn, or one that none of these has.
+    The label of a named scorer is its name in scikit-learn; a function has brackets.
     """
     if isinstance(scoring, dict):
         return {name: label_of(part, name) for name, part in scoring.items()}
@@ -270,19 +270,19 @@ def label_parts(scoring: Any) -> dict[str, str]:
 
 
 def label_of(part: Any, name: str) -> str:
-    """Return the name of a score; of one that scikit-learn does not name, with brackets."""
+    """Return the label of a score: the name of a scorer, or that of a function with brackets."""
     return part if isinstance(part, str) else f"{name}()"
 
 
 class MeanLoss(NamedTuple):
-    """A score that is `best` less the mean of a loss."""
+    """A score that equals `best` minus a mean loss."""
 
     loss: str
     best: float
 
 
 def find_mean_loss(label: str) -> MeanLoss | None:
-    """Return the loss of single samples that makes a score; None where it is of another kind."""
+    """Return the loss whose mean makes a score, or None."""
     row = row_of_scorer(label)
     if row is None or row.loss is None or row.root:
         return None
@@ -296,9 +296,9 @@ ANY = Loss("", np.subtract)
 def score_losses(
     inputs: Inputs, labels: dict[str, str], root: SeedSequence, parameters: dict[str, Any]
 ) -> dict[str, ErrorEstimate]:
-    """Return scores that are means of losses, by a method that needs single losses.
+    """Return scores that are mean losses, by a method that requires the loss of each sample.
 
-    The fits of the first score serve all others.
+    All scores share the fits of the first.
     """
     losses = losses_of(inputs, labels)
     inputs = inputs.with_options(finished=[])
@@ -339,7 +339,7 @@ def score_fits(
 
 
 def loss_of_score(inputs: Inputs, label: str) -> Loss:
-    """Return the loss whose mean makes a score, or what stands for it."""
+    """Return the loss whose mean makes a score, or a placeholder."""
     mean = find_mean_loss(label)
     return ANY if mean is None else resolve_loss(mean.loss, inputs.target)
 
@@ -460,7 +460,7 @@ def score_of_metric(inputs: Inputs, label: str, metric: Estimate | None) -> Erro
 
 
 def losses_of(inputs: Inputs, labels: dict[str, str]) -> tuple[Loss, ...]:
-    """Return the losses whose means the scores are; raise where one is of another kind."""
+    """Return the losses whose means make the scores; raise if a score is not a mean loss."""
     losses = []
     for label in labels.values():
         mean = find_mean_loss(label)
@@ -486,7 +486,7 @@ def warn_left_out(label: str, n_undefined: int, n_fits: int) -> None:
 
 
 def score_of_error(inputs: Inputs, label: str, error: ErrorEstimate) -> ErrorEstimate:
-    """Return a score from the mean loss that makes it, or from the mean of the score itself."""
+    """Return a score from its mean loss, or from the mean of the score itself."""
     limits: Mapping[str, Any] = error.limits
     value, replicates, mean = error.value, error.replicates, find_mean_loss(label)
     if mean is not None:
