@@ -1,5 +1,5 @@
 """
-Is 97 % accuracy on 60 microarrays real?
+Is 92 % accuracy on 60 microarrays real?
 ========================================
 
 A simulated gene-expression study: 30 patients with two arrays each, 2,000 genes, and no difference
