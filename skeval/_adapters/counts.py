@@ -26,6 +26,10 @@ MIN_ALPHA = 1e-10
 """Smallest value of alpha that scikit-learn accepts without a warning."""
 
 
+MAX_SLOPES = 2**14
+"""Maximum number of features times classes: logarithms take most of the time beyond."""
+
+
 @adapter_for.register(MultinomialNB)
 @adapter_for.register(ComplementNB)
 @adapter_for.register(BernoulliNB)
@@ -43,7 +47,8 @@ def make_counts_deletion(
 ) -> CountsDeletion | None:
     """Return the fits of a classifier to any training sets, or None if it is not supported."""
     samples = csr_array(X) if issparse(X) else np.asarray(X)
-    if transformers or samples.dtype.kind not in "iufb":
+    many = samples.ndim != 2 or samples.shape[1] * target.n_classes > MAX_SLOPES
+    if transformers or many or samples.dtype.kind not in "iufb":
         return None
     if type(estimator) is BernoulliNB and estimator.binarize is not None:
         samples = binarize(samples, threshold=estimator.binarize)
@@ -59,8 +64,6 @@ class CountsDeletion:
     def __init__(self, samples: Any, estimator: Any, n_classes: int) -> None:
         self.samples, self.n_classes = samples, n_classes
         self.kind, self.alpha = KINDS[type(estimator)], float(estimator.alpha)
-        values = samples.data if issparse(samples) else samples
-        self.exact = bool(np.all(values == np.rint(values)))
         priors = estimator.class_prior
         if priors is None and not estimator.fit_prior:
             priors = np.full(n_classes, 1 / n_classes)
@@ -78,8 +81,7 @@ class CountsDeletion:
             scores.append(of_block[0])
             noise.append(of_block[1])
         values, error = np.concatenate(scores), np.concatenate(noise)
-        error = np.maximum(error, self.noise * (1 + np.abs(values).max(axis=(1, 2))))
-        predicted, certain = decide(values.swapaxes(1, 2), error)
+        predicted, certain = decide(values.swapaxes(1, 2), np.maximum(error, self.noise))
         certain &= settle(values, error[:, None, None]) & np.isfinite(values).all(axis=(1, 2))
         return FitOutput.of_same_samples(predicted, certain, probability=softmax(values, axis=2))
 
@@ -87,7 +89,7 @@ class CountsDeletion:
         """Return the scores of tested samples in a stack of fits, and their errors."""
         with np.errstate(all="ignore"):  # in fits that are left to the estimator
             sums, sizes = counts.count_by_class(
-                self.samples, labels, splits, self.n_classes, exact=self.exact
+                self.samples, labels, splits.weights, self.n_classes
             )
             slopes, offsets = counts.linear_scores(self.kind, sums, sizes, self.alpha)
             if self.kind != "complement":

@@ -1,7 +1,7 @@
 """Naive Bayes classifiers of counts for many training sets at once.
 
-The counts of a class in a training set are those in all samples minus those in the samples left
-out. Log-probabilities are linear in the counts of a sample.
+Sums of the classes are one matrix product for many training sets, and log-probabilities are linear
+in the counts of a sample.
 Derivation: doc/derivations/counts.rst.
 """
 
@@ -10,9 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array, issparse
-
-from skeval._solvers.splits import Splits
+from scipy.sparse import issparse
 
 EPSILON = float(np.finfo(float).eps)
 
@@ -22,29 +20,16 @@ _ROUNDING = 16.0
 _STACK = 2**20
 
 
-def sum_by_class(X: Any, labels: np.ndarray, weights: np.ndarray, n_classes: int) -> np.ndarray:
-    """Return sums (F, n_classes, p) of samples (n, p) under labels and weights (F, n)."""
-    fits, rows = np.nonzero(weights)
-    cells = (weights[fits, rows], (fits * n_classes + labels[fits, rows], rows))
-    sums = csr_array(cells, shape=(len(labels) * n_classes, X.shape[0])) @ X
-    dense = sums.toarray() if issparse(sums) else sums
-    return dense.reshape(len(labels), n_classes, -1)
-
-
 def count_by_class(
-    X: Any, labels: np.ndarray, splits: Splits, n_classes: int, *, exact: bool
+    X: Any, labels: np.ndarray, weights: np.ndarray, n_classes: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return sums (F, n_classes, p) of samples over training sets, and class sizes.
 
-    Samples left out are subtracted from the sum of all samples if that is exact.
+    Samples (n, p) have labels and weights (F, n).
     """
-    weights = splits.weights.astype(float)
-    member = labels[:, None] == np.arange(n_classes)[:, None]
-    sizes = np.sum(member * weights[:, None], axis=2)
-    if not (exact and splits.plain and (labels[:1] == labels).all()):
-        return sum_by_class(X, labels, weights, n_classes), sizes
-    total = sum_by_class(X, labels[:1], np.ones((1, labels.shape[1])), n_classes)
-    return total - sum_by_class(X, labels, 1 - weights, n_classes), sizes  # eq. (1) of counts
+    member = (labels[:, None] == np.arange(n_classes)[:, None]) * weights[:, None].astype(float)
+    sums = (X.T @ member.reshape(-1, labels.shape[1]).T).T  # eq. (1) of counts
+    return sums.reshape(len(labels), n_classes, -1), member.sum(axis=2)
 
 
 def linear_scores(
@@ -66,15 +51,18 @@ def score_tested(
     X: Any, slopes: np.ndarray, offsets: np.ndarray, tested: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the scores (F, t, K) of tested samples (F, t), and their rounding errors (F,)."""
-    if issparse(X):
-        products = [X[rows] @ slope.T for rows, slope in zip(tested, slopes, strict=True)]
-        lengths = np.array([X[rows].sum(axis=1).max() for rows in tested])
+    F, K, p = slopes.shape
+    if issparse(X):  # a product of all samples costs less than their selection
+        scores = (X @ slopes.reshape(F * K, p).T).reshape(-1, F, K).swapaxes(0, 1)
+        products = np.take_along_axis(scores, tested[..., None], axis=1)
     else:
-        products, lengths = X[tested] @ slopes.swapaxes(1, 2), X[tested].sum(axis=2).max(axis=1)
-    largest = lengths * np.abs(slopes).max(axis=(1, 2)) + np.abs(offsets).max(axis=1)
-    return np.asarray(products) + offsets[:, None], _ROUNDING * EPSILON * largest
+        products = X[tested] @ slopes.swapaxes(1, 2)
+    length = X.sum(axis=1)[tested].max(axis=1)
+    largest = length * np.abs(slopes).max(axis=(1, 2)) + np.abs(offsets).max(axis=1)
+    return products + offsets[:, None], _ROUNDING * EPSILON * largest
 
 
 def stack_size(X: Any, n_classes: int, n_tested: int) -> int:
     """Return the number of fits in one stack."""
-    return max(1, _STACK // (X.shape[1] * (3 * n_classes + (0 if issparse(X) else n_tested))))
+    n, p = X.shape
+    return max(1, _STACK // (n_classes * (2 * p + n) + (0 if issparse(X) else n_tested * p)))
