@@ -124,6 +124,8 @@ def has_plain_columns(X: Any) -> bool:
 class LogisticAdapter:
     """Fits of a LogisticRegression and of the transformers before it."""
 
+    fit_one = None
+
     def __init__(
         self,
         pipeline: Pipeline,
@@ -154,7 +156,9 @@ class LogisticAdapter:
         shape = len(block), len(self._center)
         return ColumnMaps(np.zeros(shape), np.ones(shape))
 
-    def pays(self, n_fits: int, model: Any, times: float = 1.0, *, shuffled: bool = False) -> bool:
+    def pays(
+        self, n_fits: int, model: Any, times: float = 1.0, trial: PlanBlock | None = None
+    ) -> bool:
         """Return whether a batch is faster than a loop."""
         shape = self.steps.X.shape
         return is_faster(self.pipeline, shape, self._n_classes, n_fits, model, times)
@@ -208,7 +212,9 @@ class SelectedLogisticAdapter(SelectedSVCAdapter):
         if scaler is None and np.abs(X).max() > MAX_RATIO * np.min(deviations[deviations > 0]):
             self.tol = np.inf
 
-    def pays(self, n_fits: int, model: Any, times: float = 1.0, *, shuffled: bool = False) -> bool:
+    def pays(
+        self, n_fits: int, model: Any, times: float = 1.0, trial: PlanBlock | None = None
+    ) -> bool:
         """Return whether a batch is faster than a loop."""
         n, p = self.X.shape
         extra = 4e-9 * n * p  # selection

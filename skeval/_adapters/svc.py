@@ -26,6 +26,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import has_fit_parameter
 
 from skeval._adapters import svc_problems
+from skeval._adapters.libsvm import count_pair_votes, make_libsvm_fits
 from skeval._adapters.svc_problems import (
     Boxes,
     ColumnSteps,
@@ -37,7 +38,7 @@ from skeval._adapters.svc_problems import (
 )
 from skeval._resampling.fit_outputs import FitOutput
 from skeval._resampling.plans import PlanBlock
-from skeval._resampling.solvers import Adapter, Difference, NoSolver, adapter_for
+from skeval._resampling.solvers import Adapter, Difference, NoSolver, OneFit, adapter_for
 from skeval._resampling.target import Target
 from skeval._solvers.active_set import strictly_free
 from skeval._solvers.f_statistics import TwoClassF
@@ -70,19 +71,21 @@ def svc_adapter(
     boxes = svc_problems.make_boxes(estimator.C, estimator.class_weight, target)
     if boxes is None:
         return NoSolver("class_weight does not give every class a positive weight")
+    fit_one = make_libsvm_fits(estimator, X, target, boxes, transformers)
     pipeline = make_pipeline(*transformers, estimator)
     if any(type(step) in SELECTORS for step in transformers):
         linear = estimator.kernel == "linear" and target.codes.max() == 1
         if not linear or not serves_selection(transformers, X):
             return NoSolver(
                 "features selected in each fit are served before a linear SVC of two classes, by "
-                "SelectKBest or SelectPercentile(f_classif) on an array, with a scaler beside it"
+                "SelectKBest or SelectPercentile(f_classif) on an array, with a scaler beside it",
+                fit_one,
             )
-        return SelectedSVCAdapter(pipeline, X, target, boxes)
+        return SelectedSVCAdapter(pipeline, X, target, boxes, fit_one)
     solver = make_pair_solver(estimator, X, transformers)
     if isinstance(solver, str):
-        return NoSolver(solver)
-    return SVCAdapter(pipeline, X, target, boxes, solver)
+        return NoSolver(solver, fit_one)
+    return SVCAdapter(pipeline, X, target, boxes, solver, fit_one)
 
 
 def make_pair_solver(estimator: SVC, X: Any, transformers: tuple) -> PairSolver | str:
@@ -130,8 +133,9 @@ def takes_columns(X: Any) -> bool:
 def make_kernel_solver(estimator: SVC, X: Any, steps: Any) -> PairSolver | str:
     """Return what solves the problems of a kernel that scikit-learn has, or why nothing does."""
     form = KernelForm(estimator.kernel, estimator.degree, float(estimator.coef0))
-    solver = KernelPairSolver(X, steps, form, estimator.gamma)
-    return solver if form.positive or is_positive(solver.gram()) else INDEFINITE
+    if not form.positive:
+        return INDEFINITE
+    return KernelPairSolver(X, steps, form, estimator.gamma, float(estimator.tol))
 
 
 def compute_gram(estimator: SVC, X: Any) -> np.ndarray | str:
@@ -170,22 +174,43 @@ class SVCAdapter:
     """The fits of an SVC and of the transformers before it."""
 
     def __init__(
-        self, pipeline: Pipeline, X: Any, target: Target, boxes: Boxes, solver: PairSolver
+        self,
+        pipeline: Pipeline,
+        X: Any,
+        target: Target,
+        boxes: Boxes,
+        solver: PairSolver,
+        fit_one: OneFit | None = None,
     ) -> None:
-        self.pipeline, self.X, self.target = pipeline, X, target
+        self.pipeline, self.X, self.target, self.fit_one = pipeline, X, target, fit_one
         self.boxes, self.solver = boxes, solver
         self.classifier = pipeline[-1]
         self.noise, self.tol = 0.0, float(pipeline[-1].tol)
         self._n_classes = int(target.codes.max()) + 1
+        self._gamma = getattr(solver, "gamma", None)
 
-    def pays(self, n_fits: int, model: Any, times: float = 1.0, *, shuffled: bool = False) -> bool:
+    def pays(
+        self, n_fits: int, model: Any, times: float = 1.0, trial: PlanBlock | None = None
+    ) -> bool:
         """Return whether these fits take less time here than in a loop."""
         n, p = len(self.target), shape_of(self.X)[-1]
-        grams = not isinstance(self.solver, LinearPairSolver)
+        shuffled = trial is not None and trial.order is not None
+        counts = trial is None or trial.train.dtype.kind in "iu"
         scaled = len(self.pipeline) > 1
-        kind = {"scaled": scaled, "grams": grams, "shuffled": shuffled}
-        shape = FitShape(n, p, p, n_classes=self._n_classes, **kind)
-        return batch_pays(shape, n_fits, model, times)
+        grams = not isinstance(self.solver, LinearPairSolver)
+        own_kernels = grams and not shuffled and (scaled or (counts and self._gamma == "scale"))
+        shape = FitShape(
+            n,
+            p,
+            p,
+            scaled=scaled,
+            grams=grams,
+            own_kernels=own_kernels,
+            n_classes=self._n_classes,
+            shuffled=shuffled,
+        )
+        saved = 0.0 if self.fit_one is None else _VALIDATION
+        return batch_pays(shape, n_fits, model, times, saved)
 
     def compare(self, block: PlanBlock, model: Any, samples: Any) -> Difference | None:
         """Return how far decision values, of each pair of classes, are from those of a model."""
@@ -282,27 +307,6 @@ def find_noise(problems: PairProblems, values: np.ndarray, alpha: np.ndarray) ->
     return np.minimum(ROUNDED * worst, LARGEST_NOISE)
 
 
-def count_pair_votes(values: np.ndarray, classifier: SVC) -> tuple[np.ndarray, np.ndarray]:
-    """Return the codes and the decision values that SVC makes of the decision values of pairs.
-
-    `values` has the shape (n_answers, n_pairs); positive ones favour the first class of a pair. Of
-    classes with as many votes the first is predicted. Decision values of one against the rest add
-    the sums of the values to the votes, squeezed to less than half a vote, and `break_ties`
-    predicts by them.
-    """
-    n_classes = int(0.5 + np.sqrt(0.25 + 2 * values.shape[1]))
-    votes, sums = np.zeros((2, len(values), n_classes))
-    for value, (first, second) in zip(values.T, combinations(range(n_classes), 2), strict=True):
-        votes[:, first] += value > 0
-        votes[:, second] += value <= 0
-        sums[:, first] += value
-        sums[:, second] -= value
-    rest = votes + sums / (3.0 * (np.abs(sums) + 1.0))
-    one_to_rest = classifier.decision_function_shape == "ovr"
-    ranked = rest if classifier.break_ties and one_to_rest else votes
-    return ranked.argmax(axis=1), rest if one_to_rest else values
-
-
 def shape_of(X: Any) -> tuple[int, ...]:
     """Return the numbers of samples and features, also of lists."""
     shape: tuple[int, ...] = X.shape if hasattr(X, "shape") else np.asarray(X).shape
@@ -376,9 +380,17 @@ class SelectedSVCAdapter:
 
     centered = True  # An SVC with an intercept is invariant to shifts.
 
-    def __init__(self, pipeline: Pipeline, X: np.ndarray, target: Target, boxes: Boxes) -> None:
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        X: np.ndarray,
+        target: Target,
+        boxes: Boxes,
+        fit_one: OneFit | None = None,
+    ) -> None:
         steps = list(pipeline)[:-1]
         self.pipeline, self.X, self.target, self.boxes = pipeline, X, target, boxes
+        self.fit_one = fit_one
         self.classifier = pipeline[-1]
         self.noise, self.tol = 0.0, float(pipeline[-1].tol)
         self.selector = next(step for step in steps if type(step) in SELECTORS)
@@ -394,12 +406,15 @@ class SelectedSVCAdapter:
         self._center = numbers.mean(axis=0) if self.centered else np.zeros(X.shape[1])
         self._columns = np.ascontiguousarray((numbers - self._center).T)
 
-    def pays(self, n_fits: int, model: Any, times: float = 1.0, *, shuffled: bool = False) -> bool:
+    def pays(
+        self, n_fits: int, model: Any, times: float = 1.0, trial: PlanBlock | None = None
+    ) -> bool:
         """Return whether so many fits take less time here than in a loop."""
         n, p = self.X.shape
         scaled = len(self.pipeline) > 2
         shape = FitShape(n, p, self.k, selects=True, scaled=scaled)
-        return batch_pays(shape, n_fits, model, times)
+        saved = 0.0 if self.fit_one is None else _VALIDATION
+        return batch_pays(shape, n_fits, model, times, saved)
 
     def compare(self, block: PlanBlock, model: Any, samples: Any) -> Difference | None:
         """Return how far decision values are from those of a model."""
@@ -474,6 +489,8 @@ class SelectedSVCAdapter:
 
 # The seconds of a fit and a prediction of an SVC on the smallest data.
 _CALL = 2.5e-3
+# The seconds of it that are not libsvm's.
+_VALIDATION = 2.2e-3
 # The seconds that libsvm takes for each product in a kernel value, and the number of products that
 # take as long as what else a kernel value costs.
 _KERNEL, _CELL = 7e-10, 15
@@ -486,10 +503,10 @@ _MARGIN = 1.1
 class FitShape(NamedTuple):
     """The size of one fit.
 
-    `n_solved` is the number of columns that the SVM sees of `n_features`; `selects` says that each
-    fit selects its columns, `scaled` that it scales them, `grams` that fits share a Gram matrix.
-    Of `n_classes` each two are a problem on their own samples; where labels are `shuffled` for each
-    fit, so that these differ, the problems of a batch are those of all samples.
+    The SVM uses `n_solved` of `n_features` columns. Each fit may select (`selects`) or scale
+    (`scaled`) its columns, use Gram matrices (`grams`), and have a kernel of its own
+    (`own_kernels`). Each pair of the `n_classes` is a problem on the samples of the pair, or on all
+    samples if labels are `shuffled` for each fit.
     """
 
     n_samples: int
@@ -498,6 +515,7 @@ class FitShape(NamedTuple):
     selects: bool = False
     scaled: bool = False
     grams: bool = False
+    own_kernels: bool = False
     n_classes: int = 2
     shuffled: bool = False
 
@@ -506,15 +524,18 @@ class FitShape(NamedTuple):
         """Number of samples of two classes."""
         return max(2, 2 * self.n_samples // self.n_classes)
 
-    def batch_seconds(self, n_fits: int) -> float:
-        """Return the time per fit: Newton systems in features or in samples."""
+    def batch_seconds(self, n_fits: int, n_steps: float = 0.0) -> float:
+        """Return the time per fit: Newton systems in features or in samples, or libsvm's steps."""
         if self.n_classes > 2:
             n_pairs = self.n_classes * (self.n_classes - 1) // 2
             n_samples = self.n_samples if self.shuffled else self._pair_samples
             pair = self._replace(n_samples=n_samples, n_classes=2)
-            return n_pairs * pair.batch_seconds(n_fits)
+            return n_pairs * pair.batch_seconds(n_fits, n_steps / n_pairs)
         n, k = float(self.n_samples), float(self.n_solved)
         start = 2e-4 + 8e-3 / n_fits
+        if self.own_kernels:
+            scale = 5e-10 * n**2 * k if self.scaled else 0.0
+            return start + 1.5e-8 * n**2 + scale + _STEP * n_steps * n
         if self.grams:
             return start + 2.5e-6 * n + 4e-9 * n**2 + 4e-10 * n**3 / n_fits
         if uses_features(self.n_samples, self.n_solved):
@@ -538,8 +559,12 @@ class FitShape(NamedTuple):
         return _CALL + 5e-9 * cells + transform + kernel + _STEP * n_steps * n_pair
 
 
-def batch_pays(shape: FitShape, n_fits: int, model: Any, times: float = 1.0) -> bool:
+def batch_pays(
+    shape: FitShape, n_fits: int, model: Any, times: float = 1.0, saved: float = 0.0
+) -> bool:
     """Return whether a batch of fits is faster by `times` than a loop of them.
+
+    A loop saves some seconds of each fit if it calls libsvm itself.
 
     What libsvm takes depends on the data: from ten steps where classes lie far apart to millions.
     A model shows how many; without one the answer is that for the slowest fits.
@@ -548,5 +573,5 @@ def batch_pays(shape: FitShape, n_fits: int, model: Any, times: float = 1.0) -> 
         return True
     svc = last_step(model)
     n_support, n_steps = float(svc.n_support_.sum()), float(np.sum(svc.n_iter_))
-    loop = shape.loop_seconds(n_support, n_steps)
-    return _MARGIN * times * shape.batch_seconds(n_fits) <= loop
+    loop = shape.loop_seconds(n_support, n_steps) - saved
+    return _MARGIN * times * shape.batch_seconds(n_fits, n_steps) <= loop

@@ -21,20 +21,13 @@ from skeval._resampling.plans import PlanBlock, whole_plan
 from skeval._resampling.target import Target
 from skeval._solvers.active_set import strictly_free
 from skeval._solvers.column_scales import ColumnScales
-from skeval._solvers.kernel_svm import (
-    FixedKernels,
-    KernelForm,
-    Kernels,
-    KernelSVMBatch,
-    ScaledKernels,
-    SharedKernels,
-    is_positive,
-    squared_distances,
-)
+from skeval._solvers.kernel_svm import KernelForm, Kernels, KernelSVMBatch, squared_distances
+from skeval._solvers.libsvm import has_libsvm, solve_on_gram
 from skeval._solvers.linear_svm import LinearSVMBatch
+from skeval._solvers.optimum import find_solvable
 
-FITS_OF_KERNEL = 4
-"""Number of fits that must share a Gram matrix of all samples, on average, to pay for it."""
+FITS_OF_KERNEL = 10
+"""Average number of fits that must share a Gram matrix for a batch to be faster than libsvm."""
 
 KEPT_KERNELS = 2**23
 """Maximum size of the Gram matrices that are kept at a time, in numbers."""
@@ -73,6 +66,12 @@ class Boxes:
     def serves_logistic(self, block: PlanBlock) -> bool:
         """Whether a LogisticRegression weighs classes so: versions differ in weighted samples."""
         return self._of_class is not None or block.train.dtype.kind in "iu"
+
+    def class_weights(self, counts: np.ndarray) -> np.ndarray:
+        """Return the class weights (n_classes,) for the numbers of training samples of each."""
+        if self._of_class is not None:
+            return self._of_class
+        return counts.sum() / (self._n_classes * counts)
 
     def settles(self, box: np.ndarray, alpha: np.ndarray) -> np.ndarray:
         """Return the fits (n_fits,) that have the same intercept in libsvm.
@@ -284,7 +283,7 @@ class GramPairSolver:
         self._batches: dict[bytes, KernelSVMBatch] = {}
 
     def solve(self, problems: PairProblems) -> Solutions:
-        kernels = FixedKernels(self._K[None], np.zeros(len(problems.box), dtype=np.intp))
+        kernels = Kernels(self._K[None], np.zeros(len(problems.box), dtype=np.intp))
         return self.solve_with(kernels, problems)
 
     def solve_with(self, kernels: Kernels, problems: PairProblems) -> Solutions:
@@ -304,53 +303,72 @@ class KernelPairSolver:
     `gamma` is the estimator's: a number, "scale" or "auto".
     """
 
-    def __init__(self, X: Any, steps: ColumnSteps | None, form: KernelForm, gamma: Any) -> None:
-        self._X, self._steps, self._form, self._gamma = X, steps, form, gamma
+    def __init__(
+        self, X: Any, steps: ColumnSteps | None, form: KernelForm, gamma: Any, tol: float = 1e-3
+    ) -> None:
+        self._X, self._steps, self._form, self.gamma, self._tol = X, steps, form, gamma, tol
         self._n, self._p = X.shape
 
     def solve(self, problems: PairProblems) -> Solutions:
         maps = None if self._steps is None else self._steps.maps(problems.block)
         gamma = self._gammas(problems.block, maps)
         groups = group_equal(gamma, maps)
-        if self._form.positive and len(groups) * FITS_OF_KERNEL > len(gamma):
-            solutions = self._near.solve_with(self._kernels(gamma, maps), problems)
+        solutions = Solutions(np.full((len(gamma), self._n), np.nan), np.zeros(problems.box.shape))
+        if len(groups) > 1 and len(groups) * FITS_OF_KERNEL > len(gamma):
+            self._solve_each(problems, gamma, maps, solutions)
             return leave_empty(solutions, maps)
         size = max(1, KEPT_KERNELS // self._n**2)
-        parts = [groups[start : start + size] for start in range(0, len(groups), size)]
-        solutions = Solutions(np.full((len(gamma), self._n), np.nan), np.zeros(problems.box.shape))
-        for part in parts:
+        for start in range(0, len(groups), size):
+            part = groups[start : start + size]
+            K = np.stack([self._gram(fits[0], gamma, maps) for fits in part])
+            kernels = Kernels(K, np.repeat(np.arange(len(part)), [len(fits) for fits in part]))
             fits = np.concatenate(part)
-            kernels = self._fix(part, self._kernels(gamma, maps))
             solved = self._near.solve_with(kernels, take_fits(problems, fits))
             solutions.decision[fits], solutions.alpha[fits] = solved
         return leave_empty(solutions, maps)
 
-    def _fix(self, groups: list[np.ndarray], kernels: Kernels) -> FixedKernels:
-        """Return a Gram matrix for each group of fits; nan where it is not positive."""
-        firsts = np.array([fits[0] for fits in groups])
-        K = kernels.stack(firsts, np.arange(self._n))
-        if not self._form.positive:
-            # Such a problem has no unique optimum, and where SVC ends depends on its steps.
-            K[[not is_positive(one) for one in K]] = np.nan
-        return FixedKernels(K, np.repeat(np.arange(len(groups)), [len(fits) for fits in groups]))
+    def _solve_each(
+        self,
+        problems: PairProblems,
+        gamma: np.ndarray,
+        maps: ColumnMaps | None,
+        solutions: Solutions,
+    ) -> None:
+        """Solve the problems one by one, by libsvm on their own Gram matrices, in place."""
+        _, rows, signs, box = problems
+        signs, counts = np.broadcast_to(signs, box.shape), problems.block.train[:, rows]
+        for fit in find_solvable(signs, box) if has_libsvm() else ():
+            # repeated samples, as in the estimator's own fit
+            repeats = counts[fit] if counts.dtype.kind in "iu" else counts[fit] > 0
+            trained = np.repeat(np.arange(len(rows)), np.where(box[fit] > 0, repeats, 0))
+            upper = (box[fit] / np.maximum(repeats, 1))[trained]
+            K = self._gram(fit, gamma, maps, rows)
+            beta, intercept = solve_on_gram(
+                K[trained][:, rows[trained]], signs[fit, trained], upper, tol=self._tol
+            )
+            support = np.flatnonzero(beta)
+            np.add.at(solutions.alpha[fit], trained, np.abs(beta))
+            solutions.decision[fit] = beta[support] @ K[trained[support]] + intercept
 
     @cached_property
     def _near(self) -> GramPairSolver:
-        """Return what solves near the Gram matrix of the fit to all samples."""
-        return GramPairSolver(self.gram())
-
-    def gram(self) -> np.ndarray:
-        """Return the Gram matrix (n, n) of the fit to all samples."""
+        """Return the solver of problems with kernels like that of the fit to all samples."""
         block = whole_plan(self._n).draw(0)
         maps = None if self._steps is None else self._steps.maps(block)
-        kernels = self._kernels(self._gammas(block, maps), maps)
-        return kernels.stack(np.zeros(1, dtype=np.intp), np.arange(self._n))[0]
+        return GramPairSolver(self._gram(0, self._gammas(block, maps), maps))
 
-    def _kernels(self, gamma: np.ndarray, maps: ColumnMaps | None) -> Kernels:
-        """Return the kernels of some fits."""
+    def _gram(
+        self, fit: int, gamma: np.ndarray, maps: ColumnMaps | None, rows: Any = slice(None)
+    ) -> np.ndarray:
+        """Return the kernel values (r, n) of some samples with all, in one of the fits."""
         if maps is None:
-            return SharedKernels(self._pairs, self._form, gamma)
-        return ScaledKernels(self._X, maps.shift, maps.scale, self._form, gamma)
+            return self._form.apply(self._pairs[rows], gamma[fit])
+        columns = (self._X - maps.shift[fit]) / maps.scale[fit]
+        pairs = columns[rows] @ columns.T
+        if self._form.takes_distances:
+            squares = np.sum(columns**2, axis=1)
+            pairs = squared_distances(pairs, squares[rows], squares)
+        return self._form.apply(pairs, gamma[fit])
 
     @cached_property
     def _pairs(self) -> np.ndarray:
@@ -372,10 +390,10 @@ class KernelPairSolver:
         kept = np.full(len(block), self._p)
         if maps is not None:
             kept = np.maximum(1, maps.n_kept)
-        if self._gamma == "auto":
+        if self.gamma == "auto":
             return 1.0 / kept
-        if self._gamma != "scale":
-            return np.full(len(block), float(self._gamma))
+        if self.gamma != "scale":
+            return np.full(len(block), float(self.gamma))
         counts = block.train if block.train.dtype.kind in "iu" else block.train > 0
         variance = self._variances(counts.astype(float), maps, kept)
         flat = variance == 0

@@ -17,6 +17,7 @@ from skeval._resampling.fit_params import Params, fit_arguments, weight_paramete
 from skeval._resampling.fit_request import FitRequest
 from skeval._resampling.inputs import Inputs
 from skeval._resampling.plans import Fit, ResamplingPlan
+from skeval._resampling.solvers import OneFit
 from skeval._resampling.target import Target, permute_labels
 from skeval.utils._checks import find_missing
 from skeval.utils._compat import safe_split
@@ -40,6 +41,7 @@ class FitWorker:
     request: FitRequest
     error_score: float | str
     models: dict[bytes, Any] = field(default_factory=dict)
+    fit_one: OneFit | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return vars(self) | {"models": {}}  # results do not depend on them
@@ -70,6 +72,10 @@ class FitWorker:
         train, train_labels = self._split(labels, rows)
         test, test_labels = self._split(labels, tested, rows)
         model = self.models.get(identify(fit)) if self.models else None
+        if model is None and self.fit_one is not None:
+            answer = self.fit_one(fit, train, train_labels, test)
+            if not answer.failed[0]:
+                return self.request.keep(answer, fit.as_block(), self.estimator, self.target)
         try:
             if model is None:
                 model = self._fit(fit, rows, train, train_labels)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache, singledispatch
 from importlib import import_module
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -10,17 +11,25 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from skeval._resampling.fit_outputs import FitOutput
-from skeval._resampling.plans import PlanBlock, ResamplingPlan
+from skeval._resampling.plans import Fit, PlanBlock, ResamplingPlan
 from skeval._resampling.target import Target
 
 ADAPTERS = "skeval._adapters"
 """The layer above, which registers its adapters on import."""
 
 
+OneFit = Callable[[Fit, Any, Any, Any], FitOutput]
+"""A fit, training samples and labels, test samples -> the output that the estimator would give.
+
+The estimator itself does a fit that failed.
+"""
+
+
 class NoSolver(NamedTuple):
-    """The reason why no adapter supports a procedure."""
+    """The reason why no adapter supports a procedure, and a function that does single fits."""
 
     why: str
+    fit_one: OneFit | None = None
 
 
 class Difference(NamedTuple):
@@ -54,18 +63,22 @@ class CostedAdapter(Protocol):
     """Adapter that reaches an optimum, and is not always faster than the loop.
 
     Fits with a tested sample within `noise` of the boundary are left to the estimator, which stops
-    at a tolerance `tol`; the noise is infinite if the tolerance bounds no difference.
+    at a tolerance `tol`; the noise is infinite if the tolerance bounds no difference. Fits
+    that are not solved in blocks are done by `fit_one`, if it is not None.
     """
 
     noise: float
     tol: float
+    fit_one: OneFit | None
 
-    def pays(self, n_fits: int, model: Any, times: float = 1.0, *, shuffled: bool = False) -> bool:
+    def pays(
+        self, n_fits: int, model: Any, times: float = 1.0, trial: PlanBlock | None = None
+    ) -> bool:
         """Return whether the solver is faster than the loop by a factor of at least `times`.
 
         `model` is one of the fits, by the estimator; None asks whether it is possible for any
-        model. Labels are `shuffled` for each fit. Nothing is timed: the result depends on the data
-        and the number of fits, so numbers are the same on every machine and for any `n_jobs`.
+        model. `trial` is a block of one of the fits. Nothing is timed: the result depends on the
+        data and the number of fits, so numbers are the same on every machine and for any `n_jobs`.
         """
 
     def compare(self, block: PlanBlock, model: Any, samples: Any) -> Difference | None:

@@ -55,6 +55,7 @@ def find_adapter(
     adapter: Adapter | NoSolver = NoSolver("the call requires each model, or more than X and y")
     if not worker.params and worker.request.need_no_model(inputs):
         adapter = inputs.adapter
+        worker.fit_one = getattr(adapter, "fit_one", None)
         if not isinstance(adapter, NoSolver):
             adapter = choose_solver(adapter, worker, plan, times)
     if not isinstance(adapter, NoSolver):
@@ -91,14 +92,13 @@ def choose_solver(
         return adapter
     adapter.noise = 0.0
     trials = draw_trials(plan)
-    shuffled = trials[0].order is not None
     # no trial fit where even the slowest loop is as fast
-    if not adapter.pays(plan.n_fits, None, times, shuffled=shuffled):
+    if not adapter.pays(plan.n_fits, None, times, trials[0]):
         return SLOWER
     try:
         # the last fit first: the first one of a permutation test has the true labels
         model = worker.keep_model(trials[-1][0])
-        if not adapter.pays(plan.n_fits, model, times, shuffled=shuffled):
+        if not adapter.pays(plan.n_fits, model, times, trials[0]):
             return SLOWER
         result = compare_fits(adapter, worker, trials)
     except Exception:  # the loop meets the same error, and raises it or leaves the fit out
@@ -141,6 +141,8 @@ def compare_fits(
             # shuffled labels have no optimum that matters to the user
             if fit.order is None or np.array_equal(fit.order, np.arange(len(fit.order))):
                 shares.append(difference.share)
+            if not difference.largest <= MAX_DIFFERENCE:
+                break
     if not differences:
         return None
     # np.max keeps nan, which no comparison passes

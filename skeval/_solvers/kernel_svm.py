@@ -7,8 +7,8 @@ sets finish exactly, each with the kernel of its own problem.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, Protocol
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -84,98 +84,21 @@ def raise_to_power(values: np.ndarray, degree: int) -> np.ndarray:
     return power
 
 
-class Kernels(Protocol):
-    """The kernels of B problems over n samples."""
-
-    def groups(self, problems: np.ndarray) -> list[np.ndarray]:
-        """Return the places in `problems` of those that are solved together, group by group.
-
-        Problems of a group share one kernel, or have one each.
-        """
-
-    def stack(self, problems: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        """Return the Gram matrix (r, r) of a group on some samples, or one each (b, r, r)."""
-
-    def cross(self, problem: int, rows: np.ndarray) -> np.ndarray:
-        """Return the kernel values (r, n) of some samples and all."""
-
-
 @dataclass(frozen=True, eq=False)
-class FixedKernels:
-    """Some Gram matrices K (g, n, n), and which of them (B,) each problem has."""
+class Kernels:
+    """The Gram matrices of B problems over n samples: K (g, n, n), and the index (B,) of each."""
 
     K: np.ndarray
     which: np.ndarray
 
     def groups(self, problems: np.ndarray) -> list[np.ndarray]:
+        """Return positions in `problems`, one array for each matrix."""
         which = self.which[problems]
         return [np.flatnonzero(which == number) for number in np.unique(which)]
 
-    def stack(self, problems: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        return self.K[self.which[problems[0]]][np.ix_(rows, rows)]
-
-    def cross(self, problem: int, rows: np.ndarray) -> np.ndarray:
+    def of(self, problem: int, rows: np.ndarray) -> np.ndarray:
+        """Return the kernel values (r, n) of some samples with all."""
         return self.K[self.which[problem], rows]
-
-
-@dataclass(frozen=True, eq=False)
-class SharedKernels:
-    """One matrix of products or squared distances (n, n), and gamma (B,) of each problem."""
-
-    pairs: np.ndarray
-    form: KernelForm
-    gamma: np.ndarray
-
-    def groups(self, problems: np.ndarray) -> list[np.ndarray]:
-        return [np.arange(len(problems))]
-
-    def stack(self, problems: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        pairs = self.pairs[np.ix_(rows, rows)]
-        return np.stack([self.form.apply(pairs, gamma) for gamma in self.gamma[problems]])
-
-    def cross(self, problem: int, rows: np.ndarray) -> np.ndarray:
-        return self.form.apply(self.pairs[rows], self.gamma[problem])
-
-
-@dataclass(frozen=True, eq=False)
-class ScaledKernels:
-    """Columns X (n, p), seen by problem `b` as ``(X - shift[b]) / scale[b]``, and gamma (B,)."""
-
-    X: np.ndarray
-    shift: np.ndarray
-    scale: np.ndarray
-    form: KernelForm
-    gamma: np.ndarray
-    _whole: dict[int, np.ndarray] = field(default_factory=dict, init=False)
-
-    def groups(self, problems: np.ndarray) -> list[np.ndarray]:
-        return [np.arange(len(problems))]
-
-    def stack(self, problems: np.ndarray, rows: np.ndarray) -> np.ndarray:
-        return np.stack([self._values(problem, rows, rows) for problem in problems])
-
-    def cross(self, problem: int, rows: np.ndarray) -> np.ndarray:
-        return self._values(problem, rows, slice(None))
-
-    def _values(self, problem: int, rows: np.ndarray, columns: np.ndarray | slice) -> np.ndarray:
-        if self.X.shape[0] > self.X.shape[1]:
-            return self._compute(problem, rows, columns)
-        # Of many columns most samples are support vectors: all pairs are made, and once.
-        if problem not in self._whole:
-            if len(self._whole) * len(self.X) ** 2 > _KEPT:
-                self._whole.clear()
-            self._whole[problem] = self._compute(problem, slice(None), slice(None))
-        return self._whole[problem][rows][:, columns]
-
-    def _compute(self, problem: int, rows: Any, columns: Any) -> np.ndarray:
-        left = (self.X[rows] - self.shift[problem]) / self.scale[problem]
-        right = left
-        if columns is not rows:
-            right = (self.X[columns] - self.shift[problem]) / self.scale[problem]
-        pairs = left @ right.T
-        if self.form.takes_distances:
-            pairs = squared_distances(pairs, np.sum(left**2, axis=1), np.sum(right**2, axis=1))
-        return self.form.apply(pairs, self.gamma[problem])
 
 
 def squared_distances(products: np.ndarray, left: np.ndarray, right: np.ndarray) -> np.ndarray:
@@ -286,8 +209,7 @@ class _Block:
 
     def _solve_sets(self, fraction: np.ndarray) -> tuple[SetSolution, np.ndarray]:
         """Return solutions from the sets of alpha / C (b, r), and beta (b, r), 0 if unsettled."""
-        K, unit = standardise(self.kernels.stack(self.problems, self.rows))
-        unit = np.reshape(unit, (-1, 1))
+        K, unit = standardise(self.kernels.of(self.problems[0], self.rows)[:, self.rows])
         duals = Duals(GramSystem(K), self.signs, unit * self.box)
         sets = ActiveSets(fraction <= 0, fraction >= 1, fraction, np.zeros(len(fraction)))
         solved = active_set(duals, sets, max_iter=_ROUNDS, patience=fraction.shape[1])
@@ -300,7 +222,9 @@ class _Block:
         self, solved: SetSolution, beta: np.ndarray, near: np.ndarray, solution: BatchSolution
     ) -> None:
         """Store the solutions that leave no other sample inside its margin."""
-        scores = self._scores(self.rows[near], beta)  # (b, n)
+        support = beta.any(axis=0)
+        K = self.kernels.of(self.problems[0], self.rows[near[support]])
+        scores = beta[:, support] @ K  # (b, n)
         inner = self.signs[:, near] * (solved.margin + 1.0)
         intercept = (inner - scores[:, self.rows[near]]).mean(axis=1)  # eq. (9) of splitting
         decision = scores + intercept[:, None]
@@ -315,17 +239,6 @@ class _Block:
         solution.alpha[at] = alpha
         solution.intercept[at] = intercept[fine]
         solution.converged[at] = True
-
-    def _scores(self, rows: np.ndarray, beta: np.ndarray) -> np.ndarray:
-        """Return the decision values (b, n) of all samples without intercept."""
-        if self.kernels.stack(self.problems, rows[:1]).ndim == 2:
-            support = beta.any(axis=0)
-            return beta[:, support] @ self.kernels.cross(self.problems[0], rows[support])
-        scores = []
-        for problem, one in zip(self.problems, beta, strict=True):
-            support = one != 0
-            scores.append(one[support] @ self.kernels.cross(problem, rows[support]))
-        return np.stack(scores)
 
 
 def standardise(K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

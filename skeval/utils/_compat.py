@@ -47,6 +47,7 @@ __all__ = [
     "has_valid_params",
     "is_plain_scorer",
     "is_search",
+    "libsvm",
     "limit_threads",
     "metric_of_scorer",
     "num_samples",
@@ -82,6 +83,13 @@ except ImportError:  # scikit-learn 1.6 lacks it; its place in SciPy depends on 
         from scipy._lib.array_api_compat import array_namespace, device
     except ImportError:
         from scipy._lib.array_api_compat.array_api_compat import array_namespace, device
+
+try:
+    from sklearn.svm import _libsvm as libsvm
+except ImportError:
+    libsvm = None
+if not {"fit", "decision_function", "set_verbosity_wrap"} <= set(dir(libsvm)):
+    libsvm = None
 
 Scorer = type(make_scorer(accuracy_score))
 

@@ -73,7 +73,6 @@ MEAN_LOSSES = {
     "absolute": "mean absolute error",
     "log_loss": "log loss",
     "brier": "Brier score",
-    "hamming": "share of wrong labels",
 }
 
 

@@ -283,6 +283,8 @@ def compare_votes(model, X, y, train, order=None):
     labels = target.y if order is None else target.y[order]
     block = PlanBlock(train, tested, orders)
     n_compared = 0
+    model = clone(model)  # kernels that differ from fit to fit are those of libsvm
+    (model[-1] if hasattr(model, "steps") else model).set_params(tol=1e-6)
     for r, found in enumerate(adapter_of_steps(model, given, target)(block)):
         tight = fit_tightly(model, given, labels, train[r], found.rows)
         if tight is None or found.failed[0]:

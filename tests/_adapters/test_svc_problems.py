@@ -11,6 +11,7 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils.class_weight import compute_class_weight
 
+from skeval._adapters import svc_problems
 from skeval._adapters.svc_problems import (
     GramPairSolver,
     KernelPairSolver,
@@ -24,6 +25,7 @@ from skeval._adapters.svc_problems import (
 from skeval._resampling.plans import PlanBlock
 from skeval._resampling.target import validate_data
 from skeval._solvers.kernel_svm import KernelForm
+from skeval.utils import _compat
 
 N = 24
 
@@ -108,15 +110,56 @@ def test_gamma_is_that_of_each_fit(gamma, steps):
         assert_allclose(found, svc._gamma, rtol=1e-9)
 
 
-def test_one_kernel_of_all_fits_in_two_ways():
+def test_one_kernel_of_all_fits_in_two_ways(monkeypatch):
     """A kernel that scikit-learn has, and the same as a matrix."""
     X, y, block = some_data()
     box, signs = block.train.astype(float), np.where(y == "b", 1.0, -1.0)
     problems = PairProblems(block, np.arange(N), signs, box)
+    monkeypatch.setattr(svc_problems, "FITS_OF_KERNEL", 1)
     kernel = KernelPairSolver(X, None, KernelForm("rbf"), 0.2).solve(problems)
     gram = GramPairSolver(rbf_kernel(X, gamma=0.2)).solve(problems)
     assert np.isfinite(kernel.decision).all()
     assert_allclose(kernel.decision, gram.decision, atol=1e-6)
+
+
+@pytest.mark.parametrize("shuffled", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("steps", [[], [StandardScaler()]], ids=str)
+def test_a_kernel_of_each_fit_gives_the_decision_values_of_svc(steps, weighted, shuffled):
+    """Up to the tolerance: rounding errors may decide which of two samples libsvm steps along."""
+    X, y, block = some_data()
+    X = X[:, :2]
+    rng = np.random.default_rng(1)
+    train = block.train * rng.exponential(size=block.train.shape) if weighted else block.train
+    order = np.array([rng.permutation(N) for _ in block.train]) if shuffled else None
+    block = PlanBlock(train, block.test, order)
+    signs = np.where(y == "b", 1.0, -1.0)[np.arange(N)[None] if order is None else order]
+    box = 2.0 * block.train
+    columns = make_column_steps(steps, X) if steps else None
+    solver = KernelPairSolver(X, columns, KernelForm("rbf"), "scale", tol=1e-6)
+    found = solver.solve(PairProblems(block, np.arange(N), np.broadcast_to(signs, box.shape), box))
+    for number, decision in enumerate(found.decision):
+        rows, weights = block[number].training_rows, block[number].weights
+        labels = np.broadcast_to(signs, box.shape)[number]
+        before = make_pipeline(*steps, "passthrough")
+        if weighted and steps:
+            before.fit(X[rows], standardscaler__sample_weight=weights)
+        else:
+            before.fit(X[rows])
+        svc = SVC(C=2.0, tol=1e-6)
+        svc.fit(before.transform(X[rows]), labels[rows], sample_weight=weights)
+        expected = svc.decision_function(before.transform(X))
+        assert_allclose(decision, expected, atol=1e-5)
+        assert found.alpha[number].max() <= box[number].max() * (1 + 1e-12)
+
+
+def test_a_kernel_of_each_fit_is_left_to_the_estimator_without_libsvm(monkeypatch):
+    monkeypatch.setattr(_compat, "libsvm", None)
+    X, y, block = some_data()
+    signs = np.where(y == "b", 1.0, -1.0)
+    problems = PairProblems(block, np.arange(N), signs, block.train.astype(float))
+    solved = KernelPairSolver(X, None, KernelForm("rbf"), "scale").solve(problems)
+    assert np.isnan(solved.decision).all()
 
 
 def test_a_fit_that_keeps_no_column_has_no_solution():

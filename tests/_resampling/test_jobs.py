@@ -183,7 +183,7 @@ BLOCKS = {
 
 
 @pytest.fixture
-def small_blocks(monkeypatch):
+def small_blocks(always_solve, monkeypatch):
     """Let all but the smallest runs have several blocks, whatever a solver settles of them."""
     monkeypatch.setattr(trials, "settles", lambda *_: True)
     monkeypatch.setattr(fit_loop, "FITS_OF_BLOCK", 10)

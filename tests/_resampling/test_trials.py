@@ -171,6 +171,7 @@ def test_the_steps_of_the_estimator_are_its_own(options, monkeypatch):
     assert ours.value == pytest.approx(loop.value, rel=1e-12)
 
 
+@pytest.mark.usefixtures("always_solve")
 def test_svc_on_shifted_samples():
     """libsvm keeps kernel values in single precision: its model of such samples is useless."""
     X, y = draw_with_time(np.random.default_rng(0))

@@ -5,14 +5,7 @@ import pytest
 from sklearn.metrics.pairwise import euclidean_distances, polynomial_kernel, rbf_kernel
 from sklearn.svm import SVC
 
-from skeval._solvers.kernel_svm import (
-    FixedKernels,
-    KernelForm,
-    KernelSVMBatch,
-    ScaledKernels,
-    SharedKernels,
-    is_positive,
-)
+from skeval._solvers.kernel_svm import KernelForm, Kernels, KernelSVMBatch, is_positive
 
 
 def overlapping(seed, n=60, p=3):
@@ -22,7 +15,7 @@ def overlapping(seed, n=60, p=3):
 
 
 def fixed(K, n_problems):
-    return FixedKernels(K[None], np.zeros(n_problems, dtype=np.intp))
+    return Kernels(K[None], np.zeros(n_problems, dtype=np.intp))
 
 
 def relative_gap(K, y, box, alpha, decision):
@@ -72,17 +65,13 @@ def test_kernels_that_differ_from_problem_to_problem():
     rng, X, y = overlapping(2)
     everyone = np.arange(60)
     gamma = rng.uniform(0.25, 0.35, 6)
-    box = rng.exponential(size=(6, 60))
-    scale = rng.uniform(0.9, 1.1, size=(6, 3))
-    distances, form = euclidean_distances(X, squared=True), KernelForm("rbf")
-    batch = KernelSVMBatch(np.exp(-0.3 * distances), everyone)
-    shared = batch.solve(SharedKernels(distances, form, gamma), y, box, 60)
-    scaled = batch.solve(ScaledKernels(X, np.zeros((6, 3)), scale, form, gamma), y, box, 60)
-    for r in range(6):
-        for found, Z in ((shared, X), (scaled, X / scale[r])):
-            svc = SVC(gamma=gamma[r], tol=1e-8).fit(Z, y, sample_weight=box[r])
-            assert found.converged[r]
-            np.testing.assert_allclose(svc.decision_function(Z), found.decision[r], atol=1e-4)
+    box, which = rng.exponential(size=(6, 60)), np.array([0, 2, 1, 0, 1, 2])
+    K = np.stack([rbf_kernel(X, gamma=value) for value in gamma[:3]])
+    found = KernelSVMBatch(rbf_kernel(X, gamma=0.3), everyone).solve(Kernels(K, which), y, box, 60)
+    assert found.converged.all()
+    for weights, matrix, decision in zip(box, which, found.decision, strict=True):
+        svc = SVC(gamma=gamma[matrix], tol=1e-8).fit(X, y, sample_weight=weights)
+        np.testing.assert_allclose(svc.decision_function(X), decision, atol=1e-4)
 
 
 def test_repeated_samples_and_a_class_too_few():
