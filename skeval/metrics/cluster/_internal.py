@@ -88,9 +88,9 @@ def internal_indices(
         warns), samples to omit ("drop"), or one cluster per sample ("singletons").
     max_pairs : int or None, default=None
         Maximum number of pairs whose distances are computed. If there are more pairs, silhouette
-        and connectivity are estimated from a sample of rows of each cluster, connectivity and Dunn
-        are exact if trees and bounds prune, and other results that need all pairs are omitted. None
-        means no limit.
+        and connectivity are estimated from a sample of rows of each cluster, and other results that
+        need all pairs are omitted. Dunn is exact if bounds prune, and connectivity if a tree visits
+        at most ten times as many points. None means no limit.
     confidence_level : float, default=0.95
         Level of the intervals of estimated indices.
     random_state : int, RandomState, Generator or None, default=None
@@ -172,7 +172,8 @@ def internal_indices(
         named = names if indices is not None else set()
         _check_before_trees(named, needs, partition, max_pairs)
         quantities = set().union(*needs.values())
-        result = measure_without_pass(samples, quantities, n_neighbors)
+        max_visits = MAX_VISITS * max_pairs / partition.n_samples
+        result = measure_without_pass(samples, quantities, n_neighbors, max_visits)
         beyond = {name for name, needed in needs.items() if needed & FROM_PAIRS - set(result)}
         rows = [ROWS[name] for name in sorted(beyond) if _is_estimable(name)]
         _check_affordable(named & beyond - {row.name for row in rows}, max_pairs)
@@ -245,6 +246,7 @@ def _check_affordable(missing: set[str], max_pairs: int) -> None:
 
 
 MIN_ROWS = 2  # of a cluster, for a variance
+MAX_VISITS = 10  # points that a tree may visit for each pair allowed by max_pairs
 
 
 def estimate_from_rows(

@@ -293,13 +293,17 @@ def measure(samples: Samples, needs: Iterable[str], n_neighbors: int = 0) -> dic
     return result | measure_centroids(samples, needs - FROM_PAIRS)
 
 
-def measure_without_pass(samples: Samples, needs: set[str], n_neighbors: int) -> dict[str, Any]:
+def measure_without_pass(
+    samples: Samples, needs: set[str], n_neighbors: int, max_visits: float = np.inf
+) -> dict[str, Any]:
     """Return extremes and connectivity as far as trees and bounds provide them."""
     result: dict[str, Any] = {}
     if "extremes" in needs:
         result["extremes"] = extremes_by_bounds(samples)
     if "connectivity" in needs:
-        result["connectivity"] = distance_pass.connectivity_by_tree(samples, n_neighbors)
+        result["connectivity"] = distance_pass.connectivity_by_tree(
+            samples, n_neighbors, max_visits
+        )
     return {name: value for name, value in result.items() if value is not None}
 
 

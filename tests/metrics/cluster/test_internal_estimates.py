@@ -104,6 +104,11 @@ def test_dunn_and_connectivity_are_exact_where_trees_prune():
     assert list_estimates(found) == {"silhouette"}
     assert found["dunn"] == pytest.approx(true["dunn"], rel=1e-12)
     assert found["connectivity"] == pytest.approx(true["connectivity"], rel=1e-12)
+    # 50,000 pairs are 10 rows: a tree visits more than 100 points per row
+    few = internal_indices(
+        data, y, indices=["connectivity"], max_pairs=50_000, random_state=0, confidence_level=0.999
+    )
+    assert true["connectivity"] in few["connectivity"].interval
 
 
 def test_no_estimate_where_all_pairs_are_allowed(truth):

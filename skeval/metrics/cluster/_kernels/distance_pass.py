@@ -689,13 +689,13 @@ class PlaceTree:
         key = place * self.n_clusters + cluster
         self.held, self.n_held = np.unique(key, return_counts=True)
 
-    def prunes(self, L: int) -> bool:
-        """Return whether searches visit few enough points, estimated from a sample (eq. 9)."""
+    def count_visits(self, L: int) -> float:
+        """Return the mean number of points that a search visits, from a sample (eq. 9)."""
         m = len(self.places)
         some = self.places[:: -(-m // PILOT)]
         k = min(L + 1, m)
         radius = np.reshape(self.tree.query(some, [k])[0], -1)
-        return VISIT_COST * points_visited(self.tree, some, radius) <= self.copies.sum()
+        return points_visited(self.tree, some, radius)
 
     def foreign_weight(self, L: int) -> float:
         """Sum the weights of those L nearest neighbors that lie in another cluster (eq. 1).
@@ -745,13 +745,21 @@ class PlaceTree:
         return np.where(self.held[position] == key, self.n_held[position], 0)
 
 
-def connectivity_by_tree(samples: Samples, n_neighbors: int) -> float | None:
-    """Return the connectivity without looking at all pairs; None where a tree does not prune."""
+def connectivity_by_tree(
+    samples: Samples, n_neighbors: int, max_visits: float = np.inf
+) -> float | None:
+    """Return the connectivity without computing all pairs; None if a tree does not prune.
+
+    A search must be cheaper than a row of the pass, and visit at most `max_visits` points.
+    """
     if not samples.is_dense_euclidean:
         return None
     workers = effective_n_jobs(samples.n_jobs)
     tree = PlaceTree(samples.points, samples.partition.cluster, n_jobs=workers)
-    return tree.foreign_weight(n_neighbors) if tree.prunes(n_neighbors) else None
+    affordable = min(samples.partition.n_samples / VISIT_COST, max_visits)
+    return (
+        tree.foreign_weight(n_neighbors) if tree.count_visits(n_neighbors) <= affordable else None
+    )
 
 
 def _distinct(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -9,6 +9,7 @@ from scipy.spatial.distance import cdist
 from skeval.metrics.cluster._kernels import distance_pass
 from skeval.metrics.cluster._kernels import distance_pass as passes
 from skeval.metrics.cluster._kernels.distance_pass import (
+    VISIT_COST,
     Nearest,
     PlaceTree,
     foreign_weight_by_rows,
@@ -158,7 +159,9 @@ def test_the_pilot_goes_by_the_data_and_not_by_the_number_of_features():
     plane = np.zeros((4000, 30))
     plane[:, :2] = rng.normal(size=(4000, 2))
     cluster = np.zeros(4000, dtype=int)
-    assert PlaceTree(plane @ np.linalg.qr(rng.normal(size=(30, 30)))[0], cluster, n_jobs=1).prunes(
-        5
-    )
-    assert not PlaceTree(rng.normal(size=(4000, 9)), cluster, n_jobs=1).prunes(5)
+    rotated = plane @ np.linalg.qr(rng.normal(size=(30, 30)))[0]
+    trees = [
+        PlaceTree(points, cluster, n_jobs=1) for points in (rotated, rng.normal(size=(4000, 9)))
+    ]
+    few, many = (VISIT_COST * tree.count_visits(5) for tree in trees)
+    assert few < 4000 < many
