@@ -637,6 +637,25 @@ class Curve(Result):
         Conclusion in words, printed above the points; usually empty.
     details : mapping
         Further results of the function, by name.
+    prevalence, break_even_point : float or None
+        Of a precision-recall curve: share of positives, and the common value of precision and
+        recall; the former also of a curve of net benefit.
+    is_difference : bool or None
+        Whether a baseline is subtracted, for curves that allow one.
+    strategy : str
+        Binning of a calibration curve.
+    pos_label : object
+        Positive class of a calibration curve; None for top-label events.
+    points : ndarray of shape (n_cuts, 2), or None
+        The two rates at every cut of the score.
+    lines : ndarray of shape (n_cuts, 2), or None
+        Costs at both ends of the line of every cut, for a cost curve.
+    distances : ndarray of shape (n_resamples,), or None
+        Distances of simulated curves from the true one, in standard deviations.
+    replicates : ndarray of shape (n_resamples, n_points), or None
+        Curves of the resamples.
+    y_proba, sample_weight : ndarray of shape (n_samples,), or None
+        Event probabilities behind a calibration curve, and their weights.
     """
 
     name: str
@@ -653,6 +672,17 @@ class Curve(Result):
     columns: Mapping[str, np.ndarray] = field(default_factory=dict, repr=False)
     answer: str = field(default="", repr=False)
     details: Details = field(default_factory=dict, repr=False)
+    prevalence: float | None = None
+    break_even_point: float | None = None
+    is_difference: bool | None = None
+    strategy: str = ""
+    pos_label: Any = None
+    points: np.ndarray | None = field(default=None, repr=False)
+    lines: np.ndarray | None = field(default=None, repr=False)
+    distances: np.ndarray | None = field(default=None, repr=False)
+    replicates: np.ndarray | None = field(default=None, repr=False)
+    y_proba: np.ndarray | None = field(default=None, repr=False)
+    sample_weight: np.ndarray | None = field(default=None, repr=False)
 
     def at(self, x: Any) -> np.ndarray:
         """Return the height of the curve at each `x`, by linear interpolation."""

@@ -274,8 +274,8 @@ def calibration_curve(
         non-empty bin, and its limits `low` and `high`. `columns` contain the bin edges ``above``
         and ``up_to``, the number of samples ``count``, the band for the observed fraction of a
         calibrated model, ``calibrated_low`` to ``calibrated_high``, and whether the fraction lies
-        ``inside`` it. `details` contain ``strategy``, ``pos_label`` (None for top-label events),
-        the event probabilities ``y_proba`` and their ``sample_weight``, divided by the largest and
+        ``inside`` it. Further attributes are `strategy`, `pos_label` (None for top-label events),
+        the event probabilities `y_proba` and their `sample_weight`, divided by the largest and
         without samples of weight 0.
 
     Raises
@@ -373,12 +373,10 @@ def calibration_curve(
             "calibrated_high": band_high,
             "inside": ~(below | above),
         },
-        details={
-            "strategy": strategy,
-            "pos_label": events.pos_label,
-            "y_proba": events.probability,
-            "sample_weight": events.weight,
-        },
+        strategy=strategy,
+        pos_label=events.pos_label,
+        y_proba=events.probability,
+        sample_weight=events.weight,
     )
 
 

@@ -278,7 +278,7 @@ def cost_curve(
     curve : Curve
         Vertices of the envelope, with `x` from 0 to 1, and the `area`, whose interval and standard
         error are nan; `at` interpolates the curve at any x. Between vertices i and i + 1, scores of
-        ``thresholds[i]`` or more are predicted positive; with inf, none is. ``details["lines"]`` of
+        ``thresholds[i]`` or more are predicted positive; with inf, none is. `lines`, of
         shape (n_cuts, 2) contains the false-positive rate (the cost at x = 0) and the
         false-negative rate (the cost at x = 1) at every cut of the score, including the two
         constant classifiers.
@@ -330,7 +330,7 @@ def cost_curve(
         y=y,
         thresholds=thresholds[vertices[pieces]],
         area=area,
-        details={"lines": lines},
+        lines=lines,
     )
 
 
@@ -452,8 +452,8 @@ def cost_curve_band(
     -------
     curve : Curve
         Curve with `x` evenly spaced from 0 to 1, the cost or its difference `y`, and the limits
-        `low` and `high`. `details` contain the curves of the resamples, ``replicates`` of shape
-        (n_resamples, n_points), and whether a baseline was subtracted, ``is_difference``.
+        `low` and `high`. `replicates`, of shape (n_resamples, n_points), contains the curves of the
+        resamples, and `is_difference` tells whether a baseline was subtracted.
 
     Raises
     ------
@@ -561,7 +561,8 @@ def cost_curve_band(
         high=high,
         confidence_level=confidence_level,
         method="percentile" if difference else "wilson",
-        details={"is_difference": difference, "replicates": replicates},
+        is_difference=difference,
+        replicates=replicates,
     )
 
 

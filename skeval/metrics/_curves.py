@@ -563,9 +563,9 @@ def roc_curve_band(
     curve : Curve
         Curve with the false-positive rates `x`, evenly spaced from 0 to 1, the true-positive rates
         `y`, the pointwise limits `low` and `high`, the simultaneous `band` and the `area`.
-        ``details["points"]`` of shape (n_cuts, 2) contains both rates at every cut of the score: at
-        cut i, scores of ``thresholds[i]`` or more are predicted positive. ``details["distances"]``
-        contains the distance of each simulated curve from the true one, in standard deviations.
+        `points`, of shape (n_cuts, 2), contains both rates at every cut of the score: at cut i,
+        scores of ``thresholds[i]`` or more are predicted positive. `distances` contains the
+        distance of each simulated curve from the true one, in standard deviations.
 
     Raises
     ------
@@ -654,7 +654,8 @@ def roc_curve_band(
         y=steps.above(x),
         thresholds=thresholds,
         area=sample.estimate_area(),
-        details={"points": np.column_stack([steps.x, steps.y]), "distances": distances},
+        points=np.column_stack([steps.x, steps.y]),
+        distances=distances,
         **sample.find_ends(limits, distances),
     )
 
@@ -711,10 +712,10 @@ def precision_recall_curve_band(
     curve : Curve
         Curve with the recalls `x`, evenly spaced from above 0 to 1, the precisions `y`, the
         pointwise limits `low` and `high`, the simultaneous `band`, and the average precision as
-        `area`, whose standard error is nan. `details` contain the ``prevalence``, the
-        ``break_even_point``, and ``points`` of shape (n_cuts, 2): recall and precision at every cut
+        `area`, whose standard error is nan. Further attributes are the `prevalence`, the
+        `break_even_point`, and `points`, of shape (n_cuts, 2): recall and precision at every cut
         of the score that predicts at least one positive. At cut i, scores of ``thresholds[i]`` or
-        more are predicted positive. ``distances`` are the distances of the simulated curves from
+        more are predicted positive. `distances` are the distances of the simulated curves from
         the true one.
 
     Raises
@@ -794,12 +795,10 @@ def precision_recall_curve_band(
         y=_precision(share, r, steps.below(r)),
         thresholds=thresholds[1:],
         area=area,
-        details={
-            "prevalence": share,
-            "break_even_point": break_even_point(*data, sample_weight=sample.weight),
-            "points": np.column_stack([roc.y[1:], share * roc.y[1:] / predicted]),
-            "distances": distances,
-        },
+        prevalence=share,
+        break_even_point=break_even_point(*data, sample_weight=sample.weight),
+        points=np.column_stack([roc.y[1:], share * roc.y[1:] / predicted]),
+        distances=distances,
         **sample.find_ends(partial(_limits, steps, (share, size), r), distances),
     )
 
@@ -879,8 +878,8 @@ def net_benefit(
     curve : Curve
         Curve with the thresholds `x`, the net benefit `y` in true positives per sample, and the
         limits `low` and `high`. ``columns["treat_all"]`` is the net benefit of treating every
-        sample; `details` contain the ``prevalence`` and whether a baseline was subtracted,
-        ``is_difference``.
+        sample. `prevalence` is the share of positives, and `is_difference` tells whether a baseline
+        was subtracted.
 
     Raises
     ------
@@ -973,7 +972,8 @@ def net_benefit(
         confidence_level=confidence_level,
         method="score",
         columns={"treat_all": treat_all},
-        details={"prevalence": share, "is_difference": difference},
+        prevalence=share,
+        is_difference=difference,
     )
 
 

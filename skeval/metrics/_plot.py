@@ -230,7 +230,7 @@ class RateDisplay(ScoreDisplay):
     _axes: ClassVar[dict[str, str]]
 
     def _find_points(self) -> Any:
-        return self.curve.details["points"].T
+        return self.curve.points.T
 
     def _describe_axes(self) -> dict[str, Any]:
         return {"xlim": (-0.01, 1.01), "ylim": (-0.01, 1.01), "aspect": "equal", **self._axes}
@@ -321,13 +321,13 @@ class PrecisionRecallDisplay(RateDisplay):
         super()._draw(ax, **kwargs)
         self.point_ = None
         if break_even:
-            value, color = self.curve.details["break_even_point"], self.line_.get_color()
+            value, color = self.curve.break_even_point, self.line_.get_color()
             label = f"break-even {value:.3f}"
             (self.point_,) = ax.plot(value, value, "o", color=color, label=label)
             ax.legend(loc=self._corner, fontsize="small")
 
     def _draw_reference(self, ax: Any, **style: Any) -> None:
-        prevalence = self.curve.details["prevalence"]
+        prevalence = self.curve.prevalence
         ax.axhline(prevalence, linestyle="--", label=f"prevalence {prevalence:.3f}", **style)
 
 
@@ -382,12 +382,12 @@ class CostCurveDisplay(ScoreDisplay):
 
     @property
     def _is_difference(self) -> bool:
-        return bool(self.curve.details.get("is_difference"))
+        return bool(self.curve.is_difference)
 
     def _draw(self, ax: Any, *, lines: bool = False, **kwargs: Any) -> None:
         super()._draw(ax, **kwargs)
-        if lines and "lines" in self.curve.details:
-            ax.plot([0, 1], self.curve.details["lines"].T, color="0.85", linewidth=0.5, zorder=0)
+        if lines and self.curve.lines is not None:
+            ax.plot([0, 1], self.curve.lines.T, color="0.85", linewidth=0.5, zorder=0)
 
     def _draw_reference(self, ax: Any, **style: Any) -> None:
         if self._is_difference:
@@ -439,7 +439,7 @@ class NetBenefitDisplay(ScoreDisplay):
     _responses = _responses_of_folds = ("predict_proba",)
 
     def _draw_reference(self, ax: Any, **style: Any) -> None:
-        if self.curve.details["is_difference"]:
+        if self.curve.is_difference:
             ax.axhline(0, linestyle="--", **style)
         else:
             ax.axhline(0, linestyle="--", label="treat none", **style)
@@ -448,9 +448,9 @@ class NetBenefitDisplay(ScoreDisplay):
     def _describe_axes(self) -> dict[str, Any]:
         curve, axes = self.curve, dict[str, Any](xlabel="Threshold probability")
         axes["xlim"] = curve.x.min(), curve.x.max()
-        if curve.details["is_difference"]:
+        if curve.is_difference:
             return axes | {"ylabel": "Difference of net benefit"}
-        top = max(curve.details["prevalence"], float(curve.high[0])) * 1.05
+        top = max(curve.prevalence, float(curve.high[0])) * 1.05
         return axes | {"ylabel": "Net benefit", "ylim": (-top / 3, top)}
 
 
@@ -539,7 +539,7 @@ class CalibrationDisplay(ScoreDisplay):
 
     def _axis_labels(self) -> dict[str, str]:
         """Return the axis labels, with the class unless the axes already show another class."""
-        pos_label = self.curve.details["pos_label"]
+        pos_label = self.curve.pos_label
         event = f" (positive class: {pos_label})"
         if pos_label is None:
             event = " (of the predicted class)"
@@ -552,9 +552,9 @@ class CalibrationDisplay(ScoreDisplay):
     def _draw_histogram(self) -> Any:
         """Draw the probabilities behind the curve, a fifth as high as the axes."""
         axes = self.ax_.twinx()
-        edges, details = np.linspace(0, 1, _N_BARS + 1), self.curve.details
+        edges, curve = np.linspace(0, 1, _N_BARS + 1), self.curve
         heights, _, bars = axes.hist(
-            details["y_proba"], edges, weights=details["sample_weight"], color="C0", alpha=0.3
+            curve.y_proba, edges, weights=curve.sample_weight, color="C0", alpha=0.3
         )
         axes.set(ylim=(0, 5 * heights.max()), yticks=[], box_aspect=1)
         self.ax_.set_zorder(axes.get_zorder() + 1)

@@ -141,11 +141,11 @@ def test_several_classes():
     expected = calibration_curve(right, p.max(axis=1))
     assert_allclose(top.y, expected.y)
     assert_allclose(top.x, expected.x)
-    assert top.details["pos_label"] is None
+    assert top.pos_label is None
     for k, label in enumerate(["a", "b", "c"]):
         one = calibration_curve(y, p, pos_label=label)
         assert_allclose(one.y, calibration_curve(y == label, p[:, k]).y)
-        assert one.details["pos_label"] == label
+        assert one.pos_label == label
     turned = calibration_curve(y, p[:, [2, 0, 1]], labels=["c", "a", "b"])
     assert_allclose(turned.y, top.y)
     frame = calibration_curve(pd.Series(y), pd.DataFrame(p, columns=list("abc")))
@@ -157,7 +157,7 @@ def test_names_of_two_classes():
     named = np.where(y == 1, "yes", "no")
     found = calibration_curve(pd.Series(named), pd.Series(p), pos_label="yes")
     assert_allclose(found.y, calibration_curve(y, p).y)
-    assert found.details["pos_label"] == "yes"
+    assert found.pos_label == "yes"
     both = calibration_curve(named, np.column_stack([1 - p, p]), pos_label="yes")
     assert_allclose(both.y, found.y)
 

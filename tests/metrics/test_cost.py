@@ -127,7 +127,7 @@ def test_probability_cost_by_hand():
     assert_allclose(x, 1 / 1.9)
     # FNR = 0.5, FPR = 0.2: (0.5 * 1 + 0.2 * 0.9) / (1 + 0.9) = 0.68 / 1.9 = 0.358.
     y, score = [1, 1, 0, 0, 0, 0, 0], [0.9, 0.1, 0.8, 0.2, 0.2, 0.2, 0.2]
-    line = cost_curve(y, score).details["lines"][2]
+    line = cost_curve(y, score).lines[2]
     assert_allclose(line, [0.2, 0.5])
     normalized = line[1] * x + line[0] * (1 - x)
     assert_allclose(normalized, 0.68 / 1.9)
@@ -222,9 +222,7 @@ def test_each_roc_point_is_a_line():
     rng = np.random.default_rng(2)
     y, score = np.repeat([0, 1], [30, 12]), rng.normal(size=42)
     fpr, tpr, _ = roc_curve(y, score, drop_intermediate=False)
-    assert_allclose(
-        cost_curve(y, score).details["lines"], np.column_stack([fpr, 1 - tpr]), atol=1e-15
-    )
+    assert_allclose(cost_curve(y, score).lines, np.column_stack([fpr, 1 - tpr]), atol=1e-15)
 
 
 def test_area_is_the_integral():

@@ -53,14 +53,14 @@ def test_band_is_the_quantiles_of_resamples_one_by_one():
     assert_allclose(
         band.y, cost_curve(y, score).at(band.x) - cost_curve(y, other).at(band.x), atol=1e-14
     )
-    assert_allclose(band.low, np.quantile(band.details["replicates"], 0.025, axis=0))
-    assert band.details["replicates"].shape == (7, 5)
-    assert np.abs(band.details["replicates"][:, [0, -1]]).max() == 0
+    assert_allclose(band.low, np.quantile(band.replicates, 0.025, axis=0))
+    assert band.replicates.shape == (7, 5)
+    assert np.abs(band.replicates[:, [0, -1]]).max() == 0
     single = cost_curve_band(y, score, n_resamples=7, n_points=5, random_state=3)
     assert_allclose(single.y[2], envelope(y == 1, score, np.ones(24), 0.5)[0])
     # Positive and negative counts stay: a resample of tied scores is the trivial classifier.
     tied = cost_curve_band(y, np.zeros(24), n_resamples=20, n_points=5, random_state=0)
-    assert_allclose(tied.details["replicates"], np.tile([0, 0.25, 0.5, 0.25, 0], (20, 1)))
+    assert_allclose(tied.replicates, np.tile([0, 0.25, 0.5, 0.25, 0], (20, 1)))
 
 
 def test_band_seeds():
@@ -68,7 +68,7 @@ def test_band_seeds():
 
     def run(seed, n_resamples=5):
         found = cost_curve_band(y, score, n_resamples=n_resamples, random_state=seed)
-        return found.details["replicates"]
+        return found.replicates
 
     assert_allclose(run(1), run(1), rtol=0)
     assert_allclose(run(1), run(1, 9)[:5], rtol=0)
@@ -112,7 +112,7 @@ def test_cost_display_draws_the_curve(tmp_path):
     assert_allclose(display.line_.get_xydata()[:, 1], curve.y)
     assert display.line_.get_color() == "red"
     assert display.line_.get_label() == f"mine (area {curve.area.value:.3f})"
-    assert len(display.ax_.lines) == len(curve.details["lines"]) + 2
+    assert len(display.ax_.lines) == len(curve.lines) + 2
     display.figure_.savefig(tmp_path / "cost.png")
     assert (tmp_path / "cost.png").stat().st_size > 5000
 
@@ -142,7 +142,7 @@ def test_precision_recall_display_marks_the_break_even_point():
     assert_allclose(display.line_.get_xydata(), np.column_stack([recall, precision])[-2::-1])
     weighted = precision_recall_curve_band(y, score, sample_weight=y + 1.0, n_resamples=2)
     expected = break_even_point(y, score, sample_weight=y + 1.0)
-    assert weighted.details["break_even_point"] == pytest.approx(expected)
+    assert weighted.break_even_point == pytest.approx(expected)
     assert PrecisionRecallDisplay(weighted).plot().point_ is None
 
 
@@ -191,7 +191,7 @@ def test_the_roc_display_draws_its_bands(tmp_path):
     options = {"pos_label": "ill", "n_resamples": 20, "random_state": 0, "confidence_level": 0.9}
     display = RocCurveDisplay.from_predictions(y, X[:, 0], name="mine", color="red", **options)
     band = roc_curve_band(y, X[:, 0], **options)
-    assert_allclose(display.line_.get_xydata(), band.details["points"])
+    assert_allclose(display.line_.get_xydata(), band.points)
     assert_allclose(display.curve.band.low, band.band.low)
     assert display.line_.get_color() == "red"
     ends = band.area.interval
@@ -213,9 +213,9 @@ def test_the_precision_recall_display_draws_its_bands():
     options = {"pos_label": "ill", "n_resamples": 20, "random_state": 0}
     display = PrecisionRecallDisplay.from_predictions(y, X[:, 0], **options)
     band = precision_recall_curve_band(y, X[:, 0], **options)
-    assert_allclose(display.line_.get_xydata(), band.details["points"])
+    assert_allclose(display.line_.get_xydata(), band.points)
     assert display.line_.get_drawstyle() == "steps-pre"
-    assert labels(display)[0] == f"prevalence {band.details['prevalence']:.3f}"
+    assert labels(display)[0] == f"prevalence {band.prevalence:.3f}"
     assert display.ax_.get_ylabel() == "Precision"
 
 
@@ -277,7 +277,7 @@ def test_repeated_folds_are_averaged_and_untested_samples_left_out():
         scores[test] += model.predict_proba(X[test])[:, 0] / 2
     drawn = RocCurveDisplay.from_cv_results(results, X, y, pos_label="ill", n_resamples=2)
     expected = roc_curve_band(y, scores, pos_label="ill", n_resamples=2)
-    assert_allclose(drawn.curve.details["points"], expected.details["points"], atol=1e-12)
+    assert_allclose(drawn.curve.points, expected.points, atol=1e-12)
 
     cv = ShuffleSplit(1, test_size=0.5, random_state=0)
     results = cross_validate(LogisticRegression(), X, y, cv=cv, **KEEP)
@@ -308,7 +308,7 @@ def test_from_cv_results_takes_frames_and_refuses_what_is_not_theirs():
     plain = RocCurveDisplay.from_cv_results(
         cross_validate(LogisticRegression(), X, y, cv=3, **KEEP), X, y, n_resamples=2
     )
-    assert_allclose(drawn.curve.details["points"], plain.curve.details["points"])
+    assert_allclose(drawn.curve.points, plain.curve.points)
     without = cross_validate(LogisticRegression(), X, y, cv=3, return_estimator=True)
     with pytest.raises(ValueError, match="return_indices=True, got"):
         RocCurveDisplay.from_cv_results(without, X, y)
@@ -388,7 +388,7 @@ def test_from_estimator_takes_the_positive_class():
         column = model.predict_proba(X)[:, ["no", "yes"].index(chosen)]
         expected = CalibrationDisplay.from_predictions(y, column, pos_label=chosen)
         assert_allclose(points(display), points(expected))
-        assert display.curve.details["pos_label"] == chosen
+        assert display.curve.pos_label == chosen
 
 
 def test_several_classes():
