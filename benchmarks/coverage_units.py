@@ -1,4 +1,4 @@
-"""Coverage of the interval of a metric averaged over random units (``within=``).
+"""Coverage of the interval of a metric averaged over random or fixed units (``within=``).
 
 Each unit has 20 samples. Its areas under the ROC curve come from normal scores whose separation
 varies between units, its accuracies from beta(8, 2). Weights are log-normal and independent of
@@ -27,21 +27,27 @@ TRUTHS = {"accuracy": 0.8, "auc": norm.cdf(MEAN / np.sqrt(2 + SPREAD**2))}
 TRUTHS["weighted auc"] = TRUTHS["auc"]
 
 
-def draw_interval(metric: str, n_units: int, rng: np.random.Generator) -> tuple[float, float]:
-    """Return the interval of a data set."""
+def draw_interval(
+    metric: str, n_units: int, kind: str, rng: np.random.Generator
+) -> tuple[float, float, float]:
+    """Return the interval of a data set, and the true value."""
     units = np.repeat(np.arange(n_units), SIZE)
-    y = np.tile([0, 1], len(units) // 2)
+    y, options = np.tile([0, 1], len(units) // 2), {"within": units, "units": kind}
     if metric == "accuracy":
-        right = rng.random(len(y)) < rng.beta(8, 2, n_units)[units]
-        return tuple(
-            metric_interval(accuracy_score, y, np.where(right, y, 1 - y), within=units).interval
-        )
-    scores = rng.normal(y * rng.normal(MEAN, SPREAD, n_units)[units])
-    weights = None
+        truths = rng.beta(8, 2, n_units)
+        y_pred = np.where(rng.random(len(y)) < truths[units], y, 1 - y)
+        function = accuracy_score
+    else:
+        distances = rng.normal(MEAN, SPREAD, n_units)
+        y_pred, function = rng.normal(y * distances[units]), roc_auc_score
+        truths = norm.cdf(distances / np.sqrt(2))
+    weights = np.ones(n_units)
     if metric == "weighted auc":
-        weights = dict(enumerate(rng.lognormal(size=n_units)))
-    found = metric_interval(roc_auc_score, y, scores, within=units, unit_weights=weights)
-    return tuple(found.interval)
+        weights = rng.lognormal(size=n_units)
+        options["unit_weights"] = dict(enumerate(weights))
+    interval = metric_interval(function, y, y_pred, **options).interval
+    truth = TRUTHS[metric] if kind == "random" else np.average(truths, weights=weights)
+    return interval.low, interval.high, truth
 
 
 def main() -> None:
@@ -51,15 +57,13 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=RESULTS)
     arguments = parser.parse_args()
     rows = []
-    for metric, n_units in product(METRICS, N_UNITS):
+    for kind, metric, n_units in product(("random", "fixed"), METRICS, N_UNITS):
         rng = np.random.default_rng([METRICS.index(metric), n_units])
-        ends = np.array([draw_interval(metric, n_units, rng) for _ in range(arguments.sets)])
-        covered = (ends[:, 0] <= TRUTHS[metric]) & (TRUTHS[metric] <= ends[:, 1])
-        row = {"metric": metric, "units": n_units, "sets": arguments.sets}
-        row |= {
-            "covered": int(covered.sum()),
-            "width": round(float(np.nanmean(np.ptp(ends, 1))), 4),
-        }
+        sets = [draw_interval(metric, n_units, kind, rng) for _ in range(arguments.sets)]
+        low, high, truth = np.array(sets).T
+        covered = (low <= truth) & (truth <= high)
+        row = {"kind": kind, "metric": metric, "units": n_units, "sets": arguments.sets}
+        row |= {"covered": int(covered.sum()), "width": round(float(np.nanmean(high - low)), 4)}
         rows.append(row)
         print(row, flush=True)
     with arguments.output.open("w", newline="") as file:

@@ -26,8 +26,8 @@ kmeans = KMeans(n_init=2)
 
 # %%
 # How many? The methods use different criteria. The gap statistic uses the sum of squares, which
-# splitting long clusters reduces further; stability and silhouette do not follow it.
-methods = ["prediction_strength", "silhouette", "gap"]
+# splitting long clusters reduces further; the silhouette and the stability do not follow it.
+methods = ["sequential", "prediction_strength", "gap"]
 print(
     choose_n_clusters(
         kmeans, X, n_clusters=range(1, 7), method=methods, n_repeats=10, random_state=0
@@ -46,7 +46,7 @@ stability.plot()
 plt.show()
 
 # %%
-# Is a silhouette of 0.55 good? Uniform points in the box of the data, clustered by the same
+# Is a silhouette of 0.55 good? Points from the closest unimodal distribution, clustered by the same
 # algorithm, never reach it.
 test = structure_test(KMeans(3, n_init=2), X, n_references=99, random_state=0)
 print(test)

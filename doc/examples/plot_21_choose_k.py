@@ -21,7 +21,12 @@ rng = np.random.default_rng(0)
 cloud = rng.multivariate_normal(X.mean(axis=0), np.cov(X.T), size=len(X))
 choices = {
     name: choose_n_clusters(
-        KMeans(n_init=2), data, n_clusters=range(1, 7), n_repeats=6, random_state=0
+        KMeans(n_init=2),
+        data,
+        n_clusters=range(1, 7),
+        method="prediction_strength",
+        n_repeats=6,
+        random_state=0,
     )
     for name, data in {"iris": X, "one Gaussian": cloud}.items()
 }

@@ -54,7 +54,7 @@ def add_cluster(commands: Any) -> None:
         "--stability",
         choices=AGREEMENTS,
         default="prediction_strength",
-        help="stability measure that chooses k (prediction_strength)",
+        help="agreement of halves to report (prediction_strength)",
     )
     add(
         "--repeats",

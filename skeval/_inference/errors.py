@@ -297,7 +297,7 @@ def no_information(
     """
     counted = np.ones(len(truth)) if weights is None else weights
     if loss_fn is None:
-        _, codes = np.unique(np.concatenate([truth, predictions]), return_inverse=True)
+        _, codes = unique_rows(np.concatenate([truth, predictions]))
         true_codes, predicted_codes = codes[: len(truth)], codes[len(truth) :]
         observed = np.bincount(true_codes, counted, minlength=codes.max() + 1) / len(truth)
         predicted = np.bincount(predicted_codes, counted, minlength=codes.max() + 1) / len(truth)
@@ -308,6 +308,13 @@ def no_information(
     return error, error + counted * (rows + columns - 2 * error)
 
 
+def unique_rows(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sorted values, or rows of several outputs, and the position of each."""
+    axis = 0 if values.ndim > 1 else None
+    labels, position = np.unique(values, axis=axis, return_inverse=True)
+    return labels, position.reshape(-1)
+
+
 def pairwise_means(
     truth: np.ndarray, predictions: np.ndarray, loss_fn: LossFn, weights: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -315,11 +322,11 @@ def pairwise_means(
     n = len(truth)
     columns = np.zeros(n)
     step = max(1, PAIR_ELEMENTS // n)
-    labels, label = np.unique(truth, return_inverse=True)
+    labels, label = unique_rows(truth)
     counted, of_label = np.bincount(label, weights), np.empty(len(labels))
     for start in range(0, len(labels), step):
         some = labels[start : start + step]
-        pairs = loss_fn(np.repeat(some, n), np.concatenate([predictions] * len(some)))
+        pairs = loss_fn(np.repeat(some, n, axis=0), np.concatenate([predictions] * len(some)))
         pairs = pairs.reshape(len(some), n)
         of_label[start : start + step] = pairs @ weights / n
         columns += counted[start : start + step] @ pairs

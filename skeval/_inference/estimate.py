@@ -320,6 +320,8 @@ class ErrorEstimate(Estimate):
         Reason why the interval is nan; empty if there is an interval.
     parameters : dict
         Parameters of the method.
+    by_output : dict of ErrorEstimate
+        Error of each output or label, of several outputs of a sample; otherwise empty.
     """
 
     n_fits: int | None = None
@@ -327,6 +329,7 @@ class ErrorEstimate(Estimate):
     fold_mean: float | None = None
     no_interval: str = ""
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    by_output: Mapping[str, ErrorEstimate] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

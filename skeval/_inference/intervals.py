@@ -388,13 +388,13 @@ def _area_variance(t: float, sizes: tuple[float, float]) -> float:
     return t * (1 - t) * (1 + more * ((1 - t) / (2 - t) + t / (1 + t))) / (sizes[0] * sizes[1])
 
 
-NON_NEGATIVE = ("squared", "absolute", "log_loss", "brier")
+NON_NEGATIVE = ("squared", "absolute", "log_loss", "brier", "hamming")
 """Losses whose mean has an interval on the log scale."""
 
 
 def bounds_of(loss: str) -> Limits:
     """Return the smallest and largest possible mean of the loss with this name."""
-    if loss == "zero_one":
+    if loss in ("zero_one", "hamming"):
         return (0.0, 1.0)
     return (0.0 if loss in NON_NEGATIVE else -np.inf, np.inf)
 
@@ -421,7 +421,8 @@ def mean_loss_limits(
     a proportion require the effective number of samples, and the logarithm requires a positive
     mean. Finite degrees of freedom replace the normal quantile by Student's.
     """
-    forms = list(list_forms(loss))
+    no_wrong_label = loss == "hamming" and value <= 0
+    forms = list(list_forms("zero_one" if no_wrong_label else loss))
     if n_effective is None:
         forms = [form for form in forms if form not in PROPORTION_INTERVALS]
     if forms[0] == "log" and value <= 0:

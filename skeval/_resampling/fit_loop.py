@@ -318,6 +318,11 @@ def explain_failure(inputs: Inputs, plan: ResamplingPlan, rows: np.ndarray) -> s
     fits = range(plan.n_fits)
     fit = next(f for f in fits if np.array_equal(plan.draw(f).train[0], counts))
     explanation = f"method={inputs.method!r}: estimator failed {plan.describe(fit)}"
+    if inputs.target.output_classes:
+        trained = inputs.target.codes[rows]
+        constant = np.array(inputs.target.outputs)[np.ptp(trained, axis=0) == 0]
+        if len(constant):
+            explanation += f", whose samples all have the same value of {', '.join(constant[:5])}"
     if inputs.target.classes is None:
         return explanation
     sizes = np.bincount(inputs.target.codes[rows], minlength=len(inputs.target.classes))

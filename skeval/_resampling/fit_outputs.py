@@ -65,7 +65,7 @@ class FitOutput:
 
     @classmethod
     def of_decisions(cls, block: PlanBlock, values: np.ndarray, solved: np.ndarray) -> FitOutput:
-        """Return the answers of fits to two classes, whose decision values decide.
+        """Return the outputs of fits to two classes from their decision values.
 
         `values` has the shape (n_fits, n_samples), `solved` the shape (n_fits,). A decision value
         of 0 means the second class, as in libsvm.
@@ -81,7 +81,7 @@ class FitOutput:
         decision: np.ndarray | None = None,
         probability: np.ndarray | None = None,
     ) -> FitOutput:
-        """Return the answers of fits that are all tested on the same samples, and on no others.
+        """Return the outputs of fits that are all tested on the same samples.
 
         Answers have the shape (n_fits, n_tested, ...); those of fits that are not certain, shape
         (n_fits,), are dropped.
@@ -109,7 +109,7 @@ class FitOutput:
 
     @cached_property
     def answered(self) -> np.ndarray:
-        """The samples that each fit gives an answer to, shape (n_fits, n_samples)."""
+        """Mask of the samples that each fit predicts, shape (n_fits, n_samples)."""
         return self.test & ~self.failed[:, None] if self.failed.any() else self.test
 
     @cached_property
@@ -119,18 +119,18 @@ class FitOutput:
 
     @cached_property
     def sizes(self) -> np.ndarray:
-        """The number of answers of each fit, shape (n_fits,)."""
+        """Number of answers of each fit, shape (n_fits,)."""
         sizes: np.ndarray = self.answered.sum(axis=1)
         return sizes
 
     @property
     def responses(self) -> dict[str, np.ndarray]:
-        """The answers by the name of the method that gives them; classes are codes."""
+        """Answers by the name of the prediction method; classes are codes."""
         named = zip(RESPONSES, (self.predicted, self.decision, self.probability), strict=True)
         return {name: values for name, values in named if values is not None}
 
     def tie_decision(self) -> np.ndarray | None:
-        """Return the decision values of each fit, equal where they differ by rounding only."""
+        """Return decision values, equal within a fit if they differ by rounding only."""
         if self.decision is None:
             return None
         noise = np.zeros(len(self)) if self.noise is None else self.noise
@@ -157,9 +157,9 @@ class FitOutput:
 
 
 def join_outputs(parts: Sequence[FitOutput]) -> FitOutput:
-    """Return the outputs of fits that follow each other as one.
+    """Return the outputs of consecutive fits as one.
 
-    Outputs that some fits lack, or have in another shape, are dropped for all fits.
+    A column is None if any fit lacks it or its shapes differ.
     """
     if len(parts) == 1:
         return parts[0]
@@ -194,9 +194,9 @@ def join_outputs(parts: Sequence[FitOutput]) -> FitOutput:
 
 
 def place_outputs(test: np.ndarray, parts: Iterable[tuple[np.ndarray, FitOutput]]) -> FitOutput:
-    """Return the outputs of a block whose fits were done in parts; the others have failed.
+    """Return the outputs of a block whose fits were done in parts; other fits have failed.
 
-    `test` has the shape (n_fits, n_samples); a part is the numbers of fits that are tested on the
+    `test` has the shape (n_fits, n_samples). A part has the numbers of fits that are tested on the
     same samples, and their output.
     """
     sizes = test.sum(axis=1)
@@ -222,13 +222,13 @@ def place_outputs(test: np.ndarray, parts: Iterable[tuple[np.ndarray, FitOutput]
 def tie_values(values: np.ndarray) -> np.ndarray:
     """Return decision values, made equal if they differ by rounding errors only.
 
-    Values are tied that lie no farther apart than the largest of: a share of 1e-9 of the spread of
-    all, which is how well a solver knows them; some units in the last place of the largest of
-    them, which a value has from its intercept; and, in `tie_rows`, what is known of the rounding
-    errors of the sums that made them. So a rule that is constant but for rounding ranks nothing,
-    and one whose values differ little beside its intercept ranks all.
+    Values are tied if their distance is at most the largest of: 1e-9 of the spread of all values,
+    the relative accuracy of a solver; sixteen machine epsilons of the largest value, which may come
+    from the intercept; and, in `tie_rows`, the rounding errors of the sums behind the values. So a
+    rule that is constant except for rounding ranks nothing, and a rule with small differences
+    beside its intercept ranks all.
 
-    values has shape (n_samples,) or (n_samples, n_classes), whose columns are tied by themselves.
+    `values` has shape (n_samples,) or (n_samples, n_classes); each column is tied separately.
     """
     if not values.size:
         return values
@@ -238,9 +238,9 @@ def tie_values(values: np.ndarray) -> np.ndarray:
 
 
 def tie_rows(values: np.ndarray, noise: np.ndarray) -> np.ndarray:
-    """Return values (n_rows, size), tied within each row; those of a row are known up to `noise`.
+    """Return values (n_rows, size), tied within each row up to rounding errors `noise` of the row.
 
-    A row that is not finite stays as it is.
+    A row that is not finite stays unchanged.
     """
     finite = np.isfinite(values).all(axis=1)
     if not finite.all():
@@ -265,7 +265,7 @@ def tie_rows(values: np.ndarray, noise: np.ndarray) -> np.ndarray:
 
 
 def answers_by_size(sizes: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield the fits that have as many answers, and where these stand, shape (n_fits, size)."""
+    """Yield the fits with equally many answers, and the positions of these, (n_fits, size)."""
     starts = np.cumsum(sizes) - sizes
     for size in np.unique(sizes[sizes > 0]):
         fits = np.flatnonzero(sizes == size)

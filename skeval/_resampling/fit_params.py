@@ -25,7 +25,7 @@ from skeval.utils._compat import is_search, num_samples, params_of_rows
 
 
 def read_weight(estimator: Any, sample_weight: Any, params: Params, n_samples: int) -> np.ndarray:
-    """Return the weights of the samples; raise where no fit takes them, or takes others."""
+    """Return checked sample weights; raise if no fit accepts them or `params` has others."""
     check_takes_weights(estimator)
     weights = _checks.check_weights("sample_weight", sample_weight, n_samples)
     twice = sorted(weight_parameters(estimator, weights).keys() & (params or {}).keys())
@@ -57,7 +57,7 @@ def forwards(estimator: Any) -> Any:
 
 
 def list_receivers(estimator: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield all that the arguments of `fit` reach, each behind the prefix that leads to it."""
+    """Yield the estimators that receive arguments of `fit`, with the prefix of their arguments."""
     yield prefix, estimator
     if isinstance(estimator, Pipeline):
         for name, step in estimator.steps:
@@ -83,7 +83,7 @@ def splits_by_groups(estimator: Any) -> bool:
 
 
 def is_routed(estimator: Any) -> bool:
-    """Whether scikit-learn's metadata routing decides which part of an estimator is given what."""
+    """Whether scikit-learn's metadata routing distributes the arguments of `fit`."""
     if not get_config()["enable_metadata_routing"]:
         return False
     return isinstance(get_routing_for_object(estimator), MetadataRouter)
@@ -95,7 +95,7 @@ def consumes(estimator: Any, name: str) -> bool:
 
 
 def check_takes_weights(estimator: Any) -> None:
-    """Raise unless the estimator, or what its arguments of `fit` reach last, takes weights."""
+    """Raise unless the estimator, or the last estimator inside it, accepts sample weights."""
     if is_routed(estimator):
         if not consumes(estimator, "sample_weight"):
             raise TypeError(
@@ -117,30 +117,30 @@ def check_takes_weights(estimator: Any) -> None:
 
 
 def weight_parameters(estimator: Any, weights: np.ndarray | None) -> dict[str, np.ndarray]:
-    """Return the keyword arguments that hand weights to all of `fit` that takes them.
+    """Return the keyword arguments of `fit` that pass weights to all steps that accept them.
 
-    A scaler in front of a classifier is part of the procedure that is perturbed, so it is
-    weighted too. Under metadata routing it receives the arguments that it requests.
+    A scaler in front of a classifier is part of the procedure, so it is weighted too. Under
+    metadata routing it receives the arguments that it requests.
     """
     return {} if weights is None else _hand_on(estimator, "sample_weight", weights, takes_weights)
 
 
 def group_parameters(estimator: Any, groups: np.ndarray | None) -> dict[str, np.ndarray]:
-    """Return the keyword arguments that hand groups to what splits by them, such as a search."""
+    """Return the keyword arguments of `fit` that pass groups to steps that split by them."""
     return {} if groups is None else _hand_on(estimator, "groups", groups, splits_by_groups)
 
 
 def _hand_on(
     estimator: Any, name: str, values: np.ndarray, takes: Callable[[Any], bool]
 ) -> dict[str, np.ndarray]:
-    """Return the keyword arguments that hand values to all parts that take them."""
+    """Return the keyword arguments of `fit` that pass values to all parts that accept them."""
     if is_routed(estimator):
         return {name: values} if consumes(estimator, name) else {}
     return {f"{prefix}{name}": values for prefix, part in list_receivers(estimator) if takes(part)}
 
 
 def check_params(params: Params, n_samples: int) -> None:
-    """Raise unless `params` are arguments of `fit` by name, its weights one for each sample."""
+    """Raise unless `params` are arguments of `fit` by name, with one weight per sample."""
     if params is None:
         return
     if not isinstance(params, Mapping) or not all(isinstance(name, str) for name in params):
@@ -157,9 +157,9 @@ def check_params(params: Params, n_samples: int) -> None:
 
 
 def params_of_part(part: Any, params: Params) -> dict[str, Any]:
-    """Return those arguments of the `fit` of an estimator that are of some of its steps.
+    """Return the arguments of `fit` that belong to a part of an estimator.
 
-    Weights and groups that are of no step are of all that takes them.
+    Weights and groups without the prefix of a step go to all steps that accept them.
     """
     arguments: dict[str, Any] = {}
     for name, value in (params or {}).items():
@@ -176,7 +176,7 @@ def params_of_part(part: Any, params: Params) -> dict[str, Any]:
 
 
 def count_effective(weights: np.ndarray) -> float:
-    """Return how many samples of equal weight are worth as much; raise where none weighs."""
+    """Return the effective sample size of weights; raise if all are 0."""
     if not weights.any():
         raise ValueError(
             "sample_weight must be positive for a sample that is tested, it is 0 for all of them."

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import get_scorer
 from sklearn.utils import get_tags
@@ -55,18 +56,18 @@ class FitRequest:
         return cls((), read_scoring(estimator, scoring), scoring)
 
     def and_scores_of_classes(self, estimator: Any, target: Target) -> FitRequest:
-        """Return what is asked, and predictions with the scores of classes that there are."""
+        """Return the request with predictions and the available scores of classes."""
         method = find_response_method(estimator, target)
         return replace(self, methods=("predict", *([] if method is None else [method])))
 
     def need_no_model(self, inputs: Inputs) -> bool:
-        """Whether a solver, which finds answers to samples but makes no model, can answer."""
+        """Whether predictions suffice, so that a solver, which has no models, may do the fits."""
         if self.note is not None:
             return False
         return self.scorer is None or takes_answers(inputs, self.scorer, self.scoring)
 
     def score_by(self, names: tuple[str, ...], target: Target) -> Callable[[Any, Any, Any], Any]:
-        """Return what scores by some of the scorers; one without a name is the only one."""
+        """Return the scorer of some of the names; a single scorer has no name."""
         if self.scoring is None:
             return get_scorer("r2" if target.classes is None else "accuracy")
         if not is_several(self.scoring):
@@ -78,7 +79,7 @@ class FitRequest:
         return read_scoring(None, {name: parts[name] for name in names})
 
     def read(self, model: Any, X: Any, y: Any, target: Target) -> dict[str, Any]:
-        """Return what a fitted model answers, by the names of columns; labels are not encoded."""
+        """Return the outputs of a fitted model by name of column; labels are not encoded."""
         outputs: dict[str, Any] = {}
         if "decision_function" in self.methods:
             decision = read_response("decision_function", model, X, target)
@@ -86,11 +87,13 @@ class FitRequest:
         if "predict_proba" in self.methods:
             outputs["probability"] = read_response("predict_proba", model, X, target)
         if self.scorer is not None:
-            outputs["scores"] = [self.scorer(model, X, y)]
+            outputs["scores"] = [check_scores(self.scorer(model, X, y))]
         if self.note is not None:
             outputs["notes"] = [self.note(model, X, y)]
         if "predict" in self.methods:
-            outputs["predicted"] = np.asarray(model.predict(X))
+            predicted = model.predict(X)
+            dense = predicted.toarray() if issparse(predicted) else predicted
+            outputs["predicted"] = np.asarray(dense)
         return outputs
 
     def keep(
@@ -115,7 +118,7 @@ class FitRequest:
 
 @dataclass(frozen=True)
 class EachScorer:
-    """Scorers by name as one, which gives a dict of numbers: nan where a scorer refuses."""
+    """Scorers by name as one scorer of a dict of numbers; nan if a scorer raises ValueError."""
 
     scorers: dict[str, Any]
 
@@ -137,8 +140,19 @@ class EachScorer:
         return scores
 
 
+def check_scores(scores: Any) -> Any:
+    """Return a score or scores by name; raise unless each is a single number."""
+    for name, score in (scores if isinstance(scores, dict) else {"": scores}).items():
+        if np.ndim(score):
+            raise TypeError(
+                f"scoring must give one number by each scorer, {name!r} gave an array of shape "
+                f"{np.shape(score)}; average it, or make a scorer of each output."
+            )
+    return scores
+
+
 def find_response_method(estimator: Any, target: Target) -> str | None:
-    """Return the method that scores classes: probabilities where there are some.
+    """Return the prediction method for scores of classes, probabilities if there are any.
 
     Decision values of pairs of classes are not class scores, even with three classes, which have
     three pairs.
@@ -149,7 +163,7 @@ def find_response_method(estimator: Any, target: Target) -> str | None:
 
 
 def decides_by_pairs(estimator: Any, target: Target) -> bool:
-    """Whether an estimator has decision values of pairs of classes, and nothing else."""
+    """Whether an estimator has decision values of pairs of classes only."""
     if target.classes is None or len(target.classes) < 3 or hasattr(estimator, "predict_proba"):
         return False
     shapes = [
@@ -163,9 +177,8 @@ def decides_by_pairs(estimator: Any, target: Target) -> bool:
 def read_response(method: str, model: Any, X: Any, target: Target) -> np.ndarray | None:
     """Return scores with a column for each class of the target, or decision values of the second.
 
-    A class that the model has not seen has probability 0. Decision values say nothing of it, nor
-    have those of a model of other classes a meaning for all: None. So is what the model cannot
-    say; whoever needs it tells that it is missing.
+    A class that the model has not seen has probability 0. The result is None if the model lacks the
+    method, if the method raises, or if decision values are of other classes.
     """
     if not hasattr(model, method):
         return None
@@ -187,10 +200,10 @@ def read_response(method: str, model: Any, X: Any, target: Target) -> np.ndarray
 
 
 def takes_answers(inputs: Inputs, scorer: Any, scoring: Any) -> bool:
-    """Whether a scorer needs no more than the answers of an estimator to the tested samples.
+    """Whether a scorer requires only the predictions for the tested samples.
 
-    A scorer that scikit-learn made uses its samples only through the methods of the
-    estimator; which methods it needs is tried on two samples of each class.
+    A scorer of scikit-learn uses its samples only through prediction methods; the methods that it
+    needs are tried on two samples of each class.
     """
     target = inputs.target
     parts = name_parts(scoring).values()
@@ -211,7 +224,7 @@ def takes_answers(inputs: Inputs, scorer: Any, scoring: Any) -> bool:
 
 
 def make_response(method: str, codes: np.ndarray, target: Target) -> np.ndarray:
-    """Return what a method might answer to samples of these classes."""
+    """Return possible outputs of a prediction method for samples of these classes."""
     if target.classes is None:
         return codes + 1.0
     if method == "predict":
@@ -267,16 +280,16 @@ def is_several(scoring: Any) -> bool:
 
 
 def name_parts(scoring: Any) -> dict[str, Any]:
-    """Return the scorers that an argument `scoring` names; a single one has no name."""
+    """Return the scorers in an argument `scoring` by name; a single one has the name ''."""
     if isinstance(scoring, dict):
         return scoring
     return {part: part for part in scoring} if is_several(scoring) else {"": scoring}
 
 
 class ReplayedEstimator:
-    """A fitted estimator whose samples are row numbers of responses found before.
+    """A fitted estimator whose samples are row numbers of stored predictions.
 
-    Any scorer that uses its samples only through the methods of the estimator can judge it:
+    It works with any scorer that uses its samples only through prediction methods:
     ``scorer(replayed, rows, y[rows])``.
     """
 

@@ -127,6 +127,8 @@ class Inputs:
 
         Parameters that the estimator itself would refuse are left to it: it raises.
         """
+        if self.target.outputs:
+            return NoSolver("y has several columns")
         if "adapter" not in self._found:
             found: Adapter | NoSolver | None = NoSolver("its parameters are not valid")
             if self._is_valid:
@@ -191,13 +193,15 @@ def validate_inputs(
     error_score: float | str = "raise",
     method: str = "",
     confidence_level: float = 0.95,
+    several: bool = False,
 ) -> Inputs:
     """Return the validated inputs of a public function.
 
-    Without a loss (`with_loss`) the target may be anything that the estimator takes.
+    Without a loss (`with_loss`) the target may be anything that the estimator takes. It may have
+    several outputs if the function supports them (`several`).
     """
     _checks.check_confidence_level(confidence_level)
-    X, target, _ = validate_data(estimator, X, y, groups)
+    X, target, _ = validate_data(estimator, X, y, groups, several=several)
     n = len(target)
     _checks.check_jobs(n_jobs, verbose)
     check_params(params, n)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -30,9 +31,9 @@ class Loss:
     def __call__(self, y_true: np.ndarray, y_pred: np.ndarray) -> np.ndarray:
         """Return the loss of each prediction, shape (n,)."""
         values = np.asarray(self.function(y_true, y_pred), dtype=float)
-        if values.shape != y_true.shape:
+        if values.shape != y_true.shape[:1]:
             raise ValueError(
-                f"loss must return one value for each sample, shape {y_true.shape}; "
+                f"loss must return one value for each sample, shape {y_true.shape[:1]}; "
                 f"got shape {values.shape}."
             )
         if not np.isfinite(values).all():
@@ -80,7 +81,9 @@ def resolve_loss(
     if callable(loss):
         name = getattr(loss, "__name__", type(loss).__name__)
         # The name decides shortcuts and intervals, so a callable must not be named like ours.
-        return Loss(f"{name}()" if name in NAMED else name, loss)
+        return Loss(f"{name}()" if name in {*NAMED, "hamming"} else name, loss)
+    if target.outputs:
+        return resolve_output_loss(loss, target)
     if loss is None:
         loss = "squared" if target.classes is None else "zero_one"
     if not isinstance(loss, str) or loss not in NAMED:
@@ -102,6 +105,52 @@ def resolve_loss(
             f"{asked} needs numbers in y, got dtype {target.y.dtype}; classes need a classifier."
         )
     return Loss(loss, NAMED[loss])
+
+
+LOSSES_OF_LABELS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
+    "hamming": lambda true, predicted: np.mean(true != predicted, axis=1),
+    "zero_one": lambda true, predicted: np.any(true != predicted, axis=1),
+}
+"""Share of wrong labels, and whether any label is wrong."""
+LOSSES_OF_OUTPUTS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
+    "squared": lambda true, predicted: np.mean((true - predicted) ** 2, axis=1),
+    "absolute": lambda true, predicted: np.mean(np.abs(true - predicted), axis=1),
+}
+"""Means over the outputs."""
+
+
+def resolve_output_loss(loss: str | None, target: Target) -> Loss:
+    """Return the loss of several outputs, or labels, of a sample."""
+    losses = LOSSES_OF_LABELS if target.output_classes else LOSSES_OF_OUTPUTS
+    loss = next(iter(losses)) if loss is None else loss
+    if not isinstance(loss, str) or loss not in losses:
+        what = "labels" if target.output_classes else "outputs"
+        raise ValueError(
+            f"loss must be None, a callable or one of {', '.join(map(repr, losses))} for several "
+            f"{what} of a sample; got {loss!r}."
+        )
+    return Loss(loss, losses[loss])
+
+
+def losses_by_output(loss: Loss, target: Target) -> dict[str, Loss]:
+    """Return the loss of each output by its name; none for a function of all outputs."""
+    if loss.name not in {**LOSSES_OF_LABELS, **LOSSES_OF_OUTPUTS}:
+        return {}
+    name = "zero_one" if target.output_classes else loss.name
+    return {
+        output: Loss(name, partial(judge_output, LOSSES[name], k))
+        for k, output in enumerate(target.outputs)
+    }
+
+
+def judge_output(
+    function: Callable[[np.ndarray, np.ndarray], np.ndarray],
+    position: int,
+    y_true: np.ndarray,
+    y_pred: np.ndarray,
+) -> np.ndarray:
+    """Return the loss of one column of labels and predictions."""
+    return function(y_true[:, position], y_pred[:, position])
 
 
 def mean_of_tested(losses: np.ndarray, weights: np.ndarray | None) -> float:

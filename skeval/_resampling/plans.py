@@ -44,19 +44,19 @@ class Fit:
 
     @property
     def training_rows(self) -> np.ndarray:
-        """The samples that are trained on, repeated as often as they count."""
+        """Training samples, repeated as often as they count."""
         rows = np.flatnonzero(self.train)
         return rows if self.weights is not None else np.repeat(rows, self.train[rows])
 
     @property
     def weights(self) -> np.ndarray | None:
-        """The weights of the training rows, None where samples count or do not."""
+        """Weights of the training rows; None if samples are counted."""
         return self.train[self.train > 0] if self.train.dtype.kind == "f" else None
 
 
 @dataclass(frozen=True, eq=False)
 class PlanBlock:
-    """Some consecutive fits of a plan, which are its items.
+    """Consecutive fits of a plan; its items are single fits.
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ class PlanBlock:
     def tested_labels(self, y: np.ndarray, fits: np.ndarray) -> np.ndarray:
         """Return the labels of the tested samples of some fits (a mask), fit after fit."""
         test = self.test & fits[:, None]
-        return np.broadcast_to(y, test.shape)[test] if self.order is None else y[self.order[test]]
+        return y[np.nonzero(test)[1]] if self.order is None else y[self.order[test]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +152,7 @@ class ResamplingPlan:
             yield self.take(repeat, 1)
 
     def take(self, first: int, n_repeats: int) -> ResamplingPlan:
-        """Return some repeats, from one on."""
+        """Return a plan of some repeats, from `first` on."""
         if (first, n_repeats) == (0, self.n_repeats):
             return self
         draws_per_repeat, describe = self.n_folds // self.fits_per_draw, self.describe
@@ -175,8 +175,8 @@ class ResamplingPlan:
     def blocks(self, max_fits: int | None = None, first: int | None = None) -> Iterator[PlanBlock]:
         """Yield whole repetitions in blocks of bounded size, so memory does not grow with them.
 
-        The first block has at most `first` repetitions; each block then doubles those before it.
-        A plan of a single block is drawn once, however often it is gone through.
+        The first block has at most `first` repetitions; each block then doubles those before it. A
+        plan of a single block is drawn once, even if its blocks are read again.
         """
         fits = BLOCK_ELEMENTS // self.n_samples
         largest = max(1, min(fits, max_fits or fits) // self.fits_per_draw)
@@ -212,7 +212,7 @@ def whole_plan(n_samples: int) -> ResamplingPlan:
 
 
 class Squeezed(NamedTuple):
-    """An array in few bytes, which arrives in another process as it was.
+    """An array in few bytes, restored in another process.
 
     Attributes
     ----------
@@ -246,7 +246,7 @@ def unpack(
 
 
 def squeeze(array: np.ndarray | None) -> Any:
-    """Return an array of non-negative integers or of booleans in few bytes, others as they are.
+    """Return non-negative integers or booleans in few bytes, other arrays unchanged.
 
     Counts of 0 and 1 and booleans take a bit, other integers a byte or two.
     """
@@ -276,9 +276,9 @@ def bootstrap_plan(
     classes: np.ndarray | None = None,
     codes: np.ndarray | None = None,
 ) -> ResamplingPlan:
-    """Train on a resample, test on what it left out.
+    """Train on a resample, test on the samples that it leaves out.
 
-    A resample that leaves nothing out, or (with `codes`) holds fewer than two classes, is drawn
+    A resample that leaves no sample out, or (with `codes`) has fewer than two classes, is drawn
     again.
     """
     root = root_seed(random_state)
@@ -326,7 +326,7 @@ def plan_resamples(
 
 
 def check_class_sizes(classes: np.ndarray | None, codes: np.ndarray | None) -> None:
-    """Raise unless each class has a second member: left out, a single one is never learnt."""
+    """Raise unless each class has two members: if a single one is left out, none is trained on."""
     if classes is None or codes is None:
         return
     sizes = np.bincount(codes)
@@ -348,7 +348,7 @@ def is_degenerate(counts: np.ndarray, codes: np.ndarray | None) -> bool:
 
 
 def explain_no_draw(classes: np.ndarray | None, codes: np.ndarray | None) -> str:
-    """Say why no resample can be drawn."""
+    """Return the reason why no resample can be drawn."""
     if codes is None or classes is None:
         return f"no resample left a sample out in {MAX_TRIES} tries: y has too few samples."
     sizes = np.bincount(codes)

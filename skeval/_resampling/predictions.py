@@ -20,7 +20,7 @@ from skeval.utils._checks import scale_weights
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """What models answered to the samples that they were not trained on, over repeated folds.
+    """Predictions for samples outside the training set, over repeated folds.
 
     An answer is the prediction of one model for one sample; answers are ordered by fit.
 
@@ -73,34 +73,34 @@ class Predictions:
 
     @property
     def fit(self) -> np.ndarray:
-        """The fit that gave each answer."""
+        """Number of the fit of each answer."""
         fit: np.ndarray = self.repeat * self.n_folds + self.fold
         return fit
 
     @cached_property
     def repeats(self) -> list[Any]:
-        """For each repeat, which answers are of it."""
+        """Selection of the answers of each repeat."""
         if self.n_fits == 0:
             return [slice(None)]
         return [self.repeat == one for one in np.flatnonzero(np.bincount(self.repeat))]
 
     def look_up(self, values: np.ndarray) -> np.ndarray:
-        """Return for each answer the value of its sample; given predictions are one a sample."""
+        """Return the value of the sample of each answer; given predictions are one per sample."""
         return values[self.row] if self.n_fits else values
 
     @cached_property
     def n_tested(self) -> int:
-        """Number of samples that were tested at all."""
+        """Number of samples that are tested at all."""
         return int(np.count_nonzero(np.bincount(self.row)))
 
     @cached_property
     def answers(self) -> bool:
-        """Whether there are predictions, and not scores alone."""
+        """Whether there are predictions, not only scores."""
         return self.predicted.dtype.kind != "f" or not bool(np.isnan(self.predicted).any())
 
     @cached_property
     def group(self) -> np.ndarray | None:
-        """The group of the sample of each answer; None where samples are independent."""
+        """Group of the sample of each answer; None if samples are independent."""
         cases = self.cases
         if cases.n_groups is None:
             return None
@@ -108,7 +108,7 @@ class Predictions:
 
     @cached_property
     def probabilities(self) -> np.ndarray | None:
-        """Probabilities of the classes, shape (n_answers, n_classes); None where there are none."""
+        """Probabilities of the classes, shape (n_answers, n_classes), or None."""
         response, classes = self.response, self.target.classes
         if (
             response is None
@@ -122,7 +122,7 @@ class Predictions:
 
     @cached_property
     def class_scores(self) -> np.ndarray | None:
-        """A score for each class, shape (n_answers, n_classes), larger where it is more likely."""
+        """Scores of the classes, shape (n_answers, n_classes), larger if more likely, or None."""
         response, classes = self.response, self.target.classes
         if response is None or classes is None or not np.all(np.isfinite(response)):
             return None
@@ -132,7 +132,7 @@ class Predictions:
 
     @cached_property
     def ranks_nothing(self) -> np.ndarray:
-        """Whether each fit, of those that answered, gave all of several samples the same scores."""
+        """Whether each fit with answers gives all of several samples the same scores."""
         scores, fit = self.class_scores, self.fit
         if self.n_fits == 0 and scores is not None:
             return np.array([len(scores) > 1 and bool(np.all(scores == scores[0]))])
@@ -146,7 +146,7 @@ class Predictions:
         return ((np.bincount(fit, varied) == 0) & (sizes > 1))[answered]
 
     def rank(self, code: int) -> CurveSample | None:
-        """Return the scores of a class against all others; None where one of these is empty."""
+        """Return the scores of a class against all others; None if either is empty."""
         scores, positive = self.class_scores, self.look_up(self.target.codes) == code
         if scores is None or positive.all() or not positive.any():
             return None
@@ -156,14 +156,14 @@ class Predictions:
 
     @cached_property
     def ranked(self) -> CurveSample | None:
-        """The same of the second of two classes, sorted once for all that is made of it."""
+        """Scores of the second of two classes, sorted once for all metrics."""
         return self.rank(1)
 
 
 def collect_predictions(
     inputs: Inputs, answers: Sequence[FitOutput | None], plan: ResamplingPlan, inflation: float
 ) -> Predictions:
-    """Return the answers of repeated folds as columns; fits that failed have none."""
+    """Return the predictions of repeated folds; fits that failed have none."""
     blocks, n_folds = map(plan.draw, range(plan.n_folds)), plan.n_folds
     sizes = np.array([[block.test.sum(), np.sum(block.train)] for block in blocks])
     done = [(fit, answer) for fit, answer in enumerate(answers) if answer is not None]

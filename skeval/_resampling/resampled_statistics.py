@@ -28,9 +28,9 @@ def values_of_draws(
     root: SeedSequence,
     n_jobs: int | None,
 ) -> Floats:
-    """Return what is computed of each resample, a column for each, and nan where it is not finite.
+    """Return a vector for each resample as a column, nan where it is not finite.
 
-    `compute` takes how often the resample holds each sample and returns a vector.
+    `compute` takes the number of times that the resample holds each sample.
     """
     starts = range(0, n_resamples, _BLOCK)
     blocks = [range(start, min(start + _BLOCK, n_resamples)) for start in starts]
@@ -41,15 +41,15 @@ def values_of_draws(
 
 
 def values_or_nan(statistics: Sequence[Statistic], *plan: Any) -> Floats:
-    """Return statistics on the same resamples, a row for each, nan where one is undefined.
+    """Return statistics on the same resamples, one row each, nan where one is undefined.
 
-    `plan` is what `values_of_draws` takes beside its first argument.
+    `plan` has the arguments of `values_of_draws` after the first.
     """
     return values_of_draws(partial(_value_each, statistics), *plan)
 
 
 def mean_held(scores: Floats, weight: Floats | None, counts: NDArray[np.intp]) -> Floats:
-    """Return the mean of each row of scores where each sample is held so often."""
+    """Return the mean of each row of scores, with samples counted by the resample."""
     held = counts if weight is None else counts * weight
     with np.errstate(invalid="ignore"):  # of no sample at all there is no mean
         means: Floats = scores @ held / held.sum()
@@ -57,12 +57,12 @@ def mean_held(scores: Floats, weight: Floats | None, counts: NDArray[np.intp]) -
 
 
 def mean_signed(differences: Floats, weight: Floats | None, exchanged: NDArray[np.intp]) -> Floats:
-    """Return the mean of differences, those of exchanged samples with the other sign."""
+    """Return the mean of differences, with the sign of exchanged samples changed."""
     return np.average(differences * (1 - 2 * exchanged), weights=weight, keepdims=True)
 
 
 def leave_one_out_values(statistic: Statistic, units: DrawingUnits) -> list[Floats]:
-    """Return the statistic without each unit, an array for each stratum, where it is defined."""
+    """Return the statistic without each unit where it is defined, an array per stratum."""
     values = [
         np.array([_value_or_nan(statistic, np.flatnonzero(units.unit != u)) for u in stratum])
         for stratum in units.strata
@@ -77,7 +77,7 @@ def leave_one_out_values(statistic: Statistic, units: DrawingUnits) -> list[Floa
 
 
 def warn_of_undefined(values: Floats) -> None:
-    """Say on how many resamples the statistic is undefined."""
+    """Warn of resamples on which the statistic is undefined."""
     n_undefined = int(np.isnan(values).sum())
     if n_undefined:
         warn_undefined(
@@ -101,7 +101,7 @@ def _value_each(statistics: Sequence[Statistic], counts: NDArray[np.intp]) -> Fl
 
 
 def _value_or_nan(statistic: Statistic, indices: NDArray[np.intp]) -> float:
-    """Return nan where the metric has no value on a resample although it has one on the data."""
+    """Return the statistic of a resample, nan if it is undefined there."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         try:

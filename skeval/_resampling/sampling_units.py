@@ -23,7 +23,7 @@ class UnitKind(Enum):
 
     @property
     def label(self) -> str:
-        """The plural in a sentence; nothing depends on it."""
+        """Plural for sentences; no computation depends on it."""
         return LABELS[self]
 
 
@@ -76,16 +76,16 @@ class SamplingUnits:
         return chosen[self.unit]
 
     def deal(self, units: np.ndarray, n_folds: int, rng: np.random.Generator) -> np.ndarray:
-        """Return a fold for each of some units: like cards, class after class."""
+        """Return a fold for each of some units, dealt in turn, class after class."""
         order = np.lexsort([rng.random(len(units)), self.stratum[units]])
         fold = np.empty(len(units), dtype=np.intp)
         fold[order] = np.arange(len(units)) % n_folds
         return fold
 
     def spread(self, units: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Return some units in a random order, with balanced classes in every stretch.
+        """Return some units in a random order with balanced classes in every stretch.
 
-        The units of a class are shuffled and set at equal distances from a random start.
+        The units of a class are shuffled and placed at equal distances from a random start.
         """
         stratum, place = self.stratum[units], np.empty(len(units))
         for s in np.unique(stratum):
@@ -99,6 +99,8 @@ def units_of(target: Target, groups: np.ndarray | None = None) -> SamplingUnits:
     classes = np.zeros(len(target), dtype=np.intp)
     if target.classes is not None:
         classes = number_by_appearance(target.codes)
+    elif target.output_classes:
+        classes = number_by_appearance(find_rarest_labels(target.codes))
     if groups is None:
         return SamplingUnits(np.arange(len(target)), classes)
     crossed = None
@@ -113,10 +115,21 @@ def units_of(target: Target, groups: np.ndarray | None = None) -> SamplingUnits:
     return SamplingUnits(unit, members.argmax(axis=1), n_groups, crossed=crossed)
 
 
+def find_rarest_labels(codes: np.ndarray) -> np.ndarray:
+    """Return the rarest label that each sample has, as a number; 0 for a sample without any.
+
+    Folds stratified by it share out the samples with each label, the rarest labels first.
+    """
+    held = codes > 0
+    rank = np.argsort(np.argsort(held.sum(axis=0), kind="stable"))
+    rarest = np.where(held, rank, len(rank)).min(axis=1)
+    return np.asarray((rarest + 1) % (len(rank) + 1))
+
+
 def number_by_appearance(values: np.ndarray) -> np.ndarray:
     """Number the values by their first appearance.
 
-    So what is drawn does not depend on how classes and groups are called.
+    Random draws then do not depend on the names of classes and groups.
     """
     if values.dtype.kind not in "iu" or values.min() < 0 or values.max() > len(values):
         values = np.unique(values, return_inverse=True)[1].reshape(-1)
@@ -201,9 +214,9 @@ class ExchangedUnits(DrawingUnits):
 def drawing_units(
     n_samples: int, codes: np.ndarray | None, groups: Any, *, crossed: bool = False
 ) -> DrawingUnits:
-    """Return the units for samples, for classes as strata (`codes` given) or for groups.
+    """Return the units of a bootstrap: samples, samples within classes (`codes`), or groups.
 
-    They may be `crossed` where nothing is trained on what is drawn.
+    Groups may be `crossed` if no model is trained on the resamples.
     """
     if groups is not None and codes is not None:
         raise ValueError("stratify=True cannot be combined with groups: a group may hold classes.")

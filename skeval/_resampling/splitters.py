@@ -26,6 +26,7 @@ from sklearn.model_selection import (
 )
 from sklearn.utils import check_random_state
 
+from skeval._inference.errors import unique_rows
 from skeval._resampling.inputs import Inputs
 from skeval._resampling.plans import PlanBlock, ResamplingPlan, concatenate_blocks
 from skeval._resampling.target import Target
@@ -192,7 +193,7 @@ def make_permutation_plan(
 def _have_one_label(groups: Any, y: np.ndarray) -> bool:
     """Whether the samples of each group have the same label."""
     number = np.unique(groups, return_inverse=True)[1].reshape(-1)
-    pairs = np.unique(np.column_stack([number, np.unique(y, return_inverse=True)[1]]), axis=0)
+    pairs = np.unique(np.column_stack([number, unique_rows(y)[1]]), axis=0)
     return len(pairs) == number.max() + 1
 
 

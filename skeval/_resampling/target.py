@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import is_classifier
 from sklearn.utils import get_tags, indexable
 
@@ -16,6 +17,8 @@ from skeval.utils._compat import num_samples, safe_indexing
 @dataclass(frozen=True, eq=False)
 class Target:
     """A target as the estimators see it (`given`) and as the reductions do (`y`, `codes`).
+
+    Several outputs, or labels, of a sample are columns of `y` and `codes`, without `classes`.
 
     Attributes
     ----------
@@ -29,6 +32,10 @@ class Target:
         The Series that the user gave, with its index and dtype; `y` where it was none.
     groups : ndarray of shape (n_samples,) or None
         What samples belong to, for an estimator that splits by it in its `fit`.
+    outputs : tuple of str
+        Names of the columns; empty for a single output.
+    output_classes : tuple of ndarray
+        The sorted labels of each column; empty for numbers and for a single output.
     """
 
     y: np.ndarray
@@ -36,6 +43,8 @@ class Target:
     codes: np.ndarray
     given: Any = None
     groups: np.ndarray | None = None
+    outputs: tuple[str, ...] = ()
+    output_classes: tuple[np.ndarray, ...] = ()
 
     def __post_init__(self) -> None:
         if self.given is None:
@@ -52,6 +61,8 @@ class Target:
     def encode(self, predicted: np.ndarray, n_tested: int) -> np.ndarray:
         """Return the predictions of some samples: labels as codes, numbers as they are."""
         predicted = np.asarray(predicted)
+        if self.outputs:
+            return encode_outputs(self, predicted, n_tested)
         if predicted.shape != (n_tested,):
             raise ValueError(
                 f"estimator must predict one value for each sample, shape ({n_tested},), "
@@ -69,11 +80,90 @@ class Target:
 
     def decode(self, codes: np.ndarray) -> np.ndarray:
         """Return codes as the labels they stand for."""
+        if self.output_classes:
+            columns = zip(self.output_classes, codes.T, strict=True)
+            return np.column_stack([classes[column] for classes, column in columns])
         return codes if self.classes is None else self.classes[codes]
 
 
-def validate_data(estimator: Any, X: Any, y: Any, groups: Any = None) -> tuple[Any, Target, Any]:
-    """Check what every estimator of error is given; return indexable X, the target and groups."""
+def encode_outputs(target: Target, predicted: np.ndarray, n_tested: int) -> np.ndarray:
+    """Return predictions of several outputs, of shape (n_tested, n_outputs), labels as codes."""
+    shape = (n_tested, len(target.outputs))
+    if predicted.shape != shape:
+        raise ValueError(
+            f"estimator must predict every column of y, shape {shape}, got an array of shape "
+            f"{predicted.shape}."
+        )
+    if not target.output_classes:
+        return _checks.check_data("predictions of estimator", predicted, dtype=np.float64)
+    codes = np.empty(shape, dtype=np.intp)
+    for k, classes in enumerate(target.output_classes):
+        column = np.asarray(predicted[:, k].tolist())
+        codes[:, k] = np.searchsorted(classes, column).clip(max=len(classes) - 1)
+        unknown = classes[codes[:, k]] != column
+        if np.any(unknown):
+            raise ValueError(
+                f"estimator must predict labels that are in y, got {column[unknown].tolist()[0]!r} "
+                f"in column {target.outputs[k]!r}."
+            )
+    return codes
+
+
+def has_outputs(y: Any) -> bool:
+    """Return whether y has several columns, or is a sparse matrix of labels."""
+    try:
+        return issparse(y) or (np.ndim(y) == 2 and np.shape(y)[1] > 1)
+    except ValueError:  # rows that differ in length
+        return False
+
+
+def read_outputs(estimator: Any, y: Any, groups: np.ndarray | None) -> Target:
+    """Return the target of several outputs, or labels, of each sample."""
+    is_frame = hasattr(y, "iloc")
+    given: Any = y.toarray() if issparse(y) else y if is_frame else np.asarray(y)
+    columns = [given.iloc[:, k] if is_frame else given[:, k] for k in range(given.shape[1])]
+    labels = is_classifier(estimator)
+    names = getattr(
+        y, "columns", [f"{'label' if labels else 'output'} {k}" for k in range(len(columns))]
+    )
+    names = tuple(map(str, names))
+    if len(set(names)) < len(names):
+        raise ValueError(f"y must have a name for each column, got {list(names)[:10]}.")
+    read = [_checks.check_y("y", column) for column in columns]
+    if not labels:
+        wrong = [
+            name
+            for name, column in zip(names, read, strict=True)
+            if column.dtype.kind not in "biuf"
+        ]
+        if wrong:
+            raise ValueError(
+                f"y must hold numbers for a regressor, got texts in column {wrong[0]!r}."
+            )
+        numbers = np.column_stack(read).astype(float)
+        return Target(numbers, None, numbers, given, groups, names)
+    classes, codes = [], np.empty((len(read[0]), len(read)), dtype=np.intp)
+    for k, column in enumerate(read):
+        if column.dtype.kind == "f" and np.any(column % 1):
+            number = column[column % 1 != 0][0]
+            raise ValueError(
+                f"y must hold classes for a classifier, got the number {number:g} in column "
+                f"{names[k]!r}; use a regressor, or make classes of the numbers."
+            )
+        present, codes[:, k] = np.unique(column, return_inverse=True)
+        if set(present.tolist()) <= {0, 1}:  # a constant label can be predicted as the other one
+            present, codes[:, k] = np.array([0, 1], dtype=column.dtype), column
+        classes.append(present)
+    return Target(codes, None, codes, given, groups, names, tuple(classes))
+
+
+def validate_data(
+    estimator: Any, X: Any, y: Any, groups: Any = None, *, several: bool = False
+) -> tuple[Any, Target, Any]:
+    """Check what every estimator of error is given; return indexable X, the target and groups.
+
+    A target with several outputs is accepted where they are supported (`several`).
+    """
     _checks.check_methods("estimator", estimator, "fit", "predict", "get_params")
     _checks.check_predicts_target(estimator)
     with _checks.naming("X"):
@@ -84,6 +174,8 @@ def validate_data(estimator: Any, X: Any, y: Any, groups: Any = None) -> tuple[A
         (X,) = indexable(X)
     if get_tags(estimator).input_tags.pairwise:
         X = _checks.check_square(X)
+    if several and has_outputs(y):
+        return X, read_outputs(estimator, y, groups), groups
     y, passed = _checks.check_y("y", y), y
     passed = read_series(passed, y)
     if not is_classifier(estimator):

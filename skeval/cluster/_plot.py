@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from skeval.cluster._cluster_stability import DISSOLVED, VERDICTS
 from skeval.cluster._pareto import ClusteringComparison, pareto_dominance
-from skeval.cluster._stability import DISSOLVED, VERDICTS
 from skeval.utils._plotting import Display, place_names, put_legend_above, shorten_name
 
 

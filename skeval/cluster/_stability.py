@@ -1,14 +1,12 @@
-"""Stability of clusterings under halving, resampling and perturbation.
+"""Agreement of the clusterings of two halves of the data.
 
-The data are halved, resampled or perturbed, or simulated without structure, and clustered again.
-The two clusterings are compared as partitions or by the weakest cluster (`predictive_power`), or
-cluster by cluster (`cluster_stability`).
+Also contains the seeds, checks and runs of random draws that all resampling of clusterings shares.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, partial
 from numbers import Integral
 from typing import Any, NamedTuple
@@ -16,13 +14,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.random import Generator, RandomState, SeedSequence
 from scipy.optimize import linear_sum_assignment
-from scipy.sparse import issparse
-from scipy.stats import chi2, kurtosis, kurtosistest, rankdata, sem, skew, skewtest
+from scipy.stats import sem
 from sklearn.base import clone
 from sklearn.neighbors import NearestNeighbors
 
-from skeval._inference.estimate import Estimate, Result
+from skeval._inference.estimate import Estimate
 from skeval._resampling.jobs import open_jobs
+from skeval.cluster._references import Draws
 from skeval.metrics.cluster import silhouette_score
 from skeval.metrics.cluster._pairs import adjusted_rand, contingency, count_pairs, margin
 from skeval.metrics.cluster._samples import check_magnitude
@@ -35,24 +33,7 @@ from skeval.utils._checks import (
     root_seed,
 )
 from skeval.utils._compat import HasMethods, Interval, StrOptions, safe_indexing, validate_params
-from skeval.utils._text import DataFrame, align_text, make_frame, write_with_spread
 
-Draws = Callable[[Generator], Any]
-Box = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
-REFERENCES = ("auto", "uniform", "box", "permuted")
-REFERENCE_WORDS = {
-    "uniform": "points drawn uniformly in the principal box of the data",
-    "box": "points drawn uniformly in the box of the ranges of the features",
-    "permuted": "the data with every column shuffled by itself",
-}
-LEVEL = 0.05
-Resample = tuple[Any, np.ndarray, np.ndarray]
-"""Data to cluster, the original rows that they contain, and the positions of these rows."""
-
-Resamples = Callable[[Generator], Resample]
-RESAMPLES = ("bootstrap", "subset", "noise", "jitter")
-NOISE_SHARE, NOISE_REACH = 0.05, 4.0  # share of the samples; in standard deviations
-JITTER_QUANTILE = 0.05
 PREDICTION_STRENGTH = "prediction_strength"
 Agreement = Callable[[np.ndarray, np.ndarray], float]
 NOISE = -1
@@ -71,9 +52,6 @@ STABILITY = {
     "verbose": [Integral, "boolean"],
 }
 """Argument constraints; `validate_params` ignores entries that a function lacks."""
-DISSOLVED, RECOVERED = 0.5, 0.75
-VERDICTS = {0.85: "highly stable", RECOVERED: "stable", 0.6: "pattern", DISSOLVED: "doubtful"}
-"""Smallest mean Jaccard coefficient of each verdict; up to the last, "dissolved"."""
 
 
 def number_noise_apart(labels: np.ndarray) -> np.ndarray:
@@ -420,400 +398,6 @@ def mean_silhouette(halves: Halves, labels: list[np.ndarray]) -> float:
     return float(np.mean([silhouette_score(X, own, noise="singletons") for X, own in pairs]))
 
 
-@dataclass(frozen=True, eq=False)
-class ClusterStability(Result):
-    """Stability of each cluster in resamples of the data.
-
-    Attributes
-    ----------
-    labels : ndarray of shape (n_clusters,)
-        Labels of the clusters of all samples, without noise.
-    sizes : ndarray of shape (n_clusters,)
-        Number of samples of each cluster.
-    values, standard_errors : ndarray of shape (n_clusters,)
-        Mean Jaccard coefficient with the most similar cluster of a resample, and its standard
-        error over the resamples.
-    replicates : ndarray of shape (n_clusters, n_resamples)
-        Coefficient in each resample.
-    partition : ndarray of shape (n_samples,)
-        Cluster of each sample; -1 is noise.
-    method : {"bootstrap", "subset", "noise", "jitter"}
-        Type of resamples.
-    """
-
-    labels: np.ndarray
-    sizes: np.ndarray
-    values: np.ndarray
-    standard_errors: np.ndarray
-    replicates: np.ndarray = field(repr=False)
-    partition: np.ndarray = field(repr=False)
-    method: str
-
-    @property
-    def n_dissolved(self) -> np.ndarray:
-        """Number of resamples that dissolve each cluster (Jaccard coefficient at most 0.5)."""
-        return np.sum(self.replicates <= DISSOLVED, axis=1)
-
-    @property
-    def n_recovered(self) -> np.ndarray:
-        """Number of resamples that recover each cluster (Jaccard coefficient above 0.75)."""
-        return np.sum(self.replicates > RECOVERED, axis=1)
-
-    @property
-    def verdicts(self) -> tuple[str, ...]:
-        """Verdict on each cluster, from its mean coefficient."""
-        return tuple(map(_judge, self.values.tolist()))
-
-    def to_frame(self) -> DataFrame:
-        """Return a data frame with one row per cluster."""
-        return make_frame(
-            {
-                "size": self.sizes,
-                "mean_jaccard": self.values,
-                "standard_error": self.standard_errors,
-                "dissolved": self.n_dissolved,
-                "recovered": self.n_recovered,
-                "verdict": self.verdicts,
-            },
-            self.labels,
-            "cluster",
-        )
-
-    def __str__(self) -> str:
-        numbers = zip(
-            self.labels, self.sizes, self.values, self.standard_errors, self.verdicts, strict=True
-        )
-        rows = [
-            (f"cluster {label} ({size})", f"{write_with_spread(mean, error)}  {verdict}")
-            for label, size, mean, error, verdict in numbers
-        ]
-        title = f"mean Jaccard over {self.replicates.shape[1]} resamples ({self.method})"
-        return align_text(title, rows)
-
-
-def _judge(mean: float) -> str:
-    """Return the verdict on a mean Jaccard coefficient."""
-    for least, verdict in VERDICTS.items():
-        if mean > least or mean == least > DISSOLVED:
-            return verdict
-    return "dissolved"
-
-
-@in_order(clusterer=is_no_table, X=None)
-@validate_params(
-    STABILITY
-    | {
-        "method": [StrOptions(set(RESAMPLES))],
-        "n_resamples": [Interval(Integral, 2, None, closed="left")],
-    }
-)
-def cluster_stability(
-    clusterer: Any,
-    X: Any,
-    *,
-    method: str = "bootstrap",
-    n_resamples: int = 100,
-    random_state: Seed = None,
-    n_jobs: int | None = None,
-    verbose: int = 0,
-    memory: Any = None,
-) -> ClusterStability:
-    r"""Measure how well each cluster is recovered in resamples of the data.
-
-    All samples are clustered, and then each resample separately. For a cluster C, where S are the
-    samples that the resample contains, the Jaccard coefficient
-
-    .. math:: \gamma(C) = \max_D \frac{|C \cap S \cap D|}{|(C \cap S) \cup (D \cap S)|}
-
-    refers to the most similar cluster D of the resample. Its mean over the resamples is the
-    stability of the cluster (Hennig [1]_), in [0, 1]; larger is better.
-
-    Parameters
-    ----------
-    clusterer : estimator
-        Clusterer or pipeline with `fit_predict`; it is cloned. The number of clusters may differ
-        between resamples.
-    X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        The data.
-    method : {"bootstrap", "subset", "noise", "jitter"}, default="bootstrap"
-        The resamples: the distinct samples of a bootstrap ("bootstrap"), half of the samples
-        ("subset"), all samples, each replaced with probability 0.05 by a uniform point in the box
-        of 4 standard deviations on either side of the mean along the principal axes ("noise"), or
-        all samples with added normal noise, whose standard deviation along each principal axis is
-        the 0.05 quantile of the distances between adjacent projections ("jitter"). The last two
-        need dense X.
-    n_resamples : int, default=100
-        Number of resamples, at least 2.
-    random_state : int, RandomState, Generator or None, default=None
-        Seed of the resamples and of the clusterer's own `random_state` if that is None.
-    n_jobs : int, default=None
-        Number of resamples computed in parallel through joblib; results do not depend on it.
-    verbose : int, default=0
-        1 shows a progress bar; larger values add joblib's messages.
-    memory : str, path-like or joblib.Memory, default=None
-        Cache for finished fits. An interrupted run that restarts with the same arguments and an int
-        `random_state` only computes the remaining fits; see :doc:`/user_guide/scale`.
-
-    Returns
-    -------
-    ClusterStability
-        The mean coefficient of each cluster with a verdict, and the coefficients behind it.
-
-    Raises
-    ------
-    ValueError
-        If X has fewer than 4 samples, is not finite or of a size whose squares are not, is sparse
-        with "noise" or "jitter", or if the clusterer labels all samples as noise; if the clusterer
-        takes precomputed distances, or a parameter is out of range.
-
-    See Also
-    --------
-    predictive_power : Stability of the whole partition between halves.
-    ClusterStabilityDisplay : Draws the coefficients.
-
-    Notes
-    -----
-    The verdicts are those of Hennig's function ``clusterboot`` in the R package fpc: a mean of 0.85
-    or more is "highly stable", 0.75 "stable"; from 0.6 a cluster is a "pattern" with uncertain
-    members; up to 0.5 it is "dissolved", and "doubtful" in between. These limits were developed for
-    the bootstrap. Coefficients of at most 0.5 and above 0.75 are also counted.
-
-    The resamples are those of fpc with its default settings, where a sample that is drawn twice is
-    used once, because duplicates look like dense clusters. Label -1, the noise of DBSCAN, is not a
-    cluster. A resample without any sample of a cluster counts 0 for that cluster.
-
-    Stable clusters need not be real: an algorithm that always splits at the same place, as K-means
-    splits an elongated cloud in the middle, has stable clusters. `choose_n_clusters` and
-    `structure_test` compare with data without structure.
-
-    References
-    ----------
-    .. [1] Hennig, C. (2007). Cluster-wise assessment of cluster stability. Computational Statistics
-       and Data Analysis 52, 258-271. https://doi.org/10.1016/j.csda.2006.11.025
-    .. [2] Hennig, C. (2008). Dissolution point and isolation robustness: robustness criteria for
-       general cluster analysis methods. Journal of Multivariate Analysis 99, 1154-1176.
-       https://doi.org/10.1016/j.jmva.2007.07.002
-
-    Examples
-    --------
-    >>> from sklearn.cluster import KMeans
-    >>> from sklearn.datasets import make_blobs
-    >>> from skeval.cluster import cluster_stability
-    >>> X, _ = make_blobs(90, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
-    >>> result = cluster_stability(KMeans(3, n_init=2), X, n_resamples=20, random_state=0)
-    >>> result.verdicts
-    ('highly stable', 'highly stable', 'highly stable')
-    """
-    X = check_points(clusterer, X)
-    if method in ("noise", "jitter") and issparse(X):
-        raise ValueError(f"method={method!r} needs dense X, got sparse X: use 'bootstrap'.")
-    root = root_seed(random_state)
-    first = seed_clusterer(clusterer, repetition_rng(root, 0))
-    partition = fit_labels(first, X)
-    labels, sizes = np.unique(partition[partition != NOISE], return_counts=True)
-    if not labels.size:
-        raise ValueError("clusterer must find a cluster in X, got noise (-1) alone.")
-    compare = partial(compare_resample, clusterer, make_resamples(X, method), partition, labels)
-    options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
-    coefficients = run_draws(compare, [(root.spawn(1)[0], n_resamples)], **options)
-    replicates = np.stack(coefficients, axis=1)
-    return ClusterStability(
-        labels=labels,
-        sizes=sizes,
-        values=replicates.mean(axis=1),
-        standard_errors=sem(replicates, axis=1),
-        replicates=replicates,
-        partition=partition,
-        method=method,
-    )
-
-
-def compare_resample(
-    clusterer: Any, resamples: Resamples, partition: np.ndarray, labels: np.ndarray, draw: Draw
-) -> np.ndarray:
-    """Cluster a resample, and return the (K,) Jaccard coefficients of the clusters."""
-    data, rows, own = resamples(draw.rng)
-    predicted = fit_labels(seed_clusterer(clusterer, draw.rng), data)
-    return cluster_jaccards(labels, partition[rows], predicted[own])
-
-
-def cluster_jaccards(names: np.ndarray, labels: np.ndarray, predicted: np.ndarray) -> np.ndarray:
-    """Return the largest coefficient of each named cluster with a cluster of `predicted`.
-
-    Both label the same samples; -1 is not a cluster. Without predicted clusters, all are 0.
-    """
-    others = np.unique(predicted[predicted != NOISE])
-    if not others.size:
-        return np.zeros(len(names))
-    ours, theirs = labels[:, None] == names, predicted[:, None] == others  # (n, K) and (n, L)
-    common = ours.T.astype(float) @ theirs.astype(float)
-    either = ours.sum(axis=0)[:, None] + theirs.sum(axis=0) - common
-    return (common / either).max(axis=1)
-
-
-def make_resamples(X: Any, method: str) -> Resamples:
-    """Return a function that draws resamples of X."""
-    if method in ("bootstrap", "subset"):
-        return partial(draw_rows, X, method)
-    points = np.asarray(X, dtype=np.float64)
-    center = points.mean(axis=0)
-    axes = np.linalg.svd(points - center, full_matrices=False)[2]
-    scores = (points - center) @ axes.T
-    if method == "noise":
-        reach = NOISE_REACH * scores.std(axis=0, ddof=1)
-        return partial(replace_rows, X, points, center, axes, reach)
-    return partial(move_rows, X, points, axes, np.array([smallest_steps(s) for s in scores.T]))
-
-
 def half_of(n: int, rng: Generator) -> np.ndarray:
     """Draw half of n rows, rounded down, in ascending order."""
     return np.sort(rng.permutation(n)[: n // 2])
-
-
-def draw_rows(X: Any, method: str, rng: Generator) -> Resample:
-    """Draw half of the rows, or the distinct rows of a bootstrap."""
-    n = X.shape[0]
-    rows = half_of(n, rng) if method == "subset" else np.unique(rng.integers(0, n, size=n))
-    return safe_indexing(X, rows), rows, np.arange(len(rows))
-
-
-def replace_rows(
-    X: Any, points: np.ndarray, center: np.ndarray, axes: np.ndarray, reach: np.ndarray,
-    rng: Generator,
-) -> Resample:  # fmt: skip
-    """Replace some rows by points uniform in a box along the axes."""
-    replaced = rng.random(len(points)) < NOISE_SHARE
-    noise = center + rng.uniform(-reach, reach, size=(replaced.sum(), len(reach))) @ axes
-    data = points.copy()
-    data[replaced] = noise
-    rows = np.flatnonzero(~replaced)
-    return rebuild(X, data), rows, rows
-
-
-def move_rows(
-    X: Any, points: np.ndarray, axes: np.ndarray, scales: np.ndarray, rng: Generator
-) -> Resample:
-    """Add normal noise to all rows, of its own scale along each axis."""
-    data = points + rng.normal(scale=scales, size=(len(points), len(scales))) @ axes
-    rows = np.arange(len(points))
-    return rebuild(X, data), rows, rows
-
-
-def smallest_steps(scores: np.ndarray) -> float:
-    """Return the low quantile of the positive distances between neighbors on an axis."""
-    steps = np.diff(np.sort(scores))
-    steps = steps[steps > 0]
-    return float(np.quantile(steps, JITTER_QUANTILE)) if steps.size else 0.0
-
-
-def resolve_reference(X: Any, reference: str) -> tuple[str, Draws]:
-    """Return the kind of reference and a function that draws data of the shape and type of X."""
-    if reference == "auto":
-        reference = "permuted" if issparse(X) else "uniform"
-    if reference == "permuted":
-        return reference, partial(shuffle_columns, X)
-    if issparse(X):
-        raise ValueError(f"reference={reference!r} needs dense X, got sparse X: use 'permuted'.")
-    points = np.asarray(X, dtype=np.float64)
-    box = find_principal_box(points) if reference == "uniform" else find_box(points)
-    return reference, partial(draw_uniform, X, *box)
-
-
-def find_box(X: np.ndarray) -> Box:
-    """Return the origin, the axes of the features as rows, and the range of each feature."""
-    return np.zeros(X.shape[1]), np.eye(X.shape[1]), X.min(axis=0), X.max(axis=0)
-
-
-def find_principal_box(X: np.ndarray) -> Box:
-    """Return the center, the principal axes as rows, and the range of the scores on each."""
-    center = X.mean(axis=0)
-    left, sizes, axes = np.linalg.svd(X - center, full_matrices=False)
-    scores = left * sizes
-    return center, axes, scores.min(axis=0), scores.max(axis=0)
-
-
-def draw_uniform(
-    X: Any, center: np.ndarray, axes: np.ndarray, low: np.ndarray, high: np.ndarray, rng: Generator
-) -> Any:
-    """Draw points uniformly in a box of these axes and ranges."""
-    return rebuild(X, center + rng.uniform(low, high, size=(X.shape[0], len(low))) @ axes)
-
-
-def rebuild(X: Any, points: np.ndarray) -> Any:
-    """Return points in the type and precision of X."""
-    if hasattr(X, "iloc"):
-        return type(X)(points, columns=X.columns)
-    return points.astype(X.dtype) if X.dtype.kind == "f" else points
-
-
-def shuffle_columns(X: Any, rng: Generator) -> Any:
-    """Shuffle every column of X by itself."""
-    orders = np.stack([rng.permutation(X.shape[0]) for _ in range(X.shape[1])], axis=1)
-    if issparse(X):
-        cells = X.tocoo()
-        rows = orders[cells.row, cells.col].astype(cells.row.dtype)
-        return type(X)((cells.data, (rows, cells.col)), shape=X.shape)
-    if hasattr(X, "iloc"):
-        shuffled = X.copy()
-        for column, order in enumerate(orders.T):
-            shuffled.isetitem(column, X.iloc[:, column].array[order])
-        return shuffled
-    return np.take_along_axis(X, orders, axis=0)
-
-
-def shuffle_when_uncorrelated(X: Any, kind: str) -> Draws | None:
-    """Return the reference "permuted" where it can tell the shape of columns from structure.
-
-    Skewed or heavy-tailed columns of one population are not uniform in a box, and an algorithm
-    finds more there than in a box. The columns shuffled by themselves keep their shapes. Where
-    columns are correlated shuffling takes more than clusters from them, and one column alone it
-    only reorders: then there is no such reference, nor where it was the reference asked for.
-    """
-    if kind == "permuted" or X.shape[1] < 2 or _are_correlated(np.asarray(X, dtype=np.float64)):
-        return None
-    return partial(shuffle_columns, X)
-
-
-def _are_correlated(points: np.ndarray) -> bool:
-    """Test whether the (n, p) columns are rank-correlated, all pairs of them together.
-
-    Without correlation ``(n - 1) sum_{i<j} r_ij^2`` is near chi-squared with p (p - 1) / 2 degrees
-    of freedom. The sum over all pairs is that over the smaller of the two tables of products.
-    """
-    ranks = rankdata(points, axis=0)
-    ranks -= ranks.mean(axis=0)
-    lengths = np.linalg.norm(ranks, axis=0)
-    ranks = ranks[:, lengths > 0] / lengths[lengths > 0]
-    n, p = ranks.shape
-    products = ranks.T @ ranks if p < n else ranks @ ranks.T
-    squares = (np.square(products).sum() - p) / 2  # without the p correlations of 1
-    return bool(p > 1 and chi2.sf((n - 1) * squares, p * (p - 1) / 2) < LEVEL)
-
-
-def explain_by_columns(X: Any, what: str) -> str:
-    """Return the sentence that shapes of single columns explain the clusters."""
-    names = X.columns if hasattr(X, "iloc") else range(X.shape[1])
-    points = np.asarray(X, dtype=np.float64)
-    shapes = [
-        text for name, values in zip(names, points.T, strict=True) if (text := _shape(name, values))
-    ]
-    text = f"The columns shuffled, each by itself, show {what}, and they are not correlated: "
-    if not shapes:
-        return text + "what single columns show, such as groups along one, explains it."
-    more = f" and {len(shapes) - 1} more" if len(shapes) > 1 else ""
-    return text + (
-        f"single columns explain it ({shapes[0]}{more}). Their histograms tell whether that is "
-        "skewness or heavy tails, or groups along one column."
-    )
-
-
-def _shape(name: Any, values: np.ndarray) -> str:
-    """Return how a column is skewed or heavy-tailed, nothing where it is neither for sure."""
-    if len(values) < 20 or np.ptp(values) == 0:  # the tests need so many
-        return ""
-    if skewtest(values).pvalue < LEVEL:
-        return f"column {name}: skewness {skew(values):.1f}"
-    # SciPy's statistic has the wrong sign far below 0, as for two equal groups.
-    if kurtosis(values) > 0 and kurtosistest(values, alternative="greater").pvalue < LEVEL:
-        return f"column {name}: excess kurtosis {kurtosis(values):.1f}"
-    return ""

@@ -17,7 +17,8 @@ from skeval._inference.estimate import Estimate, Test
 from skeval._inference.intervals import exact_interval, normal_interval
 from skeval._inference.paired import exceedances
 from skeval.cluster import _stability
-from skeval.cluster._stability import REFERENCES, STABILITY, Draw, Draws, Seed
+from skeval.cluster._references import REFERENCES, Draws, resolve_reference
+from skeval.cluster._stability import STABILITY, Draw, Seed
 from skeval.metrics.cluster import silhouette_score
 from skeval.metrics.cluster._indices import INDICES, MEAN, SUM
 from skeval.metrics.cluster._indices import Index as Row
@@ -25,7 +26,6 @@ from skeval.metrics.cluster._pairs import check_labels
 from skeval.utils import _checks
 from skeval.utils._compat import Interval, StrOptions, safe_indexing, validate_params
 
-SMALL = 0.05
 MIN_SAMPLES = 10
 """Minimum number of samples of an interval: the index varies among halves of 5."""
 GROWTHS = (MEAN, SUM)
@@ -70,11 +70,8 @@ def structure_test(
 
     .. math:: pvalue = \frac{1 + \#\{b : T^*_b \ge T\}}{1 + B} .
 
-    The P-value lies in [1/(B+1), 1]. It is small if there is structure, *but also if columns are
-    skewed or heavy-tailed*, because "without structure" means uniform in a box. Therefore, if the
-    P-value against a box is at most 0.05 and the columns are uncorrelated, the test is repeated
-    with separately permuted columns, which keeps their shapes. The result includes a caution if
-    that test does not reject.
+    The P-value lies in [1/(B+1), 1]. It is small if the data have more structure than a unimodal
+    distribution with the same rank correlations.
 
     Parameters
     ----------
@@ -86,10 +83,11 @@ def structure_test(
         ``index(X, labels) -> float``.
     greater_is_better : bool, default=True
         Whether larger values of the index are better.
-    reference : {"auto", "uniform", "box", "permuted"}, default="auto"
-        Reference data without structure: points drawn uniformly in the bounding box of the data
-        along the principal axes ("uniform") or along the features ("box"), or the data with each
-        column permuted separately ("permuted"). "auto" is "uniform", or "permuted" for sparse X.
+    reference : {"auto", "unimodal", "uniform", "box", "permuted"}, default="auto"
+        Reference data without structure: points from the closest unimodal distribution
+        ("unimodal", see `choose_n_clusters`), uniform in the bounding box of the data along the
+        principal axes ("uniform") or along the features ("box"), or the data with each column
+        permuted separately ("permuted"). "auto" is "unimodal", or "permuted" for sparse X.
     n_references : int, default=199
         Number of draws :math:`B` of reference data.
     confidence_level : float, default=0.95
@@ -108,9 +106,8 @@ def structure_test(
     -------
     Test
         The index as `statistic`, `pvalue` with its Monte-Carlo interval `pvalue_interval`, the
-        index of each draw as `null_distribution` (nan where undefined). In `details`: the
-        `reference`; `n_exceedances`, the number of draws at least as good; `pvalue_permuted`, the
-        P-value against permuted columns if computed; and the `caution`.
+        index of each draw as `null_distribution` (nan where undefined), the number of draws at
+        least as good as `n_exceedances`, and in `details` the `reference`.
 
     Raises
     ------
@@ -130,23 +127,10 @@ def structure_test(
     A draw with an undefined index, for example with a single cluster, counts as at least as good,
     which is conservative.
 
-    The null hypothesis is "uniform in a box" or "independent columns", not "one cluster". Rejection
-    rates (P-value of at most 0.05) were simulated on 100 data sets of 80 samples each, with K-means
-    with k = 2 and k = 3 and 19 draws. Against "uniform" they were .07 and .08 for uniform squares
-    and at most .01 for a single Gaussian (in the plane, with standard deviations 4 : 1, and in 10
-    dimensions), where this test is conservative. Against "permuted", whose null hypothesis is true
-    for all of these, they were .05 to .08. "uniform" treats skewed columns as structure: in the
-    same setting, in the plane, the rejection rates for k = 2 and k = 3 were .50 and .69 for
-    exponential columns, .21 and .31 for chi-squared ones with 4 degrees of freedom, .08 and .09 for
-    half-normal ones. 160 of these 188 rejections had the `caution`; it is missing if the columns
-    are correlated by chance or if the permutation test rejects too. Heavy tails are also structure
-    for "uniform" (.28 with k = 2 for Student's t with 3 degrees of freedom), as are correlated
-    columns for "permuted"; there is no reference for columns that are both skewed and correlated.
-    Clusters that show in single columns remain in permuted columns, so a caution does not prove
-    that there are no clusters: it was given for 89 (k = 2) and 67 (k = 3) of 100 data sets with
-    three distant clusters of shares .7, .2 and .1 on the corners of a right triangle, with almost
-    uncorrelated columns, and for 1 and 0 with equal shares. The caution therefore names both
-    causes, which a histogram can distinguish. A single column has no second reference.
+    The null hypothesis is a unimodal distribution. Skewed, heavy-tailed or correlated columns are
+    compatible with it.
+    "uniform" and "box" treat skewed and heavy-tailed columns as structure, because they are not
+    uniform, and "permuted" treats correlated columns as structure.
 
     References
     ----------
@@ -167,38 +151,25 @@ def structure_test(
     """
     _checks.check_confidence_level(confidence_level)
     X = _stability.check_points(clusterer, X)
-    kind, draws = _stability.resolve_reference(X, reference)
+    kind, draws = resolve_reference(X, reference, "unimodal")
     root = _checks.root_seed(random_state)
     first = _stability.seed_clusterer(clusterer, _checks.repetition_rng(root, 0))
     statistic = check_index_value(index, X, _stability.fit_labels(first, X))
-    draw_seed = root.spawn(1)[0]
     options = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
-
-    def draw_null(reference: Draws) -> tuple[np.ndarray, int]:
-        """Return the index of each draw and the number of draws at least as good as the data."""
-        measure = partial(index_of_draw, clusterer, reference, index)
-        null = np.array(_stability.run_draws(measure, [(draw_seed, n_references)], **options))
-        return null, int(exceedances(sign * statistic, sign * null).sum())
-
+    measure = partial(index_of_draw, clusterer, draws, index)
+    seeds = [(root.spawn(1)[0], n_references)]
+    null = np.array(_stability.run_draws(measure, seeds, **options))
     sign = 1 if greater_is_better else -1
-    null, count = draw_null(draws)
-    pvalue, pvalue_permuted, caution = (1 + count) / (1 + n_references), None, ""
-    shuffle = _stability.shuffle_when_uncorrelated(X, kind) if pvalue <= SMALL else None
-    if shuffle is not None:
-        pvalue_permuted = (1 + draw_null(shuffle)[1]) / (1 + n_references)
-        if pvalue_permuted > SMALL:
-            as_good = f"as good an index (P = {pvalue_permuted:.2g})"
-            caution = _stability.explain_by_columns(X, as_good)
+    count = int(exceedances(sign * statistic, sign * null).sum())
     return Test(
         name=_stability.name_function(index),
         statistic=statistic,
-        pvalue=pvalue,
+        pvalue=(1 + count) / (1 + n_references),
         method="structure test",
         null_distribution=null,
         n_resamples=n_references,
         n_exceedances=count,
-        caution=caution,
-        details={"reference": kind, "pvalue_permuted": pvalue_permuted},
+        details={"reference": kind},
         limits={"exact": partial(exact_interval, count, n_references)},
         confidence_level=confidence_level,
     )

@@ -101,8 +101,8 @@ def bootstrap_error(
         Any scikit-learn classifier, regressor or pipeline. Selection and tuning belong inside it.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
         Samples, or any other input of the estimator: texts, or a square precomputed kernel.
-    y : array-like of shape (n_samples,)
-        Labels or numbers.
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        Labels or numbers; several columns are several labels or numbers of each sample.
     method : {"oob", ".632", ".632+"}, default=".632+"
         The estimate. "oob" is pessimistic (it trains on 63 % of the distinct samples), ".632"
         optimistic when the estimator overfits.
@@ -226,7 +226,9 @@ def bootstrap_error(
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     run |= {"confidence_level": confidence_level}
     per_sample = {"groups": groups, "sample_weight": sample_weight, "params": params}
-    inputs = validate_inputs(estimator, X, y, loss=loss, method=method, **per_sample, **run)
+    inputs = validate_inputs(
+        estimator, X, y, loss=loss, method=method, several=True, **per_sample, **run
+    )
     _checks.check_option("average", average, ("samples", "bootstraps"))
     check_stratify(inputs, stratify)
     estimates = estimate_bootstraps(

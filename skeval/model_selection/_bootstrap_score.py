@@ -32,7 +32,7 @@ from skeval._resampling.batch_scores import BatchPredictions, find_scores
 from skeval._resampling.fit_loop import run_plan
 from skeval._resampling.fit_outputs import COLUMNS, FitOutput, join_outputs
 from skeval._resampling.fit_params import Params
-from skeval._resampling.fit_request import FitRequest, ReplayedEstimator
+from skeval._resampling.fit_request import FitRequest, ReplayedEstimator, check_scores
 from skeval._resampling.inputs import Inputs, validate_inputs
 from skeval._resampling.losses import Loss
 from skeval._resampling.plans import PlanBlock, ResamplingPlan, check_class_sizes, whole_plan
@@ -118,8 +118,8 @@ def bootstrap_score(
         Any scikit-learn classifier, regressor or pipeline. Selection and tuning belong inside it.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
         Samples, or any other input of the estimator: texts, or a square precomputed kernel.
-    y : array-like of shape (n_samples,)
-        Labels or numbers.
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        Labels or numbers; several columns are several labels or numbers of each sample.
     scoring : str, callable, list, tuple or dict, default=None
         One score or several, as in scikit-learn's ``cross_validate``, or "calibration_slope" and
         "calibration_intercept" of the second of two classes, whose best values are 1 and 0 (see
@@ -237,7 +237,9 @@ def bootstrap_score(
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     run |= {"confidence_level": confidence_level}
     per_sample = {"groups": groups, "sample_weight": sample_weight, "params": params}
-    inputs = validate_inputs(estimator, X, y, with_loss=False, method=method, **per_sample, **run)
+    inputs = validate_inputs(
+        estimator, X, y, with_loss=False, method=method, several=True, **per_sample, **run
+    )
     check_stratify(inputs, stratify)
     if scoring is None:
         scoring = "accuracy" if is_classifier(estimator) else "r2"
@@ -388,7 +390,7 @@ def request_answers(inputs: Inputs, scorers: Iterable[Any], losses: tuple[Loss, 
         names = responses_of_scorer(scorer) or ()
         if isinstance(scorer, CalibrationScorer):
             names = "predict_proba"
-        elif not is_plain_scorer(scorer):
+        elif inputs.target.outputs or not is_plain_scorer(scorer):
             note = keep_model
         names = (names,) if isinstance(names, str) else names
         methods |= {name for name in names if name in inputs.responses and name != "default"}
@@ -435,6 +437,8 @@ class Judge:
     @property
     def needs_model(self) -> bool:
         """Whether the scorer may use more than the predictions of the model."""
+        if self.inputs.target.outputs:
+            return True
         return not (is_plain_scorer(self.scorer) or isinstance(self.scorer, CalibrationScorer))
 
     def score(
@@ -465,7 +469,7 @@ class Judge:
             responses: dict[str, Any] = output.responses
             responses["predict"] = target.decode(responses["predict"])
             model = ReplayedEstimator(responses, inputs.tags, target.classes)
-        score = self.scorer(model, X, y, **arguments)
+        score = check_scores(self.scorer(model, X, y, **arguments))
         if isinstance(score, Mapping):
             raise TypeError(
                 f"scoring must give one number by each scorer, {self.label!r} gave a dict with "

@@ -340,13 +340,18 @@ def _average_units(
 ) -> ComparedPredictions:
     """Return the values of the metric in each random unit, or the predictions in each fixed one."""
     truth, has_runs = source.truths[0], len(source.names) < len(source.vectors)
-    if method != "max_t" or truth is None or (source.groups is not None and kind == "random"):
-        raise ValueError("within must be None unless method='max_t', with y_true, without groups.")
+    if method != "max_t" or (source.groups is not None and kind == "random"):
+        raise ValueError(
+            "within must be None unless method='max_t', and for random units without groups."
+        )
     if kind == "fixed" and has_runs:
         raise ValueError("seeds must be None with units='fixed', got some; average the runs.")
+    metric = source.metric or accuracy_score
+    if truth is None:  # predictions are scores of the samples
+        metric, truth = _mean_score, np.zeros(len(source.vectors[0]))
     units = read_units(within, len(truth), unit_weights, kind)
     named = dict(zip(source.words, source.vectors, strict=True))
-    values, kept = score_within(source.metric or accuracy_score, truth, named, source.weight, units)
+    values, kept = score_within(metric, truth, named, source.weight, units)
     fields: dict[str, Any] = {"scoring": f"{source.scoring}, {kept.text}"}
     if kept.fixed:
         fields["parts"] = tuple(source.select(rows) for rows in kept.rows)
@@ -356,6 +361,10 @@ def _average_units(
     fields |= {"weight": kept.weights, "metric": None}
     fields |= {"truths": [None] * len(values), "vectors": [*values]}
     return read_predictions(replace(source, **fields))
+
+
+def _mean_score(_: Any, scores: Any, sample_weight: Any = None) -> float:
+    return float(np.average(scores, weights=sample_weight))
 
 
 def _name_score(method: str, metric: Any, max_fpr: float | None) -> str:
@@ -414,16 +423,12 @@ class ComparedPredictions:
 
     def select(self, rows: np.ndarray) -> ComparedPredictions:
         """Return the predictions of some samples, all with the same targets."""
-        truth, *vectors = (safe_indexing(each, rows) for each in (self.truths[0], *self.vectors))
-        groups, weight = (
+        truth, groups, weight, *vectors = (
             None if each is None else safe_indexing(each, rows)
-            for each in (self.groups, self.weight)
+            for each in (self.truths[0], self.groups, self.weight, *self.vectors)
         )
-        return read_predictions(
-            replace(
-                self, truths=[truth] * len(vectors), vectors=vectors, groups=groups, weight=weight
-            )
-        )
+        fields: dict[str, Any] = {"vectors": vectors, "groups": groups, "weight": weight}
+        return read_predictions(replace(self, truths=[truth] * len(vectors), **fields))
 
     @property
     def _paired(self) -> bool:

@@ -78,7 +78,8 @@ def size_of_error(
     inputs: Inputs, value: float, standard_error: float, n_samples: float, n_groups: int | None
 ) -> float | None:
     """Return the effective number of samples of an error rate; None for other losses."""
-    if inputs.loss.name != "zero_one":
+    no_wrong_label = inputs.loss.name == "hamming" and value <= 0
+    if inputs.loss.name != "zero_one" and not no_wrong_label:
         return None
     return intervals.effective_size(value, standard_error, n_samples, n_groups)
 
@@ -166,8 +167,8 @@ def resubstitution_error(
         Any scikit-learn classifier, regressor or pipeline; it is cloned, never fitted itself.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
         Samples, or any other input of the estimator: texts, or a square precomputed kernel.
-    y : array-like of shape (n_samples,)
-        Labels or numbers.
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        Labels or numbers; several columns are several labels or numbers of each sample.
     groups : array-like of shape (n_samples,), default=None
         Samples that belong together, for the standard error; the estimator does not see them.
     loss : str or callable, default=None
@@ -216,7 +217,7 @@ def resubstitution_error(
     run = {"memory": memory, "error_score": error_score, "confidence_level": confidence_level}
     per_sample = {"groups": groups, "sample_weight": sample_weight, "params": params}
     inputs = validate_inputs(
-        estimator, X, y, loss=loss, method="resubstitution", **per_sample, **run
+        estimator, X, y, loss=loss, method="resubstitution", several=True, **per_sample, **run
     )
     return resubstitution(inputs)
 
@@ -270,8 +271,8 @@ def cross_val_error(
         Any scikit-learn classifier, regressor or pipeline. Selection and tuning belong inside it.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
         Samples, or any other input of the estimator: texts, or a square precomputed kernel.
-    y : array-like of shape (n_samples,)
-        Labels or numbers.
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        Labels or numbers; several columns are several labels or numbers of each sample.
     cv : int, splitter or iterable of (train, test), default=None
         None means 10 folds, or fewer if there are fewer samples, groups or members of the largest
         class. If `cv` is a number, the folds are *shuffled* with `random_state`, stratified for a
@@ -374,7 +375,7 @@ def cross_val_error(
     run |= {"confidence_level": confidence_level}
     per_sample = {"groups": groups, "sample_weight": sample_weight, "params": params}
     inputs = validate_inputs(
-        estimator, X, y, loss=loss, method="cross_validation", **per_sample, **run
+        estimator, X, y, loss=loss, method="cross_validation", several=True, **per_sample, **run
     )
     return cross_validation(inputs, _checks.root_seed(random_state), cv=cv)
 

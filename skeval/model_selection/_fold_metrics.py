@@ -1,15 +1,12 @@
-"""Every usual metric of out-of-fold predictions, with an interval for the rule fitted to all.
+"""The usual metrics of out-of-fold predictions, with intervals for the rule fitted to all samples.
 
-The intervals are those of a test set, with a larger variance: the rule itself varies with the
-samples that it is trained on. For error rates, the mean squared deviation of repeated
-cross-validation from the risk of the rule is `Predictions.inflation` times the variance of
-independent samples, as in `error_interval`; all means of losses use it. Other metrics vary little
-with the samples that are tested, and much with those that are trained on, as the explained variance
-of a rule that explains nothing, or the recall of one that guesses. Their variance is at least that
-of independent samples and `BETWEEN` times that between repeats of the folds, which is due to
-nothing but the samples trained on.
-
-One metric of a procedure, with its interval.
+The intervals are those of a test set with a larger variance, because the rule varies with its
+training samples. For error rates, the mean squared deviation of repeated cross-validation from the
+risk of the rule is `Predictions.inflation` times the variance of independent samples, as in
+`error_interval`; all mean losses use it. Other metrics may vary more with the training samples than
+with the tested samples, such as the explained variance of a rule that explains nothing, or the
+recall of a rule that guesses. Their variance is at least that of independent samples plus `BETWEEN`
+times the variance between repeats of the folds, which comes from the training samples alone.
 """
 
 from __future__ import annotations
@@ -41,7 +38,7 @@ from skeval._resampling.predictions import Predictions
 from skeval.metrics._scorers import range_of
 from skeval.metrics._table import METRICS, Costs, Sample, arrange, make_closed_forms
 
-SHOWN = [(row, each) for row in METRICS for each in row.reported]
+SHOWN = [(row, reported) for row in METRICS for reported in row.reported]
 """Metrics that are always computed."""
 
 BETWEEN = 3.5
@@ -53,7 +50,7 @@ samples of 10 features, none or one of them informative.
 
 
 def measure_metrics(
-    found: Predictions, confidence_level: float, only: str | None = None
+    predictions: Predictions, confidence_level: float, only: str | None = None
 ) -> Results:
     """Return the metrics of predictions by name, for all samples and then for each class.
 
@@ -79,38 +76,41 @@ def measure_metrics(
     of depth 3; for discriminant analysis with a class of one in ten, the recall of the larger class
     was covered in .84 only.
     """
-    measure = measure_numbers if found.target.classes is None else measure_classes
-    with warnings.catch_warnings():  # nan says enough if nothing varies
+    measure = measure_numbers if predictions.target.classes is None else measure_classes
+    with warnings.catch_warnings():  # nan suffices if nothing varies
         warnings.simplefilter("ignore", UndefinedMetricWarning)
-        made = [each for each in measure(found) if only in (None, each.name)]
-        known = {each.name for each in made}
-        made += [each for each in measure_scorers(found) if each.name not in known]
-        n_classes = None if found.target.classes is None else len(found.target.classes)
-        n_units = found.cases.n_units
+        metrics = [metric for metric in measure(predictions) if only in (None, metric.name)]
+        names = {metric.name for metric in metrics}
+        metrics += [score for score in measure_scorers(predictions) if score.name not in names]
+        n_classes = None if predictions.target.classes is None else len(predictions.target.classes)
+        n_units = predictions.cases.n_units
         return Results(
-            {each.name: settle(each, n_classes, n_units, confidence_level) for each in made}
+            {
+                metric.name: settle(metric, n_classes, n_units, confidence_level)
+                for metric in metrics
+            }
         )
 
 
 def settle(
-    each: Measured, n_classes: int | None, n_units: int, confidence_level: float
+    metric: Measured, n_classes: int | None, n_units: int, confidence_level: float
 ) -> Estimate:
-    """Return a metric that was measured, with its interval."""
-    method, limits, error = each.form
+    """Return the estimate of a measured metric, with its interval."""
+    method, limits, error = metric.form
     if n_units == 1:  # A single unit does not say how units vary.
         method, limits, error = NO_FORM
     return Estimate(
-        name=each.name,
-        value=each.value,
+        name=metric.name,
+        value=metric.value,
         standard_error=error,
         method="out_of_fold",
-        limits={method: limits if np.isfinite(each.value) else intervals.give_no_limits},
-        n_samples=each.n_samples,
-        metric=each.metric,
-        label=each.label,
-        greater_is_better=each.greater_is_better,
+        limits={method: limits if np.isfinite(metric.value) else intervals.give_no_limits},
+        n_samples=metric.n_samples,
+        metric=metric.metric,
+        label=metric.label,
+        greater_is_better=metric.greater_is_better,
         confidence_level=confidence_level,
-        bounds=range_of(each.metric, n_classes),
+        bounds=range_of(metric.metric, n_classes),
     )
 
 
@@ -120,7 +120,7 @@ NO_FORM: Form = "none", intervals.give_no_limits, np.nan
 
 
 class Measured(NamedTuple):
-    """A metric, of all samples or of those of a class, before it has its interval."""
+    """Value and interval of a metric, for all samples or for those of a class."""
 
     metric: str
     value: float
@@ -131,52 +131,54 @@ class Measured(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The metric, and the class that it is of."""
+        """Name of the metric, with the class if there is one."""
         return self.metric if self.label is None else f"{self.metric}, {self.label}"
 
 
-def measure_classes(found: Predictions) -> Iterator[Measured]:
+def measure_classes(predictions: Predictions) -> Iterator[Measured]:
     """Yield the metrics of a classifier."""
-    codes = found.look_up(found.target.codes)
-    n, classes = found.n_tested, found.target.classes
+    codes = predictions.look_up(predictions.target.codes)
+    n, classes = predictions.n_tested, predictions.target.classes
     if classes is None:
         return
     counted = None
-    if found.answers:
-        predicted = found.predicted.astype(np.intp, copy=False)
-        counted = count_cells(codes, predicted, found.look_up(found.weight), found.repeat)
-        yield from measure_tables(found, counted, n)
-    if found.probabilities is not None:
-        for row, each in SHOWN:
+    if predictions.answers:
+        predicted = predictions.predicted.astype(np.intp, copy=False)
+        counted = count_cells(
+            codes, predicted, predictions.look_up(predictions.weight), predictions.repeat
+        )
+        yield from measure_tables(predictions, counted, n)
+    if predictions.probabilities is not None:
+        for row, reported in SHOWN:
             if row.per_sample is not None and row.response == "predict_proba":
-                losses = row.per_sample(codes, found.probabilities)
-                yield measure_loss(found, each.name, losses, bounded=True)
-    scores, positive_only = found.class_scores, len(classes) == 2
+                losses = row.per_sample(codes, predictions.probabilities)
+                yield measure_loss(predictions, reported.name, losses, bounded=True)
+    scores, positive_only = predictions.class_scores, len(classes) == 2
     if scores is not None:
         for code in [1] if positive_only else range(len(classes)):
             label = None if positive_only else str(classes[code])
-            if found.n_fits == 0:
-                yield from measure_given_scores(found, code, label)
+            if predictions.n_fits == 0:
+                yield from measure_given_scores(predictions, code, label)
             else:
-                yield from measure_ranking(found, codes == code, scores[:, code], label)
+                yield from measure_ranking(predictions, codes == code, scores[:, code], label)
     for code, label in enumerate(classes if counted is not None else ()):
         assert counted is not None
-        yield from measure_tables(found, counted.choose(code), n, code, str(label))
+        yield from measure_tables(predictions, counted.choose(code), n, code, str(label))
 
 
 def measure_tables(
-    found: Predictions,
+    predictions: Predictions,
     counted: CountedClasses,
     n_samples: int,
     code: int | None = None,
     label: str | None = None,
 ) -> Iterator[Measured]:
-    """Yield the metrics that are functions of the confusion table: of all, or of one class."""
-    called = code is None or bool(np.any(found.predicted == code))
-    for row, each in SHOWN:
-        if not row.from_table or each.of_class == (code is None):
+    """Yield the metrics of a confusion table, for all samples or for one class."""
+    called = code is None or bool(np.any(predictions.predicted == code))
+    for row, reported in SHOWN:
+        if not row.from_table or reported.of_class == (code is None):
             continue
-        options = each.arguments if code is None else {"pos_label": True, "average": "binary"}
+        options = reported.arguments if code is None else {"pos_label": True, "average": "binary"}
         table = arrange(row, options, counted)
         with np.errstate(invalid="ignore", divide="ignore"):
             estimate = float(table.metric(table.share)[0])
@@ -185,30 +187,33 @@ def measure_tables(
             values: list[float] = []
             if not isinstance(row.from_table, Costs):  # no mean of losses
                 values = [table.metric(share)[0] for share in table.shares()]
-            widen = partial(inflate, found, values=values)
-            made = score_form(table, estimate, found.group, widen=widen)
-        yield Measured(each.name, estimate, ("score", *made), n_samples, label=label)
+            widen = partial(inflate, predictions, values=values)
+            form = score_form(table, estimate, predictions.group, widen=widen)
+        yield Measured(reported.name, estimate, ("score", *form), n_samples, label=label)
 
 
-def inflate(found: Predictions, variance: float, values: Iterable[float]) -> float:
-    """Return how many times that of tested samples the variance of a metric of the rule is.
+def inflate(predictions: Predictions, variance: float, values: Iterable[float]) -> float:
+    """Return the variance of a metric of the rule over the variance from tested samples alone.
 
     `values` has the metric in each repeat of the folds.
     """
     finite = np.array([value for value in values if np.isfinite(value)])
     if len(finite) < 2 or not variance > 0:
-        return found.inflation
-    return max(found.inflation, 1 + BETWEEN * float(np.var(finite, ddof=1)) / variance)
+        return predictions.inflation
+    return max(predictions.inflation, 1 + BETWEEN * float(np.var(finite, ddof=1)) / variance)
 
 
 def measure_loss(
-    found: Predictions, name: str, losses: np.ndarray, *, bounded: bool, root: bool = False
+    predictions: Predictions, name: str, losses: np.ndarray, *, bounded: bool, root: bool = False
 ) -> Measured:
     """Return the mean of non-negative losses, or its root."""
-    estimate, error, degrees = summarize_losses(found, losses)
-    if found.cases.n_groups is None:
-        tested, n = TestLosses(losses, found.look_up(found.weight)), len(found.target)
-        degrees = degrees_of_mean(tested, n, found.inflation, bounded=bounded)
+    estimate, error, degrees = summarize_losses(predictions, losses)
+    if predictions.cases.n_groups is None:
+        tested, n = (
+            TestLosses(losses, predictions.look_up(predictions.weight)),
+            len(predictions.target),
+        )
+        degrees = degrees_of_mean(tested, n, predictions.inflation, bounded=bounded)
     limits: Callable[[float], Limits] = partial(
         intervals.log_interval, estimate, error, degrees_of_freedom=degrees
     )
@@ -219,140 +224,160 @@ def measure_loss(
         estimate = estimate**0.5
         error = error / (2 * estimate) if estimate else 0.0
     form = "log", limits, error
-    return Measured(name, estimate, form, found.n_tested, greater_is_better=False)
+    return Measured(name, estimate, form, predictions.n_tested, greater_is_better=False)
 
 
 def summarize_losses(
-    found: Predictions, losses: np.ndarray, values: Iterable[float] = ()
+    predictions: Predictions, losses: np.ndarray, values: Iterable[float] = ()
 ) -> tuple[float, float, float]:
     """Return the mean of losses, its standard error for the rule, and the degrees of freedom.
 
     `values` has one value per repeat if the losses are influences on another metric.
     """
-    weight, group = found.look_up(found.weight), found.group
+    weight, group = predictions.look_up(predictions.weight), predictions.group
     tested = [
         TestLosses(losses[part], weight[part], None if group is None else group[part])
-        for part in found.repeats
+        for part in predictions.repeats
     ]
-    spreads = [spread_of_mean(each) for each in tested]
+    spreads = [spread_of_mean(repeat) for repeat in tested]
     variance = float(np.mean([spread.variance for spread in spreads]))
     degrees = min(spread.degrees_of_freedom for spread in spreads)
     if group is None:
-        degrees = max(1.0, independent_size(found.weight) / found.inflation - 1)
+        degrees = max(1.0, independent_size(predictions.weight) / predictions.inflation - 1)
     mean = mean_loss(TestLosses(losses, weight))
-    return mean, float(np.sqrt(variance * inflate(found, variance, values))), degrees
+    return mean, float(np.sqrt(variance * inflate(predictions, variance, values))), degrees
 
 
 def measure_ranking(
-    found: Predictions, positive: np.ndarray, score: np.ndarray, label: str | None
+    predictions: Predictions, positive: np.ndarray, score: np.ndarray, label: str | None
 ) -> Iterator[Measured]:
     """Yield the area under the ROC curve and the average precision of a class."""
-    area, influence = within_fold_area(positive, score, found.row, found.fit, found.weight)
-    is_positive = np.zeros(len(found.target), dtype=bool)
-    is_positive[found.row[positive]] = True
-    unit = found.cases.unit
+    area, influence = within_fold_area(
+        positive, score, predictions.row, predictions.fit, predictions.weight
+    )
+    is_positive = np.zeros(len(predictions.target), dtype=bool)
+    is_positive[predictions.row[positive]] = True
+    unit = predictions.cases.unit
     sides = is_positive, ~is_positive
     counts = [len(np.unique(unit[own])) for own in sides]
     sizes = [
-        min(n, independent_size(found.weight[own])) for n, own in zip(counts, sides, strict=True)
+        min(n, independent_size(predictions.weight[own]))
+        for n, own in zip(counts, sides, strict=True)
     ]
-    known = Spread(np.array([[np.sum(influence**2)]]))
-    if found.cases.n_groups is not None:
-        known = intervals.spread_between(influence, unit, found.weight, is_positive.astype(np.intp))
-    variance = known.variance
+    spread = Spread(np.array([[np.sum(influence**2)]]))
+    if predictions.cases.n_groups is not None:
+        spread = intervals.spread_between(
+            influence, unit, predictions.weight, is_positive.astype(np.intp)
+        )
+    variance = spread.variance
     areas = [
         within_fold_area(
-            positive[part], score[part], found.row[part], found.fit[part], found.weight
+            positive[part],
+            score[part],
+            predictions.row[part],
+            predictions.fit[part],
+            predictions.weight,
         ).area
-        for part in found.repeats
+        for part in predictions.repeats
     ]
-    larger = inflate(found, variance, areas)
-    error, each = float(np.sqrt(larger * variance)), (sizes[0] / larger, sizes[1] / larger)
-    degrees = known.degrees_of_freedom
-    limits = partial(intervals.area_interval, area, error, each, degrees_of_freedom=degrees)
+    larger = inflate(predictions, variance, areas)
+    error = float(np.sqrt(larger * variance))
+    effective = sizes[0] / larger, sizes[1] / larger
+    degrees = spread.degrees_of_freedom
+    limits = partial(intervals.area_interval, area, error, effective, degrees_of_freedom=degrees)
     form: Form = "score", limits, error
-    if found.ranks_nothing.all():  # All samples are tied, and the area is 1/2 whatever they are.
+    if (
+        predictions.ranks_nothing.all()
+    ):  # All samples are tied, and the area is 1/2 whatever they are.
         form = NO_FORM
-    yield Measured("roc_auc", area, form, found.n_tested, label=label)
-    weight = found.look_up(found.weight)
+    yield Measured("roc_auc", area, form, predictions.n_tested, label=label)
+    weight = predictions.look_up(predictions.weight)
     precisions = [
         sk.average_precision_score(positive[part], score[part], sample_weight=weight[part])
-        for part in found.repeats
+        for part in predictions.repeats
     ]
     precision = min(1.0, float(np.mean(precisions)))  # rounding may exceed it
     variance = precision * (1 - precision) / sizes[0]
-    larger = inflate(found, variance, precisions)
-    n, spread = sizes[0] / larger, float(np.sqrt(larger * variance))
-    form = "wilson", partial(intervals.wilson_interval, precision * n, n), spread
+    larger = inflate(predictions, variance, precisions)
+    n, error = sizes[0] / larger, float(np.sqrt(larger * variance))
+    form = "wilson", partial(intervals.wilson_interval, precision * n, n), error
     yield Measured("average_precision", precision, form, counts[0], label=label)
 
 
-def measure_given_scores(found: Predictions, code: int, label: str | None) -> Iterator[Measured]:
-    """Yield the same of scores that are given: intervals are those of `metric_interval`.
+def measure_given_scores(
+    predictions: Predictions, code: int, label: str | None
+) -> Iterator[Measured]:
+    """Yield both metrics for given scores, with the intervals of `metric_interval`.
 
-    Where a class has no sample, or all samples have one score, there is none.
+    There is no interval if a class has no sample or all samples have one score.
     """
     value, precision, of_area, of_precision = np.nan, np.nan, NO_FORM, NO_FORM
-    sample = found.ranked if found.target.n_classes == 2 and code == 1 else found.rank(code)
+    sample = (
+        predictions.ranked
+        if predictions.target.n_classes == 2 and code == 1
+        else predictions.rank(code)
+    )
     if sample is not None:
         # rounding may exceed 1
         value, precision = min(1.0, sample.area), min(1.0, sample.average_precision)
-        if not found.ranks_nothing.all():
+        if not predictions.ranks_nothing.all():
             of_area = "score", *sample.area_form(value)
-            if found.group is None and np.ptp(sample.weight) == 0:
+            if predictions.group is None and np.ptp(sample.weight) == 0:
                 n_positive = int(np.sum(sample.positive))
                 forms = intervals.close_proportion(precision, precision * n_positive, n_positive)
             else:
                 positive = sample.positive.astype(int)
-                given = Sample(positive, sample.score, precision, sample.weight, found.group)
-                forms = make_closed_forms(sk.average_precision_score, given)
+                sample_of_class = Sample(
+                    positive, sample.score, precision, sample.weight, predictions.group
+                )
+                forms = make_closed_forms(sk.average_precision_score, sample_of_class)
             of_precision = next((name, *form) for name, form in forms.items())
-    yield Measured("roc_auc", value, of_area, found.n_tested, label=label)
-    n_positive = int(np.sum(found.target.codes == code))
+    yield Measured("roc_auc", value, of_area, predictions.n_tested, label=label)
+    n_positive = int(np.sum(predictions.target.codes == code))
     yield Measured("average_precision", precision, of_precision, n_positive, label=label)
 
 
-def measure_numbers(found: Predictions) -> Iterator[Measured]:
+def measure_numbers(predictions: Predictions) -> Iterator[Measured]:
     """Yield the metrics of a regressor."""
-    true = found.look_up(found.target.y).astype(float)
-    residual = true - found.predicted
-    weight = found.look_up(found.weight)
+    true = predictions.look_up(predictions.target.y).astype(float)
+    residual = true - predictions.predicted
+    weight = predictions.look_up(predictions.weight)
     mean = float(np.average(true, weights=weight))  # Some samples may not be tested.
     total = float(np.average((true - mean) ** 2, weights=weight))
     squares = residual**2
     if total > 0:
-        ratio = summarize_losses(found, squares)[0] / total
-        # A ratio of means deviates by about the mean of what each sample moves it by.
+        ratio = summarize_losses(predictions, squares)[0] / total
+        # influence of each sample on the ratio of two means
         moved = (squares - ratio * (true - mean) ** 2) / total
-        ratios = [mean_loss(TestLosses(squares[p], weight[p])) / total for p in found.repeats]
-        _, error, degrees = summarize_losses(found, moved, ratios)
+        ratios = [mean_loss(TestLosses(squares[p], weight[p])) / total for p in predictions.repeats]
+        _, error, degrees = summarize_losses(predictions, moved, ratios)
         # The variance about the mean of n samples is 1 - 1/n of that about the true one.
-        unbiased = ratio * (1 - 1 / worth(TestLosses(squares, found.weight)))
+        unbiased = ratio * (1 - 1 / worth(TestLosses(squares, predictions.weight)))
         of_ratio = partial(intervals.log_interval, unbiased, error, degrees_of_freedom=degrees)
         limits: Callable[[float], Limits] = partial(intervals.mirrored, 1.0, of_ratio)
         if is_too_wide(unbiased, error, degrees):
             limits = intervals.give_no_limits
-        yield Measured("r2", 1 - ratio, ("log", limits, error), found.n_tested)
-    for row, each in SHOWN:
+        yield Measured("r2", 1 - ratio, ("log", limits, error), predictions.n_tested)
+    for row, reported in SHOWN:
         if row.per_sample is not None and row.response == "predict":
-            losses = row.per_sample(true, found.predicted)
-            yield measure_loss(found, each.name, losses, bounded=False, root=row.root)
+            losses = row.per_sample(true, predictions.predicted)
+            yield measure_loss(predictions, reported.name, losses, bounded=False, root=row.root)
 
 
-def measure_scorers(found: Predictions) -> Iterator[Measured]:
+def measure_scorers(predictions: Predictions) -> Iterator[Measured]:
     """Yield the requested scores as means over the test sets.
 
     The variance is corrected for the overlap of training sets (Nadeau and Bengio 2003).
     """
-    for name, scores in found.scores.items():
+    for name, scores in predictions.scores.items():
         values = scores[np.isfinite(scores)]
         mean = float(values.mean()) if len(values) else np.nan
         error = np.nan
         if len(values) > 1:
-            error = corrected_error(values, found.test_train_ratio)
+            error = corrected_error(values, predictions.test_train_ratio)
         limits: Callable[[float], Limits] = partial(
             intervals.normal_interval, mean, error, degrees_of_freedom=len(values) - 1
         )
         if len(values) < 2:
             limits = intervals.give_no_limits
-        yield Measured(name, mean, ("corrected_t", limits, error), found.n_tested)
+        yield Measured(name, mean, ("corrected_t", limits, error), predictions.n_tested)

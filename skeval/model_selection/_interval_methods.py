@@ -167,7 +167,7 @@ def holdout(inputs: Inputs, root: SeedSequence, *, test_size: Any = 1 / 3) -> Er
 def cv_wald(
     inputs: Inputs, root: SeedSequence, *, n_folds: int | None = None, variance: str = "all_pairs"
 ) -> ErrorEstimate:
-    """Cross-validate once, and take the losses for independent: K fits.
+    """Cross-validate once, and treat the losses as independent: K fits.
 
     The two variances are those of Bayle et al. (2020).
     """
@@ -279,7 +279,7 @@ def conservative_z(
     test_size: Any = 0.1,
     measure: Measure = mean_losses,
 ) -> ErrorEstimate:
-    """Subsample, with the variance of what halves of the data find: (2 M + 1) J fits."""
+    """Subsample, with the variance between halves of the data: (2 M + 1) J fits."""
     n_repeats = check_count("n_repeats", n_repeats)
     n_pairs = check_count("n_pairs", n_pairs)
     n_test = units_to_test(inputs, test_size)
@@ -338,7 +338,7 @@ def five_by_two(
 def nested_cv(
     inputs: Inputs, root: SeedSequence, *, n_folds: int | None = None, n_repeats: int = 10
 ) -> ErrorEstimate:
-    """Cross-validate within folds, to see how far that is from its target: R K (K+1) / 2 fits."""
+    """Cross-validate within folds to measure the deviation from the risk: R K (K+1) / 2 fits."""
     n_folds = count_folds(inputs, n_folds, 5, least=3, per_fold=2)
     n_repeats = check_count("n_repeats", n_repeats)
     plan = repeated_folds(inputs.units, n_folds, n_repeats, root, nested=True)
@@ -460,7 +460,7 @@ GIVEN_FOLDS = "given_folds"
 
 
 class RepeatedFolds(NamedTuple):
-    """Folds of repeated cross-validation, and the units that are counted.
+    """Folds of repeated cross-validation and the units of their losses.
 
     Attributes
     ----------
@@ -487,7 +487,7 @@ def repeated_cv(
     n_folds: int | None = None,
     n_repeats: int | None = None,
 ) -> ErrorEstimate:
-    """Average repeated cross-validations, on the variance of one inflated: R K fits."""
+    """Average repeated cross-validations, with an inflated variance of one of them: R K fits."""
     folds = plan_repeats(inputs, root, cv=cv, n_folds=n_folds, n_repeats=n_repeats)
     return average_repeats(folds, list(fit_each(folds.inputs, folds.plan)))
 
@@ -547,7 +547,7 @@ def count_units(
     repeats: Sequence[Sequence[np.ndarray]] | None,
     at_random: bool,
 ) -> SamplingUnits:
-    """Return the units that are counted under given folds.
+    """Return the units of losses under given folds.
 
     Test sets that overlap (no `repeats`) test a sample more than once: its losses are one unit.
     """
@@ -595,8 +595,8 @@ def average_repeats(folds: RepeatedFolds, outputs: Sequence[FitOutput | None]) -
 def count_in_time(folds: RepeatedFolds, outputs: Sequence[FitOutput | None]) -> RepeatedFolds:
     """Return folds whose units are blocks of time, if they keep the order of the samples.
 
-    If the samples are worth too few blocks, because neighboring losses are much alike, all are one
-    unit. Samples that were not tested have no unit of their own.
+    If autocorrelation leaves too few blocks, all samples are one unit. Samples that were not tested
+    have no unit of their own.
     """
     if not folds.ordered:
         return folds
@@ -614,9 +614,9 @@ def find_inflation(
 ) -> float:
     """Return the mean squared deviation from the risk over the variance of independent losses.
 
-    The losses of a single test set count as independent. It is estimated if samples are the units
-    and are dealt again in each repeat, and otherwise fixed. In time order the error refers to the
-    fitted models themselves, each trained on earlier samples.
+    The losses of a single test set count as independent. The ratio is estimated if samples are the
+    units and each repeat draws new folds, and otherwise fixed. In time order the error refers to
+    the fitted models themselves, each trained on earlier samples.
     """
     if plan.n_fits == 1 or inputs.units.kind is UnitKind.TIME_BLOCK:
         return 1.0
@@ -639,9 +639,10 @@ def average_tested(
     inflation: float,
     **fields: Any,
 ) -> ErrorEstimate:
-    """Return the mean of cross-validations, with the variance of one of them inflated.
+    """Return the mean of cross-validations, with the inflated variance of one of them.
 
-    `repeats` are the losses of each of them; `tested` has the weights and units of the samples.
+    `repeats` has the losses of each cross-validation; `tested` has the weights and units of the
+    samples.
     """
     everything, n, loss = concatenate_tested(repeats), len(tested.losses), inputs.loss
     error = mean_loss(everything)
@@ -697,7 +698,7 @@ def collect_repeats(
 def error_of_some(
     inputs: Inputs, predictions: Predictions, whole: ErrorEstimate, chosen: np.ndarray
 ) -> ErrorEstimate:
-    """Return the error on some samples, by the models that made the error on all."""
+    """Return the error on some samples, from the predictions behind the error on all."""
     repeats = []
     for of_repeat in predictions.repeats:
         part = of_repeat & chosen[predictions.row]

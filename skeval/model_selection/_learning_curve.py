@@ -52,11 +52,11 @@ from skeval.utils._text import mean_loss_name, name_scoring, write_ends, write_n
 
 Floats = NDArray[np.float64]
 
-N_REPEATS, N_SIZES, LEAST_SHARE = 5, 6, 0.15
+N_REPEATS, N_SIZES, MIN_SHARE = 5, 6, 0.15
 MIN_SAMPLES, MIN_UNITS = 20, 5
 EXPONENTS = np.geomspace(0.2, 2.0, 16)
 """Candidate exponents of the power law."""
-N_DRAWS, LEAST_SIZES = 1000, 4
+N_DRAWS, MIN_SIZES = 1000, 4
 QUANTILES = np.linspace(0.05, 3.05, 16)
 """Normal quantiles at which intervals are evaluated."""
 LITTLE = 0.1
@@ -323,7 +323,7 @@ def read_sizes(
     smallest, units = min(n_samples), int(n_units.min())
     if train_sizes is None:
         least = max(MIN_SAMPLES / smallest, MIN_UNITS / units)
-        least = float(np.clip(least, LEAST_SHARE, 0.5))
+        least = float(np.clip(least, MIN_SHARE, 0.5))
         return np.geomspace(least, 1, min(N_SIZES, max(2, units // 2))).tolist()
     sizes = check_data("train_sizes", train_sizes, dtype=None, ensure_2d=False)
     whole = sizes.dtype.kind in "iu"
@@ -573,8 +573,8 @@ def extrapolate(
             f"{sizes[first]:g} training samples to {write_number(measured.values[second].value)} "
             f"with {sizes[second]:g}, so the curve does not follow a power law"
         )
-    if len(sizes) < LEAST_SIZES:
-        return None, f"a law takes {LEAST_SIZES} sizes, and there are {len(sizes)}"
+    if len(sizes) < MIN_SIZES:
+        return None, f"a law takes {MIN_SIZES} sizes, and there are {len(sizes)}"
     values = measured.sign * np.array([estimate.value for estimate in measured.values])
     widths = np.array(
         [estimate.interval.high - estimate.interval.low for estimate in measured.values]

@@ -32,7 +32,7 @@ Several = list[str] | tuple[str, ...] | Mapping[str, Any] | Callable[..., Mappin
 
 
 class Options(TypedDict, total=False):
-    """Options of `permutation_test` beside `scoring`, which decides what it returns."""
+    """Options of `permutation_test` beside `scoring`, which decides the type of the result."""
 
     cv: Any
     n_permutations: int
@@ -102,8 +102,8 @@ def permutation_test(
         the test does not account for choices that were made with knowledge of `y` beforehand.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
         Samples, or any other input of the estimator: texts, or a square precomputed kernel.
-    y : array-like of shape (n_samples,)
-        Labels or numbers.
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        Labels or numbers; several columns are several labels or numbers of each sample.
     cv : int, splitter or iterable of (train, test), default=None
         None means 10 folds. If `cv` is a number, the folds are *shuffled* with `random_state`,
         stratified for a classifier, and never split one of the `groups`. They are drawn again for
@@ -225,7 +225,7 @@ def permutation_test(
     _checks.check_option("exchange", exchange, EXCHANGES)
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     per_sample = {"groups": groups, "sample_weight": sample_weight, "params": params}
-    inputs = validate_inputs(estimator, X, y, with_loss=False, **per_sample, **run)
+    inputs = validate_inputs(estimator, X, y, with_loss=False, several=True, **per_sample, **run)
     return permute(
         inputs,
         cv,
@@ -251,7 +251,7 @@ def permute(
     confidence_level: float = 0.95,
     random_state: RandomStateLike = None,
 ) -> PermutationTest | Results:
-    """Return the test of a procedure, or one for each of several metrics that `scoring` names."""
+    """Return the permutation test of validated inputs, by metric if there are several."""
     target, root = inputs.target, _checks.root_seed(random_state)
     if permutations is None:
         n = _checks.check_count("n_permutations", n_permutations)
@@ -306,7 +306,7 @@ def check_orders(permutations: Any, n_samples: int) -> np.ndarray:
 
 
 class Exchange(NamedTuple):
-    """How labels are exchanged.
+    """A way to exchange labels, with its null hypothesis.
 
     Attributes
     ----------
@@ -340,7 +340,7 @@ NULLS = {
 def draw_orders(
     y: np.ndarray, groups: Any, root: np.random.SeedSequence, exchange: str = "auto"
 ) -> Exchange:
-    """Return the function that draws the order of repetition `r`, and what is tested by it."""
+    """Return the exchange of labels: the order of repetition `r`, and the null hypothesis."""
     if exchange == "auto":
         exchange = _choose_exchange(y, groups)
     if exchange in ("within_groups", "whole_groups") and groups is None:
@@ -363,7 +363,7 @@ def _shuffle(n: int, root: np.random.SeedSequence, r: int) -> np.ndarray:
 
 
 def _choose_exchange(y: np.ndarray, groups: Any) -> str:
-    """Return what is exchanged by default: whole groups where each holds a single label."""
+    """Return the default exchange: whole groups if each has a single label."""
     if groups is None:
         return "samples"
     unit = np.unique(np.asarray(groups), return_inverse=True)[1].reshape(-1)
@@ -393,7 +393,7 @@ def _exchange_within(
 def _exchange_whole(
     members: list[np.ndarray], pure: np.ndarray, root: np.random.SeedSequence
 ) -> Orders:
-    """Exchange the labels of groups: of all where each holds one label, else of those of a size."""
+    """Exchange the labels of groups, of equal size unless each group has one label."""
     if pure.all():
         first = np.array([rows[0] for rows in members])
         unit = np.empty(sum(map(len, members)), dtype=np.intp)
@@ -420,10 +420,13 @@ def _exchange_whole(
 
 
 def _exchange_in_time(y: np.ndarray, exchange: str, root: np.random.SeedSequence) -> Orders:
-    """Exchange blocks of a series, from a random start, or turn the whole series round."""
+    """Exchange blocks of a series from a random start, or rotate the whole series."""
     n = len(y)
-    kinds = np.unique(y) if len(np.unique(y)) <= MOST_KINDS else ()
-    series = [(y == kind).astype(np.float64) for kind in kinds] or [np.asarray(y, dtype=float)]
+    series = []
+    for column in np.reshape(y, (n, -1)).T:
+        kinds = np.unique(column) if len(np.unique(column)) <= MAX_KINDS else ()
+        own = [(column == kind).astype(np.float64) for kind in kinds]
+        series += own or [np.asarray(column, dtype=float)]
     longest = max(series, key=autocorrelation)
     blocks = time_blocks(longest)
     if blocks is None:
@@ -445,12 +448,12 @@ def _exchange_in_time(y: np.ndarray, exchange: str, root: np.random.SeedSequence
     return draw
 
 
-MOST_KINDS = 20
-"""Labels of more kinds are taken for numbers."""
+MAX_KINDS = 20
+"""Labels of more kinds are treated as numbers."""
 
 
 def shuffle_within(members: list[np.ndarray], rng: np.random.Generator) -> np.ndarray:
-    """Return an order that leaves every label in its group."""
+    """Return an order that moves labels only within their groups."""
     order = np.empty(sum(map(len, members)), dtype=np.intp)
     for rows in members:
         order[rows] = rng.permutation(rows)
@@ -466,7 +469,7 @@ ORDERED = (
 
 
 def all_stopped(scores: list[Scores], max_exceedances: int) -> bool:
-    """Whether every metric has met the exceedances that a sequential test waits for."""
+    """Whether every metric has reached the exceedances of a sequential test."""
     names = list(scores[0]) if isinstance(scores[0], dict) else [""]
     columns = [select_metric(scores, name) for name in names]
     return all(exceedances(c[0], c[1:]).sum() >= max_exceedances for c in columns)
@@ -478,7 +481,7 @@ def select_metric(scores: list[Scores], name: str) -> np.ndarray:
 
 
 def name_metric(scoring: Any) -> str:
-    """Return a name for what a single `scoring` computes."""
+    """Return the name of a single score."""
     if scoring is None or isinstance(scoring, str):
         return scoring or "score"
     return getattr(scoring, "__name__", type(scoring).__name__)

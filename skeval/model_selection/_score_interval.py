@@ -129,8 +129,8 @@ def score_interval(
         Any scikit-learn classifier, regressor or pipeline. Selection and tuning belong inside it.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
         Samples, or any other input of the estimator: texts, or a square precomputed kernel.
-    y : array-like of shape (n_samples,)
-        Labels or numbers.
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        Labels or numbers; several columns are several labels or numbers of each sample.
     scoring : str, callable, list, tuple or dict, default=None
         One score or several, as in scikit-learn's ``cross_validate``; None is "accuracy" for
         classifiers and "r2" for regressors.
@@ -231,7 +231,7 @@ def score_interval(
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     run |= {"confidence_level": confidence_level}
     inputs = validate_inputs(
-        estimator, X, y, groups, with_loss=False, params=params, method=method, **run
+        estimator, X, y, groups, with_loss=False, params=params, method=method, several=True, **run
     )
     inputs = inputs.with_options(weight=read_positive_weight(inputs, sample_weight))
     if scoring is None:
@@ -258,9 +258,9 @@ def score_interval(
 
 
 def label_parts(scoring: Any) -> dict[str, str]:
-    """Return, for each name that a scorer gives a score, what `scoring` calls it.
+    """Return the name of each score in the results, with its label.
 
-    That is a name of scikit-learn, or one that none of these has.
+    The label of a named scorer is its name in scikit-learn; a function has brackets.
     """
     if isinstance(scoring, dict):
         return {name: label_of(part, name) for name, part in scoring.items()}
@@ -270,19 +270,19 @@ def label_parts(scoring: Any) -> dict[str, str]:
 
 
 def label_of(part: Any, name: str) -> str:
-    """Return the name of a score; of one that scikit-learn does not name, with brackets."""
+    """Return the label of a score: the name of a scorer, or that of a function with brackets."""
     return part if isinstance(part, str) else f"{name}()"
 
 
 class MeanLoss(NamedTuple):
-    """A score that is `best` less the mean of a loss."""
+    """A score that equals `best` minus a mean loss."""
 
     loss: str
     best: float
 
 
 def find_mean_loss(label: str) -> MeanLoss | None:
-    """Return the loss of single samples that makes a score; None where it is of another kind."""
+    """Return the loss whose mean makes a score, or None."""
     row = row_of_scorer(label)
     if row is None or row.loss is None or row.root:
         return None
@@ -296,9 +296,9 @@ ANY = Loss("", np.subtract)
 def score_losses(
     inputs: Inputs, labels: dict[str, str], root: SeedSequence, parameters: dict[str, Any]
 ) -> dict[str, ErrorEstimate]:
-    """Return scores that are means of losses, by a method that needs single losses.
+    """Return scores that are mean losses, by a method that requires the loss of each sample.
 
-    The fits of the first score serve all others.
+    All scores share the fits of the first.
     """
     losses = losses_of(inputs, labels)
     inputs = inputs.with_options(finished=[])
@@ -339,7 +339,7 @@ def score_fits(
 
 
 def loss_of_score(inputs: Inputs, label: str) -> Loss:
-    """Return the loss whose mean makes a score, or what stands for it."""
+    """Return the loss whose mean makes a score, or a placeholder."""
     mean = find_mean_loss(label)
     return ANY if mean is None else resolve_loss(mean.loss, inputs.target)
 
@@ -416,7 +416,7 @@ def score_repeats(
 def find_reported(inputs: Inputs, label: str) -> str | None:
     """Return the name of a scorer's metric in `measure_metrics`, or None."""
     row, each = row_of_scorer(label), REPORTED.get(label.removeprefix("neg_"))
-    if row is None or each not in row.reported:
+    if inputs.target.outputs or row is None or each not in row.reported:
         return None
     classes = None if inputs.target.classes is None else inputs.target.classes.tolist()
     of_numbers = row.response == "predict" and row.from_table is None
@@ -460,7 +460,7 @@ def score_of_metric(inputs: Inputs, label: str, metric: Estimate | None) -> Erro
 
 
 def losses_of(inputs: Inputs, labels: dict[str, str]) -> tuple[Loss, ...]:
-    """Return the losses whose means the scores are; raise where one is of another kind."""
+    """Return the losses whose means make the scores; raise if a score is not a mean loss."""
     losses = []
     for label in labels.values():
         mean = find_mean_loss(label)
@@ -486,7 +486,7 @@ def warn_left_out(label: str, n_undefined: int, n_fits: int) -> None:
 
 
 def score_of_error(inputs: Inputs, label: str, error: ErrorEstimate) -> ErrorEstimate:
-    """Return a score from the mean loss that makes it, or from the mean of the score itself."""
+    """Return a score from its mean loss, or from the mean of the score itself."""
     limits: Mapping[str, Any] = error.limits
     value, replicates, mean = error.value, error.replicates, find_mean_loss(label)
     if mean is not None:

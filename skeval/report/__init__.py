@@ -8,6 +8,7 @@ from skeval.report._evaluate import evaluate
 from skeval.report._evaluate_clusterer import ClustererComparison, evaluate_clusterer
 from skeval.report._evaluate_predictions import PredictionsReport, evaluate_predictions
 from skeval.report._multilabel import MultilabelReport
+from skeval.report._outputs import OutputsReport
 from skeval.report._report import EvaluationReport
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "EvaluationComparison",
     "EvaluationReport",
     "MultilabelReport",
+    "OutputsReport",
     "PredictionsReport",
     "evaluate",
     "evaluate_clusterer",

@@ -17,26 +17,37 @@ from sklearn.decomposition import PCA
 
 from skeval._inference.estimate import Results
 from skeval.cluster import ClusteringComparison, NClustersChoice, ParetoDisplay, StabilityDisplay
+from skeval.cluster._n_clusters_choice import SEQUENTIAL
 from skeval.cluster._stability import PREDICTION_STRENGTH, SMALLEST
 from skeval.metrics.cluster import silhouette_samples
 from skeval.report._sections import Figure, Report, Section, Table
-from skeval.utils._text import DataFrame, make_frame, write_with_spread
+from skeval.utils._text import DataFrame, count, make_frame, write_pvalue, write_with_spread
 
-MOST_SIZES = 12
-LONGEST_FACT = 300
+MAX_SIZES = 12
+MAX_FACT = 300  # characters
 
 
 def write_warnings(
-    comparison: ClusteringComparison, choice: NClustersChoice, n_samples: int
+    comparison: ClusteringComparison,
+    choice: NClustersChoice,
+    stability: NClustersChoice,
+    n_samples: int,
 ) -> list[str]:
     """Return the warnings about the choice of the number of clusters."""
     tried, chosen = choice.candidates, np.flatnonzero(choice.candidates == choice.n_clusters)
     sentences = [
-        f"Fewer clusters: the algorithm was asked for {k} clusters and found {found}."
-        for k, found in zip(tried, comparison.n_clusters, strict=True)
-        if k != found
+        f"Fewer clusters: the algorithm was asked for {k} clusters and found {n_clusters}."
+        for k, n_clusters in zip(tried, comparison.n_clusters, strict=True)
+        if k != n_clusters
     ]
-    sentences += _write_stability_warnings(choice, n_samples)
+    above = tried[tried * SMALLEST > n_samples // 2]
+    if above.size:
+        sentences.append(
+            f"Too few samples for large k: halves of {n_samples // 2} samples cannot contain "
+            f"{above[0]} or more clusters with at least {SMALLEST} samples each, so their "
+            "stability is unknown."
+        )
+    sentences += _write_unstable(stability)
     if not len(chosen):
         return sentences
     row = chosen[0]
@@ -55,26 +66,18 @@ def write_warnings(
     return sentences
 
 
-def _write_stability_warnings(choice: NClustersChoice, n_samples: int) -> list[str]:
-    """Return sentences on candidates that are stable but no evidence of clusters."""
-    sentences = []
-    above = choice.candidates[choice.candidates * SMALLEST > n_samples // 2]
-    if above.size:
-        sentences.append(
-            f"Too few samples for large k: halves of {n_samples // 2} samples cannot contain "
-            f"{above[0]} or more clusters with at least {SMALLEST} samples each, so there is "
-            "no evidence for them."
+def _write_unstable(stability: NClustersChoice) -> list[str]:
+    """Return sentences on values that suffice without, but not with the reference."""
+    if stability.method != PREDICTION_STRENGTH:
+        return []
+    return [
+        f"Not stable enough: at k = {stability.candidates[row]} the prediction strength is "
+        f"{stability.values[row]:.2f}, but {stability.limits[row]:.2f} is required, because data "
+        f"without structure reach {stability.reference_values[row]:.2f}."
+        for row in np.flatnonzero(
+            (stability.values >= stability.threshold) & (stability.values < stability.limits)
         )
-    if choice.method != PREDICTION_STRENGTH:
-        return sentences
-    for row in np.flatnonzero(
-        (choice.values >= choice.threshold) & (choice.values < choice.limits)
-    ):
-        sentences.append(
-            f"Halves agree on k = {choice.candidates[row]} ({choice.values[row]:.2f}), but on data "
-            f"without structure, too ({choice.reference_values[row]:.2f})."
-        )
-    return sentences
+    ]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -88,15 +91,18 @@ class ClusteringReport(Report):
     comparison : ClusteringComparison
         Internal indices of the clustering of all samples for each number of clusters, and their
         Pareto front.
+    choices : dict of str to NClustersChoice
+        The number of clusters by each rule of `choose_n_clusters`, the sequential one first.
     stability : NClustersChoice
-        Prediction between random halves, and the choice of the number of clusters.
+        The rule of the requested stability, with the agreement of halves for each number of
+        clusters.
     external : tuple of dict of str to float, or None
         Agreement of each clustering with known classes; None without such classes.
     partitions : dict of int to ndarray of shape (n_samples,)
         The labels of all samples by number of clusters.
     shown : ShownClusters or None
-        Clustering that a page draws (the chosen or the most stable one), on two principal
-        components with silhouettes; None if it has one cluster.
+        Clustering that a page draws (the chosen one, or the one with the largest silhouette), on
+        two principal components with silhouettes; None if it has one cluster.
     n_samples, n_features : int
         Size of the data.
     clusterer : str
@@ -104,6 +110,7 @@ class ClusteringReport(Report):
     """
 
     comparison: ClusteringComparison
+    choices: Mapping[str, NClustersChoice]
     stability: NClustersChoice
     external: tuple[Results, ...] | None
     partitions: dict[int, np.ndarray]
@@ -117,32 +124,50 @@ class ClusteringReport(Report):
     listed = ("clusterer", "n_samples", "n_features", "n_clusters")
 
     @property
+    def choice(self) -> NClustersChoice:
+        """The number of clusters by the sequential tests."""
+        return self.choices[SEQUENTIAL]
+
+    @property
     def n_clusters(self) -> int:
-        """The chosen number of clusters; 1 if no number is stable enough."""
-        return self.stability.n_clusters
+        """The chosen number of clusters; 1 if there is no evidence of more."""
+        return self.choice.n_clusters
+
+    @property
+    def shown_n_clusters(self) -> int:
+        """The choice, or for one cluster the k with the largest silhouette."""
+        return find_shown(self.choice)
 
     @property
     def verdict(self) -> str:
-        """The choice, its rule, and the caveats."""
-        return write_choice(self.stability)
+        """The choice, its P-value, and the number of other rules that agree."""
+        return write_verdict(self.choices)
 
     @property
     def facts(self) -> list[str]:
         """The clusterer and the size of the data."""
-        clusterer = shorten(self.clusterer, LONGEST_FACT, placeholder=" …")
+        clusterer = shorten(self.clusterer, MAX_FACT, placeholder=" …")
         return [clusterer, f"{self.n_samples} samples, {self.n_features} features"]
 
     @property
     def about(self) -> dict[str, Any]:
         """The first entries of `to_dict`, before the results of the sections."""
-        rule = {name: getattr(self.stability, name) for name in ("rule", "threshold", "reference")}
-        n_repeats = self.stability.replicates.shape[1]
-        return super().about | rule | {"stability": self.stability.method, "n_repeats": n_repeats}
+        choice, stability = self.choice, self.stability
+        return super().about | {
+            "rule": choice.rule,
+            "pvalue": choice.pvalue,
+            "pvalue_more": choice.pvalue_more,
+            "choices": {name: each.n_clusters for name, each in self.choices.items()},
+            "stability": stability.method,
+            "threshold": stability.threshold,
+            "reference": stability.reference,
+            "n_repeats": stability.replicates.shape[1],
+        }
 
     def _make_sections(self) -> Iterator[Section]:
-        """Yield the sections of samples, stability, all numbers and indices."""
+        """Yield the sections of samples, rules, all numbers and indices."""
         yield self._show_samples()
-        yield self._show_stability()
+        yield self._show_rules()
         yield self._show_numbers()
         yield self._show_indices()
 
@@ -169,7 +194,7 @@ class ClusteringReport(Report):
             ),
         ]
         chosen = shown.n_clusters == self.n_clusters
-        what = "the choice" if chosen else "no choice, the most stable k"
+        what = "the choice" if chosen else "no choice, the largest silhouette"
         caption = f"Shown: k = {shown.n_clusters}, {what}."
         return Section(heading, explains=[caption], figures=figures, tables=tables)
 
@@ -178,8 +203,8 @@ class ClusteringReport(Report):
         rows = []
         for k, labels in self.partitions.items():
             sizes = np.sort(np.unique(labels, return_counts=True)[1])[::-1].tolist()
-            more = f" and {len(sizes) - MOST_SIZES} more" if len(sizes) > MOST_SIZES else ""
-            rows.append((str(k), ", ".join(map(str, sizes[:MOST_SIZES])) + more))
+            more = f" and {len(sizes) - MAX_SIZES} more" if len(sizes) > MAX_SIZES else ""
+            rows.append((str(k), ", ".join(map(str, sizes[:MAX_SIZES])) + more))
         return Table(
             "Samples in each cluster, the largest first.",
             ["k", "sizes"],
@@ -203,8 +228,15 @@ class ClusteringReport(Report):
         """
         return StabilityDisplay.from_result(self.stability, ax=ax)
 
-    def _show_stability(self) -> Section:
-        """Yield the section of the prediction between halves of the data."""
+    def _show_rules(self) -> Section:
+        """Yield the section of the number of clusters by each rule."""
+        rows = [
+            (RULE_NAMES[name], str(choice.n_clusters), _write_evidence(choice))
+            for name, choice in self.choices.items()
+        ]
+        table = Table(
+            "Number of clusters by each rule.", ["rule", "k", "evidence"], rows, left=(2,)
+        )
         figure = Figure(
             self.plot,
             f"The data were split into random halves {self.stability.replicates.shape[1]} "
@@ -214,8 +246,18 @@ class ClusteringReport(Report):
             label="Stability by number of clusters; see the table.",
             height=3.2,
         )
-        heading = "How stable is each number of clusters?"
-        return Section(heading, sentences=[PRESUMES], figures=[figure])
+        notes = [
+            f"{RULE_NAMES[name]}: {note}"
+            for name, choice in self.choices.items()
+            for note in choice.notes
+        ]
+        return Section(
+            "How many clusters?",
+            sentences=notes,
+            explains=[PRESUMES],
+            figures=[figure],
+            tables=[table],
+        )
 
     def _show_numbers(self) -> Section:
         """Yield the section of all numbers as a table."""
@@ -226,7 +268,7 @@ class ClusteringReport(Report):
     def tabulate_numbers(self) -> Table:
         """Return the table of all numbers, one row per number of clusters."""
         columns = list(self._make_columns())
-        chosen = self.stability.candidates == self.n_clusters
+        chosen = self.choice.candidates == self.n_clusters
         columns.append((("", "", "choice"), ["chosen" if this else "" for this in chosen]))
         heads, cells = zip(*columns, strict=True)
         return Table(
@@ -249,6 +291,8 @@ class ClusteringReport(Report):
         yield (*MEASURES[stability.method], "larger"), [write_with_spread(*each) for each in means]
         reference = [f"{value:.3f}" for value in stability.reference_values]
         yield ("the same", "without", "structure"), reference
+        single = [f"{value:.4f}" for value in self.choice.reference_values]
+        yield ("silhouette", "of a single", "cluster"), single
         yield ("Pareto", "front"), ["yes" if this else "no" for this in comparison.front]
         if self.external is not None:
             values = np.array([indices["adjusted_rand"] for indices in self.external])
@@ -288,11 +332,11 @@ class ClusteringReport(Report):
         -------
         list of dict
             Requested and actual number of clusters, internal indices, stability of the data and of
-            data without structure with standard errors, limit of the rule, whether the row is on
-            the Pareto front and whether it is the choice, and with known classes the adjusted Rand
-            index.
+            data without structure with standard errors and the limit of its rule, mean silhouette
+            of data from a single cluster and the limit of the test, whether the row is on the
+            Pareto front and whether it is the choice, and with known classes the external indices.
         """
-        comparison, stability = self.comparison, self.stability
+        comparison, choice, stability = self.comparison, self.choice, self.stability
         rows = []
         for row, k in enumerate(stability.candidates.tolist()):
             cells = {
@@ -304,6 +348,8 @@ class ClusteringReport(Report):
                 "reference": float(stability.reference_values[row]),
                 "reference_standard_error": float(stability.reference_standard_errors[row]),
                 "limit": float(stability.limits[row]),
+                "silhouette_reference": float(choice.reference_values[row]),
+                "silhouette_limit": float(choice.limits[row]),
                 "front": bool(comparison.front[row]),
                 "chosen": k == self.n_clusters,
             }
@@ -346,47 +392,58 @@ FRONT = "Pareto front: no other k is at least as good on every index to its left
 PRESUMES = (
     "The choice assumes the kind of clusters the algorithm looks for (k-means and Ward: "
     "round ones); others are split. Agreement between halves alone is not evidence of "
-    "clusters, so each k is compared with the same algorithm on data without structure."
+    "clusters, so each k is compared with the same algorithm on data without structure. The "
+    "sequential tests decide; the other rules are listed for comparison."
 )
-REFERENCE_NAMES = {
-    "uniform": "data without structure (uniform in the principal box)",
-    "box": "data without structure (uniform in the ranges of the features)",
-    "permuted": "data without structure (each column shuffled independently)",
+RULE_NAMES = {
+    SEQUENTIAL: "sequential tests",
+    PREDICTION_STRENGTH: "prediction strength",
+    "adjusted_rand": "adjusted Rand of halves",
+    "matched_accuracy": "matched accuracy of halves",
+    "silhouette": "silhouette of halves",
+    "gap": "gap statistic",
 }
 
 
-def write_choice(stability: NClustersChoice) -> str:
-    """Return the choice, its reason, and the caveats."""
-    measure = " ".join(MEASURES[stability.method])
-    repeats = stability.replicates.shape[1]
-    hedge = ", a narrow decision" if stability.edge else ""
-    if stability.caution:
-        hedge += ", which the shapes of single columns may explain"
-    chosen = np.flatnonzero(stability.candidates == stability.n_clusters)
-    if not len(chosen):
-        sentence = (
-            f"No clear clusters (k = 1{hedge}): no k tried has a mean {measure} "
-            f"{_write_limit(stability)}, over {repeats} random splits."
-        )
+def write_verdict(choices: Mapping[str, NClustersChoice]) -> str:
+    """Return the choice, its P-value and the agreement of the other rules in one sentence."""
+    choice = choices[SEQUENTIAL]
+    others = [each.n_clusters for name, each in choices.items() if name != SEQUENTIAL]
+    deviating = sorted({k for k in others if k != choice.n_clusters})
+    n_agree = sum(k == choice.n_clusters for k in others)
+    is_clear = 2 * n_agree >= len(others) and not choice.edge
+    if choice.n_clusters > 1:
+        text = count(choice.n_clusters, "cluster")
+        text = text if is_clear else f"Probably {text}"
     else:
-        value, error = stability.values[chosen[0]], stability.standard_errors[chosen[0]]
-        best = "within one standard error of the best and "
-        if stability.method == PREDICTION_STRENGTH:
-            best = ""
-        sentence = (
-            f"{stability.n_clusters} clusters{hedge}: the largest k with a {measure} "
-            f"{best}{_write_limit(stability)}. Its value is {write_with_spread(value, error)} "
-            f"over {repeats} random splits; {stability.limits[chosen[0]]:.3f} is required."
-        )
-    return " ".join(filter(None, (sentence, stability.caution, stability.edge)))
+        text = "No evidence of clusters" if is_clear else "No clear evidence of clusters"
+    if choice.edge:
+        text += ", a narrow decision"
+    verb = "agrees" if n_agree == 1 else "agree"
+    text += f" (P = {write_pvalue(choice.pvalue)} for structure); "
+    text += f"{n_agree} of {len(others)} other rules {verb}"
+    if deviating:
+        span = " or ".join(map(str, deviating))
+        if len(deviating) > 2:
+            span = f"{deviating[0]} to {deviating[-1]}"
+        text += f", the rest choose {span}"
+    return f"{text}."
 
 
-def _write_limit(stability: NClustersChoice) -> str:
-    """Describe the minimum distance of a stability from the reference."""
-    above = f"at least 2/3 of the way from that of {REFERENCE_NAMES[stability.reference]} to 1"
-    if stability.method != PREDICTION_STRENGTH:
-        return above
-    return f"of {stability.threshold:g} or more and {above}"
+def _write_evidence(choice: NClustersChoice) -> str:
+    """Return the P-values of the sequential tests, or the value and limit of another rule."""
+    if choice.method == SEQUENTIAL:
+        texts = [f"P = {write_pvalue(choice.pvalue)} for more than one"]
+        if np.isfinite(choice.pvalue_more):
+            more = write_pvalue(choice.pvalue_more)
+            texts.append(f"P = {more} for more than {choice.n_clusters}")
+        return "; ".join(texts)
+    rows = np.flatnonzero(choice.candidates == choice.n_clusters)
+    if not len(rows):
+        return "no k reaches its limit"
+    value, limit = choice.values[rows[0]], choice.limits[rows[0]]
+    required = f", {limit:.3f} required" if np.isfinite(limit) else ""
+    return f"{write_with_spread(value, choice.standard_errors[rows[0]])}{required}"
 
 
 MEASURES = {
@@ -400,6 +457,13 @@ MEASURES = {
 N_COMPONENTS = 2
 
 
+def find_shown(choice: NClustersChoice) -> int:
+    """Return the choice, or for one cluster the k with the largest silhouette."""
+    if choice.n_clusters > 1:
+        return choice.n_clusters
+    return int(choice.candidates[np.argmax(choice.values)])
+
+
 def show_clusters(
     X: Any,
     partitions: Mapping[int, np.ndarray],
@@ -408,9 +472,7 @@ def show_clusters(
     n_jobs: int | None,
 ) -> ShownClusters | None:
     """Return the clustering to show; None if the algorithm found one cluster only."""
-    shown = choice.n_clusters
-    if shown not in partitions:
-        shown = int(choice.candidates[np.argmax(choice.values)])
+    shown = find_shown(choice)
     labels = partitions[shown]
     if len(np.unique(labels)) < 2:
         return None

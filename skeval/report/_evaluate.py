@@ -30,7 +30,7 @@ from skeval._resampling.splitters import (
     resolve_splitter,
     seed_splitter,
 )
-from skeval._resampling.target import Target, TooFewMembersError
+from skeval._resampling.target import Target, TooFewMembersError, has_outputs
 from skeval.model_selection._error_interval import read_positive_weight
 from skeval.model_selection._interval_methods import AUTO
 from skeval.report import _predictions, _sentences
@@ -48,6 +48,7 @@ from skeval.report._data_checks import (
     write_data_warnings,
 )
 from skeval.report._model_checks import check_fitted_before, check_least_squares
+from skeval.report._outputs import OutputsReport, evaluate_outputs
 from skeval.report._report import EvaluationReport
 from skeval.report._sections import Caution
 from skeval.report._sentences import ALPHA, Guess, RareClass
@@ -103,7 +104,7 @@ def evaluate(
     verbose: int = 0,
     memory: Any = None,
     error_score: float | str = "raise",
-) -> EvaluationReport | EvaluationComparison:
+) -> EvaluationReport | EvaluationComparison | OutputsReport:
     """Estimate the error of an estimator with a confidence interval, and everything around it.
 
     A dict of estimators is evaluated on the same folds and compared.
@@ -123,8 +124,10 @@ def evaluate(
         Any scikit-learn classifier, regressor or pipeline. Selection and tuning belong inside it.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
         Samples, or other inputs of the estimator: texts, or a square precomputed kernel.
-    y : array-like of shape (n_samples,)
-        Labels or numbers.
+    y : array-like of shape (n_samples,) or (n_samples, n_outputs)
+        Labels or numbers; several columns give a shorter report, whose labels or numbers are named
+        after the columns of a data frame. A sparse matrix holds 0 and 1, whether a sample has each
+        label.
     cv : int, splitter or iterable of (train, test), default=None
         Folds of the answer and of all its metrics, as in `error_interval`: for a number, or a
         splitter with ``shuffle=True``, new folds are drawn for each repeat; other folds are used
@@ -200,7 +203,8 @@ def evaluate(
     Returns
     -------
     EvaluationReport
-        For a dict, an `EvaluationComparison` with one report for each estimator.
+        For a dict, an `EvaluationComparison` with one report for each estimator. For several
+        columns of `y`, an `OutputsReport`.
 
     Raises
     ------
@@ -237,6 +241,8 @@ def evaluate(
     arguments = dict(locals())  # first, while the only local variables are the arguments
     if isinstance(estimator, Mapping):
         return _evaluate_each(**arguments)
+    if has_outputs(y):
+        return evaluate_outputs(arguments)
     _checks.check_confidence_level(confidence_level)
     counts = {
         "bootstrap": _checks.check_count("n_bootstraps", n_bootstraps),
@@ -292,6 +298,11 @@ def _evaluate_each(estimator: Mapping[str, Any], **arguments: Any) -> Evaluation
     """Return the reports of several estimators under one seed, and their comparison."""
     if len(estimator) < 2:
         raise ValueError(f"estimator must hold at least two estimators, got {len(estimator)}.")
+    if has_outputs(arguments["y"]):
+        raise ValueError(
+            "estimator must be a single one where y has several columns; evaluate each estimator "
+            "with the same random_state."
+        )
     for name, model in estimator.items():
         _checks.check_methods(f"estimator[{name!r}]", model, "fit", "predict", "get_params")
     if len({is_classifier(model) for model in estimator.values()}) > 1:

@@ -21,11 +21,17 @@ from skeval.cluster import (
     compare_clusterings,
     pareto_dominance,
 )
-from skeval.cluster._choose import check_candidates, resolve_parameter
+from skeval.cluster._n_clusters_choice import (
+    GAP,
+    SEQUENTIAL,
+    SILHOUETTE,
+    check_candidates,
+    resolve_parameter,
+)
+from skeval.cluster._references import REFERENCES, resolve_reference
 from skeval.cluster._stability import (
     AGREEMENTS,
     PREDICTION_STRENGTH,
-    REFERENCES,
     SMALLEST,
     check_points,
     fit_labels,
@@ -49,9 +55,12 @@ from skeval.utils._checks import (
 from skeval.utils._plotting import Display, put_legend_above, shorten_name
 from skeval.utils._text import count, write_ends, write_number, write_pvalue, write_with_spread
 
+HALVES = (PREDICTION_STRENGTH, "adjusted_rand", SILHOUETTE)
+"""Rules on halves of the data that the verdict counts."""
+
 INDICES = ("silhouette", "dunn", "davies_bouldin_pairwise", "calinski_harabasz", "connectivity")
-NEIGHBOURS = 10
-MOST = 8
+N_NEIGHBORS = 10
+MAX_CLUSTERS = 8
 
 
 @overload
@@ -81,9 +90,10 @@ def evaluate_clusterer(  # type: ignore[misc]  # the two forms do not name the o
     A dict of clusterers is evaluated on the same halves of the data and on the same data without
     structure, and their stabilities are compared.
 
-    The report has internal indices of the clustering of all samples and their Pareto front, the
-    stability between random halves with the number of clusters that it chooses, agreement with
-    known classes if there are any, and warnings if the choice should not be taken at face value.
+    The report chooses the number of clusters by sequential tests, and compares the choice with the
+    other rules of `choose_n_clusters`. It has internal indices of the clustering of all samples and
+    their Pareto front, the stability between random halves, agreement with known classes if there
+    are any, and warnings if the choice should not be taken at face value.
 
     Parameters
     ----------
@@ -102,9 +112,9 @@ def evaluate_clusterer(  # type: ignore[misc]  # the two forms do not name the o
         Internal indices, as in `compare_clusterings`. Sparse X has no Calinski-Harabasz index.
     stability : {"prediction_strength", "adjusted_rand", "matched_accuracy"}, \
             default="prediction_strength"
-        Measure of agreement between halves; `choose_n_clusters` describes its rule for the choice.
-    reference : {"auto", "uniform", "box", "permuted"}, default="auto"
-        Data without structure to compare with, as in `choose_n_clusters`.
+        Measure of agreement between halves to report; the choice does not depend on it.
+    reference : {"auto", "uniform", "box", "permuted", "unimodal"}, default="auto"
+        Data without structure to compare halves and the gap with, as in `choose_n_clusters`.
     n_repeats : int, default=10
         Number of random halvings, at least 2.
     param_name : str, default=None
@@ -138,8 +148,8 @@ def evaluate_clusterer(  # type: ignore[misc]  # the two forms do not name the o
     Notes
     -----
     The connectivity uses 10 neighbors, or all other samples if there are fewer. A k above a sixth
-    of the samples cannot be tested on halves and is never chosen; see `choose_n_clusters` for this
-    and for the assumptions of the choice.
+    of the samples cannot be tested on halves; see `choose_n_clusters` for this and for the
+    assumptions of the choice.
 
     Examples
     --------
@@ -169,33 +179,43 @@ def evaluate_clusterer(  # type: ignore[misc]  # the two forms do not name the o
         X,
         {f"k = {k}": labels for k, labels in partitions.items()},
         indices=indices,
-        n_neighbors=min(NEIGHBOURS, X.shape[0] - 1),
+        n_neighbors=min(N_NEIGHBORS, X.shape[0] - 1),
         n_jobs=n_jobs,
     )
     external = None
     if labels_true is not None:
         external = tuple(external_indices(labels_true, found) for found in partitions.values())
-    say("stability")
-    choice: Any = choose_n_clusters(  # of one method, so an NClustersChoice
-        clusterer,
-        X,
-        n_clusters=candidates.tolist(),
-        method=stability,
-        reference=reference,
-        n_repeats=n_repeats,
-        param_name=param_name,
-        random_state=seed,
-        n_jobs=n_jobs,
-        verbose=verbose,
-        memory=memory,
-    )
+    say("number of clusters")
+    methods = [SEQUENTIAL, *dict.fromkeys((stability, *HALVES))]
+    if resolve_reference(X, reference)[0] != "permuted":  # which keeps equal points of the data
+        methods.append(GAP)
+    with warnings.catch_warnings():  # the report has its own sentence for this
+        warnings.filterwarnings("ignore", "The gap still increases", UserWarning)
+        choices: Any = choose_n_clusters(  # of several methods, so a mapping
+            clusterer,
+            X,
+            n_clusters=candidates.tolist(),
+            method=methods,
+            reference=reference,
+            n_repeats=n_repeats,
+            param_name=param_name,
+            random_state=seed,
+            n_jobs=n_jobs,
+            verbose=verbose,
+            memory=memory,
+        )
     return ClusteringReport(
         comparison=comparison,
-        stability=choice,
+        choices=choices,
+        stability=choices[stability],
         external=external,
         partitions=partitions,
-        shown=_clustering.show_clusters(X, partitions, choice, seed, n_jobs),
-        warnings=tuple(_clustering.write_warnings(comparison, choice, X.shape[0])),
+        shown=_clustering.show_clusters(X, partitions, choices[SEQUENTIAL], seed, n_jobs),
+        warnings=tuple(
+            _clustering.write_warnings(
+                comparison, choices[SEQUENTIAL], choices[stability], X.shape[0]
+            )
+        ),
         n_samples=X.shape[0],
         n_features=X.shape[1],
         clusterer=write_estimator(clusterer),
@@ -231,7 +251,7 @@ def _evaluate_each(clusterer: Mapping[str, Any], **arguments: Any) -> ClustererC
 def _check_range(n_clusters: Iterable[int] | None, n_samples: int) -> np.ndarray:
     """Return the candidates in ascending order, or raise."""
     if n_clusters is None:
-        return np.arange(2, min(MOST, n_samples // 2) + 1)
+        return np.arange(2, min(MAX_CLUSTERS, n_samples // 2) + 1)
     candidates = check_candidates(n_clusters, 1, PREDICTION_STRENGTH)
     for k in (candidates[0], candidates[-1]):
         if not 2 <= k <= n_samples // 2:
@@ -335,13 +355,17 @@ class ClustererComparison(ReportsByName):
 
     @property
     def n_clusters(self) -> dict[str, int]:
-        """The choice of each clusterer; 1 if no number of clusters is stable enough."""
+        """The choice of each clusterer; 1 if there is no evidence of more."""
         return {name: report.n_clusters for name, report in self.items()}
 
     @property
     def verdict(self) -> str:
         """The choice of each clusterer, and which is more stable there."""
-        chosen = [f"{name} {count(k, 'cluster')}" for name, k in self.n_clusters.items()]
+        chosen = [
+            f"{name} {count(report.n_clusters, 'cluster')} "
+            f"(P = {write_pvalue(report.choice.pvalue)} for structure)"
+            for name, report in self.items()
+        ]
         sentences = [f"Choices: {', '.join(chosen)}."]
         stabler = [write_stabler(k, self.comparisons[k]) for k in self._quoted]
         if stabler:
@@ -366,8 +390,8 @@ class ClustererComparison(ReportsByName):
 
     @property
     def _quoted(self) -> list[int]:
-        """The numbers of clusters that are chosen by some clusterer, and compared."""
-        return sorted({*self.n_clusters.values()} & {*self.comparisons})
+        """Compared numbers of clusters that some clusterer chooses, or shows instead of one."""
+        return sorted({report.shown_n_clusters for report in self.values()} & {*self.comparisons})
 
     def plot(self, ax: Any = None) -> StabilitiesDisplay:
         """Draw the stability of each clusterer at each number of clusters; requires matplotlib.
@@ -394,19 +418,22 @@ class ClustererComparison(ReportsByName):
 
     def _show_side_by_side(self) -> Section:
         """Yield the section of the choice of each clusterer, with its values."""
-        method, known = self._first.stability.method, self._first.external is not None
-        head = ["clusterer", "choice", " ".join(MEASURES[method]), "needed", "Pareto front"]
-        head += ["adjusted Rand\nwith classes"] * known
-        rows, quoted = self.rows(), []
-        for name, k in self.n_clusters.items():
-            cells = ["--"] * (len(head) - 2)
-            for row in rows:
-                if row["name"] == name and row["chosen"]:
-                    value = write_with_spread(row[method], row["standard_error"])
-                    cells = [value, f"{row['limit']:.3f}", "yes" if row["front"] else "no"]
-                    if known:
-                        cells.append(f"{row['external']['adjusted_rand']:.3f}")
-            quoted.append([name, str(k), *cells])
+        method, has_classes = self._first.stability.method, self._first.external is not None
+        head = ["clusterer", "choice", "P for\nstructure", "rules that\nagree"]
+        head += ["k shown", " ".join(MEASURES[method]), "Pareto front"]
+        head += ["adjusted Rand\nwith classes"] * has_classes
+        rows, lines = self.rows(), []
+        by_name = {(row["name"], row["n_clusters"]): row for row in rows}
+        for name, report in self.items():
+            k, others = report.shown_n_clusters, [*report.choices.values()][1:]
+            row, n_agree = by_name[name, k], sum(o.n_clusters == report.n_clusters for o in others)
+            cells = [name, str(report.n_clusters), write_pvalue(report.choice.pvalue)]
+            cells += [f"{n_agree} of {len(others)}", str(k)]
+            cells += [write_with_spread(row[method], row["standard_error"])]
+            cells += ["yes" if row["front"] else "no"]
+            if has_classes:
+                cells.append(f"{row['external']['adjusted_rand']:.3f}")
+            lines.append(cells)
         figure = Figure(
             self.plot,
             "Points with standard errors over the splits; a ring marks the choice. Dashed: "
@@ -414,8 +441,9 @@ class ClustererComparison(ReportsByName):
             label=f"Stability of {len(self)} clusterers against the number of clusters.",
             height=3.4,
         )
-        sentences = [FRONT_OF_ALL, ORIENTATION] if known else [FRONT_OF_ALL]
-        table = Table("Choice of each algorithm.", head, quoted)
+        sentences = [FRONT_OF_ALL, ORIENTATION] if has_classes else [FRONT_OF_ALL]
+        title = "Choice of each algorithm; values at k, the largest silhouette for one cluster."
+        table = Table(title, head, lines)
         results = {"clusterings": rows}
         return Section(
             "Side by side", sentences=sentences, figures=[figure], tables=[table], results=results

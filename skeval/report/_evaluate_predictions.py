@@ -59,6 +59,9 @@ def evaluate_predictions(
     pos_label: Any = None,
     labels: Any = None,
     prevalence: float | None = None,
+    within: Any = None,
+    unit_weights: Mapping[Any, float] | None = None,
+    units: str = "random",
     confidence_level: float = 0.95,
     random_state: RandomStateLike = None,
 ) -> Evaluated:
@@ -114,6 +117,14 @@ def evaluate_predictions(
         of two classes with a threshold. ``report.at_threshold`` then has predictive values,
         accuracy and net benefit in that population, see `threshold_measures`; all other metrics are
         those of the samples.
+    within : array-like of shape (n_samples,), default=None
+        Unit of each sample, such as a task, subject or query: ``report.within`` has the main metric
+        and those in `scoring` as means over the units, see `metric_interval`. Several systems are
+        compared by these means.
+    unit_weights : dict of unit to float, default=None
+        Weight of each unit in the means.
+    units : {"random", "fixed"}, default="random"
+        Whether the units are a random sample, or all units of interest.
     confidence_level : float, default=0.95
         Nominal coverage of the intervals.
     random_state : int, RandomState, Generator or None, default=None
@@ -164,8 +175,6 @@ def evaluate_predictions(
     if systems is not None:
         return _evaluate_each(systems, arguments)
     if _given.is_wide(y_true):
-        if prevalence is not None:
-            raise ValueError(f"prevalence must be None for several labels, got {prevalence}.")
         return evaluate_labels(arguments)
     parsed = _given.read_predictions(y_true, predictions, kind, labels, pos_label, threshold)
     _refuse_prevalence(prevalence, parsed, threshold)
@@ -184,6 +193,7 @@ def evaluate_predictions(
             scored = parsed.collect(slice(None), groups, weight)
         metrics = measure_metrics(scored, confidence_level)
         metrics |= parsed.measure_scoring(scoring, confidence_level, **options)
+        means = parsed.average(arguments | {"random_state": seed})
         calibration = parsed.validate(sample, seed)
         subgroups = _given.measure_slices(parsed, by, groups, weight, confidence_level)
         answer = parsed.find_answer(metrics)
@@ -198,6 +208,8 @@ def evaluate_predictions(
         calibration=calibration,
         at_threshold=at_threshold,
         prevalence=prevalence,
+        within=means,
+        units=units,
         confusion=_predictions.measure_confusion(scored, confidence_level)
         if scored.answers
         else None,
@@ -309,7 +321,16 @@ def _compare_systems(reports: Mapping[str, Any], options: Mapping[str, Any]) -> 
         )
     else:
         columns = {name: 1 - system.loss for name, system in by_name.items()}
-    shared = ("groups", "sample_weight", "confidence_level", "random_state")
+    shared = [
+        "sample_weight",
+        "confidence_level",
+        "random_state",
+        "within",
+        "unit_weights",
+        "units",
+    ]
+    if options["within"] is None or options["units"] == "fixed":
+        shared.append("groups")
     with warnings.catch_warnings():  # the table shows undefined values
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         made = compare_predictions(
@@ -319,7 +340,8 @@ def _compare_systems(reports: Mapping[str, Any], options: Mapping[str, Any]) -> 
             method="max_t",
             **{name: options[name] for name in shared},
         )
-    return made if metric else replace(made, scoring=scoring)
+    # the name may end with a description of units
+    return made if metric else replace(made, scoring=made.scoring.replace("score", scoring, 1))
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -344,6 +366,10 @@ class PredictionsReport(GivenReport):
         Results of `threshold_measures`; None without a threshold.
     prevalence : float or None
         Prevalence in the population of `at_threshold`, if it is not that of the samples.
+    within : dict of Estimate, or None
+        Means over units.
+    units : {"random", "fixed"}
+        Target of these means.
     metrics : dict of str to Estimate
         The usual metrics, for all samples and for each class, and those in `scoring`.
     confusion : ConfusionRates or None
@@ -453,6 +479,7 @@ class PredictionsReport(GivenReport):
         yield self._show_curves()
         yield self._show_threshold()
         yield self._show_calibration()
+        yield self._show_units()
         yield self._show_subgroups()
         yield self._show_hard_samples()
 

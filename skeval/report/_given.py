@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Real
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
+from sklearn.metrics import accuracy_score, brier_score_loss, roc_auc_score, root_mean_squared_error
 
 from skeval._inference.estimate import Estimate, Results
 from skeval._resampling.predictions import Predictions
@@ -118,13 +119,13 @@ class ParsedPredictions(NamedTuple):
         return replace(estimate, name=name_metric(estimate.name))
 
     def measure_scoring(
-        self, scoring: Any, confidence_level: float, **options: Any
+        self, scoring: Any, confidence_level: float, skip: Container[str] = REPORTED, **options: Any
     ) -> dict[str, Estimate]:
-        """Return the requested metrics with their intervals."""
+        """Return the requested metrics with their intervals, without those to skip."""
         estimates = {}
         scorers = resolve_scorers(scoring).scoring if scoring is not None else {}
         for name, scorer in scorers.items():
-            if name in REPORTED:
+            if name in skip:
                 continue  # always included
             function, better, response = scorer, True, None
             if score_function(scorer) is not scorer:
@@ -140,6 +141,24 @@ class ParsedPredictions(NamedTuple):
             )
             estimates[called] = replace(one, name=called, metric=called, greater_is_better=better)
         return estimates
+
+    def average(self, arguments: Mapping[str, Any]) -> Results | None:
+        """Return the main metrics and those in `scoring` as means over units, if there are any."""
+        if arguments["within"] is None and arguments["unit_weights"] is None:
+            return None
+        names = ("within", "unit_weights", "units", "sample_weight", "confidence_level")
+        options = {name: arguments[name] for name in (*names, "random_state")}
+        y_true, binary = self.target.codes, self.positive is not None
+        metrics: dict[str, Any] = {"accuracy": accuracy_score}
+        if self.kind == "numbers":
+            y_true, metrics = self.target.y, {"root_mean_squared_error": root_mean_squared_error}
+        elif binary:
+            metrics = {"brier_score": brier_score_loss} if self.kind == "probabilities" else {}
+            metrics["roc_auc"] = roc_auc_score
+        y_pred = self.score if binary else self.predicted
+        means = metric_interval(metrics, y_true, y_pred, **options)
+        more = self.measure_scoring(arguments["scoring"], skip=(), **options)
+        return Results({**means, **more})
 
     def choose_response(self, name: str, response: Any) -> np.ndarray:
         """Return the input of a metric: labels, numbers, probabilities, scores, or the original."""
@@ -568,6 +587,8 @@ class GivenReport(ScoredReport):
 
     kind: str
     threshold: float | None
+    within: Results | None = None
+    units: str = "random"
 
     title = "Evaluation of predictions"
     main_part = "metrics"
@@ -646,6 +667,35 @@ class GivenReport(ScoredReport):
         EstimatesDisplay
         """
         return EstimatesDisplay.from_result(self.drawn, quoted=0, ax=ax)
+
+    def _show_units(self) -> Section:
+        """Yield the section of the means over units."""
+        means = self.within
+        if means is None:
+            return Section("Means over units", results={"within": None})
+        title = f"Means over {len(next(iter(means.values())).replicates)} units"
+        rows = []
+        for name, mean in means.items():
+            low, high = mean.replicates.min(), mean.replicates.max()
+            row = name_metric(name), mean.value, mean.interval, f"{low:.3g} to {high:.3g}"
+            rows.append(row)
+        table = Table(
+            "The metric is computed in each unit.",
+            ["mean over units", "estimate", self.level, "range of the units"],
+            rows,
+            left=(0, 2),
+        )
+        target = (
+            "on new samples of these units"
+            if self.units == "fixed"
+            else "over all units of which these are a random sample"
+        )
+        return Section(
+            title,
+            sentences=[f"Intervals of means over units are for the mean {target}."],
+            tables=[table],
+            results={"within": means},
+        )
 
     def _show_subgroups(self) -> Section:
         """Yield the section of the main metric in each subgroup, and the differences from the

@@ -198,6 +198,9 @@ def evaluate_labels(arguments: dict[str, Any]) -> MultilabelReport:
             "scoring must be None for several labels a sample; "
             "skeval.model_selection.metric_interval takes any metric of them."
         )
+    for name in ("prevalence", "within", "unit_weights"):
+        if arguments[name] is not None:
+            raise ValueError(f"{name} must be None for several labels, got some.")
     _given.refuse_other_order(y_true, arguments["predictions"])
     options = ("kind", "threshold", "labels", "pos_label")
     read = read_labels(y_true, arguments["predictions"], *(arguments[name] for name in options))

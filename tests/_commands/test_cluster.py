@@ -37,9 +37,9 @@ def test_it_says_what_it_did(capsys):
     first, second, _, *lines = out.splitlines()
     assert first == "iris: 150 samples, 4 features, 3 classes (0: 50, 1: 50, 2: 50)"
     assert second == "kmeans, features scaled to variance 1, seed 0"
-    assert "2 clusters: the largest k with a prediction strength of 0.8 or more" in lines[0]
-    assert lines[5].split()[0] == "k"
-    assert [line.split()[0] for line in lines[6:9]] == ["2", "3", "4"]
+    assert lines[0].startswith("2 clusters (P = 0.025 for structure); ")
+    first = next(place for place, line in enumerate(lines) if line.split()[:1] == ["k"])
+    assert [line.split()[0] for line in lines[first + 1 : first + 4]] == ["2", "3", "4"]
     assert "for orientation only" in out
     assert without_progress(err) == ""
 
@@ -94,7 +94,7 @@ def test_every_algorithm_and_stability_finds_three_clear_clusters(
     assert "blobs.npz: 90 samples, 2 features, no labels\n" in text
     assert f"{algorithm}, features scaled" in text
     assert "3 clusters" in text
-    assert re.search(r"1\.000 \+/- unknown +0\.\d{3} +yes  chosen", text)
+    assert re.search(r"1\.000 \+/- unknown +0\.\d{3} +0\.\d{4} +yes  chosen", text)
     assert "Rand with" not in text
 
 
@@ -121,7 +121,8 @@ def test_labels_are_kept_out_of_the_features(tmp_path, capsys, iris):
     assert bare[0] == "bare.csv: 150 samples, 4 features, no labels"
     assert all(
         long.startswith(short.removesuffix("chosen"))
-        for short, long in zip(bare[9:12], bundled[9:12], strict=True)
+        for short, long in zip(bare[3:], bundled[3:], strict=False)
+        if short[:2] in ("2 ", "3 ", "4 ")
     )
 
 
@@ -136,7 +137,7 @@ def test_what_the_algorithm_warns_of_is_a_note(tmp_path, capsys):
 def test_few_samples_are_one_cluster_and_errors_name_the_option(n, tmp_path, capsys):
     path = tmp_path / "few.npz"
     np.savez(path, X=np.random.default_rng(n).normal(size=(n, 2)))
-    assert "No clear clusters" in printed(capsys, path, "--quick")
+    assert "vidence of clusters" in printed(capsys, path, "--quick")
     message = f"--k must end at {n // 2} or lower, half of the {n} samples"
     assert_one_line(["cluster", str(path), "--k", f"2:{n // 2 + 1}"], message, capsys)
 

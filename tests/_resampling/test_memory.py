@@ -29,7 +29,7 @@ from skeval.model_selection import bootstrap_error, permutation_test
 from skeval.svm import PerturbationResamplingSVC
 
 # single fits on all samples
-UNKEPT = {"CV2FeatureSelectionPipeline": 1, "evaluate_clusterer": 2}
+UNKEPT = {"CV2FeatureSelectionPipeline": 1, "choose_n_clusters": 2, "evaluate_clusterer": 4}
 UNKEPT["evaluate"] = 2  # the check that a model depends on its labels keeps no fits
 UNKEPT |= dict.fromkeys(["cluster_stability", "structure_test", "index_interval"], 1)
 FOUND_AGAIN = {"evaluate": 1}  # the bootstrap has need of the fit of resubstitution

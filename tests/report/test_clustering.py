@@ -22,7 +22,7 @@ from skeval.cluster import choose_n_clusters, compare_clusterings, predictive_po
 from skeval.metrics.cluster import internal_indices
 from skeval.model_selection._comparison_methods import Question, compare
 from skeval.report import ClustererComparison, evaluate_clusterer
-from skeval.report._clustering import write_choice, write_warnings
+from skeval.report._clustering import write_verdict, write_warnings
 from skeval.report._evaluate_clusterer import Halvings, write_stabler
 
 IRIS, SPECIES = scale(load_iris().data), load_iris().target
@@ -46,11 +46,12 @@ def test_numbers_are_those_of_the_functions(report):
         assert report.external[row]["adjusted_rand"] == pytest.approx(
             adjusted_rand_score(SPECIES, labels), abs=1e-12
         )
-    choice = choose_n_clusters(
-        KMEANS, IRIS, n_clusters=range(2, 5), n_repeats=3, random_state=report.seed
-    )
-    np.testing.assert_array_equal(report.stability.replicates, choice.replicates)
-    assert report.n_clusters == choice.n_clusters == 2
+    options = {"n_clusters": range(2, 5), "n_repeats": 3, "random_state": report.seed}
+    for method, choice in report.choices.items():
+        alone = choose_n_clusters(KMEANS, IRIS, method=method, **options)
+        np.testing.assert_array_equal(choice.replicates, alone.replicates)
+        assert choice.n_clusters == alone.n_clusters
+    assert report.n_clusters == report.choice.n_clusters == 2
 
 
 def test_dict_json_and_frame_agree(report, tmp_path):
@@ -70,16 +71,20 @@ def test_dict_json_and_frame_agree(report, tmp_path):
 def test_text_holds_the_numbers(report):
     lines = str(report).splitlines()
     assert lines[0] == report.verdict
-    cells = lines[7].split()
+    first = next(place for place, line in enumerate(lines) if line.split()[:1] == ["k"])
+    table = lines[first + 1 : first + 4]
+    cells = table[1].split()
     row = report.rows()[1]
     assert cells[0] == "3"
     assert float(cells[1]) == pytest.approx(row["silhouette"], abs=5e-5)
     assert float(cells[6]) == pytest.approx(row["prediction_strength"], abs=5e-4)
     assert float(cells[8]) == pytest.approx(row["standard_error"], abs=5e-4)
     assert float(cells[9]) == pytest.approx(row["reference"], abs=5e-4)
-    assert cells[10] == ("yes" if row["front"] else "no")
-    assert float(cells[11]) == pytest.approx(row["external"]["adjusted_rand"], abs=5e-5)
-    assert lines[6].endswith("chosen")
+    assert float(cells[10]) == pytest.approx(row["silhouette_reference"], abs=5e-5)
+    assert cells[11] == ("yes" if row["front"] else "no")
+    assert float(cells[12]) == pytest.approx(row["external"]["adjusted_rand"], abs=5e-5)
+    assert table[0].endswith("chosen")
+    assert "prediction strength  2" in str(report)
 
 
 def test_same_seed_same_numbers_and_the_report_names_it():
@@ -128,8 +133,11 @@ def test_no_structure_is_one_cluster():
     X = np.random.default_rng(0).normal(size=(80, 2))
     report = evaluate_clusterer(KMEANS, X, n_clusters=[2, 4], n_repeats=4, random_state=0)
     assert report.n_clusters == 1
-    assert "No clear clusters (k = 1): no k tried has a mean prediction strength" in str(report)
-    assert "chosen" not in str(report)
+    assert report.verdict == (
+        f"No evidence of clusters (P = {report.choice.pvalue:.3g} for structure); "
+        "4 of 4 other rules agree."
+    )
+    assert " chosen\n" not in str(report)
     assert report.warnings == ()
     assert not any(row["chosen"] for row in report.rows())
 
@@ -144,13 +152,13 @@ def test_warnings_say_what_to_know_before_quoting_the_choice():
     assert comparison.front_names == ("3",)
     stability = choose_n_clusters(KMEANS, BLOBS, n_clusters=labels, n_repeats=2, random_state=0)
     wrong = replace(stability, n_clusters=2)
-    assert write_warnings(comparison, wrong, 60) == [
+    assert write_warnings(comparison, wrong, stability, 60) == [
         "Internal indices disagree: k = 3 is better than the choice, k = 2, on the internal "
         "indices."
     ]
-    assert write_warnings(comparison, replace(stability, n_clusters=3), 60) == []
+    assert write_warnings(comparison, replace(stability, n_clusters=3), stability, 60) == []
     empty = replace(comparison, n_clusters=np.array([2, 3, 3]))
-    assert write_warnings(empty, replace(stability, n_clusters=3), 60) == [
+    assert write_warnings(empty, replace(stability, n_clusters=3), stability, 60) == [
         "Fewer clusters: the algorithm was asked for 4 clusters and found 3."
     ]
 
@@ -164,8 +172,8 @@ def test_few_samples_without_structure_are_one_cluster(n):
     most = n // 2 // 3
     assert report.warnings[0] == (
         f"Too few samples for large k: halves of {n // 2} samples cannot contain "
-        f"{max(most, 1) + 1} or more clusters with at least 3 samples each, so there is no "
-        "evidence for them."
+        f"{max(most, 1) + 1} or more clusters with at least 3 samples each, so their "
+        "stability is unknown."
     )
 
 
@@ -179,7 +187,7 @@ def test_choice_is_no_number_that_was_not_found():
     assert "Fewer clusters: the algorithm was asked for 8 clusters and found 3." in report.warnings
 
 
-def test_a_cut_that_noise_has_too_is_named(report):
+def test_a_strength_that_the_reference_has_too_is_named(report):
     strength = replace(
         report.stability,
         n_clusters=1,
@@ -187,12 +195,10 @@ def test_a_cut_that_noise_has_too_is_named(report):
         reference_values=np.array([0.85, 0.5, 0.4]),
         limits=np.array([0.97, 0.9, 0.88]),
     )
-    assert write_warnings(report.comparison, strength, 150) == [
-        "Halves agree on k = 2 (0.90), but on data without structure, too (0.85)."
+    assert write_warnings(report.comparison, report.choice, strength, 150) == [
+        "Not stable enough: at k = 2 the prediction strength is 0.90, but 0.97 is required, "
+        "because data without structure reach 0.85."
     ]
-    text = str(replace(report, stability=strength))
-    assert "at least 2/3 of the way from that of data without structure (uniform in" in text
-    assert "The choice assumes the kind of clusters the algorithm looks for" in text
 
 
 def test_infinite_indices_can_be_read_back_from_json():
@@ -232,27 +238,48 @@ def test_bad_input(options, message):
         evaluate_clusterer(KMEANS, BLOBS, **options)
 
 
-def test_what_misleads_stands_in_the_first_sentence(report):
-    """A choice that other halvings may change, and one that shuffled columns show as well."""
-    stability = report.stability
-    clear = write_choice(stability)
-    assert not stability.edge
-    assert "narrow" not in clear
-    row = list(stability.candidates).index(stability.n_clusters)
-    limits = stability.limits.copy()
-    limits[row] = stability.values[row] - 0.001
-    errors = np.full(len(limits), 0.01)
-    near = replace(stability, limits=limits, standard_errors=errors)
-    told = f"{stability.n_clusters} clusters, a narrow decision: the largest k"
-    assert write_choice(near).startswith(told)
-    assert near.edge in write_choice(near)
-    assert near.edge.endswith("so other halvings may choose differently.")
-    of_gap = replace(near, method="gap")
-    assert of_gap.edge.endswith("so other draws of the reference may choose differently.")
-    explained = write_choice(replace(stability, caution="The columns shuffled show it."))
-    told = f"{stability.n_clusters} clusters, which the shapes of single columns may explain: "
-    assert explained.startswith(told)
-    assert explained.endswith("The columns shuffled show it.")
+@pytest.mark.parametrize(
+    ("chosen", "pvalue", "others", "sentence"),
+    [
+        (3, 0.025, [3, 3, 3, 3], "3 clusters (P = 0.025 for structure); 4 of 4 other rules agree."),
+        (
+            3,
+            0.025,
+            [1, 3, 3, 3],
+            "3 clusters (P = 0.025 for structure); 3 of 4 other rules agree, the rest choose 1.",
+        ),
+        (
+            3,
+            0.025,
+            [3, 1, 2, 2],
+            "Probably 3 clusters (P = 0.025 for structure); 1 of 4 other rules agrees, the rest "
+            "choose 1 or 2.",
+        ),
+        (
+            3,
+            0.05,
+            [1, 2, 5, 6],
+            "Probably 3 clusters, a narrow decision (P = 0.05 for structure); 0 of 4 other rules "
+            "agree, the rest choose 1 to 6.",
+        ),
+        (
+            1,
+            0.075,
+            [2, 4, 1, 1],
+            "No clear evidence of clusters, a narrow decision (P = 0.075 for structure); 2 of 4 "
+            "other rules agree, the rest choose 2 or 4.",
+        ),
+    ],
+)
+def test_the_verdict_weighs_all_rules_in_one_sentence(report, chosen, pvalue, others, sentence):
+    names = [name for name in report.choices if name != "sequential"]
+    first = replace(report.choice, n_clusters=chosen, pvalue=pvalue, pvalue_more=np.nan)
+    choices = {"sequential": first} | {
+        name: replace(report.choices[name], n_clusters=k)
+        for name, k in zip(names, others, strict=True)
+    }
+    assert write_verdict(choices) == sentence
+    assert len(sentence.split()) <= 25
 
 
 SEVERAL = {"kmeans": KMEANS, "ward": AgglomerativeClustering(), "gmm": GaussianMixture()}
@@ -306,6 +333,7 @@ def test_one_front_of_all_clusterings(several):
 
 def test_several_are_written_in_every_form(several, tmp_path):
     assert str(several).startswith(several.verdict)
+    assert "--" not in str(several)
     assert "does not show how results vary with new data" in several.verdict
     numbers = json.loads(several.to_json(tmp_path / "r.json"))
     assert numbers["clusterings"] == several.to_dict()["clusterings"]

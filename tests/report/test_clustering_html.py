@@ -27,7 +27,7 @@ def document(html):
 
 
 def test_answer_warnings_and_title(clustering_report, document):
-    assert clustering_report.verdict.startswith("3 clusters: the largest k with a")
+    assert clustering_report.verdict.startswith("3 clusters (P = 0.025 for structure); ")
     assert clustering_report.verdict in document.text
     assert clustering_report.to_dict()["verdict"] == clustering_report.verdict
     assert "Largest k chosen: 3 is the largest number of clusters tried" in document.text
@@ -36,7 +36,8 @@ def test_answer_warnings_and_title(clustering_report, document):
 
 def test_table_holds_the_numbers(clustering_report, document):
     heads = [cell for cell in document.all("th") if cell["scope"] == "col"]
-    assert len(heads) == 2 + 11 + 2  # sizes; k, indices, stability, front, Rand, choice; versions
+    # sizes; rules; k, indices, stability, silhouette, front, Rand, choice; versions
+    assert len(heads) == 2 + 3 + 12 + 2
     for row in clustering_report.rows():
         assert f"{row['silhouette']:.4f}" in document.text
         assert f"{row['reference']:.3f}" in document.text
@@ -88,10 +89,11 @@ def test_one_index_has_no_pareto_plot_and_what_is_no_choice_is_said(clustering_r
         greater_is_better=comparison.greater_is_better[:1],
         values=comparison.values[:, :1],
     )
-    stability = replace(clustering_report.stability, n_clusters=1)
-    changes = {"comparison": alone, "external": None, "stability": stability}
+    choices = dict(clustering_report.choices)
+    choices["sequential"] = replace(clustering_report.choice, n_clusters=1)
+    changes = {"comparison": alone, "external": None, "choices": choices}
     document = Document(replace(clustering_report, **changes).to_html())
-    assert "Shown: k = 3, no choice, the most stable k." in document.text
+    assert "Shown: k = 3, no choice, the largest silhouette." in document.text
     assert len(document.all("svg")) == 4
     assert "for orientation only" not in document.text
 

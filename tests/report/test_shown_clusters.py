@@ -17,7 +17,7 @@ PARTITIONS = {2: (X[:, 0] > 0).astype(int), 3: np.arange(40) % 3}
 @pytest.fixture
 def choice(clustering_report):
     return replace(
-        clustering_report.stability,
+        clustering_report.choice,
         n_clusters=3,
         candidates=np.array([2, 3]),
         values=np.array([0.9, 0.5]),
@@ -35,7 +35,7 @@ def test_silhouettes_and_components(choice, make):
     np.testing.assert_allclose(shown.shares, analysis.explained_variance_ratio_)
 
 
-def test_without_a_choice_the_most_stable_is_shown(choice):
+def test_without_a_choice_the_largest_silhouette_is_shown(choice):
     assert show_clusters(X, PARTITIONS, replace(choice, n_clusters=1), 0, None).n_clusters == 2
 
 

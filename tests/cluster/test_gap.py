@@ -11,9 +11,8 @@ from scipy.stats import binomtest
 from sklearn.cluster import AgglomerativeClustering, KMeans
 from sklearn.datasets import make_blobs
 
-from skeval.cluster import StabilityDisplay, choose_n_clusters, gap_statistic
-from skeval.cluster._choose import Measured, limit_gap, pick_candidate
-from skeval.cluster._stability import resolve_reference
+from skeval.cluster import StabilityDisplay, _gap, gap_statistic
+from skeval.cluster._references import resolve_reference
 from skeval.utils._checks import repetition_rng, root_seed
 
 WARD = AgglomerativeClustering()
@@ -63,25 +62,25 @@ def test_numbers_of_r():
     assert found.n_clusters == 4
 
 
-CURVES = [
-    ([0.5, 0.4, 0.6], [0.1, 0.1, 0.1], 1),
-    ([0.1, 0.4, 0.3], [0.1, 0.1, 0.1], 2),
-    ([0.1, 0.4, 0.45], [0.1, 0.1, 0.1], 2),
-    ([0.1, 0.4, 0.6], [0.1, 0.1, 0.1], None),
-    ([0.1, 0.4, 0.5], [0.1, 0.1, 0.1], 2),
-    # the curve of the example of maxSE in R, where "Tibs2001SEmax" is 1
-    ([2, 3, 5, 4, 7, 8, 5, 4], np.array([1, 1, 2, 1, 1, 3, 1, 1]), 1),
-    ([2, 3, 5, 4, 7, 8, 5, 4], np.array([1, 1, 2, 1, 1, 3, 1, 1]) / 8, 3),
-]
-
-
-@pytest.mark.parametrize(("gap", "errors", "expected"), CURVES)
-def test_rule(gap, errors, expected):
-    k = np.arange(1, len(gap) + 1)
-    limits = limit_gap(Measured(np.array(gap), np.array(errors), np.array([]), 0.8))
-    found = pick_candidate("gap", k, np.array(gap), limits, -np.inf)
-    assert reference.choice(k, gap, errors) == expected
-    assert found == (k[-1] if expected is None else expected)
+@pytest.mark.parametrize(
+    ("gaps", "errors", "expected"),
+    [
+        ([0.5, 0.4, 0.6], [0.1, 0.1, 0.1], 1),
+        ([0.1, 0.4, 0.3], [0.1, 0.1, 0.1], 2),
+        ([0.1, 0.4, 0.6], [0.1, 0.1, 0.1], None),
+        # the curve of the example of maxSE in R, where "Tibs2001SEmax" is 1
+        ([2, 3, 5, 4, 7, 8, 5, 4], np.array([1, 1, 2, 1, 1, 3, 1, 1]), 1),
+        ([2, 3, 5, 4, 7, 8, 5, 4], np.array([1, 1, 2, 1, 1, 3, 1, 1]) / 8, 3),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:The gap still increases")
+def test_rule(gaps, errors, expected, monkeypatch):
+    k = np.arange(1, len(gaps) + 1)
+    monkeypatch.setattr(_gap, "read_gap", lambda *_: (np.array(gaps), np.array(errors)))
+    monkeypatch.setattr(_gap, "compute_dispersions", lambda *_: (np.zeros(len(k)), np.eye(len(k))))
+    result = gap_statistic(KMEANS, three(), n_clusters=k)
+    assert reference.choice(k, gaps, errors) == expected
+    assert result.n_clusters == (k[-1] if expected is None else expected)
 
 
 def right_choices(name, n_sets, first=0):
@@ -141,6 +140,9 @@ def test_clusters_of_no_width():
     found = gap_statistic(KMEANS, X, n_clusters=range(1, 6), n_references=5, random_state=0)
     assert found.n_clusters == 3
     assert np.isposinf(found.values[2:]).all()
+    assert not np.isnan(found.margins).any()
+    two = gap_statistic(KMEANS, X[:20], n_clusters=[1, 2, 3], n_references=5, random_state=0)
+    assert (two.n_clusters, two.margins[1]) == (2, 0)
     with pytest.raises(ValueError, match="number of different points in data without structure"):
         gap_statistic(
             KMEANS, X[:, :1], n_clusters=range(1, 5), reference="permuted", n_references=3
@@ -153,36 +155,7 @@ def test_a_gap_that_still_grows():
             KMEANS, three(), n_clusters=[1, 2, 3], n_references=10, random_state=0
         )
     assert found.n_clusters == 3
-
-
-def test_side_by_side():
-    X = three()
-    methods = ["prediction_strength", "silhouette", "gap", "adjusted_rand"]
-    options = {"n_repeats": 6, "random_state": 0}
-    both = choose_n_clusters(KMEANS, X, n_clusters=range(1, 6), method=methods, **options)
-    assert {name: each.n_clusters for name, each in both.items()} == dict.fromkeys(methods, 3)
-    assert list(both) == methods
-    for method in methods:
-        first = 1 if method in ("prediction_strength", "gap") else 2
-        alone = choose_n_clusters(KMEANS, X, n_clusters=range(first, 6), method=method, **options)
-        np.testing.assert_array_equal(both[method].replicates, alone.replicates)
-        np.testing.assert_array_equal(both[method].limits, alone.limits)
-    frame = both.to_frame()
-    assert frame.index.tolist() == methods
-    assert frame["n_clusters"].tolist() == [3] * 4
-    assert "3 clusters by gap" in str(both)
-    gap = gap_statistic(KMEANS, X, n_clusters=range(1, 6), n_references=6, random_state=0)
-    np.testing.assert_array_equal(both["gap"].values, gap.values)
-
-
-def test_one_cluster_is_a_choice_of_every_method():
-    methods = ["prediction_strength", "silhouette", "gap"]
-    for seed in range(2):
-        X = np.random.default_rng(seed).normal(size=(60, 2))
-        found = choose_n_clusters(
-            KMEANS, X, n_clusters=range(2, 5), method=methods, n_repeats=8, random_state=seed
-        )
-        assert [found[name].n_clusters for name in methods] == [1, 1, 1]
+    assert "! No candidate meets the rule: the gap still increases at k = 3." in str(found)
 
 
 def test_result_and_display():

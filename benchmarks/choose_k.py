@@ -1,0 +1,207 @@
+"""How often each rule finds the number of clusters, in 20 populations and on bundled tables.
+
+Twelve populations have clusters, eight have none; each with 100 and 500 samples. K-means with two
+starts and one to eight clusters; the rules of `choose_n_clusters` with 10 halvings or draws, the
+largest silhouette, and the BIC of a Gaussian mixture. Finished data sets are kept in ``--folder``.
+"""
+
+import argparse
+import csv
+import json
+import warnings
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.cluster import KMeans
+from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
+from sklearn.mixture import GaussianMixture
+from sklearn.preprocessing import scale
+
+from skeval.cluster import choose_n_clusters
+
+RESULTS = Path(__file__).parent / "results"
+METHODS = ["sequential", "prediction_strength", "adjusted_rand", "silhouette", "gap"]
+RULES = [*METHODS, "largest silhouette", "BIC of a mixture"]
+SIZES = (100, 500)
+FIRST_SEED = 1000  # the rule was chosen on smaller seeds
+
+
+class Population(NamedTuple):
+    """Number of clusters, and a function of a generator and n that draws n samples."""
+
+    n_clusters: int
+    draw: Callable[[np.random.Generator, int], np.ndarray]
+
+
+def clusters(centers, scales=1.0, shares=None, noise="normal"):
+    """Clusters of scaled noise around centers; `scales` is (K,), or (K, p) by columns."""
+    centers = np.asarray(centers, dtype=float)
+    scales = np.broadcast_to(np.transpose(scales), centers.T.shape).T
+    draw_noise = {
+        "normal": lambda rng, shape: rng.normal(size=shape),
+        "exponential": lambda rng, shape: rng.exponential(size=shape),
+        "t": lambda rng, shape: rng.standard_t(5, size=shape),
+        "disc": draw_disc,
+    }[noise]
+
+    def draw(rng, n):
+        labels = rng.choice(len(centers), size=n, p=shares)
+        return centers[labels] + scales[labels] * draw_noise(rng, (n, centers.shape[1]))
+
+    return Population(len(centers), draw)
+
+
+def draw_disc(rng, shape):
+    radius, angle = np.sqrt(rng.random(shape[0])), 2 * np.pi * rng.random(shape[0])
+    return np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])
+
+
+def triangle(side):
+    return side * np.array([[0, 0], [1, 0], [0.5, np.sqrt(0.75)]])
+
+
+def ring(n_centers, radius):
+    angles = 2 * np.pi * np.arange(n_centers) / n_centers
+    return radius * np.column_stack([np.cos(angles), np.sin(angles)])
+
+
+def rotated_gaussian(rng, n):
+    return rng.normal(size=(n, 2)) * [4, 1] @ [[0.8, 0.6], [-0.6, 0.8]]
+
+
+def correlated_lognormal(rng, n):
+    return np.exp(0.6 * rng.multivariate_normal(np.zeros(3), 0.6 + 0.4 * np.eye(3), size=n))
+
+
+CUBE = np.array(np.meshgrid([0, 6], [0, 6], [0, 6])).reshape(3, -1).T
+POPULATIONS = {
+    "touching": clusters(triangle(4)),
+    "unequal sizes": clusters(triangle(6), shares=[0.8, 0.1, 0.1]),
+    "unequal spreads": clusters(triangle(9), [0.5, 1, 2]),
+    "five separated": clusters(ring(5, 8)),
+    "elongated": clusters([[0, 0], [0, 5], [0, 10]], [[4, 0.7]] * 3),
+    "nested": clusters([[0, 0], [6, 0], [20, 0], [26, 0]]),
+    "discs": clusters(triangle(2.4), noise="disc"),
+    "skewed clusters": clusters(triangle(6), noise="exponential"),
+    "heavy-tailed clusters": clusters(triangle(7), noise="t"),
+    "eight in a cube": clusters(CUBE),
+    "two in 10 dimensions": clusters(5 * np.eye(2, 10) * [[0], [1]]),
+    "four in 50 dimensions": clusters(8 / np.sqrt(2) * np.eye(4, 50)),
+    "uniform, 2 columns": Population(1, lambda rng, n: rng.uniform(size=(n, 2))),
+    "uniform, 5 columns": Population(1, lambda rng, n: rng.uniform(size=(n, 5))),
+    "Gaussian, 2 columns": Population(1, lambda rng, n: rng.normal(size=(n, 2))),
+    "Gaussian, 10 columns": Population(1, lambda rng, n: rng.normal(size=(n, 10))),
+    "Gaussian, correlated": Population(1, rotated_gaussian),
+    "exponential": Population(1, lambda rng, n: rng.exponential(size=(n, 2))),
+    "heavy-tailed": Population(1, lambda rng, n: rng.standard_t(3, size=(n, 3))),
+    "lognormal, correlated": Population(1, correlated_lognormal),
+}
+TABLES = {
+    "iris": (lambda: load_iris(return_X_y=True), 8),
+    "wine": (lambda: load_wine(return_X_y=True), 8),
+    "breast cancer": (lambda: load_breast_cancer(return_X_y=True), 8),
+    "digits": (lambda: load_digits(return_X_y=True), 15),
+}
+
+
+def choose(X: np.ndarray, largest: int, seed: int) -> dict[str, int]:
+    """Return the number of clusters by each rule; 0 if a mixture needs too many parameters."""
+    candidates = np.arange(1, largest + 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # gaps that still increase, few distinct clusters
+        choices = choose_n_clusters(
+            KMeans(n_init=2), X, n_clusters=candidates, method=METHODS, n_repeats=10,
+            random_state=seed,
+        )  # fmt: skip
+        silhouettes = choices["sequential"].values  # of all samples
+        chosen = {name: choice.n_clusters for name, choice in choices.items()}
+        chosen["largest silhouette"] = int(candidates[1:][np.argmax(silhouettes)])
+        chosen["BIC of a mixture"] = 0
+        if X.shape[1] <= 15:
+            mixtures = [GaussianMixture(int(k), random_state=seed).fit(X) for k in candidates]
+            bic = [mixture.bic(X) for mixture in mixtures]
+            chosen["BIC of a mixture"] = int(candidates[np.argmin(bic)])
+    return chosen
+
+
+def choose_in_sample(name: str, n: int, seed: int, folder: Path) -> None:
+    """Draw a data set and keep the choices of all rules in a file."""
+    path = folder / f"{name.replace(' ', '_').replace(',', '')}-{n}-{seed}.json"
+    if path.exists():
+        return
+    rng = np.random.default_rng([list(POPULATIONS).index(name), n, seed])
+    path.write_text(json.dumps(choose(POPULATIONS[name].draw(rng, n), 8, seed)))
+
+
+def write_rates(folder: Path) -> None:
+    """Write the share of data sets with the right choice, by population, size and rule."""
+    rows = []
+    for name, population in POPULATIONS.items():
+        for n in SIZES:
+            stem = f"{name.replace(' ', '_').replace(',', '')}-{n}-"
+            sets = [json.loads(path.read_text()) for path in sorted(folder.glob(stem + "*"))]
+            right = [np.mean([s[rule] == population.n_clusters for s in sets]) for rule in RULES]
+            if name == "four in 50 dimensions":
+                right[-1] = np.nan
+            rows.append([name, population.n_clusters, n, len(sets), *right])
+    for title, keep in (
+        ("mean with clusters", lambda k: k > 1),
+        ("mean without", lambda k: k == 1),
+    ):
+        for n in SIZES:
+            kept = [row for row in rows if isinstance(row[1], int) and keep(row[1]) and row[2] == n]
+            means = np.nanmean([row[4:] for row in kept], axis=0).tolist()
+            rows.append([title, "", n, sum(row[3] for row in kept), *means])
+    with (RESULTS / "choose_k.csv").open("w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["population", "k", "n", "sets", *RULES])
+        for row in rows:
+            rates = ["" if np.isnan(rate) else f"{rate:.2f}" for rate in row[4:]]
+            writer.writerow([*row[:4], *rates])
+
+
+def write_tables(n_seeds: int) -> None:
+    """Write the choices for the standardized bundled tables, by rule."""
+    with (RESULTS / "choose_k_tables.csv").open("w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["table", "classes", *RULES])
+        for name, (load, largest) in TABLES.items():
+            X, y = load()
+            X = X if name == "digits" else scale(X)
+            runs = [choose(X, largest, seed) for seed in range(n_seeds)]
+            cells = []
+            for rule in RULES:
+                counts = Counter(run[rule] for run in runs).most_common()
+                cells.append(" or ".join(str(k) for k, _ in counts if k))
+            writer.writerow([name, len(np.unique(y)), *cells])
+            print(name, *cells, flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--sets", type=int, default=20, help="data sets per population and size")
+    parser.add_argument("--seeds", type=int, default=3, help="seeds for each bundled table")
+    parser.add_argument("--folder", type=Path, default=Path("choose_k_sets"))
+    parser.add_argument("--n-jobs", type=int, default=1)
+    parser.add_argument("--only", choices=["populations", "tables", "rates"])
+    arguments = parser.parse_args()
+    arguments.folder.mkdir(exist_ok=True)
+    if arguments.only in (None, "populations"):
+        Parallel(n_jobs=arguments.n_jobs)(
+            delayed(choose_in_sample)(name, n, FIRST_SEED + number, arguments.folder)
+            for number in range(arguments.sets)
+            for n in SIZES
+            for name in POPULATIONS
+        )
+    if arguments.only in (None, "populations", "rates"):
+        write_rates(arguments.folder)
+    if arguments.only in (None, "tables"):
+        write_tables(arguments.seeds)
+
+
+if __name__ == "__main__":
+    main()

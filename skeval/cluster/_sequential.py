@@ -1,0 +1,155 @@
+"""Sequential tests of the number of clusters by the silhouette.
+
+The hypothesis of one unimodal cluster is tested first. After a rejection, the partition with the
+largest excess of the silhouette over the reference becomes the next hypothesis: each of its
+clusters is unimodal. The tests end when there is no evidence of more clusters.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.random import Generator, SeedSequence
+
+from skeval.cluster import _stability
+from skeval.cluster._n_clusters_choice import (
+    LEVEL,
+    LEVEL_MORE,
+    SEQUENTIAL,
+    NClustersChoice,
+    Trial,
+    with_n_clusters,
+)
+from skeval.cluster._references import Draws, refer_to_clusters
+from skeval.cluster._stability import NOISE, Draw
+from skeval.metrics.cluster import silhouette_score
+from skeval.utils._checks import repetition_rng
+from skeval.utils._compat import safe_indexing
+
+MIN_REFERENCES = 39
+"""Smallest number of draws whose P-value can be as small as the levels."""
+
+MAX_ROWS = 2000
+"""Number of samples above which the silhouette is computed on a random sample of them."""
+
+ROUNDING = 1e-12
+RULE = (
+    "largest share of the way from the reference to 1, again while more clusters have "
+    f"P <= {LEVEL_MORE}, else 1 if P > {LEVEL}"
+)
+
+
+class Step(NamedTuple):
+    """Test of k clusters against more.
+
+    `values` of shape (K,) are the silhouettes of the candidates, `draws` of shape (K, B) those of
+    the reference, and `limits` of shape (K,) the smallest silhouettes that reject.
+    """
+
+    candidates: np.ndarray
+    values: np.ndarray
+    draws: np.ndarray
+    limits: np.ndarray
+    pvalue: float
+
+    def pick(self) -> int:
+        """Return the candidate that is the farthest on the way from the reference to 1."""
+        mean = self.draws.mean(axis=1)
+        return int(self.candidates[np.argmax((self.values - mean) / (1 - mean))])
+
+
+def choose_sequentially(trial: Trial, candidates: np.ndarray, n_references: int) -> NClustersChoice:
+    """Return the number of clusters of the last rejected test, or 1."""
+    root = SeedSequence(trial.root.entropy, spawn_key=trial.root.spawn_key)  # without children
+    clusterers = with_n_clusters(trial.clusterer, trial.parameter, candidates)
+    partitions, silhouettes = cluster_with_each(clusterers, trial.X, repetition_rng(root, 0))
+    n_clusters, labels, steps = 1, np.zeros(trial.X.shape[0]), list[Step]()
+    while np.any(left := candidates > n_clusters):
+        tried = {k: clusterers[k] for k in candidates[left].tolist()}
+        measure = partial(measure_draw, refer_to_clusters(trial.X, labels), tried)
+        seeds = [(root.spawn(1)[0], n_references)]
+        draws = np.array(_stability.run_draws(measure, seeds, **trial.options)).T
+        level = LEVEL_MORE if steps else LEVEL
+        steps.append(step := make_step(candidates[left], silhouettes[left], draws, level))
+        if step.pvalue > level:
+            break
+        n_clusters = step.pick()
+        labels = partitions[n_clusters]
+    first, last = steps[0], steps[-1]
+    return NClustersChoice(
+        n_clusters=n_clusters,
+        candidates=candidates,
+        values=silhouettes,
+        standard_errors=np.full(len(candidates), np.nan),
+        replicates=silhouettes[:, None],
+        reference_values=first.draws.mean(axis=1),
+        reference_standard_errors=first.draws.std(axis=1, ddof=1) / np.sqrt(n_references),
+        reference_replicates=first.draws,
+        limits=first.limits,
+        method=SEQUENTIAL,
+        reference=trial.kind,
+        threshold=trial.threshold,
+        rule=RULE,
+        pvalue=first.pvalue,
+        pvalue_more=last.pvalue
+        if last is not first and last.candidates[0] > n_clusters
+        else np.nan,
+    )
+
+
+def measure_draw(reference: Draws, clusterers: dict[int, Any], draw: Draw) -> np.ndarray:
+    """Return the silhouettes of the clusters in a draw of the reference."""
+    return cluster_with_each(clusterers, reference(draw.rng), draw.rng)[1]
+
+
+def cluster_with_each(
+    clusterers: dict[int, Any], X: Any, rng: Generator
+) -> tuple[dict[int, np.ndarray], np.ndarray]:
+    """Return the labels of each clusterer, and the (K,) silhouettes."""
+    partitions = {
+        k: _stability.fit_labels(clusterer, X)
+        for k, clusterer in _stability.seed_alike(clusterers, rng).items()
+    }
+    n = X.shape[0]
+    rows = np.arange(n) if n <= MAX_ROWS else np.sort(rng.choice(n, MAX_ROWS, replace=False))
+    data = X if n <= MAX_ROWS else safe_indexing(X, rows)
+    silhouettes = [measure_silhouette(data, own[rows], k) for k, own in partitions.items()]
+    return partitions, np.array(silhouettes)
+
+
+def measure_silhouette(X: Any, labels: np.ndarray, n_clusters: int) -> float:
+    """Return the mean silhouette; 0 if there are fewer clusters than requested."""
+    if not n_clusters <= len(np.unique(labels[labels != NOISE])) < len(labels):
+        return 0.0
+    return float(silhouette_score(X, labels, noise="singletons"))
+
+
+def make_step(candidates: np.ndarray, values: np.ndarray, draws: np.ndarray, level: float) -> Step:
+    """Test by the largest standardized silhouette of all candidates.
+
+    The data are standardized by the mean and standard deviation of the draws, and each draw by
+    those of the other draws.
+    """
+    n = draws.shape[1]
+    mean, deviations = draws.mean(axis=1), draws - draws.mean(axis=1, keepdims=True)
+    variance = draws.var(axis=1, ddof=1)
+    # mean and variance without the draw b, from the deviation of b
+    others = np.maximum(((n - 1) * variance[:, None] - deviations**2 * n / (n - 1)) / (n - 2), 0.0)
+    null = standardize(deviations * n / (n - 1), np.sqrt(others)).max(axis=0)
+    largest = standardize(values - mean, np.sqrt(variance)).max()
+    critical = np.sort(null)[::-1][int(level * (n + 1)) - 1]
+    return Step(
+        candidates,
+        values,
+        draws,
+        mean + critical * np.sqrt(variance),
+        float((1 + np.sum(null >= largest)) / (1 + n)),
+    )
+
+
+def standardize(differences: np.ndarray, scales: np.ndarray) -> np.ndarray:
+    """Divide by scales; without variation, equal values are 0 and others infinite."""
+    unequal = np.where(np.abs(differences) > ROUNDING, np.copysign(np.inf, differences), 0.0)
+    return np.divide(differences, scales, out=unequal, where=scales > ROUNDING)

@@ -1,0 +1,109 @@
+"""Reference data without structure: form, ranges, and the closest unimodal distribution."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from reference import sequential as reference
+from scipy.sparse import csr_array
+from scipy.stats import kstest, spearmanr
+
+from skeval.cluster._references import (
+    N_MODES,
+    divide_range,
+    fit_unimodal_column,
+    refer_to_clusters,
+    resolve_reference,
+)
+
+
+@pytest.mark.parametrize("reference", ["uniform", "box", "permuted", "unimodal"])
+@pytest.mark.parametrize("kind", ["array", "float32", "frame", "sparse"])
+def test_reference_has_the_form_of_the_data(reference, kind):
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(40, 3)) * [1, 5, 0]
+    X = {
+        "array": values,
+        "float32": values.astype(np.float32),
+        "frame": pd.DataFrame(values, columns=["a", "b", "a"]),
+        "sparse": csr_array(values),
+    }[kind]
+    if reference != "permuted" and kind == "sparse":
+        with pytest.raises(
+            ValueError, match=f"reference='{reference}' needs dense X, got sparse X"
+        ):
+            resolve_reference(X, reference)
+        return
+    name, draws = resolve_reference(X, reference)
+    found = draws(np.random.default_rng(1))
+    assert name == reference
+    assert type(found) is type(X)
+    assert found.shape == X.shape
+    dense = found.toarray() if kind == "sparse" else np.asarray(found)
+    original = X.toarray() if kind == "sparse" else np.asarray(X)
+    assert dense.dtype == original.dtype
+    if kind == "frame":
+        assert found.columns.tolist() == ["a", "b", "a"]
+    np.testing.assert_allclose(dense[:, 2], original[:, 2], atol=1e-12)
+    if reference == "permuted":
+        np.testing.assert_array_equal(np.sort(dense, axis=0), np.sort(original, axis=0))
+        assert not np.array_equal(dense, original)
+    elif reference in ("box", "unimodal"):
+        assert (dense >= original.min(axis=0) - 1e-6).all()
+        assert (dense <= original.max(axis=0) + 1e-6).all()
+    else:
+        centre, axes = original.mean(axis=0), np.linalg.svd(original - original.mean(axis=0))[2]
+        inside, scores = (dense - centre) @ axes.T, (original - centre) @ axes.T
+        assert (inside.max(axis=0) <= scores.max(axis=0) + 1e-5).all()
+        assert (inside.min(axis=0) >= scores.min(axis=0) - 1e-5).all()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_unimodal_column_equals_the_definition(seed):
+    rng = np.random.default_rng(seed)
+    values = np.concatenate([rng.normal(size=9), rng.exponential(size=4) + 4])
+    edges, shares, step = divide_range(values)
+    assert step == 0
+    y = np.append(0.0, np.cumsum(shares))
+    modes = np.unique(np.searchsorted(y[1:], np.linspace(0, 1 - 1e-9, N_MODES)))
+    fitted = fit_unimodal_column(values)
+    best = np.abs(np.array(reference.unimodal(edges, y, modes)) - y).max()
+    assert np.abs(fitted.probabilities - y).max() == pytest.approx(best)
+    of_modes = [reference.unimodal(edges, y, [mode]) for mode in modes]  # some are as close
+    assert any(np.allclose(fitted.probabilities, one) for one in of_modes)
+    np.testing.assert_array_equal(fitted.knots, np.sort(values))
+
+
+def test_unimodal_draws_keep_shapes_and_correlation():
+    rng = np.random.default_rng(0)
+    X = np.exp(rng.multivariate_normal([0, 0], [[1, 0.7], [0.7, 1]], size=400))
+    draw = resolve_reference(X, "unimodal")[1](np.random.default_rng(1))
+    for column, drawn in zip(X.T, draw.T, strict=True):
+        assert kstest(column, drawn).pvalue > 0.01
+    assert abs(spearmanr(*draw.T).statistic - spearmanr(*X.T).statistic) < 0.1
+
+
+def test_two_groups_become_one():
+    values = np.r_[np.linspace(-1, 1, 50), np.linspace(9, 11, 50)][:, None]
+    draw = resolve_reference(values, "unimodal")[1](np.random.default_rng(0))
+    assert np.mean((draw > 2) & (draw < 8)) > 0.25
+
+
+def test_counts_and_constants_stay_on_their_lattice():
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.poisson(3, 200), rng.random(200) < 0.1, np.ones(200)]).astype(float)
+    draw = resolve_reference(X, "unimodal")[1](rng)
+    assert set(np.unique(draw[:, 0])) <= set(range(int(X[:, 0].max()) + 1))
+    assert set(np.unique(draw[:, 1])) == {0, 1}
+    assert abs(draw[:, 1].mean() - X[:, 1].mean()) < 0.1
+    assert (draw[:, 2] == 1).all()
+
+
+@pytest.mark.parametrize("make", [np.asarray, pd.DataFrame, csr_array])
+def test_each_cluster_has_its_own_population(make):
+    labels = np.arange(60) % 3
+    X = np.random.default_rng(0).uniform(0.5, 1, size=(60, 2)) + 10 * labels[:, None]
+    draw = refer_to_clusters(make(X), labels)(np.random.default_rng(1))
+    assert type(draw) is type(make(X))
+    values = draw.toarray() if make is csr_array else np.asarray(draw)
+    np.testing.assert_array_equal(values // 10, np.repeat(labels[:, None], 2, axis=1))
+    assert not np.array_equal(values, X)

@@ -1,0 +1,133 @@
+"""Sequential tests: their definition, level and power, seeds, large and sparse data."""
+
+import numpy as np
+import pytest
+from joblib import parallel_config
+from reference import sequential as reference
+from scipy.sparse import csr_array
+from scipy.stats import binomtest
+from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
+from sklearn.datasets import make_blobs
+from sklearn.metrics import silhouette_score
+
+from skeval.cluster import _sequential, choose_n_clusters
+from skeval.cluster._references import refer_to_clusters
+from skeval.utils._checks import repetition_rng, root_seed
+
+KMEANS, WARD = KMeans(n_init=2), AgglomerativeClustering()
+
+
+def three(n=60):
+    return make_blobs(n, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)[0]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_step_equals_the_definition(seed):
+    rng = np.random.default_rng(seed)
+    values, draws = rng.normal(size=3) + seed, rng.normal(size=(3, 39))
+    step = _sequential.make_step(np.arange(2, 5), values, draws, 0.05)
+    assert step.pvalue == reference.pvalue(values.tolist(), draws.tolist())
+    assert (step.pvalue <= 0.05) == np.any(values > step.limits)
+
+
+def test_steps_without_variation():
+    draws = np.full((2, 39), 0.5)
+    equal = _sequential.make_step(np.array([2, 3]), np.array([0.5, 0.5]), draws, 0.05)
+    assert equal.pvalue == 1
+    better = _sequential.make_step(np.array([2, 3]), np.array([0.5, 0.6]), draws, 0.05)
+    assert (better.pvalue, better.pick()) == (1 / 40, 3)
+
+
+def test_equals_the_definition():
+    X, candidates = three(), [2, 3, 4]
+    choice = choose_n_clusters(WARD, X, n_clusters=candidates, random_state=3)
+    silhouettes = [
+        silhouette_score(X, WARD.set_params(n_clusters=k).fit_predict(X)) for k in candidates
+    ]
+    np.testing.assert_allclose(choice.values, silhouettes)
+    draw, root = refer_to_clusters(X, np.zeros(60)), root_seed(3).spawn(1)[0]
+    data = draw(repetition_rng(root, 5))
+    again = [
+        silhouette_score(data, WARD.set_params(n_clusters=k).fit_predict(data)) for k in candidates
+    ]
+    np.testing.assert_allclose(choice.reference_replicates[:, 5], again)
+    assert choice.pvalue == reference.pvalue(silhouettes, choice.reference_replicates.tolist())
+    assert choice.n_clusters == 3
+    assert choice.pvalue_more > 0.025
+
+
+NULLS = {
+    "uniform": lambda rng: rng.uniform(size=(60, 2)),
+    "Gaussian": lambda rng: rng.normal(size=(60, 2)),
+    "exponential": lambda rng: rng.exponential(size=(60, 2)),
+    "correlated t": lambda rng: rng.standard_t(4, size=(60, 2)) @ [[1, 1], [0, 1]],
+    "counts": lambda rng: rng.poisson(2, size=(60, 2)).astype(float),
+}
+
+
+def count_false(name, n_sets, first=0):
+    """Count the data sets without structure where more than one cluster is chosen."""
+    return sum(
+        choose_n_clusters(
+            KMeans(n_init=1),
+            NULLS[name](np.random.default_rng(seed)),
+            n_clusters=range(2, 6),
+            random_state=seed,
+        ).n_clusters
+        > 1
+        for seed in range(first, first + n_sets)
+    )
+
+
+@pytest.mark.simulated
+@pytest.mark.parametrize("name", ["exponential", "counts"])
+def test_level(name):
+    assert binomtest(count_false(name, 5), 5, 0.05, alternative="greater").pvalue > 0.001
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NULLS)
+def test_level_long(name):
+    small = count_false(name, 200, first=1000)
+    assert binomtest(small, 200, 0.05, alternative="greater").pvalue > 0.005
+
+
+def test_nested_clusters_are_found_in_two_steps():
+    rng = np.random.default_rng(0)
+    X = np.repeat([[0, 0], [7, 0], [40, 0], [47, 0]], 40, axis=0) + rng.normal(size=(160, 2))
+    choice = choose_n_clusters(KMEANS, X, n_clusters=range(1, 6), random_state=0)
+    assert np.argmax(choice.values) == 0  # the silhouette alone stops at two
+    assert choice.n_clusters == 4
+
+
+def test_seeds_and_jobs():
+    X, options = three(), {"n_clusters": [2, 3]}
+    one = choose_n_clusters(KMEANS, X, random_state=0, **options)
+    with parallel_config(backend="threading"):
+        two = choose_n_clusters(KMEANS, X, random_state=0, n_jobs=2, **options)
+    np.testing.assert_array_equal(one.reference_replicates, two.reference_replicates)
+    more = choose_n_clusters(KMEANS, X, random_state=0, n_references=41, **options)
+    np.testing.assert_array_equal(more.reference_replicates[:, :39], one.reference_replicates)
+    other = choose_n_clusters(KMEANS, X, **options)
+    assert not np.array_equal(other.reference_replicates, one.reference_replicates)
+
+
+def test_silhouette_of_many_samples_is_that_of_some(monkeypatch):
+    monkeypatch.setattr(_sequential, "MAX_ROWS", 50)
+    choice = choose_n_clusters(KMEANS, three(300), n_clusters=[2, 3, 4], random_state=0)
+    assert choice.n_clusters == 3
+
+
+def test_sparse_columns_are_permuted_within_clusters():
+    X = np.where(np.eye(3)[np.arange(90) % 3] > 0, 5.0, 0.0)
+    X = X + (np.random.default_rng(0).random((90, 3)) < 0.2)
+    choice = choose_n_clusters(KMEANS, csr_array(X), n_clusters=range(2, 5), random_state=0)
+    assert (choice.n_clusters, choice.reference) == (3, "permuted")
+
+
+def test_missing_clusters_are_no_evidence():
+    X, labels = three(), np.arange(60) % 2
+    assert _sequential.measure_silhouette(X, labels, 3) == 0
+    assert _sequential.measure_silhouette(X, np.full(60, -1), 2) == 0
+    assert _sequential.measure_silhouette(X, np.arange(60), 2) == 0
+    assert DBSCAN(eps=3).fit_predict(X).max() == 2

@@ -1,0 +1,131 @@
+"""Reports of procedures that predict several labels or numbers."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib import pyplot as plt
+from sklearn.datasets import make_multilabel_classification, make_regression
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.metrics import f1_score
+from sklearn.model_selection import TimeSeriesSplit
+from sklearn.neighbors import KNeighborsClassifier
+
+import skeval
+from skeval.model_selection import error_interval
+from skeval.report import OutputsReport
+
+
+@pytest.fixture(scope="module")
+def labels():
+    X, y = make_multilabel_classification(80, n_features=6, n_classes=3, random_state=0)
+    return X, pd.DataFrame(y, columns=["art", "law", "news"])
+
+
+def test_the_report_has_the_numbers_of_error_interval(labels):
+    X, y = labels
+    report = skeval.evaluate(KNeighborsClassifier(), X, y, random_state=0)
+    expected = error_interval(KNeighborsClassifier(), X, y, random_state=0)
+    assert isinstance(report, OutputsReport)
+    assert report.answer.value == expected.value
+    assert report.answer.interval == expected.interval
+    exact = error_interval(KNeighborsClassifier(), X, y, loss="zero_one", random_state=0)
+    assert report.metrics["zero_one"].value == exact.value
+    for name, one in report.outputs.items():
+        assert one.answer.value == expected.by_output[name].value
+        share = y[name].mean()
+        assert one.guess.error == pytest.approx(min(share, 1 - share))
+    predicted = report.out_of_fold
+    repeats = [
+        f1_score(y.to_numpy()[predicted.row[part]], predicted.predicted[part], average="macro")
+        for part in predicted.repeats
+    ]
+    assert report.metrics["f1_macro"].value == pytest.approx(np.mean(repeats))
+    shares = y.mean()
+    assert report.guess.error == pytest.approx(np.minimum(shares, 1 - shares).mean())
+
+
+def test_names_of_labels_are_in_text_page_frame_and_json(labels, tmp_path):
+    X, y = labels
+    report = skeval.evaluate(RandomForestClassifier(4, random_state=0), X, y, random_state=0)
+    page = report.to_html(tmp_path / "report.html")
+    for text in (str(report), page, report.to_json(), str(report.to_frame())):
+        assert all(name in text for name in y)
+    assert report.verdict.startswith("Estimated share of wrong labels on new samples: ")
+    assert json.loads(report.to_json())["n_samples"] == 80
+    display = report.plot()
+    assert len(display.ax_.get_yticklabels()) == 4
+    plt.close("all")
+
+
+def test_numbers_are_compared_with_the_mean_of_each_output():
+    X, y = make_regression(60, 5, n_targets=3, noise=20, random_state=0)
+    weight = np.random.default_rng(0).uniform(0.5, 2, 60)
+    report = skeval.evaluate(Ridge(), X, y, sample_weight=weight, random_state=0)
+    assert list(report.outputs) == ["output 0", "output 1", "output 2"]
+    mean = np.average(y, axis=0, weights=weight)
+    spread = np.average(((y - mean) ** 2).mean(axis=1), weights=weight)
+    assert report.guess.error == pytest.approx(spread)
+    assert report.guess.better
+    assert 0.8 < report.metrics["r2"].value < 1
+    absolute = skeval.evaluate(Ridge(), X, y, loss="absolute", random_state=0)
+    median = abs(y - np.median(y, axis=0)).mean()
+    assert absolute.guess.error == pytest.approx(median, rel=0.02)
+
+
+def test_groups_time_and_own_scores(labels):
+    X, y = labels
+    groups = np.repeat(np.arange(8), 10)
+    report = skeval.evaluate(KNeighborsClassifier(), X, y, groups=groups, random_state=0)
+    assert "units are groups" in str(report)
+    assert [one.code for one in report.warnings] == ["few-groups"]
+    ordered = skeval.evaluate(KNeighborsClassifier(), X, y, cv=TimeSeriesSplit(4), random_state=0)
+    assert "blocks of time" in str(ordered)
+    scored = skeval.evaluate(KNeighborsClassifier(), X, y, scoring="accuracy", random_state=0)
+    assert scored.metrics["accuracy"].value == pytest.approx(1 - scored.metrics["zero_one"].value)
+
+
+def test_constant_rare_and_unused_labels_are_named(labels):
+    X, y = labels
+    y = y.assign(none=0, few=np.r_[np.ones(4, dtype=int), np.zeros(76, dtype=int)])
+    report = skeval.evaluate(KNeighborsClassifier(), X, y, random_state=0)
+    by_code = {one.code: str(one) for one in report.warnings}
+    assert "none" in by_code["undefined"]
+    assert "few (4)" in by_code["few-samples"]
+    assert "few" in by_code["never-predicted"]
+
+
+def test_classes_that_scikit_learn_does_not_score(labels):
+    X, _ = labels
+    y = np.random.default_rng(0).integers(0, 3, (80, 2))
+    report = skeval.evaluate(KNeighborsClassifier(), X, y, random_state=0)
+    assert set(report.metrics) == {"hamming", "zero_one"}
+    assert "Better" not in report.verdict
+
+
+def test_a_loss_of_the_user_has_no_baseline():
+    X, y = make_regression(40, 3, n_targets=2, random_state=0)
+    y = np.round(y)
+    report = skeval.evaluate(
+        LinearRegression(), X, y, loss=lambda t, p: np.abs(t - p).max(axis=1), random_state=0
+    )
+    assert report.guess is None
+    assert report.outputs == {}
+    assert "mean <lambda>" in str(report)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"include": "all"}, "include must be 'auto'"),
+        ({"by": "art"}, "by must be None"),
+        ({"budget": 3.0}, "budget must be None"),
+        ({"estimator": {"a": KNeighborsClassifier(), "b": KNeighborsClassifier(1)}}, "single one"),
+    ],
+)
+def test_arguments_without_support_are_refused(labels, options, message):
+    X, y = labels
+    with pytest.raises(ValueError, match=message):
+        skeval.evaluate(**({"estimator": KNeighborsClassifier(), "X": X, "y": y} | options))
