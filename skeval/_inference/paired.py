@@ -384,10 +384,10 @@ class Contrasts(NamedTuple):
         The array is reused.
         """
         largest, drawn = np.zeros(self.values.shape[1]), np.empty(self.values.shape[1])
-        errors = self.errors[order].tolist()
-        for (a, b), error in zip(self.pairs[order].tolist(), errors, strict=True):
+        factors = (1 / self.errors[order]).tolist()
+        for (a, b), factor in zip(self.pairs[order].tolist(), factors, strict=True):
             np.subtract(self.values[a], self.values[b], out=drawn)
-            np.divide(drawn, error, out=drawn)
+            np.multiply(drawn, factor, out=drawn)
             np.abs(drawn, out=drawn)
             np.maximum(largest, drawn, out=largest)
             yield largest

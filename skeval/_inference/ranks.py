@@ -18,6 +18,8 @@ EXACT_UP_TO = 50  # differences
 MAX_EXACT_ROWS, MAX_EXACT_COLUMNS, MAX_EXACT_STATES = 10, 8, 200_000
 """Largest tables with an exact distribution of Friedman's statistic, which takes at most 0.3 s."""
 ROUNDING_DIGITS = 12  # relative to the largest value
+MAX_ROWS = 1000
+"""Rows of differences whose averages are held in memory at once."""
 
 
 def settle(values: Floats) -> Floats:
@@ -232,6 +234,42 @@ def signed_rank_test(differences: Floats) -> SignedRankTest:
     estimate = float(np.median(averages))
     pvalue, effect = signed_rank_pvalue(differences)
     return SignedRankTest(pvalue, estimate, effect, averages, n, int(np.sum(differences == 0)))
+
+
+def signed_rank_tests(
+    differences: Floats, confidence_level: float
+) -> tuple[Floats, Floats, Floats, Floats, NDArray[np.intp]]:
+    """Return estimates, ends, P-values and numbers of zeros of `signed_rank_test` for many rows."""
+    n = differences.shape[1]
+    scale = np.abs(differences).max(axis=1, keepdims=True)
+    scale[scale == 0] = 1.0
+    settled = np.round(differences / scale, ROUNDING_DIGITS) * scale
+    sizes = np.sort(np.abs(settled), axis=1)
+    is_simple = (sizes[:, 0] > 0) & (np.diff(sizes, axis=1) > 0).all(axis=1)
+    pvalues = np.empty(len(settled))
+    for row in np.flatnonzero(~is_simple):
+        pvalues[row] = signed_rank_pvalue(settled[row])[0]
+    # without ties and zeros, all rows have the ranks 1 to n
+    ranks = np.argsort(np.argsort(np.abs(settled[is_simple]), axis=1), axis=1) + 1
+    positive = np.sum(ranks * (settled[is_simple] > 0), axis=1)
+    smaller = np.minimum(positive, n * (n + 1) // 2 - positive)
+    pvalues[is_simple] = np.minimum(2 * cumulated_signed_ranks(n)[smaller], 1.0)
+    first, second = np.triu_indices(n)
+    n_averages = len(first)
+    below = cumulated_signed_ranks(n)
+    count = int(np.searchsorted(below, (1 - confidence_level) / 2 * (1 + 1e-12), side="right"))
+    places = [(n_averages - 1) // 2, n_averages // 2]
+    places += [count - 1, n_averages - count] if count else []
+    ends = np.tile([-np.inf, np.inf], (len(settled), 1))
+    estimates = np.empty(len(settled))
+    for start in range(0, len(settled), MAX_ROWS):
+        rows = slice(start, start + MAX_ROWS)
+        averages = (settled[rows, first] + settled[rows, second]) / 2
+        averages.partition(sorted(set(places)), axis=1)
+        estimates[rows] = averages[:, places[:2]].mean(axis=1)
+        if count:
+            ends[rows] = averages[:, places[2:]]
+    return estimates, ends[:, 0], ends[:, 1], pvalues, np.sum(settled == 0, axis=1)
 
 
 def signed_rank_pvalue(differences: Floats) -> tuple[float, float]:

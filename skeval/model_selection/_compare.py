@@ -31,15 +31,9 @@ from skeval.model_selection import _comparison_methods
 from skeval.model_selection._compare_predictions import draw_scores
 from skeval.model_selection._compare_scores import find_areas
 from skeval.model_selection._comparison import Comparison
-from skeval.model_selection._comparison_methods import (
-    METHODS,
-    Areas,
-    Draws,
-    InTime,
-    Question,
-    Splits,
-)
+from skeval.model_selection._comparison_methods import METHODS
 from skeval.model_selection._estimates import repeat_folds
+from skeval.model_selection._evidence import Areas, Draws, InTime, Question, Splits
 from skeval.model_selection._score_interval import find_mean_loss
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike

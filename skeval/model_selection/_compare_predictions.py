@@ -41,14 +41,8 @@ from skeval.model_selection._compare_scores import (
     read_vector,
 )
 from skeval.model_selection._comparison import Comparison
-from skeval.model_selection._comparison_methods import (
-    METHODS,
-    Areas,
-    Draws,
-    InTime,
-    Joint,
-    Question,
-)
+from skeval.model_selection._comparison_methods import METHODS
+from skeval.model_selection._evidence import Areas, Draws, InTime, Joint, Question
 from skeval.model_selection._metric_interval import find_metric, find_sample_values, score_within
 from skeval.model_selection._within_units import read_units
 from skeval.utils import _checks

@@ -20,7 +20,8 @@ from skeval._inference.paired import ALTERNATIVES, CORRECTIONS
 from skeval._inference.readers import ReaderStudy
 from skeval.metrics._table import find_row, range_of_metric, unwrap
 from skeval.model_selection._comparison import Comparison
-from skeval.model_selection._comparison_methods import Question, check_method, compare
+from skeval.model_selection._comparison_methods import check_method, compare
+from skeval.model_selection._evidence import Question
 from skeval.model_selection._metric_interval import find_metric, make_statistic, name_metric
 from skeval.utils import _checks
 

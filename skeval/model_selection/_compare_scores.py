@@ -19,7 +19,8 @@ from skeval._inference.paired import CORRECTIONS
 from skeval._inference.ranks import smallest_pvalue
 from skeval.model_selection import _comparison_methods
 from skeval.model_selection._comparison import Comparison
-from skeval.model_selection._comparison_methods import METHODS, Areas, InTime, Question, Splits
+from skeval.model_selection._comparison_methods import METHODS
+from skeval.model_selection._evidence import Areas, InTime, Question, Splits
 from skeval.model_selection._run_over_datasets import (
     ScoreTable,
     check_same_indices,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
@@ -16,11 +17,12 @@ from skeval._inference.posteriors import N_DRAWS
 from skeval._inference.ranks import find_equal, find_groups, rank_rows
 from skeval._inference.readers import ReaderStudy
 from skeval._version import __version__
+from skeval.model_selection._evidence import PairTable
 from skeval.utils import _text
 from skeval.utils._checks import check_option, check_rope
 from skeval.utils._text import DataFrame
 
-MOST_LISTED = 10
+MAX_LISTED = 10
 """Of more things than these the ranks are printed, and not the pairs."""
 SURE = 0.95
 """Smallest posterior probability that supports a conclusion."""
@@ -306,6 +308,8 @@ class Comparison(Result):
         Mean size of a test set relative to the data set, if known.
     root : SeedSequence or None
         Seed of the draws of `posterior`.
+    table : PairTable or None
+        Numbers of all pairs of many systems.
     study : ReaderStudy or None
         Of `compare_readers`: the `values` of all readers, of shape (n_systems, n_readers), their
         `covariance`, the `mean_squares` of systems and of their interaction with readers, and the
@@ -316,7 +320,7 @@ class Comparison(Result):
 
     names: tuple[str, ...]
     values: np.ndarray
-    differences: dict[tuple[str, str], Difference] = field(repr=False)
+    differences: Mapping[tuple[str, str], Difference] = field(repr=False)
     method: str
     scoring: str
     title: str
@@ -342,6 +346,7 @@ class Comparison(Result):
     reason: str = ""
     test_fraction: float | None = None
     root: SeedSequence | None = field(default=None, repr=False)
+    table: PairTable | None = field(default=None, repr=False)
     study: ReaderStudy | None = field(default=None, repr=False)
     estimates: dict[str, Estimate] = field(default_factory=dict, repr=False)
 
@@ -391,19 +396,39 @@ class Comparison(Result):
         One is surely better than another where the interval of their difference says so: as many
         ranks are taken before it, or after it.
         """
-        ranks, sides = rank_rows(self.worth[None])[0].tolist(), self._list_sides()
+        ranks, limits = rank_rows(self.worth[None])[0].tolist(), self._rank_limits()
         return {
             name: Estimate(
                 name=f"rank of {name}",
                 value=value,
                 standard_error=np.nan,
                 method=self.method,
-                limits={"differences": partial(_bound_rank, sides[name])},
+                limits={"differences": limits[name]},
                 confidence_level=self.confidence_level,
                 allow_point=True,
             )
             for name, value in zip(self.names, ranks, strict=True)
         }
+
+    def _rank_limits(self) -> dict[str, Callable[[float], Limits]]:
+        """Return the limits of the rank of each name as a function of the level."""
+        if self.table is None:
+            return {name: partial(_bound_rank, side) for name, side in self._list_sides().items()}
+        better = self.to_matrix("low"), self.to_matrix("high")
+        if not self.greater_is_better:
+            better = -better[1], -better[0]
+        ahead = np.sum(better[1] < 0, axis=1), np.sum(better[0] > 0, axis=1)
+        ends = np.array([1 + ahead[0], len(self.names) - ahead[1]], dtype=float).T.tolist()
+        return {
+            name: partial(self._bound_rank_of, name, tuple(limits))
+            for name, limits in zip(self.names, ends, strict=True)
+        }
+
+    def _bound_rank_of(self, name: str, limits: Limits, confidence_level: float) -> Limits:
+        """Return the limits of a rank, from the differences if the level is another one."""
+        if confidence_level == self.confidence_level:
+            return limits
+        return _bound_rank(self._list_sides()[name], confidence_level)
 
     def _list_sides(self) -> dict[str, list[tuple[Difference, int]]]:
         """Return the differences of each name; 1 where it comes first, else -1."""
@@ -462,6 +487,8 @@ class Comparison(Result):
             With 0 on the diagonal; of P-values, 1.
         """
         check_option("what", what, ("value", "low", "high", "pvalue"))
+        if self.table is not None:
+            return self.table.to_matrix(what)
         table = np.eye(len(self.names)) * (what == "pvalue")
         place = {name: at for at, name in enumerate(self.names)}
         for (a, b), each in self.differences.items():
@@ -531,11 +558,14 @@ class Comparison(Result):
             text += f" The test contradicts this order: {reversed_names} scores higher than"
             text += f" {' and '.join(self.best)} by the size of the differences, which mean ranks"
             text += " ignore. Do not call either the better one."
-        n_found = sum(each.pvalue <= self.level for each in self.differences.values())
+        n_found = int(np.sum(np.triu(pvalues <= self.level, 1)))
         if n_found > int(is_significant.sum()) * len(best):
             text += f" {n_found} of {len(self.differences)} pairs differ significantly."
-        shown = [one for one in self.differences.values() if one.pvalue <= self.level]
-        n_reaching = sum(one._reaches_zero for one in shown)
+        if self.table is not None:
+            n_reaching = self.table.count_reaching_zero(self.level)
+        else:
+            shown = [one for one in self.differences.values() if one.pvalue <= self.level]
+            n_reaching = sum(one._reaches_zero for one in shown)
         if n_reaching and len(self.names) == 2:
             text += f" {self.difference._explain_equal_scores()}"
         elif n_reaching:
@@ -616,7 +646,7 @@ class Comparison(Result):
                 (name, f"{text} {_text.write_ends(*self.estimates[name].interval)}")
                 for name, text in rows
             ]
-        many = len(self.names) > MOST_LISTED
+        many = len(self.names) > MAX_LISTED
         if many or of_items:
             ranks = self.ranks
             for row, (name, text) in enumerate(rows):

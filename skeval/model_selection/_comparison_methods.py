@@ -8,20 +8,17 @@ name of each kind that it can give, and so `methods_of` a source are known witho
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
-from types import MappingProxyType
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 import numpy as np
-from numpy.random import SeedSequence
 from scipy import stats
 from sklearn.base import is_classifier
 
 from skeval._inference import intervals, paired
 from skeval._inference.estimate import Limits, Test
-from skeval._inference.intervals import Spread
 from skeval._inference.ordered import blocks_test, diebold_mariano, giacomini_white
 from skeval._inference.paired import PairedTest, Right
 from skeval._inference.posteriors import (
@@ -37,143 +34,35 @@ from skeval._inference.ranks import (
     nemenyi_pvalues,
     rank_rows,
     signed_rank_test,
+    signed_rank_tests,
 )
 from skeval._inference.readers import ReaderStudy
 from skeval._resampling.resampled_statistics import warn_of_undefined
 from skeval.metrics import get_scorer
-from skeval.model_selection._comparison import BETTER, FORETOLD, Claim, Comparison, Difference
+from skeval.model_selection._comparison import (
+    BETTER,
+    FORETOLD,
+    MAX_LISTED,
+    Claim,
+    Comparison,
+    Difference,
+)
+from skeval.model_selection._evidence import (
+    Areas,
+    Draws,
+    Findings,
+    InTime,
+    Joint,
+    LazyDifferences,
+    Pair,
+    PairTable,
+    Question,
+    Source,
+    Splits,
+    Table,
+    tabulate_normal,
+)
 from skeval.utils._checks import check_methods, check_option, naming, warn_undefined
-
-
-class Source(Protocol):
-    """The compared systems, and the evidence, which is computed when needed."""
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """What is compared."""
-
-    @property
-    def scoring(self) -> str:
-        """Name of the score."""
-
-    @property
-    def n_samples(self) -> int | None:
-        """Number of samples, where it is known."""
-
-
-class Splits(NamedTuple):
-    """Scores of all on the same splits, of shape (n_splits, n_names)."""
-
-    scores: np.ndarray
-    test_train_ratio: float = np.nan
-
-
-class Areas(NamedTuple):
-    """Areas under ROC curves, how far they are known, and whether they are of the same samples."""
-
-    values: np.ndarray
-    spread: Spread
-    paired: bool = True
-
-
-class Draws(NamedTuple):
-    """Scores on all samples, and on resamples of them, of shape (n_names, n_resamples).
-
-    Of the pair at two places `exchange` returns the differences under exchanges of the two.
-    """
-
-    values: np.ndarray
-    resampled: np.ndarray
-    exchange: Callable[[int, int], np.ndarray] | None = None
-
-
-class Joint(NamedTuple):
-    """Scores of all, (n_names,), and their covariance; see `Predictions.joint`.
-
-    Attributes
-    ----------
-    values : ndarray of shape (n_names,)
-    covariance : ndarray of shape (n_names, n_names)
-        Due to the units, samples or groups of them, that all share.
-    degrees_of_freedom : float
-        Of the covariance; infinity where Student's quantile is not for it.
-    n_rates : int or None
-        Number of samples, where each scores 0 or 1.
-    n_groups : int or None
-        Number of groups; None where samples are independent.
-    together : dict
-        What the result tells of groups.
-    own : ndarray of shape (n_names,)
-        The variance of the mean of its seeds; of more than two systems that of a single run is
-        pooled over all.
-    seed_degrees : float
-        Degrees of freedom of the variance of a difference due to seeds.
-    """
-
-    values: np.ndarray
-    covariance: np.ndarray
-    degrees_of_freedom: float
-    n_rates: int | None
-    n_groups: int | None
-    together: dict[str, Any]
-    own: np.ndarray
-    seed_degrees: float
-
-
-class InTime(NamedTuple):
-    """Losses or gains of all in the order of time, (n_names, n_samples).
-
-    A forecast is made `horizon` samples before.
-    """
-
-    values: np.ndarray
-    horizon: int = 1
-
-
-class Table(NamedTuple):
-    """Scores by data set and name, and attributes of the result."""
-
-    scores: np.ndarray
-    fields: dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Question:
-    """The hypothesis for all pairs, and the confidence level."""
-
-    alternative: str = "two-sided"
-    rope: float = 0.0
-    confidence_level: float = 0.95
-    correction: str = "holm"
-    root: SeedSequence = field(default_factory=SeedSequence)
-    greater_is_better: bool = True
-
-
-class Pair(NamedTuple):
-    """Result of a test of two systems: the difference, its test, the name of its interval, and
-    more."""
-
-    value: float
-    test: PairedTest
-    interval: str
-    fields: dict[str, Any]
-    replicates: np.ndarray = np.empty(0)
-    allow_point: bool = False
-
-
-class Findings(NamedTuple):
-    """Result of a test of all systems: their scores, and a function that compares two by their
-    positions.
-
-    `alone` turns the simultaneous level of all intervals into the level of each; None means
-    Bonferroni's inequality.
-    """
-
-    values: np.ndarray
-    judge: Callable[[int, int], Pair]
-    fields: Mapping[str, Any] = MappingProxyType({})
-    omnibus: Test | None = None
-    alone: Callable[[float], float] | None = None
 
 
 def level_over_datasets(confidence_level: float) -> float:
@@ -323,13 +212,10 @@ def compare(source: Source, method: str, question: Question) -> Comparison:
     """Ask a test for all pairs of what a source has, and hold them together."""
     row, names = METHODS[method], source.names
     judgement = row.judge(getattr(source, row.needs)(), question)
-    places = list(combinations(range(len(names)), 2))
-    pairs = [judgement.judge(*two) for two in places]
+    n_pairs = len(names) * (len(names) - 1) // 2
     correction = "none" if row.simultaneous else question.correction
-    familywise = row.simultaneous or question.correction != "none"
-    bonferroni = partial(paired.simultaneous_level, n_intervals=len(pairs))
-    together = judgement.alone or (bonferroni if len(pairs) > 1 else keep_level)
-    alone = [pair.test.pvalue for pair in pairs]
+    bonferroni = partial(paired.simultaneous_level, n_intervals=n_pairs)
+    together = judgement.alone or (bonferroni if n_pairs > 1 else keep_level)
     shared: dict[str, Any] = {
         "method": method,
         "confidence_level": question.confidence_level,
@@ -337,39 +223,77 @@ def compare(source: Source, method: str, question: Question) -> Comparison:
         "scope": row.scope,
         "greater_is_better": question.greater_is_better,
     }
-    differences = {}
-    for (a, b), pair, pvalue in zip(
-        places, pairs, paired.adjust_pvalues(np.array(alone), correction), strict=True
-    ):
-        differences[names[a], names[b]] = Difference(
+
+    of_pairs: dict[str, Any] = {
+        "alternative": question.alternative,
+        "n_samples": source.n_samples,
+        "claim": row.claim,
+    }
+
+    def make(a: int, b: int, pair: Pair, pvalue: float) -> Difference:
+        limits = {pair.interval: partial(hold_together, pair.test.limits, together)}
+        return Difference(
             name=f"{source.scoring}: {names[a]} - {names[b]}",
             a=names[a],
             b=names[b],
             value=pair.value,
             standard_error=pair.test.standard_error,
             statistic=pair.test.statistic,
-            pvalue=float(pvalue),
-            alternative=question.alternative,
-            limits={pair.interval: partial(hold_together, pair.test.limits, together)},
-            n_samples=source.n_samples,
+            pvalue=pvalue,
+            limits=limits,
             replicates=pair.replicates,
             allow_point=pair.allow_point,
-            claim=row.claim,
             **({"pvalue_alone": pair.test.pvalue} | pair.fields),
             **shared,
+            **of_pairs,
         )
+
+    level = together(question.confidence_level)
+    differences, table = judge_pairs(judgement, names, make, correction, level)
     return Comparison(
         names=names,
         values=np.asarray(judgement.values, dtype=float),
         differences=differences,
+        table=table,
         scoring=source.scoring,
         title=row.title,
         correction=correction,
-        familywise=familywise,
+        familywise=row.simultaneous or question.correction != "none",
         omnibus=judgement.omnibus,
         **judgement.fields,
         **shared,
     )
+
+
+def judge_pairs(
+    judgement: Findings,
+    names: tuple[str, ...],
+    make: Callable[[int, int, Pair, float], Difference],
+    correction: str,
+    level: float,
+) -> tuple[Mapping[tuple[str, str], Difference], PairTable | None]:
+    """Return the differences of all pairs; for many systems also a table of their numbers.
+
+    `level` is that of the interval of each pair.
+    """
+    places = list(combinations(range(len(names)), 2))
+    if judgement.tabulate is None or len(names) <= MAX_LISTED:
+        pairs = [judgement.judge(*two) for two in places]
+        alone = np.array([pair.test.pvalue for pair in pairs])
+        adjusted = paired.adjust_pvalues(alone, correction).tolist()
+        differences = {
+            (names[a], names[b]): make(a, b, pair, pvalue)
+            for (a, b), pair, pvalue in zip(places, pairs, adjusted, strict=True)
+        }
+        return differences, None
+    table = judgement.tabulate(level)
+    table = table._replace(pvalue=paired.adjust_pvalues(table.pvalue, correction))
+    pvalues = dict(zip(places, table.pvalue.tolist(), strict=True))
+
+    def read(a: int, b: int) -> Difference:
+        return make(a, b, judgement.judge(a, b), pvalues[a, b])
+
+    return LazyDifferences(names, read), table
 
 
 def hold_together(
@@ -527,7 +451,9 @@ def judge_joint(joint: Joint, question: Question) -> Findings:
         return Pair(float(differences[at]), test, "max_t", fields)
 
     each = describe_each(joint, question.confidence_level, np.random.default_rng(question.root))
-    return Findings(values, judge, each, alone=level)
+    numbers = {"pvalue": pvalues, "centers": centres, "errors": errors, "degrees": degrees}
+    tabulate = partial(tabulate_normal, differences, **numbers, bounds=bounds)
+    return Findings(values, judge, each, alone=level, tabulate=tabulate)
 
 
 def describe_each(
@@ -670,7 +596,17 @@ def judge_datasets(
         "root": question.root,
     }
     omnibus = describe_friedman(ranks) if k > 2 else None
-    return Findings(scores.mean(axis=0), judge, table.fields | all_details, omnibus)
+
+    def tabulate(alone_level: float) -> PairTable:
+        first, second = np.array(pairs).T
+        tests = signed_rank_tests((scores[:, first] - scores[:, second]).T, alone_level)
+        estimate, low, high, pvalue, n_equal = tests
+        if of_ranks:
+            pvalue, n_equal = np.array(of_ranks), np.zeros_like(n_equal)
+        return PairTable(estimate, low, high, pvalue, n_equal > 0)
+
+    fields = table.fields | all_details
+    return Findings(scores.mean(axis=0), judge, fields, omnibus, tabulate=tabulate)
 
 
 def judge_readers(study: ReaderStudy, question: Question) -> Findings:

@@ -16,12 +16,12 @@ from skeval._resampling.fit_params import Params, check_takes_weights
 from skeval._resampling.inputs import validate_inputs
 from skeval._resampling.splitters import fold_plan, resolve_folds
 from skeval.model_selection._comparison_methods import (
-    Table,
     check_estimators,
     check_named,
     choose_scoring,
     resolve_scorer,
 )
+from skeval.model_selection._evidence import Table
 from skeval.utils._checks import RandomStateLike, check_data, check_option, naming, root_seed
 from skeval.utils._compat import validate_params
 

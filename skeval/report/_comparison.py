@@ -14,7 +14,8 @@ from skeval._resampling.sampling_units import UnitKind
 from skeval.model_selection import Comparison, EstimatesDisplay
 from skeval.model_selection._compare import default_rope
 from skeval.model_selection._compare_scores import GivenInTime, GivenSplits
-from skeval.model_selection._comparison_methods import Question, compare
+from skeval.model_selection._comparison_methods import compare
+from skeval.model_selection._evidence import Question
 from skeval.report import _sections
 from skeval.report._report import EvaluationReport
 from skeval.report._sections import Caution, Figure, Line, ReportsByName, Section, Table

@@ -39,7 +39,8 @@ from skeval.cluster._stability import (
 )
 from skeval.metrics.cluster import adjusted_rand_score, external_indices
 from skeval.model_selection import Comparison
-from skeval.model_selection._comparison_methods import Question, Splits, compare
+from skeval.model_selection._comparison_methods import compare
+from skeval.model_selection._evidence import Question, Splits
 from skeval.report import _clustering
 from skeval.report._clustering import MARKERS, MEASURES, ORIENTATION, ClusteringReport
 from skeval.report._evaluate import make_announcer

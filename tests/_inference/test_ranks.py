@@ -24,6 +24,7 @@ from skeval._inference.ranks import (
     nemenyi_pvalues,
     rank_rows,
     signed_rank_test,
+    signed_rank_tests,
 )
 
 SOME = settings(max_examples=30, deadline=None, derandomize=True, database=None)
@@ -199,3 +200,15 @@ def test_equal_differences_leave_the_sampler_alone():
     draws = hierarchical_draws(differences, 0.01, 0.2, np.random.default_rng(0))
     assert_allclose(draws.sum(axis=1), 1.0, atol=1e-9)
     assert draws.mean(axis=0).argmax() == 0
+
+
+@pytest.mark.parametrize("n", [4, 9, 60])
+@pytest.mark.parametrize("digits", [0, 12])
+def test_many_signed_rank_tests_are_those_of_a_loop(n, digits):
+    differences = np.random.default_rng(n).normal(0.3, 1, size=(20, n)).round(digits)
+    differences[0] = 0
+    found = np.array(signed_rank_tests(differences, 0.99))
+    for row, column in zip(differences, found.T, strict=True):
+        alone = signed_rank_test(row)
+        known = alone.estimate, *alone.limits(0.99), alone.pvalue, alone.n_equal
+        assert_allclose(column, known, rtol=1e-12, atol=1e-15)

@@ -20,7 +20,8 @@ from sklearn.preprocessing import scale
 
 from skeval.cluster import choose_n_clusters, compare_clusterings, predictive_power
 from skeval.metrics.cluster import internal_indices
-from skeval.model_selection._comparison_methods import Question, compare
+from skeval.model_selection._comparison_methods import compare
+from skeval.model_selection._evidence import Question
 from skeval.report import ClustererComparison, evaluate_clusterer
 from skeval.report._clustering import write_verdict, write_warnings
 from skeval.report._evaluate_clusterer import Halvings, write_stabler
