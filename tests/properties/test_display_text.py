@@ -1,6 +1,7 @@
 """Display text decides no number: every label and sentence may be replaced."""
 
 import sys
+from enum import Enum
 
 import numpy as np
 import pytest
@@ -27,7 +28,7 @@ GROUPS = np.arange(60) // 4
 NUMBERS = X[:, 0] + np.sin(np.arange(60) / 5)
 IN_TIME = TimeSeriesSplit(4)
 FEW = {"n_bootstraps": 20, "n_permutations": 20, "n_perturbations": 20, "random_state": 0}
-SENTENCES = ("_sentences", "_coverage", "_exports", "_report", "_evaluate", "_model_checks")
+PARTS = ("report", "model_selection", "cluster", "_inference", "_resampling")
 BAYES, RIDGE = GaussianNB(), Ridge()
 SELECTING = make_pipeline(SelectKBest(k=2), GaussianNB())
 CALLS = {
@@ -66,11 +67,41 @@ def numbers(value):
     return [value] if isinstance(value, bool | int | float) else []
 
 
+def is_sentence(value):
+    return isinstance(value, str) and " " in value
+
+
+def list_texts():
+    """Yield module, name and value of every constant that is a sentence or holds some."""
+    for name, module in sorted(sys.modules.items()):
+        if not name.startswith(tuple(f"skeval.{part}" for part in PARTS)):
+            continue
+        for constant, value in vars(module).copy().items():
+            held = list(value.values()) if isinstance(value, dict) else [value]
+            if constant.isupper() and any(map(is_sentence, held)):
+                yield module, constant, value
+    yield sampling_units, "LABELS", sampling_units.LABELS
+
+
 def blank(value):
     """Return "x" in place of a text, and of each text that a mapping holds."""
     if isinstance(value, str):
         return "x"
     return {key: blank(part) if isinstance(part, str) else part for key, part in value.items()}
+
+
+def test_every_enum_has_its_labels_outside():
+    """An Enum compares by its members, so a label is a row of a table that may be replaced."""
+    enums = {
+        value
+        for name, module in sys.modules.items()
+        if name.startswith("skeval.")
+        for value in vars(module).values()
+        if isinstance(value, type) and issubclass(value, Enum) and value.__module__ == name
+    }
+    assert enums == {sampling_units.UnitKind}
+    assert set(sampling_units.LABELS) == set(sampling_units.UnitKind)
+    assert not any(isinstance(kind.value, str) for kind in sampling_units.UnitKind)
 
 
 @pytest.fixture(scope="module")
@@ -80,11 +111,8 @@ def expected():
 
 @pytest.mark.parametrize("name", CALLS)
 def test_labels_and_sentences_change_no_number(name, expected, monkeypatch):
-    monkeypatch.setattr(sampling_units, "LABELS", blank(sampling_units.LABELS))
-    for part in SENTENCES:
-        module = sys.modules[f"skeval.report.{part}"]
-        for constant, value in vars(module).copy().items():
-            shown = isinstance(value, str) and " " in value
-            if constant.isupper() and (shown or constant in ("MEANINGS", "NO_INTERVAL")):
-                monkeypatch.setattr(module, constant, blank(value))
+    texts = list(list_texts())
+    assert len(texts) > 20
+    for module, constant, value in texts:
+        monkeypatch.setattr(module, constant, blank(value))
     np.testing.assert_equal(numbers(CALLS[name]()), expected[name])
