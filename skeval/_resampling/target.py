@@ -89,6 +89,8 @@ class Target:
 def encode_outputs(target: Target, predicted: np.ndarray, n_tested: int) -> np.ndarray:
     """Return predictions of several outputs, of shape (n_tested, n_outputs), labels as codes."""
     shape = (n_tested, len(target.outputs))
+    if shape[1] == 1 and predicted.ndim == 1:
+        predicted = predicted[:, None]
     if predicted.shape != shape:
         raise ValueError(
             f"estimator must predict every column of y, shape {shape}, got an array of shape "
@@ -130,16 +132,18 @@ def read_outputs(estimator: Any, y: Any, groups: np.ndarray | None) -> Target:
     if len(set(names)) < len(names):
         raise ValueError(f"y must have a name for each column, got {list(names)[:10]}.")
     read = [_checks.check_y("y", column) for column in columns]
+    if is_frame:  # scikit-learn takes no columns of categories or of nullable integers
+        given = type(y)(dict(zip(y.columns, read, strict=True)), index=y.index)
+    texts = [column.dtype.kind not in "biuf" for column in read]
+    if any(texts) and not all(texts):
+        raise ValueError(
+            "y must hold numbers in all columns or texts in all, which scikit-learn compares; got "
+            f"texts in column {names[texts.index(True)]!r} and numbers in column "
+            f"{names[texts.index(False)]!r}."
+        )
     if not labels:
-        wrong = [
-            name
-            for name, column in zip(names, read, strict=True)
-            if column.dtype.kind not in "biuf"
-        ]
-        if wrong:
-            raise ValueError(
-                f"y must hold numbers for a regressor, got texts in column {wrong[0]!r}."
-            )
+        if any(texts):
+            raise ValueError(f"y must hold numbers for a regressor, got texts in {names[0]!r}.")
         numbers = np.column_stack(read).astype(float)
         return Target(numbers, None, numbers, given, groups, names)
     classes, codes = [], np.empty((len(read[0]), len(read)), dtype=np.intp)

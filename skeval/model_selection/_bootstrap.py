@@ -246,8 +246,9 @@ def check_stratify(inputs: Inputs, stratify: bool) -> None:
     """Raise unless `stratify` is a flag, which is True for classifiers only."""
     _checks.check_flag("stratify", stratify)
     if stratify and inputs.target.classes is None:
+        several = " with several columns of y" if inputs.target.outputs else ""
         raise ValueError(
-            f"stratify=True needs a classifier, got {type(inputs.estimator).__name__}."
+            f"stratify=True needs a classifier, got {type(inputs.estimator).__name__}{several}."
         )
 
 

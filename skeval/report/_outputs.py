@@ -43,6 +43,7 @@ from skeval.model_selection._score_interval import (
 )
 from skeval.report._given import warn_of_few_groups
 from skeval.report._multilabel import Labels, warn_of_labels
+from skeval.report._predictions import take_column
 from skeval.report._sections import Caution, Figure, Report, Section, Table
 from skeval.report._sentences import Guess, make_guess, write_amount, write_chance, write_with_ends
 from skeval.report._source import describe_run, write_estimator
@@ -76,9 +77,15 @@ def evaluate_outputs(arguments: Mapping[str, Any]) -> OutputsReport:
             f"include must be 'auto' for several outputs, got {arguments['include']!r}; "
             "error_interval and permutation_test compute other estimates."
         )
+    X, groups = arguments["X"], arguments["groups"]
+    if isinstance(groups, str):
+        X, groups = take_column(X, groups)
     run = ("n_jobs", "verbose", "memory", "error_score", "confidence_level", "loss", "params")
     inputs = validate_inputs(
-        *(arguments[name] for name in ("estimator", "X", "y", "groups")),
+        arguments["estimator"],
+        X,
+        arguments["y"],
+        groups,
         method=AUTO,
         several=True,
         **{name: arguments[name] for name in run},

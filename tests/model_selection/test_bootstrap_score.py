@@ -23,7 +23,6 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from skeval.model_selection import bootstrap_error, bootstrap_score
-from skeval.model_selection._bootstrap_score import INFLATION
 
 METHODS = ("oob", ".632", ".632+", "optimism")
 
@@ -227,7 +226,7 @@ def test_separated_classes_have_no_slope(two_classes):
         assert np.isfinite(bootstrap_score(forest, X, y, method="oob", **options).value)
 
 
-def test_the_standard_error_is_the_jackknife_of_pooled_predictions(two_classes):
+def test_the_standard_error_is_of_test_sets_and_of_models(two_classes):
     X, y = two_classes
     indices, pooled = resamples(y, 12), []
     for drawn in indices:
@@ -241,8 +240,10 @@ def test_the_standard_error_is_the_jackknife_of_pooled_predictions(two_classes):
     )
     tested = len(values)
     error = np.sqrt((tested - 1) * np.var(values) * tested / len(y))
+    whole = reference.resample_scores(GaussianNB(), X, y, indices, get_scorer("roc_auc"))[:, 1]
+    expected = np.sqrt((1.15 + 8 / len(y)) * error**2 + np.var(whole, ddof=1))
     result = bootstrap_score(GaussianNB(), X, y, scoring="roc_auc", indices=indices)
-    assert result.standard_error == pytest.approx(np.sqrt(INFLATION) * error, rel=1e-10)
+    assert result.standard_error == pytest.approx(expected, rel=1e-10)
 
 
 def test_blocks_of_the_jackknife_hardly_matter(two_classes, monkeypatch):
@@ -304,7 +305,8 @@ def test_sparse_samples_and_failed_fits(two_classes):
     ("options", "error", "message"),
     [
         ({"method": "cv"}, ValueError, "method must be one of"),
-        ({"n_resamples": 0}, ValueError, "n_resamples must be an integer >= 1"),
+        ({"n_resamples": 1}, ValueError, "n_resamples must be an integer >= 2"),
+        ({"scoring": []}, ValueError, "scoring must name at least one score"),
         ({"scoring": "aucc"}, ValueError, "scoring"),
         ({"scoring": ["f1", "f1"]}, ValueError, "another name"),
         ({"scoring": lambda m, X, y: {"a": 1.0}}, TypeError, "one number by each scorer"),

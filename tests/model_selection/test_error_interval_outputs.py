@@ -120,6 +120,11 @@ def test_frames_sparse_and_named_labels_give_the_same_numbers(labels):
     named = error_interval(chain, pd.DataFrame(X), frame, n_repeats=1, random_state=0)
     sparse = error_interval(chain, csr_matrix(X), csr_matrix(y), n_repeats=1, random_state=0)
     assert named.value == plain.value
+    for dtype in ("category", "Int64", bool):
+        cast = error_interval(chain, X, frame.astype(dtype), n_repeats=1, random_state=0)
+        assert cast.value == plain.value
+    single = error_interval(chain, X, csr_matrix(y[:, [0]]), n_repeats=1, random_state=0)
+    assert list(single.by_output) == ["label 0"]
     assert sparse.value == pytest.approx(plain.value, abs=0.01)
     assert list(named.by_output) == ["art", "law", "news", "sport"]
     assert [one.label for one in named.by_output.values()] == list(named.by_output)
@@ -272,6 +277,7 @@ def test_a_label_that_is_constant_in_training_is_named(labels):
         ({"y": np.full((60, 2), np.nan)}, "NaN"),
         ({"y": pd.DataFrame(np.eye(60, 2, dtype=int), columns=["a", "a"])}, "name for each column"),
         ({"y": np.zeros((59, 2), dtype=int)}, "same length"),
+        ({"y": pd.DataFrame({"a": ["x", "y"] * 30, "b": [0, 1] * 30})}, "numbers in column 'b'"),
     ],
 )
 def test_errors_name_the_argument(labels, change, message):

@@ -80,6 +80,9 @@ def test_groups_time_and_own_scores(labels):
     groups = np.repeat(np.arange(8), 10)
     report = skeval.evaluate(KNeighborsClassifier(), X, y, groups=groups, random_state=0)
     assert "units are groups" in str(report)
+    table = pd.DataFrame(X).rename(columns=str).assign(patient=groups)
+    named = skeval.evaluate(KNeighborsClassifier(), table, y, groups="patient", random_state=0)
+    assert named.answer.value == report.answer.value
     assert [one.code for one in report.warnings] == ["few-groups"]
     ordered = skeval.evaluate(KNeighborsClassifier(), X, y, cv=TimeSeriesSplit(4), random_state=0)
     assert "blocks of time" in str(ordered)
