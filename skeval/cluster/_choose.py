@@ -236,7 +236,8 @@ def choose_n_clusters(
         Number of random halvings, or draws of the gap statistic, at least 2; the sequential method
         has none.
     n_references : int, default=39
-        Number of draws of each test of the sequential method, at least 39.
+        Maximum number of draws of each test of the sequential method, at least 39; a test without
+        evidence stops after 13 or 26.
     param_name : str, default=None
         The clusterer's parameter for the number of clusters. None uses `n_clusters` or
         `n_components`, also in a pipeline if unique.

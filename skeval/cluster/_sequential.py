@@ -7,11 +7,13 @@ clusters is unimodal. The tests end when there is no evidence of more clusters.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.random import Generator, SeedSequence
+from scipy.stats import sem
 
 from skeval.cluster import _stability
 from skeval.cluster._n_clusters_choice import (
@@ -30,6 +32,9 @@ from skeval.utils._compat import safe_indexing
 
 MIN_REFERENCES = 39
 """Smallest number of draws whose P-value can be as small as the levels."""
+
+BLOCK = 13
+"""Number of draws after which a test may stop."""
 
 MAX_ROWS = 2000
 """Number of samples above which the silhouette is computed on a random sample of them."""
@@ -69,10 +74,10 @@ def choose_sequentially(trial: Trial, candidates: np.ndarray, n_references: int)
     while np.any(left := candidates > n_clusters):
         tried = {k: clusterers[k] for k in candidates[left].tolist()}
         measure = partial(measure_draw, refer_to_clusters(trial.X, labels), tried)
-        seeds = [(root.spawn(1)[0], n_references)]
-        draws = np.array(_stability.run_draws(measure, seeds, **trial.options)).T
         level = LEVEL_MORE if steps else LEVEL
-        steps.append(step := make_step(candidates[left], silhouettes[left], draws, level))
+        draw = partial(_stability.run_draws, measure, **trial.options)
+        step = run_test(candidates[left], silhouettes[left], draw, root, n_references, level)
+        steps.append(step)
         if step.pvalue > level:
             break
         n_clusters = step.pick()
@@ -85,7 +90,7 @@ def choose_sequentially(trial: Trial, candidates: np.ndarray, n_references: int)
         standard_errors=np.full(len(candidates), np.nan),
         replicates=silhouettes[:, None],
         reference_values=first.draws.mean(axis=1),
-        reference_standard_errors=first.draws.std(axis=1, ddof=1) / np.sqrt(n_references),
+        reference_standard_errors=sem(first.draws, axis=1),
         reference_replicates=first.draws,
         limits=first.limits,
         method=SEQUENTIAL,
@@ -97,6 +102,30 @@ def choose_sequentially(trial: Trial, candidates: np.ndarray, n_references: int)
         if last is not first and last.candidates[0] > n_clusters
         else np.nan,
     )
+
+
+def run_test(
+    candidates: np.ndarray,
+    values: np.ndarray,
+    draw: Callable[[list[tuple[SeedSequence, int]]], list[Any]],
+    root: SeedSequence,
+    n_references: int,
+    level: float,
+) -> Step:
+    """Test against more clusters; stop early if so many draws are better that it cannot reject.
+
+    The P-value of an early stop is that of the draws so far (Besag and Clifford, 1991).
+    """
+    draws, allowed = np.empty((len(values), 0)), int(level * (n_references + 1)) - 1
+    while draws.shape[1] < n_references:
+        size = min(BLOCK, n_references - draws.shape[1])
+        block = np.array(draw([(root.spawn(1)[0], size)])).T
+        draws = np.concatenate([draws, block], axis=1)
+        step = make_step(candidates, values, draws, level)
+        n_better = step.pvalue * (1 + draws.shape[1]) - 1
+        if n_better > allowed + 1.5:  # one in reserve, since the standardization changes
+            break
+    return step
 
 
 def measure_draw(reference: Draws, clusterers: dict[int, Any], draw: Draw) -> np.ndarray:
@@ -139,7 +168,7 @@ def make_step(candidates: np.ndarray, values: np.ndarray, draws: np.ndarray, lev
     others = np.maximum(((n - 1) * variance[:, None] - deviations**2 * n / (n - 1)) / (n - 2), 0.0)
     null = standardize(deviations * n / (n - 1), np.sqrt(others)).max(axis=0)
     largest = standardize(values - mean, np.sqrt(variance)).max()
-    critical = np.sort(null)[::-1][int(level * (n + 1)) - 1]
+    critical = np.sort(null)[::-1][max(int(level * (n + 1)), 1) - 1]
     return Step(
         candidates,
         values,

@@ -106,7 +106,7 @@ def test_seeds_and_jobs():
     with parallel_config(backend="threading"):
         two = choose_n_clusters(KMEANS, X, random_state=0, n_jobs=2, **options)
     np.testing.assert_array_equal(one.reference_replicates, two.reference_replicates)
-    more = choose_n_clusters(KMEANS, X, random_state=0, n_references=41, **options)
+    more = choose_n_clusters(KMEANS, X, random_state=0, n_references=60, **options)
     np.testing.assert_array_equal(more.reference_replicates[:, :39], one.reference_replicates)
     other = choose_n_clusters(KMEANS, X, **options)
     assert not np.array_equal(other.reference_replicates, one.reference_replicates)
@@ -123,6 +123,14 @@ def test_sparse_columns_are_permuted_within_clusters():
     X = X + (np.random.default_rng(0).random((90, 3)) < 0.2)
     choice = choose_n_clusters(KMEANS, csr_array(X), n_clusters=range(2, 5), random_state=0)
     assert (choice.n_clusters, choice.reference) == (3, "permuted")
+
+
+def test_a_test_without_evidence_stops_early():
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    early = choose_n_clusters(KMEANS, X, n_clusters=[2, 3], random_state=0)
+    assert early.n_clusters == 1
+    assert early.reference_replicates.shape == (2, 13)
+    assert choose_n_clusters(KMEANS, three(), n_clusters=[2, 3]).reference_replicates.shape[1] == 39
 
 
 def test_missing_clusters_are_no_evidence():
