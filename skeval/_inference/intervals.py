@@ -782,7 +782,7 @@ def covariance_left_out(influence: Floats, own: Floats, group: Codes) -> Floats:
             for values, size in ((influence, k), (own, k * k))
         )
         rest = np.eye(k) - moved.reshape(-1, k, k)
-        rest[np.linalg.det(rest) < _LEAST] = np.nan  # no estimate without the group
+        rest[np.linalg.det(rest) < _MIN_SHARE] = np.nan  # no estimate without the group
         left_out = np.linalg.solve(rest, sums[:, :, None])[:, :, 0]
         return Spread(left_out.T @ left_out, np.inf, n_groups, (0.0,))
 
@@ -849,10 +849,10 @@ def _expected(d: Floats, share: Floats) -> Floats:
     """
     own = d.sum(axis=1)
     left = (d * (1 - 2 * share) + share**2 * d.sum(axis=0)).sum(axis=1)
-    return np.divide(own, left, out=np.where(own > 0, np.nan, 0.0), where=left > _LEAST * own)
+    return np.divide(own, left, out=np.where(own > 0, np.nan, 0.0), where=left > _MIN_SHARE * own)
 
 
-_LEAST = 1e-12
+_MIN_SHARE = 1e-12
 
 
 def find_correlation(sums: Floats, weight: Floats, squares: Floats, totals: Totals) -> float:

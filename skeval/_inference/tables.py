@@ -317,7 +317,7 @@ def _f_of_means(
 ValueAndGradient = Callable[[Floats], tuple[float, Floats]]
 _TOLERANCE = 1e-6
 """Tolerance of the ends of the interval, in the unit of the metric."""
-_LEAST = 1e-12
+_MIN_SHARE = 1e-12
 """Minimum weight of the initial table, whose cells are all positive."""
 _PAIRWISE, _MAX_STEPS = 15, 50
 _TIE = 1e-12
@@ -408,7 +408,7 @@ def _weigh(metric: ValueAndGradient, tables: Floats, start: Floats) -> Floats:
             0.9 * start + 0.1 * (np.arange(len(start)) == len(start) - 1),
             jac=True,
             method="SLSQP",
-            bounds=[(_LEAST, 1.0)] + [(0.0, 1.0)] * (len(start) - 1),
+            bounds=[(_MIN_SHARE, 1.0)] + [(0.0, 1.0)] * (len(start) - 1),
             constraints=LinearConstraint(np.ones((1, len(start))), 1.0, 1.0),
             options={"ftol": 1e-12},
         ).x

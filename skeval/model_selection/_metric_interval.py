@@ -61,7 +61,7 @@ Floats = NDArray[np.float64]
 _BOOTSTRAPS = ("percentile", "bca", "basic")
 _FORMULAS = ("score", *PROPORTION_INTERVALS, "delong", "delta", "normal", "hall", "t")
 _METHODS = ("auto", "analytic", *_BOOTSTRAPS, *_FORMULAS)
-_FEW_GROUPS = 10
+MIN_GROUPS = 10
 _BCA_UNITS = 1000  # Above it "auto" spares the one metric call per unit that BCa needs.
 
 
@@ -545,7 +545,7 @@ def _estimate_metric(
 
 def warn_of_few_groups(n_groups: int) -> None:
     """Warn if there are too few groups to estimate the variation between groups."""
-    if n_groups < _FEW_GROUPS:
+    if n_groups < MIN_GROUPS:
         _checks.warn_user(
             f"{n_groups} groups are too few for an interval that holds its level: the table in the "
             "documentation of metric_interval says how often it covers."
@@ -907,16 +907,16 @@ def describe_slices(found: Results) -> str:
     if not differ:
         return f"No subgroup is shown to differ from the rest ({rate})."
     named = []
-    for name in differ[:MOST_NAMED]:
+    for name in differ[:MAX_NAMED]:
         low, high = less[name].interval.low, less[name].interval.high
         value = write_estimate(less[name].value, (high - low) / 4)
         named.append(f"{name} ({value} less the rest)")
-    more = f" and {len(differ) - MOST_NAMED} more" if len(differ) > MOST_NAMED else ""
+    more = f" and {len(differ) - MAX_NAMED} more" if len(differ) > MAX_NAMED else ""
     verb = "differs" if len(differ) == 1 else "differ"
     return f"{', '.join(named)}{more} {verb} from the rest ({rate})."
 
 
-MOST_NAMED = 5
+MAX_NAMED = 5
 
 
 def read_subgroups(by: Any, n_samples: int) -> tuple[list[Any], list[np.ndarray]]:
