@@ -82,7 +82,9 @@ def main() -> None:
             share, risk, value, width = np.mean(table, axis=0)
             row = {"learner": name, "samples": n, "loss": loss, "sets": arguments.sets}
             row |= {"coverage": share, "risk": risk, "estimate": value, "width": width}
-            rows.append({key: round(x, 4) if isinstance(x, float) else x for key, x in row.items()})
+            rows.append(
+                {k: round(float(x), 4) if isinstance(x, float) else x for k, x in row.items()}
+            )
             print(rows[-1], flush=True)
     with arguments.output.open("w", newline="") as file:
         writer = csv.DictWriter(file, rows[0])

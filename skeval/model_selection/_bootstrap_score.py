@@ -201,24 +201,32 @@ def bootstrap_score(
     more; `p` features, five of them informative; the no-information score in .632+ was set to .5
     for F1 and -1 for R2; see ``benchmarks/coverage_bootstrap_score.py``):
 
-    =============  ===  ==  =====  ====  ===========  ==========  ===========  ===========
-    model          n    p   score  true  oob          .632        .632+        optimism
-    =============  ===  ==  =====  ====  ===========  ==========  ===========  ===========
-    logistic       100  15  AUC    .70   .85 (-.04)   .94 (+.03)  .91 (-.00)   .94 (+.03)
-    logistic       100  15  F1     .64   .91 (-.04)   .97 (+.02)  .95 (-.01)   .98 (+.01)
-    logistic       100  15  slope  .45   .82 (-.19)   .96 (+.08)  .85 (-.10)   .95 (+.04)
-    logistic       200  10  AUC    .74   .92 (-.01)   .97 (+.01)  .96 (+.01)   .97 (+.01)
-    logistic       200  10  F1     .67   .96 (-.02)   .99 (+.00)  .97 (-.00)   .97 (+.00)
-    logistic       200  10  slope  .74   .88 (-.10)   .99 (+.03)  .98 (-.00)   .99 (+.04)
-    tree           200  10  AUC    .61   .99 (-.02)   .69 (+.06)  1.00 (+.02)  .51 (+.08)
-    tree           200  10  F1     .57   .97 (-.01)   .89 (+.05)  .95 (+.01)   .90 (+.06)
-    tree           200  10  slope  .06   1.00 (-.01)  .15 (+.34)  1.00 (+.02)  1.00 (+.18)
-    least squares  100  30  R2     .35   .38 (-.35)   .95 (-.10)  .81 (-.18)   1.00 (+.04)
-    =============  ===  ==  =====  ====  ===========  ==========  ===========  ===========
+    =============  ===  ==  =====  ====  ===========  ===========  ===========  ===========
+    model          n    p   score  true  oob          .632         .632+        optimism
+    =============  ===  ==  =====  ====  ===========  ===========  ===========  ===========
+    logistic       100  5   AUC    .74   .91 (-.02)   .97 (-.00)   .95 (-.01)   .97 (-.00)
+    logistic       100  5   F1     .66   .99 (-.04)   1.00 (-.01)  1.00 (-.02)  1.00 (-.01)
+    logistic       100  5   slope  .80   .94 (-.10)   .97 (+.01)   .97 (-.02)   .97 (-.01)
+    logistic       100  15  AUC    .70   .85 (-.04)   .94 (+.03)   .91 (-.00)   .94 (+.03)
+    logistic       100  15  F1     .64   .91 (-.04)   .97 (+.02)   .95 (-.01)   .98 (+.01)
+    logistic       100  15  slope  .45   .82 (-.19)   .96 (+.08)   .85 (-.10)   .95 (+.04)
+    logistic       200  10  AUC    .74   .92 (-.01)   .97 (+.01)   .96 (+.01)   .97 (+.01)
+    logistic       200  10  F1     .67   .96 (-.02)   .99 (+.00)   .97 (-.00)   .97 (+.00)
+    logistic       200  10  slope  .74   .88 (-.10)   .99 (+.03)   .98 (-.00)   .99 (+.04)
+    naive Bayes    100  15  AUC    .66   .88 (-.04)   .94 (+.05)   .92 (+.00)   .85 (+.07)
+    naive Bayes    100  15  F1     .61   .96 (-.04)   .94 (+.03)   .97 (-.01)   .93 (+.04)
+    naive Bayes    100  15  slope  .40   .86 (-.14)   .86 (+.17)   .88 (-.04)   .74 (+.24)
+    tree           200  10  AUC    .61   .99 (-.02)   .69 (+.06)   1.00 (+.02)  .51 (+.08)
+    tree           200  10  F1     .57   .97 (-.01)   .89 (+.05)   .95 (+.01)   .90 (+.06)
+    tree           200  10  slope  .06   1.00 (-.01)  .15 (+.34)   1.00 (+.02)  1.00 (+.18)
+    least squares  100  30  R2     .35   .38 (-.35)   .95 (-.10)   .81 (-.18)   1.00 (+.04)
+    =============  ===  ==  =====  ====  ===========  ===========  ===========  ===========
 
-    *Optimism is no remedy for models that fit their training samples perfectly*: for a forest or a
-    nearest neighbor :math:`S^b_{all}` includes the samples that trained the model, so that the
-    optimism is too small. Use "oob" or ".632+" there.
+    "optimism" and ".632" hold for logistic regression and fail for models that fit their training
+    samples too well, the tree and naive Bayes: :math:`S^b_{all}` includes samples that trained the
+    model, so the optimism is too small. They are worse still for forests and nearest neighbors: use
+    ".632+" there. "oob" fails with few samples per feature, where its bias exceeds its standard
+    error.
 
     Scorers of scikit-learn use the predictions of each model, computed once. Other functions
     ``scorer(estimator, X, y)`` get the models, which are then kept until all are scored; their
