@@ -7,6 +7,7 @@ a fit with a tested sample that close to the boundary is left to the estimator.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -149,6 +150,11 @@ class LogisticAdapter:
         self._erratic = sizes.max() > MAX_RATIO * smallest
         self.noise, self.tol = 0.0, np.inf if self._erratic else ROUNDING
 
+    @cached_property
+    def _columns(self) -> Columns:
+        """Return the columns of fits without transformers."""
+        return Columns.of_rows(self.steps.X)
+
     def _transform(self, block: PlanBlock) -> ColumnMaps:
         """Return the shifts and scales of the columns in each fit."""
         if self._maps:
@@ -161,7 +167,9 @@ class LogisticAdapter:
     ) -> bool:
         """Return whether a batch is faster than a loop."""
         shape = self.steps.X.shape
-        return is_faster(self.pipeline, shape, self._n_classes, n_fits, model, times)
+        return is_faster(
+            self.pipeline, shape, self._n_classes, n_fits, model, times, rows=not self._maps
+        )
 
     def compare(self, block: PlanBlock, model: Any, samples: Any) -> Difference | None:
         """Return the difference between the probabilities of one fit and of its model."""
@@ -182,7 +190,7 @@ class LogisticAdapter:
         """Return log odds and probabilities."""
         if not self.boxes.serves_logistic(block):
             return FitOutput(block.test, np.ones(len(block), dtype=bool))
-        columns, kept = Columns(self.steps.X), np.ones(len(block), dtype=bool)
+        columns, kept = self._columns, np.ones(len(block), dtype=bool)
         if self._maps:
             maps = self.steps.maps(block)
             shift, scale = (maps.shift - self._center) / self._unit, maps.scale / self._unit
@@ -306,21 +314,27 @@ def is_faster(
     model: Any,
     times: float,
     extra: float = 0.0,
+    *,
+    rows: bool = False,
 ) -> bool:
     """Return whether a batch is faster by `times` than a loop, at the iterations of a model.
 
-    Without a model, return whether it is if a fit takes as many iterations as it may.
+    Without a model, return whether it is if a fit takes as many iterations as it may. If `rows`, a
+    batch may use a basis of the rows.
     """
-    if model is None:
-        n_iter = float(pipeline[-1].max_iter)
-    else:
+    (n, p), K = shape, n_classes if n_classes > 2 else 1
+    n_iter, left = float(pipeline[-1].max_iter), 0.0
+    if model is not None:
         n_iter = float(np.max(last_step(model).n_iter_))
+        # fits that are left to the estimator as one of n / 10 tested samples is uncertain
+        left = rounding_error(n_iter) * n / 5
         if rounding_error(n_iter) > MAX_NOISE:
             return False
-    (n, p), K = shape, n_classes if n_classes > 2 else 1
     numbers = np.array([n, n * p, p])
     call = _CALL + (len(pipeline) - 1) * (_TRANSFORM + _TRANSFORMED * n * p)
     loop = call + n_iter * (_STEP + K * numbers @ [_SAMPLE, _NUMBER, _COEFFICIENT])
+    if rows and 2 * n <= p:
+        numbers = np.array([n, n * n + n * p / 2, n])
     ours = _OUR_STEP + K * numbers @ [_OUR_SAMPLE, _OUR_NUMBER, _OUR_COEFFICIENT]
     batch = extra + n_iter * (ours + _ROUND / n_fits) + _BATCH / n_fits
-    return bool(_MARGIN * times * batch <= loop)
+    return bool(_MARGIN * times * batch <= (1.0 - left) * loop)

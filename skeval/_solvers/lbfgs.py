@@ -31,6 +31,9 @@ class Objective(Protocol):
     def take(self, problems: np.ndarray) -> Objective:
         """Return the objectives of some of the problems."""
 
+    def largest_derivative(self, g: np.ndarray) -> np.ndarray:
+        """Return the size (A,) of gradients (A, P) that is compared with the tolerance."""
+
     def __call__(self, coef: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return values (B,) and gradients (B, P) at coefficients (B, P)."""
 
@@ -295,7 +298,7 @@ def minimize_each(
     squares = np.einsum("bj,bj->b", g, g)
     step = np.minimum(1.0 / np.sqrt(squares), _LARGEST_STEP)
     search = LineSearches.begin(f, -squares, step)
-    status = np.where(np.abs(g).max(axis=1) <= tol, CONVERGED, UNFINISHED)
+    status = np.where(objective.largest_derivative(g) <= tol, CONVERGED, UNFINISHED)
     lost = ~np.isfinite(f) | ~np.isfinite(squares)
     for _ in range(MAX_TOTAL):
         # problems that have stopped leave the active set
@@ -319,7 +322,8 @@ def minimize_each(
         if done.any():
             new = np.flatnonzero(done)
             accept(at, corrections, new, trial[new], f[new], g[new], slope[new], search)
-            status[new] = stopping_status(at, new, search.start[new], tol, max_iter)
+            largest = objective.largest_derivative(at.g[new])
+            status[new] = stopping_status(at, new, search.start[new], largest <= tol, max_iter)
         turn = np.flatnonzero(((done & (status == UNFINISHED)) | failed) & ~lost)
         if len(turn):
             # a failed search restarts along the gradient, or ends the iterations, eq. (7) of lbfgs
@@ -352,13 +356,12 @@ def accept(
 
 
 def stopping_status(
-    at: Iterates, new: np.ndarray, before: np.ndarray, tol: float, max_iter: int
+    at: Iterates, new: np.ndarray, before: np.ndarray, flat: np.ndarray, max_iter: int
 ) -> np.ndarray:
-    """Return the status of new iterates, given the values before, eq. (6) of lbfgs."""
+    """Return the status of new iterates: `flat` or without descent, eq. (6) of lbfgs."""
     f = at.f[new]
     scale = np.maximum(np.maximum(np.abs(before), np.abs(f)), 1.0)
-    converged = np.abs(at.g[new]).max(axis=1) <= tol
-    converged |= before - f <= _REDUCTION * scale
+    converged = flat | (before - f <= _REDUCTION * scale)
     status = np.where(converged, CONVERGED, UNFINISHED)
     status[at.n_iter[new] >= max_iter] = MAX_ITER
     return status

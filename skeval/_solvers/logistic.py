@@ -26,18 +26,28 @@ _LARGEST = 700.0
 class Columns:
     """The columns of B problems, ``(X - shift) / scale``, eq. (1) of logistic.
 
-    X (n, p) of all problems, or (B, n, p); shift and scale (B, p), or None: the columns of X.
+    X (n, p) of all problems, or (B, n, p); shift and scale (B, p), or None: the columns of X. basis
+    (p_0, p) or None: orthonormal columns, with X @ basis.T the columns of the estimator.
     """
 
     X: np.ndarray
     shift: np.ndarray | None = None
     scale: np.ndarray | None = None
+    basis: np.ndarray | None = None
+
+    @classmethod
+    def of_rows(cls, X: np.ndarray) -> Columns:
+        """Return the columns of X (n, p) in a basis of its rows if these are few."""
+        if 2 * len(X) > X.shape[1]:
+            return cls(X)
+        basis, triangle = np.linalg.qr(X.T)  # eq. (6) of logistic
+        return cls(np.ascontiguousarray(triangle.T), basis=basis)
 
     def take(self, problems: np.ndarray) -> Columns:
         """Return the columns of some of the problems."""
         X = self.X if self.X.ndim == 2 else self.X[problems]
         if self.shift is None or self.scale is None:
-            return Columns(X)
+            return Columns(X, basis=self.basis)
         return Columns(X, self.shift[problems], self.scale[problems])
 
     def decide(self, v: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -154,6 +164,15 @@ class LogisticLoss:
         if self.intercept:
             return rows[..., :-1], rows[..., -1]
         return rows, np.zeros(rows.shape[:2])
+
+    def largest_derivative(self, g: np.ndarray) -> np.ndarray:
+        """Return the largest absolute derivative (A,) by the coefficients of the estimator."""
+        if self.columns.basis is None:
+            return np.abs(g).max(axis=1)
+        slopes, totals = self.split(g)
+        slopes = slopes.reshape(len(g) * self.K, -1) @ self.columns.basis.T
+        largest = np.abs(slopes).max(axis=1).reshape(len(g), self.K)
+        return np.maximum(largest, np.abs(totals)).max(axis=1)
 
     def __call__(self, coef: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return values (B,) and gradients (B, P), eq. (3) of logistic."""

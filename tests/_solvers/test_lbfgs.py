@@ -26,6 +26,9 @@ class Functions:
     def take(self, problems):
         return type(self)(np.array(self.seeds)[problems], self.P)
 
+    def largest_derivative(self, g):
+        return np.abs(g).max(axis=1)
+
 
 class Quartics(Functions):
     """Convex, with curvatures of very different sizes."""

@@ -40,7 +40,15 @@ def compare(solution, number, model, X, rtol=1e-6):
     assert solution.n_iter[number] == model.n_iter_[0]
 
 
-SHAPES = [(40, 3, 2), (60, 12, 2), (30, 80, 2), (70, 4, 3), (90, 6, 10), (25, 40, 4)]
+SHAPES = [(40, 3, 2), (60, 12, 2), (30, 80, 2), (70, 4, 3), (90, 6, 10), (25, 60, 4)]
+
+
+def test_few_rows_have_fewer_coefficients():
+    X = np.random.default_rng(0).normal(size=(10, 20))
+    columns = Columns.of_rows(X)
+    assert columns.X.shape == (10, 10)
+    np.testing.assert_allclose(columns.X @ columns.basis.T, X, atol=1e-12)
+    assert Columns.of_rows(X[:, :19]).basis is None
 
 
 @pytest.mark.parametrize("own_labels", [False, True])
@@ -52,10 +60,11 @@ def test_fits_of_scikit_learn(n, p, n_classes, own_labels):
         codes = rng.permuted(np.tile(y, (4, 1)), axis=1) if own_labels else y
         C = 10.0 ** rng.uniform(-3, 1)
         options = LogisticOptions(tol=10.0 ** rng.uniform(-5, -1), intercept=seed % 2 == 0)
-        solution = solve_logistic(Columns(X), codes, C * weights, options)
-        for r in range(4):
-            labels = codes[r] if own_labels else codes
-            compare(solution, r, fit(X, labels, weights[r], C, options), X)
+        for columns in (Columns(X), Columns.of_rows(X)):
+            solution = solve_logistic(columns, codes, C * weights, options)
+            for r in range(4):
+                labels = codes[r] if own_labels else codes
+                compare(solution, r, fit(X, labels, weights[r], C, options), X)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
