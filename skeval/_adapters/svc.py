@@ -1,10 +1,9 @@
-"""Which fits of an SVC go to the solvers, alone or behind transformers of its columns.
+"""Adapters for SVC, alone or after transformers of its columns or a univariate selection.
 
-Decision values are those at the optimum. A fit that a solver does not settle is left to ``SVC``.
-The fits of a univariate selection and a linear SVC, each with its own columns, follow; then the
-costs of an SVM in a batch and in libsvm, so that no adapter runs slower than libsvm: seconds of one
-core, fitted to ``benchmarks/solver_cost.py``. Only their ratio matters, and that is much the same
-on other machines; nothing is timed, so the choice depends on the data alone.
+Batches compute decision values at the optimum; fits that they do not settle are left to ``SVC``.
+The cost model at the end of the file decides whether a batch is faster than libsvm. Its constants
+are seconds of one core, fitted to ``benchmarks/solver_cost.py``; only their ratios matter, and are
+similar on other machines. Nothing is timed, so the choice depends on the data alone.
 """
 
 from __future__ import annotations
@@ -49,10 +48,10 @@ from skeval.utils._checks import warn_user
 from skeval.utils._compat import read_parameter
 
 MOST_SAMPLES = 4096
-"""Largest number of samples whose Gram matrix is kept: 128 MB, and as much again for its parts."""
+"""Maximum number of samples of a Gram matrix that is kept: 128 MB, and as much for its parts."""
 
 INDEFINITE = "the kernel is not positive semi-definite"
-"""Such a problem has no unique optimum, and where SVC ends depends on its steps."""
+"""The optimum of such a problem is not unique, and the result of SVC depends on its steps."""
 
 
 @adapter_for.register
@@ -89,7 +88,7 @@ def svc_adapter(
 
 
 def make_pair_solver(estimator: SVC, X: Any, transformers: tuple) -> PairSolver | str:
-    """Return what solves the problems of an SVC, or why the data are not served."""
+    """Return the solver of the problems of an SVC, or the reason why there is none."""
     few = shape_of(X)[0] <= MOST_SAMPLES
     too_many = f"more than {MOST_SAMPLES} samples, whose Gram matrix is not kept"
     if callable(estimator.kernel) or estimator.kernel == "precomputed":
@@ -117,21 +116,21 @@ def make_pair_solver(estimator: SVC, X: Any, transformers: tuple) -> PairSolver 
 
 
 def name_type(step: Any) -> str:
-    """Return the name of the type of a step."""
+    """Return the class name of a step."""
     return type(step).__name__
 
 
 def takes_columns(X: Any) -> bool:
-    """Whether transformers compute with columns of X as a solver does.
+    """Return whether X holds finite numbers in double precision, or integers.
 
-    They keep single precision, which a solver does not, and may mend missing values.
+    Transformers keep single precision, unlike solvers, and may impute missing values.
     """
     X = np.asarray(X)
     return X.dtype in (np.float64, np.int64) and bool(np.isfinite(X).all())
 
 
 def make_kernel_solver(estimator: SVC, X: Any, steps: Any) -> PairSolver | str:
-    """Return what solves the problems of a kernel that scikit-learn has, or why nothing does."""
+    """Return the solver of problems with a named kernel, or the reason why there is none."""
     form = KernelForm(estimator.kernel, estimator.degree, float(estimator.coef0))
     if not form.positive:
         return INDEFINITE
@@ -139,7 +138,7 @@ def make_kernel_solver(estimator: SVC, X: Any, steps: Any) -> PairSolver | str:
 
 
 def compute_gram(estimator: SVC, X: Any) -> np.ndarray | str:
-    """Return the kernel values of all pairs of samples, or why they do not serve."""
+    """Return the Gram matrix of all samples, or the reason why it cannot be used."""
     if estimator.kernel == "precomputed":
         if issparse(X):
             return "SVC takes no sparse kernel"
@@ -157,21 +156,21 @@ def compute_gram(estimator: SVC, X: Any) -> np.ndarray | str:
 
 
 def are_close(one: Any, other: np.ndarray) -> bool:
-    """Whether kernel values are equal but for rounding."""
+    """Return whether kernel values are equal up to rounding."""
     one = np.asarray(one)
     size = np.abs(other).max(initial=0.0)
     return one.shape == other.shape and bool(np.abs(one - other).max(initial=0.0) <= 1e-12 * size)
 
 
 ROUNDED = 4.0
-"""Of the samples that are tested some may be farther off than any of the free ones."""
+"""Ratio of the errors assumed for tested samples to the largest error of free samples."""
 
 LARGEST_NOISE = 1e-9
-"""In units of the margin: a solver that is farther off has not settled for other reasons."""
+"""Maximum rounding error, in units of the margin; larger differences have other reasons."""
 
 
 class SVCAdapter:
-    """The fits of an SVC and of the transformers before it."""
+    """Fits of an SVC and of the transformers before it."""
 
     def __init__(
         self,
@@ -192,7 +191,7 @@ class SVCAdapter:
     def pays(
         self, n_fits: int, model: Any, times: float = 1.0, trial: PlanBlock | None = None
     ) -> bool:
-        """Return whether these fits take less time here than in a loop."""
+        """Return whether a batch of fits is faster than single ones."""
         n, p = len(self.target), shape_of(self.X)[-1]
         shuffled = trial is not None and trial.order is not None
         counts = trial is None or trial.train.dtype.kind in "iu"
@@ -213,7 +212,7 @@ class SVCAdapter:
         return batch_pays(shape, n_fits, model, times, saved)
 
     def compare(self, block: PlanBlock, model: Any, samples: Any) -> Difference | None:
-        """Return how far decision values, of each pair of classes, are from those of a model."""
+        """Return the difference of the decision values of all pairs of classes from a model's."""
         return compare_decisions(self, block, model, samples)
 
     def __call__(self, block: PlanBlock) -> FitOutput:
@@ -227,12 +226,12 @@ class SVCAdapter:
         return replace(FitOutput.of_decisions(block, values, solved), noise=noise)
 
     def _codes(self, block: PlanBlock) -> np.ndarray:
-        """Return codes (n_samples,), or (n_fits, n_samples) where each fit has its own."""
+        """Return codes (n_samples,), or (n_fits, n_samples) if labels differ between fits."""
         codes = self.target.codes
         return codes if block.order is None else codes[block.order]
 
     def _solve(self, problems: PairProblems) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return decision values of all samples, which fits they hold for, and their noise."""
+        """Return decision values of all samples, a mask of the solved fits, and their noise."""
         values, alpha = self.solver.solve(problems)
         settled = self.boxes.settles(problems.box, alpha)
         certain = settled & svc_problems.are_certain(values, problems.block.test, self.noise)
@@ -263,9 +262,9 @@ class SVCAdapter:
 def compare_decisions(
     adapter: SVCAdapter | SelectedSVCAdapter, block: PlanBlock, model: Any, samples: Any
 ) -> Difference | None:
-    """Return how far the decision values of one fit are from those of a model, pair by pair."""
+    """Return the difference of decision values of one fit from a model's, for pairs of classes."""
     pairs, svc = copy(adapter), copy(last_step(model))
-    # Votes hide the decision values that they are made of.
+    # compare the decision values of pairs, not their votes
     pairs.classifier, svc.decision_function_shape = copy(adapter.classifier), "ovo"
     pairs.classifier.decision_function_shape = "ovo"
     output = pairs(block)
@@ -281,7 +280,7 @@ def compare_decisions(
 
 
 def fitted_pipeline(model: Any) -> Pipeline:
-    """Return a fitted model as a pipeline, also one that keeps its selector and classifier."""
+    """Return a fitted model as a pipeline, also a model with `fitted_steps`."""
     if isinstance(model, Pipeline):
         return model
     return make_pipeline(*getattr(model, "fitted_steps", (model,)))
@@ -314,21 +313,21 @@ def shape_of(X: Any) -> tuple[int, ...]:
 
 
 NONE = -1
-"""Index that fills up the features of a fit that has selected fewer than the others."""
+"""Index that marks missing features of fits that select fewer than others."""
 
 BLOCK_ELEMENTS = 2**22
 """Approximate maximum size of a stack of selected columns or Gram matrices, in numbers."""
 
 
 SELECTORS = (SelectKBest, SelectPercentile)
-"""What selects the features of largest statistic, by their number or by their share."""
+"""Selectors of the features with the largest statistics, by number or by percentile."""
 
 APART = 0.01
-"""A percentile lies so far from either of two scores at least, in units of their difference."""
+"""Minimum distance of a percentile from the scores around it, relative to their difference."""
 
 
 def serves_selection(steps: tuple, X: Any) -> bool:
-    """Whether some steps are a selector and at most a scaler beside it, as computed here."""
+    """Return whether the steps are a supported selector and at most one scaler."""
     selectors = [step for step in steps if type(step) in SELECTORS]
     scalers = [step for step in steps if type(step) not in SELECTORS]
     return (
@@ -340,7 +339,7 @@ def serves_selection(steps: tuple, X: Any) -> bool:
 
 
 def selects_as_we_do(selector: SelectKBest | SelectPercentile, X: Any) -> bool:
-    """Whether the F statistics of these columns are computed here as `f_classif` does."""
+    """Return whether a selector uses `f_classif` on finite numbers in double precision."""
     return (
         selector.score_func is f_classif
         and type(X) is np.ndarray
@@ -352,9 +351,9 @@ def selects_as_we_do(selector: SelectKBest | SelectPercentile, X: Any) -> bool:
 
 
 def count_selected(selector: SelectKBest | SelectPercentile, p: int) -> int:
-    """Return how many of p features of different scores are selected, 0 where that is not served.
+    """Return the number of p features with distinct scores that are selected, 0 if unsupported.
 
-    SelectPercentile takes the scores above a percentile of them, which lies between two.
+    SelectPercentile selects the scores above their percentile, which lies between two scores.
     """
     if type(selector) is SelectKBest:
         served = isinstance(selector.k, Integral) and 1 <= int(selector.k) <= p
@@ -373,12 +372,12 @@ def count_selected(selector: SelectKBest | SelectPercentile, p: int) -> int:
 
 
 class SelectedSVCAdapter:
-    """The fits of a selector by the F statistic and an SVC on the columns that each selects.
+    """Fits of a selection by the F statistic and an SVC on the columns that each fit selects.
 
-    A scaler may stand before the selector, or after it: scales do not change the statistic.
+    A scaler may come before or after the selector, because scales do not change the statistic.
     """
 
-    centered = True  # An SVC with an intercept is invariant to shifts.
+    centered = True  # an SVC with an intercept is invariant to shifts
 
     def __init__(
         self,
@@ -409,7 +408,7 @@ class SelectedSVCAdapter:
     def pays(
         self, n_fits: int, model: Any, times: float = 1.0, trial: PlanBlock | None = None
     ) -> bool:
-        """Return whether so many fits take less time here than in a loop."""
+        """Return whether a batch of fits is faster than single ones."""
         n, p = self.X.shape
         scaled = len(self.pipeline) > 2
         shape = FitShape(n, p, self.k, selects=True, scaled=scaled)
@@ -417,7 +416,7 @@ class SelectedSVCAdapter:
         return batch_pays(shape, n_fits, model, times, saved)
 
     def compare(self, block: PlanBlock, model: Any, samples: Any) -> Difference | None:
-        """Return how far decision values are from those of a model."""
+        """Return the difference of decision values from a model's."""
         return compare_decisions(self, block, model, samples)
 
     def __call__(self, block: PlanBlock) -> FitOutput:
@@ -439,7 +438,7 @@ class SelectedSVCAdapter:
 
     def select(self, train: np.ndarray, positive: np.ndarray) -> np.ndarray:
         """Return the features (n_fits, k) that the selector selects in each fit."""
-        # Selectors take no weights. Counts repeat samples, any other positive weight is 1 to it.
+        # selectors ignore weights; counts repeat samples
         counts = (train if train.dtype.kind in "iu" else train > 0).astype(np.intp)
         selection = self._statistics.select(counts, positive, self.k)
         if selection.constant.any():
@@ -456,7 +455,7 @@ class SelectedSVCAdapter:
                 samples = clone(scaler).fit(samples, **weights).transform(samples)
             fitted = clone(self.selector).fit(samples, positive[r, rows])
             chosen = fitted.get_support(indices=True)
-            # Ties may leave a share of the features smaller: such a fit is the estimator's.
+            # fits with fewer features because of ties are left to the estimator
             features[r] = chosen if len(chosen) == self.k else NONE
         return features
 
@@ -465,7 +464,7 @@ class SelectedSVCAdapter:
     ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield numbers of fits, and the columns (fits, n, k) that they select.
 
-        Fits that lack a class are left out, and those with other numbers of columns.
+        Fits without one of the classes or with another number of columns are left out.
         """
         trained = block.train > 0
         complete = (trained & positive).any(axis=1) & (trained & ~positive).any(axis=1)
@@ -487,14 +486,13 @@ class SelectedSVCAdapter:
             yield part, columns
 
 
-# The seconds of a fit and a prediction of an SVC on the smallest data.
+# Seconds of a fit and a prediction of an SVC on the smallest data.
 _CALL = 2.5e-3
-# The seconds of it that are not libsvm's.
+# Part of them outside of libsvm.
 _VALIDATION = 2.2e-3
-# The seconds that libsvm takes for each product in a kernel value, and the number of products that
-# take as long as what else a kernel value costs.
+# Seconds of libsvm for a product in a kernel value, and its other costs as a number of products.
 _KERNEL, _CELL = 7e-10, 15
-# The seconds that libsvm takes for each sample in each step.
+# Seconds of libsvm for a sample in a step.
 _STEP = 3.5e-9
 # A batch must be faster by this factor.
 _MARGIN = 1.1
@@ -566,8 +564,8 @@ def batch_pays(
 
     A loop saves some seconds of each fit if it calls libsvm itself.
 
-    What libsvm takes depends on the data: from ten steps where classes lie far apart to millions.
-    A model shows how many; without one the answer is that for the slowest fits.
+    libsvm takes from ten steps, if classes are far apart, to millions. A model has their number;
+    without one the result is that for the slowest fits.
     """
     if model is None:
         return True

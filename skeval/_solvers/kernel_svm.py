@@ -1,8 +1,7 @@
-"""Many two-class SVMs on kernels that they share, or nearly share.
+"""Batches of SVMs whose problems share a few Gram matrices.
 
-The kernels of many problems over the same samples are made from what the problems share. Where Gram
-matrices are near each other, operator splitting on one of them comes near all solutions, and active
-sets finish exactly, each with the kernel of its own problem.
+Operator splitting on one matrix approaches all solutions. Active sets then finish exactly, each
+problem with its own matrix, which may differ a little from the shared one.
 """
 
 from __future__ import annotations
@@ -18,30 +17,28 @@ from skeval._solvers.newton import Duals, GramSystem
 from skeval._solvers.optimum import BatchSolution
 from skeval._solvers.splitting import Splitting
 
-# Numbers in one (problems, samples) array, and in one stack of Gram matrices: the memory that one
-# round uses should fit in the cache.
+# Maximum size of a (problems, samples) array and of a stack of Gram matrices, so that the memory of
+# one round fits in the cache.
 _BLOCK = 2**15
 _GRAM_BLOCK = 2**18
-# Numbers in the whole Gram matrices that are kept.
-_KEPT = 2**22
-# Steps of the splitting between checks, and in all.
-_STEPS, _MOST_STEPS = 10, 320
-# It is too early to finish if this many steps still reduce the free samples by this factor.
+# Steps of the splitting between checks, and their maximum.
+_STEPS, _MAX_STEPS = 10, 320
+# No attempt to finish is made while these steps reduce the free samples by more than this factor.
 _FALLING = 0.8
 # Number of active-set rounds in an attempt to finish.
 _ROUNDS = 12
-# Where the first attempt to finish at least so many problems settles less than this share of them,
-# libsvm is faster, and there is no other.
+# If the first attempt on at least this many problems settles less than this fraction of them, it is
+# the last: libsvm is faster.
 _MANY, _WORTHWHILE = 8, 0.6
-# Samples farther outside of their margin than the first number are left out of an attempt. In the
-# end none of them may lie farther inside of it than the second.
+# Attempts leave out samples farther outside of their margins than the first number. No such sample
+# of a solution may be farther inside than the second.
 _NEAR, _MARGIN = 0.3, 1e-6
-# How far an eigenvalue may lie below 0, in units of the mean diagonal, and still be taken for 0.
+# Eigenvalues above minus this multiple of the mean diagonal count as 0.
 _INDEFINITE = 1e-9
 
 
 class KernelForm(NamedTuple):
-    """What makes a kernel of inner products, or of squared distances where `name` is "rbf".
+    """A kernel as a function of inner products, or of squared distances if `name` is "rbf".
 
     name: "linear", "poly", "rbf" or "sigmoid". degree: of "poly". coef0: of "poly" and "sigmoid".
     """
@@ -57,7 +54,7 @@ class KernelForm(NamedTuple):
 
     @property
     def positive(self) -> bool:
-        """Whether the kernel is positive semi-definite whatever the samples are."""
+        """Whether the kernel is positive semi-definite on any samples."""
         return self.name in ("linear", "rbf") or (self.name == "poly" and self.coef0 >= 0)
 
     def apply(self, pairs: np.ndarray, gamma: float) -> np.ndarray:
@@ -131,7 +128,7 @@ class KernelSVMBatch:
         """Solve ``min 1/2 beta' K beta - y' beta, sum beta = 0, 0 <= y_i beta_i <= box_i``.
 
         `signs` (m,) or (B, m) of -1 and +1, `box` (B, m). The decisions are for all samples.
-        Without patience many problems are given up where their first attempt settles few of them.
+        Without `patient`, problems are abandoned if the first attempt settles few of many.
         """
         signs = np.broadcast_to(signs, box.shape)
         solution = BatchSolution.empty(len(box), n_samples)
@@ -146,15 +143,15 @@ class KernelSVMBatch:
         return solution
 
     def _solve_block(self, block: _Block, solution: BatchSolution, patient: bool) -> None:
-        """Try to finish wherever the splitting has come to rest, and at the latest at its end."""
+        """Try to finish when the splitting has come to rest, and after its last step."""
         box = self._unit * block.box
         point, penalty = self._splitting.start(block.signs, box), self._splitting.penalty(box)
         n_free, n_done, due = box.size, 0, 0
-        while n_done < _MOST_STEPS:
+        while n_done < _MAX_STEPS:
             penalty = self._splitting.steps(point, penalty, _STEPS)
             n_done += _STEPS
             before, n_free = n_free, point.count_free()
-            if (n_free < _FALLING * before or n_done < due) and n_done < _MOST_STEPS:
+            if (n_free < _FALLING * before or n_done < due) and n_done < _MAX_STEPS:
                 continue
             first, due = due == 0, 2 * n_done
             block.finish(point.fraction, point.margin(penalty), solution)
@@ -188,7 +185,7 @@ class _Block:
         return replace(self, rows=self.rows[at], signs=self.signs[:, at], box=self.box[:, at])
 
     def finish(self, fraction: np.ndarray, margin: np.ndarray, solution: BatchSolution) -> None:
-        """Solve from the sets that alpha / C (b, m) tells, and store what is a solution."""
+        """Solve from the sets of the fractions alpha / C (b, m), and store the solutions."""
         widest = np.count_nonzero((fraction > 0) & (fraction < 1), axis=1).max()
         size = max(8, min(_BLOCK // len(self.rows), _GRAM_BLOCK // max(1, widest) ** 2))
         for group in self.kernels.groups(self.problems):

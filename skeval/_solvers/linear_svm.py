@@ -1,9 +1,9 @@
-"""Many linear two-class SVMs over the same samples, solved together.
+"""Batches of linear two-class SVMs on the same samples.
 
 The problems differ in their boxes ``0 <= alpha_i <= C_i`` (a box of 0 leaves the sample out, an
 integer multiple repeats it, a random factor perturbs it), in their labels, or in the scales of
-the columns. Where features are few, systems of their size are solved, and most problems start
-from what a few of them have in common; where features are many, Gram matrices are.
+the columns. With few features, Newton systems have the size of the features, and a few problems
+solved first give the others a start. With many features, the systems are on Gram matrices.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from functools import partial
 
 import numpy as np
 
-from skeval._solvers import newton, optimum, splitting
+from skeval._solvers import newton, optimum
 from skeval._solvers.active_set import ActiveSets, SetSolution, strictly_free
 from skeval._solvers.column_scales import ColumnScales
 from skeval._solvers.interior_point import Start
@@ -27,33 +27,29 @@ from skeval._solvers.newton import (
     SelectedFeatures,
 )
 from skeval._solvers.optimum import BatchSolution
-from skeval._solvers.splitting import Splitting
 
-# Numbers in one (problems, samples) array, and in one stack of Gram matrices, of a block of
-# problems: the memory that one round of the solvers uses should fit in the cache.
+# Maximum size of a (problems, samples) array and of a stack of Gram matrices, so that the memory of
+# one round fits in the cache.
 _BLOCK = 2**15
 _GRAM_BLOCK = 2**18
-# Number of problems that are solved first, to choose the method for the others.
+# Number of pilots: problems that are solved first.
 _N_PILOTS = 24
-# A step of the splitting is cheap with at most this many samples. It is used for all problems if it
-# settles this share of the pilots.
-_FEW_SAMPLES, _WORTHWHILE = 256, 0.6
-# How far off a start may be, in margins: where nothing is known, at the solution of the mean
-# problem, and farther from every bound than is likely, which frees what got stuck at one.
+# Initial mu of the interior point: without a start, from the solution for the mean box, and a large
+# one for problems whose variables got stuck at a bound.
 _COLD, _WARM, _FAR = 1.0, 0.3, 10.0
-# A sample is screened out if its margin, in standard deviations of the pilots, is this far from
-# 0, and problems are solved on what is left only if that is at most this share of the samples.
+# A sample is screened out if its margin is this many standard deviations of the pilots from 0;
+# screening is used if at most this fraction of the samples is left.
 _DEVIATIONS, _LARGEST_STRIP = 4.0, 0.8
 
 
 class LinearSVMBatch:
     """Linear SVMs on the rows of X (n, p), which is prepared once.
 
-    Where features are few nothing of size n x n is formed; elsewhere the Gram matrix, at most
-    twice the size of X, is the faster way.
+    With few features no n x n matrix is formed. Otherwise the Gram matrix, at most 1.5 times the
+    size of X, is faster.
     """
 
-    # Squares of numbers beyond 1e150 overflow. Then nothing converges, and no warning is needed.
+    # squares of numbers above 1e150 overflow; then no problem converges
     @np.errstate(all="ignore")
     def __init__(self, X: np.ndarray) -> None:
         self._columns = ColumnScales(X)
@@ -66,14 +62,14 @@ class LinearSVMBatch:
         else:
             self._system = GramSystem(self._columns.gram(self._unit * ridge))
 
-    @np.errstate(all="ignore")  # A problem that diverges ends as nan and has not converged.
+    @np.errstate(all="ignore")  # problems that diverge end as nan, not converged
     def solve(
         self, signs: np.ndarray, box: np.ndarray, *, scales: np.ndarray | None = None
     ) -> BatchSolution:
         """Solve ``min 1/2 beta' K beta - y' beta, sum beta = 0, 0 <= y_i beta_i <= box_i``.
 
-        `signs` (n,) or (B, n) of -1 and +1, `box` (B, n). Problem ``b`` sees the columns divided
-        by `scales` (B, p), if given.
+        `signs` (n,) or (B, n) of -1 and +1, `box` (B, n). The columns of problem ``b`` are divided
+        by `scales[b]` (p,).
         """
         system = self._system
         ridge = None if scales is None else self._columns.ridge_of(scales)
@@ -85,9 +81,6 @@ class LinearSVMBatch:
 
             size = _BLOCK // box.shape[1]
             problems = FeatureProblems(features_of, signs, unit * box, size)
-            if ridge is None and len(system.Z) <= _FEW_SAMPLES:
-                gram = self._columns.gram(system.ridge)
-                problems.try_splitting(Splitting(gram))
             solution = problems.solve_all()
         else:
 
@@ -157,9 +150,8 @@ def solve_training_svms(X: np.ndarray, signs: np.ndarray, box: np.ndarray) -> Ba
 class FeatureProblems:
     """B problems on few features, which are solved in blocks of about `size`.
 
-    On few samples they start from where operator splitting comes to rest. Where all labels are
-    equal, they start from the solution of the problem of the mean box, and are solved on the
-    samples that a few of them, the pilots, have shown to be near the margin.
+    If all labels are equal, they start from the solution for the mean box, and are solved on the
+    samples that are near their margins in a few problems, the pilots.
     `system_of` returns the system of some problems; signs (n,) or (B, n), box (B, n).
     """
 
@@ -175,25 +167,8 @@ class FeatureProblems:
         self.size = max(8, size)
         self.solution = BatchSolution.empty(*box.shape)
 
-    def try_splitting(self, steps: Splitting) -> None:
-        """Solve what a few steps of the splitting settle, if they settle most of the pilots.
-
-        A step of all problems is one matrix product, eq. (2) of splitting.
-        """
-        left = optimum.find_solvable(self.signs, self.box)
-        if len(left) < 4 * _N_PILOTS:
-            return
-        pilots = _spread_pilots(left)
-        for problems, n_attempts in (pilots, 1), (left, 2):
-            for at in newton.divide(self._unsolved(problems), self.size):
-                duals = FeatureDuals(self.system_of(at), self.signs[at], self.box[at])
-                solved = splitting.solve_by_splitting(steps, duals, n_attempts)
-                self.solution.put(at, duals, solved)
-            if np.mean(self.solution.converged[pilots]) < _WORTHWHILE:
-                return
-
     def solve_all(self) -> BatchSolution:
-        """Solve what is not solved yet, and return the solutions of all problems."""
+        """Solve the remaining problems, and return the solutions of all."""
         left = self._unsolved(optimum.find_solvable(self.signs, self.box))
         if not len(left):
             return self.solution
@@ -243,7 +218,7 @@ class FeatureProblems:
 
 
 def _spread_pilots(problems: np.ndarray) -> np.ndarray:
-    """Return the numbers of a few problems, evenly spread, that stand for all."""
+    """Return a few evenly spaced problems."""
     return problems[np.linspace(0, len(problems) - 1, _N_PILOTS).astype(int)]
 
 
@@ -255,8 +230,8 @@ def _solve_grams(
 ) -> BatchSolution:
     """Solve problems on many features by active sets.
 
-    Where the labels are equal, the sets that the problem of the mean box ends with are the first
-    guess; elsewhere every sample is taken to be on its margin.
+    If all labels are equal, the first guess is the sets of the problem with the mean box; otherwise
+    all samples are on their margins.
     """
     same_labels, signs = signs.ndim == 1, np.broadcast_to(signs, box.shape)
     n = box.shape[1]
@@ -281,7 +256,7 @@ def _solve_grams(
 
 
 def _solve_from_margins(duals: Duals) -> SetSolution:
-    """Solve from the guess that every sample is on its margin, right where features abound."""
+    """Solve from the guess that all samples are on their margins, as with many features."""
     bound = np.zeros(duals.box.shape, dtype=bool)
     sets = ActiveSets(bound, bound, np.zeros(duals.box.shape), np.zeros(len(duals.box)))
     return optimum.solve_from_sets(duals, sets)
@@ -294,16 +269,16 @@ def _solve_unbound(
     problems: np.ndarray,
     solution: BatchSolution,
 ) -> None:
-    """Solve the problem of the loosest box, and keep its solution wherever a box holds it.
+    """Solve the problem with the loosest box, and store its solution where it is in the box.
 
-    Every box is a part of the loosest, so an optimum of the latter that lies in the former is
-    the optimum there too, eq. (14) of svm.
+    Every box is contained in the loosest, so a solution inside a box is optimal for that box, too,
+    eq. (14) of svm.
     """
     C = box[problems]
     duals = Duals(system, signs[:1], C.max(axis=0, keepdims=True))
     solved = _solve_from_margins(duals)
     alpha = solved.fraction * duals.box
-    # With a sample clear of both bounds the intercept is unique, so it is that of the loosest box.
+    # with a sample away from both bounds the intercept is unique
     holds = (alpha <= C).all(axis=1) & strictly_free(C, alpha).any(axis=1)
     at = problems[holds & solved.settled & optimum.are_optimal(duals, solved)]
     solution.decision[at] = duals.signs * (solved.margin + 1.0)
@@ -314,13 +289,13 @@ def _solve_unbound(
 
 @dataclass(frozen=True)
 class Strip:
-    """The samples near their margins, and those that are taken to be at alpha = 0 or alpha = C.
+    """Samples near their margins; the others are fixed at alpha = 0 or alpha = C.
 
-    Far outside of its margin a sample has alpha = 0, far inside alpha = C. Where the pilots agree
-    that a sample is far from its margin, the other problems take that for granted and are solved
-    on the samples in between; each is then checked on all samples.
-    inside (m,): the numbers of the samples in between. low, up (n,): masks of those at alpha = 0
-    and of those at alpha = C.
+    Samples far outside of their margins have alpha = 0, samples far inside have alpha = C. If the
+    pilots agree that a sample is far from its margin, it is fixed. The other problems are solved on
+    the remaining samples, and checked on all.
+    inside (m,): indices of the samples near their margins. low, up (n,): masks of the samples fixed
+    at alpha = 0 and at alpha = C.
     """
 
     inside: np.ndarray
@@ -328,14 +303,14 @@ class Strip:
     up: np.ndarray
 
     def admits(self, signs: np.ndarray, box: np.ndarray) -> np.ndarray:
-        """Return which problems (B,) can be balanced with the other samples at their bounds."""
+        """Return which problems (B,) can satisfy sum(beta) = 0 with the other samples fixed."""
         fixed = (signs[:, self.up] * box[:, self.up]).sum(axis=1)
         y, C = signs[:, self.inside], box[:, self.inside]
         # eq. (4) of screening
         return (fixed < (C * (y < 0)).sum(axis=1)) & (-fixed < (C * (y > 0)).sum(axis=1))
 
     def solve(self, part: FeatureSystem, duals: FeatureDuals, start: Start) -> SetSolution:
-        """Solve on the strip, whose system is `part`; settled only where every sample agrees."""
+        """Solve on the strip with the system `part`; settled if all fixed samples agree."""
         whole = duals.system
         signs, box = duals.signs, duals.box
         bound = signs[:, self.up] * box[:, self.up]
@@ -348,7 +323,7 @@ class Strip:
         margin = duals.margins(solved.coef, solved.intercept)
         # eq. (5) of screening
         wrong = ((self.low & (margin < 0.0)) | (self.up & (margin > 0.0))) & (box > 0.0)
-        # Without a free sample the intercept depends on samples that may lie outside the strip.
+        # without a free sample the intercept depends on samples outside the strip
         settled = solved.settled & solved.any_free & ~wrong.any(axis=1)
         return replace(solved, fraction=a, margin=margin, settled=settled)
 

@@ -12,18 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from skeval._solvers.active_set import ActiveSets, SetSolution, active_set
-from skeval._solvers.newton import Duals, ProblemRows
+from skeval._solvers.newton import ProblemRows
 
 # Over-relaxation, between 1 and 2.
 _RELAXATION = 1.6
 # Penalties are powers of this base, so that few matrices are needed.
 _BASE = 4.0
-
-# Steps before each attempt to finish by active sets, and steps between changes of the penalty.
-_STEPS, _STEPS_PER_PENALTY = 60, 10
-# Rounds and patience of `active_set` in an attempt.
-_ROUNDS, _PATIENCE = 8, 2
 
 
 @dataclass
@@ -106,34 +100,6 @@ class Splitting:
             inverse -= np.outer(total, total / total.sum())
             self._maps[penalty] = inverse.astype(np.float32)
         return self._maps[penalty]
-
-
-def solve_by_splitting(splitting: Splitting, duals: Duals, n_attempts: int) -> SetSolution:
-    """Solve duals on the Gram matrix of `splitting`; problems that need more steps are unsettled.
-
-    Active sets refine the iterates after each `_STEPS` steps.
-    """
-    result, problems = SetSolution.unsettled(duals), np.arange(len(duals.box))
-    point, penalty = splitting.start(duals.signs, duals.box), splitting.penalty(duals.box)
-    for _ in range(n_attempts):
-        for _ in range(_STEPS // _STEPS_PER_PENALTY):
-            penalty = splitting.steps(point, penalty, _STEPS_PER_PENALTY)
-        fraction = point.fraction.astype(float)
-        sets = ActiveSets(fraction <= 0.0, fraction >= 1.0, fraction, np.zeros(len(problems)))
-        # more free samples than the rank cannot all be on their margins
-        n_free = np.count_nonzero(~(sets.low | sets.up), axis=1)
-        ready = np.flatnonzero(n_free <= duals.system.rank)
-        if not len(ready):
-            continue
-        part, guess = duals.take(ready), sets.take(ready)
-        solved = active_set(part, guess, max_iter=_ROUNDS, patience=_PATIENCE)
-        result.put(problems[ready], solved)
-        again = np.ones(len(problems), dtype=bool)
-        again[ready] = ~solved.settled
-        if not again.any():
-            break
-        problems, duals, point = problems[again], duals.take(again), point.take(again)
-    return result
 
 
 def _norm(values: np.ndarray) -> float:

@@ -1,66 +1,61 @@
-"""Linear SVMs that start from operator splitting: the optima of the interior point."""
+"""Operator splitting approaches the optima of problems that share a Gram matrix."""
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
-from skeval._solvers import linear_svm, splitting
-from skeval._solvers.newton import FeatureDuals, FeatureSystem
-from skeval._solvers.optimum import are_optimal
-from skeval._solvers.splitting import Splitting, solve_by_splitting
+from skeval._solvers.linear_svm import solve_gram_svms
+from skeval._solvers.splitting import Splitting
 
-SHAPES = [(40, 4), (100, 20), (200, 60)]
+B, N = 12, 40
 
 
-def problems(n, p, C, seed=0):
-    """Samples, labels of all problems or of each, and boxes of folds and of weights."""
+def some_problems(seed=0):
+    """A Gram matrix of rank 5 with a diagonal of 1, the labels and the boxes of each problem."""
     rng = np.random.default_rng(seed)
-    X, y = rng.normal(size=(n, p)), np.resize([-1.0, 1.0], n)
-    X[:, 0] += 0.7 * y
-    box = C * (rng.random((120, n)) < 0.7)
-    box[60:] *= rng.exponential(size=(60, n))
-    return X, y, rng.permuted(np.tile(y, (120, 1)), axis=1), box
+    X = rng.normal(size=(N, 5))
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    signs = rng.permuted(np.tile(np.resize([-1.0, 1.0], N), (B, 1)), axis=1)
+    box = rng.exponential(size=(B, N)) * (rng.random((B, N)) < 0.8)
+    return X @ X.T, signs, box
 
 
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
-@pytest.mark.parametrize(("C", "same_labels"), [(1e-3, True), (1.0, False), (1e3, True)])
-def test_solutions_are_those_without_it(shape, C, same_labels, monkeypatch):
-    X, y, others, box = problems(*shape, C)
-    signs = y if same_labels else others
-    batch = linear_svm.LinearSVMBatch(X)
-    found = batch.solve(signs, box)
-    monkeypatch.setattr(linear_svm, "_FEW_SAMPLES", 0)
-    expected = batch.solve(signs, box)
-    assert found.converged.all()
-    assert expected.converged.all()
-    np.testing.assert_allclose(found.decision, expected.decision, atol=1e-6)
-    np.testing.assert_allclose(found.intercept, expected.intercept, atol=1e-6)
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+def test_iterates_approach_the_optimum(C):
+    K, signs, box = some_problems()
+    box *= C
+    exact = solve_gram_svms(K, signs, box)
+    assert exact.converged.all()
+    splitting = Splitting(K)
+    point, penalty = splitting.start(signs, box), splitting.penalty(box)
+    for _ in range(200):
+        penalty = splitting.steps(point, penalty, 10)
+    assert np.all((point.beta >= point.low) & (point.beta <= point.high))
+    assert_allclose(point.beta.sum(axis=1), 0.0, atol=1e-3 * box.max())
+    objective = {
+        name: 0.5 * np.einsum("bi,ij,bj->b", beta, K, beta) - (signs * beta).sum(axis=1)
+        for name, beta in (("exact", signs * exact.alpha), ("split", point.beta.astype(float)))
+    }
+    assert_allclose(objective["split"], objective["exact"], rtol=1e-3)
+    margin = point.margin(penalty)
+    used = box > 0
+    clear = used & (np.abs(signs * exact.decision - 1.0) > 0.1)
+    assert_array_equal(margin[clear] > 0, (signs * exact.decision - 1.0)[clear] > 0)
 
 
-def test_what_is_settled_is_optimal():
-    X, y, _, box = problems(100, 20, 1.0)
-    X -= X.mean(axis=0)
-    system = FeatureSystem(X, np.ones(20))
-    duals = FeatureDuals(system, np.tile(y, (120, 1)), box)
-    few, more = (solve_by_splitting(Splitting(X @ X.T), duals, k) for k in (1, 2))
-    assert 0.6 < few.settled.mean() <= more.settled.mean()
-    for found in (few, more):
-        assert are_optimal(duals, found)[found.settled].all()
+def test_the_start_is_zero_within_the_bounds():
+    K, signs, box = some_problems()
+    point = Splitting(K).start(signs, box)
+    assert not point.beta.any()
+    assert_allclose(point.high - point.low, box, rtol=1e-6)
+    assert point.count_free() == 0
+    assert not point.fraction.any()
 
 
-def test_pilots_keep_hard_problems_from_it(monkeypatch):
-    """Where hardly any pilot settles, the other problems are not tried."""
-    sizes = []
-
-    def count(steps, duals, n_attempts):
-        sizes.append(len(duals.box))
-        return solve_by_splitting(steps, duals, n_attempts)
-
-    monkeypatch.setattr(splitting, "solve_by_splitting", count)
-    X, y, _, box = problems(100, 20, 1.0)
-    linear_svm.LinearSVMBatch(X).solve(y, box)
-    assert len(sizes) == 2
-    assert sizes[0] == 24
-    assert sizes[1] > 96
-    sizes.clear()
-    assert linear_svm.LinearSVMBatch(X).solve(y, 1e4 * box).converged.all()
-    assert sizes == [24]
+def test_penalties_are_powers_of_four():
+    K, signs, box = some_problems()
+    splitting = Splitting(K)
+    point, penalty = splitting.start(signs, box), splitting.penalty(box)
+    for _ in range(5):
+        assert np.log2(penalty) % 2 == 0
+        penalty = splitting.steps(point, penalty, 10)
