@@ -324,6 +324,10 @@ class DeletionAdapter:
     labels: np.ndarray
     max_fits: int | None = None
 
+    def prepare(self, plan: ResamplingPlan) -> DeletionAdapter:
+        """Return itself: it was made for a plan, whose fits stay in this process."""
+        return self
+
     def __call__(self, block: PlanBlock) -> FitOutput:
         """Return the outputs of the fits of a block."""
         return place_outputs(block.test, self._solve(block))
