@@ -485,7 +485,7 @@ def show_clusters(
 
 def _project(points: Any, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Return coordinates on the first two principal components, and their shares of variance."""
-    n_found = min(N_COMPONENTS, points.shape[1])
+    n_axes = min(N_COMPONENTS, points.shape[1])
     solver = "auto"
     if issparse(points):
         if points.shape[1] > N_COMPONENTS:
@@ -494,9 +494,9 @@ def _project(points: Any, seed: int) -> tuple[np.ndarray, np.ndarray]:
             points = points.toarray()
     components, shares = np.zeros((points.shape[0], N_COMPONENTS)), np.zeros(N_COMPONENTS)
     with np.errstate(divide="ignore", invalid="ignore"):  # shares are undefined if nothing varies
-        analysis = PCA(n_found, svd_solver=solver, random_state=seed)
-        components[:, :n_found] = analysis.fit_transform(points)
-        shares[:n_found] = analysis.explained_variance_ratio_
+        analysis = PCA(n_axes, svd_solver=solver, random_state=seed)
+        components[:, :n_axes] = analysis.fit_transform(points)
+        shares[:n_axes] = analysis.explained_variance_ratio_
     return components, shares
 
 
@@ -541,8 +541,8 @@ def draw_map(shown: ShownClusters, ax: Any) -> None:
         style = {"marker": MARKERS[place % len(MARKERS)], "color": f"C{place % 2}"}
         ax.scatter(*drawn[labels == label].T, s=14, alpha=0.6, linewidths=0, **style)
     for label in np.unique(shown.labels):
-        centre = shown.components[shown.labels == label].mean(axis=0)
-        ax.text(*centre, str(label), ha="center", va="center", weight="bold", bbox=BACKGROUND)
+        center = shown.components[shown.labels == label].mean(axis=0)
+        ax.text(*center, str(label), ha="center", va="center", weight="bold", bbox=BACKGROUND)
     for axis, name, share in zip("xy", ("first", "second"), shown.shares, strict=True):
         share_text = f", {100 * share:.0f} % of the variance" if np.isfinite(share) else ""
         ax.set(**{f"{axis}label": f"{name} component{share_text}"})

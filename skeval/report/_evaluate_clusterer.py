@@ -185,7 +185,7 @@ def evaluate_clusterer(  # type: ignore[misc]  # the two forms do not name the o
     )
     external = None
     if labels_true is not None:
-        external = tuple(external_indices(labels_true, found) for found in partitions.values())
+        external = tuple(external_indices(labels_true, labels) for labels in partitions.values())
     say("number of clusters")
     methods = [SEQUENTIAL, *dict.fromkeys((stability, *HALVES))]
     if resolve_reference(X, reference)[0] != "permuted":  # which keeps equal points of the data
@@ -454,19 +454,19 @@ class ClustererComparison(ReportsByName):
         """Yield the section of the differences at each number of clusters."""
         rows, lines = self.differences(), []
         for row in sorted(rows, key=lambda row: row["n_clusters"] not in self._quoted):
-            each = self.comparisons[row["n_clusters"]].differences[row["a"], row["b"]]
-            cells = each.value, each.interval, write_pvalue(each.pvalue)
-            ends = f"{each.a} - {each.b}", f"{row['adjusted_rand']:.3f}"
+            pair = self.comparisons[row["n_clusters"]].differences[row["a"], row["b"]]
+            cells = pair.value, pair.interval, write_pvalue(pair.pvalue)
+            ends = f"{pair.a} - {pair.b}", f"{row['adjusted_rand']:.3f}"
             lines.append((str(row["n_clusters"]), ends[0], *cells, ends[1]))
         head = ["k", "pair", "difference", "interval", "P", "agreement"]
         n_quoted = sum(row["n_clusters"] in self._quoted for row in rows)
         table = Table("Differences at k clusters.", head, lines, n_in_text=n_quoted, left=(1, 3))
-        held = LEVEL / max(len(self.comparisons), 1)
+        level = LEVEL / max(len(self.comparisons), 1)
         caption = (
             f"Difference of the {' '.join(MEASURES[self._first.stability.method])}, by "
             "Student's t over the splits. Intervals are simultaneous at "
             f"{100 * (1 - LEVEL):g} % over all pairs and k; P-values are corrected for the "
-            f"pairs and significant at {held:.2g} or less. Agreement is the adjusted Rand "
+            f"pairs and significant at {level:.2g} or less. Agreement is the adjusted Rand "
             "index of the two clusterings of all samples; 1 if they are identical."
         )
         return Section(
@@ -486,10 +486,10 @@ class ClustererComparison(ReportsByName):
             stabilities, and the adjusted Rand index of the two clusterings of all samples.
         """
         return [
-            {"n_clusters": k, **each.to_dict()}
+            {"n_clusters": k, **difference.to_dict()}
             | {"adjusted_rand": adjusted_rand_score(*(self[n].partitions[k] for n in names))}
-            for k, found in self.comparisons.items()
-            for names, each in found.differences.items()
+            for k, comparison in self.comparisons.items()
+            for names, difference in comparison.differences.items()
         ]
 
     def rows(self) -> list[dict[str, Any]]:
@@ -516,16 +516,16 @@ NOT_RIGHT = (
 )
 
 
-def write_stabler(k: int, found: Comparison) -> str:
+def write_stabler(k: int, comparison: Comparison) -> str:
     """Return which clusterers are more stable at a number of clusters, and what is undecided."""
-    order = [found.names[place] for place in found.order]
+    order = [comparison.names[place] for place in comparison.order]
     best, others = order[0], order[1:]
     pairs = {
-        name: found.differences.get((best, name)) or found.differences[name, best]
+        name: comparison.differences.get((best, name)) or comparison.differences[name, best]
         for name in others
     }
-    same = [name for name, each in pairs.items() if each.value == 0 == each.standard_error]
-    shown = [name for name, each in pairs.items() if each.pvalue <= each.level]
+    same = [name for name, pair in pairs.items() if pair.value == 0 == pair.standard_error]
+    shown = [name for name, pair in pairs.items() if pair.pvalue <= pair.level]
     left = [name for name in others if name not in same and name not in shown]
     phrases = [f"is as stable as {' and '.join(same)} on every split"] if same else []
     for names, word in ((shown, "is"), (left, "is not significantly")):
@@ -536,11 +536,11 @@ def write_stabler(k: int, found: Comparison) -> str:
     return f"At k = {k} {best} {', and '.join(phrases)}."
 
 
-def _write_ends_from(first: str, each: Any) -> str:
+def _write_ends_from(first: str, difference: Any) -> str:
     """Return the difference in stability of a pair, with its interval."""
-    low, high = each.interval.low, each.interval.high
-    value = each.value
-    if each.a != first:
+    low, high = difference.interval.low, difference.interval.high
+    value = difference.value
+    if difference.a != first:
         value, low, high = -value, -high, -low
     return f"by {write_number(value)}, {write_ends(low, high)}"
 

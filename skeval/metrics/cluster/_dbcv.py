@@ -233,7 +233,7 @@ def _spanning_tree(tiles: Tiles, members: slice, core: np.ndarray) -> tuple[np.n
 
 
 def _is_before(edges: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Tell for (3, m) keys which columns come before those of others, compared row by row."""
+    """Return which columns of (3, m) keys precede the same columns of others, row by row."""
     before = edges[2] < others[2]
     for key, other in zip(edges[1::-1], others[1::-1], strict=True):
         before = (key < other) | ((key == other) & before)

@@ -14,7 +14,7 @@ from sklearn.utils import check_consistent_length
 from skeval.utils._checks import check_data, check_weights, naming
 from skeval.utils._compat import Interval
 
-# What validate_params checks of every external index.
+# constraints of all external indices
 LABELS = {
     "labels_true": ["array-like"],
     "labels_pred": ["array-like"],
@@ -36,11 +36,11 @@ class Contingency:
         Number, or total weight, of the samples in each cell.
     within : float or None
         The pairs of samples of one cell, in units of ``4**exponent``; None without weights, where
-        the cells tell them exactly.
+        the cells determine them exactly.
     row_sums, column_sums : ndarray
         Sizes of the classes and of the clusters.
     exponent : int, default=0
-        Weights are held in units of ``2**exponent``, so that their products neither overflow nor
+        Weights are stored in units of ``2**exponent``, so that their products neither overflow nor
         vanish.
     """
 
@@ -90,7 +90,7 @@ class PairCounts(NamedTuple):
 def encode(labels: np.ndarray) -> tuple[np.ndarray, int]:
     """Return codes ``0 .. n_codes - 1`` of the labels; codes may go unused.
 
-    Integers in a narrow range are only shifted and strings are hashed, which spares the sort.
+    Integers in a narrow range are shifted and strings are hashed, which is faster than sorting.
     """
     if labels.dtype.kind in "iub" and labels.size:
         low, high = int(labels.min()), int(labels.max())
@@ -151,7 +151,7 @@ def margin(codes: np.ndarray, cells: np.ndarray, size: int) -> np.ndarray:
 def count_pairs(table: Contingency) -> PairCounts:
     """Return the pair counts of a table; exact Python integers for unweighted samples.
 
-    Pairs of weighted samples are in units of ``4**table.exponent``, which no ratio of them feels.
+    Pairs of weighted samples are in units of ``4**table.exponent``, which cancel in ratios.
 
     With weights a pair weighs ``w_i w_j``, and a sample with ``w_i > 1`` also makes
     ``w_i (w_i - 1)/2`` pairs with itself, together in both: whole weights repeat the sample.

@@ -677,8 +677,9 @@ def shared_weights(row: np.ndarray, distance: np.ndarray, copies: np.ndarray, L:
 class PlaceTree:
     """K-d tree of the m distinct rows (places), with the samples at each place.
 
-    places (m, p). copies (m,): the samples at each place. held, n_held: the keys that occur, place
-    and cluster as one number, place * K + cluster, sorted, and the number of samples of each.
+    places (m, p). copies (m,): the samples at each place. keys, n_samples_of_key: the keys that
+    occur, place and cluster as one number, place * K + cluster, sorted, and the number of samples
+    of each.
     """
 
     def __init__(self, points: np.ndarray, cluster: np.ndarray, *, n_jobs: int) -> None:
@@ -687,7 +688,7 @@ class PlaceTree:
         self.n_clusters, self.n_jobs = int(cluster.max()) + 1, n_jobs
         self.copies = np.bincount(place)
         key = place * self.n_clusters + cluster
-        self.held, self.n_held = np.unique(key, return_counts=True)
+        self.keys, self.n_samples_of_key = np.unique(key, return_counts=True)
 
     def count_visits(self, L: int) -> float:
         """Return the mean number of points that a search visits, from a sample (eq. 9)."""
@@ -704,14 +705,14 @@ class PlaceTree:
         suffice (eq. 8).
         """
         # first query: the place itself, L others and one beyond
-        k, left, total = L + 2, np.arange(len(self.held)), 0.0
+        k, left, total = L + 2, np.arange(len(self.keys)), 0.0
         while len(left):
             k = min(k, len(self.places))
             incomplete = []
             for chunk in slices(len(left), max(1, TREE_NUMBERS // k)):
                 batch = left[chunk]
-                row, weight, complete = self._foreign_weights(self.held[batch], k, L)
-                total += float(np.sum(weight * self.n_held[batch][row]))
+                row, weight, complete = self._foreign_weights(self.keys[batch], k, L)
+                total += float(np.sum(weight * self.n_samples_of_key[batch][row]))
                 incomplete.append(batch[~complete])
             left, k = np.concatenate(incomplete), 2 * k
         return total
@@ -736,13 +737,15 @@ class PlaceTree:
         complete |= k == len(self.places)
         i, j = np.nonzero((distance <= reach[:, None]) & (others > 0) & complete[:, None])
         there = neighbor[i, j]
-        foreign = self.copies[there] - self._held_by(there * self.n_clusters + cluster[i])  # eq. 7
+        foreign = self.copies[there] - self._count_key(
+            there * self.n_clusters + cluster[i]
+        )  # eq. 7
         return i, shared_weights(i, distance[i, j], others[i, j], L) * foreign, complete
 
-    def _held_by(self, key: np.ndarray) -> np.ndarray:
+    def _count_key(self, key: np.ndarray) -> np.ndarray:
         """Return the number of samples that have each key."""
-        position = np.minimum(np.searchsorted(self.held, key), len(self.held) - 1)
-        return np.where(self.held[position] == key, self.n_held[position], 0)
+        position = np.minimum(np.searchsorted(self.keys, key), len(self.keys) - 1)
+        return np.where(self.keys[position] == key, self.n_samples_of_key[position], 0)
 
 
 def connectivity_by_tree(

@@ -348,7 +348,7 @@ def distance_function(metric: str | Callable, points: Points) -> BlockDistance:
         return partial(cdist, metric="cityblock")
     if metric == "correlation" and not issparse(points):
         return _correlation
-    # What scikit-learn does not know it would ask of SciPy.
+    # scikit-learn would call SciPy for a metric that it does not implement
     if metric not in distance_metrics() and not issparse(points):
         return partial(cdist, metric=metric, **options)
     return partial(pairwise_distances, metric=metric, **options)
@@ -404,7 +404,7 @@ def check_distances(
 
 
 def _scale(metric: str | Callable, points: Points) -> dict[str, np.ndarray]:
-    """Return what the metric takes from all the points, which a block alone could not tell."""
+    """Return the parameters of the metric that depend on all points, not on a block."""
     if metric == "seuclidean" and not issparse(points):
         return {"V": np.var(points, axis=0, ddof=1)}
     if metric == "mahalanobis" and not issparse(points):
