@@ -108,7 +108,7 @@ def bootstrap_score(
     prediction models; the last is that of Efron and Tibshirani [2]_. The no-information score
     :math:`\gamma` is the score of the fit to all samples on all :math:`n^2` pairs of a label and a
     prediction, as if these were independent, :math:`O' = \max(O, \gamma)`, and :math:`R = 0` unless
-    `A` exceeds both. Larger is better.
+    `A` exceeds both. Larger is better, except for calibration.
 
     Parameters
     ----------
@@ -224,9 +224,9 @@ def bootstrap_score(
 
     "optimism" and ".632" hold for logistic regression and fail for models that fit their training
     samples too well, the tree and naive Bayes: :math:`S^b_{all}` includes samples that trained the
-    model, so the optimism is too small. They are worse still for forests and nearest neighbors: use
-    ".632+" there. "oob" fails with few samples per feature, where its bias exceeds its standard
-    error.
+    model, so the optimism is too small. They are worse still for forests and nearest neighbors, as
+    is ".632+" (see `bootstrap_error`): use "oob" there. It fails with few samples per feature,
+    where its bias exceeds its standard error.
 
     Scorers of scikit-learn use the predictions of each model, computed once. Other functions
     ``scorer(estimator, X, y)`` get the models, which are then kept until all are scored; their
