@@ -23,15 +23,15 @@ from skeval.utils._checks import check_option, check_rope
 from skeval.utils._text import DataFrame
 
 MAX_LISTED = 10
-"""Of more things than these the ranks are printed, and not the pairs."""
+"""Maximum number of systems whose pairs are printed; with more, the ranks are printed."""
 SURE = 0.95
 """Smallest posterior probability that supports a conclusion."""
 
 
 class Claim(NamedTuple):
-    """Sentences about `a` and `b` after a two-sided test that rejects, and one that does not.
+    """Sentences about `a` and `b` if a two-sided test rejects, and if it does not.
 
-    `at` are its level and its P-value; `direction` and `which` say who scores more.
+    `at` is replaced by level and P-value, `direction` and `which` by the order of the two.
     """
 
     shown: str = "{a} scores {direction} than {b}{which}; the difference is significant at {at}."
@@ -49,33 +49,32 @@ FORETOLD = Claim(
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Difference(Estimate):
-    """The difference of two things that were compared, and whether it is more than chance.
+    """Difference of two systems with its interval and P-value.
 
-    Where several pairs were compared, interval and P-value hold for all of them together.
-    Attributes beside those of `Estimate` are
+    If several pairs were compared, interval and P-value are simultaneous. It has the attributes of
+    `Estimate`, and these:
 
     Attributes
     ----------
     a, b : str
-        The names of the two; the difference is the score of `a` minus that of `b`. Over data sets
-        it is the median of the averages of two data sets, whose `standard_error` is nan.
+        Names of the two; the difference is the score of `a` minus the score of `b`. Over data sets
+        it is the median of the averages of two data sets, and `standard_error` is nan.
     statistic : float
-        Of the test: t, z, the smaller number of discordant samples, chi-squared, the difference
-        over its error, or the difference itself where predictions are exchanged.
+        Test statistic: t, z, the smaller number of discordant samples, chi-squared, the difference
+        over its standard error, or the difference itself if predictions are exchanged.
     pvalue : float
-        Of the `alternative`, corrected for the number of pairs.
+        P-value for `alternative`, corrected for the number of pairs.
     alternative : {"two-sided", "greater", "less"}
-        What the test is to show: that the difference is not 0, above it, or below it. The interval
-        is two-sided in any case: a one-sided test at 5 % goes with the ends at 90 %.
+        Alternative hypothesis: the difference is not 0, above 0, or below 0. The interval is always
+        two-sided: a one-sided test at 5 % corresponds to the ends of a 90 % interval.
     level : float
         The P-value up to which a difference is called more than chance.
     scope : str
-        What the test takes as it is, and is not said to hold beyond.
+        Sentence on the conditions of the test, such as fixed predictions.
     greater_is_better : bool
-        Whether the larger of two scores is the better one, which of losses it is not.
+        Whether a larger score is better; False for losses.
     claim : Claim
-        What the test says where it rejects, which may be something else than that one scores more,
-        and where it does not.
+        Sentences for the result of the test.
     pvalue_alone : float or None
         P-value without the correction for the number of pairs.
     form : str
@@ -83,7 +82,7 @@ class Difference(Estimate):
     only_a, only_b : int or None
         Number of samples that only one of the two predicts correctly.
     paired : bool or None
-        Whether areas under curves are of the same samples.
+        Whether areas under curves use the same samples.
     effect_size : float or None
         Matched-pairs rank-biserial correlation, over data sets.
     rope : float or None
@@ -128,7 +127,7 @@ class Difference(Estimate):
 
     @property
     def conclusion(self) -> str:
-        """What may be concluded, and what not, in words."""
+        """Conclusion of the test in words, with its limits."""
         shown = self.pvalue <= self.level  # exchanges show it even where no interval is defined
         if np.isnan(self.pvalue) or (np.isnan(self.interval.low) and not shown):
             return (
@@ -155,13 +154,13 @@ class Difference(Estimate):
     def _greater(self) -> bool:
         return self.alternative == "greater"
 
-    def _say(self, told: str, **words: str) -> str:
+    def _say(self, sentence: str, **words: str) -> str:
         """Return a sentence about the two, with the level and the P-value in it."""
         at = f"{100 * self.level:.3g} % ({_text.say_pvalue(self.pvalue)})"
-        return told.format(a=self.a, b=self.b, at=at, **words)
+        return sentence.format(a=self.a, b=self.b, at=at, **words)
 
     def _deny(self) -> str:
-        """Say what the test has not shown."""
+        """Return the sentence for a test that does not reject."""
         if self.alternative == "two-sided":
             return self._say(self.claim.denied)
         template = "No evidence at {at} that {a} scores {direction} than {b}."
@@ -179,7 +178,7 @@ class Difference(Estimate):
         return bool(self.n_equal) and ends.low <= 0 <= ends.high
 
     def _explain_equal_scores(self) -> str:
-        """Say why an interval may contain 0 beside a test that rejects."""
+        """Explain why an interval may contain 0 although the test rejects."""
         equal = _text.count(self.n_equal or 0, "data set")
         return (
             f"The two score the same on {equal}. The test leaves these out and the interval keeps "
@@ -188,7 +187,7 @@ class Difference(Estimate):
         )
 
     def _describe_interval(self) -> str:
-        """Say where the difference may lie."""
+        """Describe the interval of the difference."""
         low, high = self.interval.low, self.interval.high
         if np.isinf([low, high]).all():
             return "No finite interval for the difference."
@@ -242,25 +241,25 @@ WORKS = {
     "5x2cv_t": "T. G. Dietterich (1998), https://doi.org/10.1162/089976698300017197",
     "5x2cv_f": "E. Alpaydin (1999), https://doi.org/10.1162/089976699300016007",
 }
-"""What tests cite."""
+"""Reference of each test."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Comparison(Result):
-    """Two things or many, the differences of their scores, and which are more than chance.
+    """Comparison of two or more systems: scores, differences of all pairs, and ranks.
 
-    ``comparison["a", "b"]`` is the difference of two of them.
+    ``comparison["a", "b"]`` is the difference of two systems.
 
     Attributes
     ----------
     names : tuple of str
-        What was compared: estimators, predictions, or what the scores are of.
+        Names of the systems: estimators, predictions, or columns of scores.
     values : ndarray of shape (n_names,)
         The score of each system: its mean over splits or data sets, or its score on all
         predictions.
     differences : dict of (str, str) to Difference
-        All pairs, in the order of `names`. Their intervals hold together, by Bonferroni's
-        inequality, and their P-values are corrected for the number of pairs.
+        Differences of all pairs, in the order of `names`. Their intervals are simultaneous, and
+        their P-values are corrected for the number of pairs.
     method : str
         The test that was used.
     scoring : str
@@ -268,28 +267,27 @@ class Comparison(Result):
     title : str
         The test in words.
     correction : str
-        Of the P-values; "none" where they hold for all pairs as they are.
+        Correction of the P-values; "none" if the test itself accounts for all pairs.
     familywise : bool
-        Whether the level of the tests holds for all pairs together.
+        Whether the tests have their level for all pairs together.
     level : float
         The P-value up to which a difference is called more than chance.
     confidence_level : float
-        With which all intervals of differences hold together, and all those of ranks.
+        Simultaneous coverage of the intervals of differences and ranks.
     omnibus : Test or None
-        The test that nothing differs: Cochran's Q, or Friedman's test, exact for small tables (up
-        to 10 data sets and 8 systems, fewer of both together) and otherwise with the F of Iman and
-        Davenport. None where the method has none.
+        Test of no difference at all: Cochran's Q, or Friedman's test, exact for small tables (up to
+        10 data sets and 8 systems) and otherwise with the F of Iman and Davenport. None if the
+        method has none.
     greater_is_better : bool
         Whether a larger score is better.
     scope : str
-        What the test takes as it is, and is not said to hold beyond.
+        Sentence on the conditions of the test, such as fixed predictions.
     standard_errors, lows, highs : ndarray of shape (n_names,) or None
-        Of "max_t": the standard errors of the values, and the ends of their intervals, which hold
-        together.
+        Standard errors of the values and the ends of their simultaneous intervals ("max_t").
     n_items : int or None
         Number of items of `compare_items`.
     split_scores : ndarray of shape (n_splits, n_names), list of ndarray or None
-        Scores of splits; over data sets, those of each.
+        Scores of splits; over data sets, an array for each data set.
     test_train_ratio : float or None
         Size of a test set over that of a training set, for scores of splits.
     rope : float or None
@@ -355,7 +353,7 @@ class Comparison(Result):
 
     @property
     def difference(self) -> Difference:
-        """The one difference, where two were compared."""
+        """Difference of the two systems; only defined for two."""
         if len(self.names) > 2:
             raise AttributeError(
                 f"difference requires two systems; differences has all pairs of {self.names}."
@@ -364,7 +362,7 @@ class Comparison(Result):
 
     @property
     def worth(self) -> np.ndarray:
-        """What orders the things, larger is better: minus the mean rank or loss, or the score."""
+        """Values that order the systems, larger is better: score, minus loss or minus mean rank."""
         if self.mean_ranks is not None:
             return -self.mean_ranks
         return self.values if self.greater_is_better else -self.values
@@ -376,7 +374,7 @@ class Comparison(Result):
 
     @property
     def best(self) -> tuple[str, ...]:
-        """The names of the highest score, or of the best mean rank; several where they tie."""
+        """Names of the systems with the best score or mean rank; several if they tie."""
         return tuple(self.names[place] for place in self._find_best())
 
     def _find_best(self) -> np.ndarray:
@@ -391,10 +389,10 @@ class Comparison(Result):
 
     @property
     def ranks(self) -> dict[str, Estimate]:
-        """The rank of each, 1 for the best, with intervals that hold together.
+        """Rank of each system, 1 for the best, with simultaneous intervals.
 
-        One is surely better than another where the interval of their difference says so: as many
-        ranks are taken before it, or after it.
+        The interval runs from 1 plus the number of significantly better systems to the number of
+        systems that are not significantly worse.
         """
         ranks, limits = rank_rows(self.worth[None])[0].tolist(), self._rank_limits()
         return {
@@ -440,9 +438,7 @@ class Comparison(Result):
         return sides
 
     def to_methods(self) -> str:
-        """Return a paragraph for the methods section, with the work that it cites.
-
-        Each sentence is read off what was done.
+        """Return a paragraph for the methods section, with its reference.
 
         Returns
         -------
@@ -509,22 +505,22 @@ class Comparison(Result):
         rope: float | None = None,
         test_fraction: float | None = None,
     ) -> RegionProbabilities:
-        """Return how probable it is that one of two is better on a next data set.
+        """Return the probability that each of two systems is better on the next data set.
 
         Parameters
         ----------
         a, b : str
             Names of the two.
         method : {"signed_rank", "hierarchical"}, default="signed_rank"
-            "signed_rank" takes one score of each on a data set. "hierarchical" takes the scores of
-            the splits, and so knows how sure the difference on each data set is, but takes the
-            differences for Student's t around their centre.
+            "signed_rank" uses one score per data set. "hierarchical" uses the scores of the splits
+            and so the precision on each data set, but assumes that the differences follow Student's
+            t distribution around their center.
         rope : float, default=None
-            Half the width of the region of practical equivalence; None takes that of the result.
+            Half the width of the region of practical equivalence; None uses that of the result.
         test_fraction : float, default=None
-            The part of a data set on which a split is tested, which is the correlation of the
-            splits: 0.1 of ten folds, however often repeated ("hierarchical"). None computes it from
-            the indices of the splits, if the scores have them.
+            Fraction of a data set in a test set, which is the correlation of the splits: 0.1 for
+            ten folds, even if repeated ("hierarchical"). None computes it from the indices of the
+            splits, if the scores have them.
 
         Returns
         -------
@@ -536,7 +532,7 @@ class Comparison(Result):
 
     @property
     def conclusion(self) -> str:
-        """What may be concluded, and what not, in words."""
+        """Conclusion of the comparison in words, with its limits."""
         if len(self.names) == 2 and not self.datasets:
             return self.difference.conclusion
         best, pvalues = self._find_best(), self.to_matrix("pvalue")

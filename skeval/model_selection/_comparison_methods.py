@@ -1,8 +1,8 @@
-"""The tests that compare, a row for each, and the engine that asks any of them.
+"""Tests for comparisons, one row each, and the function that applies a test to all pairs.
 
-A test needs one kind of evidence: scores of splits, say, or which samples are predicted right. Who
-has it is a source: estimators that are fitted, predictions, or scores. A source has a method of the
-name of each kind that it can give, and so `methods_of` a source are known without a list.
+A test needs one kind of evidence, such as the scores of splits or the correctly predicted samples.
+Sources of evidence are estimators, predictions and scores; a source has a method with the name of
+each kind that it can give, which also determines its tests (`methods_of`).
 """
 
 from __future__ import annotations
@@ -72,36 +72,36 @@ def level_over_datasets(confidence_level: float) -> float:
 
 @dataclass(frozen=True)
 class ComparisonMethod:
-    """A test that compares.
+    """A test for comparisons.
 
     Attributes
     ----------
     name : str
-        The string of the argument `method`, and of the result.
+        Value of the argument `method`, and of the attribute of the result.
     title : str
-        What it is, in words.
+        Name of the test in sentences.
     needs : str
-        The method of a source that gives its evidence.
+        Method of a source that returns the evidence.
     judge : callable
-        From the evidence and a `Question` to `Findings`.
+        Function of the evidence and a `Question` that returns `Findings`.
     scoring : str or None
-        The one score that it tests; None where it tests any.
+        The only score that it tests; None for any score.
     of_classes : bool
-        Whether it compares predicted classes, and so no regressors.
+        Whether it compares predicted classes and refuses regressors.
     independent : bool
-        Whether it takes samples for independent, and so no groups.
+        Whether it assumes independent samples and refuses groups.
     one_sided : bool
         Whether it can test one side.
     simultaneous : bool
-        Whether its P-values hold for all pairs together as they are.
+        Whether its P-values account for all pairs.
     level : callable
-        From the confidence level to the P-value up to which it calls a difference more than chance.
+        Function of the confidence level that returns the significance level.
     scope : str
-        What it takes as it is.
+        Sentence on its conditions.
     claim : Claim
-        What it says where it rejects, and where it does not.
+        Sentences for its result.
     of_two : bool
-        Whether it compares two alone.
+        Whether it compares only two systems.
     """
 
     name: str
@@ -120,12 +120,12 @@ class ComparisonMethod:
 
 
 def methods_of(source: type[Source]) -> tuple[str, ...]:
-    """Return the names of the methods whose evidence a kind of source has."""
+    """Return the names of the methods that a kind of source supports."""
     return tuple(name for name, row in METHODS.items() if hasattr(source, row.needs))
 
 
 def check_choices(source: type[Source], method: str, alternative: str) -> None:
-    """Raise unless method and alternative are among those that a source has."""
+    """Raise unless a source supports the method, and the alternative is valid."""
     check_option("method", method, ("auto", *methods_of(source)))
     check_option("alternative", alternative, paired.ALTERNATIVES)
 
@@ -141,7 +141,7 @@ def check_method(method: str, alternative: str, n_names: int) -> None:
 
 
 def check_named(name: str, things: Any, minimum: int) -> None:
-    """Raise unless something is a dict with as many names at least."""
+    """Raise unless an argument is a dict with a minimum number of names."""
     named = isinstance(things, Mapping) and all(isinstance(key, str) for key in things)
     if not named or len(things) < minimum:
         got = f"the keys {list(things)!r}" if isinstance(things, Mapping) else repr(things)
@@ -151,7 +151,7 @@ def check_named(name: str, things: Any, minimum: int) -> None:
 def name_listed(
     argument: str, things: Any, name_all: Callable[..., Sequence[str]]
 ) -> dict[str, Any]:
-    """Return two things or more by name; those of a list get names from a function of all."""
+    """Return two or more items by name; `name_all` names the items of a list."""
     if isinstance(things, list | tuple):
         if len(things) < 2:
             raise TypeError(f"{argument} must hold two at least, got {len(things)}.")
@@ -170,7 +170,7 @@ def count_up(noun: str) -> Callable[..., list[str]]:
 
 
 def check_estimators(name: str, estimators: Mapping[str, Any], method: str, groups: Any) -> None:
-    """Raise unless all can be compared, and by this method where there are groups."""
+    """Raise unless the method can compare the estimators, also with groups."""
     row = METHODS[method]
     for key, estimator in estimators.items():
         check_methods(f"{name}[{key!r}]", estimator, "fit", "predict", "get_params")
@@ -193,7 +193,7 @@ def check_estimators(name: str, estimators: Mapping[str, Any], method: str, grou
 
 
 def choose_scoring(method: str, scoring: Any, estimator: Any) -> Any:
-    """Return the score that a method tests, or raise where it tests another."""
+    """Return the score that a method tests; raise if it tests another one."""
     fixed = METHODS[method].scoring
     if fixed is not None and scoring not in (None, fixed):
         raise ValueError(f"method={method!r} tests scoring={fixed!r}, got {scoring!r}.")
@@ -209,7 +209,7 @@ def resolve_scorer(scoring: Any) -> Any:
 
 
 def compare(source: Source, method: str, question: Question) -> Comparison:
-    """Ask a test for all pairs of what a source has, and hold them together."""
+    """Apply a test to all pairs of a source, with simultaneous intervals."""
     row, names = METHODS[method], source.names
     judgement = row.judge(getattr(source, row.needs)(), question)
     n_pairs = len(names) * (len(names) - 1) // 2
@@ -299,7 +299,7 @@ def judge_pairs(
 def hold_together(
     limits: Callable[[float], Limits], together: Callable[[float], float], confidence_level: float
 ) -> Limits:
-    """Return the ends of one of many intervals that all hold together at a level."""
+    """Return the ends of one of many intervals with a simultaneous level."""
     return limits(together(confidence_level))
 
 
@@ -757,4 +757,4 @@ ROWS = (
 )
 
 METHODS = {row.name: row for row in ROWS}
-"""The methods by the string that names them."""
+"""Methods by name."""
