@@ -207,6 +207,7 @@ def place_outputs(test: np.ndarray, parts: Iterable[tuple[np.ndarray, FitOutput]
         if not len(done):
             continue
         failed[done] = False
+        # positions of the answers of these fits in the block
         at = (starts[done][:, None] + np.arange(sizes[done[0]])).ravel()
         for name in COLUMNS:
             values = getattr(output, name)
@@ -251,10 +252,12 @@ def tie_rows(values: np.ndarray, noise: np.ndarray) -> np.ndarray:
     deviations = np.abs(values - np.median(values, axis=1, keepdims=True))
     spread = 2 * np.median(deviations, axis=1)
     spread = np.where(spread > 0, spread, np.ptp(values, axis=1))
+    # distance up to which neighboring values are tied
     unit = np.maximum(spread * SHARE, np.abs(values).max(axis=1) * LAST_PLACES)
     unit = np.maximum(unit, noise)
     order = np.argsort(values, axis=1, kind="stable")
     ranked = np.take_along_axis(values, order, axis=1)
+    # each value becomes the first of its run of ties
     first = np.zeros(values.shape, dtype=np.intp)
     new = np.diff(ranked, axis=1) > unit[:, None]
     first[:, 1:] = np.where(new, np.arange(1, values.shape[1]), 0)

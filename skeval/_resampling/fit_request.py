@@ -249,6 +249,7 @@ def score_answers(
     """
     done, parts = np.flatnonzero(~output.failed), name_parts(request.scoring)
     found = np.full((len(output), len(parts)), np.nan)
+    # metrics of all fits at once; nan if there is no such form or the score is undefined
     answers = BatchPredictions(block.tested_labels(target.codes, ~output.failed), output, target)
     for column, part in zip(found.T, parts.values(), strict=True):
         score_fits = find_scores(part, target)
@@ -258,6 +259,7 @@ def score_answers(
     scores: list[Any] = [None] * len(output)
     for fit in done.tolist():
         scores[fit] = dict(zip(parts, found[fit].tolist(), strict=True))
+    # scikit-learn's scorers compute the rest, fit by fit
     for fit, part in enumerate(output if np.isnan(found[done]).any() else ()):
         left = tuple(names[np.isnan(found[fit])].tolist())
         if left and scores[fit] is not None:

@@ -117,6 +117,7 @@ class Jobs:
         does not grow with them.
         """
         source = map(self._open, batches)
+        # batches that are complete from memory interrupt the stream of jobs
         for batch in source:
             if batch.n_left:
                 yield from self._run(batch, source)
@@ -138,6 +139,7 @@ class Jobs:
                 number, batch = number + 1, following
                 waiting.append(batch)
 
+        # results arrive in any order; batches are returned in the order given
         for (number, at), value in self.workers.run(self.function, list_jobs()):
             batch = waiting[number - n_closed]
             batch.put(at, value)

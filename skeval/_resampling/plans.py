@@ -262,6 +262,7 @@ def squeeze_rows(array: np.ndarray | None) -> Any:
     """Return an array of integers without repetitions of consecutive equal rows."""
     if array is None:
         return None
+    # the folds of a permutation have one order
     starts = np.flatnonzero(np.r_[True, (array[1:] != array[:-1]).any(axis=1)])
     return squeeze(array[starts])._replace(repeats=np.diff(np.r_[starts, len(array)]))
 
@@ -305,6 +306,7 @@ def plan_resamples(
         )
     if indices.dtype.kind not in "iu" or indices.min() < 0 or indices.max() >= n_samples:
         raise ValueError(f"indices must be integers from 0 to {n_samples - 1}.")
+    # samples of a group must be drawn as often as its first one
     first = np.unique(units.unit, return_index=True)[1][units.unit]
     for row, drawn in enumerate(indices):
         counts = np.bincount(drawn, minlength=n_samples)

@@ -166,6 +166,7 @@ def collect_predictions(
     """Return the predictions of repeated folds; fits that failed have none."""
     blocks, n_folds = map(plan.draw, range(plan.n_folds)), plan.n_folds
     sizes = np.array([[block.test.sum(), np.sum(block.train)] for block in blocks])
+    # columns of the fits that did not fail, fit after fit
     done = [(fit, answer) for fit, answer in enumerate(answers) if answer is not None]
     joined = join_outputs([answer for _, answer in done])
     fit = np.repeat([fit for fit, _ in done], joined.sizes)

@@ -77,6 +77,7 @@ class SamplingUnits:
 
     def deal(self, units: np.ndarray, n_folds: int, rng: np.random.Generator) -> np.ndarray:
         """Return a fold for each of some units, dealt in turn, class after class."""
+        # shuffle within classes, then deal class after class
         order = np.lexsort([rng.random(len(units)), self.stratum[units]])
         fold = np.empty(len(units), dtype=np.intp)
         fold[order] = np.arange(len(units)) % n_folds
@@ -110,6 +111,7 @@ def units_of(target: Target, groups: np.ndarray | None = None) -> SamplingUnits:
     n_groups = int(unit.max()) + 1
     if n_groups < 2:
         raise ValueError(f"groups must hold at least two groups, got one: {groups.tolist()[0]!r}.")
+    # the stratum of a group is its most frequent class
     members = np.zeros((n_groups, int(classes.max()) + 1), dtype=np.intp)
     np.add.at(members, (unit, classes), 1)
     return SamplingUnits(unit, members.argmax(axis=1), n_groups, crossed=crossed)

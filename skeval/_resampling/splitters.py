@@ -121,6 +121,7 @@ class StratifiedDealer:
         again = not self.shuffle or isinstance(self.random_state, Integral)
         if again and appearance.tobytes() in self._dealt:
             return self._dealt[appearance.tobytes()]
+        # every n_folds-th sample of the sorted labels decides the share of a class in each fold
         ranked = np.repeat(np.arange(len(appearance)), self.sizes[appearance])
         shares = [np.bincount(ranked[i :: self.n_folds]) for i in range(self.n_folds)]
         rng = check_random_state(self.random_state) if self.shuffle else None
@@ -159,6 +160,7 @@ def make_permutation_plan(
     X, target, groups = inputs.X, inputs.target, inputs.groups
     unpermuted = np.arange(len(target))
     n_folds = splitter.get_n_splits(X, target.y, groups)
+    # folds that do not depend on the labels are made once
     if splits_by_position(splitter):
         splitter = check_cv(list(splitter.split(X)))
     deal = make_dealer(splitter, target) if groups is None else None
@@ -359,6 +361,7 @@ def part_repeats(tests: Sequence[np.ndarray], n_samples: int) -> list[Sequence[n
     The test sets of a repeat have no sample in common; every repeat has the same number of test
     sets and the same samples.
     """
+    # the first repeat ends where a sample is tested again
     covered = np.zeros(n_samples, dtype=bool)
     n_folds = 0
     for test in tests:
@@ -384,6 +387,7 @@ def number_kept_together(repeats: Iterable[Sequence[np.ndarray]], n_samples: int
         fold = np.zeros(n_samples, dtype=np.intp)
         for number, test in enumerate(tests, start=1):
             fold[test] = number
+        # samples stay together if all repeats so far put them into the same test set
         pair = unit * (len(tests) + 1) + fold
         unit = np.unique(pair, return_inverse=True)[1].reshape(-1)
     return unit
@@ -399,6 +403,7 @@ def default_folds(target: Target, groups: Any) -> int:
     if groups is not None:
         labels, numbers = np.unique(groups, return_inverse=True)
         if len(labels) < len(codes):
+            # a class counts once in each of its groups
             codes = np.unique(np.column_stack([codes, numbers.reshape(-1)]), axis=0)[:, 0]
     return max(2, min(DEFAULT_FOLDS, int(np.bincount(codes).max())))
 

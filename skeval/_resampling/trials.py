@@ -163,6 +163,7 @@ def settles(adapter: Adapter, plan: ResamplingPlan) -> bool:
     """Whether an adapter completes most of a sample of the fits of a plan."""
     if plan.n_fits < MIN_FITS_PER_PILOT * N_PILOTS:
         return True
+    # pilot fits, spread over repetitions and folds
     some = np.linspace(0, plan.n_draws - 1, min(N_PILOTS, plan.n_draws)).astype(int)
     block = concatenate_blocks([plan.draw(repetition) for repetition in some.tolist()])
     pilots = np.linspace(0, len(block) - 1, N_PILOTS).astype(int)

@@ -240,9 +240,11 @@ def summarize_losses(
         for part in predictions.repeats
     ]
     spreads = [spread_of_mean(repeat) for repeat in tested]
+    # variance of a single repeat: the samples of all repeats are the same
     variance = float(np.mean([spread.variance for spread in spreads]))
     degrees = min(spread.degrees_of_freedom for spread in spreads)
     if group is None:
+        # degrees of freedom of the effective sample size
         degrees = max(1.0, independent_size(predictions.weight) / predictions.inflation - 1)
     mean = mean_loss(TestLosses(losses, weight))
     return mean, float(np.sqrt(variance * inflate(predictions, variance, values))), degrees
@@ -252,6 +254,7 @@ def measure_ranking(
     predictions: Predictions, positive: np.ndarray, score: np.ndarray, label: str | None
 ) -> Iterator[Measured]:
     """Yield the area under the ROC curve and the average precision of a class."""
+    # areas compare samples of the same test set only
     area, influence = within_fold_area(
         positive, score, predictions.row, predictions.fit, predictions.weight
     )
@@ -270,6 +273,7 @@ def measure_ranking(
             influence, unit, predictions.weight, is_positive.astype(np.intp)
         )
     variance = spread.variance
+    # the spread between repeats comes from the training sets
     areas = [
         within_fold_area(
             positive[part],

@@ -291,6 +291,7 @@ def conservative_z(
         )
     plan = subsamples_of_halves(inputs.units, n_test, n_repeats, n_pairs, root)
     means = measure(inputs, plan)
+    # fits of all units, then (pair, half, repeat)
     whole, halves = means.values[:n_repeats], means.values[n_repeats:]
     halves = halves.reshape(n_pairs, 2, n_repeats)
     complete = np.isfinite(halves).any(axis=2).all(axis=1)
@@ -319,6 +320,7 @@ def five_by_two(
             f"{inputs.units.n_units}."
         )
     means = measure(inputs, repeated_folds(inputs.units, 2, 5, root))
+    # error of each half in each repeat; the estimate is the first of them, as published
     halves = means.values.reshape(5, 2)
     check_enough(inputs, means.values[:1], 1)
     check_enough(inputs, halves.sum(axis=1), 1)

@@ -263,11 +263,13 @@ def permute(
     if max_exceedances is not None:
         max_exceedances = _checks.check_count("max_exceedances", max_exceedances)
     splitter = resolve_splitter(cv, target, inputs.groups, root)
+    # labels of a series are not exchangeable one by one
     if chosen.name not in ("given", "blocks", "rotations"):
         drawn = cv is None or isinstance(cv, Integral) or hasattr(cv, "get_n_splits")
         if keeps_order(splitter, [] if drawn else list(splitter.split(inputs.X))):
             raise ValueError(ORDERED)
     plan = make_permutation_plan(splitter, inputs, chosen.orders, n)
+    # the first scores are those of the observed labels; a sequential test may stop after a block
     first = None if max_exceedances is None else 1 + max_exceedances
     scores: list[Scores] = []
     for part in score_plan(inputs, plan, scoring, first_block=first, several=True):
@@ -427,6 +429,7 @@ def _exchange_in_time(y: np.ndarray, exchange: str, root: np.random.SeedSequence
         kinds = np.unique(column) if len(np.unique(column)) <= MAX_KINDS else ()
         own = [(column == kind).astype(np.float64) for kind in kinds]
         series += own or [np.asarray(column, dtype=float)]
+    # the series with the longest memory sets the length of the blocks
     longest = max(series, key=autocorrelation)
     blocks = time_blocks(longest)
     if blocks is None:
@@ -516,6 +519,7 @@ def permutation_result(
     has (1 + exceedances) / (1 + permutations).
     """
     exceeding = exceedances(statistic, null)
+    # h / L of Besag and Clifford, else one is added to numerator and denominator
     if max_exceedances is not None and exceeding.sum() >= max_exceedances:
         last = int(np.searchsorted(np.cumsum(exceeding), max_exceedances)) + 1
         null, pvalue, count = null[:last], max_exceedances / last, max_exceedances

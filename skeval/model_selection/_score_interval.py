@@ -388,17 +388,20 @@ def score_repeats(
         request = FitRequest(scorer=read_scoring(inputs.estimator, scorers), scoring=scorers)
     outputs = list(fit_each(inputs, plan, request))
 
+    # means of losses, with the sign changed
     results = {}
     for (name, label), loss in zip(errors.items(), losses, strict=True):
         of_loss = folds._replace(inputs=inputs.with_options(losses=(loss,)))
         results[name] = score_of_error(inputs, label, average_repeats(of_loss, outputs))
     scores = [np.nan if one is None or one.scores is None else one.scores[0] for one in outputs]
     shown = {"n_folds": plan.n_folds, "n_repeats": plan.n_repeats}
+    # any other score: the mean over test sets, corrected for the overlap of training sets
     for name, label in others.items():
         of_score = inputs.with_options(losses=(loss_of_score(inputs, label),))
         means, ratio = take_score(scores, name, label), 1 / (plan.n_folds - 1)
         error = average_subsamples(of_score, means, ratio, shown)
         results[name] = score_of_error(inputs, label, error)
+    # metrics of all tested samples of a repeat together
     if len(results) < len(labels):
         inflation = find_inflation(inputs, plan, outputs)
         predictions = collect_predictions(inputs, outputs, plan, inflation)
