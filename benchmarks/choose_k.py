@@ -128,13 +128,23 @@ def choose(X: np.ndarray, largest: int, seed: int) -> dict[str, int]:
     return chosen
 
 
-def choose_in_sample(name: str, n: int, seed: int, folder: Path) -> None:
-    """Draw a data set and keep the choices of all rules in a file."""
-    path = folder / f"{name.replace(' ', '_').replace(',', '')}-{n}-{seed}.json"
+def stem_of(name: str, n: int) -> str:
+    """Return the beginning of the names of the files of a population and size."""
+    return f"{name.replace(' ', '_').replace(',', '')}-{n}-"
+
+
+def choose_in_sample(name: str, n: int, seed: int, folder: Path, default_only: bool) -> None:
+    """Draw a data set and keep the choices of all rules, or of the default, in a file."""
+    path = folder / f"{stem_of(name, n)}{seed}{'-default' if default_only else ''}.json"
     if path.exists():
         return
     rng = np.random.default_rng([list(POPULATIONS).index(name), n, seed])
-    path.write_text(json.dumps(choose(POPULATIONS[name].draw(rng, n), 8, seed)))
+    X = POPULATIONS[name].draw(rng, n)
+    if default_only:
+        choice = choose_n_clusters(KMeans(n_init=2), X, n_clusters=range(1, 9), random_state=seed)
+        path.write_text(json.dumps({"sequential": choice.n_clusters}))
+    else:
+        path.write_text(json.dumps(choose(X, 8, seed)))
 
 
 def write_rates(folder: Path) -> None:
@@ -142,8 +152,10 @@ def write_rates(folder: Path) -> None:
     rows = []
     for name, population in POPULATIONS.items():
         for n in SIZES:
-            stem = f"{name.replace(' ', '_').replace(',', '')}-{n}-"
-            sets = [json.loads(path.read_text()) for path in sorted(folder.glob(stem + "*"))]
+            paths = sorted(folder.glob(f"{stem_of(name, n)}*[0-9].json"))
+            if not paths:
+                continue
+            sets = [json.loads(path.read_text()) for path in paths]
             right = [np.mean([s[rule] == population.n_clusters for s in sets]) for rule in RULES]
             if name == "four in 50 dimensions":
                 right[-1] = np.nan
@@ -162,6 +174,20 @@ def write_rates(folder: Path) -> None:
         for row in rows:
             rates = ["" if np.isnan(rate) else f"{rate:.2f}" for rate in row[4:]]
             writer.writerow([*row[:4], *rates])
+
+
+def write_default(folder: Path) -> None:
+    """Write how often the default rule alone is right, by population and size."""
+    with (RESULTS / "choose_k_default.csv").open("w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["population", "k", "n", "sets", "right"])
+        for name, population in POPULATIONS.items():
+            for n in SIZES:
+                paths = sorted(folder.glob(f"{stem_of(name, n)}*-default.json"))
+                chosen = [json.loads(path.read_text())["sequential"] for path in paths]
+                if chosen:
+                    right = sum(k == population.n_clusters for k in chosen)
+                    writer.writerow([name, population.n_clusters, n, len(chosen), right])
 
 
 def write_tables(n_seeds: int) -> None:
@@ -188,18 +214,22 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=Path("choose_k_sets"))
     parser.add_argument("--n-jobs", type=int, default=1)
     parser.add_argument("--only", choices=["populations", "tables", "rates"])
+    parser.add_argument("--default-only", action="store_true", help="the default rule, no others")
     arguments = parser.parse_args()
     arguments.folder.mkdir(exist_ok=True)
     if arguments.only in (None, "populations"):
         Parallel(n_jobs=arguments.n_jobs)(
-            delayed(choose_in_sample)(name, n, FIRST_SEED + number, arguments.folder)
+            delayed(choose_in_sample)(
+                name, n, FIRST_SEED + number, arguments.folder, arguments.default_only
+            )
             for number in range(arguments.sets)
             for n in SIZES
             for name in POPULATIONS
         )
     if arguments.only in (None, "populations", "rates"):
         write_rates(arguments.folder)
-    if arguments.only in (None, "tables"):
+        write_default(arguments.folder)
+    if arguments.only in (None, "tables") and not arguments.default_only:
         write_tables(arguments.seeds)
 
 

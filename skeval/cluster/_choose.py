@@ -278,6 +278,15 @@ def choose_n_clusters(
     counts, remain on it. For more than 2,000 samples the silhouettes are those of a random sample
     of 2,000. The P-values are Monte-Carlo P-values; `n_references` sets their resolution.
 
+    In ``benchmarks/choose_k.py`` (K-means, 12 populations with clusters and 8 without) the
+    sequential tests chose more than one cluster in 2 of 185 data sets without structure: uniform,
+    Gaussian, correlated, exponential, heavy-tailed and lognormal columns, mostly of 100 samples.
+    The share of right choices was compared on few data sets, 55 with clusters and 32 without: for
+    100 and 500 samples it was .75 and .92 with clusters by the sequential tests, .65 and .92 by
+    prediction strength, .62 and .83 by adjusted Rand, .69 and .83 by the silhouette of halves and
+    .36 and .46 by the gap. K-means cannot find elongated clusters, and all rules missed three
+    clusters of 80, 10 and 10 samples most of the time.
+
     A halving counts 0 for k clusters if either half lacks k clusters of 3 samples or more: a
     cluster of one sample has no pair that could be separated, and k above n/6 clusters cannot occur
     in a half. The paper [1]_ and R's fpc compare the strength itself with 0.8 to 0.9, which reports
