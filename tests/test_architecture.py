@@ -262,7 +262,6 @@ PENDING = {
     "metrics/cluster/test_measures.py",
     "metrics/cluster/test_measures_hostile.py",
     "metrics/cluster/test_pairs.py",
-    "model_selection/test_compare_scores.py",
     "report/_data_checks/test_duplicates.py",
     "report/_data_checks/test_grouping.py",
     "report/_data_checks/test_leakage.py",

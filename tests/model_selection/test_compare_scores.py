@@ -1,0 +1,79 @@
+"""Scores of splits and of data sets: forms of the input, the default test, and wrong input."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+from scipy import stats
+from sklearn.datasets import load_iris
+from sklearn.model_selection import cross_validate
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
+
+from skeval.model_selection import compare_scores
+
+RNG = np.random.default_rng(0)
+A = RNG.normal(0.8, 0.03, 10)
+B = A - 0.02 + RNG.normal(scale=0.01, size=10)
+
+
+def test_splits_have_the_corrected_t_test():
+    found = compare_scores({"a": A, "b": B}, test_train_ratio=1 / 9).difference
+    d = A - B
+    error = np.sqrt((1 / 10 + 1 / 9) * d.var(ddof=1))
+    assert_allclose(found.pvalue, 2 * stats.t.sf(abs(d.mean() / error), 9))
+    assert_allclose(
+        list(found.interval), d.mean() + np.array([-1, 1]) * stats.t.ppf(0.975, 9) * error
+    )
+
+
+def test_results_of_cross_validate_have_their_ratio():
+    X, y = load_iris(return_X_y=True)
+    results = {
+        name: cross_validate(model, X, y, cv=5, return_indices=True)
+        for name, model in {
+            "bayes": GaussianNB(),
+            "tree": DecisionTreeClassifier(max_depth=1),
+        }.items()
+    }
+    found = compare_scores(results)
+    assert_allclose(found.test_train_ratio, 1 / 4)
+    with pytest.raises(TypeError, match="result of cross_validate for each classifier"):
+        compare_scores(results["bayes"])
+
+
+@pytest.mark.parametrize(("n", "method"), [(12, "wilcoxon"), (4, "nemenyi")])
+def test_default_over_datasets_depends_on_their_number(n, method):
+    scores = RNG.normal(size=(n, 1)) + [0.5, 0, -0.5] + RNG.normal(scale=0.1, size=(n, 3))
+    found = compare_scores(scores, over="datasets", random_state=0)
+    assert found.method == method
+    frame = pd.DataFrame(scores, columns=["a", "b", "c"])
+    named = compare_scores(frame, over="datasets", random_state=0)
+    assert named.names == ("a", "b", "c")
+    assert_allclose(named.to_matrix("pvalue"), found.to_matrix("pvalue"))
+
+
+def test_scores_of_items_are_pointed_to_compare_items():
+    right = (RNG.random((40, 3)) < [0.4, 0.6, 0.8]).astype(float)
+    with pytest.warns(UserWarning, match="compare_items ranks systems"):
+        compare_scores(right, over="datasets", random_state=0)
+
+
+@pytest.mark.parametrize(
+    ("scores", "options", "message"),
+    [
+        ({"a": A, "b": B}, {}, "test_train_ratio must be given"),
+        ({"a": A, "b": B[:5]}, {"test_train_ratio": 0.1}, "scores must be of the same splits"),
+        ({"a": A, "b": A * np.nan}, {"test_train_ratio": 0.1}, "must have no missing scores"),
+        ({"a": A[:1], "b": B[:1]}, {"test_train_ratio": 0.1}, "two splits at least"),
+        ({"a": A, "b": B}, {"test_train_ratio": -1}, "test_train_ratio must be a number > 0"),
+        (
+            np.ones((5, 2)),
+            {"over": "datasets", "test_train_ratio": 0.1},
+            "test_train_ratio must be None over data sets",
+        ),
+    ],
+)
+def test_wrong_input_is_named(scores, options, message):
+    with pytest.raises(ValueError, match=message):
+        compare_scores(scores, **options)
