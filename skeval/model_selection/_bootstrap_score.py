@@ -35,7 +35,13 @@ from skeval._resampling.fit_params import Params
 from skeval._resampling.fit_request import FitRequest, ReplayedEstimator, check_scores
 from skeval._resampling.inputs import Inputs, validate_inputs
 from skeval._resampling.losses import Loss
-from skeval._resampling.plans import PlanBlock, ResamplingPlan, check_class_sizes, whole_plan
+from skeval._resampling.plans import (
+    BLOCK_ELEMENTS,
+    PlanBlock,
+    ResamplingPlan,
+    check_class_sizes,
+    whole_plan,
+)
 from skeval._resampling.sampling_units import DrawingUnits, drawing_units
 from skeval.metrics._scorers import range_of, read_scoring
 from skeval.metrics._validation import find_recalibration
@@ -213,20 +219,28 @@ def bootstrap_score(
     logistic       200  10  AUC    .74   .92 (-.01)   .97 (+.01)   .96 (+.01)   .97 (+.01)
     logistic       200  10  F1     .67   .96 (-.02)   .99 (+.00)   .97 (-.00)   .97 (+.00)
     logistic       200  10  slope  .74   .88 (-.10)   .99 (+.03)   .98 (-.00)   .99 (+.04)
+    logistic, 1:4  200  10  AUC    .74   .83 (-.02)   .94 (+.01)   .90 (-.00)   .92 (+.00)
+    logistic, 1:4  200  10  F1     .38   1.00 (-.01)  1.00 (+.02)  .97 (+.10)   .99 (+.00)
+    logistic, 1:4  200  10  slope  .74   .83 (-.16)   .91 (-.01)   .88 (-.06)   .93 (+.00)
+    penalized      100  15  AUC    .70   .86 (-.03)   .96 (+.02)   .92 (+.00)   .95 (+.03)
+    penalized      100  15  F1     .63   1.00 (-.04)  .97 (+.01)   .98 (-.01)   .96 (+.02)
+    penalized      100  15  slope  1.27  .82 (-.25)   .84 (+.29)   .82 (+.01)   .88 (+.14)
     naive Bayes    100  15  AUC    .66   .88 (-.04)   .94 (+.05)   .92 (+.00)   .85 (+.07)
     naive Bayes    100  15  F1     .61   .96 (-.04)   .94 (+.03)   .97 (-.01)   .93 (+.04)
     naive Bayes    100  15  slope  .40   .86 (-.14)   .86 (+.17)   .88 (-.04)   .74 (+.24)
     tree           200  10  AUC    .61   .99 (-.02)   .69 (+.06)   1.00 (+.02)  .51 (+.08)
     tree           200  10  F1     .57   .97 (-.01)   .89 (+.05)   .95 (+.01)   .90 (+.06)
     tree           200  10  slope  .06   1.00 (-.01)  .15 (+.34)   1.00 (+.02)  1.00 (+.18)
+    least squares  100  5   R2     .53   .91 (-.06)   .95 (-.02)   .95 (-.02)   .98 (+.00)
     least squares  100  30  R2     .35   .38 (-.35)   .95 (-.10)   .81 (-.18)   1.00 (+.04)
     =============  ===  ==  =====  ====  ===========  ===========  ===========  ===========
 
-    "optimism" and ".632" hold for logistic regression and fail for models that fit their training
-    samples too well, the tree and naive Bayes: :math:`S^b_{all}` includes samples that trained the
-    model, so the optimism is too small. They are worse still for forests and nearest neighbors, as
-    is ".632+" (see `bootstrap_error`): use "oob" there. It fails with few samples per feature,
-    where its bias exceeds its standard error.
+    "optimism" and ".632" covered in .91 to 1.00 for logistic regression, except for its slope under
+    a strong penalty. They fail for models that fit their training samples too well, the tree and
+    naive Bayes: :math:`S^b_{all}` includes samples that trained the model, so the optimism is too
+    small. They are worse still for forests and nearest neighbors, as is ".632+" (see
+    `bootstrap_error`): use "oob" there. It fails with few samples per feature, where its bias
+    exceeds its standard error.
 
     Scorers of scikit-learn use the predictions of each model, computed once. Other functions
     ``scorer(estimator, X, y)`` get the models, which are then kept until all are scored; their
@@ -607,11 +621,15 @@ class Judge:
         rng = np.random.default_rng(_checks.child_seed(_checks.child_seed(root, 0), 1))
         number = rng.permutation(unit.max() + 1)
         block = (number % N_BLOCKS)[unit][samples]
-        kept = [np.flatnonzero(block != one) for one in np.unique(block)]
-        rows_kept, samples_kept = ([of[one] for one in kept] for of in (rows, samples))
-        scores = self.score_at_once([pooled] * len(kept), rows_kept, samples_kept)
-        for at in np.flatnonzero(np.isnan(scores)):
-            scores[at] = self.try_score(pooled, rows_kept[at], samples=samples_kept[at])
+        scores, blocks = np.empty(0), np.unique(block)
+        step = max(1, BLOCK_ELEMENTS // len(rows))  # few blocks at once need little memory
+        for start in range(0, len(blocks), step):
+            kept = [np.flatnonzero(block != one) for one in blocks[start : start + step]]
+            some, of_some = ([of[one] for one in kept] for of in (rows, samples))
+            several = self.score_at_once([pooled] * len(kept), some, of_some)
+            for at in np.flatnonzero(np.isnan(several)):
+                several[at] = self.try_score(pooled, some[at], samples=of_some[at])
+            scores = np.append(scores, several)
         defined = scores[np.isfinite(scores)]
         if len(defined) < 2:
             return np.nan
