@@ -192,19 +192,19 @@ def write_default(folder: Path) -> None:
 
 def write_tables(n_seeds: int) -> None:
     """Write the choices for the standardized bundled tables, by rule."""
+    rows = []
+    for name, (load, largest) in TABLES.items():
+        X, y = load()
+        X = X if name == "digits" else scale(X)
+        runs = [choose(X, largest, seed) for seed in range(n_seeds)]
+        cells = []
+        for rule in RULES:
+            counts = Counter(run[rule] for run in runs).most_common()
+            cells.append(" or ".join(str(k) for k, _ in counts if k))
+        rows.append([name, len(np.unique(y)), *cells])
+        print(*rows[-1], flush=True)
     with (RESULTS / "choose_k_tables.csv").open("w", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["table", "classes", *RULES])
-        for name, (load, largest) in TABLES.items():
-            X, y = load()
-            X = X if name == "digits" else scale(X)
-            runs = [choose(X, largest, seed) for seed in range(n_seeds)]
-            cells = []
-            for rule in RULES:
-                counts = Counter(run[rule] for run in runs).most_common()
-                cells.append(" or ".join(str(k) for k, _ in counts if k))
-            writer.writerow([name, len(np.unique(y)), *cells])
-            print(name, *cells, flush=True)
+        csv.writer(file, lineterminator="\n").writerows([["table", "classes", *RULES], *rows])
 
 
 def main() -> None:
