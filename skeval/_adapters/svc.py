@@ -535,7 +535,7 @@ class FitShape(NamedTuple):
             scale = 5e-10 * n**2 * k if self.scaled else 0.0
             return start + 1.5e-8 * n**2 + scale + _STEP * n_steps * n
         if self.grams:
-            return start + 2.5e-6 * n + 4e-9 * n**2 + 4e-10 * n**3 / n_fits
+            return 5e-5 + 1.2e-6 * n + 4e-9 * n**2 + (8e-3 + 4e-10 * n**3) / n_fits
         if uses_features(self.n_samples, self.n_solved):
             system = n * (1.35e-6 + 4e-8 * k + 1.25e-9 * k**2)
             # Where all fits share the columns, the problem of mean weights is solved first.
