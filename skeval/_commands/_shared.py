@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from textwrap import shorten, wrap
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from skeval.utils._sources import BUNDLED, check_source
@@ -212,47 +212,6 @@ def deliver(
 N_LINES, WIDTH = 15, 100
 MAX_ROWS = 4
 """Rows of the table of a summary."""
-TITLES = {
-    "chosen-threshold": "Threshold chosen on the test set",
-    "constant": "Constant features",
-    "constant-scores": "Constant scores",
-    "copies": "Copies of samples",
-    "disagreement": "Estimates disagree",
-    "equal-rows": "Equal rows",
-    "failed": "Some fits failed",
-    "few-folds": "Few folds",
-    "few-groups": "Few groups",
-    "few-samples": "Rare classes",
-    "fitted-before": "Model fitted before",
-    "given-folds": "Given folds",
-    "groups": "Near-duplicate samples",
-    "guess": "Not better than the baseline",
-    "identifier": "Identifier or shared values",
-    "impossible": "Impossible outcomes",
-    "interrupted": "Run interrupted",
-    "nested": "Resampling inside the estimator was skipped",
-    "never-predicted": "Classes never predicted",
-    "no-probabilities": "Scores, not probabilities",
-    "ordered": "Folds in time order",
-    "overfitting": "Overfitting",
-    "perfect": "Perfect predictions",
-    "repeated": "Repeated predictions of the same samples",
-    "reversed": "Reversed scores",
-    "row-number": "Row number",
-    "runs": "Rows are not in random order",
-    "synthetic": "Synthetic samples",
-    "target-copy": "Copy of the target",
-    "target-encoded": "Category replaced by its mean target",
-    "target-imputed": "Missing values filled by class",
-    "telling-feature": "Perfect feature",
-    "time-order": "Time order",
-    "two-answers": "Two estimates disagree",
-    "unchecked": "Not checked",
-    "undefined": "Undefined metrics",
-    "undetermined": "Undetermined least squares",
-    "wide": "Wide interval",
-}
-"""Titles of warnings by code; other warnings start with their title."""
 
 
 def summarize(report: Any, n_lines: int, *, scored: bool) -> list[str]:
@@ -262,12 +221,12 @@ def summarize(report: Any, n_lines: int, *, scored: bool) -> list[str]:
     (`scored`), are printed in addition.
     """
     verdict = fill_lines(report.verdict)
-    basis = fill_lines(report.basis[-1]) if report.basis else []
-    first, *others = report.sections
+    basis = fill_lines(report._basis[-1]) if report._basis else []
+    first, *others = report._sections
     titles = dict.fromkeys(map(_name_warning, first.items))
     tables = (table for section in others for table in section.tables if table.n_in_text != 0)
     rows = next((_fit_lines(table) for table in tables), [])
-    more = "--full prints all of the report; --html FILE makes a page of it."
+    more = "--full prints the whole report; --html FILE writes a page with figures."
     n_left = n_lines - 3  # blank lines around the table, and the last line
     verdict = verdict[: n_left - 2]
     basis = basis if len(basis) <= n_left - len(verdict) - 2 else []
@@ -283,9 +242,8 @@ def summarize(report: Any, n_lines: int, *, scored: bool) -> list[str]:
 
 def _name_warning(text: str) -> str:
     """Return the title of a warning and its code."""
-    code = getattr(text, "code", "")
-    title = TITLES.get(code) or shorten(text, WIDTH - len(code) - 6, placeholder=" ...")
-    return f"{title} [{code}]" if code else title
+    title = text.partition(":")[0]
+    return f"{title} [{text.code}]" if hasattr(text, "code") else title
 
 
 def _fit_lines(table: Any) -> list[str]:
@@ -300,7 +258,8 @@ def _fit_lines(table: Any) -> list[str]:
 
 def fill_lines(text: str) -> list[str]:
     """Return a text as lines of the width of a terminal."""
-    return wrap(text, WIDTH, break_on_hyphens=False)
+    kept = re.sub(r"(?<=\d) (?=%)|(?<=P) (?==)|(?<==) (?=\d)", "\u00a0", text)  # 5 %, P = 0.1
+    return [line.replace("\u00a0", " ") for line in wrap(kept, WIDTH, break_on_hyphens=False)]
 
 
 def shorten_line(text: str) -> str:
@@ -330,16 +289,16 @@ def _write_headline(source: str, table: ColumnTable, numbers: bool, column: str)
     """Return the name and size of the data and, with a target, the classes or the range."""
     import numpy as np
 
-    from skeval.utils._text import count, name_label
+    from skeval.utils._text import count, name_label, write_figures
 
     size = describe_data(source, table, column)
     if table.groups is not None:
         size += f", {count(len(set(table.groups)), 'group')}"
     if table.y is None:
-        return f"{size}, no labels"
+        return size if column == "prediction" else f"{size}, no labels"
     classes, sizes = np.unique(table.y, return_counts=True)
     if numbers:
-        return f"{size}, target from {classes[0]:.4g} to {classes[-1]:.4g}"
+        return f"{size}, target from {write_figures(classes[0])} to {write_figures(classes[-1])}"
     names = [name_label(name) for name in classes]
     counts = ", ".join(f"{name}: {of_class}" for name, of_class in zip(names, sizes, strict=True))
     return f"{size}, {count(len(classes), 'class')} ({counts})"

@@ -218,6 +218,11 @@ def _run_evaluate(options: argparse.Namespace) -> None:
         raise ValueError(
             f"--select must lie between 1 and the {n_features} features, got {options.select}."
         )
+    if options.by is not None and options.by == options.groups:
+        notes.append(
+            "note: --by and --groups name the same column, so each subgroup is one group, whose "
+            "error has no useful interval; use --by with a column of larger subgroups."
+        )
     estimator, procedure = _make_estimator(table, options, numbers)
     options.progress.headline = f"{_shared.describe_data(options.data, table)}; {procedure}"
     if len(table.X) > PILOT_ROWS:

@@ -143,8 +143,8 @@ def explain_inputs(error: Exception, X: Any) -> Exception | None:
     if not held:
         return None
     return ValueError(
-        f"X must hold numbers for this estimator, got texts {what}; put what turns them into "
-        f"numbers, such as {remedy}, before it in a pipeline. It said: {error}"
+        f"X must hold numbers for this estimator, got texts {what}; put an encoder, such as "
+        f"{remedy}, before it in a pipeline. It said: {error}"
     )
 
 

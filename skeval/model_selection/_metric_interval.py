@@ -922,15 +922,15 @@ def describe_slices(found: Results) -> str:
     differ.sort(key=lambda name: less[name].details["pvalue_adjusted"])
     rate = f"false discovery rate of {100 * FALSE_DISCOVERIES:g} % over {len(less)} subgroups"
     if not differ:
-        return f"No subgroup is shown to differ from the rest ({rate})."
+        return f"No subgroup differs significantly from the rest ({rate})."
     named = []
     for name in differ[:MAX_NAMED]:
         low, high = less[name].interval.low, less[name].interval.high
         value = write_estimate(less[name].value, (high - low) / 4)
-        named.append(f"{name} ({value} less the rest)")
+        named.append(f"{name} ({value} compared with the rest)")
     more = f" and {len(differ) - MAX_NAMED} more" if len(differ) > MAX_NAMED else ""
     verb = "differs" if len(differ) == 1 else "differ"
-    return f"{', '.join(named)}{more} {verb} from the rest ({rate})."
+    return f"{', '.join(named)}{more} {verb} significantly from the rest ({rate})."
 
 
 MAX_NAMED = 5
@@ -995,10 +995,10 @@ def describe_difference(found: Estimate | None) -> str:
     difference, low_end, high_end = (
         write_estimate(number, (high - low) / 4) for number in (found.value, low, high)
     )
-    start = (
-        f"The largest difference is that of {found.details['first']} over "
-        f"{found.details['second']}: {difference}, "
-        f"{100 * found.confidence_level:g} % interval {low_end} to {high_end}, corrected for "
-        f"{n_pairs} pair{'s' * (n_pairs > 1)} of subgroups"
+    level = f"{100 * found.confidence_level:g} % CI"
+    pairs = f", corrected for {n_pairs} pairs of subgroups" if n_pairs > 1 else ""
+    return (
+        f"The largest difference between subgroups is {difference}, {found.details['first']} minus "
+        f"{found.details['second']} ({level} {low_end} to {high_end}{pairs}); it is "
+        f"{'' if low > 0 else 'not '}significant."
     )
-    return f"{start}: {'it is significant' if low > 0 else 'it may be 0'}."

@@ -56,8 +56,8 @@ def choose_folds_in_time(inputs: Inputs, seconds: float, seed: int) -> tuple[Any
         splitter = splitter if inputs.groups is None else GroupShuffleSplit
         cv = splitter(1, test_size=TEST_SHARE, random_state=seed)
     text = (
-        f"One fit takes about {fit:.2g} seconds, so the budget allows {chosen} instead of "
-        f"{DEFAULT_FOLDS} folds. A larger budget gives a more precise estimate."
+        f"Few folds: one fit takes about {fit:.2g} seconds, so the budget allows {chosen} instead "
+        f"of {DEFAULT_FOLDS} folds. Increase the budget for a more precise estimate."
     )
     return cv, [Caution("few-folds", text)]
 
@@ -118,8 +118,8 @@ def check_rows_in_time(
         {name: np.asarray(column)[rows] for name, column in left_out.items()},
     )
     text = (
-        f"Not checked: The checks of the table read {n_rows} random rows of {n}, because of the "
-        "budget. Copies and other faults of the other rows would not be reported."
+        f"Not fully checked: because of the budget, the checks of the table read {n_rows} random "
+        f"rows of {n}. Problems in the other rows would not be reported."
     )
     return [*warnings, Caution("unchecked", text)]
 

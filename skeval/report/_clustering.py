@@ -36,16 +36,16 @@ def write_warnings(
     """Return the warnings about the choice of the number of clusters."""
     tried, chosen = choice.candidates, np.flatnonzero(choice.candidates == choice.n_clusters)
     sentences = [
-        f"Fewer clusters: the algorithm was asked for {k} clusters and found {n_clusters}."
-        for k, n_clusters in zip(tried, comparison.n_clusters, strict=True)
-        if k != n_clusters
+        f"Fewer clusters: the algorithm returned {n} clusters instead of {k}; ignore k = {k}."
+        for k, n in zip(tried, comparison.n_clusters, strict=True)
+        if k != n
     ]
     above = tried[tried * SMALLEST > n_samples // 2]
     if above.size:
         sentences.append(
             f"Too few samples for large k: halves of {n_samples // 2} samples cannot contain "
             f"{above[0]} or more clusters with at least {SMALLEST} samples each, so their "
-            "stability is unknown."
+            "stability is unknown. Do not choose such a k from these data."
         )
     sentences += _write_unstable(stability)
     if not len(chosen):
@@ -53,15 +53,15 @@ def write_warnings(
     row = chosen[0]
     if len(tried) > 1 and row == len(tried) - 1:
         sentences.append(
-            f"Largest k chosen: {tried[row]} is the largest number of clusters tried; a larger "
-            "one may be as good."
+            f"Largest k chosen: {tried[row]} is the largest number of clusters tried. Try larger "
+            "ones, which may be as good."
         )
     better = tried[comparison.dominates[:, row]]
     if len(better):
         names = " and ".join(map(str, better))
         sentences.append(
             f"Internal indices disagree: k = {names} is better than the choice, k = {tried[row]}, "
-            "on the internal indices."
+            "on the internal indices. Compare both clusterings before you use one."
         )
     return sentences
 
@@ -119,9 +119,9 @@ class ClusteringReport(Report):
     n_features: int
     clusterer: str
 
-    title, before = "Clustering report", "Warnings"
-    main_part, row_name = "rows", "n_clusters"
-    listed = ("clusterer", "n_samples", "n_features", "n_clusters")
+    _title, _before = "Clustering report", "Warnings"
+    _main_part, _row_name = "rows", "n_clusters"
+    _listed = ("clusterer", "n_samples", "n_features", "n_clusters")
 
     @property
     def choice(self) -> NClustersChoice:
@@ -144,16 +144,16 @@ class ClusteringReport(Report):
         return write_verdict(self.choices)
 
     @property
-    def facts(self) -> list[str]:
+    def _facts(self) -> list[str]:
         """The clusterer and the size of the data."""
         clusterer = shorten(self.clusterer, MAX_FACT, placeholder=" …")
         return [clusterer, f"{self.n_samples} samples, {self.n_features} features"]
 
     @property
-    def about(self) -> dict[str, Any]:
+    def _about(self) -> dict[str, Any]:
         """The first entries of `to_dict`, before the results of the sections."""
         choice, stability = self.choice, self.stability
-        return super().about | {
+        return super()._about | {
             "rule": choice.rule,
             "pvalue": choice.pvalue,
             "pvalue_more": choice.pvalue_more,
@@ -173,7 +173,7 @@ class ClusteringReport(Report):
 
     def _show_samples(self) -> Section:
         """Yield the section of the samples in their clusters, if there are at least two."""
-        shown, heading, tables = self.shown, "What the clusters look like", [self._tabulate_sizes()]
+        shown, heading, tables = self.shown, "The clusters", [self._tabulate_sizes()]
         if shown is None:
             return Section(heading, tables=tables)
         figures = [
@@ -194,7 +194,7 @@ class ClusteringReport(Report):
             ),
         ]
         chosen = shown.n_clusters == self.n_clusters
-        what = "the choice" if chosen else "no choice, the largest silhouette"
+        what = "the chosen number" if chosen else "the largest silhouette; no number was chosen"
         caption = f"Shown: k = {shown.n_clusters}, {what}."
         return Section(heading, explains=[caption], figures=figures, tables=tables)
 
@@ -262,10 +262,10 @@ class ClusteringReport(Report):
     def _show_numbers(self) -> Section:
         """Yield the section of all numbers as a table."""
         sentences = [FRONT] if self.external is None else [FRONT, ORIENTATION]
-        tables, results = [self.tabulate_numbers()], {"rows": self.rows()}
+        tables, results = [self._tabulate_numbers()], {"rows": self._rows()}
         return Section("All numbers", sentences=sentences, tables=tables, results=results)
 
-    def tabulate_numbers(self) -> Table:
+    def _tabulate_numbers(self) -> Table:
         """Return the table of all numbers, one row per number of clusters."""
         columns = list(self._make_columns())
         chosen = self.choice.candidates == self.n_clusters
@@ -323,9 +323,9 @@ class ClusteringReport(Report):
                     height=3.4,
                 )
             )
-        return Section("What the internal indices say", figures=figures)
+        return Section("Internal indices", figures=figures)
 
-    def rows(self) -> list[dict[str, Any]]:
+    def _rows(self) -> list[dict[str, Any]]:
         """Return one row per number of clusters, as plain Python objects.
 
         Returns
@@ -373,7 +373,7 @@ class ClusteringReport(Report):
         """
         if part not in (None, "rows"):
             return super().to_frame(part)
-        rows = [row | row.pop("external", {}) for row in self.rows()]
+        rows = [row | row.pop("external", {}) for row in self._rows()]
         return make_frame(rows).set_index("n_clusters")
 
 
@@ -386,12 +386,13 @@ def _write_alike(values: np.ndarray) -> list[str]:
 
 
 ORIENTATION = (
-    "Adjusted Rand index with the known classes, for orientation only; nothing else uses them."
+    "The adjusted Rand index with the known classes is for orientation only: the choice does not "
+    "use them."
 )
 FRONT = "Pareto front: no other k is at least as good on every index to its left and better on one."
 PRESUMES = (
-    "The choice assumes the kind of clusters the algorithm looks for (k-means and Ward: "
-    "round ones); others are split. Agreement between halves alone is not evidence of "
+    "The choice assumes clusters of the shape that the algorithm looks for (k-means and Ward: "
+    "round ones) and splits others. Agreement between halves alone is not evidence of "
     "clusters, so each k is compared with the same algorithm on data without structure. The "
     "sequential tests decide; the other rules are listed for comparison."
 )

@@ -17,7 +17,7 @@ from skeval.model_selection._compare_scores import GivenInTime, GivenSplits
 from skeval.model_selection._comparison_methods import compare
 from skeval.model_selection._evidence import Question
 from skeval.report import _sections
-from skeval.report._report import EvaluationReport
+from skeval.report._report import EvaluationReport, in_target_unit
 from skeval.report._sections import Caution, Figure, Line, ReportsByName, Section, Table
 from skeval.report._sentences import name_metric
 from skeval.report._steps import SCORINGS
@@ -59,15 +59,15 @@ class EvaluationComparison(ReportsByName):
 
     comparison: Comparison | None
 
-    main_part = "estimators"
+    _main_part = "estimators"
 
     @property
-    def title(self) -> str:  # type: ignore[override]
+    def _title(self) -> str:  # type: ignore[override]
         """Heading of the page."""
-        return f"Comparison of {self._first.compared.split()[0]}"
+        return f"Comparison of {self._first._compared.split()[0]}"
 
     @property
-    def scored_reports(self) -> dict[str, Any]:
+    def _scored_reports(self) -> dict[str, Any]:
         """All reports by name."""
         return self.reports
 
@@ -84,25 +84,27 @@ class EvaluationComparison(ReportsByName):
     @property
     def verdict(self) -> str:
         """Return which estimator is better, and grave warnings."""
-        result = "The models were not compared, because fits failed."
+        result = "The systems were not compared, because some fits failed."
         if self.comparison is not None:
             result = self.comparison.conclusion
         grave = _sections.forbid_quoting(self.warnings)
-        poor = [name for name, report in self.items() if report.guess and not report.guess.better]
-        beaten = f"No evidence that these beat the baseline: {', '.join(poor)}." if poor else ""
+        poor = [
+            name for name, report in self.items() if report.baseline and not report.baseline.better
+        ]
+        beaten = f"No evidence that {' or '.join(poor)} beats the baseline." if poor else ""
         return " ".join(filter(None, [grave, result, beaten]))
 
     @property
-    def headline(self) -> str:
+    def _headline(self) -> str:
         """Return the best estimator with the evidence, or the reason not to quote it."""
         comparison = self.comparison
         if grave := _sections.list_grave(self.warnings):
             return f"Do not quote these errors: {_sections.write_gravest(grave)}."
         if comparison is None:
             return self.verdict
-        line, names = self[comparison.best[0]].draw_answer(), comparison.best
+        line, names = self[comparison.best[0]]._draw_answer(), comparison.best
         values = [
-            abs(report.draw_answer().answers["answer"][0] - line.best) for report in self.values()
+            abs(report._draw_answer().answers["answer"][0] - line.best) for report in self.values()
         ]
         # the comparison of test sets may order them differently from the answers
         if abs(line.answers["answer"][0] - line.best) > min(values):
@@ -124,22 +126,22 @@ class EvaluationComparison(ReportsByName):
         return f"{text}: {', and '.join(judged)}." if judged else f"{text}."
 
     @property
-    def line(self) -> Line | None:
+    def _line(self) -> Line | None:
         """The answers with their intervals on one line; None for many systems."""
         if len(self) > MAX_DRAWN:
             return None
-        lines = {name: report.draw_answer() for name, report in self.items()}
+        lines = {name: report._draw_answer() for name, report in self.items()}
         answers = {name: line.answers["answer"] for name, line in lines.items()}
         return replace(lines[next(iter(lines))], answers=answers, others={})
 
     @property
-    def facts(self) -> list[str]:
+    def _facts(self) -> list[str]:
         """The size of the data, the estimators, and how they were evaluated."""
         steps = [
-            f"{name}: {report.evaluated[0]}" for name, report in self.items() if report.evaluated
+            f"{name}: {report._evaluated[0]}" for name, report in self.items() if report._evaluated
         ]
-        size = f"{self._first.facts[0]}; {len(self)} {self._first.compared}"
-        return [size, *([_sections.list_few(steps)] if steps else []), *self._first.basis[:1]]
+        size = f"{self._first._facts[0]}; {len(self)} {self._first._compared}"
+        return [size, *([_sections.list_few(steps)] if steps else []), *self._first._basis[:1]]
 
     def _make_sections(self) -> Iterator[Section]:
         """Yield the sections of all estimators side by side, of pairs, and of each estimator."""
@@ -161,32 +163,35 @@ class EvaluationComparison(ReportsByName):
         -------
         EstimatesDisplay
         """
-        guess = None if self._first.guess is None else self._first.guess.error
+        baseline = None if self._first.baseline is None else self._first.baseline.error
         quoted = {name: report.answer for name, report in self.items()}
-        return EstimatesDisplay.from_result(quoted, guess=guess, ax=ax)
+        return EstimatesDisplay.from_result(quoted, guess=baseline, ax=ax)
 
     def _show_side_by_side(self) -> Section:
         """Return the section of errors and metrics, with one row per estimator."""
-        available = {name for report in self.values() for name in report.main_metrics}
+        available = {name for report in self.values() for name in report._main_metrics}
         metrics = [name for name in USUAL if name in available]
-        level, named = self._first.level, self._first.headline_metric
+        level, named = self._first._level, self._first._headline_metric
+        if getattr(self._first.answer, "loss", "") == "squared":
+            named = metrics.pop(metrics.index("root_mean_squared_error")).replace("_", " ")
         rows = []
         for name, report in self.items():
-            values = report.main_metrics
+            values = report._main_metrics
             cells = [values[metric].value if metric in values else "--" for metric in metrics]
-            rows.append((name, report.answer.value, report.answer.interval, *cells))
+            value, _, interval = in_target_unit(report.answer)
+            rows.append((name, value, interval, *cells))
         figure = Figure(
             self.plot,
             f"{named} of each system with {level}s. Overlapping intervals do not rule out a "
             "significant difference: the pairs below are compared on the same samples.",
-            label=f"Forest plot of the {named} of {len(self)} {self._first.compared}.",
+            label=f"Forest plot of the {named} of {len(self)} {self._first._compared}.",
             height=1.2 + 0.42 * len(self),
         )
-        head = [self._first.compared.split()[0][:-1], named, level, *map(name_metric, metrics)]
-        poor = sum(bool(report.guess and not report.guess.better) for report in self.values())
+        head = [self._first._compared.split()[0][:-1], named, level, *map(name_metric, metrics)]
+        poor = sum(bool(report.baseline and not report.baseline.better) for report in self.values())
         heading = f"{len(self) - poor} of {len(self)} beat the baseline significantly"
         return Section(
-            heading if self._first.guess else "Side by side",
+            heading if self._first.baseline else "Side by side",
             figures=[figure] if len(self) > MAX_DRAWN else [],
             tables=[Table("In numbers.", head, rows, left=(0, 2))],
             results={"estimators": [_read_row(*item) for item in self.items()]},
@@ -205,9 +210,9 @@ class EvaluationComparison(ReportsByName):
             for name, estimate in ((name, of_one[subgroup]) for name, of_one in by_system.items())
         ]
         first = self._first
-        head = ["subgroup", "samples", first.compared.split()[0][:-1], first.answer.name]
+        head = ["subgroup", "samples", first._compared.split()[0][:-1], first.answer.name]
         caption = f"The {first.answer.name} of each in each subgroup."
-        table = Table(caption, [*head, first.level], rows, left=(0, 2, 4))
+        table = Table(caption, [*head, first._level], rows, left=(0, 2, 4))
         return Section("By subgroup", tables=[table], results={"subgroups": by_system})
 
     def _show_pairs(self) -> Section:
@@ -245,7 +250,7 @@ class EvaluationComparison(ReportsByName):
         table = Table(
             f"Differences of {comparison.scoring} on the same test sets, by {comparison.title}; "
             f"simultaneous intervals, {CORRECTED[comparison.correction]}.",
-            ["pair", f"difference of {comparison.scoring}", self._first.level, "P"],
+            ["pair", f"difference of {comparison.scoring}", self._first._level, "P"],
             rows,
             left=(0, 2),
         )
@@ -257,7 +262,7 @@ def _read_row(name: str, report: Any) -> dict[str, Any]:
     quoted = report.answer
     row = {"name": name, "error": quoted.value}
     row |= {"low": quoted.interval.low, "high": quoted.interval.high}
-    return row | {metric: estimate.value for metric, estimate in report.main_metrics.items()}
+    return row | {metric: estimate.value for metric, estimate in report._main_metrics.items()}
 
 
 def collect_cautions(reports: Mapping[str, Any]) -> Iterator[Caution]:
@@ -267,8 +272,10 @@ def collect_cautions(reports: Mapping[str, Any]) -> Iterator[Caution]:
         for text in report.warnings:
             systems.setdefault((text.code, str(text), text.headline), []).append(name)
     for (code, text, headline), names in systems.items():
-        of = "" if len(names) == len(reports) else f"{', '.join(names)}: "
-        yield Caution(code, of + text, headline)
+        if len(names) < len(reports):
+            title, _, rest = text.partition(":")
+            text = f"{title} ({', '.join(names)}):{rest}"
+        yield Caution(code, text, headline)
 
 
 def compare_reports(reports: dict[str, EvaluationReport]) -> Comparison | None:

@@ -13,13 +13,13 @@ import numpy as np
 from skeval._inference.estimate import ErrorEstimate
 from skeval._resampling.sampling_units import SamplingUnits, UnitKind
 from skeval.model_selection._interval_methods import GIVEN_FOLDS
-from skeval.report._sentences import ALPHA
+from skeval.report._findings import ALPHA
 from skeval.utils._text import count
 
 TARGET = "The interval is for the error of the model trained on all samples"
 TARGET_IN_TIME = (
-    "The interval is for the mean error, in such a period, of models trained on the data before "
-    "each test period"
+    "The interval is for the mean error, over a period like this one, of models trained on the "
+    "data before each test period"
 )
 MEASURED_IN_TIME = (
     "In simulations with 100 to 2,000 samples, nominal 95 % intervals covered this error in 93 to "
@@ -95,14 +95,14 @@ def write_coverage(
         described = f"{TARGET_IN_TIME} ({made}, {cases.n_units} blocks of time)."
     unmeasured = list(_list_unmeasured(answer, sizes, weighted, n, in_time=in_time))
     if target is not None and count_of_half(target) < MIN_OF_HALF:
-        unmeasured.append("targets of which few are far from the mean")
+        unmeasured.append("targets with only a few values far from the mean")
     if unmeasured:
         *first, last = unmeasured
         listed = f"{', '.join(first)} and {last}" if first else last
         return [described, f"Coverage has not been simulated for {listed}."]
     measured = MEASURED_IN_TIME if in_time else _write_measured(answer, sizes, certain)
     if answer.loss in MEASURED_NUMBERS:
-        measured += f" It does not cover large errors rarer than 1 in {n // 3} samples."
+        measured += f" The interval ignores large errors rarer than 1 in {n // 3} samples."
     if n > (MAX_IN_TIME if in_time else MAX_SAMPLES[answer.loss]):
         measured += " Coverage has not been simulated with more samples."
     return [described, measured]
@@ -119,7 +119,7 @@ def _write_measured(answer: ErrorEstimate, sizes: Mapping[Any, int] | None, cert
     loss, degrees = answer.loss, answer.degrees_of_freedom
     if loss == "squared" and degrees is not None and degrees < HEAVY:
         of = "heavy-tailed errors, as here (Student's t with 3 degrees of freedom, log-normal)"
-        return f"{COVERED.format(of, *MEASURED_HEAVY)} With heavier tails coverage was lower."
+        return f"{COVERED.format(of, *MEASURED_HEAVY)} Coverage was lower with heavier tails."
     if loss in MEASURED_SHARES:
         if loss == "log_loss" and certain:
             of = "models that, as here, predict some probabilities of 0"
@@ -145,7 +145,7 @@ def _list_unmeasured(
     if loss not in {"zero_one", *MEASURED_NUMBERS, *([] if in_time else MEASURED_SHARES)}:
         yield f"the {loss.replace('_', ' ')}{'' if loss.endswith('loss') else ' loss'}"
     if loss == "absolute" and degrees is not None and degrees < HEAVIER and not in_time:
-        yield "errors with tails as heavy as these"
+        yield "errors with such heavy tails"
     if answer.confidence_level != 1 - ALPHA:
         yield f"{100 * answer.confidence_level:g} % intervals"
     fewest = MIN_IN_TIME if in_time else MIN_SAMPLES
@@ -166,7 +166,7 @@ def _list_unmeasured(
         if not _is_measured_in_groups(answer, sizes):
             yield "groups"
     elif answer.parameters != REPEATS:
-        yield "other designs than 10-fold cross-validation repeated 10 times"
+        yield "designs other than 10-fold cross-validation repeated 10 times"
     if weighted:
         yield "sample weights"
 

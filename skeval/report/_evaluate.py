@@ -14,7 +14,7 @@ from typing import Any, TypedDict, Unpack, overload
 import numpy as np
 from sklearn.base import clone, is_classifier
 
-from skeval._inference.estimate import Estimate
+from skeval._inference.estimate import Estimate, Results
 from skeval._resampling.fit_loop import NoFitLeftError
 from skeval._resampling.fit_params import Params
 from skeval._resampling.fit_request import FitRequest
@@ -33,7 +33,7 @@ from skeval._resampling.splitters import (
 from skeval._resampling.target import Target, TooFewMembersError, has_outputs
 from skeval.model_selection._error_interval import read_positive_weight
 from skeval.model_selection._interval_methods import AUTO
-from skeval.report import _predictions, _sentences
+from skeval.report import _findings, _predictions, _sentences
 from skeval.report._budget import (
     MIN_SAMPLES,
     check_rows_in_time,
@@ -47,12 +47,13 @@ from skeval.report._data_checks import (
     warn_of_order,
     write_data_warnings,
 )
+from skeval.report._estimate_checks import check_estimates
+from skeval.report._findings import ALPHA, Baseline, RareClass
 from skeval.report._model_checks import check_fitted_before, check_least_squares
 from skeval.report._outputs import OutputsReport, evaluate_outputs
 from skeval.report._report import EvaluationReport
+from skeval.report._run import describe_run, name_steps, write_estimator
 from skeval.report._sections import Caution
-from skeval.report._sentences import ALPHA, Guess, RareClass
-from skeval.report._source import check_feature_names, count_columns, describe_run, write_estimator
 from skeval.report._steps import Clock, Steps
 from skeval.svm import PerturbationResamplingSVC
 from skeval.utils import _checks
@@ -63,13 +64,13 @@ Parts = str | Iterable[str]
 """Estimates to run: "auto", "all" or names."""
 
 ORDERED = (
-    "Time order: every fold tests samples that come after its training samples. Hold-out, "
-    "leave-one-out, bootstrap, perturbation and permutation were not run, because they mix "
-    "early and late samples, so that the future would predict the past."
+    "Folds in time order: every fold tests samples that come after its training samples. "
+    "Hold-out, leave-one-out, bootstrap, perturbation and permutation were not run, because they "
+    "would predict early samples from later ones."
 )
 TOO_ALIKE = (
-    " Errors of neighboring samples are so strongly correlated that they amount to fewer "
-    "than three independent blocks of time; the uncertainty of the error is unknown."
+    " Errors of neighboring samples are so strongly correlated that there are fewer than three "
+    "independent blocks of time, so the error has no interval."
 )
 
 
@@ -259,7 +260,7 @@ def evaluate(
     how["confidence_level"] = confidence_level
     inputs = validate_inputs(estimator, X, y, groups, loss=loss, params=params, method=AUTO, **how)
     X, target = inputs.X, inputs.target
-    names = check_feature_names(X, feature_names)
+    names = _predictions.check_feature_names(X, feature_names)
     seed = _checks.small_seed(random_state)
     request = _predictions.request_search_notes(_predictions.resolve_scorers(scoring), estimator)
     by = _predictions.find_subgroups(table, by, len(target))
@@ -283,8 +284,9 @@ def evaluate(
         findings = run.find_all(request, names, by, columns)
     report = EvaluationReport(
         **findings,
-        n_features=count_columns(X),
+        n_features=_predictions.count_columns(X),
         estimator=write_estimator(estimator),
+        estimator_name=name_steps(estimator),
         **describe_run("skeval.evaluate", arguments, seed),
     )
     if clock.stopped:
@@ -331,8 +333,8 @@ def make_announcer(n_jobs: int | None, verbose: int) -> Callable[[str], None]:
 
 
 NOT_PERTURBED = (
-    "Perturbation intervals were not computed: they need weights of their own, and params "
-    "already contains weights. Pass these as sample_weight."
+    "No perturbation intervals: they need weights of their own, but params already contains "
+    "weights. Pass these as sample_weight."
 )
 INTERRUPTED = "interrupted"
 """Reason for parts that were not run because of Ctrl-C."""
@@ -425,8 +427,8 @@ def choose_folds(cv: Any, target: Target, groups: Any) -> tuple[Any, list[Cautio
     if n_folds == DEFAULT_FOLDS:
         return n_folds, []
     text = (
-        f"Few folds: {what[0].lower()}{what[1:]}, too few for {DEFAULT_FOLDS} folds. Single "
-        f"cross-validation uses {n_folds}."
+        f"Few folds: {what[0].lower()}{what[1:]}, too few for {DEFAULT_FOLDS} folds. The single "
+        f"cross-validation uses {n_folds} folds."
     )
     return n_folds, [Caution("few-folds", text)]
 
@@ -463,8 +465,8 @@ class Run:
         metrics = summary["metrics"]
         weighed = _predictions.count_classes(steps.target, steps.inputs.weight)
         loss = steps.inputs.loss.name
-        rare = _sentences.find_rare_class(weighed, metrics, loss)
-        guess = _sentences.find_guess(predictions, loss, steps.find_earlier(predictions))
+        rare = _findings.find_rare_class(weighed, metrics, loss)
+        baseline = _findings.find_baseline(predictions, loss, steps.find_earlier(predictions))
         if steps.ordered:
             notes.append(Caution("ordered", ORDERED + TOO_ALIKE * (predictions.cases.n_units == 1)))
         if predictions.cases.kind is UnitKind.FOLD:
@@ -472,7 +474,7 @@ class Run:
                 Caution("given-folds", _sentences.write_given_folds(predictions.cases.n_units))
             )
             self.counts["permutation"] = 0
-        granted = self._finish(self.grant, predictions.n_fits, guess, rare)
+        granted = self._finish(self.grant, predictions.n_fits, baseline, rare)
         estimates = tuple(self._estimate_all(granted))
         notes += self._finish(self._check_order, predictions, names, left_out)
         notes += self._finish(
@@ -481,24 +483,24 @@ class Run:
         notes += self._finish(self._check_model)
         tests = self._test_all(granted, names, rare)
         data = self._finish(self._check_table, names, left_out)
-        warnings = [*data, *notes, *_sentences.write_warnings(estimates, answer)]
-        if guess and not guess.better:
-            warnings.append(Caution("guess", _sentences.write_guess(guess, loss)))
+        warnings = [*data, *notes, *check_estimates(estimates, answer)]
+        if baseline and not baseline.better:
+            warnings.insert(0, Caution("baseline", _sentences.write_baseline(baseline, loss)))
         if self.clock.stopped:
             note = _sentences.write_interruption(self.clock.stopped)
             warnings.insert(0, Caution(INTERRUPTED, note))
         return {
             "answer": answer,
-            "estimates": estimates,
-            "rare": rare,
-            "unanswered": _sentences.find_unanswered(predictions),
+            "estimates": Results({estimate.method: estimate for estimate in estimates}),
+            "rare_class": rare,
+            "never_predicted": _findings.list_never_predicted(predictions),
             **summary,
             **tests,
             "feature_names": names,
             "confidence_level": float(steps.confidence_level),
             "n_samples": len(steps.target),
             "class_sizes": _predictions.count_classes(steps.target),
-            "guess": guess,
+            "baseline": baseline,
             "omitted": self.omitted,
             "warnings": tuple(warnings),
         }
@@ -537,12 +539,12 @@ class Run:
             cautions += check_fitted_before(inputs, _checks.root_seed(self.steps.seed))
         return cautions
 
-    def grant(self, n_answer: int, guess: Guess | None, rare: RareClass | None) -> set[str]:
+    def grant(self, n_answer: int, baseline: Baseline | None, rare: RareClass | None) -> set[str]:
         """Return the parts to run, and note why applicable others are not run."""
         steps, granted = self.steps, set()
         n_left = SHARE * n_answer - steps.n_needed
         n_begun = steps.n_needed
-        better = rare.better if rare is not None else guess is not None and guess.better
+        better = rare.better if rare is not None else baseline is not None and baseline.better
         for part in OPTIONAL:
             size = self.counts.get(part)
             if size == 0 or not steps.applies(part):
@@ -623,7 +625,7 @@ class Run:
         except Exception as error:
             if not what or self.steps.inputs.error_score == "raise":
                 raise
-            text = f"Failed part: there is no {what}, because a fit that it needs failed: {error}"
+            text = f"Part not computed: there is no {what}, because one of its fits failed: {error}"
             self.notes.append(Caution("failed", text))
         return None
 
@@ -668,7 +670,7 @@ class Run:
                 if part in ALWAYS:
                     raise
                 self.notes.append(
-                    Caution("failed", f"Failed part: there is no {part} estimate: {error}")
+                    Caution("failed", f"Part not computed: there is no {part} estimate: {error}")
                 )
             else:
                 yield from estimates
@@ -695,7 +697,7 @@ def skip_nested_resampling(estimator: Any) -> tuple[Any, list[Caution]]:
         return estimator, []
     note = Caution(
         "nested",
-        "PerturbationResamplingSVC was fitted with n_resamples=0: its own resampling does "
-        "not affect predictions and would be repeated in every fit.",
+        "Inner resampling skipped: PerturbationResamplingSVC was fitted with n_resamples=0, "
+        "because its own resampling does not affect predictions, and every fit would repeat it.",
     )
     return clone(estimator).set_params(**dict.fromkeys(busy, 0)), [note]

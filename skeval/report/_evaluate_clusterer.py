@@ -44,8 +44,8 @@ from skeval.model_selection._evidence import Question, Splits
 from skeval.report import _clustering
 from skeval.report._clustering import MARKERS, MEASURES, ORIENTATION, ClusteringReport
 from skeval.report._evaluate import make_announcer
+from skeval.report._run import describe_run, write_estimator
 from skeval.report._sections import Figure, ReportsByName, Section, Table
-from skeval.report._source import describe_run, write_estimator
 from skeval.utils._checks import (
     RandomStateLike,
     check_methods,
@@ -167,6 +167,7 @@ def evaluate_clusterer(  # type: ignore[misc]  # the two forms do not name the o
     arguments = dict(locals())  # first, while the only local variables are the arguments
     if isinstance(clusterer, Mapping):
         return _evaluate_each(**arguments)
+    check_methods("clusterer", clusterer, "fit_predict", "get_params", "set_params")
     check_option("stability", stability, AGREEMENTS)
     check_option("reference", reference, REFERENCES)
     check_same_length(X=X, labels_true=labels_true)
@@ -351,8 +352,8 @@ class ClustererComparison(ReportsByName):
     comparisons: dict[int, Comparison]
     indices: ClusteringComparison
 
-    title, before = "Comparison of clusterers", "Warnings"
-    main_part = "clusterings"
+    _title, _before = "Comparison of clusterers", "Warnings"
+    _main_part = "clusterings"
 
     @property
     def n_clusters(self) -> dict[str, int]:
@@ -382,7 +383,7 @@ class ClustererComparison(ReportsByName):
         return " ".join(sentences)
 
     @property
-    def facts(self) -> list[str]:
+    def _facts(self) -> list[str]:
         """The size of the data, and the number of clusterers."""
         return [
             f"{self._first.n_samples} samples, {self._first.n_features} features, "
@@ -413,7 +414,7 @@ class ClustererComparison(ReportsByName):
         yield self._show_side_by_side()
         yield self._show_pairs()
         for name, report in self.items():
-            numbers = replace(report.tabulate_numbers(), n_in_text=0)
+            numbers = replace(report._tabulate_numbers(), n_in_text=0)
             lines = [report.verdict]
             yield Section(name, explains=lines, code=report.clusterer, tables=[numbers])
 
@@ -423,7 +424,7 @@ class ClustererComparison(ReportsByName):
         head = ["clusterer", "choice", "P for\nstructure", "rules that\nagree"]
         head += ["k shown", " ".join(MEASURES[method]), "Pareto front"]
         head += ["adjusted Rand\nwith classes"] * has_classes
-        rows, lines = self.rows(), []
+        rows, lines = self._rows(), []
         by_name = {(row["name"], row["n_clusters"]): row for row in rows}
         for name, report in self.items():
             k, others = report.shown_n_clusters, [*report.choices.values()][1:]
@@ -452,7 +453,7 @@ class ClustererComparison(ReportsByName):
 
     def _show_pairs(self) -> Section:
         """Yield the section of the differences at each number of clusters."""
-        rows, lines = self.differences(), []
+        rows, lines = self._differences(), []
         for row in sorted(rows, key=lambda row: row["n_clusters"] not in self._quoted):
             pair = self.comparisons[row["n_clusters"]].differences[row["a"], row["b"]]
             cells = pair.value, pair.interval, write_pvalue(pair.pvalue)
@@ -476,7 +477,7 @@ class ClustererComparison(ReportsByName):
             results={"differences": rows},
         )
 
-    def differences(self) -> list[dict[str, Any]]:
+    def _differences(self) -> list[dict[str, Any]]:
         """Return the differences of all pairs of clusterers at each number of clusters.
 
         Returns
@@ -492,7 +493,7 @@ class ClustererComparison(ReportsByName):
             for names, difference in comparison.differences.items()
         ]
 
-    def rows(self) -> list[dict[str, Any]]:
+    def _rows(self) -> list[dict[str, Any]]:
         """Return one row per clusterer and number of clusters, as plain Python objects.
 
         Returns
@@ -500,7 +501,7 @@ class ClustererComparison(ReportsByName):
         list of dict
             The rows of the reports with the name of the clusterer; `front` refers to all of them.
         """
-        rows = [{"name": name} | row for name, report in self.items() for row in report.rows()]
+        rows = [{"name": name} | row for name, report in self.items() for row in report._rows()]
         fronts = self.indices.front.tolist()
         return [row | {"front": front} for row, front in zip(rows, fronts, strict=True)]
 

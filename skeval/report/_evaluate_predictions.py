@@ -25,15 +25,24 @@ from skeval.metrics._curves import CurveSample
 from skeval.model_selection import Comparison, compare_predictions
 from skeval.model_selection._fold_metrics import measure_metrics
 from skeval.model_selection._threshold import check_prevalence, measure_at, read_rule
-from skeval.report import _given, _predictions, _sentences
+from skeval.report import _findings, _predictions, _sentences
 from skeval.report._comparison import EvaluationComparison, collect_cautions
-from skeval.report._given import KINDS, GivenReport, ParsedPredictions
+from skeval.report._findings import RareClass
 from skeval.report._multilabel import MultilabelReport, evaluate_labels
+from skeval.report._parsed_predictions import (
+    KINDS,
+    ParsedPredictions,
+    SystemReport,
+    is_wide,
+    list_systems,
+    measure_slices,
+    read_predictions,
+    read_units,
+)
 from skeval.report._prediction_checks import warn_of_predictions
 from skeval.report._predictions import HardSamples
+from skeval.report._run import describe_run
 from skeval.report._sections import Figure, Section, Table, list_few
-from skeval.report._sentences import RareClass
-from skeval.report._source import describe_run
 from skeval.utils._checks import RandomStateLike, check_confidence_level, check_option, small_seed
 from skeval.utils._plotting import shorten_name
 from skeval.utils._text import count, write_ends, write_number
@@ -165,21 +174,22 @@ def evaluate_predictions(
     >>> report = skeval.evaluate_predictions(y, p)
     >>> print(report.verdict)
     Brier score 0.130 (95 % CI 0.110 to 0.154). Always predicting the class frequencies gives
-    0.247; area under the ROC curve 0.91. Better than chance: lower error on the same samples.
+    0.247; area under the ROC curve 0.91. Better than chance: significantly lower error on the same
+    samples.
     """
     arguments = dict(locals())  # first, while the only local variables are the arguments
     check_confidence_level(confidence_level)
     check_option("kind", kind, KINDS)
     prevalence = check_prevalence(prevalence)
-    systems = _given.list_systems(y_true, predictions)
+    systems = list_systems(y_true, predictions)
     if systems is not None:
         return _evaluate_each(systems, arguments)
-    if _given.is_wide(y_true):
+    if is_wide(y_true):
         return evaluate_labels(arguments)
-    parsed = _given.read_predictions(y_true, predictions, kind, labels, pos_label, threshold)
+    parsed = read_predictions(y_true, predictions, kind, labels, pos_label, threshold)
     _refuse_prevalence(prevalence, parsed, threshold)
     n = len(parsed.target)
-    groups, weight = _given.read_units(groups, sample_weight, n)
+    groups, weight = read_units(groups, sample_weight, n)
     seed = small_seed(random_state)
     options = {"groups": groups, "sample_weight": sample_weight, "random_state": seed}
     with warnings.catch_warnings():  # the report lists undefined metrics
@@ -195,7 +205,7 @@ def evaluate_predictions(
         metrics |= parsed.measure_scoring(scoring, confidence_level, **options)
         means = parsed.average(arguments | {"random_state": seed})
         calibration = parsed.validate(sample, seed)
-        subgroups = _given.measure_slices(parsed, by, groups, weight, confidence_level)
+        subgroups = measure_slices(parsed, by, groups, weight, confidence_level)
         answer = parsed.find_answer(metrics)
     chosen = at_threshold is not None and at_threshold["threshold"].method == "bootstrap"
     weighed = _predictions.count_classes(parsed.target, weight) if scored.answers else None
@@ -216,9 +226,9 @@ def evaluate_predictions(
         hard_samples=find_worst(scored, _predictions.name_rows(y_true)),
         subgroups=subgroups,
         out_of_fold=scored,
-        guess=_sentences.find_guess(scored, parsed.loss) if scored.answers else None,
-        rare=_sentences.find_rare_class(weighed, metrics, "zero_one"),
-        unanswered=_sentences.find_unanswered(scored) if scored.answers else (),
+        baseline=_findings.find_baseline(scored, parsed.loss) if scored.answers else None,
+        rare_class=_findings.find_rare_class(weighed, metrics, "zero_one"),
+        never_predicted=_findings.list_never_predicted(scored) if scored.answers else (),
         confidence_level=float(confidence_level),
         n_samples=n,
         class_sizes=_predictions.count_classes(parsed.target),
@@ -345,7 +355,7 @@ def _compare_systems(reports: Mapping[str, Any], options: Mapping[str, Any]) -> 
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class PredictionsReport(GivenReport):
+class PredictionsReport(SystemReport):
     """Report of predictions, metric by metric.
 
     It has the `warnings`, `seed`, `settings`, `versions`, `call` and `date` of every report.
@@ -383,11 +393,11 @@ class PredictionsReport(GivenReport):
         all other samples, with a P-value corrected for the number of subgroups.
     out_of_fold : Predictions
         The predictions, with integer classes.
-    guess : Guess or None
+    baseline : Baseline or None
         Best constant prediction, with the difference from it on the same samples; None for scores.
     rare : RareClass or None
         Rarest class, if it is rare, with the metric that is used instead of the error.
-    unanswered : tuple of str
+    never_predicted : tuple of str
         Classes that are never predicted.
     confidence_level : float
         Nominal coverage of the intervals.
@@ -402,19 +412,19 @@ class PredictionsReport(GivenReport):
     at_threshold: Results | None
     prevalence: float | None
 
-    scored = "predictions"
-    listed = (*GivenReport.listed, "positive", "rare", "unanswered")
-    residuals = "true value minus prediction of each sample."
+    _scored = "predictions"
+    _listed = (*SystemReport._listed, "positive", "rare_class", "never_predicted")
+    _residuals = "true value minus prediction of each sample."
 
     @property
     def verdict(self) -> str:
         """The main metric with its interval, the baseline, and whether the system is better."""
-        interval, text = self.answer.interval, self._write_beside_guess()
+        interval, text = self.answer.interval, self._write_beside_baseline()
         name = {"numbers": "r2", "probabilities": "roc_auc"}.get(self.kind, "")
         if name in self.metrics and np.isfinite(self.metrics[name].value):
             text += f"; {_sentences.name_metric(name).split(',')[0]} {self.metrics[name].value:.2f}"
-        if self.unanswered:
-            text += f"; never predicted: {list_few(self.unanswered, 3)}"
+        if self.never_predicted:
+            text += f"; never predicted: {list_few(self.never_predicted, 3)}"
         if self.answer.name == _sentences.name_metric("roc_auc"):
             chance = "no evidence that it beats chance: the interval includes 0.5"
             if interval.low > 0.5:
@@ -422,28 +432,28 @@ class PredictionsReport(GivenReport):
             elif interval.high < 0.5:
                 chance = "worse than chance (0.5)"
             return f"{text}: {chance}."
-        return f"{text}. {_sentences.write_chance(self.guess, self._rare, None)}".rstrip()
+        return f"{text}. {_sentences.write_chance(self.baseline, self._rare, None)}".rstrip()
 
     @property
     def _rare(self) -> RareClass | None:
         """The rare class, unless the main metric uses probabilities."""
-        return self.rare if self.kind != "probabilities" else None
+        return self.rare_class if self.kind != "probabilities" else None
 
     @property
-    def headline(self) -> str:
+    def _headline(self) -> str:
         """The main metric with its interval, compared with the baseline."""
         if self.answer.name == _sentences.name_metric("roc_auc"):
             return self.verdict
         return _sentences.write_headline(
             self._write_answer(),
-            self.loss,
-            guess=self.guess,
-            rare=self._rare,
-            unanswered=self.unanswered,
+            self._loss,
+            baseline=self.baseline,
+            rare_class=self._rare,
+            never_predicted=self.never_predicted,
         )
 
     @property
-    def basis(self) -> list[str]:
+    def _basis(self) -> list[str]:
         """Explanation of a lesser-known main metric, and the target of the intervals."""
         more = ", each with its weight" if np.ptp(self.out_of_fold.weight) else ""
         meaning = [text for name, text in MEANINGS.items() if name == self.answer.name]
@@ -463,7 +473,7 @@ class PredictionsReport(GivenReport):
             yield describe_groups(self.n_samples, together, effective)
 
     @property
-    def facts(self) -> list[str]:
+    def _facts(self) -> list[str]:
         """The predictions, and the classes."""
         what = self.kind
         if self.positive is not None:
@@ -574,7 +584,7 @@ class PredictionsReport(GivenReport):
             (WORDS.get(name, name), measure.value, measure.interval)
             for name, measure in shares.items()
         ]
-        head, caption = ["", "estimate", self.level], f"From {write_number(cut.value)} on."
+        head, caption = ["", "estimate", self._level], f"From {write_number(cut.value)} on."
         if cut.method == "bootstrap":
             rows = [
                 (*row, measure.details["apparent"])
@@ -584,7 +594,7 @@ class PredictionsReport(GivenReport):
             ends = write_ends(cut.interval.low, cut.interval.high)
             caption = (
                 f"The threshold {write_number(cut.value)} was chosen on these samples "
-                f"({self.level} {ends}). Estimates are for new samples, corrected for the "
+                f"({self._level} {ends}). Estimates are for new samples, corrected for the "
                 "optimism of choosing it here."
             )
         table = Table(caption, head, rows, left=(0, 2))
@@ -615,8 +625,8 @@ class PredictionsReport(GivenReport):
             return Section("Calibration", results={"calibration": None})
         rows = [(measure.name, measure.value, measure.interval) for measure in measures.values()]
         table = Table(
-            "Reported as in external validations.",
-            ["measure", "estimate", self.level],
+            "Calibration measures of external validation studies.",
+            ["measure", "estimate", self._level],
             rows,
             notes={measures[name].name: note for name, note in BEST.items()},
             left=(0, 2),
@@ -649,8 +659,7 @@ class PredictionsReport(GivenReport):
         heading = f"{count(n_wrong, 'sample')} {'is' if n_wrong == 1 else 'are'} misclassified"
         sentences, table = [], self._tabulate_samples()
         if numbers:
-            verb = "is" if n_hard == 1 else "are"
-            heading = f"{count(n_hard, 'sample')} {verb} more than three times as far off as usual"
+            heading = _sentences.write_large_residuals(n_hard)
             sentences.append(f"{heading}.")
         elif predictions.probabilities is not None:
             last = "probability of the true class"
@@ -686,9 +695,9 @@ BEST = {
 """Calibration measures of perfectly calibrated probabilities."""
 
 
-WANTED = 0.1
+MARGIN = 0.1
 """Half-width of the interval of a precise slope; the width of Riley et al. (2021) is 0.2."""
-KNOWN = 1.0
+MAX_MARGIN = 1.0
 """Half-width above which a slope is too imprecise to plan the number of samples."""
 
 
@@ -710,15 +719,19 @@ def write_calibration(measures: Results, n_samples: int) -> tuple[str, str]:
         problems.append("worse than predicting the prevalence for everyone")
     if not problems and np.isnan(measures["slope"].interval.low):
         return "Calibration is unknown, because the slope is undefined", ""
-    slope = measures["slope"].interval
-    precision = f" The confidence interval of the slope is {slope.low:.2f} to {slope.high:.2f}."
-    reach = (slope.high - slope.low) / 2
-    if WANTED < reach <= KNOWN:
-        n_wanted = float(f"{n_samples * (reach / WANTED) ** 2:.2g}")
-        precision += f" A margin of +- {WANTED} requires about {n_wanted:.0f} samples like these."
-    if not np.isfinite([slope.low, slope.high]).all():
+    slope, interval = measures["slope"].value, measures["slope"].interval
+    level = f"{100 * interval.confidence_level:g} % CI"
+    ends = f"{interval.low:.2f} to {interval.high:.2f}"
+    precision = f" The calibration slope is {slope:.2f} ({level} {ends})."
+    margin = (interval.high - interval.low) / 2
+    if MARGIN < margin <= MAX_MARGIN:
+        n_required = float(f"{n_samples * (margin / MARGIN) ** 2:.2g}")
+        precision += f" A margin of +/- {MARGIN} requires about {n_required:,.0f} such samples."
+    if not np.isfinite([interval.low, interval.high]).all():
         precision = ""
-    return f"Probabilities are {' and '.join(problems) or 'not shown to be off'}", precision
+    if not problems:
+        return "No miscalibration was detected", precision
+    return f"Probabilities are {' and '.join(problems)}", precision
 
 
 MAX_CLASSES_DRAWN, N_BARS = 30, 24
@@ -740,7 +753,7 @@ def draw_scores(
         ax.hist(score[own], cells, alpha=0.15, **shown)
     if cut is not None and low <= cut <= high:
         ax.axvline(cut, color="0.4", linestyle="--", linewidth=1, label="threshold")
-    ax.set(xlabel=label, ylabel="prevalence")
+    ax.set(xlabel=label, ylabel="share of the class")
     ax.legend(fontsize="small")
 
 
@@ -765,6 +778,6 @@ def draw_smooth(curve: Curve, ax: Any) -> None:
     level = f"{100 * curve.confidence_level:g} % interval at each"
     ax.fill_between(curve.x, curve.low, curve.high, alpha=0.2, linewidth=0, label=level)
     ax.plot(curve.x, curve.y, label="smooth curve")
-    ax.set(xlabel="predicted probability", ylabel="observed share", box_aspect=1)
+    ax.set(xlabel="predicted probability", ylabel="observed frequency", box_aspect=1)
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
     ax.legend(loc="best", fontsize="small")

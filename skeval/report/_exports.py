@@ -48,7 +48,7 @@ def write_card(reports: Mapping[str, Any], model: str, dataset: str) -> str:
         lines += [f"- name: {json.dumps(name or model)}", "  results:", "  - task:"]
         lines += [f"      type: {task}", "    dataset:", f"      type: {json.dumps(dataset)}"]
         lines += [f"      name: {json.dumps(dataset)}", "    metrics:"]
-        for metric, estimate in report.main_metrics.items():
+        for metric, estimate in report._main_metrics.items():
             if math.isfinite(estimate.value):
                 lines += _write_metric(metric, estimate)
     return "\n".join(lines) + "\n"
@@ -142,21 +142,21 @@ def _write_source(report: Any, names: list[str]) -> Iterator[str]:
     listed = f" of {len(names)} systems ({', '.join(names)})" if several else ""
     if predictions.n_fits == 0:
         yield (
-            f"Existing predictions{listed} for {samples} were evaluated without retraining "
-            "the system."
+            f"Existing predictions{listed} for {samples} were evaluated; the "
+            f"system{'s were' if several else ' was'} not retrained."
         )
     else:
         repeats = len(predictions.repeats)
         times = "" if repeats == 1 else f", repeated {repeats} times"
-        rule = listed if several else f" of {report.evaluated[0]}"
+        rule = listed if several else f" of {report._evaluated[0]}"
         ones = (
-            "came after all of its training samples"
+            "that came after all of its training samples"
             if units is UnitKind.TIME_BLOCK
-            else "took no part in its training"
+            else "on which it was not trained"
         )
         yield (
             f"The {report.answer.name}{rule} was estimated from {samples} by cross-validation with "
-            f"{predictions.n_folds} folds{times}: each model predicted samples that {ones}."
+            f"{predictions.n_folds} folds{times}: each model predicted samples {ones}."
         )
     if predictions.cases.n_groups is not None:
         yield f"Variances were estimated between {units.label}."
@@ -169,15 +169,15 @@ def _write_parts(report: Any, *, several: bool) -> Iterator[tuple[str, str | Non
     answer, predictions = report.answer, report.out_of_fold
     method = answer.interval.method
     if predictions.inflation > 1 and math.isfinite(answer.interval.low):
-        factor = "a factor of each system" if several else f"{predictions.inflation:.3g}"
-        widened = f"Variances of a mean were multiplied by {factor}"
+        factor = "a factor for each system" if several else f"{predictions.inflation:.3g}"
+        widened = f"Variances of means were multiplied by {factor}"
         if len(predictions.repeats) > 1 and predictions.cases.n_groups is None:
             yield f"{widened} to account for correlated losses, estimated from the repeats", REPEATS
         else:
             yield f"{widened}, because models share training samples.", None
     if method != "none":
         sentence = (
-            f'The confidence interval of the {answer.name} was computed by the method "{method}"'
+            f'The confidence interval of the {answer.name} was computed with the method "{method}"'
         )
         work = INTERVALS.get(method)
         yield (sentence if work else f"{sentence}."), work
@@ -201,7 +201,7 @@ def _write_parts(report: Any, *, several: bool) -> Iterator[tuple[str, str | Non
             OPTIMISM,
         )
     elif cut is not None:
-        yield f"The threshold was {write_number(cut['threshold'].value)}.", None
+        yield f"Classes were predicted with a threshold of {cut['threshold'].value:.4g}.", None
     if report.subgroups is not None and report.subgroups.less_the_rest:
         yield "The false discovery rate was controlled across subgroups", DISCOVERY
     if getattr(report, "permutation", None) is not None:

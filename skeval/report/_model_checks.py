@@ -19,8 +19,8 @@ from sklearn.utils import get_tags
 from skeval._resampling.fit_loop import run_plan
 from skeval._resampling.inputs import Inputs
 from skeval._resampling.plans import PlanBlock, ResamplingPlan
+from skeval.report._predictions import count_columns
 from skeval.report._sections import Caution
-from skeval.report._source import count_columns
 from skeval.utils._checks import repetition_rng
 
 MAX_REFIT = 500
@@ -46,22 +46,22 @@ def check_fitted_before(inputs: Inputs, root: SeedSequence) -> list[Caution]:
         names = ", ".join(supervised)
         verb = "are" if len(supervised) > 1 else "is"
         text = (
-            f"{names} {verb} frozen and not trained within the folds. If these samples were used "
-            f"to fit it, the error is a training error. {REMEDY}"
+            f"Model fitted before: {names} {verb} frozen and not trained within the folds. If "
+            f"these samples were used to fit it, the error is a training error. {REMEDY}"
         )
         return [Caution("fitted-before", text, "part of the model was fitted before the folds")]
     if frozen:
         names = ", ".join(name for name, _ in frozen)
         text = (
-            f"{names} was fitted before and is not refitted within the folds. It does not use the "
-            "target, so its effect on the error is usually small. Unfreeze it to measure that."
+            f"Step fitted before: {names} is not refitted within the folds. It does not use the "
+            "target, so the effect on the error is usually small. Unfreeze it to measure this."
         )
         return [Caution("fitted-before", text)]
     if _ignores_labels(inputs, root):
         text = (
-            "The predictions do not change if the model is refitted on shuffled labels, so it was "
-            "not trained within the folds. If these samples were used to fit it before, the error "
-            f"is a training error. {REMEDY}"
+            "Model fitted before: the predictions do not change if the model is refitted on "
+            "shuffled labels, so it was not trained within the folds. If these samples were used "
+            f"to fit it, the error is a training error. {REMEDY}"
         )
         return [Caution("fitted-before", text, "the model does not learn from the training labels")]
     return []
@@ -129,11 +129,12 @@ def check_least_squares(estimator: Any, X: Any, y: Any) -> list[Caution]:
     if not lowest * n_samples <= n_features <= highest * n_samples:
         return []
     text = (
-        f"Least squares with {n_features} features and {n_samples} samples are undetermined: the "
+        f"Undetermined least squares: with {n_features} features and {n_samples} samples, the "
         "error of the model trained on all samples may be many times that of the models of the "
-        "folds, which see fewer samples. In simulations with as many features as samples the "
-        f"interval covered the true error in {COVERAGE_UNDETERMINED[1]} % of data sets, that for "
-        f"absolute errors in {COVERAGE_UNDETERMINED[0]} %. Use fewer features or a penalty (Ridge)."
+        "folds, which are trained on fewer samples. In simulations with as many features as "
+        f"samples, the interval covered the true error in {COVERAGE_UNDETERMINED[1]} % of data "
+        f"sets, for absolute errors in {COVERAGE_UNDETERMINED[0]} %. Use fewer features or a "
+        "penalty (Ridge)."
     )
     headline = "least squares with about as many features as samples are undetermined"
     return [Caution("undetermined", text, headline)]

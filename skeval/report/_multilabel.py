@@ -21,12 +21,19 @@ from skeval._resampling.target import Target
 from skeval.metrics._regression import find_brier_losses, find_log_losses
 from skeval.model_selection import metric_interval
 from skeval.model_selection._fold_metrics import measure_loss, settle
-from skeval.report import _given
-from skeval.report._given import GivenReport
+from skeval.report._findings import make_baseline
+from skeval.report._parsed_predictions import (
+    SystemReport,
+    collect_predictions,
+    measure_slices,
+    read_units,
+    refuse_other_order,
+    warn_of_few_groups,
+)
 from skeval.report._predictions import HardSamples, name_rows
+from skeval.report._run import describe_run
 from skeval.report._sections import Caution, Figure, Section, Table
-from skeval.report._sentences import make_guess, write_chance, write_headline
-from skeval.report._source import describe_run
+from skeval.report._sentences import write_chance, write_headline, write_rate
 from skeval.utils._checks import check_data, small_seed
 from skeval.utils._text import count, write_number
 
@@ -118,7 +125,7 @@ class Labels(NamedTuple):
         n_true = self.true.sum(axis=1).astype(float)[rows]
         n_called = self.called.sum(axis=1).astype(float)[rows]
         target = Target(n_true, None, n_true)
-        return _given.collect_given(target, groups, weight, n_called, self.losses[rows], None)
+        return collect_predictions(target, groups, weight, n_called, self.losses[rows], None)
 
 
 def read_labels(
@@ -201,11 +208,11 @@ def evaluate_labels(arguments: dict[str, Any]) -> MultilabelReport:
     for name in ("prevalence", "within", "unit_weights"):
         if arguments[name] is not None:
             raise ValueError(f"{name} must be None for several labels, got some.")
-    _given.refuse_other_order(y_true, arguments["predictions"])
+    refuse_other_order(y_true, arguments["predictions"])
     options = ("kind", "threshold", "labels", "pos_label")
     read = read_labels(y_true, arguments["predictions"], *(arguments[name] for name in options))
     n = len(read.true)
-    groups, weight = _given.read_units(arguments["groups"], arguments["sample_weight"], n)
+    groups, weight = read_units(arguments["groups"], arguments["sample_weight"], n)
     seed = small_seed(arguments["random_state"])
     with warnings.catch_warnings():  # the report warns of undefined metrics and few groups
         warnings.simplefilter("ignore", UserWarning)
@@ -213,12 +220,12 @@ def evaluate_labels(arguments: dict[str, Any]) -> MultilabelReport:
         weights = arguments["sample_weight"] if arguments["sample_weight"] is None else weight
         metrics = measure_labels(read, predictions, groups, weights, level)
         answer = replace(metrics[read.answer], name=NAMES[read.answer])
-        subgroups = _given.measure_slices(read, arguments["by"], groups, weight, level)
+        subgroups = measure_slices(read, arguments["by"], groups, weight, level)
     constant = read.find_losses(read.find_constant(weight), read.answer)
     baseline = (
         "the prevalence of each label"
         if read.proba is not None
-        else "the more frequent value of each label"
+        else "the majority value of each label"
     )
     return MultilabelReport(
         answer=answer,
@@ -230,9 +237,9 @@ def evaluate_labels(arguments: dict[str, Any]) -> MultilabelReport:
         hard_samples=find_worst_samples(read, name_rows(y_true)),
         subgroups=subgroups,
         out_of_fold=predictions,
-        guess=make_guess(predictions, baseline, constant),
-        rare=None,
-        unanswered=tuple(np.array(read.names)[~read.called.any(axis=0)].tolist()),
+        baseline=make_baseline(predictions, baseline, constant),
+        rare_class=None,
+        never_predicted=tuple(np.array(read.names)[~read.called.any(axis=0)].tolist()),
         confidence_level=float(level),
         n_samples=n,
         class_sizes=dict(zip(read.names, read.true.sum(axis=0).tolist(), strict=True)),
@@ -301,14 +308,14 @@ def find_worst_samples(read: Labels, index: Any) -> HardSamples:
 
 def warn_of_labels(read: Labels, predictions: Predictions) -> Iterator[Caution]:
     """Yield the warnings about predictions of several labels."""
-    yield from _given.warn_of_few_groups(predictions)
+    yield from warn_of_few_groups(predictions)
     names = np.array(read.names)
     alike = names[~read.varied]
     if len(alike):
         yield Caution(
             "undefined",
-            f"Constant labels: all samples or none have {', '.join(alike[:5])}. They have no "
-            "metrics; averages of precision, recall and F1 count them as scikit-learn does, "
+            f"Constant labels: either all samples or none have {', '.join(alike[:5])}. They have "
+            "no metrics; averages of precision, recall and F1 count them as scikit-learn does, "
             "and averages of AUC and average precision leave them out.",
         )
     never = names[~read.called.any(axis=0) & read.varied]
@@ -316,7 +323,7 @@ def warn_of_labels(read: Labels, predictions: Predictions) -> Iterator[Caution]:
         yield Caution(
             "never-predicted",
             f"Labels never predicted: {', '.join(never[:5])}. Their precision is undefined "
-            "and counts as 0 in averages over labels.",
+            "and counts as 0 in averages over labels: lower the threshold for these labels.",
         )
     sizes = read.true.sum(axis=0)
     few = [
@@ -329,12 +336,12 @@ def warn_of_labels(read: Labels, predictions: Predictions) -> Iterator[Caution]:
             "few-samples",
             f"Rare labels: fewer than {MIN_POSITIVES} samples have, or lack, "
             f"{', '.join(few[:5])}. Metrics of these labels, and averages over labels, are "
-            "imprecise, as their intervals show.",
+            "imprecise: quote them with their intervals.",
         )
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class MultilabelReport(GivenReport):
+class MultilabelReport(SystemReport):
     """Report of predictions of several labels per sample.
 
     It has the `warnings`, `seed`, `settings`, `versions`, `call` and `date` of every report.
@@ -357,11 +364,11 @@ class MultilabelReport(GivenReport):
         Samples with a wrong label, the largest loss (`wrong`) first.
     subgroups : dict of Estimate, or None
         Main metric in each subgroup; its attribute `less_the_rest` has the differences.
-    guess : Guess
+    baseline : Baseline
         Best constant prediction, with the difference from it on the same samples.
     out_of_fold : Predictions
         The samples with their losses, by the number of their labels.
-    unanswered : tuple of str
+    never_predicted : tuple of str
         Labels that are never predicted.
     class_sizes : dict
         Number of samples with each label.
@@ -371,37 +378,34 @@ class MultilabelReport(GivenReport):
 
     labels: tuple[str, ...]
 
-    listed = (*GivenReport.listed, "labels", "unanswered")
+    _listed = (*SystemReport._listed, "labels", "never_predicted")
 
     @property
     def verdict(self) -> str:
         """The main metric with its interval, the baseline, two averages, and whether it is
         better."""
-        labels = {
-            "f1_macro": "F1, macro",
-            "f1_micro": "micro",
-            "exact_match": "all labels correct in",
-        }
+        labels = {"f1_macro": "Macro F1", "f1_micro": "micro F1"}
         averages = [
             f"{label} {self.metrics[name].value:.2f}"
             for name, label in labels.items()
             if name in self.metrics
         ]
-        text = f"{self._write_beside_guess()}; {', '.join(averages)}."
-        return f"{text} {write_chance(self.guess, None, None)}".rstrip()
+        exact = f"all labels are correct for {write_rate(self.metrics['exact_match'].value)}"
+        text = f"{self._write_beside_baseline()}. {', '.join([*averages, exact])} of the samples."
+        return f"{text} {write_chance(self.baseline, None, None)}".rstrip()
 
     @property
-    def headline(self) -> str:
+    def _headline(self) -> str:
         """The main metric with its interval, compared with the baseline."""
-        return write_headline(self._write_answer(), self.loss, guess=self.guess)
+        return write_headline(self._write_answer(), self._loss, baseline=self.baseline)
 
     @property
-    def basis(self) -> list[str]:
+    def _basis(self) -> list[str]:
         """The target of the intervals."""
         return [self._describe_target("; labels of the same sample may be correlated")]
 
     @property
-    def facts(self) -> list[str]:
+    def _facts(self) -> list[str]:
         """The predictions, and the labels."""
         facts = [f"{self.n_samples} samples with {self.kind} of {count(len(self.labels), 'label')}"]
         if self.threshold is not None:
@@ -426,7 +430,7 @@ class MultilabelReport(GivenReport):
 
     def _tabulate_metrics(self) -> Table:
         """Return macro and micro averages over labels, and metrics of all labels together."""
-        metrics = self.main_metrics
+        metrics = self._main_metrics
         named = {
             f"{name}_{average}": f"{label}, {average}"
             for name, (label, _) in AVERAGED.items()
@@ -437,7 +441,7 @@ class MultilabelReport(GivenReport):
             for name, label in named.items()
             if name in metrics
         ]
-        head = ["metric over all labels", "estimate", self.level]
+        head = ["metric over all labels", "estimate", self._level]
         return Table("All labels.", head, rows, left=(0, 2))
 
     def _tabulate_classes(self) -> list[Table]:
@@ -457,7 +461,7 @@ class MultilabelReport(GivenReport):
 
     def _show_labels(self) -> Section:
         """Yield the section of the F1 of each label."""
-        shown = self.drawn
+        shown = self._drawn
         f1 = {name: estimate.value for name, estimate in shown.items() if name in self.labels}
         if not f1:
             return Section("Label by label")
@@ -466,14 +470,14 @@ class MultilabelReport(GivenReport):
             self.plot,
             "F1 of "
             f"{'the commonest labels' if len(shown) < len(self.labels) else 'each label'} and "
-            f"their mean, with {self.level}s.",
+            f"their mean, with {self._level}s.",
             label=f"Forest plot of the F1 of {len(shown)} labels.",
             height=1.2 + 0.3 * len(shown),
         )
         return Section(f"F1 is lowest for {lowest}: {f1[lowest]:.2f}", figures=[figure])
 
     @property
-    def drawn(self) -> dict[str, Estimate]:
+    def _drawn(self) -> dict[str, Estimate]:
         """The mean F1, and the F1 of the most frequent labels."""
         sizes = self.class_sizes or {}
         defined = [name for name in self.labels if f"f1, {name}" in self.metrics]

@@ -41,12 +41,13 @@ from skeval.model_selection._score_interval import (
     score_of_error,
     take_score,
 )
-from skeval.report._given import warn_of_few_groups
+from skeval.report._findings import Baseline, make_baseline
 from skeval.report._multilabel import Labels, warn_of_labels
+from skeval.report._parsed_predictions import warn_of_few_groups
 from skeval.report._predictions import take_column
+from skeval.report._run import describe_run, write_estimator
 from skeval.report._sections import Caution, Figure, Report, Section, Table
-from skeval.report._sentences import Guess, make_guess, write_amount, write_chance, write_with_ends
-from skeval.report._source import describe_run, write_estimator
+from skeval.report._sentences import write_amount, write_chance, write_with_ends
 from skeval.utils import _checks
 from skeval.utils._text import count, mean_loss_name
 
@@ -114,7 +115,7 @@ def evaluate_outputs(arguments: Mapping[str, Any]) -> OutputsReport:
         answer=overall.answer,
         metrics=Results(metrics | scores),
         outputs={name: judge(folds, outputs, loss) for name, loss in own.items()},
-        guess=overall.guess,
+        baseline=overall.baseline,
         out_of_fold=overall.predictions,
         warnings=tuple(warn_of_outputs(folds.inputs, outputs, overall.predictions)),
         confidence_level=float(inputs.confidence_level),
@@ -130,13 +131,13 @@ class JudgedOutput(NamedTuple):
     Attributes
     ----------
     answer : ErrorEstimate
-    guess : Guess or None
+    baseline : Baseline or None
         None for a loss that is a function of the user.
     predictions : Predictions
     """
 
     answer: ErrorEstimate
-    guess: Guess | None
+    baseline: Baseline | None
     predictions: Predictions
 
 
@@ -152,8 +153,10 @@ def judge(folds: RepeatedFolds, outputs: Sequence[FitOutput | None], loss: Loss)
         [find_constant(column, weight, loss.name) for column in target.codes.T]
     )
     losses = loss(target.codes, np.broadcast_to(constant, target.codes.shape))
-    guess = make_guess(predictions, BASELINES[loss.name], losses[predictions.row], "predicting")
-    return JudgedOutput(answer, guess, predictions)
+    baseline = make_baseline(
+        predictions, BASELINES[loss.name], losses[predictions.row], "predicting"
+    )
+    return JudgedOutput(answer, baseline, predictions)
 
 
 def find_constant(column: np.ndarray, weight: np.ndarray, loss: str) -> float:
@@ -259,8 +262,8 @@ class OutputsReport(Report):
         Losses of all outputs together and scores, by name; "zero_one" is the share of samples with
         a wrong label.
     outputs : dict of JudgedOutput
-        For each column of `y` its error (`answer`) and the best constant prediction (`guess`).
-    guess : Guess or None
+        For each column of `y` its error (`answer`) and the best constant prediction (`baseline`).
+    baseline : Baseline or None
         Best constant prediction of all outputs.
     out_of_fold : Predictions
         Out-of-fold predictions of all outputs.
@@ -273,18 +276,18 @@ class OutputsReport(Report):
     answer: ErrorEstimate
     metrics: Results
     outputs: dict[str, JudgedOutput]
-    guess: Guess | None
+    baseline: Baseline | None
     out_of_fold: Predictions
     n_samples: int
     confidence_level: float
     estimator: str
 
-    title = "Evaluation"
-    main_part, row_name = "outputs", "output"
-    listed = ("answer", "n_samples", "confidence_level", "estimator")
+    _title = "Evaluation"
+    _main_part, _row_name = "outputs", "output"
+    _listed = ("answer", "n_samples", "confidence_level", "estimator")
 
     @property
-    def level(self) -> str:
+    def _level(self) -> str:
         """Name of the intervals."""
         return f"{100 * self.confidence_level:g} % CI"
 
@@ -299,21 +302,21 @@ class OutputsReport(Report):
         else:
             value, *ends = write_with_ends(answer, answer.value)
         text = f"Estimated {answer.name} on new samples: {value}"
-        text += f" ({self.level} {ends[0]} to {ends[1]})." if np.isfinite(low) else "."
-        if self.guess is not None:
-            amount = f"{self.guess.error:.4g}"
+        text += f" ({self._level} {ends[0]} to {ends[1]})." if np.isfinite(low) else "."
+        if self.baseline is not None:
+            amount = f"{self.baseline.error:.4g}"
             if loss in SHARES:
-                amount = write_amount(self.guess.error, "zero_one")
-            text += f" Predicting {self.guess.answer} gives {amount}."
-        return f"{text} {write_chance(self.guess, None, None)}".rstrip()
+                amount = write_amount(self.baseline.error, "zero_one")
+            text += f" Predicting {self.baseline.prediction} gives {amount}."
+        return f"{text} {write_chance(self.baseline, None, None)}".rstrip()
 
     @property
-    def evaluated(self) -> tuple[str, str]:
+    def _evaluated(self) -> tuple[str, str]:
         """The estimator."""
         return self.estimator, self.estimator
 
     @property
-    def basis(self) -> list[str]:
+    def _basis(self) -> list[str]:
         """The target of the intervals, and the steps that were left out."""
         folds, units = self.answer.parameters, self.out_of_fold.cases
         return [
@@ -324,7 +327,7 @@ class OutputsReport(Report):
         ]
 
     @property
-    def facts(self) -> list[str]:
+    def _facts(self) -> list[str]:
         """The size of the data."""
         return [f"{self.n_samples} samples with {len(self.outputs)} outputs"]
 
@@ -351,7 +354,7 @@ class OutputsReport(Report):
             (LOSS_LABELS.get(name, name), one.value, one.interval)
             for name, one in self.metrics.items()
         ]
-        head = ["over all outputs", "estimate", self.level]
+        head = ["over all outputs", "estimate", self._level]
         yield Section(
             "All outputs together",
             tables=[Table("All outputs.", head, rows, left=(0, 2))],
@@ -360,7 +363,7 @@ class OutputsReport(Report):
         records = [self._describe_output(name, one) for name, one in self.outputs.items()]
         if not records:
             return
-        head = ["output", "error", self.level, "best constant", "better"]
+        head = ["output", "error", self._level, "best constant", "better"]
         table = [
             (
                 row["output"],
@@ -379,7 +382,7 @@ class OutputsReport(Report):
             figures=[
                 Figure(
                     self.plot,
-                    f"{self.answer.name.capitalize()}: all outputs and each, with {self.level}s.",
+                    f"{self.answer.name.capitalize()}: all outputs and each, with {self._level}s.",
                     label=f"Forest plot of {len(records)} outputs.",
                     height=1.2 + 0.3 * min(len(records), MAX_DRAWN),
                 )
@@ -390,14 +393,14 @@ class OutputsReport(Report):
 
     def _describe_output(self, name: str, one: JudgedOutput) -> dict[str, Any]:
         """Return the numbers of an output."""
-        assert one.guess is not None
-        better = "yes" if one.guess.better else "worse" if one.guess.worse else "not shown"
+        assert one.baseline is not None
+        better = "yes" if one.baseline.better else "worse" if one.baseline.worse else "not shown"
         low, high = one.answer.interval
         return {
             "output": name,
             "error": one.answer.value,
             "low": low,
             "high": high,
-            "constant": one.guess.error,
+            "constant": one.baseline.error,
             "better": better,
         }

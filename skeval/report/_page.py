@@ -108,7 +108,7 @@ def draw_line(
     quantity: str,
     answers: Mapping[str, tuple[float, float, float]],
     others: Mapping[str, float],
-    guess: tuple[str, float] | None,
+    baseline: tuple[str, float] | None,
     best: float,
     write: Callable[[float], str],
 ) -> str:
@@ -118,7 +118,9 @@ def draw_line(
     lies beyond it.
     """
     shown = [end for answer in answers.values() for end in answer] + list(others.values())
-    shown = [value for value in [best, *shown, *([guess[1]] if guess else [])] if isfinite(value)]
+    shown = [
+        value for value in [best, *shown, *([baseline[1]] if baseline else [])] if isfinite(value)
+    ]
     low, high = min(shown), max(shown)
     if not low < high:
         return ""
@@ -128,8 +130,8 @@ def draw_line(
 
     parts, descriptions = list[str](), list[str]()
     y, bottom = 2.4 * ROW, ROW * (3.2 + len(answers) + len(others))
-    if guess:
-        at, text = place(guess[1]), f"{guess[0]}: {write(guess[1])}"
+    if baseline:
+        at, text = place(baseline[1]), f"{baseline[0]}: {write(baseline[1])}"
         half = len(text) * TEXT * 0.27
         middle = min(max(at, half), END - half)
         parts += [_stroke(at, at, "muted", 1, ROW * 1.3, y + ROW * (len(answers) - 0.4), True)]

@@ -9,9 +9,9 @@ import numpy as np
 
 from skeval._inference.estimate import Results
 from skeval._resampling.predictions import Predictions
-from skeval.report import _given, _predictions, _sentences
+from skeval.report import _findings, _predictions
 from skeval.report._data_checks.duplicates import has_continuous_column
-from skeval.report._given import ParsedPredictions
+from skeval.report._parsed_predictions import ParsedPredictions, warn_of_few_groups
 from skeval.report._sections import Caution, list_few
 
 MIN_OF_CLASS = 10
@@ -51,14 +51,14 @@ def _warn_of_units(
         n_same = int(index.duplicated(keep=False).sum())
         yield Caution(
             "copies",
-            f"Repeated index: {n_same} of {n} rows share an index value with another row. If "
-            "such rows belong together, for example to one patient, pass groups=; otherwise "
-            "the intervals are too short.",
+            f"Repeated index: {n_same} of {n} rows share an index value with another row. If such "
+            "rows belong together, for example to one patient, the intervals are too short: pass "
+            "groups=.",
         )
     elif predictions.cases.n_groups is None:
         copies = list(_warn_of_copies(parsed, predictions))
         yield from copies or _warn_of_rounds(parsed)
-    yield from _given.warn_of_few_groups(predictions)
+    yield from warn_of_few_groups(predictions)
 
 
 def _warn_of_rounds(parsed: ParsedPredictions) -> Iterator[Caution]:
@@ -69,8 +69,8 @@ def _warn_of_rounds(parsed: ParsedPredictions) -> Iterator[Caution]:
             "repeated",
             f"Repeated predictions: the {n} rows seem to be {n // n_samples} predictions for each "
             f"of {n_samples} samples, because the true values repeat in this order and the errors "
-            "of a sample are alike. The intervals are then too short. Pass groups= with the "
-            "number of the sample, or average its predictions.",
+            "of a sample are correlated; the intervals are then too short. Pass the number of the "
+            "sample as groups=, or average its predictions.",
         )
 
 
@@ -120,9 +120,9 @@ def _warn_of_certainty(parsed: ParsedPredictions) -> Iterator[Caution]:
     if n_wrong:
         yield Caution(
             "impossible",
-            f"Impossible outcomes: {n_wrong} of {len(own)} samples have a predicted "
-            "probability of 0 for the true class. Their log loss is infinite and was "
-            "replaced by that of the smallest positive number.",
+            f"Impossible outcomes: {n_wrong} of {len(own)} samples have a predicted probability of "
+            "0 for their true class. Their log loss is infinite and was replaced by that of the "
+            "smallest positive number; do not quote the log loss.",
         )
 
 
@@ -187,7 +187,7 @@ def _warn_of_classes(parsed: ParsedPredictions, predictions: Predictions) -> Ite
         yield perfect
     if target.classes is None:
         return
-    never = _sentences.find_unanswered(predictions) if predictions.answers else ()
+    never = _findings.list_never_predicted(predictions) if predictions.answers else ()
     if never:
         yield Caution(
             "never-predicted",
@@ -210,7 +210,7 @@ def _warn_of_classes(parsed: ParsedPredictions, predictions: Predictions) -> Ite
         yield Caution(
             "few-samples",
             f"Rare classes: {list_few(few, 5)} have fewer than {MIN_OF_CLASS} samples. "
-            "Metrics of these classes are imprecise, as their intervals show.",
+            "Metrics of these classes are imprecise: quote them with their intervals.",
         )
 
 
@@ -243,6 +243,6 @@ def _warn_of_copies(parsed: ParsedPredictions, predictions: Predictions) -> Iter
         yield Caution(
             "copies",
             f"Possible copies: {n_copies} of {n} samples have exactly the same prediction and "
-            "true value as another one. If they are copies, remove them or pass groups=; "
-            "otherwise the intervals are too short.",
+            "true value as another one, and copies make the intervals too short. Remove copies, or "
+            "pass a common group for them (groups=).",
         )

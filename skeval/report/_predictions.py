@@ -12,6 +12,7 @@ import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import PredictionErrorDisplay
 from sklearn.pipeline import Pipeline
+from sklearn.utils import column_or_1d
 
 from skeval._inference.areas import independent_size
 from skeval._inference.estimate import ErrorEstimate, Estimate, Results
@@ -36,7 +37,14 @@ from skeval.model_selection._tuning import read_search, summarize_searches
 from skeval.report._sections import Caution
 from skeval.utils._checks import naming
 from skeval.utils._compat import is_search, score_function
-from skeval.utils._text import DataFrame, ShownAsText, align_rows, make_frame, name_label
+from skeval.utils._text import (
+    DataFrame,
+    ShownAsText,
+    align_rows,
+    make_frame,
+    name_label,
+    write_figures,
+)
 
 
 def request_search_notes(request: FitRequest, estimator: Any) -> FitRequest:
@@ -117,6 +125,28 @@ def take_column(X: Any, name: str) -> tuple[Any, Any]:
     return X[[column for column in X.columns if column != name]], X[name]
 
 
+def check_feature_names(X: Any, feature_names: Sequence[str] | None) -> tuple[str, ...] | None:
+    """Return the feature names, or the column names of a data frame."""
+    names = getattr(X, "columns", None) if feature_names is None else feature_names
+    n = count_columns(X)
+    with naming("feature_names"):
+        names = None if names is None else column_or_1d(names)
+    if names is not None and len(names) != n:
+        raise ValueError(
+            f"feature_names must hold a name for each of {n or 'no'} features, got {len(names)}."
+        )
+    return None if names is None else tuple(str(name) for name in names)
+
+
+def count_columns(X: Any) -> int | None:
+    """Return the number of columns of X, or None if samples are not rows, such as texts."""
+    try:
+        shape = np.shape(X)
+    except ValueError:  # rows of different length
+        return None
+    return shape[1] if len(shape) > 1 else None
+
+
 def find_subgroups(X: Any, by: Any, n_samples: int) -> Any:
     """Return the subgroup of each sample: the values, or a column of the data frame."""
     if isinstance(by, str):
@@ -190,8 +220,8 @@ def warn_of_metrics(metrics: Results) -> Iterator[Caution]:
     undefined = [names[name] for name, estimate in metrics.items() if np.isnan(estimate.value)]
     if undefined:
         text = (
-            f"Undefined metrics: {', '.join(undefined)}. For example, a class was never "
-            "predicted, or no test set contained both classes."
+            f"Undefined metrics: {', '.join(undefined)}. This happens if a class is never "
+            "predicted, or if no test set contains both classes."
         )
         yield Caution("undefined", text)
     unknown = [
@@ -200,8 +230,8 @@ def warn_of_metrics(metrics: Results) -> Iterator[Caution]:
         if np.isfinite(estimate.value) and np.isnan(estimate.interval.low)
     ]
     for varies, why in (
-        (False, "the values they are computed from do not vary"),
-        (True, "they would be too wide to be useful"),
+        (False, "the values that they are computed from do not vary"),
+        (True, "the intervals would be too wide to be useful"),
     ):
         listed = [name for name, spread in unknown if spread == varies]
         if listed:
@@ -222,16 +252,17 @@ def warn_of_scores(predictions: Predictions, metrics: Results, estimator: Any) -
     if method is not None and predictions.class_scores is None:
         text = (
             f"No usable scores: {method} did not return a finite score for every class in "
-            "some fit, so curves, AUC and losses of probabilities are missing."
+            "some fit, so curves, AUC and losses of probabilities are missing. Check the scores "
+            "of the model for missing and infinite values."
         )
         notes.append(Caution("undefined", text))
     flat, n_answered = int(predictions.ranks_nothing.sum()), len(predictions.ranks_nothing)
     if 2 * flat > n_answered:
         where = "every fit" if flat == n_answered else f"{flat} of {n_answered} fits"
         text = (
-            f"Constant scores: apart from rounding, the scores are constant in {where}. All "
-            "samples are tied, so AUC and average precision are not informative. Models that "
-            "predict a single class often behave like this; try class weights."
+            f"Constant scores: apart from rounding, the scores are constant in {where}, so AUC and "
+            "average precision are not informative. This is common for models that predict a "
+            "single class; try class weights."
         )
         notes.append(Caution("constant-scores", text))
     if decides_by_pairs(estimator, predictions.target):
@@ -465,7 +496,7 @@ def name_samples(rows: np.ndarray, index: Any, n_samples: int) -> Words:
 
 def _write_apart(value: float, other: float) -> tuple[str, str]:
     """Return two numbers with four digits, or with more if these would be equal."""
-    short = (f"{value:.4g}", f"{other:.4g}")
+    short = (write_figures(value), write_figures(other))
     return short if short[0] != short[1] else (f"{value:.9g}", f"{other:.9g}")
 
 
@@ -482,8 +513,8 @@ def _judge_labels(
     rows = zip(names, wrong.tolist(), sizes.tolist(), strict=True)
     unknown = {name: (n_wrong, size) for name, n_wrong, size in rows if 2 * n_wrong > size}
     suspect = always & (2 * wrong <= sizes)[codes]
-    guess = 1 - sizes.max() / sizes.sum()
-    few = suspect.sum() <= MAX_SUSPECT * sizes.sum() and 2 * missed.mean() <= guess
+    baseline = 1 - sizes.max() / sizes.sum()
+    few = suspect.sum() <= MAX_SUSPECT * sizes.sum() and 2 * missed.mean() <= baseline
     return suspect & few, unknown
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
 from skeval._inference.estimate import (
+    ConfidenceInterval,
     ErrorEstimate,
     Estimate,
     PermutationTest,
@@ -25,6 +26,7 @@ from skeval.model_selection._metric_interval import describe_difference
 from skeval.model_selection._tuning import TuningOptimism
 from skeval.report import _sentences
 from skeval.report._coverage import write_coverage
+from skeval.report._findings import ALPHA, Baseline, RareClass
 from skeval.report._predictions import (
     ConfusionRates,
     HardSamples,
@@ -33,8 +35,6 @@ from skeval.report._predictions import (
     name_columns,
 )
 from skeval.report._sections import Figure, Line, Report, Section, Table, list_few, list_grave
-from skeval.report._sentences import ALPHA, Guess, RareClass
-from skeval.report._source import name_steps
 from skeval.utils._text import (
     DataFrame,
     count,
@@ -50,16 +50,16 @@ PERTURBED = {
 }
 """Name of each perturbation interval, by statistic."""
 MEANINGS = {
-    f"answer, {AUTO}": "the number to quote: the mean of repeated cross-validations",
-    f"answer, {GIVEN_FOLDS}": "the number to quote: the error on the given folds",
-    "resubstitution": "on the training samples; optimistic, worth nothing alone",
-    "holdout": "on a third that was not trained on; depends on which third",
-    "cross_validation": "every sample predicted by a model trained without it",
-    "leave_one_out": "the same, with as many folds as samples",
-    "oob": "on what each resample left out; pessimistic",
-    ".632": "0.632 of out-of-bag, 0.368 of resubstitution",
-    ".632+": "the same, with a weight that grows with the overfitting",
-    PERTURBED["cross_validation"]: "interval by refitting under random weights",
+    f"answer, {AUTO}": "the number to quote: mean of repeated cross-validations",
+    f"answer, {GIVEN_FOLDS}": "the number to quote: mean error on the given folds",
+    "resubstitution": "training error; optimistic, do not quote it alone",
+    "holdout": "error on a third that was held out; depends on the split",
+    "cross_validation": "each sample predicted by a model trained without it",
+    "leave_one_out": "cross-validation with as many folds as samples",
+    "oob": "out-of-bag error of bootstrap samples; pessimistic",
+    ".632": "0.632 of the out-of-bag error plus 0.368 of resubstitution",
+    ".632+": ".632 with a weight that grows with overfitting",
+    PERTURBED["cross_validation"]: "interval from refits with random weights",
     PERTURBED["resubstitution"]: "the same for the training error; requires many samples",
 }
 MIN_PERTURBATIONS = 200
@@ -71,9 +71,9 @@ MAX_METRICS, MAX_ROWS, FIRST_ROWS = 12, 20, 5
 first."""
 FAULTY = "Because of this problem the interval may miss the true error."
 ASKED = (
-    "The permutation test and the comparison with the baseline disagree because they test "
-    "different hypotheses: P, whether labels and features are related at all; the other, "
-    "whether the model predicts new samples better than a constant."
+    "The permutation test and the comparison with the baseline disagree, because they test "
+    "different hypotheses: the permutation test, whether labels and features are related at all; "
+    "the comparison, whether the model predicts new samples better than a constant."
 )
 HEADLINERS = ("balanced_accuracy", "accuracy", "r2", "root_mean_squared_error")
 """Metrics in order of preference; the first available one heads the section."""
@@ -91,6 +91,16 @@ def write_metric(name: str, estimate: Estimate) -> str:
     return f"{article}{label} is {value}{ends}"
 
 
+def in_target_unit(estimate: Estimate) -> tuple[float, float, ConfidenceInterval]:
+    """Return value, standard error and interval; of a mean squared error those of its root."""
+    value, spread, interval = estimate.value, estimate.standard_error, estimate.interval
+    if getattr(estimate, "loss", "") != "squared" or not value > 0:
+        return value, spread, interval
+    low, high = np.sqrt(np.maximum([interval.low, interval.high], 0)).tolist()
+    root = float(np.sqrt(value))
+    return root, spread / (2 * root), replace(interval, low=low, high=high)  # delta method
+
+
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class ScoredReport(Report):
     """Report of predictions for samples that the system has not seen, whoever made them.
@@ -104,21 +114,21 @@ class ScoredReport(Report):
     hard_samples: HardSamples
     subgroups: Results | None
     out_of_fold: Predictions
-    guess: Guess | None
-    rare: RareClass | None
-    unanswered: tuple[str, ...]
+    baseline: Baseline | None
+    rare_class: RareClass | None
+    never_predicted: tuple[str, ...]
     confidence_level: float
     n_samples: int
     class_sizes: dict[Any, int] | None
 
-    listed: ClassVar[Sequence[str]] = ("answer", "n_samples", "class_sizes", "confidence_level")
-    counted = ""
+    _listed: ClassVar[Sequence[str]] = ("answer", "n_samples", "class_sizes", "confidence_level")
+    _counted = ""
     """How the confusion matrix counts samples, after a comma."""
-    compared, headline_metric = "estimators on the same folds", "error"
+    _compared, _headline_metric = "estimators on the same folds", "error"
     """Plural of the predictions, and the header of their first column."""
-    scored = "scores"
+    _scored = "scores"
     """Label of the curves in the legend."""
-    residuals = ""
+    _residuals = ""
     """Caption of the residual plot."""
 
     def _explain_metrics(self) -> str:
@@ -130,23 +140,23 @@ class ScoredReport(Report):
         raise NotImplementedError
 
     @property
-    def main_metrics(self) -> dict[str, Estimate]:
+    def _main_metrics(self) -> dict[str, Estimate]:
         """Metrics of all samples, and requested scores, by name."""
         metrics = self.metrics.items()
         return {name: estimate for name, estimate in metrics if estimate.label is None}
 
     @property
-    def level(self) -> str:
+    def _level(self) -> str:
         """Header of the intervals."""
         return f"{100 * self.confidence_level:g} % CI"
 
     @property
-    def line(self) -> Line | None:
+    def _line(self) -> Line | None:
         """The answer on a line with the baseline; for a rare class the metric that replaces the
         error."""
-        return self.draw_answer(None if list_grave(self.warnings) else self.rare)
+        return self._draw_answer(None if list_grave(self.warnings) else self.rare_class)
 
-    def draw_answer(self, rare: RareClass | None = None) -> Line:
+    def _draw_answer(self, rare: RareClass | None = None) -> Line:
         """Return the answer on a line with the baseline, above other estimates of the same
         error."""
         squared = self.answer.loss == "squared"
@@ -156,9 +166,9 @@ class ScoredReport(Report):
         value, low, high = (float(scale(estimate)) for estimate in (self.answer.value, *ends))
         others = {
             estimate.method.replace("_", " "): float(scale(estimate.value))
-            for estimate in self.listed_estimates
+            for estimate in self._listed_estimates
         }
-        guess, best = None, 0.0
+        baseline, best = None, 0.0
         if rare is not None:
             others = {}
             value, low, high, quantity = (
@@ -167,19 +177,19 @@ class ScoredReport(Report):
                 rare.high,
                 _sentences.name_metric(rare.metric),
             )
-            guess, best = ("chance", rare.chance), 1.0
+            baseline, best = ("chance", rare.chance), 1.0
         elif self.answer.name == _sentences.name_metric("roc_auc"):
-            guess, best = ("chance", 0.5), 1.0
-        elif self.guess is not None:
+            baseline, best = ("chance", 0.5), 1.0
+        elif self.baseline is not None:
             root = np.sqrt if self.answer.name in SQUARES else float
-            guess = str(self.guess), float(root(self.guess.error))
+            baseline = str(self.baseline), float(root(self.baseline.error))
         write = partial(write_estimate, spread=(high - low) / 4)
         if quantity == "error rate":
             write = partial(_sentences.write_amount, loss="zero_one")
-        return Line(quantity, {"answer": (value, low, high)}, others, guess, best, write)
+        return Line(quantity, {"answer": (value, low, high)}, others, baseline, best, write)
 
     @property
-    def listed_estimates(self) -> Sequence[Estimate]:
+    def _listed_estimates(self) -> Sequence[Estimate]:
         """Other estimates of the same error."""
         return ()
 
@@ -193,7 +203,7 @@ class ScoredReport(Report):
 
     def _show_metrics(self) -> Section:
         """Return the section with every metric and its interval."""
-        metrics = self.main_metrics
+        metrics = self._main_metrics
         first = next((name for name in HEADLINERS if name in metrics), None)
         return Section(
             write_metric(first, metrics[first]) if first else "By other measures",
@@ -208,7 +218,7 @@ class ScoredReport(Report):
 
     def _show_curves(self) -> Section:
         """Return the section with the curves or the residuals."""
-        figures, metrics = list(self._draw_curves()), self.main_metrics
+        figures, metrics = list(self._draw_curves()), self._main_metrics
         first = next(
             (n for n in ("roc_auc", "mean_absolute_error", "log_loss") if n in metrics), None
         )
@@ -219,9 +229,9 @@ class ScoredReport(Report):
         """Return the metrics of all samples; on a page the area is shown above its curve."""
         rows = [
             (_sentences.name_metric(name), estimate.value, estimate.interval)
-            for name, estimate in self.main_metrics.items()
+            for name, estimate in self._main_metrics.items()
         ]
-        head = ["metric on new samples", "estimate", self.level]
+        head = ["metric on new samples", "estimate", self._level]
         of_two = self.class_sizes is not None and len(self.class_sizes) == 2
         stated = {_sentences.name_metric("roc_auc")} if of_two else ()
         options: dict[str, Any] = {"omitted": stated, "n_in_text": MAX_METRICS, "left": (0, 2)}
@@ -257,8 +267,8 @@ class ScoredReport(Report):
             for k, label in enumerate(confusion.labels)
         ]
         caption = (
-            f"True classes (rows) and predicted classes (columns){self.counted}; share of the "
-            f"row, {self.level}."
+            f"True classes (rows) and predicted classes (columns){self._counted}; share of the "
+            f"row, {self._level}."
         )
         beside = len(confusion.labels) <= MAX_CLASSES
         head, shades = name_columns(confusion.labels), np.round(confusion.rates, 3).tolist()
@@ -270,7 +280,7 @@ class ScoredReport(Report):
         if classes is None:
             yield Figure(
                 partial(draw_residuals, predictions),
-                f"Residuals: {self.residuals} No pattern is best.",
+                f"Residuals: {self._residuals} No pattern is best.",
                 label="Residuals by prediction.",
                 height=3.0,
             )
@@ -284,7 +294,7 @@ class ScoredReport(Report):
         options["confidence_level"] = self.confidence_level
         if np.ptp(predictions.weight):
             options["sample_weight"] = predictions.weight[predictions.row[one]]
-        banded = options | {"n_resamples": N_RESAMPLES, "random_state": 0, "label": self.scored}
+        banded = options | {"n_resamples": N_RESAMPLES, "random_state": 0, "label": self._scored}
         banded["groups"] = None if predictions.group is None else predictions.group[one]
         true = predictions.target.y[predictions.row[one]]
         for display, name in (
@@ -321,9 +331,9 @@ class ScoredReport(Report):
 
         For numeric targets that is the size of the residual.
         """
-        head = ["sample", "is", "taken for"]
+        head = ["sample", "true", "predicted as"]
         if self.class_sizes is None:
-            head[2], last, write = "predicted", "usual residual", "{:.1f} times".format
+            head[2], last, write = "predicted", "residual / RMS", "{:.1f}".format
         rows = [
             (row["name"], row["truth"], row["prediction"], *([write(row["wrong"])] if last else []))
             for row in self.hard_samples.to_records()[:MAX_ROWS]
@@ -353,7 +363,7 @@ class ScoredReport(Report):
             tables=[
                 Table(
                     "Error by subgroup.",
-                    ["subgroup", "samples", next(iter(estimates.values())).name, self.level],
+                    ["subgroup", "samples", next(iter(estimates.values())).name, self._level],
                     rows,
                     left=(0, 3),
                 )
@@ -386,8 +396,8 @@ class EvaluationReport(ScoredReport):
         None if the estimator does not end in a search.
     out_of_fold : Predictions
         Out-of-fold predictions; see `predictions`.
-    estimates : tuple of Estimate
-        From the most optimistic to the most conservative.
+    estimates : dict of str to ErrorEstimate
+        Estimates by method, from the most optimistic to the most conservative.
     perturbation : tuple of PerturbationEstimate or None
         For a linear two-class `SVC`, the intervals by the cross-validation statistic and by the
         resubstitution statistic.
@@ -400,14 +410,14 @@ class EvaluationReport(ScoredReport):
         if the folds select from different features without names.
     candidate_names : tuple of str or None
         Names of the input features of the selector, after the steps before it.
-    guess : Guess or None
+    baseline : Baseline or None
         Best constant prediction (majority class, mean), and the difference of its error on the
         same samples; None for custom losses.
     omitted : dict of str to str
         Estimates that were not run, by name, with the reason.
-    rare : RareClass or None
+    rare_class : RareClass or None
         Rarest class, if it is rare, with the metric that is used instead of the error.
-    unanswered : tuple of str
+    never_predicted : tuple of str
         Classes that are never predicted in any repeat.
     confidence_level : float
         Nominal coverage of the intervals.
@@ -419,13 +429,15 @@ class EvaluationReport(ScoredReport):
         Number of samples of each class; None for regression.
     estimator : str
         The estimator, as source text.
+    estimator_name : str
+        Its class, or the classes of its steps.
     feature_names : tuple of str or None
         Names of the features, if known.
     """
 
     answer: ErrorEstimate
     tuning: TuningOptimism | None
-    estimates: tuple[ErrorEstimate, ...]
+    estimates: Results
     perturbation: tuple[PerturbationEstimate, ...] | None
     permutation: PermutationTest | None
     selection_bias: SelectionBias | None
@@ -434,28 +446,26 @@ class EvaluationReport(ScoredReport):
     omitted: dict[str, str]
     n_features: int | None
     estimator: str
+    estimator_name: str
     feature_names: tuple[str, ...] | None
 
     def __getitem__(self, method: str) -> Estimate:
         """Return the estimate of this name."""
-        for estimate in self.estimates:
-            if estimate.method == method:
-                return estimate
-        names = ", ".join(repr(estimate.method) for estimate in self.estimates)
-        raise KeyError(f"no estimate {method!r}; there are {names}")
+        estimate: ErrorEstimate = self.estimates[method]
+        return estimate
 
-    title = "Evaluation report"
-    main_part, row_name = "estimates", "method"
-    listed = (
-        *ScoredReport.listed,
+    _title = "Evaluation report"
+    _main_part, _row_name = "estimates", "method"
+    _listed = (
+        *ScoredReport._listed,
         "estimator",
         "n_features",
         "feature_names",
-        "rare",
-        "unanswered",
+        "rare_class",
+        "never_predicted",
     )
-    counted = ", on average over the repeats"
-    residuals = "true value minus mean out-of-fold prediction of each sample."
+    _counted = ", on average over the repeats"
+    _residuals = "true value minus mean out-of-fold prediction of each sample."
 
     @property
     def verdict(self) -> str:
@@ -463,7 +473,7 @@ class EvaluationReport(ScoredReport):
         return _sentences.write_verdict(self)
 
     @property
-    def basis(self) -> list[str]:
+    def _basis(self) -> list[str]:
         """Describe the target of the main interval, how it was computed, and its measured
         coverage."""
         predictions = self.out_of_fold
@@ -476,38 +486,40 @@ class EvaluationReport(ScoredReport):
         return [*coverage[:1], FAULTY] if coverage and list_grave(self.warnings) else coverage
 
     @property
-    def headline(self) -> str:
+    def _headline(self) -> str:
         """Return the error with its interval and baseline, or the reason not to quote it."""
         return _sentences.write_headline(
             _sentences.write_answer(self.answer),
             self.answer.loss,
             warnings=self.warnings,
-            guess=self.guess,
-            rare=self.rare,
-            unanswered=self.unanswered,
+            baseline=self.baseline,
+            rare_class=self.rare_class,
+            never_predicted=self.never_predicted,
             permutation=self.permutation,
         )
 
     @property
-    def listed_estimates(self) -> Sequence[Estimate]:
+    def _listed_estimates(self) -> Sequence[Estimate]:
         """The published estimates."""
-        return self.estimates
+        return list(self.estimates.values())
 
     @property
-    def evaluated(self) -> tuple[str, str]:
+    def _evaluated(self) -> tuple[str, str]:
         """The estimator, as a short text and as source text."""
-        return name_steps(self.estimator), self.estimator
+        return self.estimator_name, self.estimator
 
     @property
-    def facts(self) -> list[str]:
+    def _facts(self) -> list[str]:
         """The size of the data, and the classes."""
         features = "" if self.n_features is None else f", {count(self.n_features, 'feature')}"
         return [f"{self._describe_classes()}{features}"]
 
     @property
-    def about(self) -> dict[str, Any]:
+    def _about(self) -> dict[str, Any]:
         """The first entries of `to_dict`, before the results of the sections."""
-        return super().about | {"answer": self.answer.to_dict() | {"covers": " ".join(self.basis)}}
+        return super()._about | {
+            "answer": self.answer.to_dict() | {"covers": " ".join(self._basis)}
+        }
 
     def _make_sections(self) -> Iterator[Section]:
         """Yield the sections of predictions, estimates, tests and samples."""
@@ -523,17 +535,18 @@ class EvaluationReport(ScoredReport):
 
     def _explain_metrics(self) -> str:
         """Describe the samples of the metrics and the target of their intervals."""
-        start = "Based on out-of-fold predictions"
-        text = f"{start}. Like that of the answer, the intervals are for the model trained on all "
-        return f"{text}samples."
+        return (
+            "Based on out-of-fold predictions. The intervals are for the model trained on all "
+            "samples, as is that of the error."
+        )
 
     def _describe_curve(self, name: str) -> str:
         """State that the scores of several models are pooled."""
         return (
             f"{name} curve of the out-of-fold scores of one cross-validation, with pointwise "
-            "intervals and a simultaneous band. It pools the scores of all folds, so its "
-            "area differs from the AUC above, which is computed within folds. Variation from "
-            "retraining is not included in the band."
+            "intervals and a simultaneous band. The curve pools the scores of all folds, so its "
+            "area differs from the AUC above, which is computed within folds. The band does not "
+            "include variation from retraining."
         )
 
     def _show_tuning(self) -> Section:
@@ -570,20 +583,22 @@ class EvaluationReport(ScoredReport):
             if len(self.out_of_fold.repeats) > 1
             else "misclassified"
         )
-        what = "more than three times as far off as usual" if numbers else what
         verb = "is" if hard.always == 1 else "are"
+        heading = f"{count(hard.always, 'sample')} {verb} {what}"
+        if numbers:
+            heading = _sentences.write_large_residuals(hard.always)
         return Section(
-            f"{count(hard.always, 'sample')} {verb} {what}",
+            heading,
             sentences=_sentences.write_hard_samples(hard, numbers),
             tables=[table] if hard.always else [],
             results={"hard_samples": hard.to_records()},
         )
 
     @property
-    def named_estimates(self) -> list[tuple[str, ErrorEstimate]]:
+    def _named_estimates(self) -> list[tuple[str, ErrorEstimate]]:
         """All estimates by name, the answer first, perturbation last."""
         named = [(f"answer, {self.answer.method}", self.answer)]
-        named += [(estimate.method, estimate) for estimate in self.estimates]
+        named += list(self.estimates.items())
         return named + [(PERTURBED[one.statistic], one) for one in self.perturbation or ()]
 
     def plot(self, ax: Any = None) -> EstimatesDisplay:
@@ -598,14 +613,14 @@ class EvaluationReport(ScoredReport):
         -------
         EstimatesDisplay
         """
-        guess = None if self.guess is None else self.guess.error
+        baseline = None if self.baseline is None else self.baseline.error
         return EstimatesDisplay.from_result(
-            dict(self.named_estimates), quoted=0, guess=guess, ax=ax
+            dict(self._named_estimates), quoted=0, guess=baseline, ax=ax
         )
 
     def _show_estimates(self) -> Section:
         """Return the section with every estimate of the error, drawn and in a table."""
-        named = self.named_estimates
+        named = self._named_estimates
         level = f"{100 * self.confidence_level:g} %"
         figure = Figure(
             self.plot,
@@ -614,19 +629,14 @@ class EvaluationReport(ScoredReport):
             "numbers.",
             height=1.1 + 0.42 * len(named),
         )
-        rows = [
-            (
-                name,
-                estimate.value,
-                write_spread(estimate.standard_error),
-                estimate.interval,
-                estimate.interval.method,
-            )
-            for name, estimate in named
-        ]
+        rows = []
+        for name, estimate in named:
+            value, spread, interval = in_target_unit(estimate)
+            rows.append((name, value, write_spread(spread), interval, interval.method))
+        error = "root mean squared error" if self.answer.loss == "squared" else "error"
         table = Table(
             "The same as a table.",
-            ["estimate", "error", "std. error", self.level, "method"],
+            ["estimate", error, "std. error", self._level, "method"],
             rows,
             notes=MEANINGS,
             quoted={named[0][0]},
@@ -635,8 +645,8 @@ class EvaluationReport(ScoredReport):
         )
         sentences = []
         grave = list_grave(self.warnings)
-        if self.guess is not None and self.guess.better and not grave:
-            sentences.append(_sentences.write_guess(self.guess, self.answer.loss))
+        if self.baseline is not None and self.baseline.better and not grave:
+            sentences.append(_sentences.write_baseline(self.baseline, self.answer.loss))
         if self.omitted:
             sentences.append(_sentences.write_omitted(self.omitted))
         loss = self.answer.loss
@@ -651,8 +661,8 @@ class EvaluationReport(ScoredReport):
             figures=[figure],
             tables=[table],
             results={
-                "estimates": [self.answer, *self.estimates],
-                "guess": self.guess,
+                "estimates": [self.answer, *self.estimates.values()],
+                "baseline": self.baseline,
                 "omitted": self.omitted,
             },
         )
@@ -673,14 +683,13 @@ class EvaluationReport(ScoredReport):
         ]
         n = len(intervals[0].replicates)
         text = (
-            f"{n} refits with random sample weights. The histogram shows the cross-validated "
+            f"{n} refits with random sample weights. The histograms show the cross-validated "
             "error plus the change of the weighted mean loss (W*/√n in the paper), on the "
-            "left for held-out samples, on the right for training samples. Its spread "
-            "estimates how much the error would vary with other samples, and gives the "
-            "interval."
+            "left for held-out samples, on the right for training samples. Their spread "
+            "estimates how much the error varies between samples, and gives the interval."
         )
         if n < MIN_PERTURBATIONS:
-            text += f" {n} refits are few, so the histogram and the interval are rough."
+            text += f" With only {n} refits, the histograms and the intervals are rough."
         ends = [100 * end for end in (intervals[0].interval.low, intervals[0].interval.high)]
         return Section(
             f"Perturbation interval of the support vector machine: {ends[0]:.1f} to "
@@ -708,11 +717,10 @@ class EvaluationReport(ScoredReport):
         )
         interval = test.confidence_interval()
         sentences = [
-            "Monte Carlo error: with infinitely many permutations, P would be between "
-            f"{interval.low:.2g} and {interval.high:.2g} "
-            f"({100 * interval.confidence_level:g} % CI)."
+            f"Monte Carlo error of P: {100 * interval.confidence_level:g} % CI {interval.low:.2g} "
+            f"to {interval.high:.2g}."
         ]
-        if self.guess is not None and self.guess.better != (test.pvalue <= ALPHA):
+        if self.baseline is not None and self.baseline.better != (test.pvalue <= ALPHA):
             sentences.append(ASKED)
         return Section(
             heading,

@@ -37,9 +37,10 @@ def list_few(texts: Sequence[str], n_shown: int = MAX_LISTED) -> str:
 
 
 class Caution(str):
-    """Sentence of a report, with the code of the check that raised it.
+    """Warning of a report, with the code of the check that raised it.
 
-    It is a string. The page "Warnings" of the user guide has a section for each code.
+    It is a string: a title, a colon, evidence and advice. The page "Warnings" of the user guide has
+    a section for each code.
 
     Attributes
     ----------
@@ -121,7 +122,7 @@ class Line:
     quantity: str
     answers: Mapping[str, tuple[float, float, float]]
     others: Mapping[str, float]
-    guess: tuple[str, float] | None
+    baseline: tuple[str, float] | None
     best: float
     write: Callable[[float], str]
 
@@ -247,11 +248,11 @@ class Report:
     call: str
     date: str
 
-    title = "Report"
+    _title = "Report"
     """Default heading of the page."""
-    before = "Before you quote a number"
+    _before = "Before you quote a number"
     """Heading of the warnings."""
-    listed: ClassVar[Sequence[str]] = ()
+    _listed: ClassVar[Sequence[str]] = ()
     """Attributes that `to_dict` returns before the results of the sections."""
 
     @property
@@ -260,46 +261,46 @@ class Report:
         raise NotImplementedError
 
     @property
-    def headline(self) -> str:
+    def _headline(self) -> str:
         """The result in one sentence with the gravest warning; a page begins with it."""
         return self.verdict
 
     @property
-    def line(self) -> Line | None:
+    def _line(self) -> Line | None:
         """Drawing of the answer below the headline."""
         return None
 
     @property
-    def evaluated(self) -> tuple[str, str] | None:
+    def _evaluated(self) -> tuple[str, str] | None:
         """The evaluated object, as a short text and as source text; None if nothing is fitted."""
         return None
 
     @property
-    def basis(self) -> list[str]:
+    def _basis(self) -> list[str]:
         """Evidence for the verdict, in sentences."""
         return []
 
     @property
-    def facts(self) -> list[str]:
+    def _facts(self) -> list[str]:
         """Sections on the estimator and the data."""
         raise NotImplementedError
 
     @property
-    def about(self) -> dict[str, Any]:
+    def _about(self) -> dict[str, Any]:
         """The first entries of `to_dict`, before the results of the sections."""
-        return {name: getattr(self, name) for name in self.listed}
+        return {name: getattr(self, name) for name in self._listed}
 
     def _make_sections(self) -> Iterator[Section]:
         """Yield the sections between the warnings and how to reproduce the report."""
         raise NotImplementedError
 
     @property
-    def sections(self) -> list[Section]:
+    def _sections(self) -> list[Section]:
         """The sections in the order of text and page."""
         none = ["No problems were detected."]
         return [
             Section(
-                self.before,
+                self._before,
                 explains=() if self.warnings else none,
                 items=sorted(self.warnings, key=lambda one: not getattr(one, "headline", "")),
                 results={"warnings": self.warnings},
@@ -320,8 +321,8 @@ class Report:
         )
 
     def __str__(self) -> str:
-        lines = [self.verdict, *self.basis]
-        for section in self.sections:
+        lines = [self.verdict, *self._basis]
+        for section in self._sections:
             for line in section.lines:
                 if line or lines[-1]:
                     lines.append(line)
@@ -334,9 +335,9 @@ class Report:
         -------
         dict
         """
-        entries = {"verdict": self.verdict, **self.about, "seed": self.seed}
+        entries = {"verdict": self.verdict, **self._about, "seed": self.seed}
         entries |= {"settings": self.settings, "versions": self.versions}
-        for section in self.sections:
+        for section in self._sections:
             entries |= section.results
         return {name: _make_plain(value) for name, value in entries.items()}
 
@@ -360,10 +361,10 @@ class Report:
         .. [1] Collins, G. S., Moons, K. G. M., Dhiman, P. et al. (2024). TRIPOD+AI statement. BMJ
            385, e078378. https://doi.org/10.1136/bmj-2023-078378
         """
-        if part == "tripod" and hasattr(self, "main_metrics"):
+        if part == "tripod" and hasattr(self, "_main_metrics"):
             return list_tripod(self)
-        results = {name: value for one in self.sections for name, value in one.results.items()}
-        part = check_option("part", self.main_part if part is None else part, tuple(results))
+        results = {name: value for one in self._sections for name, value in one.results.items()}
+        part = check_option("part", self._main_part if part is None else part, tuple(results))
         result = results[part]
         if result is None:
             raise ValueError(f"part must be one that the report has; there is no {part!r}.")
@@ -372,7 +373,7 @@ class Report:
             return frame
         rows = _make_plain(result)
         frame = _text.make_frame(rows if isinstance(rows, list) else [rows])
-        return frame.set_index(self.row_name) if part == self.main_part else frame
+        return frame.set_index(self._row_name) if part == self._main_part else frame
 
     def to_latex(self, part: str | None = None, **options: Any) -> str:
         """Return names, estimates and intervals as a LaTeX table; requires pandas and jinja2.
@@ -392,10 +393,10 @@ class Report:
         return _text.write_latex(self.to_frame(part), **options)
 
     @property
-    def scored_reports(self) -> Mapping[str, Any]:
+    def _scored_reports(self) -> Mapping[str, Any]:
         """Reports of scored predictions by name, "" for this one."""
-        if not hasattr(self, "main_metrics"):
-            raise TypeError(f"a {self.title.lower()} has no predictions that were scored.")
+        if not hasattr(self, "_main_metrics"):
+            raise TypeError(f"a {self._title.lower()} has no predictions that were scored.")
         return {"": self}
 
     def to_model_card(self, *, model: str = "model", dataset: str = "data") -> str:
@@ -424,7 +425,7 @@ class Report:
         ----------
         .. [1] https://huggingface.co/docs/hub/model-cards
         """
-        return write_card(self.scored_reports, model, dataset)
+        return write_card(self._scored_reports, model, dataset)
 
     def to_methods(self) -> str:
         """Return a paragraph for the methods section, with references.
@@ -440,9 +441,9 @@ class Report:
         TypeError
             If no predictions were scored, as in reports of clusterings.
         """
-        return write_methods(self.scored_reports)
+        return write_methods(self._scored_reports)
 
-    main_part, row_name = "", ""
+    _main_part, _row_name = "", ""
     """Default part of `to_frame`, and the name of its index."""
 
     def to_json(self, path: str | PathLike | None = None) -> str:
@@ -511,14 +512,22 @@ class Report:
     ) -> str:
         """Return the page, or the fragment for a notebook."""
         check_extra()
-        first, *others = self.sections
+        first, *others = self._sections
         noted = [Section("Notes on the data and on the run", items=notes)] if notes else []
         sections = [*noted, *others, self._show_reproduction(command)]
         beside = [table for section in sections for table in section.tables if table.beside]
         sections = [section for section in sections if not section.is_empty]
-        shown = {"title": title or self.title, "report": self, "before": first}
-        shown |= {"sections": sections, "beside": beside}
-        html: str = load_template(template).render(shown)
+        html: str = load_template(template).render(
+            title=title or self._title,
+            headline=self._headline,
+            line=self._line,
+            facts=self._facts,
+            evaluated=self._evaluated,
+            basis=self._basis,
+            before=first,
+            sections=sections,
+            beside=beside,
+        )
         return html
 
     def __repr__(self) -> str:
@@ -538,8 +547,8 @@ class ReportsByName(Report, Mapping):
 
     reports: dict[str, Any]
 
-    row_name = "name"
-    listed = ("reports",)
+    _row_name = "name"
+    _listed = ("reports",)
 
     def __getitem__(self, name: str) -> Any:
         """Return the report of this name."""

@@ -1,8 +1,8 @@
-"""Sentences of a report: the verdict first, then its parts.
+"""Sentences of a report on an estimator: the verdict first, then its parts.
 
-A verdict has up to four parts. It begins with "Do not quote" if a check found a grave problem. Next
-come the error with its interval and, because the error means little by itself, the error of the
-baseline. The last part states whether the model is better than chance.
+A verdict begins with "Do not quote" if a check found a grave problem, and with the classes that are
+never predicted. Next come the error with its interval and, because the error means little by
+itself, the error of the baseline. The last part states whether the model is better than chance.
 
 Two tests decide that: the interval of the difference from the baseline on the same samples (for a
 rare class, of the metric that replaces the error), and the permutation test. Both are read at 5 %,
@@ -14,11 +14,9 @@ it; if they disagree, the sentence states both.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import stats
 
 from skeval._inference.estimate import (
     ErrorEstimate,
@@ -26,24 +24,15 @@ from skeval._inference.estimate import (
     PermutationTest,
     PerturbationEstimate,
 )
-from skeval._inference.intervals import normal_quantile
-from skeval._inference.paired import MAX_LEVEL
-from skeval._resampling.predictions import Predictions
 from skeval.feature_selection import SelectionBias, SelectionStability
-from skeval.metrics._regression import LOSSES, PROBABILITY_LOSSES
 from skeval.metrics._table import REPORTED
-from skeval.model_selection._fold_metrics import summarize_losses
 from skeval.model_selection._tuning import TuningOptimism
 from skeval.report._exports import describe_exchange
+from skeval.report._findings import Baseline, RareClass, is_above_zero, judge_permutation
 from skeval.report._predictions import HardSamples
 from skeval.report._sections import Caution, forbid_quoting, list_few, list_grave, write_gravest
-from skeval.utils._text import count, mean_loss_name, name_label, write_estimate, write_number
+from skeval.utils._text import count, mean_loss_name, say_pvalue, write_estimate, write_figures
 
-ALPHA = 0.05
-"""Level of the tests against chance."""
-RARE, UNEQUAL = 0.2, 0.5
-"""A class is rare if it has less than a fifth of the samples and less than half of the largest
-class."""
 MAX_LISTED, MAX_SAMPLES_LISTED = 3, 5
 """Maximum number of classes, and of samples, in a sentence."""
 
@@ -53,179 +42,21 @@ def name_metric(metric: str) -> str:
     return REPORTED[metric].label if metric in REPORTED else metric
 
 
-@dataclass(frozen=True)
-class Guess:
-    """Best prediction that needs no features, and its difference from the estimator.
-
-    Attributes
-    ----------
-    answer : str
-        Majority class; "the mean" or "the median"; "the class frequencies" for losses of
-        probabilities; for samples in time order also "the value before" or the value one season
-        before, if that is better.
-    error : float
-        Its mean loss.
-    difference : float
-        Error of the estimator minus that of the baseline, on the same samples.
-    low, high : float
-        Limits of the 95 % interval of the difference on new samples; nan if undefined.
-    verb : str
-        "always predicting", or "predicting" for an earlier value.
-    """
-
-    answer: str
-    error: float
-    difference: float
-    low: float
-    high: float
-    verb: str = "always predicting"
-
-    def __str__(self) -> str:
-        return f"{self.verb} {self.answer}"
-
-    @property
-    def better(self) -> bool:
-        """Whether the estimator is significantly better."""
-        return self.high < 0
-
-    @property
-    def worse(self) -> bool:
-        """Whether the estimator is significantly worse."""
-        return self.low > 0
-
-
-@dataclass(frozen=True)
-class RareClass:
-    """Rare class, with the metric that is used instead of the error.
-
-    Attributes
-    ----------
-    label : str
-        The class.
-    share : float
-        Its share of the samples.
-    metric : {"roc_auc", "balanced_accuracy"}
-        The area under the ROC curve if the estimator scores two classes: it does not depend on
-        the threshold, which no score may reach if a class is rare.
-    estimate, low, high : float
-        Value of the metric and its 95 % interval.
-    chance : float
-        Its value if features and classes are unrelated.
-    """
-
-    label: str
-    share: float
-    metric: str
-    estimate: float
-    low: float
-    high: float
-    chance: float
-
-    @property
-    def better(self) -> bool:
-        """Whether the metric is significantly better than chance."""
-        return self.low > self.chance
-
-
-def find_guess(
-    predictions: Predictions, loss: str, earlier: Iterable[tuple[str, np.ndarray]] = ()
-) -> Guess | None:
-    """Return the best baseline prediction for the tested samples.
-
-    A constant prediction is optimal for all tested samples, weighted by how often each was tested,
-    so it is slightly better than any rule that does not see them. For samples in time order, each
-    `earlier` baseline has a name and, for each prediction, the row of the target to predict; it is
-    used if it is better. Custom losses have no baseline.
-    """
-    weight, codes = (
-        predictions.look_up(predictions.weight),
-        predictions.look_up(predictions.target.codes),
-    )
-    if loss == "zero_one" and predictions.target.classes is not None:
-        largest = int(np.bincount(codes, weight).argmax())
-        answer, targets = name_label(predictions.target.classes[largest]), predictions.target.codes
-        losses = LOSSES[loss](codes, largest)
-    elif loss in ("squared", "absolute") and np.ndim(predictions.target.y) == 1:
-        targets = np.asarray(predictions.target.y, dtype=float)
-        tested = predictions.look_up(targets)
-        answer, centre = "the mean", float(np.average(tested, weights=weight))
-        if loss == "absolute":
-            answer, centre = "the median", _find_median(tested, weight)
-        losses = LOSSES[loss](tested, centre)
-    elif loss in PROBABILITY_LOSSES and predictions.target.classes is not None:
-        shares = np.bincount(codes, weight, minlength=len(predictions.target.classes))
-        answer, earlier = "the class frequencies", ()
-        always = np.tile(shares / shares.sum(), (len(shares), 1))
-        losses = PROBABILITY_LOSSES[loss](np.arange(len(shares)), always)[codes]
-    else:
-        return None
-    guesses = [(answer, losses, Guess.verb)]
-    for name, before in earlier:
-        guesses.append(
-            (name, LOSSES[loss](predictions.look_up(targets), targets[before]), "predicting")
-        )
-    return make_guess(predictions, *min(guesses, key=lambda guess: float(weight @ guess[1])))
-
-
-def make_guess(
-    predictions: Predictions, answer: str, losses: np.ndarray, verb: str = Guess.verb
-) -> Guess:
-    """Return the baseline with these losses, compared with the predictions."""
-    error = float(np.average(losses, weights=predictions.look_up(predictions.weight)))
-    difference, spread, degrees = summarize_losses(predictions, predictions.loss - losses)
-    reach = float(stats.t.isf(ALPHA / 2, degrees)) * spread
-    return Guess(answer, error, difference, difference - reach, difference + reach, verb)
-
-
-def _find_median(values: np.ndarray, weight: np.ndarray) -> float:
-    """Return the weighted median."""
-    order = np.argsort(values)
-    passed = np.cumsum(weight[order])
-    return float(values[order][np.searchsorted(passed, passed[-1] / 2)])
-
-
-def find_rare_class(
-    sizes: Mapping[Any, float] | None, metrics: Mapping[str, Any], loss: str
-) -> RareClass | None:
-    """Return the rarest class if it is rare, with the metric that is used instead of the error.
-
-    `metrics` are those of out-of-fold predictions. A class without samples is not rare: a system
-    may predict it, but it has no metrics.
-    """
-    sizes = {label: size for label, size in (sizes or {}).items() if size > 0}
-    if len(sizes) < 2 or loss != "zero_one":
-        return None
-    label, smallest = min(sizes.items(), key=lambda item: item[1])
-    share = smallest / sum(sizes.values())
-    if share >= RARE or smallest >= UNEQUAL * max(sizes.values()):
-        return None
-    for name, chance in (("roc_auc", 0.5), ("balanced_accuracy", 1 / len(sizes))):
-        if name in metrics and np.isfinite(metrics[name].value):
-            one = metrics[name]
-            interval = one.confidence_interval(1 - ALPHA)
-            low, high = interval.low, interval.high
-            return RareClass(name_label(label), share, name, one.value, low, high, chance)
-    return None
-
-
-def find_unanswered(predictions: Predictions) -> tuple[str, ...]:
-    """Return the classes that are never predicted in any repeat."""
-    classes = predictions.target.classes
-    if classes is None:
-        return ()
-    times = np.bincount(predictions.predicted.astype(np.intp, copy=False), minlength=len(classes))
-    return tuple(name_label(classes[code]) for code in np.flatnonzero(times == 0))
-
-
 def write_verdict(report: Any) -> str:
     """Return the verdict: grave warnings, the error with its interval, baseline and chance."""
     grave = forbid_quoting(report.warnings)
-    chance = write_chance(report.guess, report.rare, report.permutation)
+    chance = write_chance(report.baseline, report.rare_class, report.permutation)
     if grave and chance:
         chance = "With this problem we cannot say whether the model beats chance."
-    explained = report.main_metrics["r2"].value if "r2" in report.main_metrics else None
-    beside = report.guess, report.unanswered, explained, report.selection_bias
-    return " ".join(filter(None, [grave, write_error(report.answer, *beside), chance]))
+    explained = report._main_metrics["r2"].value if "r2" in report._main_metrics else None
+    error = write_error(report.answer, report.baseline, explained, report.selection_bias)
+    never = write_never_predicted(report.never_predicted)
+    return " ".join(filter(None, [grave, never, error, chance]))
+
+
+def write_never_predicted(classes: tuple[str, ...]) -> str:
+    """Return that the model never predicts some classes; "" if there are none."""
+    return f"The model never predicts {list_few(classes, MAX_LISTED)}." if classes else ""
 
 
 def write_headline(
@@ -233,9 +64,9 @@ def write_headline(
     loss: str,
     *,
     warnings: Iterable[Caution] = (),
-    guess: Guess | None = None,
-    rare: RareClass | None = None,
-    unanswered: tuple[str, ...] = (),
+    baseline: Baseline | None = None,
+    rare_class: RareClass | None = None,
+    never_predicted: tuple[str, ...] = (),
     permutation: PermutationTest | None = None,
 ) -> str:
     """Return the error and the most important finding in one sentence.
@@ -245,9 +76,14 @@ def write_headline(
     if grave := list_grave(warnings):
         quoted = amount.removeprefix("Estimated ").replace(" on new samples:", " of")
         return f"Do not quote the {quoted}: {write_gravest(grave)}."
-    never = f", and it never predicts {list_few(unanswered, MAX_LISTED)}" if unanswered else ""
-    read, counted = _read_permutation(permutation)
-    if rare is not None:
+    never = (
+        f", and it never predicts {list_few(never_predicted, MAX_LISTED)}"
+        if never_predicted
+        else ""
+    )
+    read, counted = judge_permutation(permutation)
+    if rare_class is not None:
+        rare = rare_class
         ends = f" (95 % CI {rare.low:.2f} to {rare.high:.2f})" * bool(np.isfinite(rare.low))
         text = f"{name_metric(rare.metric)} {rare.estimate:.2f}{ends} with the rare class"
         shown = "better than chance" if rare.better else "no evidence that it beats chance"
@@ -255,37 +91,34 @@ def write_headline(
             shown = "no evidence that it beats shuffled labels"
         text = f"{text[0].upper()}{text[1:]} {rare.label}: {shown} ({rare.chance:.2g})"
         return f"{text}{never}."
-    if guess is None or not np.isfinite(guess.low):
+    if baseline is None or not np.isfinite(baseline.low):
         shown = {
             "shown": ": better than chance",
             "denied": ": no evidence that it beats chance",
             "undecided": ": whether it beats chance is undecided",
         }.get(read, "")
         return f"{amount}{shown}{never}."
-    shown = "better than" if guess.better else "no evidence that it beats"
-    shown = "worse than" if guess.worse else shown
-    if guess.better and read == "denied":
+    shown = "better than" if baseline.better else "no evidence that it beats"
+    shown = "worse than" if baseline.worse else shown
+    if baseline.better and read == "denied":
         shown = f"no evidence that it beats shuffled labels ({counted}), only that it beats"
-    return f"{amount}: {shown} {guess} ({write_amount(guess.error, loss)}){never}."
+    return f"{amount}: {shown} {baseline} ({write_amount(baseline.error, loss)}){never}."
 
 
 def write_error(
     quoted: ErrorEstimate,
-    guess: Guess | None,
-    unanswered: tuple[str, ...] = (),
+    baseline: Baseline | None,
     explained: float | None = None,
     selection_bias: SelectionBias | None = None,
 ) -> str:
     """Return the error with its baseline, as sentences; squared errors by their root."""
     loss = quoted.loss
     sentences = [write_answer(quoted) + (f"; R2 {explained:.2f}" if explained is not None else "")]
-    if guess is not None:
-        start = str(guess)
-        amount = write_amount(guess.error, loss)
+    if baseline is not None:
+        start = str(baseline)
+        amount = write_amount(baseline.error, loss)
         sentences.append(f"{start[0].upper()}{start[1:]} gives {amount}")
-    if unanswered:
-        sentences.append(f"The model never predicts {list_few(unanswered, MAX_LISTED)}")
-    if selection_bias and _is_above_zero(selection_bias):
+    if selection_bias and is_above_zero(selection_bias):
         claimed = write_amount(selection_bias.cv1_error, "zero_one")
         sentences.append(f"Selecting features on all samples would have given {claimed}")
     return ". ".join(sentences) + "."
@@ -324,8 +157,13 @@ def write_amount(value: float, loss: str) -> str:
     if loss == "squared":
         value = float(np.sqrt(value))
     if loss != "zero_one":
-        return f"{value:.4g}"
+        return write_figures(value)
     return f"{100 * value:.2g} %" if 0 < value < 0.0005 else f"{100 * value:.1f} %"
+
+
+def write_rate(value: float) -> str:
+    """Return a rate in percent."""
+    return write_amount(value, "zero_one")
 
 
 def write_with_ends(estimate: Estimate, *values: float) -> list[str]:
@@ -335,35 +173,40 @@ def write_with_ends(estimate: Estimate, *values: float) -> list[str]:
     return [write_estimate(value, (high - low) / 4) for value in (*values, low, high)]
 
 
-def write_chance(guess: Guess | None, rare: RareClass | None, test: PermutationTest | None) -> str:
+def write_chance(
+    baseline: Baseline | None, rare: RareClass | None, test: PermutationTest | None
+) -> str:
     """Return whether the model is better than chance, by the interval and the permutation test."""
     if rare is not None:
         start = (
-            f"Class {rare.label} is rare ({write_amount(rare.share, 'zero_one')}), so use the "
+            f"Class {rare.label} is rare ({write_rate(rare.share)} of the samples), so use the "
             f"{name_metric(rare.metric)}: {rare.estimate:.2f}"
         )
         if not np.isfinite(rare.low):
-            return f"{start}, without a confidence interval to compare with chance."
+            return f"{start} (no confidence interval, so no comparison with chance)."
         start += f" (95 % CI {rare.low:.2f} to {rare.high:.2f}). "
         where = "is below" if rare.high < rare.chance else "includes"
         doubt = f"the interval {where} {rare.chance:.2g}"
         above = f"the interval is above {rare.chance:.2g}"
         return start + _join_tests(rare.better, above, doubt, test)
-    if guess is not None and np.isfinite(guess.low):
-        doubt = "it is worse than this baseline" if guess.worse else "it may equal this baseline"
-        return _join_tests(guess.better, "lower error on the same samples", doubt, test)
-    read, counted = _read_permutation(test)
+    if baseline is not None and np.isfinite(baseline.low):
+        doubt = "the difference from this baseline is not significant"
+        if baseline.worse:
+            doubt = "it is significantly worse than this baseline"
+        shown = "significantly lower error on the same samples"
+        return _join_tests(baseline.better, shown, doubt, test)
+    read, counted = judge_permutation(test)
     return {
         "shown": f"Better than chance ({counted}).",
         "denied": f"No evidence that it beats chance ({counted}).",
         "undecided": f"Whether it beats chance is undecided ({counted}).",
         "powerless": f"Too few permutations to show that it beats chance: {counted}.",
-    }.get(read, "" if guess is None else "The difference from this baseline was not tested.")
+    }.get(read, "" if baseline is None else "The difference from this baseline was not tested.")
 
 
 def _join_tests(better: bool, shown: str, doubt: str, test: PermutationTest | None) -> str:
     """Combine the interval and the permutation test in one sentence."""
-    read, counted = _read_permutation(test)
+    read, counted = judge_permutation(test)
     if better and read == "denied":
         return (
             f"No evidence that it beats chance: {shown}, but not better than shuffled labels "
@@ -386,73 +229,70 @@ def _join_tests(better: bool, shown: str, doubt: str, test: PermutationTest | No
     return f"No evidence that it beats chance: {doubt}{more.get(read, '')}."
 
 
-def _read_permutation(test: PermutationTest | None) -> tuple[str, str]:
-    """Return the result of a permutation test at 5 %, and its P-value as text.
+def write_baseline(baseline: Baseline, loss: str) -> str:
+    """Compare the error with the baseline's; a warning's title comes first unless it is better."""
+    name, rates = f"{baseline.verb} {baseline.prediction}", loss == "zero_one"
+    error = write_rate(baseline.error) if rates else write_figures(baseline.error)
+    start = f"{name} has {_add_article(mean_loss_name(loss))} of {error}"
+    if not (np.isfinite(baseline.low) and baseline.low < baseline.high):
+        if baseline.low == baseline.high == 0:
+            return f"Same as the baseline: {start} on the same samples, as the model has."
+        return f"Not compared with the baseline: {start}; the difference does not vary."
+    ends = [abs(baseline.difference), *sorted((abs(baseline.low), abs(baseline.high)))]
+    if not (baseline.better or baseline.worse):
+        ends = [baseline.difference, baseline.low, baseline.high]
+    value, low, high = (f"{100 * end:.1f}" if rates else write_figures(end) for end in ends)
+    unit = " percentage points" if rates else ""
+    interval = f"on the same samples (95 % CI {low} to {high})"
+    if baseline.better:
+        text = f"{start}; the model has {value}{unit} less {interval}."
+        return f"{text[0].upper()}{text[1:]}"
+    if baseline.worse:
+        advice = "Use the model only if errors on rare classes cost more than others."
+        text = f"Worse than the baseline: {start}; the model has {value}{unit} more {interval}."
+        return f"{text} {advice if rates else 'Do not use the model.'}"
+    return (
+        f"Not better than the baseline: {start}; the model differs by {value}{unit} {interval}, "
+        "which is not significant. Do not rely on the model before more samples or better features "
+        "show a difference."
+    )
 
-    It is "shown" or "denied" if the Monte Carlo interval of P lies on one side of 5 %, "powerless"
-    if even the smallest possible P is above it.
-    """
-    if test is None:
-        return "", ""
-    n = test.n_resamples
-    smallest = 1 / (1 + n)
-    if smallest > ALPHA and not test.stopped:
-        return "powerless", f"with {n} permutations the smallest possible P is {smallest:.2g}"
-    interval = test.confidence_interval(1 - ALPHA)
-    counted = f"P = {test.pvalue:.2g} from {n} permutations"
-    if test.pvalue <= ALPHA and interval.high <= ALPHA:
-        return "shown", counted
-    return "denied" if test.pvalue > ALPHA and interval.low > ALPHA else "undecided", counted
 
-
-def write_guess(guess: Guess, loss: str) -> str:
-    """Compare the error with the baseline's error."""
-    form = ".4f" if loss == "zero_one" else ".4g"
-    name = str(guess)
-    start = f"{name[0].upper()}{name[1:]} has {mean_loss_name(loss)} {guess.error:{form}}"
-    if not (np.isfinite(guess.low) and guess.low < guess.high):
-        too = ", the same as the model" if guess.low == guess.high == 0 else ""
-        return f"{start} on the same samples{too}."
-    ends = f"95 % CI {guess.low:{form}} to {guess.high:{form}}"
-    paired = f"difference on the same samples {guess.difference:{form}}, {ends}"
-    if guess.better:
-        return f"{start}; the model is better ({paired})."
-    if guess.worse:
-        text = f"{start}; the model is worse ({paired})."
-        if loss == "zero_one":
-            text += " This makes sense only if errors on rare classes cost more than others."
-        return text
-    return f"{start}; no significant difference ({paired}). The model may be no better."
+def _add_article(noun: str) -> str:
+    """Return a noun with its indefinite article."""
+    return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"
 
 
 def write_given_folds(n_units: int) -> str:
     """Describe the sampling units if the folds are used as they are."""
     return (
-        "The folds given in cv= are used as they are. Samples that no test set separates may "
-        f"belong together and count as one sampling unit: {n_units} units. The permutation test "
-        "was not run, because it would shuffle single labels; hold-out, leave-one-out, bootstrap "
-        "and perturbation treat samples as independent. If samples belong together, pass groups=; "
-        "if not, pass a number or a splitter with shuffle=True, which gives a shorter interval."
+        "Given folds: the folds in cv= are used as they are, and samples that no test set "
+        f"separates count as one sampling unit ({n_units} units), because they may belong "
+        "together. The permutation test was not run, because it would shuffle single labels; "
+        "hold-out, leave-one-out, bootstrap and perturbation treat samples as independent. If "
+        "samples belong together, pass groups=; if not, pass a number or a splitter with "
+        "shuffle=True, which gives a shorter interval."
     )
 
 
 def write_omitted(omitted: Mapping[str, str]) -> str:
     """List the estimates that were not run, with reasons."""
     parts = "; ".join(f"{name} ({why})" for name, why in omitted.items())
-    return f"Not run: {parts}. Use include='all' or their names to run them."
+    return f"Not run: {parts}. To run them, pass include='all' or their names (--include)."
 
 
 def write_interruption(where: str) -> str:
     """Return where the evaluation was interrupted, and what is missing."""
     return (
-        f"Interrupted {where}: results use the fits completed so far, and later parts are missing."
+        f"Run interrupted: stopped {where}. Results use the fits completed so far, and later parts "
+        "are missing; run it again for the full report."
     )
 
 
 def write_permutation(test: PermutationTest) -> str:
     """Return the result of the permutation test, and what was permuted within groups."""
     result = (
-        f"P = {test.pvalue:.4g}: {test.n_exceedances} of "
+        f"{say_pvalue(test.pvalue)}: {test.n_exceedances} of "
         f"{count(test.n_resamples, 'run')} of the whole procedure on shuffled labels scored at "
         "least as well as on the true labels."
     )
@@ -476,9 +316,8 @@ def write_selection(bias: SelectionBias, stability: SelectionStability | None) -
         value = "undefined, because all features or none are selected"
     return [
         claimed,
-        f"{always} of {count(ever, 'feature')} selected in any of "
-        f"{stability.n_rounds} folds {'was' if always == 1 else 'were'} selected in all "
-        f"of them; stability {value}.",
+        f"{count(ever, 'feature')} {'was' if ever == 1 else 'were'} selected in at least one of "
+        f"{stability.n_rounds} folds, {always} of them in all folds; stability {value}.",
     ]
 
 
@@ -488,24 +327,18 @@ def _write_bias(bias: SelectionBias) -> str:
     if np.isnan(bias.interval.low):
         return (
             f"Selecting features on all samples (CV1) would have given an error of "
-            f"{write_number(claimed)}; selecting them within the folds (CV2) gives "
-            f"{write_number(honest)}. The difference does not vary, so it has no interval."
+            f"{write_rate(claimed)}; selecting them within the folds (CV2) gives "
+            f"{write_rate(honest)}. The difference does not vary, so it has no interval."
         )
-    outside, inside, difference, low, high = write_with_ends(bias, claimed, honest, bias.value)
-    shown = "which is too low" if _is_above_zero(bias) else "which is not significantly lower"
+    interval = bias.interval
+    bias_text, low, high = (f"{100 * x:.1f}" for x in (bias.value, interval.low, interval.high))
+    shown = "which is too low" if is_above_zero(bias) else "which is not significantly lower"
     return (
-        f"Selecting features on all samples (CV1) would have given an error of {outside} instead "
-        f"of {inside} within the folds (CV2), {shown} (bias {difference}, "
-        f"{100 * bias.confidence_level:g} % CI {low} to {high})."
+        f"Selecting features on all samples (CV1) would have given an error of "
+        f"{write_rate(claimed)} instead of {write_rate(honest)} within the folds (CV2), {shown}: "
+        f"the bias is {bias_text} percentage points ({100 * bias.confidence_level:g} % CI {low} to "
+        f"{high})."
     )
-
-
-def _is_above_zero(estimate: Estimate) -> bool:
-    """Whether a value is significantly above 0, at 95 % or more."""
-    level = max(estimate.confidence_level, 1 - MAX_LEVEL)
-    if np.isnan(estimate.interval.low):
-        return False
-    return estimate.confidence_interval(level).low > 0
 
 
 def write_tuning(bias: TuningOptimism) -> str:
@@ -515,15 +348,15 @@ def write_tuning(bias: TuningOptimism) -> str:
     if np.isnan(bias.interval.low):
         shown = "the difference does not vary, so its significance is unknown"
     else:
-        shown = "the optimism is not significant"
-        if _is_above_zero(bias):
-            shown = "the best score is optimistic, as the best of many is"
+        shown = "the optimism of the best score is not significant"
+        if is_above_zero(bias):
+            shown = "the best score is optimistic, because it is the best of many"
         level = f"{100 * bias.confidence_level:g} % CI"
         shown += f" (difference {optimism}, {level} {low} to {high})"
     return (
-        f"The best score of the hyperparameter search is {inner} on average, and the score of its "
-        f"model on held-out samples {nested}: {shown}. The errors reported here are those of tuned "
-        "models on held-out samples (nested cross-validation)."
+        f"The best score of the hyperparameter search is {inner} on average; the selected models "
+        f"score {nested} on held-out samples: {shown}. All errors in this report are from held-out "
+        "samples (nested cross-validation)."
     )
 
 
@@ -531,14 +364,20 @@ def write_perturbation(resubstitution: PerturbationEstimate) -> str:
     """Recommend one of the two perturbation intervals."""
     if resubstitution.resubstitution < resubstitution.value / 2:
         return (
-            "Use the SVM interval from perturbed cross-validation: the training error is less than "
-            "half of the cross-validated error, and then the interval from perturbed training is "
-            "too short."
+            "Use the interval from perturbed cross-validation: the one from perturbed training is "
+            "too short here, because the training error is less than half of the cross-validated "
+            "error."
         )
     return (
-        "The SVM interval from perturbed cross-validation is the safer one; that from perturbed "
-        "training, as published, requires many samples and few features."
+        "Prefer the interval from perturbed cross-validation: the one from perturbed training, "
+        "which is the published one, requires many samples and few features."
     )
+
+
+def write_large_residuals(n_samples: int) -> str:
+    """Return how many samples have large residuals."""
+    verb = "has a residual" if n_samples == 1 else "have residuals"
+    return f"{count(n_samples, 'sample')} {verb} over three times the root mean square"
 
 
 def write_hard_samples(hard: HardSamples, numbers: bool) -> list[str]:
@@ -563,146 +402,7 @@ def write_hard_samples(hard: HardSamples, numbers: bool) -> list[str]:
     subject = "1 sample" if len(suspects) == 1 else f"{len(suspects)} samples"
     verb, them = ("is", "it") if len(suspects) == 1 else ("are", "them")
     if numbers:
-        verb = "has" if len(suspects) == 1 else "have"
-        text = f"{subject} {verb} residuals over three times the root mean square: {listed}{more}."
+        text = f"{write_large_residuals(len(suspects))}: {listed}{more}."
         return [*sentences, f"{text} Check {them} for wrong values."]
     text = f"{subject} {verb} misclassified in every repeat: {listed}{more}."
     return [*sentences, f"{text} Check {them} for label errors; class overlap looks the same."]
-
-
-WIDE_INTERVAL = 0.2
-DISAGREEMENT = 2.0
-"""Standard errors of the difference of two estimates; for false alarms see
-doc/user_guide/warnings.rst."""
-TWO_ANSWERS = 3.0
-"""Standard errors of the headline between two estimates of the same error."""
-NEAR_ZERO = 0.1
-"""Share of the cross-validated error below which a training error is uninformative."""
-
-
-def write_warnings(estimates: Iterable[Estimate], answer: Estimate | None = None) -> list[Caution]:
-    """Return the warnings about the estimates of one estimator, and about the headline."""
-    named = {estimate.method: estimate for estimate in estimates}
-    if not {"cross_validation", "resubstitution"} <= named.keys():  # an interrupt came before them
-        return []
-    cross_validation = named["cross_validation"]
-    results = [
-        _warn_of_overfitting(named["resubstitution"], cross_validation),
-        _warn_of_632(named, cross_validation),
-        _warn_of_disagreement(cross_validation, named.get("holdout")),
-    ]
-    if answer is not None:
-        results.append(_warn_of_two_answers(answer, named))
-    if cross_validation.loss == "zero_one":
-        results.append(_warn_of_wide_interval(cross_validation))
-    return [sentence for sentence in results if sentence]
-
-
-def _warn_of_two_answers(answer: Estimate, named: dict[str, Estimate]) -> Caution | None:
-    """Return a warning if estimates of the same error from the same samples differ too much.
-
-    Cross-validations of the same samples share most of their noise, so new folds explain much less
-    than three standard errors of one of them. Training errors are usually lower. Given folds may
-    test other samples and are not compared.
-    """
-    if answer.method != "repeated_cv":
-        return None
-    limit = TWO_ANSWERS * _spread(answer)
-    folds, training = named["cross_validation"], named["resubstitution"]
-    if abs(folds.value - answer.value) > limit:
-        what, other = "one cross-validation", folds
-    elif training.value - answer.value > limit:
-        what, other = "the training error", training
-    else:
-        return None
-    return Caution(
-        "two-answers",
-        f"The headline error ({_write_error(answer)}) and {what} ({_write_error(other)}) differ by "
-        "more than three standard errors, although they share their samples. The fits may stop "
-        "before they converge, or be unstable. Scale the features, raise max_iter, and fit the "
-        "model twice to see whether its predictions change.",
-        "two estimates of the same error disagree",
-    )
-
-
-def _warn_of_overfitting(resubstitution: Estimate, cross_validation: Estimate) -> Caution | None:
-    """Warn if the training error is far below the cross-validated error."""
-    gap = cross_validation.value - resubstitution.value
-    far = resubstitution.value < cross_validation.value / 2
-    if not (far and gap > 2 * _spread(cross_validation)):
-        return None
-    return Caution(
-        "overfitting",
-        f"Overfitting: the training error ({write_number(resubstitution.value)}) is far below the "
-        f"cross-validated error ({_write_error(cross_validation)}). Do not quote the training "
-        "error.",
-    )
-
-
-def _warn_of_632(named: dict[str, Any], cross_validation: Estimate) -> Caution | None:
-    """Warn if .632+ is too low because of a training error near 0.
-
-    Both the cross-validated and the out-of-bag error are then above it. If the cross-validated
-    error is compatible with pure noise, .632+ gives the training error little weight and may be
-    right.
-    """
-    bootstrap, resubstitution = named.get(".632+"), named["resubstitution"]
-    error = cross_validation.value
-    if bootstrap is None or resubstitution.value > NEAR_ZERO * error:
-        return None
-    if cross_validation.interval.high >= bootstrap.no_information:
-        return None
-    if not min(error, named["oob"].value) - bootstrap.value > _spread(cross_validation):
-        return None
-    return Caution(
-        "632",
-        f".632+ too low: it is {_write_error(bootstrap)}, cross-validation gives "
-        f"{_write_error(cross_validation)}. It includes a training error near 0 "
-        f"({write_number(resubstitution.value)}), which this model reaches on any data. Quote "
-        "neither .632 nor .632+.",
-    )
-
-
-def _warn_of_disagreement(a: Estimate, b: Estimate | None) -> Caution | None:
-    """Warn if hold-out and cross-validation differ by more than chance explains."""
-    if b is None or not abs(a.value - b.value) > DISAGREEMENT * np.hypot(_spread(a), _spread(b)):
-        return None
-    return Caution(
-        "disagreement",
-        f"Estimates disagree: hold-out ({_write_error(b)}) and cross-validation "
-        f"({_write_error(a)}) differ by more than two standard errors. The error depends on which "
-        "samples are held out, or on how many.",
-    )
-
-
-def _spread(estimate: Estimate) -> float:
-    """Return a standard error that is positive even without errors, from the interval.
-
-    It assumes independent losses, without inflation, as in the simulations of false alarms. If the
-    interval is undefined it is nan, so that no comparison is true.
-    """
-    form = next(name for name in estimate.interval_methods if name != "inflated")
-    interval = estimate.confidence_interval(method=form)
-    return (interval.high - interval.low) / 2 / normal_quantile(interval.confidence_level)
-
-
-def _write_error(estimate: Estimate) -> str:
-    """Return an error with the digits that its interval supports."""
-    return write_estimate(estimate.value, _spread(estimate))
-
-
-def _warn_of_wide_interval(cross_validation: Estimate) -> Caution | None:
-    """Warn if there are too few samples for a precise estimate."""
-    interval = cross_validation.interval
-    if interval.high - interval.low <= WIDE_INTERVAL:
-        return None
-    units, n_groups = f"{cross_validation.n_samples} samples", cross_validation.n_groups
-    if n_groups is not None:
-        units = f"{count(n_groups, 'group')} of samples"
-    level = f"{100 * interval.confidence_level:g} %"
-    return Caution(
-        "wide",
-        f"Wide interval: the {level} interval of the cross-validated error has a width of "
-        f"{interval.high - interval.low:.2f}. {units[0].upper()}{units[1:]} are too few for a "
-        "precise estimate.",
-    )

@@ -64,6 +64,10 @@ ONLY_PREDICTS = (
 )
 
 
+ORDERS = {"estimator": "(estimator, X, y)", "clusterer": "(clusterer, X)"}
+"""Order of the arguments of functions that fit a model."""
+
+
 def check_methods(name: str, value: Any, *methods: str) -> None:
     """Raise unless `value` is an instance with the methods."""
     if isinstance(value, type):
@@ -73,6 +77,10 @@ def check_methods(name: str, value: Any, *methods: str) -> None:
         text = f"{name} must have the methods {needed}, got {type(value).__name__}."
         if "fit" in methods and (hasattr(value, "predict") or callable(value)):
             text += ONLY_PREDICTS
+        elif name in ORDERS and not is_no_table(value):
+            text += f" The order of arguments is {ORDERS[name]}."
+        elif name == "clusterer" and hasattr(value, "predict"):
+            text += " skeval.evaluate(estimator, X, y) evaluates classifiers and regressors."
         raise TypeError(text)
 
 
@@ -410,13 +418,14 @@ def is_missing(value: Any) -> bool:
 
 def check_complete(name: str, y: Any) -> None:
     """Raise if objects, or a column of a data frame, have a missing value in any form."""
-    if getattr(y, "dtype", None) != np.dtype(object) and not hasattr(y, "iloc"):
-        return  # numbers, which scikit-learn checks
+    kind = getattr(getattr(y, "dtype", None), "kind", "")
+    if kind not in ("O", "f") and not hasattr(y, "iloc"):
+        return  # values that are never missing, and lists, which scikit-learn checks
     missing = find_missing(np.asarray(y).reshape(-1))
     if missing.any():
         raise ValueError(
             f"{name} must hold no missing values, got {missing.sum()} among {len(missing)}, the "
-            f"first at position {missing.argmax()}."
+            f"first at position {missing.argmax()}; leave these samples out."
         )
 
 
@@ -435,7 +444,7 @@ def check_comparable(y_true: np.ndarray, name: str, labels: np.ndarray) -> None:
     if isinstance(true, str) != isinstance(label, str):
         raise ValueError(
             f"y_true and {name} must both hold numbers or both hold strings, got {true!r} and "
-            f"{label!r}."
+            f"{label!r}; give both the same class names."
         )
 
 

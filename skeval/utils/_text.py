@@ -29,6 +29,7 @@ __all__ = [
     "say_pvalue",
     "write_ends",
     "write_estimate",
+    "write_figures",
     "write_latex",
     "write_number",
     "write_probability",
@@ -140,6 +141,11 @@ def write_number(value: float) -> str:
     value = value + 0.0  # no sign for a negative zero
     if value == 0 or 0.001 <= abs(value) < 10:
         return f"{value:.4f}"
+    return write_figures(value)
+
+
+def write_figures(value: float) -> str:
+    """Return a number with four significant figures."""
     return _write_plain(float(f"{value:.4g}"))
 
 

@@ -129,7 +129,7 @@ def test_labels_are_kept_out_of_the_features(tmp_path, capsys, iris):
 def test_what_the_algorithm_warns_of_is_a_note(tmp_path, capsys):
     np.savez(tmp_path / "few.npz", X=np.repeat(np.eye(3), 10, axis=0))
     text = printed(capsys, tmp_path / "few.npz", "--k", "3:4", "--quick")
-    assert "! Fewer clusters: the algorithm was asked for 4 clusters and found 3." in text
+    assert "! Fewer clusters: the algorithm returned 3 clusters instead of 4; ignore k = 4." in text
     assert "note: Number of distinct clusters (3) found smaller than n_clusters (4)" in text
 
 

@@ -63,7 +63,7 @@ def test_what_is_done_is_reported_wherever_it_is_stopped(data):
             assert report.answer.to_dict() == whole.answer.to_dict()
         else:
             assert f"after {n_repeats} of 10 repeats" in report.warnings[0]
-        for each in report.estimates:
+        for each in report.estimates.values():
             assert each.to_dict() == whole[each.method].to_dict()
         json.loads(report.to_json())
         assert "interrupted" in str(report)
@@ -102,7 +102,7 @@ def test_a_stop_behind_the_fits_loses_nothing(data, monkeypatch):
     monkeypatch.setattr("skeval.report._evaluate.write_data_warnings", stop_once)
     report = evaluate_until(None, *data)
     assert len(report.estimates) == 3
-    assert report.warnings[0].startswith("Interrupted after the answer")
+    assert report.warnings[0].startswith("Run interrupted: stopped after the answer")
 
 
 @pytest.mark.parametrize(

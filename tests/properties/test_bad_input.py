@@ -48,7 +48,7 @@ X, Y = np.random.default_rng(0).normal(size=(30, 3)), np.arange(30) % 2
         (X, np.zeros(30, int), "y must hold at least two classes, got one: 0"),
         (X, ["only"] * 30, "y must hold at least two classes, got one: 'only'"),
         (X, Y[:-1], "X and y must have the same length, got 30 and 29"),
-        (X, np.where(Y, np.nan, 1.0), "Input y contains NaN"),
+        (X, np.where(Y, np.nan, 1.0), r"y must hold no missing values, got 15 among 30"),
         (X, np.where(Y, np.inf, 1.0), "Input y contains infinity"),
         (X, np.c_[Y, Y], r"y should be a 1d array, got an array of shape \(30, 2\)"),
         (X[:0], Y[:0], r"Found array with 0 sample\(s\)"),
@@ -400,7 +400,7 @@ def test_the_one_member_of_a_class_costs_the_bootstrap_alone():
         warnings.simplefilter("ignore")  # the folds without it
         report = evaluate(GaussianNB(), X, y, n_bootstraps=3, **sizes)
     assert any("there is no bootstrap estimate: y must hold" in told for told in report.warnings)
-    assert not any("bootstrap" in row.method for row in report.estimates)
+    assert not any("bootstrap" in row.method for row in report.estimates.values())
 
 
 class OnlyPredicts:

@@ -155,7 +155,9 @@ def test_reports(model, monkeypatch):
     counts |= {"cv": 3, "include": ["holdout", "bootstrap", "permutation"], "random_state": 0}
     report = evaluate(model, X, y, **counts)
     plain = evaluate(GaussianNB() if isinstance(model, Witness) else model, X, CODES, **counts)
-    assert [e.value for e in report.estimates] == [e.value for e in plain.estimates]
+    assert [e.value for e in report.estimates.values()] == [
+        e.value for e in plain.estimates.values()
+    ]
 
 
 def test_selection_outside_the_loop_sees_the_series():

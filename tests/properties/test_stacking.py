@@ -57,7 +57,7 @@ def test_resampling(estimator, y):
     wrong = y - clone(estimator).fit(X, y).predict(
         X
     )  # of codes 0 and 1, its square is the 0-1 loss
-    assert report.estimates[0].value == pytest.approx(np.mean(wrong**2))
+    assert report.estimates["resubstitution"].value == pytest.approx(np.mean(wrong**2))
 
 
 def test_behind_a_selection():

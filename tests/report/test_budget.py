@@ -42,7 +42,9 @@ def test_a_hold_out_keeps_classes_and_groups(table, monkeypatch):
     assert isinstance(choose(X, y, np.arange(N) // 2)[0], GroupShuffleSplit)
     cv, (note,) = choose(X, X[:, 0], estimator=DecisionTreeRegressor())
     assert isinstance(cv, ShuffleSplit)
-    assert note.startswith("One fit takes about 1e+02 seconds, so the budget allows a single hold")
+    assert note.startswith(
+        "Few folds: one fit takes about 1e+02 seconds, so the budget allows a single hold"
+    )
     assert choose(X[: N - 1], y[: N - 1]) == (None, [])  # too few samples to be worth timing
 
 
@@ -63,7 +65,7 @@ def test_a_report_names_what_the_budget_left_out(table):
     assert report.answer.value == pytest.approx(0.25, abs=0.05)
     assert {"resubstitution", "order of the rows"} <= report.omitted.keys()
     (unchecked,) = (text for text in report.warnings if text.code == "unchecked")
-    assert "6250 random rows of 10000, because of the budget" in unchecked
-    assert any(text.startswith("One fit takes about") for text in report.warnings)
+    assert "6250 random rows of 10000" in unchecked
+    assert any(text.startswith("Few folds: one fit takes about") for text in report.warnings)
     assert "resubstitution (1 fit, more than the time)" in str(report)
     report.to_html()

@@ -75,7 +75,7 @@ def test_text_holds_the_numbers(report):
     first = next(place for place, line in enumerate(lines) if line.split()[:1] == ["k"])
     table = lines[first + 1 : first + 4]
     cells = table[1].split()
-    row = report.rows()[1]
+    row = report._rows()[1]
     assert cells[0] == "3"
     assert float(cells[1]) == pytest.approx(row["silhouette"], abs=5e-5)
     assert float(cells[6]) == pytest.approx(row["prediction_strength"], abs=5e-4)
@@ -140,13 +140,14 @@ def test_no_structure_is_one_cluster():
     )
     assert " chosen\n" not in str(report)
     assert report.warnings == ()
-    assert not any(row["chosen"] for row in report.rows())
+    assert not any(row["chosen"] for row in report._rows())
 
 
 def test_warnings_say_what_to_know_before_quoting_the_choice():
     at_the_end = evaluate_clusterer(KMEANS, BLOBS, n_clusters=[2, 3], n_repeats=2, random_state=0)
     assert at_the_end.warnings == (
-        "Largest k chosen: 3 is the largest number of clusters tried; a larger one may be as good.",
+        "Largest k chosen: 3 is the largest number of clusters tried. Try larger ones, which may "
+        "be as good.",
     )
     labels = {k: KMeans(k, n_init=5, random_state=0).fit_predict(BLOBS) for k in (2, 3, 4)}
     comparison = compare_clusterings(BLOBS, {f"{k}": found for k, found in labels.items()})
@@ -155,12 +156,12 @@ def test_warnings_say_what_to_know_before_quoting_the_choice():
     wrong = replace(stability, n_clusters=2)
     assert write_warnings(comparison, wrong, stability, 60) == [
         "Internal indices disagree: k = 3 is better than the choice, k = 2, on the internal "
-        "indices."
+        "indices. Compare both clusterings before you use one."
     ]
     assert write_warnings(comparison, replace(stability, n_clusters=3), stability, 60) == []
     empty = replace(comparison, n_clusters=np.array([2, 3, 3]))
     assert write_warnings(empty, replace(stability, n_clusters=3), stability, 60) == [
-        "Fewer clusters: the algorithm was asked for 4 clusters and found 3."
+        "Fewer clusters: the algorithm returned 3 clusters instead of 4; ignore k = 4."
     ]
 
 
@@ -174,7 +175,7 @@ def test_few_samples_without_structure_are_one_cluster(n):
     assert report.warnings[0] == (
         f"Too few samples for large k: halves of {n // 2} samples cannot contain "
         f"{max(most, 1) + 1} or more clusters with at least 3 samples each, so their "
-        "stability is unknown."
+        "stability is unknown. Do not choose such a k from these data."
     )
 
 
@@ -183,9 +184,12 @@ def test_choice_is_no_number_that_was_not_found():
     X = np.repeat(np.eye(3), 20, axis=0)
     report = evaluate_clusterer(KMEANS, X, n_repeats=3, random_state=0)
     assert report.n_clusters == 3
-    assert [row["n_found"] for row in report.rows()] == [2, 3, 3, 3, 3, 3, 3]
-    assert [row["n_found"] for row in report.rows() if row["chosen"]] == [3]
-    assert "Fewer clusters: the algorithm was asked for 8 clusters and found 3." in report.warnings
+    assert [row["n_found"] for row in report._rows()] == [2, 3, 3, 3, 3, 3, 3]
+    assert [row["n_found"] for row in report._rows() if row["chosen"]] == [3]
+    assert (
+        "Fewer clusters: the algorithm returned 3 clusters instead of 8; ignore k = 8."
+        in report.warnings
+    )
 
 
 def test_a_strength_that_the_reference_has_too_is_named(report):
@@ -207,7 +211,7 @@ def test_infinite_indices_can_be_read_back_from_json():
     report = evaluate_clusterer(
         AgglomerativeClustering(), X, n_clusters=[3], n_repeats=2, indices=["dunn"]
     )
-    assert report.rows()[0]["dunn"] == np.inf
+    assert report._rows()[0]["dunn"] == np.inf
     assert float(json.loads(report.to_json())["rows"][0]["dunn"]) == np.inf
     assert "inf" in str(report)
 
@@ -316,7 +320,7 @@ def test_stabilities_are_compared_halving_by_halving(several):
     low, high = by_hand.confidence_interval(1 - 0.05 / 2 / 3)  # of two k and three pairs
     assert (found.interval.low, found.interval.high) == pytest.approx((low, high))
     agreed = adjusted_rand_score(several["ward"].partitions[4], several["gmm"].partitions[4])
-    row = several.differences()[5]
+    row = several._differences()[5]
     assert (row["n_clusters"], row["a"], row["b"]) == (4, "ward", "gmm")
     assert row["adjusted_rand"] == pytest.approx(agreed)
 

@@ -38,7 +38,7 @@ def test_table_holds_the_numbers(clustering_report, document):
     heads = [cell for cell in document.all("th") if cell["scope"] == "col"]
     # sizes; rules; k, indices, stability, silhouette, front, Rand, choice; versions
     assert len(heads) == 2 + 3 + 12 + 2
-    for row in clustering_report.rows():
+    for row in clustering_report._rows():
         assert f"{row['silhouette']:.4f}" in document.text
         assert f"{row['reference']:.3f}" in document.text
     assert "Agreement between halves alone is not evidence of clusters" in document.text
@@ -66,7 +66,7 @@ def test_figures(document):
 def test_sizes_and_what_is_shown(clustering_report, document):
     assert "20, 20, 20" in document.text
     assert "40, 20" in document.text
-    assert "Shown: k = 3, the choice." in document.text
+    assert "Shown: k = 3, the chosen number." in document.text
 
 
 def test_one_cluster_has_no_picture_of_the_samples(clustering_report):
@@ -93,7 +93,7 @@ def test_one_index_has_no_pareto_plot_and_what_is_no_choice_is_said(clustering_r
     choices["sequential"] = replace(clustering_report.choice, n_clusters=1)
     changes = {"comparison": alone, "external": None, "choices": choices}
     document = Document(replace(clustering_report, **changes).to_html())
-    assert "Shown: k = 3, no choice, the largest silhouette." in document.text
+    assert "Shown: k = 3, the largest silhouette; no number was chosen." in document.text
     assert len(document.all("svg")) == 4
     assert "for orientation only" not in document.text
 

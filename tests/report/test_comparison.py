@@ -60,7 +60,7 @@ def test_it_is_written_in_every_form(found):
     frame = found.to_frame()
     assert frame.loc["one", "error"] == found["one"].answer.value
     page = found.to_html()
-    assert found.headline in Document(page).text
+    assert found._headline in Document(page).text
     assert "beat the baseline significantly" in page
     assert "significantly" in page
     assert pickle.loads(pickle.dumps(found)).verdict == found.verdict
@@ -113,9 +113,9 @@ def test_a_warning_of_all_stands_once_and_that_of_one_names_it():
         def __init__(self, *warnings):
             self.warnings = warnings
 
-    shared, own = Caution("runs", "Sorted."), Caution("copies", "Copied.", "copies")
+    shared, own = Caution("runs", "Sorted."), Caution("copies", "Copies: found.", "copies")
     found = list(collect_cautions({"a": Warned(shared, own), "b": Warned(shared)}))
     assert [(one.code, str(one), one.headline) for one in found] == [
         ("runs", "Sorted.", ""),
-        ("copies", "a: Copied.", "copies"),
+        ("copies", "Copies (a): found.", "copies"),
     ]

@@ -52,7 +52,7 @@ def report(iris):
 
 def test_estimates_are_those_of_the_single_functions(iris, report):
     seed = report.seed
-    assert [estimate.method for estimate in report.estimates] == METHODS
+    assert [estimate.method for estimate in report.estimates.values()] == METHODS
     single = {
         "resubstitution": resubstitution_error(GaussianNB(), *iris),
         "cross_validation": cross_val_error(GaussianNB(), *iris, random_state=seed),
@@ -132,7 +132,7 @@ def test_report_pickles(report):
 
 
 def test_unknown_estimate_is_named(report):
-    with pytest.raises(KeyError, match="no estimate 'jackknife'; there are 'resubstitution'"):
+    with pytest.raises(KeyError, match="no 'jackknife'; there are 'resubstitution'"):
         report["jackknife"]
 
 
@@ -142,8 +142,8 @@ def test_regression_and_names_of_what_is_included():
     report = evaluate(Ridge(), X[:90], y[:90], include=include, n_bootstraps=20, loss="absolute")
     assert report.omitted == {}
     assert report.class_sizes is None
-    assert "leave_one_out" not in [estimate.method for estimate in report.estimates]
-    assert {estimate.loss for estimate in report.estimates} == {"absolute"}
+    assert "leave_one_out" not in [estimate.method for estimate in report.estimates.values()]
+    assert {estimate.loss for estimate in report.estimates.values()} == {"absolute"}
     assert report["cross_validation"].value > 10
 
 
@@ -154,7 +154,9 @@ def test_pandas_in_and_string_labels(iris):
     options = {"cv": 3, "n_bootstraps": 5, "random_state": 1}
     report = evaluate(GaussianNB(), frame, names, **options)
     plain = evaluate(GaussianNB(), X, y, **options)
-    assert [e.value for e in report.estimates] == [e.value for e in plain.estimates]
+    assert [e.value for e in report.estimates.values()] == [
+        e.value for e in plain.estimates.values()
+    ]
     assert report.class_sizes == {"y": 13, "z": 12}
 
 
@@ -181,9 +183,9 @@ def test_warnings_of_an_overfitted_rule_on_noise():
     assert has(report, "Few folds: class b has 7 members, too few for 10 folds")
     assert len(report["cross_validation"].replicates) == 7
     assert has(
-        report, "Overfitting: the training error (0.0000) is far below the cross-validated error"
+        report, "Overfitting: the training error (0.0 %) is far below the cross-validated error"
     )
-    assert has(report, "Always predicting a has error rate 0.1750; ")
+    assert has(report, "baseline: always predicting a has an error rate of 17.5 %; ")
     assert has(report, "40 samples are too few")
     assert "! Few folds: class b has 7" in str(report)
 
@@ -257,11 +259,14 @@ def test_a_hold_out_fit_that_fails_leaves_the_rest():
     with pytest.raises(ValueError, match="not this many"):
         evaluate(FailsOn((16,)), X, y, **few)
     report = evaluate(FailsOn((16,)), X, y, error_score=np.nan, **few)
-    assert [e.method for e in report.estimates][:2] == ["resubstitution", "cross_validation"]
+    assert [e.method for e in report.estimates.values()][:2] == [
+        "resubstitution",
+        "cross_validation",
+    ]
     assert any("there is no holdout estimate: all 1 fits" in s for s in report.warnings)
     assert "holdout" in str(report)
     report = evaluate(FailsOn((16, 23)), X, y, error_score=np.nan, **few)
-    assert not any(e.method in ("holdout", "leave_one_out") for e in report.estimates)
+    assert not any(e.method in ("holdout", "leave_one_out") for e in report.estimates.values())
     assert str(report)
 
 
@@ -308,8 +313,8 @@ def test_perturbation_of_a_linear_svm(two_classes):
     (row,) = (line for line in lines if line.startswith("SVM, perturbed cross-validation"))
     assert f"[{safer.interval.low:.4f}, {safer.interval.high:.4f}]" in row
     after = next(k for k, line in enumerate(lines) if line.startswith("Always predicting"))
-    assert lines[after].startswith("Always predicting a has error rate 0.5000; ")
-    assert lines[after + 1].startswith(("Use the SVM interval", "The SVM interval"))
+    assert lines[after].startswith("Always predicting a has an error rate of 50.0 %; ")
+    assert lines[after + 1].startswith(("Use the interval", "Prefer the interval"))
 
 
 def test_text_says_when_perturbed_training_is_too_short():
@@ -318,10 +323,7 @@ def test_text_says_when_perturbed_training_is_too_short():
     report = evaluate(
         SVC(kernel="linear"), X, y, n_bootstraps=10, n_perturbations=40, random_state=0
     )
-    assert (
-        "Use the SVM interval from perturbed cross-validation: the training error is less"
-        in str(report)
-    )
+    assert "Use the interval from perturbed cross-validation: " in str(report)
 
 
 def test_permutation_is_the_single_function(two_classes):
@@ -334,7 +336,7 @@ def test_permutation_is_the_single_function(two_classes):
         1 - report["cross_validation"].fold_mean, abs=1e-12
     )
     assert report.permutation.pvalue == 1 / 11
-    expected = "P = 0.09091: 0 of 10 runs of the whole procedure on shuffled labels scored at least"
+    expected = "P = 0.091: 0 of 10 runs of the whole procedure on shuffled labels scored at least"
     assert expected in str(report)
     assert report.to_dict()["permutation"]["pvalue"] == report.permutation.pvalue
     own = evaluate(GaussianNB(), X, y, cv=cv, **options)
@@ -369,10 +371,10 @@ def test_selection_inside_a_pipeline_is_compared_with_selection_outside():
     assert report.selection_stability.frequency.shape == (2000,)
     assert report.selection_stability.frequency.sum() == pytest.approx(20)
     text = str(report)
-    assert f"on all samples (CV1) would have given an error of {bias.cv1_error:.2f}" in text
-    assert "which is too low (bias" in text
+    assert f"on all samples (CV1) would have given an error of {100 * bias.cv1_error:.1f} %" in text
+    assert "which is too low: the bias is" in text
     ever = np.count_nonzero(report.selection_stability.frequency)
-    assert f"of {ever} features selected in any of 10 folds" in text
+    assert f"{ever} features were selected in at least one of 10 folds" in text
     assert report.to_dict()["selection_bias"]["value"] == bias.value
     assert json.loads(report.to_json())["selection_stability"]["n_rounds"] == 10
 
@@ -417,8 +419,8 @@ def test_verbose_names_each_step(iris, capsys):
     ("separation", "share", "expected"),
     [
         (3.0, 0.5, None),
-        (0.0, 0.5, "no significant difference (difference on the same samples"),
-        (0.0, 0.2, "the model is worse (difference on the same samples"),
+        (0.0, 0.5, "Not better than the baseline: "),
+        (0.0, 0.2, "Worse than the baseline: "),
     ],
 )
 def test_better_alike_or_worse_than_the_largest_class(separation, share, expected):
@@ -427,13 +429,13 @@ def test_better_alike_or_worse_than_the_largest_class(separation, share, expecte
     X = rng.normal(size=(200, 2)) + separation * (y == "rare")[:, None]
     rule = GaussianNB(priors=[0.5, 0.5])
     report = evaluate(rule, X, y, include=["holdout"], random_state=0)
-    told = [text for text in report.warnings if text.code == "guess"]
+    told = [text for text in report.warnings if text.code == "baseline"]
     if expected is None:
         assert not told
-        assert report.guess.better
-        assert "the model is better (difference on the same samples" in str(report)
+        assert report.baseline.better
+        assert "the model has" in str(report)
     else:
-        assert not report.guess.better
+        assert not report.baseline.better
         assert expected in told[0]
 
 
@@ -454,14 +456,16 @@ def test_ordered_samples_are_not_exchanged(cv):
     X, walk = (np.cumsum(rng.normal(size=shape), axis=0) for shape in ((200, 3), 200))
     rule, y = make_pipeline(StandardScaler(), SVC(kernel="linear")), walk > np.median(walk)
     report = skeval.evaluate(rule, X, y, cv=cv, random_state=0, **FEW)
-    assert [e.method for e in report.estimates] == ["resubstitution", "cross_validation"]
+    assert [e.method for e in report.estimates.values()] == ["resubstitution", "cross_validation"]
     assert report.permutation is None
     assert report.perturbation is None
-    assert report.guess.answer == "the value before"  # walks cross their median rarely
+    assert report.baseline.prediction == "the value before"  # walks cross their median rarely
     assert "Predicting the value before gives " in report.verdict
     assert "Better than" not in report.verdict
-    assert has(report, "Time order: every fold tests samples that come after its training samples")
-    assert "the future would predict the past" in str(report)
+    assert has(
+        report, "Folds in time order: every fold tests samples that come after its training samples"
+    )
+    assert "would predict early samples from later ones" in str(report)
 
 
 @pytest.mark.parametrize(("gap", "loss"), [(0, "absolute"), (3, "squared"), (0, "zero_one")])
@@ -479,16 +483,16 @@ def test_the_guess_is_the_value_of_a_season_before_that_each_model_knew(gap, los
                 earlier -= 7
             errors.append(float(y[row] - y[earlier]))
     measure = {"absolute": np.abs, "squared": np.square, "zero_one": np.sign}[loss]
-    assert report.guess.error == pytest.approx(np.mean(np.abs(measure(errors))))
-    assert report.guess.answer == "the value one season (7 samples) before"
+    assert report.baseline.error == pytest.approx(np.mean(np.abs(measure(errors))))
+    assert report.baseline.prediction == "the value one season (7 samples) before"
     assert "Predicting the value one season (7 samples) before gives " in report.verdict
-    assert report.guess.worse
+    assert report.baseline.worse
 
 
 def test_one_split_by_hand_is_a_test_set_and_no_time_series(two_classes):
     X, y = two_classes
     report = evaluate(GaussianNB(), X, y, cv=[(np.arange(40), np.arange(40, 60))], n_bootstraps=5)
-    assert "oob" in [estimate.method for estimate in report.estimates]
+    assert "oob" in [estimate.method for estimate in report.estimates.values()]
 
 
 def test_632_is_doubted_where_the_training_error_says_nothing():
@@ -498,7 +502,7 @@ def test_632_is_doubted_where_the_training_error_says_nothing():
     report = evaluate(KNeighborsClassifier(1), X, y, n_bootstraps=20, random_state=0)
     assert report[".632+"].value < report["cross_validation"].value - 0.02
     assert has(
-        report, "It includes a training error near 0 (0.0000), which this model reaches on any data"
+        report, "includes a training error near 0 (0.0 %), which this model reaches on any data"
     )
 
 
@@ -515,7 +519,9 @@ def test_an_svm_that_resamples_by_itself_does_so_in_no_fit(two_classes, monkeypa
         make_pipeline(StandardScaler(with_mean=False, with_std=False), PerturbationResamplingSVC()),
     ):
         report = skeval.evaluate(rule, X, y, **few)
-        assert [e.value for e in report.estimates] == [e.value for e in plain.estimates]
+        assert [e.value for e in report.estimates.values()] == [
+            e.value for e in plain.estimates.values()
+        ]
         assert has(report, "PerturbationResamplingSVC was fitted with n_resamples=0")
         assert "n_resamples=1000" in report.estimator or "SVC()" in report.estimator
 
@@ -545,7 +551,7 @@ def test_a_fit_that_may_fail_costs_its_part_of_the_report_only():
     report = evaluate(model, X, y, error_score=np.nan, **options)
     assert report.permutation is None
     assert has(
-        report, "Failed part: there is no permutation test, because a fit that it needs failed"
+        report, "Part not computed: there is no permutation test, because one of its fits failed"
     )
     with pytest.raises(ValueError, match="the largest is missing"):
         evaluate(model, X, y, **options)
@@ -588,7 +594,7 @@ def test_the_rest_costs_half_of_the_answer_at_most(iris, of_default_size):
     assert report.to_dict()["omitted"]["leave_one_out"] == "150 fits"
     report, n_fits = count_fits(*iris, n_bootstraps=20)
     assert n_fits == 114 + 20 + 1
-    assert ".632+" in [estimate.method for estimate in report.estimates]
+    assert ".632+" in [estimate.method for estimate in report.estimates.values()]
 
 
 def test_all_is_all_and_names_are_names(iris):
@@ -598,7 +604,7 @@ def test_all_is_all_and_names_are_names(iris):
     assert report.omitted == {}
     report, n_fits = count_fits(X, y, include="permutation", **options)
     assert n_fits == 30 + 1 + 3 + 18 + 2
-    assert [e.method for e in report.estimates] == ["resubstitution", "cross_validation"]
+    assert [e.method for e in report.estimates.values()] == ["resubstitution", "cross_validation"]
 
 
 def test_permutations_are_spent_where_the_interval_does_not_settle_it():
@@ -618,7 +624,9 @@ def test_permutations_are_spent_where_the_interval_does_not_settle_it():
     X[:, 0] += 3 * y
     signal = skeval.evaluate(model, X, y, n_perturbations=0, n_bootstraps=5, random_state=0)
     assert signal.permutation is None
-    assert signal.verdict.endswith("Better than chance: lower error on the same samples.")
+    assert signal.verdict.endswith(
+        "Better than chance: significantly lower error on the same samples."
+    )
 
 
 def test_a_budget_leaves_one_repeat_at_least(iris, of_default_size, monkeypatch):
@@ -643,7 +651,10 @@ def test_three_groups_are_too_few_to_hold_out_two_of_them():
     report = evaluate(
         GaussianNB(), X, np.arange(12) % 2, groups=groups, include="holdout", random_state=0
     )
-    assert [each.method for each in report.estimates] == ["resubstitution", "cross_validation"]
+    assert [each.method for each in report.estimates.values()] == [
+        "resubstitution",
+        "cross_validation",
+    ]
     assert any("there is no holdout estimate" in warning for warning in report.warnings)
 
 
@@ -663,5 +674,34 @@ def test_every_part_judges_probabilities(n_classes, loss):
     assert report.permutation.name == f"neg_{loss}"
     single = -report["cross_validation"].value
     assert report.permutation.statistic == pytest.approx(single, rel=0.1)
-    assert report.guess.answer == "the class frequencies"
-    assert not np.isnan([estimate.value for estimate in report.estimates]).any()
+    assert report.baseline.prediction == "the class frequencies"
+    assert not np.isnan([estimate.value for estimate in report.estimates.values()]).any()
+
+
+@pytest.mark.parametrize(
+    ("function", "args", "message"),
+    [
+        (evaluate, ([[0.0]], [0], SVC()), r"The order of arguments is \(estimator, X, y\)\."),
+        (skeval.evaluate_clusterer, ([[0.0]], SVC()), r"is \(clusterer, X\)\."),
+        (skeval.evaluate_clusterer, (SVC(), [[0.0]]), r"skeval\.evaluate\(estimator, X, y\)"),
+    ],
+)
+def test_arguments_in_another_order_are_put_right(function, args, message):
+    arrays = [np.asarray(part) if isinstance(part, list) else part for part in args]
+    with pytest.raises(TypeError, match=message):
+        function(*arrays)
+
+
+def test_the_table_of_squared_errors_has_the_unit_of_the_target():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    y = 1000 * X[:, 0] + 100 * rng.normal(size=60)
+    report = evaluate(Ridge(), X, y, cv=3, include=[], random_state=0)
+    row = next(line for line in str(report).splitlines() if line.startswith("answer"))
+    value, spread = (float(word.replace(",", "")) for word in row.split()[2:4])
+    assert value == pytest.approx(np.sqrt(report.answer.value), abs=0.06)
+    assert spread == pytest.approx(report.answer.standard_error / (2 * value), rel=1e-3)
+    assert "root mean squared error  std. error" in str(report)
+    both = evaluate({"a": Ridge(), "b": Ridge(9.0)}, X, y, cv=3, include=[], random_state=0)
+    head = next(line for line in str(both).splitlines() if line.startswith("estimator"))
+    assert head.count("root mean squared error") == 1

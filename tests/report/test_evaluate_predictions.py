@@ -12,7 +12,7 @@ from sklearn import metrics as sk
 import skeval
 from skeval.metrics import calibration_measures
 from skeval.model_selection import compare_predictions, metric_interval
-from skeval.report._given import read_predictions
+from skeval.report._parsed_predictions import read_predictions
 
 N = 120
 SHARED = {"random_state": 0}
@@ -124,14 +124,14 @@ def test_the_answer_is_held_against_the_best_constant_on_the_same_samples(data, 
     y, p = data["y"], data["p"]
     share = y.mean()
     constant = np.mean((y - share) ** 2)
-    assert report.guess.error == pytest.approx(constant)
-    assert report.guess.difference == pytest.approx(sk.brier_score_loss(y, p) - constant)
-    assert report.guess.better
-    assert "lower error on the same samples" in report.verdict
+    assert report.baseline.error == pytest.approx(constant)
+    assert report.baseline.difference == pytest.approx(sk.brier_score_loss(y, p) - constant)
+    assert report.baseline.better
+    assert "significantly lower error on the same samples" in report.verdict
     labels = evaluate(y, (p > 0.5).astype(int))
     assert labels.answer.value == pytest.approx(np.mean(y != (p > 0.5)))
     assert labels.answer.name == "error rate"
-    assert evaluate(y, data["score"]).guess is None
+    assert evaluate(y, data["score"]).baseline is None
 
 
 def test_names_and_the_order_of_samples_change_nothing(data):
@@ -154,7 +154,7 @@ def test_the_positive_class_is_said(data):
     assert right.metrics["roc_auc"].value == pytest.approx(1 - wrong.metrics["roc_auc"].value)
     assert "reversed" in [one.code for one in wrong.warnings]
     assert "reversed" not in [one.code for one in right.warnings]
-    assert "probabilities of class sick" in right.facts[0]
+    assert "probabilities of class sick" in right._facts[0]
     frame = pd.DataFrame({"well": 1 - p, "sick": p})
     assert evaluate(names, frame, pos_label="sick").answer.value == pytest.approx(
         right.answer.value
@@ -291,12 +291,14 @@ def test_a_class_that_is_only_predicted_is_not_rare(classes):
     y = order % classes
     predicted = np.where(order % 4 == 3, classes, y)
     found = evaluate(y, predicted, kind="labels")
-    assert found.rare is None
+    assert found.rare_class is None
     assert [one.code for one in found.warnings] == ["undefined"]
     assert f"Classes without samples: {classes} are predicted" in found.warnings[0]
     beaten = classes == 2  # one answer is right for all samples of one class
-    assert found.guess.better == beaten
-    assert ("Better than chance" if beaten else "it is worse than this baseline") in found.verdict
+    assert found.baseline.better == beaten
+    assert (
+        "Better than chance" if beaten else "it is significantly worse than this baseline"
+    ) in found.verdict
 
 
 @pytest.mark.parametrize(
@@ -404,8 +406,8 @@ def test_several_systems_are_compared_on_the_same_samples(data):
     assert len(found.to_frame("ranks")) == 3
     assert r"rank of worse" in found.to_latex("ranks", columns=["name", "value", "low", "high"])
     assert r"\begin{tabular}" in found["one"].to_latex()
-    assert "3 systems on the same samples" in found.facts[0]
-    labels = [figure.label for section in found.sections for figure in section.figures]
+    assert "3 systems on the same samples" in found._facts[0]
+    labels = [figure.label for section in found._sections for figure in section.figures]
     assert "Leaderboard of 3." in labels
     frame = pd.DataFrame({"x": p, "z": worse})
     assert evaluate(y, frame).comparison.names == ("x", "z")
@@ -422,8 +424,8 @@ def test_several_systems_of_three_classes_and_of_numbers(three):
     found = evaluate(y, {"one": proba, "flat": np.full_like(proba, 1 / 3)})
     assert found.comparison.best == ("one",)
     number = np.random.default_rng(6).normal(size=60)
-    guesses = {"near": number + 0.1, "far": -number}
-    assert evaluate(number, guesses).comparison.best == ("near",)
+    baselines = {"near": number + 0.1, "far": -number}
+    assert evaluate(number, baselines).comparison.best == ("near",)
 
 
 @pytest.mark.parametrize(
@@ -457,11 +459,11 @@ def test_scores_by_class_and_the_smooth_calibration_curve_are_drawn(report, thre
     assert np.mean(np.abs(curve.y - curve.x)) == pytest.approx(
         report.calibration["ici"].value, abs=0.02
     )
-    told = {figure.label: figure.drawn[0] for one in report.sections for figure in one.figures}
+    told = {figure.label: figure.drawn[0] for one in report._sections for figure in one.figures}
     assert "<svg" in told["Histograms of the probability by class."]
     assert "<svg" in told["Smooth calibration curve with pointwise confidence intervals."]
-    assert "A margin of +- 0.1 requires about" in str(report)
-    many = [figure for one in evaluate(*three).sections for figure in one.figures]
+    assert "A margin of +/- 0.1 requires about" in str(report)
+    many = [figure for one in evaluate(*three)._sections for figure in one.figures]
     assert "<svg" in many[0].drawn[0]
     assert many[0].label == "Spread of the probability of the true class, by class."
 
@@ -589,3 +591,14 @@ def test_equal_subgroups_do_not_differ(kind):
 def test_equal_subgroups_rarely_differ(kind):
     """Of 12 sets each with 12 or 15 equal subgroups of 20, 1, 0 and 0 had a different one."""
     assert count_false_differences(kind, 12, 12) <= 3
+
+
+def test_one_column_of_probabilities_is_not_enough_for_many_classes():
+    y, p = np.arange(60) % 3, np.linspace(0, 1, 60)
+    with pytest.raises(ValueError, match="a column of probabilities for each of the 3 classes"):
+        skeval.evaluate_predictions(y, p)
+    assert skeval.evaluate_predictions(y, p, kind="numbers").kind == "numbers"
+    with pytest.raises(ValueError, match="leave these samples out"):
+        skeval.evaluate_predictions(y, np.r_[np.nan, p[1:]], kind="numbers")
+    with pytest.raises(ValueError, match=r"predictions must hold numbers .* got 'a'"):
+        skeval.evaluate_predictions(y + 0.5, np.repeat("a", 60), kind="numbers")

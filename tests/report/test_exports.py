@@ -48,7 +48,7 @@ def test_a_model_card_is_yaml_with_every_metric_and_its_interval(reports, kind):
     (result,) = model["results"]
     assert result["dataset"] == {"type": "d", "name": "d"}
     assert result["task"]["type"].endswith("regression" if kind == "numbers" else "classification")
-    for metric, each in zip(result["metrics"], report.main_metrics.values(), strict=True):
+    for metric, each in zip(result["metrics"], report._main_metrics.values(), strict=True):
         assert metric["value"] == each.value
         if "args" in metric:
             assert metric["args"]["low"] == each.interval.low
@@ -73,12 +73,12 @@ def test_tripod_names_what_the_report_answers(reports):
 def test_methods_say_what_was_done_and_nothing_else(reports):
     found = {name: report.to_methods() for name, report in reports.items()}
     assert "cross-validation with 10 folds, repeated 10 times" in found["estimator"]
-    assert "without retraining" in found["probabilities"]
+    assert "not retrained" in found["probabilities"]
     assert "80 samples in 40 groups" in found["probabilities"]
     assert "false discovery rate" in found["probabilities"]
-    assert "The threshold was 0.5000." in found["probabilities"]
+    assert "Classes were predicted with a threshold of 0.5." in found["probabilities"]
     assert "was chosen on these samples" in found["chosen"]
-    assert f"of {reports['estimator'].evaluated[0]} was estimated from" in found["estimator"]
+    assert f"of {reports['estimator']._evaluated[0]} was estimated from" in found["estimator"]
     for name in ("numbers", "labels", "estimator"):
         assert "hreshold" not in found[name]
         assert "groups" not in found[name]

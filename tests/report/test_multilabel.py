@@ -165,9 +165,9 @@ def test_a_report_has_labels_subgroups_samples_and_a_page(data):
     report = skeval.evaluate_predictions(y, p, by=by, labels=["rain", "wind", "fog", "snow"])
     assert report.answer.value == pytest.approx(np.mean((y - p) ** 2))
     share = y.mean(axis=0)
-    assert report.guess.error == pytest.approx(np.mean((y - share) ** 2))
-    assert report.guess.better
-    assert "lower error on the same samples" in report.verdict
+    assert report.baseline.error == pytest.approx(np.mean((y - share) ** 2))
+    assert report.baseline.better
+    assert "significantly lower error on the same samples" in report.verdict
     assert report.subgroups[0].value == pytest.approx(np.mean((y - p)[by == 0] ** 2))
     wrong = np.any((p >= 0.5) != y, axis=1)
     assert len(report.hard_samples.sample) == wrong.sum()

@@ -36,7 +36,7 @@ def test_the_report_has_the_numbers_of_error_interval(labels):
     for name, one in report.outputs.items():
         assert one.answer.value == expected.by_output[name].value
         share = y[name].mean()
-        assert one.guess.error == pytest.approx(min(share, 1 - share))
+        assert one.baseline.error == pytest.approx(min(share, 1 - share))
     predicted = report.out_of_fold
     repeats = [
         f1_score(y.to_numpy()[predicted.row[part]], predicted.predicted[part], average="macro")
@@ -44,7 +44,7 @@ def test_the_report_has_the_numbers_of_error_interval(labels):
     ]
     assert report.metrics["f1_macro"].value == pytest.approx(np.mean(repeats))
     shares = y.mean()
-    assert report.guess.error == pytest.approx(np.minimum(shares, 1 - shares).mean())
+    assert report.baseline.error == pytest.approx(np.minimum(shares, 1 - shares).mean())
 
 
 def test_names_of_labels_are_in_text_page_frame_and_json(labels, tmp_path):
@@ -67,12 +67,12 @@ def test_numbers_are_compared_with_the_mean_of_each_output():
     assert list(report.outputs) == ["output 0", "output 1", "output 2"]
     mean = np.average(y, axis=0, weights=weight)
     spread = np.average(((y - mean) ** 2).mean(axis=1), weights=weight)
-    assert report.guess.error == pytest.approx(spread)
-    assert report.guess.better
+    assert report.baseline.error == pytest.approx(spread)
+    assert report.baseline.better
     assert 0.8 < report.metrics["r2"].value < 1
     absolute = skeval.evaluate(Ridge(), X, y, loss="absolute", random_state=0)
     median = abs(y - np.median(y, axis=0)).mean()
-    assert absolute.guess.error == pytest.approx(median, rel=0.02)
+    assert absolute.baseline.error == pytest.approx(median, rel=0.02)
 
 
 def test_groups_time_and_own_scores(labels):
@@ -114,7 +114,7 @@ def test_a_loss_of_the_user_has_no_baseline():
     report = skeval.evaluate(
         LinearRegression(), X, y, loss=lambda t, p: np.abs(t - p).max(axis=1), random_state=0
     )
-    assert report.guess is None
+    assert report.baseline is None
     assert report.outputs == {}
     assert "mean <lambda>" in str(report)
 

@@ -435,10 +435,10 @@ def test_replicates_of_one_object_are_suspected_and_ordinary_samples_are_not():
 def test_metric_interval_by_subgroup():
     rng = np.random.default_rng(0)
     y, by = rng.integers(0, 2, 300), rng.choice(["p", "q", "r"], 300)
-    guess = np.where(rng.random(300) < 0.8, y, 1 - y)
-    found = metric_interval("f1", y, guess, by=by)
+    baseline = np.where(rng.random(300) < 0.8, y, 1 - y)
+    found = metric_interval("f1", y, baseline, by=by)
     for name in ("p", "q", "r"):
-        alone = metric_interval("f1", y[by == name], guess[by == name])
+        alone = metric_interval("f1", y[by == name], baseline[by == name])
         assert found[name].interval == alone.interval
     largest = found.largest_difference
     assert largest.details["n_pairs"] == 3
@@ -471,7 +471,7 @@ def test_equal_weights_are_none(iris):
     X, y = iris[0][50:], iris[1][50:]
     plain = evaluate(GaussianNB(), X, y, include=parts)
     again = evaluate(GaussianNB(), X, y, include=parts, sample_weight=np.full(100, 2.5))
-    for ours, theirs in zip(plain.estimates, again.estimates, strict=True):
+    for ours, theirs in zip(plain.estimates.values(), again.estimates.values(), strict=True):
         assert ours.value == pytest.approx(theirs.value, abs=1e-12)
     for ours, theirs in zip(plain.metrics.values(), again.metrics.values(), strict=True):
         assert ours.value == pytest.approx(theirs.value, abs=1e-12)
@@ -526,17 +526,17 @@ def test_tables_of_few_values_are_not_suspected_of_groups():
 
 def test_a_subgroup_without_an_interval_hides_no_difference():
     y = np.r_[np.zeros(30, int), np.tile([0, 1], 60)]
-    guess = y.copy()
-    guess[31:90:2] = 0
+    baseline = y.copy()
+    baseline[31:90:2] = 0
     by = np.repeat(["none", "low", "high"], [30, 60, 60])
     with pytest.warns(UndefinedMetricWarning):
-        largest = find_largest(y, guess, by)
+        largest = find_largest(y, baseline, by)
     assert largest[:2] == ("high", "low")
     assert np.isfinite(largest[2])
 
 
-def find_largest(y, guess, by):
-    found = metric_interval("recall", y, guess, by=by)
+def find_largest(y, baseline, by):
+    found = metric_interval("recall", y, baseline, by=by)
     largest = found.largest_difference
     return largest.details["first"], largest.details["second"], largest.interval.low
 

@@ -80,7 +80,7 @@ def count_alarms(rule, n, separation, n_sets):
             counts[name] += any(words in sentence for sentence in report.warnings)
         grave = [text.code for text in report.warnings if text.headline]
         counts["grave"] += bool(grave)
-        counts["better"] += report.guess.better
+        counts["better"] += report.baseline.better
     return counts
 
 

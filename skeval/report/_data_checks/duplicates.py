@@ -20,6 +20,8 @@ MIN_UNIQUE = 0.9
 """Smallest share of distinct rows with a value of their own in a continuous column."""
 LEVELS_PER_SAMPLE = 50
 """With more grid points per sample, equal values are rare: under 1 % of samples."""
+MIN_REPEATS = 5
+"""Mean number of samples of each combination of values that makes equal rows common."""
 MAX_PATTERNS, MAX_COLUMNS, MAX_MULTIPLICITY = 1000, 500, 3
 REACH = 4
 """Ranks within which rows are neighbors, if the nearest ones are nearer."""
@@ -61,29 +63,35 @@ def check_copies(table: TableDescription) -> Iterator[Finding]:
                 "Repeated rows",
                 f"{n_copies} of {n} samples equal another sample, most of them the next one in the "
                 "file, which is not sorted by any column",
-                "They may be measurements of one object: if so, pass the objects as groups=, "
-                "because errors here may be too low.",
+                "If they are measurements of one object, errors are too low: pass the objects as "
+                "groups=.",
                 grave=True,
             )
             return
-        if not has_continuous_column(rows) and not _exceed_neighbors(rows, sizes):
+        explained = _has_all_combinations(rows, n) or not _exceed_neighbors(rows, sizes)
+        if not has_continuous_column(rows) and explained:
             yield Finding(
                 "equal-rows",
                 "Equal rows",
                 f"{n_copies} of {n} samples equal another sample, as often as chance produces in "
                 "a table of few distinct values",
-                "If equal rows are the same object, pass the objects as groups=.",
+                "If equal rows come from the same object, pass the objects as groups=.",
             )
             return
     yield Finding(
         "copies",
         "Exact copies",
         f"{n_copies} of {n} samples are exact copies of another sample",
-        "Splits put one copy into training and another into the test set, so errors may be too low "
-        "and intervals too short. Remove the copies, or pass a common group for the samples of one "
-        "object (groups=).",
+        "Copies in both training and test set make errors too low and intervals too short. Remove "
+        "the copies, or pass a common group for the samples of one object (groups=).",
         grave=True,
     )
+
+
+def _has_all_combinations(rows: np.ndarray, n_samples: int) -> bool:
+    """Whether all combinations of the values occur, and often, as in a table of few categories."""
+    n_combinations = np.prod([float(len(np.unique(column))) for column in rows.T])
+    return len(rows) == n_combinations and n_samples >= MIN_REPEATS * len(rows)
 
 
 def _stand_together(table: TableDescription, repeated: list[list[int]], units: np.ndarray) -> bool:
@@ -241,8 +249,8 @@ def check_near_duplicates(table: TableDescription) -> Iterator[Finding]:
         "groups",
         "Near-duplicates",
         share + relation,
-        "They may be measurements of one object: if so, pass the objects as groups=, because "
-        f"errors here may be too {'high' if opposite else 'low'}.",
+        "If they are measurements of one object, the error is too "
+        f"{'high' if opposite else 'low'}: pass the objects as groups=.",
         bool(agree or opposite),
     )
 
@@ -321,8 +329,8 @@ def check_synthetic_samples(table: TableDescription) -> Iterator[Finding]:
                 "Synthetic samples",
                 f"{100 * on_line:.0f} % of the samples of class {table.target.classes[code]!s} lie "
                 "on a line with two others of their class, as SMOTE creates them",
-                "Oversample within the training folds only (a pipeline of imbalanced-learn), "
-                "because errors here may be too low.",
+                "Errors are too low if synthetic samples are tested: oversample within the "
+                "training folds only (a pipeline of imbalanced-learn).",
                 grave=True,
             )
             return

@@ -155,7 +155,7 @@ def _are_neighbors_similar(codes: np.ndarray, sizes: np.ndarray, targets: np.nda
 def _describe_repeats(name: str, repeats: Repeats, outside: bool, classes: bool) -> Finding:
     """Describe how targets agree, or differ, within the values of a column."""
     label = "class" if classes else "target"
-    shared = f"{repeats.n_repeated} of {repeats.n_samples} samples share their value of {name!r}"
+    shared = f"{repeats.n_repeated} of {repeats.n_samples} samples share a value of {name!r}"
     pass_groups = f"Pass it as groups (--groups {name}, or groups= in Python)"
     opposite = repeats.agreement < 0
     strength = repeats.agreement / repeats.minimum if opposite else repeats.agreement
@@ -165,25 +165,27 @@ def _describe_repeats(name: str, repeats: Repeats, outside: bool, classes: bool)
         return Finding(
             "identifier",
             "Shared values",
-            f"{shared}, and have {relation} more often than chance explains",
-            "The samples are not independent. If it identifies objects that were measured more "
-            f"than once: {pass_groups[0].lower()}{pass_groups[1:]}.",
+            f"{shared}, and samples with the same value have {relation} more often than chance "
+            "explains",
+            "The samples are not independent. If the column identifies objects that were measured "
+            f"more than once, {pass_groups[0].lower()}{pass_groups[1:]}.",
         )
     how = "nearly always" if strength >= NEARLY_CONSTANT else "mostly"
     how = "always" if strength > 1 - 1e-9 else how
-    relation = f"{how} differ in the {label}" if opposite else f"{how} the {label}"
+    relation = f"{how} have {'different' if opposite else 'the same'} {label}"
+    relation += ("es" if classes else "s") if opposite else ""
     effect = (
-        "Folds separate samples of one object, and a model that recognizes the object predicts the "
-        f"other {label}, so errors here may be too high. "
+        "If they are repeated measurements of an object, a model that recognizes the object "
+        f"predicts the other {label}, and errors are too high. "
         if opposite
-        else "Folds put one sample of an object into training and the next into the test set, so "
-        "that recognizing the object counts as success and errors may be too low. "
+        else "If they are repeated measurements of an object, a model can recognize the object "
+        f"instead of the {label}, and errors are too low. "
     )
     feature = "" if outside else " and remove it from the features"
     return Finding(
         "identifier",
         "Identifier",
-        f"{shared} and {relation}",
+        f"{shared}, and samples with the same value {relation}",
         f"{effect}{pass_groups}{feature}.",
         grave=True,
     )

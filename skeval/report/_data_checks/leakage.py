@@ -65,7 +65,7 @@ def check_target_copies(table: TableDescription) -> Iterator[Finding]:
             "target-copy",
             "Copy of the target",
             f"{list_features(copies, table.names)} is a copy of the target",
-            "Remove it and evaluate again, because a model that uses it reads the answer.",
+            "Remove it and evaluate again: the model can read the target from it.",
             grave=True,
         )
     elif separating:
@@ -75,7 +75,7 @@ def check_target_copies(table: TableDescription) -> Iterator[Finding]:
             "Perfect feature",
             f"{list_features(separating, table.names)} alone {effect}"
             f"{' classes' * (target.classes is not None)} without error",
-            "Make sure that it is known before the target is, and not derived from it.",
+            "Check that it is known before the target, and not derived from it.",
         )
 
 
@@ -157,7 +157,7 @@ def check_target_encodings(table: TableDescription) -> Iterator[Finding]:
             "target-encoded",
             "Category replaced by its mean target",
             f"{list_features(encoded, table.names)} is the mean target of the samples with the "
-            "same value, so each sample contributed its own target",
+            "same value, including each sample's own target",
             "Pass the categories and encode them inside a pipeline (`TargetEncoder`).",
             grave=True,
         )
@@ -236,9 +236,9 @@ def check_class_imputation(table: TableDescription) -> Iterator[Finding]:
         yield Finding(
             "target-imputed",
             "Missing values filled by class",
-            f"{list_features(filled, table.names)} repeats a value that only one class has, and "
-            "that is the mean or median of its other samples, as if missing values had been "
-            "filled with knowledge of the target",
+            f"{list_features(filled, table.names)} repeats a value of one class only, the mean or "
+            "median of the other samples of this class, as if missing values had been filled with "
+            "knowledge of the target",
             "Fill missing values inside a pipeline (`SimpleImputer`), without the target.",
             grave=True,
         )
@@ -333,6 +333,6 @@ def check_row_numbers(table: TableDescription) -> Iterator[Finding]:
         "row-number",
         "Row number",
         evidence,
-        "Remove it unless it is a measurement, because new samples have other numbers.",
+        "Remove it, unless it is a measurement: new samples have other numbers.",
         grave=bool(predictive),
     )

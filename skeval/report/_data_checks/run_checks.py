@@ -66,7 +66,7 @@ def write_data_warnings(
         findings = [f for f in findings if f.code != "identifier" or f.title == "Shared values"]
     findings.sort(key=lambda finding: not finding.grave)
     if unchecked:
-        advice = "Faults of this kind would not be reported."
+        advice = "Such problems would not be reported."
         findings.append(Finding(UNCHECKED, "Not checked", "; ".join(unchecked), advice))
     return [finding.to_caution() for finding in findings]
 

@@ -74,7 +74,7 @@ def check_split_order(
             "Rows not in time order",
             f"the folds rely on the order of the rows, but {late[name]} of {len(folds)} folds "
             f"train on later rows than they test, by {label}",
-            f"Sort the rows by {label} and evaluate again, because errors here may be too low.",
+            f"Errors may be too low: sort the rows by {label} and evaluate again.",
             grave=True,
         ).to_caution()
     ]
@@ -129,7 +129,8 @@ def warn_of_order(
         slow = "most columns change slowly from row to row"
     if alike and (reason or slow) and not _are_blocks(folds, len(result.target)):
         return [_describe_time_order(reason, slow, alike).to_caution()]
-    findings = [*map(_describe_row_order, alike), *_find_scattered_times(times, series, tested)]
+    findings = [_describe_row_order(alike)] if alike else []
+    findings += _find_scattered_times(times, series, tested)
     return [finding.to_caution() for finding in findings]
 
 
@@ -266,7 +267,7 @@ def _find_scattered_times(
 
 
 def _join_evidence(codes: Iterable[str]) -> str:
-    return " and ".join(EVIDENCE[code] for code in codes)
+    return ", and ".join(EVIDENCE[code] for code in codes)
 
 
 def _describe_time_order(reason: str, slow: str, codes: Sequence[str]) -> Finding:
@@ -276,22 +277,21 @@ def _describe_time_order(reason: str, slow: str, codes: Sequence[str]) -> Findin
     return Finding(
         "time-order",
         "Time order",
-        f"the rows seem to be in time order{blocks} ({reason or slow}), and "
-        f"{_join_evidence(codes)}",
-        "Shuffled folds train on neighbors of the rows they test, so errors may be too low, "
-        "intervals too short and P-values too small. Test on later rows (--time, or "
-        "cv=TimeSeriesSplit()), or pass repeated measurements as groups=.",
+        f"the rows seem to be in time order{blocks} ({reason or slow}), "
+        f"{'' if len(codes) > 1 else 'and '}{_join_evidence(codes)}",
+        "Shuffled folds train on neighbors of the tested rows, so errors may be too low, intervals "
+        "too short and P-values too small. Test on later rows (--time, or cv=TimeSeriesSplit()), "
+        "or pass repeated measurements as groups=.",
         grave=True,
     )
 
 
-def _describe_row_order(code: str) -> Finding:
+def _describe_row_order(codes: Sequence[str]) -> Finding:
     """Describe neighbors that are alike in rows without a sign of time."""
     return Finding(
-        code,
+        codes[0],
         "Similar neighboring rows",
-        EVIDENCE[code],
-        "This is harmless if the file was sorted. If rows follow each other in time, or neighbors "
-        "belong to one object, errors here may be too low: use cv=TimeSeriesSplit() (--time), or "
-        "groups=.",
+        _join_evidence(codes),
+        "This is harmless if the file was sorted. If rows are in time order, or neighbors belong "
+        "to one object, errors may be too low: use cv=TimeSeriesSplit() (--time), or groups=.",
     )

@@ -47,9 +47,10 @@ from skeval.report._coverage import (
     MEASURED_SHARES,
     write_coverage,
 )
+from skeval.report._findings import Baseline, RareClass
 from skeval.report._model_checks import COVERAGE_UNDETERMINED, check_least_squares
-from skeval.report._sections import Caution
-from skeval.report._sentences import Guess, RareClass, forbid_quoting, write_chance, write_error
+from skeval.report._sections import Caution, forbid_quoting
+from skeval.report._sentences import write_chance, write_error
 
 NEAREST = KNeighborsClassifier(1)
 FEW = {"n_bootstraps": 2, "n_permutations": 0, "random_state": 0}
@@ -170,7 +171,7 @@ def make_test(n_exceedances, n_permutations):
     return permutation_result("accuracy", 0.5, null, None, 0.8)
 
 
-BETTER, ALIKE, WORSE = (Guess("a", 0.5, -0.1, d - 0.05, d + 0.05) for d in (-0.1, 0, 0.1))
+BETTER, ALIKE, WORSE = (Baseline("a", 0.5, -0.1, d - 0.05, d + 0.05) for d in (-0.1, 0, 0.1))
 P_SHOWN, P_DENIED, P_OPEN, P_POWERLESS = (
     make_test(0, 199),
     make_test(50, 199),
@@ -180,19 +181,40 @@ P_SHOWN, P_DENIED, P_OPEN, P_POWERLESS = (
 
 
 @pytest.mark.parametrize(
-    ("guess", "test", "expected"),
+    ("baseline", "test", "expected"),
     [
-        (BETTER, P_SHOWN, "Better than chance: lower error on the same samples; P = "),
-        (BETTER, None, "Better than chance: lower error on the same samples."),
+        (
+            BETTER,
+            P_SHOWN,
+            "Better than chance: significantly lower error on the same samples; P = ",
+        ),
+        (BETTER, None, "Better than chance: significantly lower error on the same samples."),
         (BETTER, P_OPEN, "the permutation test is undecided (P = 0.05 from 19 permutations)."),
         (BETTER, P_POWERLESS, "too few permutations for a test (with 9 permutations the smallest"),
-        (BETTER, P_DENIED, "No evidence that it beats chance: lower error on the same samples, "),
+        (
+            BETTER,
+            P_DENIED,
+            "No evidence that it beats chance: significantly lower error on the same samples, ",
+        ),
         (ALIKE, P_SHOWN, "Better than shuffled labels (P = 0.005 from 199 permutations), but"),
         (ALIKE, P_OPEN, "and the permutation test is undecided (P = 0.05 from 19 permutations)."),
-        (ALIKE, P_DENIED, "it may equal this baseline, and shuffled labels do as well"),
+        (
+            ALIKE,
+            P_DENIED,
+            "the difference from this baseline is not significant, and shuffled labels do as well",
+        ),
         (ALIKE, P_POWERLESS, "there are too few permutations for a test (with 9 permutations"),
-        (ALIKE, None, "No evidence that it beats chance: it may equal this baseline."),
-        (WORSE, P_DENIED, "No evidence that it beats chance: it is worse than this baseline"),
+        (
+            ALIKE,
+            None,
+            "No evidence that it beats chance: the difference from this baseline is not "
+            "significant.",
+        ),
+        (
+            WORSE,
+            P_DENIED,
+            "No evidence that it beats chance: it is significantly worse than this baseline",
+        ),
         (None, P_SHOWN, "Better than chance (P = 0.005 from 199 permutations)."),
         (None, P_OPEN, "Whether it beats chance is undecided (P = 0.05 from 19"),
         (None, P_DENIED, "No evidence that it beats chance (P = 0.26 from 199 permutations)."),
@@ -204,30 +226,33 @@ P_SHOWN, P_DENIED, P_OPEN, P_POWERLESS = (
         (None, None, ""),
     ],
 )
-def test_the_interval_and_the_permutation_test_decide(guess, test, expected):
+def test_the_interval_and_the_permutation_test_decide(baseline, test, expected):
     """The level of the permutation test's own interval, 80 % here, has no part in it."""
-    assert expected in write_chance(guess, None, test)
+    assert expected in write_chance(baseline, None, test)
 
 
 @pytest.mark.parametrize("n_permutations", [1, 9, 18, 19, 50, 71, 72, 199])
-@pytest.mark.parametrize("guess", [BETTER, ALIKE, None])
-def test_few_permutations_alone_never_show_anything(n_permutations, guess):
-    told = write_chance(guess, None, make_test(0, n_permutations)).lower()
+@pytest.mark.parametrize("baseline", [BETTER, ALIKE, None])
+def test_few_permutations_alone_never_show_anything(n_permutations, baseline):
+    told = write_chance(baseline, None, make_test(0, n_permutations)).lower()
     shown = n_permutations >= 72  # 1 - .025 ** (1 / 72) = .0499
-    assert ("better than shuffled" in told) == (shown and guess is ALIKE)
-    assert told.startswith("better than chance") == (guess is BETTER or (guess is None and shown))
+    assert ("better than shuffled" in told) == (shown and baseline is ALIKE)
+    assert told.startswith("better than chance") == (
+        baseline is BETTER or (baseline is None and shown)
+    )
 
 
 def test_a_rare_class_is_judged_by_what_counts_there():
     rare = RareClass("case", 0.02, "roc_auc", 0.84, 0.77, 0.89, 0.5)
     assert write_chance(ALIKE, rare, P_SHOWN) == (
-        "Class case is rare (2.0 %), so use the area under the ROC curve: 0.84 (95 % CI 0.77 to "
-        "0.89). Better than chance: the interval is above 0.5; P = 0.005 from 199 permutations."
+        "Class case is rare (2.0 % of the samples), so use the area under the ROC curve: 0.84 "
+        "(95 % CI 0.77 to 0.89). Better than chance: the interval is above 0.5; P = 0.005 "
+        "from 199 permutations."
     )
     told = write_chance(ALIKE, replace(rare, low=0.45), P_DENIED)
     assert "No evidence that it beats chance: the interval includes 0.5, and shuffled" in told
     assert "is below 0.5" in write_chance(ALIKE, replace(rare, low=0.3, high=0.4), None)
-    assert "without a confidence interval to compare" in write_chance(
+    assert "no confidence interval, so no comparison with chance" in write_chance(
         ALIKE, replace(rare, low=np.nan), None
     )
 
@@ -243,11 +268,13 @@ def test_a_rule_that_never_finds_a_case():
     X, y = draw_rare()
     options = FEW | {"cv": 2, "include": "permutation", "n_permutations": 79}
     report = skeval.evaluate(LogisticRegression(C=0.01), X, y, **options)
-    _, guess, never, tail = report.verdict.split(". ", 3)
-    assert guess == "Always predicting none gives 4.0 %"
+    never, _, baseline, tail = report.verdict.split(". ", 3)
+    assert baseline == "Always predicting none gives 4.0 %"
     assert never == "The model never predicts case"
-    assert tail.startswith("Class case is rare (4.0 %), so use the area under the ROC curve")
-    assert report.permutation.name == report.rare.metric == "roc_auc"
+    assert tail.startswith(
+        "Class case is rare (4.0 % of the samples), so use the area under the ROC curve"
+    )
+    assert report.permutation.name == report.rare_class.metric == "roc_auc"
     area = report.metrics["roc_auc"]
     assert f"{area.value:.2f} (95 % CI {area.interval.low:.2f}" in tail
     at_another = skeval.evaluate(LogisticRegression(C=0.01), X, y, confidence_level=0.8, **options)
@@ -256,10 +283,10 @@ def test_a_rule_that_never_finds_a_case():
     at_times = skeval.evaluate(LogisticRegression(), *draw_rare(seed=2), cv=4, **FEW)
     for each in (report, silent, at_times):
         answered = set(each.out_of_fold.target.decode(each.out_of_fold.predicted))
-        assert {"case", "none"} - answered == set(each.unanswered)
-    assert not at_times.unanswered
+        assert {"case", "none"} - answered == set(each.never_predicted)
+    assert not at_times.never_predicted
     assert "The model never predicts case" in silent.verdict
-    assert "No evidence" in silent.verdict or "without a confidence interval" in silent.verdict
+    assert "No evidence" in silent.verdict or "no confidence interval" in silent.verdict
     assert pickle.loads(pickle.dumps(report)).verdict == report.verdict
 
 
@@ -269,12 +296,12 @@ def test_classes_that_are_many_are_not_rare_for_it():
     X = rng.normal(size=(160, 2)) + 2 * np.c_[y % 3, y // 3]
     few = FEW | {"cv": 4, "include": "holdout"}
     report = skeval.evaluate(LinearDiscriminantAnalysis(), X, y, **few)
-    assert report.rare is None
+    assert report.rare_class is None
     assert "Always predicting 0 gives 87.5 %" in report.verdict
     rare = skeval.evaluate(LinearDiscriminantAnalysis(), X[:48], y[:48], **few)
     assert "so use the balanced accuracy" in rare.verdict
     enough = skeval.evaluate(LinearDiscriminantAnalysis(), X[20:72], y[20:72], **few)
-    assert enough.rare is None  # 12 of 52 samples are more than a fifth
+    assert enough.rare_class is None  # 12 of 52 samples are more than a fifth
 
 
 def test_the_guess_is_compared_on_the_same_samples():
@@ -282,7 +309,7 @@ def test_the_guess_is_compared_on_the_same_samples():
     for loss, constant in (("squared", np.mean(y)), ("absolute", np.sort(y)[(len(y) - 1) // 2])):
         report = skeval.evaluate(Ridge(), X, y, loss=loss, **FEW)
         own = (y - constant) ** 2 if loss == "squared" else np.abs(y - constant)
-        found = report.guess
+        found = report.baseline
         assert found.error == pytest.approx(own.mean(), rel=1e-12)
         assert found.difference == pytest.approx(report.answer.value - own.mean(), rel=1e-9)
         frame = report.out_of_fold
@@ -294,7 +321,7 @@ def test_the_guess_is_compared_on_the_same_samples():
 
 @pytest.mark.parametrize("cv", [ShuffleSplit(4, test_size=0.1, random_state=3), 3])
 def test_no_constant_answer_is_better_than_the_guess(cv):
-    """Where splits test some samples more often than others, they count as often in the guess."""
+    """Samples that are tested more often count as often in the baseline."""
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(41, 2)), rng.integers(0, 3, 41)
     for model, loss, measure in (
@@ -308,7 +335,7 @@ def test_no_constant_answer_is_better_than_the_guess(cv):
         tested = report.out_of_fold.row
         for constant in np.linspace(0, 2, 21):
             losses = measure(y[tested], constant)
-            assert report.guess.error <= np.average(losses, weights=weight[tested]) + 1e-12
+            assert report.baseline.error <= np.average(losses, weights=weight[tested]) + 1e-12
 
 
 def test_what_selection_outside_claims_is_said_where_it_is_shown():
@@ -338,7 +365,7 @@ def test_grave_warnings_stand_first():
     both = skeval.evaluate({"a": NEAREST, "b": DummyClassifier()}, X, y, **few)
     both = replace(both, warnings=report.warnings)
     assert both.verdict.startswith("Do not quote this error: ")
-    assert both.verdict.endswith("No evidence that these beat the baseline: b.")
+    assert both.verdict.endswith("No evidence that b beats the baseline.")
 
 
 def test_least_squares_of_as_many_features_as_samples():
@@ -368,7 +395,7 @@ def test_no_interval_is_not_written_as_nan():
         report = skeval.evaluate(Ridge(), X, np.zeros(60), **FEW)
     assert "nan" not in report.verdict
     assert "(no confidence interval: the losses do not vary)" in report.verdict
-    assert report.basis == []
+    assert report._basis == []
 
 
 SIZES = {"a": 30, "b": 30}
@@ -392,11 +419,7 @@ def near_answer():
         ({"loss": "squared", "degrees_of_freedom": 30.0}, None, "In simulations with 50 to 5,000"),
         ({"loss": "squared", "degrees_of_freedom": 5.0}, None, "(Student's t with 3 degrees"),
         ({"loss": "absolute", "degrees_of_freedom": 5.0}, None, "In simulations with 50 to 5,000"),
-        (
-            {"loss": "absolute", "degrees_of_freedom": 2.0},
-            None,
-            "for errors with tails as heavy as these",
-        ),
+        ({"loss": "absolute", "degrees_of_freedom": 2.0}, None, "for errors with such heavy tails"),
         (
             {"loss": "brier", "n_samples": 1001},
             SIZES,
@@ -422,7 +445,7 @@ def near_answer():
         ({"n_groups": 30}, {"a": 52, "b": 8}, "for groups."),
         ({"n_groups": 30, "loss": "brier"}, SIZES, "for groups."),
         ({"method": "given_folds"}, SIZES, "for user-defined folds."),
-        ({"parameters": {"n_folds": 5, "n_repeats": 10}}, SIZES, "for other designs than 10-fold"),
+        ({"parameters": {"n_folds": 5, "n_repeats": 10}}, SIZES, "for designs other than 10-fold"),
     ],
 )
 def test_what_was_not_measured_is_not_promised(near_answer, options, sizes, words):
@@ -514,7 +537,7 @@ def test_log_loss_of_certain_probabilities_is_not_trusted():
     X, y = draw_rare(60, 30)
     few = FEW | {"include": "holdout"}
     sentences = {
-        model: " ".join(skeval.evaluate(model, X, y, loss="log_loss", **few).basis)
+        model: " ".join(skeval.evaluate(model, X, y, loss="log_loss", **few)._basis)
         for model in (KNeighborsClassifier(3), LinearDiscriminantAnalysis())
     }
     certain, smooth = sentences.values()
@@ -526,7 +549,7 @@ def test_log_loss_of_certain_probabilities_is_not_trusted():
 def test_squared_errors_are_told_in_the_unit_of_the_target():
     X, y = load_diabetes(return_X_y=True)
     found = error_interval(Ridge(), X, y, random_state=0)
-    text = write_error(found, Guess("the mean", 25.0, -1, -2, 0), (), 0.123)
+    text = write_error(found, Baseline("the mean", 25.0, -1, -2, 0), 0.123)
     assert f"root mean squared error on new samples: {np.sqrt(found.value):.4g} (95 % CI" in text
     assert text.endswith("; R2 0.12. Always predicting the mean gives 5.")
 
@@ -571,9 +594,9 @@ def draw_steps(n, n_high, slope=0.0):
 def test_coverage_is_not_promised_where_few_samples_carry_the_target():
     rare = skeval.evaluate(KNeighborsRegressor(3), *draw_steps(80, 3), random_state=0)
     if np.isfinite(rare.answer.interval.low):
-        assert "targets of which few are far from the mean" in rare.basis[1]
+        assert "targets with only a few values far from the mean" in rare._basis[1]
     else:
-        assert rare.basis == [rare.answer.caution]
+        assert rare._basis == [rare.answer.caution]
         assert "few samples carry most of it" in rare.verdict
     plain = skeval.evaluate(KNeighborsRegressor(5), *draw_steps(80, 0, slope=3.0), random_state=0)
-    assert "large errors rarer than 1 in 26 samples" in plain.basis[1]
+    assert "large errors rarer than 1 in 26 samples" in plain._basis[1]

@@ -32,7 +32,7 @@ def test_report_is_drawn_row_by_row():
         random_state=0,
     )
     display = report.plot()
-    results = [report.answer, *report.estimates, *report.perturbation]
+    results = [report.answer, *report.estimates.values(), *report.perturbation]
     points, lines = drawn(display)
     np.testing.assert_array_equal(points, [result.value for result in results])
     np.testing.assert_array_equal(display.points_.get_ydata(), np.arange(9))

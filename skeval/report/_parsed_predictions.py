@@ -197,10 +197,10 @@ class ParsedPredictions(NamedTuple):
         target = Target(y, classes, codes)
         response = None if self.response is None else self.response[rows]
         losses = self.losses()[rows]
-        return collect_given(target, groups, weight, self.predicted[rows], losses, response)
+        return collect_predictions(target, groups, weight, self.predicted[rows], losses, response)
 
 
-def collect_given(
+def collect_predictions(
     target: Target,
     groups: Any,
     weight: np.ndarray,
@@ -395,8 +395,15 @@ def find_kind(y: np.ndarray, predictions: np.ndarray) -> str:
     if y.dtype.kind in "biuf" and np.isin(predictions, classes).all():
         return "labels"
     if len(classes) > 2:
-        numbers = y.dtype.kind in "iuf" and np.any(predictions % 1 != 0)
-        return "numbers" if numbers else "labels"
+        if y.dtype.kind not in "iuf" or not np.any(predictions % 1 != 0):
+            return "labels"
+        if _are_probabilities(predictions):
+            raise ValueError(
+                f"predictions must have a column of probabilities for each of the {len(classes)} "
+                "classes of y_true, got one column of fractions between 0 and 1; kind='numbers' "
+                "evaluates them as predictions of a number."
+            )
+        return "numbers"
     return "probabilities" if _are_probabilities(predictions) else "scores"
 
 
@@ -431,7 +438,12 @@ def _refuse_unused(
 
 def _read_numbers(y: np.ndarray, predictions: np.ndarray) -> ParsedPredictions:
     if y.dtype.kind not in "iuf" or predictions.dtype.kind not in "biuf":
-        raise ValueError("y_true and predictions must hold numbers where kind='numbers'.")
+        argument, values = (
+            ("y_true", y) if y.dtype.kind not in "iuf" else ("predictions", predictions)
+        )
+        raise ValueError(
+            f"{argument} must hold numbers where kind='numbers', got {values.tolist()[0]!r}."
+        )
     y, predictions = y.astype(float), predictions.astype(float)
     return ParsedPredictions(
         "numbers", Target(y, None, y), predictions, None, None, None, predictions
@@ -582,27 +594,27 @@ def measure_some(
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class GivenReport(ScoredReport):
-    """Base class of reports on existing predictions."""
+class SystemReport(ScoredReport):
+    """Base class of reports on existing predictions of a system."""
 
     kind: str
     threshold: float | None
     within: Results | None = None
     units: str = "random"
 
-    title = "Evaluation of predictions"
-    main_part = "metrics"
-    compared = "systems on the same samples"
-    listed: ClassVar[Sequence[str]] = (
-        *ScoredReport.listed,
+    _title = "Evaluation of predictions"
+    _main_part = "metrics"
+    _compared = "systems on the same samples"
+    _listed: ClassVar[Sequence[str]] = (
+        *ScoredReport._listed,
         "kind",
         "threshold",
         "n_groups",
-        "guess",
+        "baseline",
     )
 
     @property
-    def headline_metric(self) -> str:  # type: ignore[override]
+    def _headline_metric(self) -> str:  # type: ignore[override]
         """Name of the main metric."""
         return self.answer.name
 
@@ -612,7 +624,7 @@ class GivenReport(ScoredReport):
         return self.out_of_fold.cases.n_groups
 
     @property
-    def loss(self) -> str:
+    def _loss(self) -> str:
         """Loss that is compared with the baseline."""
         return {"numbers": "squared", "probabilities": "brier"}.get(self.kind, "zero_one")
 
@@ -636,19 +648,19 @@ class GivenReport(ScoredReport):
         start = f"{answer.name[0].upper()}{answer.name[1:]} {value}"
         if not np.isfinite(interval.low):
             return f"{start} (no confidence interval)"
-        return f"{start} ({self.level} {ends[0]} to {ends[1]})"
+        return f"{start} ({self._level} {ends[0]} to {ends[1]})"
 
-    def _write_beside_guess(self) -> str:
+    def _write_beside_baseline(self) -> str:
         """Return the main metric and the baseline, as the start of a sentence."""
         text = self._write_answer()
-        if self.guess is None or self.answer.name == name_metric("roc_auc"):
+        if self.baseline is None or self.answer.name == name_metric("roc_auc"):
             return text
-        baseline = str(self.guess)
-        amount = write_amount(self.guess.error, self.loss)
+        baseline = str(self.baseline)
+        amount = write_amount(self.baseline.error, self._loss)
         return f"{text}. {baseline[0].upper()}{baseline[1:]} gives {amount}"
 
     @property
-    def drawn(self) -> dict[str, Estimate]:
+    def _drawn(self) -> dict[str, Estimate]:
         """Estimates that `plot` draws."""
         return {"all samples": self.answer, **(self.subgroups or {})}
 
@@ -666,7 +678,7 @@ class GivenReport(ScoredReport):
         -------
         EstimatesDisplay
         """
-        return EstimatesDisplay.from_result(self.drawn, quoted=0, ax=ax)
+        return EstimatesDisplay.from_result(self._drawn, quoted=0, ax=ax)
 
     def _show_units(self) -> Section:
         """Yield the section of the means over units."""
@@ -681,7 +693,7 @@ class GivenReport(ScoredReport):
             rows.append(row)
         table = Table(
             "The metric is computed in each unit.",
-            ["mean over units", "estimate", self.level, "range of the units"],
+            ["mean over units", "estimate", self._level, "range of the units"],
             rows,
             left=(0, 2),
         )
@@ -700,7 +712,7 @@ class GivenReport(ScoredReport):
     def _show_subgroups(self) -> Section:
         """Yield the section of the main metric in each subgroup, and the differences from the
         rest."""
-        estimates, name, level = self.subgroups, self.answer.name, self.level
+        estimates, name, level = self.subgroups, self.answer.name, self._level
         if estimates is None:
             return Section("By subgroup", results={"subgroups": None, "less_the_rest": None})
         less = estimates.less_the_rest
@@ -735,5 +747,6 @@ def warn_of_few_groups(predictions: Predictions) -> Iterator[Caution]:
     if n_groups is not None and n_groups < MIN_GROUPS:
         yield Caution(
             "few-groups",
-            f"Few groups: with {n_groups} groups, coverage may be below the nominal level.",
+            f"Few groups: with {n_groups} groups, coverage may be below the nominal level. Collect "
+            "more groups, or quote the interval with this reservation.",
         )

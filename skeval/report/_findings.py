@@ -1,0 +1,214 @@
+"""What is true of the predictions: baseline, rare class, missing classes, tests against chance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+from skeval._inference.estimate import Estimate, PermutationTest
+from skeval._inference.paired import MAX_LEVEL
+from skeval._resampling.predictions import Predictions
+from skeval.metrics._regression import LOSSES, PROBABILITY_LOSSES
+from skeval.model_selection._fold_metrics import summarize_losses
+from skeval.utils._text import name_label
+
+ALPHA = 0.05
+"""Level of the tests against chance."""
+RARE, UNEQUAL = 0.2, 0.5
+"""A class is rare if it has less than a fifth of the samples and less than half of the largest
+class."""
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """Best prediction that needs no features, and its difference from the estimator.
+
+    Attributes
+    ----------
+    prediction : str
+        Majority class; "the mean" or "the median"; "the class frequencies" for losses of
+        probabilities; for samples in time order also "the value before" or the value one season
+        before, if that is better.
+    error : float
+        Its mean loss.
+    difference : float
+        Error of the estimator minus that of the baseline, on the same samples.
+    low, high : float
+        Limits of the 95 % interval of the difference on new samples; nan if undefined.
+    verb : str
+        "always predicting", or "predicting" for an earlier value.
+    """
+
+    prediction: str
+    error: float
+    difference: float
+    low: float
+    high: float
+    verb: str = "always predicting"
+
+    def __str__(self) -> str:
+        return f"{self.verb} {self.prediction}"
+
+    @property
+    def better(self) -> bool:
+        """Whether the estimator is significantly better."""
+        return self.high < 0
+
+    @property
+    def worse(self) -> bool:
+        """Whether the estimator is significantly worse."""
+        return self.low > 0
+
+
+@dataclass(frozen=True)
+class RareClass:
+    """Rare class, with the metric that is used instead of the error.
+
+    Attributes
+    ----------
+    label : str
+        The class.
+    share : float
+        Its share of the samples.
+    metric : {"roc_auc", "balanced_accuracy"}
+        The area under the ROC curve if the estimator scores two classes: it does not depend on
+        the threshold, which no score may reach if a class is rare.
+    estimate, low, high : float
+        Value of the metric and its 95 % interval.
+    chance : float
+        Its value if features and classes are unrelated.
+    """
+
+    label: str
+    share: float
+    metric: str
+    estimate: float
+    low: float
+    high: float
+    chance: float
+
+    @property
+    def better(self) -> bool:
+        """Whether the metric is significantly better than chance."""
+        return self.low > self.chance
+
+
+def find_baseline(
+    predictions: Predictions, loss: str, earlier: Iterable[tuple[str, np.ndarray]] = ()
+) -> Baseline | None:
+    """Return the best baseline prediction for the tested samples.
+
+    A constant prediction is optimal for all tested samples, weighted by how often each was tested,
+    so it is slightly better than any rule that does not see them. For samples in time order, each
+    `earlier` baseline has a name and, for each prediction, the row of the target to predict; it is
+    used if it is better. Custom losses have no baseline.
+    """
+    weight, codes = (
+        predictions.look_up(predictions.weight),
+        predictions.look_up(predictions.target.codes),
+    )
+    if loss == "zero_one" and predictions.target.classes is not None:
+        largest = int(np.bincount(codes, weight).argmax())
+        answer, targets = name_label(predictions.target.classes[largest]), predictions.target.codes
+        losses = LOSSES[loss](codes, largest)
+    elif loss in ("squared", "absolute") and np.ndim(predictions.target.y) == 1:
+        targets = np.asarray(predictions.target.y, dtype=float)
+        tested = predictions.look_up(targets)
+        answer, centre = "the mean", float(np.average(tested, weights=weight))
+        if loss == "absolute":
+            answer, centre = "the median", _find_median(tested, weight)
+        losses = LOSSES[loss](tested, centre)
+    elif loss in PROBABILITY_LOSSES and predictions.target.classes is not None:
+        shares = np.bincount(codes, weight, minlength=len(predictions.target.classes))
+        answer, earlier = "the class frequencies", ()
+        always = np.tile(shares / shares.sum(), (len(shares), 1))
+        losses = PROBABILITY_LOSSES[loss](np.arange(len(shares)), always)[codes]
+    else:
+        return None
+    baselines = [(answer, losses, Baseline.verb)]
+    for name, before in earlier:
+        baselines.append(
+            (name, LOSSES[loss](predictions.look_up(targets), targets[before]), "predicting")
+        )
+    return make_baseline(predictions, *min(baselines, key=lambda row: float(weight @ row[1])))
+
+
+def make_baseline(
+    predictions: Predictions, answer: str, losses: np.ndarray, verb: str = Baseline.verb
+) -> Baseline:
+    """Return the baseline with these losses, compared with the predictions."""
+    error = float(np.average(losses, weights=predictions.look_up(predictions.weight)))
+    difference, spread, degrees = summarize_losses(predictions, predictions.loss - losses)
+    reach = float(stats.t.isf(ALPHA / 2, degrees)) * spread
+    return Baseline(answer, error, difference, difference - reach, difference + reach, verb)
+
+
+def _find_median(values: np.ndarray, weight: np.ndarray) -> float:
+    """Return the weighted median."""
+    order = np.argsort(values)
+    passed = np.cumsum(weight[order])
+    return float(values[order][np.searchsorted(passed, passed[-1] / 2)])
+
+
+def find_rare_class(
+    sizes: Mapping[Any, float] | None, metrics: Mapping[str, Any], loss: str
+) -> RareClass | None:
+    """Return the rarest class if it is rare, with the metric that is used instead of the error.
+
+    `metrics` are those of out-of-fold predictions. A class without samples is not rare: a system
+    may predict it, but it has no metrics.
+    """
+    sizes = {label: size for label, size in (sizes or {}).items() if size > 0}
+    if len(sizes) < 2 or loss != "zero_one":
+        return None
+    label, smallest = min(sizes.items(), key=lambda item: item[1])
+    share = smallest / sum(sizes.values())
+    if share >= RARE or smallest >= UNEQUAL * max(sizes.values()):
+        return None
+    for name, chance in (("roc_auc", 0.5), ("balanced_accuracy", 1 / len(sizes))):
+        if name in metrics and np.isfinite(metrics[name].value):
+            one = metrics[name]
+            interval = one.confidence_interval(1 - ALPHA)
+            low, high = interval.low, interval.high
+            return RareClass(name_label(label), share, name, one.value, low, high, chance)
+    return None
+
+
+def list_never_predicted(predictions: Predictions) -> tuple[str, ...]:
+    """Return the classes that are never predicted in any repeat."""
+    classes = predictions.target.classes
+    if classes is None:
+        return ()
+    times = np.bincount(predictions.predicted.astype(np.intp, copy=False), minlength=len(classes))
+    return tuple(name_label(classes[code]) for code in np.flatnonzero(times == 0))
+
+
+def judge_permutation(test: PermutationTest | None) -> tuple[str, str]:
+    """Return the result of a permutation test at 5 %, and its P-value as text.
+
+    It is "shown" or "denied" if the Monte Carlo interval of P lies on one side of 5 %, "powerless"
+    if even the smallest possible P is above it.
+    """
+    if test is None:
+        return "", ""
+    n = test.n_resamples
+    smallest = 1 / (1 + n)
+    if smallest > ALPHA and not test.stopped:
+        return "powerless", f"with {n} permutations the smallest possible P is {smallest:.2g}"
+    interval = test.confidence_interval(1 - ALPHA)
+    counted = f"P = {test.pvalue:.2g} from {n} permutations"
+    if test.pvalue <= ALPHA and interval.high <= ALPHA:
+        return "shown", counted
+    return "denied" if test.pvalue > ALPHA and interval.low > ALPHA else "undecided", counted
+
+
+def is_above_zero(estimate: Estimate) -> bool:
+    """Whether a value is significantly above 0, at 95 % or more."""
+    level = max(estimate.confidence_level, 1 - MAX_LEVEL)
+    if np.isnan(estimate.interval.low):
+        return False
+    return estimate.confidence_interval(level).low > 0
