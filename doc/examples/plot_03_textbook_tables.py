@@ -85,7 +85,7 @@ reports = {
 figure, ax = plt.subplots(figsize=(6, 2.6), layout="constrained")
 for place, pair in enumerate(reports.values()):
     for report, shift, color in zip(pair, (-0.12, 0.12), ("#c2560c", "#1f6fb4"), strict=True):
-        value, baseline = report.answer.value, report.guess.error
+        value, baseline = report.answer.value, report.baseline.error
         low, high = report.answer.interval
         ax.plot(value / baseline, place + shift, "o", color=color)
         ax.plot([low / baseline, high / baseline], [place + shift] * 2, color=color)
