@@ -193,6 +193,8 @@ def write_chance(
         doubt = "the difference from this baseline is not significant"
         if baseline.worse:
             doubt = "it is significantly worse than this baseline"
+        if baseline.low == baseline.high == 0:
+            doubt = "it does the same as this baseline"
         shown = "significantly lower error on the same samples"
         return _join_tests(baseline.better, shown, doubt, test)
     read, counted = judge_permutation(test)
