@@ -82,25 +82,33 @@ def _write_value(value: Any, name: str, needed: dict[str, str], imports: set[str
         return f"float({str(value)!r})"
     if _is_plain(value):
         return repr(value)
-    if (
-        type(value) is dict
-        and value
-        and all(hasattr(part, "get_params") for part in value.values())
-    ):
-        parts = [
-            f"{key!r}: {_write_value(v, str(key), needed, imports)}" for key, v in value.items()
-        ]
+    if type(value) is dict and 0 < len(value) <= MAX_ITEMS:
+        items = value.items()
+        parts = [f"{key!r}: {_write_value(part, str(key), needed, imports)}" for key, part in items]
         return "{\n" + indent(",\n".join(parts), "    ") + ",\n}"
-    if not isinstance(value, type) and hasattr(value, "get_params") | hasattr(
-        value, "get_n_splits"
-    ):
-        text = _write_object(value)
-        if "<" not in text and _import_classes(value, needed, imports):
-            imports |= {"from numpy import array"} if "array(" in text else set()
-            return text
-    name = name if name.isidentifier() else "value"
-    needed[name] = describe_kind(value)
-    return name
+    called = getattr(value, "__name__", name)  # of a function
+    name = next((text for text in (called, name) if text.isidentifier()), "value")
+    if not _has_parts(value):
+        needed[name] = describe_kind(value)
+        return name
+    text = _write_object(value)
+    if "<" in text:  # a function or another object without source text
+        needed[name] = write_estimator(value)
+        return name
+    imports |= {"from numpy import array"} if "array(" in text else set()
+    for made in {type(part) for part in _list_parts(value)}:
+        module = _find_module(made)
+        if module is None:
+            needed[made.__name__] = f"class of {made.__module__}"
+        else:
+            imports.add(f"from {module} import {made.__name__}")
+    return text
+
+
+def _has_parts(value: Any) -> bool:
+    """Whether a value is an estimator or a splitter."""
+    has_arguments = hasattr(value, "get_params") or hasattr(value, "get_n_splits")
+    return has_arguments and not isinstance(value, type)
 
 
 def _is_plain(value: Any) -> bool:
@@ -142,17 +150,6 @@ def name_steps(estimator: Any) -> str:
     return shorten(text, MAX_NAME, placeholder=" …")
 
 
-def _import_classes(value: Any, needed: dict[str, str], imports: set[str]) -> bool:
-    """Add the imports of the classes in an estimator; whether each of them has a module."""
-    for made in {type(part) for part in _list_parts(value)}:
-        module = _find_module(made)
-        if module is None:
-            needed[made.__name__] = f"class of {made.__module__}"
-        else:
-            imports.add(f"from {module} import {made.__name__}")
-    return True
-
-
 def _list_parts(value: Any) -> Iterator[Any]:
     """Yield an estimator or splitter and all in its parameters."""
     if isinstance(value, list | tuple):
@@ -160,11 +157,10 @@ def _list_parts(value: Any) -> Iterator[Any]:
             yield from _list_parts(item)
     elif isinstance(value, dict):
         yield from _list_parts(list(value.values()))
-    elif hasattr(value, "get_params") and not isinstance(value, type):
+    elif _has_parts(value):
         yield value
-        yield from _list_parts(list(value.get_params(deep=False).values()))
-    elif hasattr(value, "get_n_splits") and not isinstance(value, type):
-        yield value
+        if hasattr(value, "get_params"):
+            yield from _list_parts(list(value.get_params(deep=False).values()))
 
 
 def _find_module(made: type) -> str | None:

@@ -307,7 +307,7 @@ def test_a_class_that_is_only_predicted_is_not_rare(classes):
         ({"y_true": np.zeros((N, 2), dtype=int)}, "must have the shape of y_true"),
         ({"predictions": {"a": np.zeros(N)}}, "two systems at least"),
         ({"predictions": np.zeros(N - 1)}, "same length"),
-        ({"predictions": np.full(N, np.nan)}, "NaN"),
+        ({"predictions": np.full(N, np.nan)}, "leave these samples out"),
         ({"predictions": np.array(["a"] * N)}, "both hold"),
         ({"y_true": np.zeros(N, dtype=int)}, "two classes"),
         ({"predictions": np.linspace(0, 2, N), "kind": "probabilities"}, r"lie in \[0, 1\]"),

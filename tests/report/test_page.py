@@ -224,7 +224,7 @@ def test_names_of_features_and_of_a_loss():
         n_bootstraps=2,
         n_permutations=0,
     )
-    assert report.settings["loss"] == "loss"
+    assert report.settings["loss"] == "distance"
     assert report.feature_names == ("a", "b", "c")
     assert report.to_dict()["feature_names"] == ["a", "b", "c"]
     assert set(report.versions) >= {"skeval", "scikit-learn", "numpy", "scipy", "python"}

@@ -93,6 +93,11 @@ def test_values_without_source_text_are_listed(value, kind):
     assert f"# groups: {kind}" in made["call"].splitlines()
 
 
+def test_functions_keep_their_name():
+    made = describe_run("dict", {"scoring": {"a": np.ptp, "b": "accuracy"}}, 0)
+    assert run_program(made, ptp=np.ptp)["scoring"] == {"a": np.ptp, "b": "accuracy"}
+
+
 @pytest.fixture(scope="module")
 def data():
     rng = np.random.default_rng(0)
