@@ -1,0 +1,43 @@
+"""Kinds of predictions, and the classes that numbers stand for."""
+
+import numpy as np
+import pytest
+
+from skeval.report._parsed_predictions import read_predictions, translate_labels
+
+Y = np.arange(30) % 2
+P = np.linspace(0.01, 0.99, 30)
+
+
+@pytest.mark.parametrize(
+    ("y", "predictions", "kind"),
+    [
+        (Y, Y[::-1], "labels"),
+        (Y, P, "probabilities"),
+        (Y, 10 * P, "scores"),
+        (Y + 0.5, P, "numbers"),
+        (np.arange(30), np.arange(30)[::-1], "numbers"),
+        (np.array(["a", "b"])[Y], P, "probabilities"),
+        (np.arange(30) % 3, np.tile([0.5, 0.25, 0.25], (30, 1)), "probabilities"),
+        (np.arange(30) % 3, np.tile([0.5, 0.5, 0.5], (30, 1)) * P[:, None], "scores"),
+    ],
+)
+def test_the_kind_follows_from_the_values(y, predictions, kind):
+    assert read_predictions(y, predictions, "auto", None, None, None).kind == kind
+
+
+@pytest.mark.parametrize(
+    ("classes", "positive"),
+    [(["no", "yes"], "yes"), (["absent", "present"], "present"), (["+", "-"], "+")],
+)
+def test_numbers_stand_for_classes_with_usual_names(classes, positive):
+    y = np.array(classes)[Y]
+    labels = translate_labels(y, Y, None)
+    assert set(labels[Y == 1]) == {positive}
+    other = classes[0] if positive == classes[1] else classes[1]
+    assert set(translate_labels(y, Y, other)[Y == 1]) == {other}
+
+
+def test_other_names_need_the_positive_class():
+    with pytest.raises(ValueError, match="pos_label must be given where y_true holds 'ill'"):
+        translate_labels(np.array(["ill", "well"])[Y], Y, None)
