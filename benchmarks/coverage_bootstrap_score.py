@@ -46,6 +46,7 @@ def draw_linear(rng, n, p, effect, share):
 
 LOGISTIC = LogisticRegression(C=1e4, max_iter=500)
 CELLS = {
+    "logistic, n=60, p=4": (LOGISTIC, draw_logistic, 60, 4, 0.5, 0.5),
     "logistic, n=100, p=5": (LOGISTIC, draw_logistic, 100, 5, 0.5, 0.5),
     "logistic, n=100, p=15": (LOGISTIC, draw_logistic, 100, 15, 0.5, 0.5),
     "logistic, n=200, p=10": (LOGISTIC, draw_logistic, 200, 10, 0.5, 0.5),

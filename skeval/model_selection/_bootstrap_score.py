@@ -204,7 +204,7 @@ def bootstrap_score(
 
     Coverage of the score of the fitted model by nominal 95 % intervals, with the bias of the
     estimate in parentheses (100 data sets each, so the standard error is .02; 80 resamples or
-    more; `p` features, five of them informative; the no-information score in .632+ was set to .5
+    more; `p` features, up to five informative; the no-information score in .632+ was set to .5
     for F1 and -1 for R2; see ``benchmarks/coverage_bootstrap_score.py``):
 
     =============  ===  ==  =====  ====  ===========  ===========  ===========  ===========
@@ -222,6 +222,12 @@ def bootstrap_score(
     logistic, 1:4  200  10  AUC    .74   .83 (-.02)   .94 (+.01)   .90 (-.00)   .92 (+.00)
     logistic, 1:4  200  10  F1     .38   1.00 (-.01)  1.00 (+.02)  .97 (+.10)   .99 (+.00)
     logistic, 1:4  200  10  slope  .74   .83 (-.16)   .91 (-.01)   .88 (-.06)   .93 (+.00)
+    logistic       400  10  AUC    .75   .90 (-.01)   .95 (+.00)   .94 (-.00)   .95 (-.00)
+    logistic       400  10  F1     .68   .98 (-.02)   .99 (-.00)   .99 (-.01)   .98 (-.01)
+    logistic       400  10  slope  .88   .92 (-.09)   .97 (-.02)   .96 (-.03)   .98 (-.00)
+    logistic       60   4   AUC    .71   .93 (-.02)   .96 (+.01)   .94 (-.00)   .96 (+.01)
+    logistic       60   4   F1     .64   .99 (-.04)   1.00 (-.01)  1.00 (-.01)  .99 (-.00)
+    logistic       60   4   slope  .71   .91 (-.06)   .94 (+.07)   .90 (+.02)   .96 (+.02)
     penalized      100  15  AUC    .70   .86 (-.03)   .96 (+.02)   .92 (+.00)   .95 (+.03)
     penalized      100  15  F1     .63   1.00 (-.04)  .97 (+.01)   .98 (-.01)   .96 (+.02)
     penalized      100  15  slope  1.27  .82 (-.25)   .84 (+.29)   .82 (+.01)   .88 (+.14)
