@@ -601,6 +601,7 @@ def draw_curve(measured: Measured, thinned: Thinned, level: float, root: SeedSeq
     fit, why = extrapolate(measured, thinned.sizes, repetition_rng(child_seed(root, 2), 0))
     x, band, columns = thinned.sizes, None, {}
     details: dict[str, Any] = {"n_samples": n, "n_groups": thinned.inputs.units.n_groups}
+    predicted: dict[str, Estimate] = {}
     if fit is not None:
         x = np.append(x, [n, 2 * n] if n > x[-1] else [2 * n])
         ratio = x / thinned.sizes[-1]
@@ -637,7 +638,7 @@ def draw_curve(measured: Measured, thinned: Thinned, level: float, root: SeedSeq
         confidence_level=level,
         method=measured.values[-1].method,
         columns=columns,
-        answer=write_answer(details, n, why, best, sizes[-1]),
+        answer=write_answer(predicted, n, why, best, sizes[-1]),
         details=details,
     )
 
@@ -673,7 +674,9 @@ def predict(name: str, value: float, draws: Floats, level: float) -> Estimate:
     )
 
 
-def write_answer(details: Mapping[str, Any], n: int, why: str, best: float, largest: float) -> str:
+def write_answer(
+    predicted: Mapping[str, Estimate], n: int, why: str, best: float, largest: float
+) -> str:
     """Return the conclusion on more samples as a sentence.
 
     `best` is the best possible value and `largest` the largest measured size. A gain is called
@@ -682,7 +685,7 @@ def write_answer(details: Mapping[str, Any], n: int, why: str, best: float, larg
     """
     if why:
         return f"The effect of more samples is unknown: {why}."
-    after, before, gain = details["at_twice"], details["at_all"], details["gain"]
+    after, before, gain = (predicted[name] for name in ("at_twice", "at_all", "gain"))
     verdict = "More samples may help, or not"
     if gain.interval.high < LITTLE * abs(before.value - best) < np.inf:
         verdict = f"More samples would bring little, less than a tenth of the way to {best:g}"
