@@ -530,7 +530,7 @@ class PermutationTest(Test):
     stopped : bool
         Whether a sequential test stopped at its last exceedance.
     exchanged : str
-        What was exchanged, if not single samples.
+        Exchanged units, if not single samples.
     null_hypothesis : str
         Null hypothesis in words, if not single samples were exchanged.
     """

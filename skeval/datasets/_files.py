@@ -64,7 +64,7 @@ class Columns(NamedTuple):
     names : list of str
     values : list of sequences of length n_rows
         Arrays of numbers or truth values as they were stored, or lists of texts; a text is empty
-        where there is no value.
+        if there is no value.
     target : str
         The column of labels, where the caller names none.
     lines : list of int, or None
@@ -72,7 +72,7 @@ class Columns(NamedTuple):
     decimal_comma : bool
         Whether a comma may stand in a number, since it separates nothing.
     notes : list of str
-        What was left out, and why.
+        Omitted parts, with the reasons.
     """
 
     source: str

@@ -95,7 +95,7 @@ class CV2FeatureSelectionPipeline(
         steps are refitted in every round. PLS is fitted to indicators of the classes. None means
         ``SelectKBest(f_classif, k=20)``, or all features where there are fewer than 20.
     classifier : classifier, default=None
-        What is fitted on the selected or extracted features. None means ``SVC(kernel="linear")``.
+        Classifier for the selected or extracted features. None means ``SVC(kernel="linear")``.
     cv : int, splitter, iterable of (train, test) or None, default=10
         The inner rounds; repeated splitters are welcome. A number of folds is shuffled with
         `random_state` and stratified; where a class has fewer members, as many folds are made as
@@ -422,13 +422,13 @@ class CV2FeatureSelectionPipeline(
         Returns
         -------
         {ndarray, sparse matrix} of shape (n_samples, n_selected)
-            What the classifier sees.
+            Input of the classifier.
         """
         return self._check_and_select(X)
 
     @property
     def fitted_steps(self) -> tuple[Any, Any]:
-        """The selector and the classifier of a refit, to compare with those of a solver."""
+        """Selector and classifier of a refit, compared with a solver's."""
         return self.selector_, self.classifier_
 
     def predict(self, X: Any) -> np.ndarray:

@@ -38,7 +38,7 @@ class SelectionBiasDisplay(Display):
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
-        What `plot` drew on.
+        Axes of the last call of `plot`.
     points_ : matplotlib Line2D
         The mean errors.
     errorbar_ : matplotlib ErrorbarContainer
@@ -112,7 +112,7 @@ class SelectionFrequencyDisplay(Display):
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
-        What `plot` drew on.
+        Axes of the last call of `plot`.
     bars_ : matplotlib BarContainer
         The bars, most often selected first.
     top_ : ndarray of int

@@ -453,7 +453,7 @@ def cost_curve_band(
     curve : Curve
         Curve with `x` evenly spaced from 0 to 1, the cost or its difference `y`, and the limits
         `low` and `high`. `replicates`, of shape (n_resamples, n_points), contains the curves of the
-        resamples, and `is_difference` tells whether a baseline was subtracted.
+        resamples, and `is_difference` is whether a baseline was subtracted.
 
     Raises
     ------

@@ -362,7 +362,7 @@ def _mean_score(_: Any, scores: Any, sample_weight: Any = None) -> float:
 
 
 def _name_score(method: str, metric: Any, max_fpr: float | None) -> str:
-    """Return what is compared."""
+    """Return the name of the compared score."""
     if max_fpr not in (None, 1):
         return f"roc_auc up to a false positive rate of {max_fpr:g}"
     return METHODS[method].scoring or ("accuracy" if metric is None else name_scoring(metric))
@@ -410,7 +410,7 @@ class ComparedPredictions:
 
     @property
     def n_samples(self) -> int:
-        """Number of samples, those of unpaired predictions together."""
+        """Number of samples; for unpaired predictions, of both sets together."""
         if self.truths[0] is None:
             return len(self.vectors[0])
         return len(self.truths[0]) if self._paired else sum(map(len, self.truths))
@@ -561,7 +561,7 @@ class ComparedPredictions:
 
     @property
     def _are_areas(self) -> bool:
-        """Whether it is the area under the ROC curve of unweighted samples that is compared."""
+        """Whether areas under ROC curves of unweighted samples are compared."""
         plain = self.metric is roc_auc_score and self.weight is None
         return plain and len(np.unique(self.truths[0])) == 2
 

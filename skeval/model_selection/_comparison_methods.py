@@ -66,7 +66,7 @@ from skeval.utils._checks import check_methods, check_option, naming, warn_undef
 
 
 def level_over_datasets(confidence_level: float) -> float:
-    """Return the level of tests beside intervals as Demsar (2006) has it, above 5 %, too."""
+    """Return the significance level of Demsar (2006), which may exceed 5 %."""
     return 1 - confidence_level
 
 
@@ -304,7 +304,7 @@ def hold_together(
 
 
 def judge_splits(splits: Splits, question: Question, *, method: str = "corrected_t") -> Findings:
-    """The corrected resampled t-test, and the Bayesian correlated t test beside it.
+    """Apply the corrected resampled t-test and the Bayesian correlated t-test.
 
     Without the ratio of sizes it is Student's t of the differences.
     """
@@ -530,7 +530,7 @@ def judge_in_time(
 ) -> Findings:
     """The tests of samples in the order of time, of their differences.
 
-    `interval` names that beside the test, and `undefined` says why there may be no P-value.
+    `interval` is the name of the interval, `undefined` the reason for a missing P-value.
     """
     values, horizon = in_time
 

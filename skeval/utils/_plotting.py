@@ -88,7 +88,7 @@ class Display:
         Parameters
         ----------
         result : object
-            What the function under See Also returns.
+            Result of the function under See Also.
         ax : matplotlib Axes, or array-like of one for each panel, default=None
             Where to draw; None makes a figure.
 
@@ -161,7 +161,7 @@ class CurveDisplay(Display):
         Parameters
         ----------
         result : Curve
-            What the function under See Also returns.
+            Result of the function under See Also.
         ax : matplotlib Axes, default=None
             Where to draw; None makes a figure.
 
@@ -232,7 +232,7 @@ class EstimatesDisplay(Display):
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
-        What `plot` drew on.
+        Axes of the last call of `plot`.
     intervals_ : matplotlib LineCollection
         The intervals.
     points_ : matplotlib Line2D
@@ -410,7 +410,7 @@ class NullDistributionDisplay(Display):
     Attributes
     ----------
     axes_, figure_ : ndarray of matplotlib Axes of shape (n_tests,), and Figure
-        What `plot` drew on, one panel for each test.
+        Axes of the last call of `plot`, one for each test.
     ax_ : matplotlib Axes
         The first of `axes_`.
     histograms_ : list of matplotlib BarContainer
