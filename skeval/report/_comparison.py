@@ -19,7 +19,7 @@ from skeval.model_selection._evidence import Question
 from skeval.report import _sections
 from skeval.report._report import EvaluationReport, in_target_unit
 from skeval.report._sections import Caution, Figure, Line, ReportsByName, Section, Table
-from skeval.report._sentences import name_metric
+from skeval.report._sentences import name_metric, write_amount
 from skeval.report._steps import SCORINGS
 from skeval.utils._text import count, write_pvalue
 
@@ -123,7 +123,23 @@ class EvaluationComparison(ReportsByName):
         left = [name for name in others if name not in beaten]
         judged = [f"significantly better than {_sections.list_few(beaten)}"] if beaten else []
         judged += [f"not significantly different from {_sections.list_few(left)}"] if left else []
-        return f"{text}: {', and '.join(judged)}." if judged else f"{text}."
+        judged = [", and ".join(judged)] if judged else []
+        return f"{': '.join([text, *judged])}{self._judge_baseline()}."
+
+    def _judge_baseline(self) -> str:
+        """Return which of the estimators beat the baseline, as the end of a sentence."""
+        if any(report.baseline is None for report in self.values()):
+            return ""
+        poor = [name for name, report in self.items() if not report.baseline.better]
+        baseline = self._first.baseline
+        amount = write_amount(baseline.error, self._first.answer.loss)
+        both = "both" if len(self) == 2 else f"all {len(self)}"
+        who = f"only {_sections.list_few([name for name in self if name not in poor])} beats"
+        if not poor or len(poor) == len(self):
+            who = f"{'none' if poor else both} beat{'s' * bool(poor)}"
+        elif len(self) - len(poor) > 1:
+            who = f"{_sections.list_few(poor)} {'does' if len(poor) == 1 else 'do'} not beat"
+        return f"; {who} {baseline} ({amount})"
 
     @property
     def _line(self) -> Line | None:

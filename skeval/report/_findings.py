@@ -81,6 +81,8 @@ class RareClass:
         Value of the metric and its 95 % interval.
     chance : float
         Its value if features and classes are unrelated.
+    recall, precision : float
+        Those of the class, nan if there are no predicted classes.
     """
 
     label: str
@@ -90,6 +92,8 @@ class RareClass:
     low: float
     high: float
     chance: float
+    recall: float = np.nan
+    precision: float = np.nan
 
     @property
     def better(self) -> bool:
@@ -173,8 +177,20 @@ def find_rare_class(
         if name in metrics and np.isfinite(metrics[name].value):
             one = metrics[name]
             interval = one.confidence_interval(1 - ALPHA)
-            low, high = interval.low, interval.high
-            return RareClass(name_label(label), share, name, one.value, low, high, chance)
+            of_class = (
+                metrics[key].value if (key := f"{part}, {label}") in metrics else np.nan
+                for part in ("recall", "precision")
+            )
+            return RareClass(
+                name_label(label),
+                share,
+                name,
+                one.value,
+                interval.low,
+                interval.high,
+                chance,
+                *of_class,
+            )
     return None
 
 

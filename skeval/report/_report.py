@@ -21,7 +21,6 @@ from skeval._resampling.predictions import Predictions
 from skeval.feature_selection import SelectionBias, SelectionFrequencyDisplay, SelectionStability
 from skeval.metrics import CalibrationDisplay, PrecisionRecallDisplay, RocCurveDisplay
 from skeval.model_selection import EstimatesDisplay
-from skeval.model_selection._interval_methods import AUTO, GIVEN_FOLDS
 from skeval.model_selection._metric_interval import describe_difference
 from skeval.model_selection._tuning import TuningOptimism
 from skeval.report import _sentences
@@ -44,24 +43,6 @@ from skeval.utils._text import (
     write_spread,
 )
 
-PERTURBED = {
-    "cross_validation": "SVM, perturbed cross-validation",
-    "resubstitution": "SVM, perturbed training",
-}
-"""Name of each perturbation interval, by statistic."""
-MEANINGS = {
-    f"answer, {AUTO}": "the number to quote: mean of repeated cross-validations",
-    f"answer, {GIVEN_FOLDS}": "the number to quote: mean error on the given folds",
-    "resubstitution": "training error; optimistic, do not quote it alone",
-    "holdout": "error on a third that was held out; depends on the split",
-    "cross_validation": "each sample predicted by a model trained without it",
-    "leave_one_out": "cross-validation with as many folds as samples",
-    "oob": "out-of-bag error of bootstrap samples; pessimistic",
-    ".632": "0.632 of the out-of-bag error plus 0.368 of resubstitution",
-    ".632+": ".632 with a weight that grows with overfitting",
-    PERTURBED["cross_validation"]: "interval from refits with random weights",
-    PERTURBED["resubstitution"]: "the same for the training error; requires many samples",
-}
 MIN_PERTURBATIONS = 200
 MAX_CLASSES = 6
 """Maximum number of classes of a confusion matrix beside the verdict; larger ones get their own
@@ -69,26 +50,11 @@ table."""
 MAX_METRICS, MAX_ROWS, FIRST_ROWS = 12, 20, 5
 """Number of metrics in the text; numbers of settings, samples and features in a page, and shown at
 first."""
-FAULTY = "Because of this problem the interval may miss the true error."
-ASKED = (
-    "The permutation test and the comparison with the baseline disagree, because they test "
-    "different hypotheses: the permutation test, whether labels and features are related at all; "
-    "the comparison, whether the model predicts new samples better than a constant."
-)
 HEADLINERS = ("balanced_accuracy", "accuracy", "r2", "root_mean_squared_error")
 """Metrics in order of preference; the first available one heads the section."""
 SQUARES = ("mean squared error", "root mean squared error")
 N_RESAMPLES = 200
 """Resamples for the bands of curves; more would not change the drawing visibly."""
-
-
-def write_metric(name: str, estimate: Estimate) -> str:
-    """Return a metric with its interval as a heading: The Brier score is 0.13 [0.11, 0.15]."""
-    value, low, high = _sentences.write_with_ends(estimate, estimate.value)
-    label = _sentences.name_metric(name).split(",")[0]
-    article = "" if label.startswith(("R2", "F1")) else "The "
-    ends = f" [{low}, {high}]" if np.isfinite(estimate.interval.low) else ", no confidence interval"
-    return f"{article}{label} is {value}{ends}"
 
 
 def in_target_unit(estimate: Estimate) -> tuple[float, float, ConfidenceInterval]:
@@ -196,18 +162,19 @@ class ScoredReport(Report):
     def _describe_classes(self) -> str:
         """Return the number of samples, and of samples per class."""
         if not self.class_sizes:
-            return f"{self.n_samples} samples"
+            return count(self.n_samples, "sample")
         sizes = [f"{name_label(name)}: {size}" for name, size in self.class_sizes.items()]
         of = count(len(sizes), "class")
-        return f"{self.n_samples} samples of {of} ({list_few(sizes)})"
+        return f"{count(self.n_samples, 'sample')} of {of} ({list_few(sizes)})"
 
     def _show_metrics(self) -> Section:
-        """Return the section with every metric and its interval."""
+        """Return the section with every metric and its interval; of numbers with the residuals."""
         metrics = self._main_metrics
         first = next((name for name in HEADLINERS if name in metrics), None)
         return Section(
-            write_metric(first, metrics[first]) if first else "By other measures",
+            _sentences.write_metric(first, metrics[first]) if first else "By other measures",
             explains=[self._explain_metrics()],
+            figures=list(self._draw_curves()) if self.class_sizes is None else (),
             tables=[
                 self._tabulate_metrics(),
                 *self._tabulate_classes(),
@@ -217,26 +184,28 @@ class ScoredReport(Report):
         )
 
     def _show_curves(self) -> Section:
-        """Return the section with the curves or the residuals."""
-        figures, metrics = list(self._draw_curves()), self._main_metrics
-        first = next(
-            (n for n in ("roc_auc", "mean_absolute_error", "log_loss") if n in metrics), None
-        )
-        heading = write_metric(first, metrics[first]) if first else "Curves"
+        """Return the section with the curves of a classifier."""
+        figures = list(self._draw_curves()) if self.class_sizes is not None else []
+        metrics = self._main_metrics
+        first = next((name for name in ("roc_auc", "log_loss") if name in metrics), None)
+        heading = _sentences.write_metric(first, metrics[first]) if first else "Curves"
         return Section(heading, figures=figures)
 
     def _tabulate_metrics(self) -> Table:
         """Return the metrics of all samples; on a page the area is shown above its curve."""
+        labels = {name: _sentences.name_metric(name) for name in self._main_metrics}
+        classes = self.out_of_fold.target.classes
+        if self.rare_class is not None and classes is not None and "average_precision" in labels:
+            labels["average_precision"] += f", {name_label(classes[-1])}"
         rows = [
-            (_sentences.name_metric(name), estimate.value, estimate.interval)
+            (labels[name], estimate.value, estimate.interval)
             for name, estimate in self._main_metrics.items()
         ]
         head = ["metric on new samples", "estimate", self._level]
         of_two = self.class_sizes is not None and len(self.class_sizes) == 2
         stated = {_sentences.name_metric("roc_auc")} if of_two else ()
         options: dict[str, Any] = {"omitted": stated, "n_in_text": MAX_METRICS, "left": (0, 2)}
-        beside = self.class_sizes is None
-        return Table("All samples.", head, rows, beside=beside, **options)
+        return Table("All samples.", head, rows, **options)
 
     def _tabulate_classes(self) -> list[Table]:
         """Yield a table of the metrics of each class, if there are any."""
@@ -290,7 +259,9 @@ class ScoredReport(Report):
             yield from self._draw_curves_of_many(classes)
             return
         one = predictions.repeat == 0  # a band counts each sample once
-        options: dict[str, Any] = {"pos_label": classes[1]}
+        positive = int(self.rare_class is None or self.rare_class.label != name_label(classes[0]))
+        about = f"Positive class: {name_label(classes[positive])}."
+        options: dict[str, Any] = {"pos_label": classes[positive]}
         options["confidence_level"] = self.confidence_level
         if np.ptp(predictions.weight):
             options["sample_weight"] = predictions.weight[predictions.row[one]]
@@ -301,15 +272,15 @@ class ScoredReport(Report):
             (RocCurveDisplay, "ROC"),
             (PrecisionRecallDisplay, "Precision-recall"),
         ):
-            scores = predictions.class_scores[one, 1]
+            scores = predictions.class_scores[one, positive]
             yield Figure(
                 partial(display.from_predictions, true, scores, **banded),
-                self._describe_curve(name),
-                label=f"{name} curve with its band.",
+                f"{self._describe_curve(name)} {about}",
+                label=f"{name} curve with its band. {about}",
                 height=3.6,
             )
         if predictions.probabilities is not None:
-            probabilities = predictions.probabilities[one, 1]
+            probabilities = predictions.probabilities[one, positive]
             yield Figure(
                 partial(CalibrationDisplay.from_predictions, true, probabilities, **options),
                 "Calibration: observed frequency at each predicted probability.",
@@ -454,7 +425,13 @@ class EvaluationReport(ScoredReport):
         estimate: ErrorEstimate = self.estimates[method]
         return estimate
 
-    _title = "Evaluation report"
+    @property
+    def _title(self) -> str:  # type: ignore[override]
+        """Heading of the page: the target, if it has a name, and the size of the data."""
+        target = getattr(self.out_of_fold.target.given, "name", None)
+        predicted = "Evaluation report" if target is None else f"Predicting {target}"
+        return f"{predicted}: {count(self.n_samples, 'sample')}"
+
     _main_part, _row_name = "estimates", "method"
     _listed = (
         *ScoredReport._listed,
@@ -483,7 +460,9 @@ class EvaluationReport(ScoredReport):
         coverage = write_coverage(
             self.answer, self.class_sizes, predictions.cases, weighted, certain, target
         )
-        return [*coverage[:1], FAULTY] if coverage and list_grave(self.warnings) else coverage
+        if coverage and list_grave(self.warnings):
+            return [*coverage[:1], _sentences.FAULTY]
+        return coverage
 
     @property
     def _headline(self) -> str:
@@ -599,7 +578,8 @@ class EvaluationReport(ScoredReport):
         """All estimates by name, the answer first, perturbation last."""
         named = [(f"answer, {self.answer.method}", self.answer)]
         named += list(self.estimates.items())
-        return named + [(PERTURBED[one.statistic], one) for one in self.perturbation or ()]
+        perturbed = _sentences.PERTURBED
+        return named + [(perturbed[one.statistic], one) for one in self.perturbation or ()]
 
     def plot(self, ax: Any = None) -> EstimatesDisplay:
         """Draw every estimate of the error, the answer first; requires matplotlib.
@@ -613,10 +593,21 @@ class EvaluationReport(ScoredReport):
         -------
         EstimatesDisplay
         """
-        baseline = None if self.baseline is None else self.baseline.error
-        return EstimatesDisplay.from_result(
-            dict(self._named_estimates), quoted=0, guess=baseline, ax=ax
-        )
+        squared = self.answer.loss == "squared"
+        quantity = _sentences.name_error("squared") if squared else self.answer.name
+        rows = {name: in_target_unit(estimate) for name, estimate in self._named_estimates}
+        baseline = None
+        if self.baseline is not None:
+            baseline = float(np.sqrt(self.baseline.error)) if squared else self.baseline.error
+        return EstimatesDisplay(
+            names=list(rows),
+            values=[value for value, *_ in rows.values()],
+            lows=[interval.low for *_, interval in rows.values()],
+            highs=[interval.high for *_, interval in rows.values()],
+            xlabel=f"{quantity}, {100 * self.confidence_level:g} % intervals",
+            quoted=0,
+            guess=baseline,
+        ).plot(ax)
 
     def _show_estimates(self) -> Section:
         """Return the section with every estimate of the error, drawn and in a table."""
@@ -638,7 +629,7 @@ class EvaluationReport(ScoredReport):
             "The same as a table.",
             ["estimate", error, "std. error", self._level, "method"],
             rows,
-            notes=MEANINGS,
+            notes=_sentences.MEANINGS,
             quoted={named[0][0]},
             muted={"resubstitution"},
             left=(0, 3, 4),
@@ -675,7 +666,7 @@ class EvaluationReport(ScoredReport):
         figures = [
             Figure(
                 result.plot,
-                f"{PERTURBED[result.statistic]}: the error under each random weighting.",
+                f"{_sentences.PERTURBED[result.statistic]}: the error under each random weighting.",
                 label="Histogram of the error of the support vector machine under random weights.",
                 height=3.2,
             )
@@ -721,7 +712,7 @@ class EvaluationReport(ScoredReport):
             f"to {interval.high:.2g}."
         ]
         if self.baseline is not None and self.baseline.better != (test.pvalue <= ALPHA):
-            sentences.append(ASKED)
+            sentences.append(_sentences.TESTS_DISAGREE)
         return Section(
             heading,
             sentences=[_sentences.write_permutation(test)],

@@ -26,6 +26,7 @@ from skeval._inference.estimate import (
 )
 from skeval.feature_selection import SelectionBias, SelectionStability
 from skeval.metrics._table import REPORTED
+from skeval.model_selection._interval_methods import AUTO, GIVEN_FOLDS
 from skeval.model_selection._tuning import TuningOptimism
 from skeval.report._exports import describe_exchange
 from skeval.report._findings import Baseline, RareClass, is_above_zero, judge_permutation
@@ -37,9 +38,44 @@ MAX_LISTED, MAX_SAMPLES_LISTED = 3, 5
 """Maximum number of classes, and of samples, in a sentence."""
 
 
+PERTURBED = {
+    "cross_validation": "SVM, perturbed cross-validation",
+    "resubstitution": "SVM, perturbed training",
+}
+"""Name of each perturbation interval, by statistic."""
+MEANINGS = {
+    f"answer, {AUTO}": "the number to quote: mean of repeated cross-validations",
+    f"answer, {GIVEN_FOLDS}": "the number to quote: mean error on the given folds",
+    "resubstitution": "training error; optimistic, do not quote it alone",
+    "holdout": "error on a third that was held out; depends on the split",
+    "cross_validation": "each sample predicted by a model trained without it",
+    "leave_one_out": "cross-validation with as many folds as samples",
+    "oob": "out-of-bag error of bootstrap samples; pessimistic",
+    ".632": "0.632 of the out-of-bag error plus 0.368 of resubstitution",
+    ".632+": ".632 with a weight that grows with overfitting",
+    PERTURBED["cross_validation"]: "interval from refits with random weights",
+    PERTURBED["resubstitution"]: "the same for the training error; requires many samples",
+}
+FAULTY = "Because of this problem the interval may miss the true error."
+TESTS_DISAGREE = (
+    "The permutation test and the comparison with the baseline disagree, because they test "
+    "different hypotheses: the permutation test, whether labels and features are related at all; "
+    "the comparison, whether the model predicts new samples better than a constant."
+)
+
+
 def name_metric(metric: str) -> str:
     """Return the display name of a metric."""
     return REPORTED[metric].label if metric in REPORTED else metric
+
+
+def write_metric(name: str, estimate: Estimate) -> str:
+    """Return a metric with its interval as a heading: The Brier score is 0.13 [0.11, 0.15]."""
+    value, low, high = write_with_ends(estimate, estimate.value)
+    label = name_metric(name).split(",")[0]
+    article = "" if label.startswith(("R2", "F1")) else "The "
+    ends = f" [{low}, {high}]" if np.isfinite(estimate.interval.low) else ", no confidence interval"
+    return f"{article}{label} is {value}{ends}"
 
 
 def write_verdict(report: Any) -> str:
@@ -89,7 +125,9 @@ def write_headline(
         shown = "better than chance" if rare.better else "no evidence that it beats chance"
         if rare.better and read == "denied":
             shown = "no evidence that it beats shuffled labels"
-        text = f"{text[0].upper()}{text[1:]} {rare.label}: {shown} ({rare.chance:.2g})"
+        found = ", ".join(list_rates(rare))
+        text = f"{text[0].upper()}{text[1:]} {rare.label}{f' ({found})' * bool(found)}"
+        text += f": {shown} ({rare.chance:.2g})"
         return f"{text}{never}."
     if baseline is None or not np.isfinite(baseline.low):
         shown = {
@@ -184,7 +222,10 @@ def write_chance(
         )
         if not np.isfinite(rare.low):
             return f"{start} (no confidence interval, so no comparison with chance)."
-        start += f" (95 % CI {rare.low:.2f} to {rare.high:.2f}). "
+        start += f" (95 % CI {rare.low:.2f} to {rare.high:.2f})"
+        if rates := list_rates(rare):
+            start += f", together with its {' and its '.join(rates)}"
+        start += ". "
         where = "is below" if rare.high < rare.chance else "includes"
         doubt = f"the interval {where} {rare.chance:.2g}"
         above = f"the interval is above {rare.chance:.2g}"
@@ -204,6 +245,12 @@ def write_chance(
         "undecided": f"Whether it beats chance is undecided ({counted}).",
         "powerless": f"Too few permutations to show that it beats chance: {counted}.",
     }.get(read, "" if baseline is None else "The difference from this baseline was not tested.")
+
+
+def list_rates(rare: RareClass) -> list[str]:
+    """Return recall and precision of the rare class in words, as far as they are defined."""
+    rates = {"recall": rare.recall, "precision": rare.precision}
+    return [f"{name} {write_rate(rate)}" for name, rate in rates.items() if np.isfinite(rate)]
 
 
 def _join_tests(better: bool, shown: str, doubt: str, test: PermutationTest | None) -> str:

@@ -59,7 +59,7 @@ from skeval.model_selection._interval_methods import (
     plan_repeats,
 )
 from skeval.model_selection._permutation import draw_orders, permute
-from skeval.report._report import PERTURBED
+from skeval.report._sentences import PERTURBED
 from skeval.utils._checks import root_seed
 from skeval.utils._text import count, mean_loss_name, write_ends, write_number
 

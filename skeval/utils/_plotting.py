@@ -351,7 +351,7 @@ class EstimatesDisplay(Display):
         ]
         self.guess_ = None
         if self.guess is not None:
-            labels.append(f"always the same answer\n{write_number(self.guess)}")
+            labels.append(f"baseline\n{write_number(self.guess)}")
             style = {"color": "grey", "linestyle": "--", "linewidth": 1, "zorder": 0}
             self.guess_ = ax.axvline(self.guess, **style)
             ax.plot(self.guess, len(rows), marker="D", color="grey")

@@ -2,6 +2,7 @@
 
 import json
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from sklearn.neighbors import KNeighborsClassifier
 import skeval
 from skeval.report import EvaluationComparison
 from skeval.report._comparison import collect_cautions
+from skeval.report._findings import Baseline
 from skeval.report._sections import Caution
 
 FEW = {"cv": 3, "n_permutations": 0, "n_bootstraps": 5, "random_state": 0}
@@ -64,6 +66,24 @@ def test_it_is_written_in_every_form(found):
     assert "beat the baseline significantly" in page
     assert "significantly" in page
     assert pickle.loads(pickle.dumps(found)).verdict == found.verdict
+
+
+def test_the_headline_says_who_beats_the_baseline(found):
+    assert found._headline.endswith("; both beat always predicting a (66.7 %).")
+
+    def judge(*better):
+        reports = {
+            str(k): replace(
+                found["one"], baseline=Baseline("a", 0.5, 0, -0.1, -0.1 if one else 0.1)
+            )
+            for k, one in enumerate(better)
+        }
+        return replace(found, reports=reports)._judge_baseline()
+
+    assert judge(True, True, True) == "; all 3 beat always predicting a (50.0 %)"
+    assert judge(False, True) == "; only 1 beats always predicting a (50.0 %)"
+    assert judge(True, False, True) == "; 1 does not beat always predicting a (50.0 %)"
+    assert judge(False, False) == "; none beats always predicting a (50.0 %)"
 
 
 def test_regressors_are_compared_by_their_loss():

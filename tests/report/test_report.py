@@ -45,11 +45,42 @@ def test_report_is_drawn_row_by_row():
     assert f"[{intervals[2].low:.4f}, {intervals[2].high:.4f}]" in labels[2]
     assert display.ax_.get_xlabel() == "error rate, 80 % intervals"
     assert display.guess_.get_xdata() == [0.5, 0.5]
-    assert labels[-1] == "always the same answer\n0.5000"
+    assert labels[-1] == "baseline\n0.5000"
     wider = EstimatesDisplay.from_result(report.answer, confidence_level=0.99)
     assert wider.highs[0] > display.highs[0]
     low, high = display.ax_.get_ylim()
     assert low > high  # the first row is on top
+
+
+def test_squared_errors_are_drawn_in_the_unit_of_the_target():
+    X, y = load_diabetes(return_X_y=True)
+    report = skeval.evaluate(Ridge(), X, y, include=[], random_state=0)
+    display = report.plot()
+    assert display.ax_.get_xlabel() == "root mean squared error, 95 % intervals"
+    np.testing.assert_allclose(
+        display.values, np.sqrt([e.value for e in [report.answer, *report.estimates.values()]])
+    )
+    assert display.highs[0] == np.sqrt(report.answer.interval.high)
+    assert display.guess == np.sqrt(report.baseline.error)
+
+
+def test_curves_are_of_the_rare_class():
+    rng = np.random.default_rng(0)
+    y = np.where(np.arange(200) < 20, "a case", "none")
+    X = rng.normal(size=(200, 3)) + 1.5 * (y == "a case")[:, None]
+    report = skeval.evaluate(SVC(kernel="linear"), X, y, include=[], random_state=0)
+    assert report.rare_class.label == "a case"
+    figures = list(report._draw_curves())
+    assert len(figures) == 2
+    assert all(figure.caption.endswith("Positive class: a case.") for figure in figures)
+    roc, precision_recall = (figure.draw(ax=plt.subplots()[1]) for figure in figures)
+    one = report.out_of_fold.repeat == 0
+    scores = -report.out_of_fold.class_scores[one, 1]
+    case = y[report.out_of_fold.row[one]] == "a case"
+    area = np.mean(scores[case][:, None] > scores[~case])
+    assert roc.curve.area.value == pytest.approx(area)
+    labels = [text.get_text() for text in precision_recall.ax_.get_legend().get_texts()]
+    assert "prevalence 0.100" in labels
 
 
 def test_estimates_of_one_loss():

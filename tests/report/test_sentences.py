@@ -249,6 +249,12 @@ def test_a_rare_class_is_judged_by_what_counts_there():
         "(95 % CI 0.77 to 0.89). Better than chance: the interval is above 0.5; P = 0.005 "
         "from 199 permutations."
     )
+    assert "0.89), together with its recall 30.0 % and its precision 50.0 %. Better" in (
+        write_chance(ALIKE, replace(rare, recall=0.3, precision=0.5), P_SHOWN)
+    )
+    assert "0.89), together with its recall 0.0 %. Better" in (
+        write_chance(ALIKE, replace(rare, recall=0.0), P_SHOWN)
+    )
     told = write_chance(ALIKE, replace(rare, low=0.45), P_DENIED)
     assert "No evidence that it beats chance: the interval includes 0.5, and shuffled" in told
     assert "is below 0.5" in write_chance(ALIKE, replace(rare, low=0.3, high=0.4), None)
