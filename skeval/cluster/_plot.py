@@ -78,7 +78,8 @@ class StabilityDisplay(Display):
         self.reference_ = ax.errorbar(k, self.reference_values, color="gray", **errors, **style)
         dashed = {"color": "gray", "linestyle": "--", "label": "limit of the rule"}
         (self.limits_,) = ax.plot(k, self.limits, **dashed)
-        ax.axvline(self.n_clusters, color="C1", linestyle=":", label=f"chosen: {self.n_clusters}")
+        label = f"chosen by this rule: {self.n_clusters}"
+        ax.axvline(self.n_clusters, color="C1", linestyle=":", label=label)
         ax.set_xticks(self.candidates)
         ax.set_xlabel("number of clusters")
         ax.set_ylabel(f"{self.method.replace('_', ' ')}\n(mean and standard error)")

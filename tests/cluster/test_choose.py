@@ -257,7 +257,8 @@ def test_result_and_display():
     line = display.errorbar_.lines[0]
     np.testing.assert_array_equal(line.get_xdata(), choice.candidates)
     np.testing.assert_array_equal(line.get_ydata(), choice.values)
-    assert "chosen: 3" in [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    labels = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert "chosen by this rule: 3" in labels
     assert display.plot(ax=display.ax_) is display
     plt.close(display.figure_)
 

@@ -60,7 +60,7 @@ def test_figures(document):
         assert any(label in text for text in labels)
     for panel in ("silhouette (larger is better)", "connectivity (smaller is better)"):
         assert panel in document.text
-    assert "chosen: 3" in document.text
+    assert "chosen by this rule: 3" in document.text
 
 
 def test_sizes_and_what_is_shown(clustering_report, document):
