@@ -59,7 +59,7 @@ def make_counts_deletion(
 
 
 class CountsDeletion:
-    """Fits to any training sets by the counts of their classes."""
+    """Fits to any training sets, computed from the counts of the classes."""
 
     def __init__(self, samples: Any, estimator: Any, n_classes: int) -> None:
         self.samples, self.n_classes = samples, n_classes

@@ -269,7 +269,7 @@ class LinearMap:
 
 
 class LinearDeletion:
-    """Fits to any training sets: predictions of numbers, or of classes by decision values."""
+    """Linear fits to any training sets, for regression or classification by decision values."""
 
     def __init__(self, squares: PenalizedSquares | SearchedSquares, target: Target) -> None:
         self.squares = squares

@@ -86,7 +86,7 @@ def fit_blocks(
     """
     named = plan.describe is not None
     if isinstance(adapter, PlannedAdapter):
-        # it reuses work from block to block in this process; the fits that it leaves are jobs
+        # this adapter reuses work between blocks, so only the fits that it cannot do become jobs
         with open_jobs(worker, total=plan.n_fits, **options) as jobs:
             limits = [size for size in (jobs.max_fits, adapter.max_fits) if size]
             solver = Solver(worker)

@@ -105,7 +105,7 @@ class Jobs:
         return self.results.get(key, partial(function, fits))
 
     def advance(self, n_fits: int) -> None:
-        """Tell that more fits are done."""
+        """Report that more fits are done."""
         for advance in self.listeners:
             advance(n_fits)
 
@@ -312,11 +312,11 @@ class Workers:
     batch_size: int | str
 
     def run(self, function: Callable[[Any], Any], jobs: Iterable[Named]) -> Iterator[Named]:
-        """Yield (name, ``function(job)``) of each (name, job), as soon as it is there.
+        """Yield (name, ``function(job)``) for each (name, job), as it completes.
 
-        Some backends take jobs from the iterable in other threads, and an error of its own there
-        would be lost: it is raised when what was sent before is done. Each warning of the jobs is
-        shown once, with its count.
+        Some backends consume the iterable in other threads, where an error raised by it would be
+        lost. Such an error is raised here after the jobs sent before it are done. Each warning of
+        the jobs is shown once, with its count.
         """
         shared_tally = _tally.get()
         tally = Tally() if shared_tally is None else shared_tally
@@ -324,7 +324,7 @@ class Workers:
             source = Source(shared, jobs)
             try:
                 yield from self._run(source, tally)
-            except GeneratorExit:  # whoever asked needs no more
+            except GeneratorExit:  # the caller needs no more results
                 if shared_tally is None:
                     tally.warn()
                 raise
@@ -350,7 +350,7 @@ class Workers:
     def _open(self, return_as: str) -> Parallel:
         options = {"verbose": self.verbose, "batch_size": self.batch_size}
         parallel = Parallel(n_jobs=self.n_jobs, return_as=return_as, **options)
-        # joblib's lines ask for it, and jobs that run one by one and are cut off never set it.
+        # joblib's messages need it, and it is not set if sequential jobs are interrupted
         vars(parallel).setdefault("_pre_dispatch_amount", 0)
         return parallel
 

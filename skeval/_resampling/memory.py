@@ -92,7 +92,7 @@ class TaskHasher(NumpyHasher):
             raise pickle.PicklingError(str(error)) from error
 
     def _expand(self, value: Any) -> Any:
-        """Return the parts of code; other values as they are."""
+        """Return the parts of functions, classes and code to hash; other values unchanged."""
         if isinstance(value, frozenset):
             return set(value)  # joblib sorts the members of sets
         if isinstance(value, ModuleType):

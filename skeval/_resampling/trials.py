@@ -82,7 +82,7 @@ def is_served(
 def choose_solver(
     adapter: Adapter, worker: FitWorker, plan: ResamplingPlan, times: float = 1.0
 ) -> Adapter | NoSolver:
-    """Return the adapter for a plan, or why a loop does the fits.
+    """Return the adapter for a plan, or the reason for fitting in a loop.
 
     An adapter with a cost must be `times` as fast as a loop, and its fits must be the estimator's.
     """

@@ -31,7 +31,8 @@ _GAPS = (1e-2, 1e-4, 1e-6, 1e-9, 1e-11, 1e-13)
 # Tolerances of accepted solutions: margins (the finest tolerance usual with libsvm), and relative
 # to their own size the duality gap, the balance sum(y alpha) = 0 and the lag v - coef(y alpha).
 _MARGIN, _GAP, _BALANCE, _LAG = 1e-6, 1e-8, 1e-9, 1e-6
-# Rounding error of sums over samples; the lag is no larger if features and labels are unrelated.
+# Rounding error of sums over samples. It is added to the tolerance of the lag, which is relative
+# to v and so almost 0 if features and labels are unrelated.
 _ROUNDING = 1e-14
 
 

@@ -417,9 +417,10 @@ def find_missing(values: Any, *, words: bool) -> np.ndarray:
 
 
 def name_spellings(texts: Iterable[str]) -> dict[str, str]:
-    """Return texts that differ only in case or spaces, and the most frequent spelling.
+    """Map texts that differ only in case or spaces to their most frequent spelling.
 
-    That has no blanks around it. "y" is another spelling of "yes" where both occur, and so on.
+    The spelling is returned without surrounding blanks. An abbreviation such as "y" is mapped to
+    the full word "yes" if both occur and it does not abbreviate another word as well.
     """
     counts = Counter(texts)
     folded = {text: " ".join(text.split()).casefold() for text in counts}

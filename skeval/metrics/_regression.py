@@ -588,7 +588,7 @@ def _evaluate(function: Function, distribution: Any, low: Floats, high: Floats) 
 
 
 def _can_be_split(low: Floats, high: Floats) -> NDArray[np.bool_]:
-    """Return whether a float lies between both ends."""
+    """Return whether there is a float strictly between `low` and `high`."""
     middle = low + (high - low) / 2
     return (low < middle) & (middle < high)
 

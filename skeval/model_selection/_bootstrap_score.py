@@ -505,8 +505,8 @@ class Judge:
     ) -> float:
         """Return the score of some rows of predictions, which may repeat.
 
-        Labels are those of `samples`, by default the samples of the rows, and so are weights;
-        `trained` are the samples that trained the model.
+        The labels, and the weights unless `weight` is passed, are those of `samples`, which
+        defaults to `rows`. `trained` contains the training samples of the model.
         """
         inputs, target = self.inputs, self.inputs.target
         samples = rows if samples is None else samples

@@ -306,7 +306,7 @@ def hold_together(
 def judge_splits(splits: Splits, question: Question, *, method: str = "corrected_t") -> Findings:
     """Apply the corrected resampled t-test and the Bayesian correlated t-test.
 
-    Without the ratio of sizes it is Student's t of the differences.
+    Without the ratio of sizes, the first is Student's t-test of the differences.
     """
     (scores, ratio), rope = splits, question.rope
     values = scores.mean(axis=0)
@@ -328,7 +328,7 @@ def judge_splits(splits: Splits, question: Question, *, method: str = "corrected
 
 
 def judge_halves(scores: np.ndarray, question: Question, *, method: str) -> Findings:
-    """The tests of five repeats of two halves, by t or F."""
+    """Apply the t or F test to five repeats of two halves."""
     values = scores.mean(axis=0)
 
     def judge(a: int, b: int) -> Pair:
@@ -348,7 +348,7 @@ def judge_halves(scores: np.ndarray, question: Question, *, method: str) -> Find
 
 
 def judge_right(counted: Right, question: Question) -> Findings:
-    """McNemar's test of the samples that one of two alone predicts right."""
+    """Apply McNemar's test to the samples that only one of two classifiers predicts correctly."""
     both, n = counted.both, counted.right.shape[1]
 
     def judge(a: int, b: int) -> Pair:
@@ -366,7 +366,7 @@ def judge_right(counted: Right, question: Question) -> Findings:
 
 
 def judge_right_of_all(counted: Right, question: Question) -> Findings:
-    """Cochran's Q (of groups Hotelling's F), whether any differs, before the tests of pairs."""
+    """Apply Cochran's Q test (with groups, Hotelling's F) to all, then the tests of pairs."""
     right, of_groups = counted.right, counted.group is not None
     if of_groups:
         statistic, pvalue = paired.grouped_cochran(counted)
@@ -384,7 +384,7 @@ def judge_right_of_all(counted: Right, question: Question) -> Findings:
 
 
 def judge_areas(areas: Areas, question: Question) -> Findings:
-    """DeLong's test of areas under ROC curves."""
+    """Apply DeLong's test to areas under ROC curves."""
     values, spread, of_same_samples = areas
 
     def judge(a: int, b: int) -> Pair:
@@ -398,10 +398,11 @@ def judge_areas(areas: Areas, question: Question) -> Findings:
 
 
 def judge_joint(joint: Joint, question: Question) -> Findings:
-    """The largest t of all pairs, by the covariance of all scores.
+    """Compare all pairs by the largest t statistic, with the covariance of all scores.
 
-    Of samples that score 0 or 1 the interval is that of Agresti and Min, of groups with their
-    variance in the place of that of independent samples: half a sample is added to each cell.
+    If samples score 0 or 1, the interval is that of Agresti and Min, which adds half a sample to
+    each cell. With groups, it uses the variance between groups instead of that of independent
+    samples.
     """
     values, n, k = joint.values, joint.n_rates, len(joint.values)
     pairs = np.array(list(combinations(range(k), 2)))
@@ -489,7 +490,7 @@ def keep_level(confidence_level: float) -> float:
 
 
 def judge_draws(draws: Draws, question: Question) -> Findings:
-    """The bootstrap of the difference of scores on the same resamples."""
+    """Bootstrap the difference of scores on the same resamples."""
     values, resampled = draws.values, draws.resampled
 
     def judge(a: int, b: int) -> Pair:
@@ -506,7 +507,7 @@ def judge_draws(draws: Draws, question: Question) -> Findings:
 
 
 def judge_exchanges(draws: Draws, question: Question) -> Findings:
-    """The P-value of exchanges of two predictions, with the interval of the bootstrap."""
+    """Apply the test that exchanges two predictions, with the bootstrap interval."""
     judgement, exchange = judge_draws(draws, question), draws.exchange
     if exchange is None:
         raise TypeError("a source of exchanges must have them.")
@@ -528,7 +529,7 @@ def judge_in_time(
     interval: str = "time_blocks",
     undefined: str = "",
 ) -> Findings:
-    """The tests of samples in the order of time, of their differences.
+    """Apply a test to the differences of samples in time order.
 
     `interval` is the name of the interval, `undefined` the reason for a missing P-value.
     """
@@ -545,7 +546,7 @@ def judge_in_time(
 
 
 def foretell(differences: np.ndarray, horizon: int, _: str) -> tuple[PairedTest, dict[str, Any]]:
-    """Return the test of Giacomini and White, with the difference that is foretold."""
+    """Return the test of Giacomini and White, with the predicted difference."""
     if horizon != 1:
         raise ValueError(
             "horizon must be 1 for method='giacomini_white', which rejects too often further "

@@ -316,7 +316,7 @@ class InstabilityDisplay(Display):
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
-        What `plot` drew on; `axes_` has all panels.
+        Axes and figure used by `plot`; `axes_` has all panels.
     points_ : matplotlib PathCollection
         The predictions of the models of resamples.
     curves_ : list of matplotlib Line2D

@@ -82,12 +82,12 @@ class DifferencesDisplay(ComparisonDisplay):
     Parameters
     ----------
     comparison : Comparison
-        What the functions under See Also return.
+        Result of a function listed under See Also.
 
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
-        What `plot` drew on.
+        Axes and figure used by `plot`.
     image_ : matplotlib AxesImage
         The cells.
     texts_ : list of matplotlib Text
@@ -193,12 +193,12 @@ class CriticalDifferenceDisplay(ComparisonDisplay):
     Parameters
     ----------
     comparison : Comparison
-        What the functions under See Also return.
+        Result of a function listed under See Also.
 
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
-        What `plot` drew on.
+        Axes and figure used by `plot`.
     bars_ : list of matplotlib Line2D
         The bars.
     texts_ : list of matplotlib Text
@@ -307,12 +307,12 @@ class LeaderboardDisplay(ComparisonDisplay):
     Parameters
     ----------
     comparison : Comparison
-        What the functions under See Also return.
+        Result of a function listed under See Also.
 
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
-        What `plot` drew on.
+        Axes and figure used by `plot`.
     bars_ : list of matplotlib Line2D
         The bars.
 
@@ -404,7 +404,7 @@ class LearningCurveDisplay(CurveDisplay):
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
-        What `plot` drew on.
+        Axes and figure used by `plot`.
     line_ : matplotlib Line2D
         The measured errors.
     intervals_ : matplotlib LineCollection
@@ -485,7 +485,7 @@ class PerturbationDisplay(Display):
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
-        What `plot` drew on.
+        Axes and figure used by `plot`.
     histogram_ : matplotlib BarContainer
         The perturbed errors.
     interval_ : matplotlib Polygon or Rectangle
@@ -561,7 +561,7 @@ class SimplexDisplay(Display):
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
-        What `plot` drew on.
+        Axes and figure used by `plot`.
     points_ : matplotlib PolyCollection
         The draws, counted in hexagons.
 

@@ -520,8 +520,8 @@ def count_errors(sites: Mapping[Any, Estimate]) -> SiteCounts:
 def rescale(sites: Mapping[Any, Estimate], scale: str) -> tuple[Floats, Floats]:
     """Return the values of sites on a scale, and their variances there.
 
-    On the arc sine scale the variance of a proportion of 0 or 1 is that of its effective number of
-    samples, see `count_errors`.
+    On the arc sine scale, the variance of a proportion of 0 or 1 is computed from its effective
+    sample size, see `count_errors`.
     """
     values = np.array([site.value for site in sites.values()])
     errors = np.array([site.standard_error for site in sites.values()])

@@ -346,8 +346,8 @@ def make_permutation_scorer(
 
     Outside of scikit-learn's folds, ``refit=False`` fits a clone to the scored samples and raises
     if it equals the rule, which was then trained on them; learners whose fits differ from one
-    another need a `random_state` for this. It does not notice a rule that was trained on only some
-    of the samples, or with sample weights.
+    another need a `random_state` for this. This check cannot detect a rule that was trained on only
+    some of the samples, or with sample weights.
 
     Examples
     --------

@@ -201,7 +201,7 @@ def tuning_optimism(
 
 
 def find_search(model: Any) -> Any:
-    """Return the search that a model is, or that a pipeline ends in."""
+    """Return the search: the model itself, or the final step of a pipeline."""
     while isinstance(model, Pipeline):
         model = model.steps[-1][1]
     return model

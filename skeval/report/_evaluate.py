@@ -213,11 +213,11 @@ def evaluate(
         If an argument breaks a rule; the message names argument, rule and value.
     KeyboardInterrupt
         If Ctrl-C stops it. Once a repeat of the folds is done, the attribute `report` of the
-        exception holds the report of what is done, of as many repeats as are, marked as such.
+        exception holds the report of the completed repeats and parts, marked as interrupted.
 
     See Also
     --------
-    skeval.model_selection.error_interval : The answer alone.
+    skeval.model_selection.error_interval : Estimated error and interval, without a report.
     skeval.model_selection.cross_val_error : Cross-validation alone.
     skeval.model_selection.bootstrap_error : The bootstrap alone.
 

@@ -193,7 +193,7 @@ def evaluate_clusterer(  # type: ignore[misc]  # the two forms do not name the o
         methods.append(GAP)
     with warnings.catch_warnings():  # the report has its own sentence for this
         warnings.filterwarnings("ignore", "The gap still increases", UserWarning)
-        choices: Any = choose_n_clusters(  # of several methods, so a mapping
+        choices: Any = choose_n_clusters(  # a mapping, because there are several methods
             clusterer,
             X,
             n_clusters=candidates.tolist(),

@@ -361,7 +361,7 @@ def _check_positive(classes: list[Any], pos_label: Any) -> None:
 
 
 SAME_SUM = 0.02
-"""Relative range of row sums up to which they differ by rounding only."""
+"""Maximum relative range of row sums that is attributed to rounding."""
 
 
 def _refuse_other_sums(columns: np.ndarray) -> None:

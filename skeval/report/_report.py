@@ -118,13 +118,13 @@ class ScoredReport(Report):
 
     @property
     def _line(self) -> Line | None:
-        """The answer on a line with the baseline; for a rare class the metric that replaces the
-        error."""
+        """The main estimate and its baseline on a number line; for a rare class, the metric that
+        replaces the error."""
         return self._draw_answer(None if list_grave(self.warnings) else self.rare_class)
 
     def _draw_answer(self, rare: RareClass | None = None) -> Line:
-        """Return the answer on a line with the baseline, above other estimates of the same
-        error."""
+        """Return the main estimate and its baseline on a number line, above other estimates of the
+        same error."""
         squared = self.answer.loss == "squared"
         scale = np.sqrt if squared else float
         ends = self.answer.interval.low, self.answer.interval.high

@@ -175,12 +175,13 @@ class Steps:
         return keeps_order(self.splitter, self.folds)
 
     def find_earlier(self, predictions: Predictions) -> Iterator[tuple[str, np.ndarray]]:
-        """Yield the earlier targets that serve as baselines, as name and row per prediction.
+        """Yield the baselines that predict an earlier target: a name, and the rows of the targets.
 
-        "The value before" is the last target known to every sample of a test set; it may lie in the
-        same test set, because features may contain it. The season is estimated from the data of
-        each model, and the last complete season before the test is used; without a season it is the
-        last known value.
+        "The value before" lies as far before each prediction as the first test sample lies after
+        the last training sample. It may be in the same test set, because features may contain it.
+        The season is estimated for each model from the targets up to its last training sample, and
+        the baseline is taken from the last season up to that sample. Without a season, it is the
+        last training target.
         """
         splits = self.design.splits
         if not self.ordered or splits is None or len(splits) < self.design.plan.n_fits:

@@ -337,7 +337,7 @@ def pair_precision_recall_fscore(
     beta: float = 1.0,
     sample_weight: ArrayLike | None = None,
 ) -> tuple[float, float, float]:
-    """Compute pair precision, recall and F_beta: decisions to put two samples together.
+    """Compute precision, recall and F_beta over pairs of samples in the same cluster.
 
     ``P = SS/(SS + FP)``, ``R = SS/(SS + FN)`` and ``F_b = (1+b^2) P R / (b^2 P + R)``, where SS
     counts the pairs together in both partitions, FP those together in the prediction only and FN
@@ -393,7 +393,7 @@ def pair_fbeta_score(
     beta: float = 1.0,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    """Compute the pair F_beta score: decisions to put two samples together.
+    """Compute the F_beta score over pairs of samples in the same cluster.
 
     ``F_b = (1+b^2) SS / ((1+b^2) SS + b^2 FN + FP)``, in [0, 1]; larger is better, and 1 means
     identical partitions.

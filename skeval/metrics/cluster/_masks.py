@@ -13,7 +13,7 @@ from skeval.utils._compat import array_namespace, device, widest_float_dtype
 
 # pixels per block: counts stay exact in float32, and the converted copy stays small
 BLOCK = 1 << 18
-# excess of the sum over soft masks at a pixel that is rounding, also in half precision
+# soft masks at a pixel may sum to this much above 1, from rounding in half precision
 SUM_TOLERANCE = 0.01
 
 

@@ -289,7 +289,7 @@ ROUNDING = 1e-9
 MAX_ANGLE = 1e-9
 """One minus the cosine of the angle below which three samples lie on a line."""
 MIN_SHARE_ON_LINES, MIN_ON_LINES = 0.1, 7
-"""Share, and number, of samples on lines; two lines by chance have six."""
+"""Minimum share and number of samples on lines; two chance lines contain only six samples."""
 MAX_MIXED = 0.25
 """The data lie on lines by nature if this share of lines goes through another class."""
 

@@ -119,16 +119,16 @@ class _Layout:
         return map(slice, [0, *self.row_cuts[:-1]], self.row_cuts)
 
     def later_columns(self, rows: slice) -> Iterator[slice]:
-        """Yield the columns behind the strip."""
+        """Yield the columns after the strip."""
         later = self.column_cuts[self.column_cuts > rows.stop]
         yield from map(slice, [rows.stop, *later[:-1]], later)
 
 
 class _Strip:
-    """Reductions of a strip of r rows in m clusters, against the columns from its first row.
+    """Reductions of a strip of r rows in m clusters, over the columns from its first row on.
 
     row_sums (r, K) and column_sums (m, c): the two halves of eq. 6. largest (m,), smallest (m, K)
-    and nearest: eq. 2 to 4 over the pairs of this strip. Columns count from the first row.
+    and nearest: eq. 2 to 4 over the pairs of this strip. Column 0 is the first row of the strip.
     """
 
     def __init__(self, layout: _Layout, rows: slice, stop: int, nearest: Nearest | None) -> None:

@@ -628,9 +628,9 @@ def _around_means(points: np.ndarray, partition: Partition) -> tuple[np.ndarray,
 
 
 def _between_means(means: Points, within: np.ndarray) -> np.ndarray:
-    """Return Euclidean distances (K, K), 0 where rounding may have made them.
+    """Return the Euclidean distances (K, K) between means; those that may be rounding are 0.
 
-    `within` (K,) is the largest squared size of the numbers that a mean is computed from.
+    `within` (K,) is the largest squared norm of the rows of each cluster, centered if dense.
     """
     between = euclidean(means, means)
     np.fill_diagonal(between, 0.0)
