@@ -81,6 +81,7 @@ class CountsDeletion:
             scores.append(of_block[0])
             noise.append(of_block[1])
         values, error = np.concatenate(scores), np.concatenate(noise)
+        # scores differ by more than their errors, and probabilities do not depend on these
         predicted, certain = decide(values.swapaxes(1, 2), np.maximum(error, self.noise))
         certain &= settle(values, error[:, None, None]) & np.isfinite(values).all(axis=(1, 2))
         return FitOutput.of_same_samples(predicted, certain, probability=softmax(values, axis=2))

@@ -129,6 +129,7 @@ def make_scaled_deletion(
     scales = type(transformers[-1]) is StandardScaler and transformers[-1].with_std
     if not euclidean or issparse(samples):
         return None
+    # columns that each training set scales and, possibly, reduces
     columns = samples.astype(float)
     width = np.ptp(columns, axis=0)
     if not np.isfinite(columns).all() or not (width > 0).any():

@@ -287,15 +287,18 @@ class NaiveGaussians:
 
     def __call__(self, moments: SplitMoments, tested: np.ndarray) -> ClassScores:
         """Return log-probabilities of samples (F, t, p)."""
+        # variances, smoothed by a share of the largest
         largest = np.max(moments.factor * moments.spread, axis=1, keepdims=True)
         added = self.smoothing * largest / moments.factor  # (F, p)
         variances = moments.variances + added[:, None]  # eq. (3) of moments
         positive = (variances > 0).all(axis=(1, 2))
         variances = np.where(variances > 0, variances, 1.0)
         apart = squared_distances(tested, moments.means, 1 / variances)
+        # log-probabilities
         priors = log_priors(self.priors, moments.counts)
         constants = priors - 0.5 * np.log(variances).sum(axis=2)
         values = constants[:, None] - 0.5 * apart
+        # rounding errors of variances and means
         off = moments.rounding / variances + moments.mean_rounding[:, None] / np.sqrt(variances)
         error_bound = (off.max(axis=2) + ROUNDING * EPSILON)[:, None]  # (F, 1, K), (4)
         error = error_bound * (
@@ -330,6 +333,7 @@ class Centroids:
         exact = moments.columns.constant if moments.columns.scaled else moments.columns.exact
         solved = ~((within < rounding / _MAX_NOISE) & ~(none & exact)).any(axis=1)
         solved &= moments.varies & (m[:, 0] > K)
+        # distances to the centroids, in units of the standard deviations for scores
         means = moments.means
         if self.shrinkage:
             means = self._shrink(moments, np.sqrt(within * moments.factor))
@@ -418,6 +422,7 @@ class QuadraticGaussians:
     def __call__(self, moments: SplitMoments, tested: np.ndarray) -> ClassScores:
         """Return log-probabilities of samples (F, t, p)."""
         counts, p = moments.counts, tested.shape[2]
+        # covariances of the classes, regularized
         divisor = np.maximum(counts - self.divisor_offset, 1.0)
         covariances = moments.covariances() * (counts / divisor)[..., None, None]
         covariances *= 1 - self.ridge
@@ -430,9 +435,11 @@ class QuadraticGaussians:
         for code in range(counts.shape[1]):
             away = (tested - moments.means[:, code, None]) / inverse.unit[:, code, None]
             apart[..., code] = np.sum((away @ inverse.matrices[:, code]) * away, axis=-1)
+        # log-probabilities
         determinant = inverse.log_determinant + np.log(moments.factor).sum(axis=1)[:, None]
         constants = log_priors(self.priors, counts) - 0.5 * determinant
         values = constants[:, None] - 0.5 * apart
+        # rounding errors, amplified by the inverse
         rounding = moments.rounding.max(axis=2) + EPSILON * ROUNDING
         far = (moments.mean_rounding[:, None] / inverse.unit).max(axis=2)
         norm = np.where(np.isfinite(inverse.norm), inverse.norm, 0.0)
@@ -503,7 +510,7 @@ class LinearGaussians:
         error = np.broadcast_to((error_bound * (1 + largest))[:, None, None], values.shape)
         solved = np.isfinite(inverse.norm) & moments.varies & (error_bound < _MAX_NOISE)
         solved &= settle(values, error)
-        if self.tolerance:
+        if self.tolerance:  # the estimator must discard no direction
             solved &= norm * (_ROOM * self.tolerance) ** 2 < 1
             solved &= self._keeps_all(means, inverse.matrices, np.exp(priors), m)
         return ClassScores(values, error, scores, solved)

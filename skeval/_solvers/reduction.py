@@ -62,6 +62,7 @@ class Selection:
         scales: np.ndarray,
     ) -> Reduced:
         """Return the selected columns, multiplied by scales (F, p)."""
+        # F statistics of all columns from the moments of the classes
         sums = columns.sum_by_class(targets, of_fit, splits)
         shift = columns.center / columns.unit
         features, certain = select_by_moments(sums, shift, self.k)
@@ -94,6 +95,7 @@ class Projection:
         scales: np.ndarray,
     ) -> Reduced:
         """Return the scores of columns that are multiplied by scales (F, p)."""
+        # covariance matrix of each training set
         weights = splits.weights.astype(float)
         m = weights.sum(axis=1)
         means = weights @ columns.values / m[:, None]
@@ -141,7 +143,7 @@ class ReducedColumns(Columns):
         p = self.values.shape[1]
         scales = np.broadcast_to(self.unit, (len(splits), p))
         solved = np.full(len(splits), splits.weights.dtype.kind != "f")
-        if self.scaled:
+        if self.scaled:  # divide by the standard deviations in the training set
             sums = splits.weights.astype(float) @ self.rows
             m, first, second = sums[:, :1], sums[:, 1 : p + 1], sums[:, p + 1 :]
             variance = second / m - (first / m) ** 2
@@ -183,6 +185,7 @@ class ReducedMoments(SplitMoments):
         ones = np.ones((*self.values.shape[:2], 1))
         rows = np.concatenate([ones, self.values, self.values**2], axis=2)
         self._summarize(self.class_weights @ rows)
+        # rounding errors grow with the variance of a column, and with its distance from 0
         share = self.values.shape[1] / self.counts[..., None]
         self.rounding = ROUNDING * EPSILON * share * self.variance[:, None]
         self.varies, self.factor = reduced.solved, np.ones(self.variance.shape)
