@@ -44,7 +44,7 @@ from skeval.model_selection._comparison import Comparison
 from skeval.model_selection._comparison_methods import METHODS
 from skeval.model_selection._evidence import Areas, Draws, InTime, Joint, Question
 from skeval.model_selection._metric_interval import find_metric, find_sample_values, score_within
-from skeval.model_selection._within_units import read_units
+from skeval.model_selection._within_units import UNITS, read_units
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
 from skeval.utils._compat import Interval, safe_indexing, validate_params
@@ -308,6 +308,7 @@ def compare_predictions(
         root=_checks.root_seed(random_state),
         n_jobs=n_jobs,
     )
+    _checks.check_option("units", units, UNITS)
     if within is not None or unit_weights is not None or units != "random":
         source = _average_units(source, method, within, unit_weights, units)
     else:

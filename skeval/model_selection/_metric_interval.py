@@ -716,7 +716,9 @@ def find_metric(metric: Callable[..., float] | str) -> Callable[..., float]:
     if not isinstance(metric, str):
         of_images = isfunction(metric) and "per_image" in signature(metric).parameters
         return partial(metric, per_image=True) if of_images else metric
-    function, arguments, greater_is_better = metric_of_scorer(get_scorer(metric))
+    with _checks.naming("metric"):
+        scorer = get_scorer(metric)
+    function, arguments, greater_is_better = metric_of_scorer(scorer)
     if not greater_is_better:
         raise ValueError(
             f"metric={metric!r} is a loss under the other sign; give the function itself, "

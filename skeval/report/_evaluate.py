@@ -60,6 +60,7 @@ from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
 from skeval.utils._text import count
 
+AnyReport = EvaluationReport | EvaluationComparison | OutputsReport
 Parts = str | Iterable[str]
 """Estimates to run: "auto", "all" or names."""
 
@@ -105,7 +106,7 @@ def evaluate(
     verbose: int = 0,
     memory: Any = None,
     error_score: float | str = "raise",
-) -> EvaluationReport | EvaluationComparison | OutputsReport:
+) -> AnyReport:
     """Estimate the error of an estimator with a confidence interval, and everything around it.
 
     A dict of estimators is evaluated on the same folds and compared.

@@ -25,6 +25,7 @@ from skeval.metrics._curves import CurveSample
 from skeval.model_selection import Comparison, compare_predictions
 from skeval.model_selection._fold_metrics import measure_metrics
 from skeval.model_selection._threshold import check_prevalence, measure_at, read_rule
+from skeval.model_selection._within_units import UNITS
 from skeval.report import _findings, _predictions, _sentences
 from skeval.report._comparison import EvaluationComparison, collect_cautions
 from skeval.report._findings import RareClass
@@ -180,6 +181,7 @@ def evaluate_predictions(
     arguments = dict(locals())  # first, while the only local variables are the arguments
     check_confidence_level(confidence_level)
     check_option("kind", kind, KINDS)
+    check_option("units", units, UNITS)
     prevalence = check_prevalence(prevalence)
     systems = list_systems(y_true, predictions)
     if systems is not None:

@@ -24,7 +24,7 @@ def perturbation_difference(
     X: Any,
     y: Any,
     *,
-    n_resamples: int = 1000,
+    n_resamples: int | None = None,
     statistic: str = "cross_validation",
     interval: str = "normal",
     confidence_level: float = 0.95,
@@ -58,8 +58,8 @@ def perturbation_difference(
         Samples. Both estimators receive all features; select inside a pipeline.
     y : array-like of shape (n_samples,)
         Labels or numbers.
-    n_resamples : int, default=1000
-        Number of perturbations.
+    n_resamples : int, default=None
+        Number of perturbations; None means 1,000, or the number of rows of `weights`.
     statistic : {"cross_validation", "resubstitution"}, default="cross_validation"
         The perturbed error, as in `perturbation_interval`.
     interval : {"normal", "pivotal", "symmetric"}, default="normal"

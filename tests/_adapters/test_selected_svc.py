@@ -14,10 +14,10 @@ from sklearn.feature_selection import (
 )
 from sklearn.metrics import f1_score, hinge_loss, make_scorer
 from sklearn.model_selection import StratifiedKFold, permutation_test_score
-from sklearn.neighbors import NearestCentroid
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
 
 from skeval._adapters.svc import SelectedSVCAdapter, count_selected
 from skeval._resampling import fit_loop
@@ -277,7 +277,7 @@ NOT_SERVED = {
     "none": make_pipeline(SelectKBest(k=0), SVC(kernel="linear")),
     "too many": make_pipeline(SelectKBest(k=121), SVC(kernel="linear")),
     "another selector": make_pipeline(VarianceThreshold(0.5), SVC(kernel="linear")),
-    "another classifier": make_pipeline(SelectKBest(), NearestCentroid()),
+    "another classifier": make_pipeline(SelectKBest(), DecisionTreeClassifier()),
     "scaled twice": make_pipeline(
         StandardScaler(), SelectKBest(), StandardScaler(), SVC(kernel="linear")
     ),

@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 from helpers.outcomes import without_progress
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import KFold, StratifiedKFold, TimeSeriesSplit
 from sklearn.naive_bayes import GaussianNB
-from sklearn.svm import SVC
 
 import skeval
 from skeval.__main__ import main
@@ -84,7 +84,7 @@ def test_a_stop_within_fits_that_a_solver_does_loses_a_block(data, monkeypatch):
     monkeypatch.setattr("skeval._resampling.trials.settles", lambda *_: True)  # it tries a few fits
     monkeypatch.setattr("skeval._resampling.fit_loop.solve_block", stop_in_the_third)
     with pytest.raises(KeyboardInterrupt) as stop:
-        skeval.evaluate(SVC(kernel="linear"), *data, cv=4, random_state=0)
+        skeval.evaluate(LogisticRegression(), *data, cv=4, random_state=0)
     report = stop.value.report
     assert report.answer.n_fits == 20
     assert "after 5 of 10 repeats" in report.warnings[0]

@@ -59,7 +59,7 @@ def test_an_evaluation_validates_inputs_once_and_makes_one_adapter(model, monkey
     read, asked = [], []
     validate_data, ask_steps = inputs_module.validate_data, inputs_module.ask_steps
     monkeypatch.setattr(
-        inputs_module, "validate_data", lambda *a: read.append(a) or validate_data(*a)
+        inputs_module, "validate_data", lambda *a, **k: read.append(a) or validate_data(*a, **k)
     )
     monkeypatch.setattr(inputs_module, "ask_steps", lambda *a: asked.append(a) or ask_steps(*a))
     options = {"cv": 3, "n_bootstraps": 3, "n_permutations": 3, "n_perturbations": 5}

@@ -174,14 +174,19 @@ VECTORS["pool_estimates"] = with_options_of(model_selection.pool_estimates)(
 # numbers and names only
 OPTIONS = {
     **named(metrics, "probability_cost get_scorer get_scorer_names validation_size"),
-    **named(model_selection, "holdout_size BootstrapSplit WholeSample comparison_power"),
+    **named(
+        model_selection,
+        "holdout_size BootstrapSplit WholeSample comparison_power reader_study_size "
+        "judge_sample_size",
+    ),
     "make_gaussian_classes": datasets.make_gaussian_classes,
 }
 # functions of numbers
 FUNCTIONS = {
     "expected_loss": with_options_of(metrics.expected_loss)(
         lambda predict, target, **options: metrics.expected_loss(predict, target, norm(), **options)
-    )
+    ),
+    **named(model_selection, "compare_readers judge_assisted_interval"),
 }
 # (path,)
 FILES = named(datasets, "load_table load_item_scores")
@@ -248,6 +253,12 @@ SUPERVISED = {
     "cross_val_error": partial(model_selection.cross_val_error, TREE, cv=3, random_state=0),
     "bootstrap_error": partial(
         model_selection.bootstrap_error, TREE, n_resamples=5, random_state=0
+    ),
+    "bootstrap_score": partial(
+        model_selection.bootstrap_score, TREE, n_resamples=5, random_state=0
+    ),
+    "prediction_instability": partial(
+        model_selection.prediction_instability, TREE, n_resamples=5, random_state=0
     ),
     "perturbation_interval": partial(
         model_selection.perturbation_interval, TREE, n_resamples=4, cv=3, random_state=0

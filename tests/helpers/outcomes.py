@@ -121,7 +121,8 @@ def without_documented(result):
     """Return the numbers of a result without those that are documented to be nan.
 
     They are, between clusters, those of a cluster to itself; over data sets the standard errors of
-    differences, which medians of averages have none of; of an estimate, also of one within another
+    differences, which medians of averages have none of; of instabilities, the calibration curves at
+    probabilities that a model does not predict; of an estimate, also of one within another
     result, the ends of its interval where it has none, and the standard errors listed above.
     """
     if isinstance(result, Estimate):
@@ -136,6 +137,9 @@ def without_documented(result):
         pairs = [each.to_dict() | {"standard_error": 0.0} for each in result.differences.values()]
         shown = ("scores", "split_scores", "mean_ranks", "critical_difference", "reason")
         return [result.values, [getattr(result, name) for name in shown], pairs]
+    if type(result).__name__ == "PredictionInstability":
+        names = [field.name for field in fields(result) if field.name != "calibration_curves"]
+        return [getattr(result, name) for name in names]
     if isinstance(result, Curve):
         others = [getattr(result, field.name) for field in fields(result) if field.name != "area"]
         return [*others, without_documented(result.area)]

@@ -516,7 +516,7 @@ MISSING = "must hold no missing values, got"
         (TEXT[Y], A, TEXT[B], "predictions.0. must both hold .*, got '.' and ."),
         (Y, A, TEXT[B], "predictions.1. must both hold .*, got . and '.'"),
         (Y.astype(object), TEXT.astype(object)[A], B, "predictions.0. must both hold"),
-        (Y, np.where(A == 1, np.nan, 0), B, "predictions.0. must have no missing values, got nan"),
+        (Y, np.where(A == 1, np.nan, 0), B, f"predictions.0. {MISSING}"),
         *(
             (Y, A, np.where(A == 1, missing, np.zeros(len(A), object)), f"predictions.1. {MISSING}")
             for missing in (None, np.nan, pd.NA, pd.NaT)

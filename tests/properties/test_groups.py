@@ -57,17 +57,21 @@ from skeval.metrics import (
 from skeval.model_selection import (
     BootstrapSplit,
     bootstrap_error,
+    bootstrap_score,
     compare_classifiers,
     compare_items,
     compare_predictions,
+    compare_readers,
     cross_val_error,
     error_interval,
     holdout_error,
+    judge_assisted_interval,
     learning_curve_band,
     metric_interval,
     new_site_error,
     permutation_test,
     perturbation_interval,
+    prediction_instability,
     resubstitution_error,
     run_over_datasets,
     score_interval,
@@ -247,7 +251,7 @@ def test_reports_of_groups():
         assert report[name].n_groups == 12
     assert report["holdout"].n_groups == 4
     assert report.to_dict()["estimates"][0]["n_groups"] == 12
-    assert any("12 groups of samples are too few" in sentence for sentence in report.warnings)
+    assert any("12 groups are too few" in sentence for sentence in report.warnings)
     said = "Labels were exchanged within groups, which tests whether within a group, labels and"
     assert said in " ".join(str(report).split())
     assert said in report.to_methods()
@@ -349,6 +353,22 @@ def take_groups():
             (TABLE, LABELS),
             {},
         ),
+        "bootstrap_score": (
+            bootstrap_score,
+            (LogisticRegression(), TABLE, LABELS),
+            {"n_resamples": 3, "random_state": 0},
+        ),
+        "prediction_instability": (
+            prediction_instability,
+            (LogisticRegression(), TABLE, LABELS),
+            {"n_resamples": 3, "random_state": 0},
+        ),
+        "compare_readers": (
+            compare_readers,
+            (TRUTH, {"a": np.stack([score, score**2]), "b": np.stack([LABELS, score])}),
+            {},
+        ),
+        "judge_assisted_interval": (judge_assisted_interval, (TRUTH, LABELS, []), {}),
         "holdout_error": (holdout_error, (TRUTH, LABELS), {}),
         "metric_interval": (
             metric_interval,
@@ -590,7 +610,9 @@ REFUSES = set(fit_all(None)) | {
     "PerturbationResamplingSVC.fit",
     "CV2FeatureSelectionPipeline.fit",
     "BootstrapSplit.split",
+    "bootstrap_score",
     "new_site_error",
+    "prediction_instability",
     "perturbation_difference",
     "run_over_datasets",
 }
@@ -606,6 +628,13 @@ def test_what_every_function_does_with_several_kinds_of_groups(name):
         seeded["random_state"] = 0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        if name == "compare_readers":
+            with pytest.raises(ValueError, match=r"groups must be of one kind, .* kinds that"):
+                function(*arguments, groups=CROSSED, **seeded)
+            assert str(function(*arguments, groups=NESTED)) == str(
+                function(*arguments, groups=UNITS % 3)
+            )
+            return
         if name in REFUSES:
             with pytest.raises(ValueError, match=r"groups must .*2 kinds that cross"):
                 function(*arguments, groups=CROSSED, **seeded)
