@@ -34,7 +34,6 @@ from skeval._resampling.target import Target
 from skeval._solvers.lbfgs import CONVERGED, UNFINISHED
 from skeval._solvers.logistic import Columns, LogisticOptions, LogisticSolution, solve_logistic
 from skeval.utils._checks import warn_user
-from skeval.utils._compat import read_parameter
 
 MAX_COEFFICIENTS = 20_000
 """Largest number of coefficients of a fit, of all classes."""
@@ -104,11 +103,11 @@ def find_penalty(estimator: LogisticRegression, n_classes: int) -> bool | str:
 
     Versions differ: `penalty` becomes `l1_ratio` and an infinite `C`, `multi_class` goes.
     """
-    multi_class = read_parameter(estimator, "multi_class", "deprecated")
+    multi_class = getattr(estimator, "multi_class", "deprecated")
     if estimator.solver != "lbfgs":
         return "only solver='lbfgs' is supported"
-    penalty = read_parameter(estimator, "penalty", "deprecated")
-    l1_ratio = read_parameter(estimator, "l1_ratio", None)
+    penalty = getattr(estimator, "penalty", "deprecated")
+    l1_ratio = getattr(estimator, "l1_ratio", None)
     if penalty not in ("l2", "deprecated", None) or l1_ratio not in (None, 0):
         return "absolute values of coefficients are penalized"
     if multi_class == "ovr" or (multi_class == "multinomial" and n_classes == 2):

@@ -40,7 +40,6 @@ from skeval._solvers import least_squares, smoothers
 from skeval._solvers.least_squares import PenalizedSquares, SearchedSquares
 from skeval._solvers.smoothers import EPSILON, Smoother
 from skeval._solvers.splits import Splits
-from skeval.utils._compat import read_parameter
 
 MAX_TARGETS = 2048
 """Maximum number of unit vectors as targets, unless there are more features or label vectors."""
@@ -86,12 +85,8 @@ def searches(estimator: Any) -> bool:
 def solves_directly(estimator: Any) -> bool:
     """Whether predictions are a matrix times the labels for a given penalty."""
     if searches(estimator):
-        search_options = (
-            estimator.cv,
-            estimator.scoring,
-            read_parameter(estimator, "class_weight", None),
-        )
-        one_alpha = not read_parameter(estimator, "alpha_per_target", False)
+        search_options = (estimator.cv, estimator.scoring, getattr(estimator, "class_weight", None))
+        one_alpha = not getattr(estimator, "alpha_per_target", False)
         return search_options == (None, None, None) and estimator.fit_intercept and one_alpha
     if type(estimator) is LinearRegression:
         return not estimator.positive
@@ -106,7 +101,7 @@ def solves_directly(estimator: Any) -> bool:
         and isinstance(estimator.alpha, Real)
         and not estimator.positive
         and estimator.solver in DIRECT_SOLVERS
-        and not read_parameter(estimator, "class_weight", None)
+        and not getattr(estimator, "class_weight", None)
     )
 
 

@@ -45,7 +45,6 @@ from skeval._solvers.kernel_svm import KernelForm, is_positive
 from skeval._solvers.linear_svm import solve_feature_svms, solve_training_svms
 from skeval._solvers.newton import uses_features
 from skeval.utils._checks import warn_user
-from skeval.utils._compat import read_parameter
 
 MOST_SAMPLES = 4096
 """Maximum number of samples of a Gram matrix that is kept: 128 MB, and as much for its parts."""
@@ -63,9 +62,8 @@ def svc_adapter(
         return None
     if estimator.max_iter != -1:
         return NoSolver("max_iter may end a fit before the optimum")
-    if (
-        read_parameter(estimator, "probability", False) is True
-    ):  # Newer versions have the default "deprecated".
+    # newer versions of scikit-learn have the default "deprecated", or lack the parameter
+    if getattr(estimator, "probability", False) is True:
         return NoSolver("probability=True cross-validates every fit")
     boxes = svc_problems.make_boxes(estimator.C, estimator.class_weight, target)
     if boxes is None:

@@ -1,7 +1,6 @@
-"""All imports of private scikit-learn names; a test checks that they exist.
+"""All imports of private scikit-learn names, and the routing of metadata to our scorers."""
 
-Also routes metadata to our scorers.
-"""
+# ruff: noqa: F401  (imported for the other modules)
 
 from __future__ import annotations
 
@@ -31,38 +30,6 @@ from sklearn.utils.parallel import _get_threadpool_controller as threadpool_cont
 from sklearn.utils.parallel import _threadpool_controller_decorator as limit_threads
 from sklearn.utils.validation import _check_method_params as params_of_rows
 from sklearn.utils.validation import _num_samples as num_samples
-
-__all__ = [
-    "PAIRWISE_METRICS",
-    "CallbackSupportMixin",
-    "HasMethods",
-    "Interval",
-    "MetadataRequester",
-    "Options",
-    "RoutedScorer",
-    "StrOptions",
-    "array_namespace",
-    "callback_context",
-    "device",
-    "has_valid_params",
-    "is_plain_scorer",
-    "is_search",
-    "libsvm",
-    "limit_threads",
-    "metric_of_scorer",
-    "num_samples",
-    "params_of_rows",
-    "read_parameter",
-    "responses_of_scorer",
-    "safe_indexing",
-    "safe_split",
-    "score_function",
-    "scored_split",
-    "threadpool_controller",
-    "validate_params",
-    "widest_float_dtype",
-    "with_callbacks",
-]
 
 try:
     from sklearn.callback import CallbackSupportMixin, with_callbacks
@@ -158,11 +125,6 @@ def is_plain_scorer(scorer: Any) -> bool:
 def responses_of_scorer(scorer: Any) -> Any:
     """Return the response method, or methods, that a scorer uses."""
     return getattr(scorer, "_response_method", None)
-
-
-def read_parameter(estimator: Any, name: str, default: Any) -> Any:
-    """Return a parameter, or its default in versions of scikit-learn that lack it."""
-    return getattr(estimator, name, default)
 
 
 def has_valid_params(estimator: Any) -> bool:

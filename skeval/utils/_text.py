@@ -14,33 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-__all__ = [
-    "DataFrame",
-    "ShownAsText",
-    "align_rows",
-    "align_text",
-    "count",
-    "fill_text",
-    "make_frame",
-    "mean_loss_name",
-    "name_estimators",
-    "name_label",
-    "name_scoring",
-    "say_pvalue",
-    "write_ends",
-    "write_estimate",
-    "write_figures",
-    "write_latex",
-    "write_number",
-    "write_probability",
-    "write_pvalue",
-    "write_range",
-    "write_spread",
-    "write_with_spread",
-]
-
 if TYPE_CHECKING:
-    from pandas import DataFrame
+    from pandas import DataFrame as DataFrame  # for the other modules
 else:
     DataFrame = "pandas.DataFrame"
 

@@ -12,10 +12,6 @@ from skeval._adapters.logistic import find_penalty
 from skeval.utils import _compat
 
 
-def test_every_listed_name_is_there():
-    assert all(hasattr(_compat, name) for name in _compat.__all__)
-
-
 def test_validate_params_names_argument_rule_and_value():
     @_compat.validate_params(
         {"n": [_compat.Interval(Integral, 1, None, closed="left")]},
@@ -50,12 +46,6 @@ def test_logistic_regression_without_removed_parameters(missing):
     estimator = Without(LogisticRegression(), missing)
     assert find_penalty(estimator, 2) is True
     assert find_penalty(Without(LogisticRegression(C=np.inf), missing), 2) is False
-
-
-def test_removed_parameters_have_their_defaults():
-    estimator = Without(SVC(probability=True), "probability")
-    assert _compat.read_parameter(estimator, "probability", False) is False
-    assert _compat.read_parameter(SVC(C=2.0), "C", 1.0) == 2.0
 
 
 @pytest.mark.parametrize("missing", ["_parameter_constraints", "_validate_params"])
