@@ -117,36 +117,26 @@ def _check_columns(
     return Events(y == pos_label, columns[:, classes.tolist().index(pos_label)], weight, pos_label)
 
 
-class BinSizes(NamedTuple):
-    """Effective size of each bin; both arrays have shape (n_bins,).
+def find_bin_sizes(events: Events, bins: Binned, confidence_level: float) -> Floats:
+    """Return the size of each bin with which normal intervals account for groups.
 
-    Attributes
-    ----------
-    size : ndarray
-        Effective sample size of the bin.
-    widening : ndarray
-        Ratio of the quantile, Student's t with groups, to the normal quantile.
+    It is the effective size, divided by the square of the ratio of Student's t quantile to the
+    normal one. A bin with one group counts as one sample.
     """
-
-    size: Floats
-    widening: Floats
-
-
-def find_bin_sizes(events: Events, bins: Binned, confidence_level: float) -> BinSizes:
-    """Return the effective size of each bin; a bin with one group counts as one sample."""
-    size, widening = bins.effective.copy(), np.ones(len(bins.counts))
+    size = bins.effective.copy()
     if events.group is None:
-        return BinSizes(size, widening)
+        return size
     data = events.happened, events.group, events.weight, bins.place
     spreads = intervals.spreads_of_cells(np.array([0.0, 1.0]), *data)
     for k, (observed, spread) in enumerate(zip(bins.observed.tolist(), spreads, strict=True)):
         if spread.n_groups == 1:
             size[k] = 1.0
             continue
-        size[k] = intervals.effective_size(observed, spread.error, size[k], spread.n_groups)
         quantile = intervals.normal_quantile(confidence_level, spread.degrees_of_freedom)
-        widening[k] = quantile / intervals.normal_quantile(confidence_level)
-    return BinSizes(size, widening)
+        widening = quantile / intervals.normal_quantile(confidence_level)
+        effective = intervals.effective_size(observed, spread.error, size[k], spread.n_groups)
+        size[k] = effective / widening**2
+    return size
 
 
 class Binned(NamedTuple):
@@ -340,8 +330,7 @@ def calibration_curve(
     """
     events = check_events(y_true, y_proba, pos_label, labels, sample_weight, groups)
     bins = bin_events(events, n_bins, strategy)
-    bin_sizes = find_bin_sizes(events, bins, confidence_level)
-    sizes = bin_sizes.size / bin_sizes.widening**2
+    sizes = find_bin_sizes(events, bins, confidence_level)
     limits = [
         INTERVALS[method](share * size, size, confidence_level)
         for share, size in zip(bins.observed, sizes, strict=True)
@@ -506,8 +495,7 @@ def expected_calibration_error(
     """
     events = check_events(y_true, y_proba, pos_label, labels, sample_weight, groups)
     binned = bin_events(events, n_bins, strategy)
-    bin_sizes = find_bin_sizes(events, binned, confidence_level)
-    sizes = bin_sizes.size / bin_sizes.widening**2
+    sizes = find_bin_sizes(events, binned, confidence_level)
     bins = Bins(binned.share, sizes, binned.predicted, binned.observed)
     distances = calibration.shrink_distances(bins)
     return Estimate(

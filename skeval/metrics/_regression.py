@@ -286,9 +286,9 @@ def expected_loss(
     """
     integrand = _integrand(predict, target, loss if callable(loss) else LOSSES[loss])
     if callable(distribution) and not hasattr(distribution, "rvs"):
-        return _as_quadrature(_mean_under_function(integrand, distribution, support))
+        return _as_estimate(*_mean_under_function(integrand, distribution, support))
     if hasattr(distribution, "pdf") and hasattr(distribution, "ppf"):
-        return _as_quadrature(mean_under_density(integrand, distribution))
+        return _as_estimate(*mean_under_density(integrand, distribution))
     sampler = _sampler(distribution)
     root = _checks.root_seed(random_state)
     means = [
@@ -308,26 +308,29 @@ def expected_loss(
     )
 
 
-def _as_quadrature(result: Quadrature) -> Estimate:
-    if not result.converged:
+def _as_estimate(value: float, error: float) -> Estimate:
+    """Return the result of a quadrature, nan with an infinite error if it diverged."""
+    if not np.isfinite(value):
+        value, error = np.nan, np.inf
+    if not error <= _TOLERANCE * value:
         _checks.warn_user(
-            f"expected_loss did not converge: {result.value:.6g} +/- {result.error:.1g}; the loss "
-            "varies too finely, or its expectation may not exist.",
+            f"expected_loss did not converge: {value:.6g} +/- {error:.1g}; the loss varies too "
+            "finely, or its expectation may not exist.",
             IntegrationWarning,
         )
     return Estimate(
         name="expected loss",
-        value=result.value,
+        value=float(value),
         standard_error=np.nan,
         method="quadrature",
-        details={"error": result.error},
+        details={"error": float(error)},
     )
 
 
 def _mean_under_function(
     integrand: Callable[[Floats], Floats], density: Callable[[float], Any], support: Any
-) -> Quadrature:
-    """Return the mean under a density function of one number, by QUADPACK."""
+) -> tuple[float, float]:
+    """Return the mean under a density function of one number, by QUADPACK, and its error."""
     ends = _checks.check_data("support", support, ensure_2d=False, ensure_all_finite=False)
     if ends.shape != (2,) or not ends[0] < ends[1]:
         raise ValueError(
@@ -354,9 +357,7 @@ def _mean_under_function(
                 "positive."
             )
         value, error = quad(weighted, *ends, limit=_MAX_INTERVALS, epsabs=0, epsrel=_GOAL)
-    if not np.isfinite(value):
-        return Quadrature(np.nan, np.inf, False)
-    return Quadrature(float(value), float(error), bool(error <= _TOLERANCE * value))
+    return value, error
 
 
 def _integrand(
@@ -442,14 +443,6 @@ _CUMULATED = np.cumsum(_FINE)[:-1]
 _JUMP = np.maximum(np.abs(_CUMULATED - _NODES[:-1]), np.abs(_NODES[1:] - _CUMULATED))
 
 
-class Quadrature(NamedTuple):
-    """Mean, estimated error, and whether the tolerance was met."""
-
-    value: float
-    error: float
-    converged: bool
-
-
 class _Panels(NamedTuple):
     """Nodes and values, shape (n_panels, 9); probability, integral and error per panel."""
 
@@ -464,10 +457,10 @@ class _Panels(NamedTuple):
         return _Panels._make(field[chosen] for field in self)
 
 
-def mean_under_density(function: Function, distribution: Any) -> Quadrature:
-    """Return the mean of a non-negative function of points of shape (n, 1).
+def mean_under_density(function: Function, distribution: Any) -> tuple[float, float]:
+    """Return the mean of a non-negative function of points of shape (n, 1), and its error.
 
-    If the mean seems not to exist, the value is nan and the error infinite.
+    The mean is not finite if it seems not to exist.
     """
     sides = [_Side(distribution, outwards) for outwards in (-1, 1)]
     edges = np.unique(np.concatenate([side.edges for side in sides]))
@@ -481,10 +474,7 @@ def mean_under_density(function: Function, distribution: Any) -> Quadrature:
     for side in sides:
         beyond, uncertain = side.extrapolate(function, panels, 1e-3 * _GOAL * value)
         value, error, mass = value + beyond, error + uncertain, mass + side.remaining
-    error += (abs(1 - mass) + _ROUNDING) * value
-    if not np.isfinite(value):
-        return Quadrature(np.nan, np.inf, False)
-    return Quadrature(float(value), float(error), bool(error <= _TOLERANCE * value))
+    return value, error + (abs(1 - mass) + _ROUNDING) * value
 
 
 class _Side:
