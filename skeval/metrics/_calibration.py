@@ -8,7 +8,6 @@ discrimination and uncertainty.
 from __future__ import annotations
 
 from functools import partial
-from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,25 +19,12 @@ from skeval._inference import calibration, intervals
 from skeval._inference.calibration import Bins
 from skeval._inference.estimate import Curve, Estimate, Results
 from skeval._inference.intervals import Codes
+from skeval.metrics._constraints import CONSTRAINTS
 from skeval.metrics._regression import PROBABILITY_LOSSES
 from skeval.utils import _checks
-from skeval.utils._compat import Interval, StrOptions, validate_params
+from skeval.utils._compat import StrOptions, validate_params
 
 Floats = NDArray[np.float64]
-PROBABILITY_CONSTRAINTS: dict[str, list[object]] = {
-    "y_true": ["array-like"],
-    "y_proba": ["array-like"],
-    "pos_label": [Real, str, "boolean", None],
-    "labels": ["array-like", None],
-    "sample_weight": ["array-like", None],
-    "groups": ["array-like", None],
-}
-BIN_CONSTRAINTS: dict[str, list[object]] = {
-    **PROBABILITY_CONSTRAINTS,
-    "n_bins": [Interval(Integral, 1, None, closed="left")],
-    "strategy": [StrOptions({"quantile", "uniform"})],
-    "confidence_level": [Interval(Real, 0, 1, closed="neither")],
-}
 
 
 class Events(NamedTuple):
@@ -203,7 +189,7 @@ INTERVALS = {"clopper_pearson": intervals.exact_interval, "wilson": intervals.wi
 ROUNDING = 1e-12
 
 
-@validate_params({**BIN_CONSTRAINTS, "method": [StrOptions(set(INTERVALS))]})
+@validate_params(CONSTRAINTS | {"method": [StrOptions(set(INTERVALS))]})
 def calibration_curve(
     y_true: ArrayLike,
     y_proba: ArrayLike,
@@ -369,7 +355,7 @@ def calibration_curve(
     )
 
 
-@validate_params(BIN_CONSTRAINTS)
+@validate_params(CONSTRAINTS)
 def expected_calibration_error(
     y_true: ArrayLike,
     y_proba: ArrayLike,
@@ -516,11 +502,8 @@ def expected_calibration_error(
 
 
 @validate_params(
-    {
-        **BIN_CONSTRAINTS,
-        "loss": [StrOptions(set(PROBABILITY_LOSSES))],
-        "method": [StrOptions({"corp", "murphy"})],
-    }
+    CONSTRAINTS
+    | {"loss": [StrOptions(set(PROBABILITY_LOSSES))], "method": [StrOptions({"corp", "murphy"})]}
 )
 def score_decomposition(
     y_true: ArrayLike,

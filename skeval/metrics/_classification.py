@@ -7,7 +7,6 @@ Predictions are labels or an indicator matrix.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -15,24 +14,21 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_matrix
 from sklearn.metrics import multilabel_confusion_matrix
 
+from skeval.metrics._constraints import CONSTRAINTS
 from skeval.utils import _checks
-from skeval.utils._compat import Interval, Options, StrOptions, num_samples, validate_params
+from skeval.utils._compat import StrOptions, num_samples, validate_params
 
 ZeroDivision = float | str
 ClassWeight = str | ArrayLike | Mapping[Any, float]
 
-_FBETA: dict[str, list[object]] = {
+_CONSTRAINTS = CONSTRAINTS | {
     "y_true": ["array-like", "sparse matrix"],
     "y_pred": ["array-like", "sparse matrix"],
-    "beta": [Interval(Real, 0, None, closed="both")],
-    "labels": ["array-like", None],
-    "sample_weight": ["array-like", None],
-    "zero_division": [Options(Real, {0.0, 1.0}), "nan", StrOptions({"warn"})],
 }
-"""Argument constraints; `validate_params` ignores entries that a function lacks."""
+"""Argument constraints of classification metrics, which accept sparse indicator matrices."""
 
 
-@validate_params(_FBETA)
+@validate_params(_CONSTRAINTS)
 def error_rate(
     y_true: ArrayLike, y_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
@@ -75,7 +71,11 @@ def error_rate(
     0.25
     """
     y_true, y_pred = _checks.check_predictions(y_true, y_pred)
-    wrong = np.not_equal(y_true, y_pred) if np.ndim(y_true) == 1 else rows_differ(y_true, y_pred)
+    if np.ndim(y_true) == 1:
+        wrong = np.not_equal(y_true, y_pred)
+    else:  # a row of an indicator matrix is wrong if any of its labels is
+        n_wrong = (csr_matrix(y_true) != csr_matrix(y_pred)).sum(axis=1)
+        wrong = np.asarray(n_wrong).ravel() > 0
     if sample_weight is None:
         return float(np.count_nonzero(wrong) / len(wrong))
     weight = _checks.scale_weights(sample_weight, len(wrong))[0]
@@ -83,10 +83,7 @@ def error_rate(
     return float(error / (error + rest))
 
 
-_OF_CLASS: dict[str, list[object]] = {**_FBETA, "pos_label": [Real, str, "boolean", None]}
-
-
-@validate_params(_OF_CLASS)
+@validate_params(_CONSTRAINTS)
 def sensitivity_score(
     y_true: ArrayLike,
     y_pred: ArrayLike,
@@ -131,7 +128,7 @@ def sensitivity_score(
     return _measure_side(y_true, y_pred, pos_label, sample_weight, positive=True)
 
 
-@validate_params(_OF_CLASS)
+@validate_params(_CONSTRAINTS)
 def specificity_score(
     y_true: ArrayLike,
     y_pred: ArrayLike,
@@ -176,7 +173,7 @@ def specificity_score(
     return _measure_side(y_true, y_pred, pos_label, sample_weight, positive=False)
 
 
-@validate_params(_OF_CLASS)
+@validate_params(_CONSTRAINTS)
 def ppv_score(
     y_true: ArrayLike,
     y_pred: ArrayLike,
@@ -221,7 +218,7 @@ def ppv_score(
     return _measure_side(y_true, y_pred, pos_label, sample_weight, positive=True, predicted=True)
 
 
-@validate_params(_OF_CLASS)
+@validate_params(_CONSTRAINTS)
 def npv_score(
     y_true: ArrayLike,
     y_pred: ArrayLike,
@@ -290,7 +287,7 @@ def _measure_side(
 
 
 @validate_params(
-    {**_FBETA, "average": [StrOptions({"macro", "micro", "log_inverse"}), "array-like", dict]}
+    _CONSTRAINTS | {"average": [StrOptions({"macro", "micro", "log_inverse"}), "array-like", dict]}
 )
 def averaged_precision_recall_fscore(
     y_true: ArrayLike,
@@ -375,12 +372,7 @@ def averaged_precision_recall_fscore(
 
 
 @validate_params(
-    {
-        "matrices": ["array-like"],
-        "beta": [Interval(Real, 0, None, closed="both")],
-        "average": [StrOptions({"macro", "micro"})],
-        "zero_division": _FBETA["zero_division"],
-    }
+    CONSTRAINTS | {"matrices": ["array-like"], "average": [StrOptions({"macro", "micro"})]}
 )
 def matrices_precision_recall_fscore(
     matrices: Sequence[ArrayLike] | NDArray[Any],
@@ -504,7 +496,7 @@ def _f_beta_score(counted: Counted, beta: float, zero_division: ZeroDivision) ->
     return score(0.0)
 
 
-@validate_params(_FBETA)
+@validate_params(_CONSTRAINTS)
 def macro_fbeta_score(
     y_true: ArrayLike,
     y_pred: ArrayLike,
@@ -571,7 +563,7 @@ def macro_fbeta_score(
     return _f_beta_score(counted, beta, zero_division)
 
 
-@validate_params(_FBETA)
+@validate_params(_CONSTRAINTS)
 def micro_fbeta_score(
     y_true: ArrayLike,
     y_pred: ArrayLike,
@@ -630,7 +622,7 @@ def micro_fbeta_score(
     return _f_beta_score(counted, beta, zero_division)
 
 
-@validate_params({**_FBETA, "class_weight": [StrOptions({"log_inverse"}), "array-like", dict]})
+@validate_params(_CONSTRAINTS | {"class_weight": [StrOptions({"log_inverse"}), "array-like", dict]})
 def weighted_fbeta_score(
     y_true: ArrayLike,
     y_pred: ArrayLike,
@@ -709,11 +701,21 @@ def f_beta(precision: float, recall: float, beta: float) -> float:
         return 0.0
     if np.isnan(precision) or np.isnan(recall):
         return float("nan")
-    ratio = beta if beta < 1 else 1 / beta  # at most 1, so that its square cannot overflow
-    large, small = 1 / (1 + ratio**2), ratio**2 / (1 + ratio**2)
-    for_recall, for_precision = (small, large) if beta < 1 else (large, small)
-    score = 1 / (for_precision / precision + for_recall / recall)
+    precision_weight, recall_weight = f_weights(beta)
+    score = 1 / (precision_weight / precision + recall_weight / recall)
     return min(max(score, min(precision, recall)), max(precision, recall))
+
+
+def f_weights(beta: float) -> tuple[float, float]:
+    """Return ``1 / (1 + b^2)`` and ``b^2 / (1 + b^2)``, the weights of precision and recall.
+
+    With them ``F_b = TP / (TP + (1 - v) FP + v FN)``; 0 and infinite `beta` are their own limits.
+    """
+    if beta > 1:  # the square could overflow
+        recall_weight, precision_weight = f_weights(1 / beta)
+        return precision_weight, recall_weight
+    square = float(beta) ** 2
+    return 1 / (1 + square), square / (1 + square)
 
 
 def mean_precision_recall(counts: Counts, weight: Floats, filling: float) -> tuple[float, float]:
@@ -846,9 +848,3 @@ def class_counts(
         y_true, y_pred, labels=None if labels is None else classes, sample_weight=weight
     ).astype(np.float64)
     return tables[:, 1, 1], tables[:, 0, 1], tables[:, 1, 0]
-
-
-def rows_differ(y_true: ArrayLike, y_pred: ArrayLike) -> NDArray[np.bool_]:
-    """Return whether each row of two indicator matrices differs."""
-    true, pred = csr_matrix(y_true), csr_matrix(y_pred)
-    return np.asarray((true != pred).sum(axis=1)).ravel() > 0

@@ -16,14 +16,8 @@ from sklearn.metrics import auc, confusion_matrix
 
 from skeval._inference.estimate import Curve, Estimate
 from skeval._inference.intervals import Codes, count_groups, expand_level, wilson_limits
-from skeval.metrics._curves import (
-    BAND_CONSTRAINTS,
-    SCORE_CONSTRAINTS,
-    CurveSample,
-    Cuts,
-    check_curve_sample,
-    cumulative_counts,
-)
+from skeval.metrics._constraints import CONSTRAINTS
+from skeval.metrics._curves import CurveSample, Cuts, check_curve_sample, cumulative_counts
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
 from skeval.utils._compat import Interval, num_samples, validate_params
@@ -36,15 +30,11 @@ COST = Interval(Real, 0, None, closed="left")
 
 
 @validate_params(
-    {
-        "y_true": ["array-like"],
-        "y_pred": ["array-like"],
+    CONSTRAINTS
+    | {
         "cost_matrix": ["array-like", None],
         "false_positive_cost": [COST, None],
         "false_negative_cost": [COST, None],
-        "pos_label": [Real, str, "boolean", None],
-        "labels": ["array-like", None],
-        "sample_weight": ["array-like", None],
     }
 )
 def cost_sensitive_error(
@@ -241,7 +231,7 @@ def probability_cost(
     return float(positive / (positive + negative))
 
 
-@validate_params(SCORE_CONSTRAINTS)
+@validate_params(CONSTRAINTS)
 def cost_curve(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -314,8 +304,7 @@ def cost_curve(
     if tp[-1] == 0 or fp[-1] == 0:
         raise ValueError("y_true must hold both classes with weight > 0, got one.")
     lines = np.column_stack([fp / fp[-1], 1 - tp / tp[-1]])
-    vertices = hull(tp, fp)
-    x, y, pieces = lower_envelope(lines[vertices])
+    x, y, cuts = lower_envelope(lines, hull(tp, fp))
     area = Estimate(
         name="area under the cost curve",
         value=float(auc(x, y)),
@@ -324,19 +313,11 @@ def cost_curve(
         n_samples=int(np.sum(weight > 0)),
     )
     return Curve(
-        name="cost curve",
-        axes=AXES,
-        x=x,
-        y=y,
-        thresholds=thresholds[vertices[pieces]],
-        area=area,
-        lines=lines,
+        name="cost curve", axes=AXES, x=x, y=y, thresholds=thresholds[cuts], area=area, lines=lines
     )
 
 
-@validate_params(
-    {**SCORE_CONSTRAINTS, "probability_cost": [Interval(Real, 0, 1, closed="both"), None]}
-)
+@validate_params(CONSTRAINTS | {"probability_cost": [Interval(Real, 0, 1, closed="both"), None]})
 def expected_cost(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -403,7 +384,7 @@ def expected_cost(
     return float(curve.at(probability_cost))
 
 
-@validate_params(BAND_CONSTRAINTS)
+@validate_params(CONSTRAINTS)
 def cost_curve_band(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -531,19 +512,19 @@ def cost_curve_band(
     if baseline is not None:
         data = y_true, baseline, pos_label, sample_weight, None
         scores.append(check_curve_sample(*data, name="baseline").score)
-    curves = [_Curve(Cuts(positive, score), n_points) for score in scores]
+    cuts, x = [Cuts(positive, score) for score in scores], np.linspace(0, 1, n_points)
     root = _checks.root_seed(random_state)
     resample_weights = (
         weight * _counts(positive, group, _checks.repetition_rng(root, b))
         for b in range(n_resamples)
     )
-    results = [[curve.best(draw) for curve in curves] for draw in resample_weights]
+    results = [[find_lowest(own, draw, x) for own in cuts] for draw in resample_weights]
     costs = np.array([[cost for cost, _ in pair] for pair in results])  # (resample, curve, x)
-    estimates = np.array([curve.best(weight)[0] for curve in curves])
+    estimates = np.array([find_lowest(own, weight, x)[0] for own in cuts])
     if baseline is None:
-        cuts = np.array([cut for ((_, cut),) in results])
+        chosen = np.array([cut for ((_, cut),) in results])
         estimate, replicates = estimates[0], costs[:, 0]
-        low, high = _limits(curves[0], sample, cuts, replicates)
+        low, high = _limits(cuts[0], sample, x, chosen, replicates)
     else:
         estimate, replicates = estimates[0] - estimates[1], costs[:, 0] - costs[:, 1]
         level = confidence_level
@@ -555,7 +536,7 @@ def cost_curve_band(
     return Curve(
         name="difference of cost" if difference else "cost curve",
         axes=AXES,
-        x=curves[0].grid,
+        x=x,
         y=estimate,
         low=low,
         high=high,
@@ -590,33 +571,25 @@ def _counts(positive: NDArray[np.bool_], group: Codes | None, rng: Generator) ->
 _MAX_DRAWS = 100
 
 
-class _Curve:
-    """Cost curve of one score on a grid, for arbitrary sample weights."""
-
-    def __init__(self, cuts: Cuts, n_points: int) -> None:
-        self.cuts, self.grid = cuts, np.linspace(0, 1, n_points)
-
-    def best(self, weight: Floats) -> tuple[Floats, NDArray[np.intp]]:
-        """Return the lowest cost at each x, and the cut that attains it."""
-        tp, fp = self.cuts.count(weight)
-        vertices = hull(tp, fp)
-        lines = np.column_stack([fp / fp[-1], 1 - tp / tp[-1]])
-        x, y, pieces = lower_envelope(lines[vertices])
-        piece = np.searchsorted(x[1:-1], self.grid, side="right")
-        return np.interp(self.grid, x, y), vertices[pieces[piece]]
+def find_lowest(cuts: Cuts, weight: Floats, at: Floats) -> tuple[Floats, NDArray[np.intp]]:
+    """Return the lowest cost of weighted samples at each x, and the cut that attains it."""
+    tp, fp = cuts.count(weight)
+    lines = np.column_stack([fp / fp[-1], 1 - tp / tp[-1]])
+    x, y, best = lower_envelope(lines, hull(tp, fp))
+    return np.interp(at, x, y), best[np.searchsorted(x[1:-1], at, side="right")]
 
 
 def _limits(
-    curve: _Curve, sample: CurveSample, cuts: NDArray[np.intp], replicates: Floats
+    cuts: Cuts, sample: CurveSample, x: Floats, chosen: NDArray[np.intp], replicates: Floats
 ) -> tuple[Floats, Floats]:
-    """Return the limits of one curve; `cuts` are the cuts chosen by the resamples."""
+    """Return the limits of one curve; `chosen` are the best cuts of the resamples."""
     weight, z = sample.weight, sample.z
-    x, (cost, best) = curve.grid, curve.best(weight)
+    cost, best = find_lowest(cuts, weight, x)
     down = up = np.zeros(len(x))
     effective = sample.sizes[::-1]
-    tpr, fpr = (count / count[-1] for count in curve.cuts.count(weight))
-    for chosen in (cuts, best[None]):
-        rates = fpr[chosen].mean(axis=0), 1 - tpr[chosen].mean(axis=0)
+    tpr, fpr = (count / count[-1] for count in cuts.count(weight))
+    for cut in (chosen, best[None]):
+        rates = fpr[cut].mean(axis=0), 1 - tpr[cut].mean(axis=0)
         (fpr_low, fpr_high), (fnr_low, fnr_high) = (
             wilson_limits(rate, size, z) for rate, size in zip(rates, effective, strict=True)
         )
@@ -642,12 +615,15 @@ def hull(tp: Floats, fp: Floats) -> NDArray[np.intp]:
     return np.append(0, moved[last] + 1)
 
 
-def lower_envelope(lines: Floats) -> tuple[Floats, Floats, NDArray[np.intp]]:
-    """Return the vertices (x, y) of the lower envelope of hull lines, and the line of each piece.
+def lower_envelope(
+    lines: Floats, vertices: NDArray[np.intp]
+) -> tuple[Floats, Floats, NDArray[np.intp]]:
+    """Return the vertices (x, y) of the lower envelope of cost lines, and the cut of each piece.
 
-    Consecutive lines form the pieces of the envelope, in order. They meet at the x where FPR + (FNR
-    - FPR) x is equal.
+    The lines of consecutive cuts on the hull form the pieces of the envelope, in order. They meet
+    at the x where FPR + (FNR - FPR) x is equal.
     """
+    lines = lines[vertices]
     rise, fall = np.diff(lines[:, 0]), -np.diff(lines[:, 1])
     turn = rise + fall  # 0 if two lines coincide after rounding
     meet = np.divide(rise, turn, out=np.zeros_like(turn), where=turn > 0)
@@ -655,4 +631,4 @@ def lower_envelope(lines: Floats) -> tuple[Floats, Floats, NDArray[np.intp]]:
     pieces = np.flatnonzero(np.diff(x) > 0)
     x = np.append(x[pieces], 1.0)
     fpr, fnr = lines[np.append(pieces, pieces[-1])].T
-    return x, fpr * (1 - x) + fnr * x, pieces
+    return x, fpr * (1 - x) + fnr * x, vertices[pieces]

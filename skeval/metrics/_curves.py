@@ -7,13 +7,12 @@ validated labels, scores, weights and groups.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import dataclass
 from functools import cached_property, partial
-from numbers import Integral, Real
 from typing import Any, Literal
 
 import numpy as np
-from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
@@ -22,20 +21,14 @@ from skeval._inference.areas import Ranked, Steps
 from skeval._inference.estimate import Band, Curve, Estimate, Limits
 from skeval._inference.intervals import Codes, Spread
 from skeval._inference.tables import Cells, ConfusionTable, mean_cost, score_form
+from skeval.metrics._constraints import CONSTRAINTS
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
-from skeval.utils._compat import Interval, StrOptions, validate_params
+from skeval.utils._compat import StrOptions, validate_params
 
 Floats = NDArray[np.float64]
 Winner = Literal["a", "b", "equal", "cross"]
 _ROUNDING = 1e-12
-
-SCORE_CONSTRAINTS: dict[str, list[object]] = {
-    "y_true": ["array-like"],
-    "y_score": ["array-like"],
-    "pos_label": [Real, str, "boolean", None],
-    "sample_weight": ["array-like", None],
-}
 
 
 class Cuts:
@@ -71,7 +64,7 @@ def cumulative_counts(
     return *cuts.count(weight[seen]), cuts.thresholds
 
 
-@validate_params(SCORE_CONSTRAINTS)
+@validate_params(CONSTRAINTS)
 def ranking_loss(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -135,7 +128,7 @@ def ranking_loss(
     return float(np.clip(misranked, 0.0, 1.0))
 
 
-@validate_params(SCORE_CONSTRAINTS)
+@validate_params(CONSTRAINTS)
 def break_even_point(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -345,22 +338,6 @@ def _sign_changes(x: Floats, a: Floats, difference: Floats) -> Floats:
     return np.column_stack([p[i] + step * (p[i + 1] - p[i]) for p in (x, a)])
 
 
-BAND_CONSTRAINTS: dict[str, list[object]] = {
-    **SCORE_CONSTRAINTS,
-    "baseline": ["array-like", None],
-    "groups": ["array-like", None],
-    "confidence_level": [Interval(Real, 0, 1, closed="neither")],
-    "n_resamples": [Interval(Integral, 1, None, closed="left")],
-    "n_points": [Interval(Integral, 2, None, closed="left")],
-    "random_state": ["random_state", Generator],
-}
-"""Argument constraints; `validate_params` ignores entries that a function lacks."""
-
-
-CACHED = ("ranked", "spread", "sizes")
-"""Cached properties of `CurveSample` that are expensive to compute."""
-
-
 @dataclass(frozen=True, eq=False)
 class CurveSample:
     """Binary labels with scores, weights and group codes."""
@@ -387,9 +364,8 @@ class CurveSample:
 
     def with_level(self, confidence_level: float) -> CurveSample:
         """Return a copy with another confidence level that shares the cached results."""
-        made = replace(self, confidence_level=confidence_level)
-        vars(made).update({name: vars(self)[name] for name in CACHED if name in vars(self)})
-        vars(made)["ranked"] = self.ranked
+        made = copy(self)
+        vars(made).update(confidence_level=confidence_level, ranked=self.ranked)
         return made
 
     @property
@@ -516,7 +492,7 @@ def simulate_distances(
     return distances
 
 
-@validate_params(BAND_CONSTRAINTS)
+@validate_params(CONSTRAINTS)
 def roc_curve_band(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -663,7 +639,7 @@ def roc_curve_band(
 _DIRECTIONS = 7
 
 
-@validate_params(BAND_CONSTRAINTS)
+@validate_params(CONSTRAINTS)
 def precision_recall_curve_band(
     y_true: ArrayLike,
     y_score: ArrayLike,
@@ -830,7 +806,7 @@ def _limits(
 _GRID = np.arange(1, 100) / 100
 
 
-@validate_params(BAND_CONSTRAINTS | {"y_proba": ["array-like"], "thresholds": ["array-like", None]})
+@validate_params(CONSTRAINTS | {"thresholds": ["array-like", None]})
 def net_benefit(
     y_true: ArrayLike,
     y_proba: ArrayLike,

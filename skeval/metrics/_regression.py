@@ -25,6 +25,7 @@ from sklearn.utils import check_consistent_length
 
 from skeval._inference.estimate import Estimate
 from skeval._inference.intervals import normal_interval
+from skeval.metrics._constraints import CONSTRAINTS
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
 from skeval.utils._compat import HasMethods, Interval, StrOptions, validate_params
@@ -32,14 +33,7 @@ from skeval.utils._compat import HasMethods, Interval, StrOptions, validate_para
 Floats = NDArray[np.float64]
 
 
-@validate_params(
-    {
-        "y_true": ["array-like"],
-        "y_pred": ["array-like"],
-        "ord": [Interval(Real, 0, None, closed="both")],
-        "sample_weight": ["array-like", None],
-    }
-)
+@validate_params(CONSTRAINTS | {"ord": [Interval(Real, 0, None, closed="both")]})
 def error_norm(
     y_true: ArrayLike, y_pred: ArrayLike, *, ord: float = 2, sample_weight: ArrayLike | None = None
 ) -> float:
@@ -167,14 +161,14 @@ _REPLICATES = 16  # number of scramblings; their spread gives the standard error
 
 
 @validate_params(
-    {
+    CONSTRAINTS
+    | {
         "predict": [callable],
         "target": [callable],
         "distribution": [HasMethods(["rvs"]), callable, list, tuple],
         "loss": [StrOptions(set(LOSSES)), callable],
         "support": [tuple, list],
         "n_points": [Interval(Integral, 2 * _REPLICATES, None, closed="left")],
-        "random_state": ["random_state", Generator],
     }
 )
 def expected_loss(

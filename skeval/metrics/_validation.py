@@ -13,7 +13,6 @@ from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 from scipy.optimize import brentq
@@ -33,7 +32,7 @@ from skeval._inference.calibration import (
 from skeval._inference.errors import TestLosses, spread_of_mean
 from skeval._inference.estimate import Curve, Estimate, Limits, Results
 from skeval._inference.intervals import Codes, Spread
-from skeval.metrics._calibration import PROBABILITY_CONSTRAINTS
+from skeval.metrics._constraints import CONSTRAINTS
 from skeval.metrics._curves import CurveSample, check_curve_sample
 from skeval.utils._checks import (
     RandomStateLike,
@@ -58,13 +57,7 @@ SHARES = {"ici": None, "e50": 0.5, "e90": 0.9}
 """Quantile of the distances from the smooth curve for each measure; None is the mean."""
 
 
-@validate_params(
-    {
-        **PROBABILITY_CONSTRAINTS,
-        "confidence_level": [Interval(Real, 0, 1, closed="neither")],
-        "random_state": ["random_state", Generator],
-    }
-)
+@validate_params(CONSTRAINTS)
 def calibration_measures(
     y_true: ArrayLike,
     y_proba: ArrayLike,

@@ -124,7 +124,8 @@ def holdout_error(
     0.09...
     """
     _checks.check_confidence_level(confidence_level)
-    y_true, y_pred = _checks.check_targets(y_true, y_pred)
+    _checks.check_same_length(y_true=y_true, y_pred=y_pred)
+    y_true, y_pred = _checks.check_y("y_true", y_true), _checks.check_y("y_pred", y_pred)
     _checks.check_comparable(y_true, "y_pred", y_pred)
     weight = _checks.check_weights("sample_weight", sample_weight, len(y_true))
     group = _checks.number_groups(groups, len(y_true))

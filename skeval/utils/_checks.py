@@ -353,7 +353,7 @@ def number_groups(groups: Any, n_samples: int, seen: np.ndarray | None = None) -
         return None
     groups = groups if seen is None or seen.all() else groups[seen]
     columns = groups.reshape(len(groups), -1).T
-    numbered = [_number(column) for column in columns]
+    numbered = [number_values(column) for column in columns]
     for names, _ in numbered:
         if len(names) < 2:
             raise ValueError(
@@ -363,22 +363,28 @@ def number_groups(groups: Any, n_samples: int, seen: np.ndarray | None = None) -
     return codes[0] if groups.ndim == 1 else np.column_stack(codes)
 
 
-def _number(names: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the sorted group names, and the number of each sample's group.
+def number_values(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return unique values and inverse, like `np.unique`, without sorting narrow integers."""
+    shifted = shift_integers(values)
+    if shifted is None:
+        names, codes = np.unique(values, return_inverse=True)
+        return names, codes.reshape(-1)
+    codes, n_codes = shifted
+    used = np.bincount(codes, minlength=n_codes) > 0
+    names = np.flatnonzero(used).astype(values.dtype) + values.min()
+    return names, codes if used.all() else (np.cumsum(used) - 1)[codes]
 
-    Integers near 0 are counted instead of sorted.
-    """
-    if (
-        names.dtype.kind in "iu"
-        and len(names)
-        and names.min() >= 0
-        and names.max() < 4 * len(names)
-    ):
-        present = np.bincount(names) > 0
-        codes = names.astype(np.intp, copy=False)
-        return np.flatnonzero(present), codes if present.all() else (np.cumsum(present) - 1)[codes]
-    unique_names, codes = np.unique(names, return_inverse=True)
-    return unique_names, codes.reshape(-1)
+
+def shift_integers(values: np.ndarray) -> tuple[np.ndarray, int] | None:
+    """Return integers minus the smallest, and the size of their range; None if it is wide."""
+    if values.dtype.kind not in "iub" or not values.size:
+        return None
+    low, high = int(values.min()), int(values.max())
+    if high - low >= max(1024, 4 * values.size):
+        return None
+    # differences of small signed integers can overflow
+    wide = values if values.dtype.kind == "u" else values.astype(np.int64, copy=False)
+    return (wide - low if low else wide).astype(np.intp, copy=False), high - low + 1
 
 
 def _check_group_names(groups: Any, n_samples: int) -> np.ndarray:
@@ -486,12 +492,6 @@ def share_dtype(a: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     text = [vector.dtype.kind in "SU" for vector in (a, b)]
     shared = np.result_type(a, b) if text[0] == text[1] else np.dtype(object)
     return a.astype(shared), b.astype(shared)
-
-
-def check_targets(y_true: Any, y_pred: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return both label vectors as 1-D arrays of equal, positive length."""
-    check_same_length(y_true=y_true, y_pred=y_pred)
-    return check_y("y_true", y_true), check_y("y_pred", y_pred)
 
 
 def give_nan(reason: str) -> float:

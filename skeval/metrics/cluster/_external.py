@@ -7,8 +7,10 @@ from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 
 from skeval._inference.estimate import Results
+from skeval.metrics._classification import f_weights
+from skeval.metrics._constraints import CONSTRAINTS
 from skeval.metrics.cluster import _pairs
-from skeval.metrics.cluster._pairs import BETA, LABELS, Contingency, PairCounts
+from skeval.metrics.cluster._pairs import Contingency, PairCounts
 from skeval.utils._checks import warn_undefined
 from skeval.utils._compat import validate_params
 
@@ -22,7 +24,7 @@ def majority_share(table: Contingency, groups: np.ndarray, n_groups: int) -> flo
     return float(_pairs.exact_sum(largest) / table.total)
 
 
-@validate_params(LABELS)
+@validate_params(CONSTRAINTS)
 def purity_score(
     labels_true: ArrayLike, labels_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
@@ -73,7 +75,7 @@ def purity_score(
     return majority_share(table, table.columns, len(table.column_sums))
 
 
-@validate_params(LABELS)
+@validate_params(CONSTRAINTS)
 def inverse_purity_score(
     labels_true: ArrayLike, labels_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
@@ -124,7 +126,7 @@ def best_class_f(table: Contingency, beta: float) -> float:
     """Return ``sum_t |S_t|/n max_k F_b``; ``F_b = n_kt / (v |S_t| + (1 - v) |C_k|)``."""
     if not len(table.cells):
         return 1.0
-    cluster_weight, class_weight = _pairs.f_weights(beta)
+    cluster_weight, class_weight = f_weights(beta)
     sizes = (
         class_weight * table.row_sums[table.rows]
         + cluster_weight * table.column_sums[table.columns]
@@ -134,7 +136,7 @@ def best_class_f(table: Contingency, beta: float) -> float:
     return float(best @ table.row_sums / table.total)
 
 
-@validate_params(LABELS | BETA)
+@validate_params(CONSTRAINTS)
 def class_f_measure(
     labels_true: ArrayLike,
     labels_pred: ArrayLike,
@@ -182,7 +184,7 @@ def class_f_measure(
     return best_class_f(_pairs.make_contingency(labels_true, labels_pred, sample_weight), beta)
 
 
-@validate_params(LABELS)
+@validate_params(CONSTRAINTS)
 def external_indices(
     labels_true: ArrayLike, labels_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> Results:
@@ -250,7 +252,7 @@ def external_indices(
     )
 
 
-@validate_params(LABELS)
+@validate_params(CONSTRAINTS)
 def pair_counts(
     labels_true: ArrayLike, labels_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> dict[str, float]:
@@ -317,7 +319,7 @@ def pair_f(pairs: PairCounts, beta: float) -> float:
     """Return ``SS / (SS + v FN + (1 - v) FP)`` with ``v = b^2 / (1 + b^2)``."""
     if pairs.identical:
         return 1.0
-    false_positives, false_negatives = _pairs.f_weights(beta)
+    false_positives, false_negatives = f_weights(beta)
     wrong = false_positives * pairs.pred_only + false_negatives * pairs.true_only
     return float(pairs.both / (pairs.both + wrong)) if pairs.both else 0.0
 
@@ -329,7 +331,7 @@ def _ratio(part: float, whole: float, name: str, side: str) -> float:
     return 0.0
 
 
-@validate_params(LABELS | BETA)
+@validate_params(CONSTRAINTS)
 def pair_precision_recall_fscore(
     labels_true: ArrayLike,
     labels_pred: ArrayLike,
@@ -385,7 +387,7 @@ def pair_precision_recall_fscore(
     return precision_recall_f(_pairs.make_pairs(labels_true, labels_pred, sample_weight), beta)
 
 
-@validate_params(LABELS | BETA)
+@validate_params(CONSTRAINTS)
 def pair_fbeta_score(
     labels_true: ArrayLike,
     labels_pred: ArrayLike,
@@ -436,7 +438,7 @@ def pair_fbeta_score(
     return pair_f(_pairs.make_pairs(labels_true, labels_pred, sample_weight), beta)
 
 
-@validate_params(LABELS)
+@validate_params(CONSTRAINTS)
 def pair_jaccard_score(
     labels_true: ArrayLike, labels_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
@@ -478,7 +480,7 @@ def pair_jaccard_score(
     return _pairs.jaccard(_pairs.make_pairs(labels_true, labels_pred, sample_weight))
 
 
-@validate_params(LABELS)
+@validate_params(CONSTRAINTS)
 def fowlkes_mallows_score(
     labels_true: ArrayLike, labels_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:
@@ -528,7 +530,7 @@ def fowlkes_mallows_score(
     return _pairs.fowlkes_mallows(_pairs.make_pairs(labels_true, labels_pred, sample_weight))
 
 
-@validate_params(LABELS)
+@validate_params(CONSTRAINTS)
 def minkowski_score(
     labels_true: ArrayLike, labels_pred: ArrayLike, *, sample_weight: ArrayLike | None = None
 ) -> float:

@@ -4,24 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_consistent_length
 
-from skeval.utils._checks import check_data, check_weights, naming
-from skeval.utils._compat import Interval
-
-# constraints of all external indices
-LABELS = {
-    "labels_true": ["array-like"],
-    "labels_pred": ["array-like"],
-    "sample_weight": ["array-like", None],
-}
-
-BETA = {"beta": [Interval(Real, 0, None, closed="both")]}
+from skeval.utils._checks import check_data, check_weights, naming, shift_integers
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,12 +81,9 @@ def encode(labels: np.ndarray) -> tuple[np.ndarray, int]:
 
     Integers in a narrow range are shifted and strings are hashed, which is faster than sorting.
     """
-    if labels.dtype.kind in "iub" and labels.size:
-        low, high = int(labels.min()), int(labels.max())
-        if high - low < max(1024, labels.size):
-            wide = labels if labels.dtype.kind == "u" else labels.astype(np.int64, copy=False)
-            codes = wide - low if low else wide
-            return codes.astype(np.intp, copy=False), high - low + 1
+    shifted = shift_integers(labels)
+    if shifted is not None:
+        return shifted
     if labels.dtype.kind in "OUS":
         names = labels.tolist()
         code = {name: position for position, name in enumerate(dict.fromkeys(names))}
@@ -296,15 +282,3 @@ def scale_counts(table: Contingency) -> PairCounts:
         )
     both, only_true, only_pred, neither = counts.tolist()
     return PairCounts(both, only_true, only_pred, neither)
-
-
-def f_weights(beta: float) -> tuple[float, float]:
-    """Return ``1 / (1 + b^2)`` and ``b^2 / (1 + b^2)``, the weights of precision and recall.
-
-    With them ``F_b = TP / (TP + (1 - v) FP + v FN)``; 0 and infinite `beta` are their own limits.
-    """
-    if beta > 1:
-        recall, precision = f_weights(1 / beta)
-        return precision, recall
-    square = float(beta) ** 2
-    return 1 / (1 + square), square / (1 + square)

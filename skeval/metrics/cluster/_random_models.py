@@ -15,19 +15,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import gammaln
 
+from skeval.metrics._constraints import CONSTRAINTS
 from skeval.metrics.cluster import _pairs
 from skeval.utils._compat import StrOptions, validate_params
 
-MODELS = ("n_clusters", "all", "permutation")
-
 
 @validate_params(
-    {
-        "labels_true": ["array-like"],
-        "labels_pred": ["array-like"],
-        "model": [StrOptions(set(MODELS))],
-        "one_sided": ["boolean"],
-    }
+    CONSTRAINTS
+    | {"model": [StrOptions({"n_clusters", "all", "permutation"})], "one_sided": ["boolean"]}
 )
 def model_adjusted_rand_score(
     labels_true: ArrayLike,
@@ -110,26 +105,13 @@ def model_adjusted_rand_score(
     n = int(table.total)
     shares = [(pairs.both + only) / pairs.total for only in (pairs.true_only, pairs.pred_only)]
     sizes = (table.row_sums, table.column_sums)
-    together = [
-        share
-        if model == "permutation" or (one_sided and side == 0)
-        else share_together(
-            n, int(np.count_nonzero(sizes[side])) if model == "n_clusters" else None
-        )
-        for side, share in enumerate(shares)
-    ]
+    # probability that two samples share a cluster: as observed, or of a uniform random partition
+    together = list(shares)
+    for side in () if model == "permutation" else (1,) if one_sided else (0, 1):
+        n_clusters = int(np.count_nonzero(sizes[side]))
+        together[side] = bell_ratio(n) if model == "all" else stirling_ratio(n, n_clusters)
     expected = together[0] * together[1] + (1 - together[0]) * (1 - together[1])  # eq. (1)
     return float((_pairs.rand(pairs) - expected) / (1 - expected))
-
-
-def share_together(n_samples: int, n_clusters: int | None) -> float:
-    """Return the probability that two samples share a cluster of a uniform random partition.
-
-    It is S(n-1, K) / S(n, K) for K clusters, and B(n-1) / B(n) for any number (None).
-    """
-    if n_clusters is None:
-        return bell_ratio(n_samples)
-    return stirling_ratio(n_samples, n_clusters)
 
 
 def stirling_ratio(n: int, k: int) -> float:

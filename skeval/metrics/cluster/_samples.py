@@ -36,7 +36,14 @@ from skeval.metrics.cluster._kernels.distances import (
     measure_centroids,
 )
 from skeval.metrics.cluster._kernels.nearest_farthest import extremes_by_bounds
-from skeval.utils._checks import check_count, check_data, naming, native_labels, warn_user
+from skeval.utils._checks import (
+    check_count,
+    check_data,
+    naming,
+    native_labels,
+    number_values,
+    warn_user,
+)
 from skeval.utils._compat import PAIRWISE_METRICS, StrOptions
 
 NOISE = -1
@@ -82,7 +89,7 @@ def make_partition(labels: object, *, n_rows: int, noise: str | None) -> Partiti
             f"{noisy.sum()} samples are labelled -1, which DBSCAN and similar methods use for "
             'noise, and are treated as one cluster; choose noise="cluster", "drop" or "singletons".'
         )
-    names, number = _number_values(values[kept])
+    names, number = number_values(values[kept])
     if noise == "singletons":
         names, number = _split_noise(names, number, noisy)
     return _sort_rows(names, number, kept, n_rows)
@@ -90,7 +97,7 @@ def make_partition(labels: object, *, n_rows: int, noise: str | None) -> Partiti
 
 def partition_rows(labels: np.ndarray) -> Partition:
     """Sort the rows by the labels of a clusterer; noise is treated as a cluster."""
-    return _sort_rows(*_number_values(labels), np.arange(len(labels)), len(labels))
+    return _sort_rows(*number_values(labels), np.arange(len(labels)), len(labels))
 
 
 def _sort_rows(names: np.ndarray, number: np.ndarray, kept: np.ndarray, n_rows: int) -> Partition:
@@ -99,18 +106,6 @@ def _sort_rows(names: np.ndarray, number: np.ndarray, kept: np.ndarray, n_rows: 
     few = len(names) <= np.iinfo(np.uint16).max  # which NumPy sorts in linear time
     order = kept[np.argsort(number.astype(np.uint16) if few else number, kind="stable")]
     return Partition(order, np.cumsum(sizes) - sizes, sizes, names, n_rows)
-
-
-def _number_values(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return unique values and inverse, like `np.unique`, without sorting narrow integers."""
-    if values.dtype.kind == "i":
-        low, high = int(values.min()), int(values.max())
-        if high - low < max(1024, len(values)):
-            codes = values.astype(np.int64) - low
-            used = np.bincount(codes) > 0
-            return (np.flatnonzero(used) + low).astype(values.dtype), (np.cumsum(used) - 1)[codes]
-    names, number = np.unique(values, return_inverse=True)
-    return names, number.reshape(-1)
 
 
 def _is_noise(values: np.ndarray) -> np.ndarray:
