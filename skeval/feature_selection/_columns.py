@@ -1,7 +1,7 @@
-"""Columns of X that a fitted selector keeps: a single selector, or a pipeline with one inside.
+"""Columns of X that a fitted selector, or a pipeline with a selector, keeps.
 
-Steps that select or work column by column (scaling, imputation) keep columns of X, so the selection
-is a mask over them. Extraction (PCA, PLS, LDA) makes new features and has no mask.
+Steps that select columns or transform each column (scaling, imputation) keep columns of X, so the
+selection is a mask. Extraction (PCA, PLS, LDA) makes new features and has no mask.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class ClassScores(TransformerMixin, BaseEstimator):
         self.transformer = transformer
 
     def fit(self, X: Any, y: Any) -> ClassScores:
-        """Fit the transformer to one indicator column per class, one in all for two classes."""
+        """Fit the transformer to one indicator column per class, a single one for two classes."""
         self.transformer_ = clone(self.transformer).fit(X, LabelBinarizer().fit_transform(y))
         return self
 
@@ -50,13 +50,13 @@ class ClassScores(TransformerMixin, BaseEstimator):
 
 
 def prepare_selector(selector: Any) -> Any:
-    """Return the selector with every transformer that is a regressor fitted to the classes."""
+    """Return the selector; transformers that are regressors are fitted to class indicators."""
     if isinstance(selector, Pipeline):
         if not any(prepare_selector(step) is not step for _, step in selector.steps):
             return selector
         steps = [(name, prepare_selector(step)) for name, step in selector.steps]
         return clone(selector).set_params(steps=steps)
-    # RFE(SVR()) is a regressor by its tags, but selects.
+    # RFE(SVR()) has the tags of a regressor, but is a selector
     is_selector = hasattr(selector, "get_support")
     if not is_selector and hasattr(selector, "transform") and is_regressor(selector):
         return ClassScores(selector)
@@ -64,7 +64,7 @@ def prepare_selector(selector: Any) -> Any:
 
 
 def without_selection(selector: Any) -> Any:
-    """Return the steps of a selector that do not select: its preprocessing."""
+    """Return the preprocessing of a selector: the steps that do not select."""
     if isinstance(selector, Pipeline):
         steps = [(name, without_selection(step)) for name, step in selector.steps]
         return Pipeline(steps)
@@ -72,7 +72,7 @@ def without_selection(selector: Any) -> Any:
 
 
 def list_steps(selector: Any) -> Iterator[Any]:
-    """Yield the steps of a selector, those of nested pipelines included."""
+    """Yield the steps of a selector, including those of nested pipelines."""
     if isinstance(selector, Pipeline):
         for _, step in selector.steps:
             yield from list_steps(step)
@@ -81,7 +81,7 @@ def list_steps(selector: Any) -> Iterator[Any]:
 
 
 def check_selects(selector: Any) -> None:
-    """Raise if some step of a fitted selector selects no feature."""
+    """Raise if a step of a fitted selector selects no feature."""
     for step in list_steps(selector):
         if hasattr(step, "get_support") and not np.any(support := step.get_support()):
             raise ValueError(
@@ -98,9 +98,10 @@ def read_selection(selector: Any, n_features: int) -> Selection | None:
         support = step_support(step, len(columns))
         if support is None:
             return None
-        # Columns that an earlier step dropped rank behind those that this step ranks.
-        if hasattr(step, "ranking_") or hasattr(step, "scores_"):
-            ranks[columns] = feature_ranks(step, len(columns))
+        # columns that an earlier step dropped keep the worst rank
+        step_ranks = feature_ranks(step)
+        if step_ranks is not None:
+            ranks[columns] = step_ranks
         columns = columns[support]
     mask = np.zeros(n_features, dtype=bool)
     mask[columns] = True
@@ -113,7 +114,7 @@ def step_support(step: Any, n_features: int) -> np.ndarray | None:
         return np.asarray(step.get_support())
     if not hasattr(step, "get_feature_names_out"):
         return None
-    # A column is kept if its name is; extraction returns names of its own.
+    # a column is kept if its name is; extraction returns new names
     names = getattr(step, "feature_names_in_", None)
     if names is None:
         names = np.array([f"column {j}" for j in range(n_features)], dtype=object)
@@ -121,8 +122,8 @@ def step_support(step: Any, n_features: int) -> np.ndarray | None:
     return kept if np.count_nonzero(kept) == len(names_out) else None
 
 
-def feature_ranks(selector: Any, n_features: int) -> np.ndarray:
-    """Return the rank that a fitted selector gives each feature, 1 is best; equal if it has none.
+def feature_ranks(selector: Any) -> np.ndarray | None:
+    """Return the rank of each feature, 1 is best; None if a fitted selector has no ranking.
 
     Taken from `ranking_` (recursive elimination) or `scores_` (univariate selection); an undefined
     score ranks last.
@@ -133,4 +134,4 @@ def feature_ranks(selector: Any, n_features: int) -> np.ndarray:
         scores = np.where(np.isnan(selector.scores_), -np.inf, selector.scores_)
         _, places = np.unique(-scores, return_inverse=True)  # older rankdata fails for infinities
         return rankdata(places)
-    return np.ones(n_features)
+    return None

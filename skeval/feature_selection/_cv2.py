@@ -1,8 +1,8 @@
-"""Selection and classifier as one estimator, selection refitted in every round.
+"""Feature selection inside the cross-validation, its bias outside, and its stability.
 
-A round selects and fits on a training part and predicts the rest; the features that the rounds
-agree on are the consensus. Below it: the error that selecting features outside the cross-validation
-hides, and how much the selected features change from one training set to another.
+The pipeline comes first: each round selects features and fits the classifier on a training part,
+and predicts the test part. Then follow the bias of selecting on all samples before the
+cross-validation, and the stability of the selected features over training sets.
 """
 
 from __future__ import annotations
@@ -97,10 +97,10 @@ class CV2FeatureSelectionPipeline(
     classifier : classifier, default=None
         Classifier for the selected or extracted features. None means ``SVC(kernel="linear")``.
     cv : int, splitter, iterable of (train, test) or None, default=10
-        The inner rounds; repeated splitters are welcome. A number of folds is shuffled with
-        `random_state` and stratified; where a class has fewer members, as many folds are made as
-        it has, with a warning. None skips the rounds: nothing is estimated, and a grid
-        search over ``selector__k`` does not pay for them.
+        The inner rounds; splitters may be repeated. A number of folds is shuffled with
+        `random_state` and stratified; if a class has fewer members, the number of folds is reduced
+        to its size, with a warning. None skips the rounds: nothing is estimated, and a grid search
+        over ``selector__k`` is faster.
     final : {"refit", "consensus"}, default="refit"
         Select once more on all samples, or keep the features that the rounds selected most often
         (as many as they select on average, ties by mean rank over the rounds, then by index).
@@ -117,8 +117,8 @@ class CV2FeatureSelectionPipeline(
         1 says whether a solver does the fits, and shows a progress bar; more adds joblib's own
         lines.
     memory : str, path-like or joblib.Memory, default=None
-        Where finished rounds are kept. A run that was interrupted and starts again with the same
-        arguments, `random_state` an int, does only the rest; see :doc:`/user_guide/scale`.
+        Cache of finished rounds. An interrupted run that is repeated with the same arguments and an
+        integer `random_state` does only the remaining rounds; see :doc:`/user_guide/scale`.
 
     Attributes
     ----------
@@ -286,7 +286,7 @@ class CV2FeatureSelectionPipeline(
 
     def _selector(self, n_features: int) -> Any:
         if self.selector is None:
-            return default_selector(n_features)
+            return SelectKBest(k=min(DEFAULT_N_FEATURES, n_features))
         return prepare_selector(self.selector)
 
     def _classifier(self) -> Any:
@@ -378,7 +378,7 @@ class CV2FeatureSelectionPipeline(
         return selection_stability(self.fold_supports_)
 
     def __getattr__(self, name: str) -> Any:
-        """Say why an attribute of the selection is missing."""
+        """Raise with the reason why an attribute of the selection is missing."""
         if name not in OF_SELECTION:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         check_is_fitted(self)
@@ -494,9 +494,9 @@ class CV2FeatureSelectionPipeline(
 def adapter_of_refit(
     pipeline: CV2FeatureSelectionPipeline, X: Any, target: Target, transformers: tuple
 ) -> Adapter | NoSolver | None:
-    """Return the adapter of selector and classifier: the rounds do not change the refit.
+    """Return the adapter of selector and classifier, which are all that predicts after a refit.
 
-    So all fits of the estimator are those of a pipeline of the two, where nothing else is final.
+    The inner rounds do not change the final selector and classifier.
     """
     if transformers or type(pipeline) is not CV2FeatureSelectionPipeline:
         return None
@@ -509,7 +509,7 @@ def adapter_of_refit(
 
 
 def withhold_estimates(classifier: Any) -> None:
-    """Make a classifier raise where its own error is read, which does not count the selection."""
+    """Make a classifier raise if its own error is read, which ignores the selection."""
     final = getattr(classifier, "best_estimator_", classifier)
     while isinstance(final, Pipeline):
         final = final.steps[-1][1]
@@ -521,11 +521,6 @@ def withhold_estimates(classifier: Any) -> None:
         )
 
 
-def default_selector(n_features: int) -> SelectKBest:
-    """Return the selector that None stands for."""
-    return SelectKBest(k=min(DEFAULT_N_FEATURES, n_features))
-
-
 def check_selector(selector: Any, n_features: int) -> None:
     """Raise unless `selector` transforms, with `k` at most the number of features."""
     _checks.check_methods("selector", selector, "fit", "transform")
@@ -535,7 +530,7 @@ def check_selector(selector: Any, n_features: int) -> None:
 
 
 class Round(NamedTuple):
-    """The columns that one inner round selected (None for extraction), and its predictions."""
+    """Columns that an inner round selected (None for extraction), and its predictions."""
 
     selection: Selection | None
     predicted: np.ndarray
@@ -549,13 +544,13 @@ def read_round(model: Any, X: Any, y: Any) -> Round:
 def fit_part(
     part: Any, X: Any, y: np.ndarray, weights: np.ndarray | None, groups: np.ndarray | None
 ) -> Any:
-    """Fit a clone of the selector or classifier, with weights and groups where it takes them."""
+    """Fit a clone of the selector or classifier, with weights and groups if it supports them."""
     arguments = {**weight_parameters(part, weights), **group_parameters(part, groups)}
     return clone(part).fit(X, y, **arguments)
 
 
 def limit_inner_folds(cv: Any, target: Target) -> Any:
-    """Return `cv`, with a warning fewer folds where the smallest class has too few members."""
+    """Return `cv`, or with a warning fewer folds if the smallest class has too few members."""
     if isinstance(cv, Integral) and int(cv) > 1 and np.bincount(target.codes).min() < 2:
         raise ValueError(
             f"cv={cv} inner folds need at least 2 members of each class, the smallest has 1; "
@@ -573,7 +568,7 @@ def consensus_support(
     ----------
     supports : bool ndarray of shape (n_rounds, n_features)
     ranks : ndarray of shape (n_rounds, n_features)
-        Rank of each feature in each round, 1 is best; it breaks ties of the frequency.
+        Rank of each feature in each round, 1 is best; ranks break ties of the frequency.
     threshold : float or None
         Keep the features with at least this frequency; None keeps as many as the rounds select on
         average.
@@ -581,7 +576,7 @@ def consensus_support(
     times = supports.sum(axis=0)
     if threshold is not None:
         return times / len(supports) >= threshold
-    order = np.lexsort((ranks.mean(axis=0), -times))  # ties that remain are broken by position
+    order = np.lexsort((ranks.mean(axis=0), -times))  # remaining ties are broken by position
     mask = np.zeros(len(times), dtype=bool)
     mask[order[: int(np.rint(supports.sum(axis=1).mean()))]] = True
     return mask
@@ -607,14 +602,14 @@ def selection_bias(
 ) -> SelectionBias:
     r"""Measure the bias of selecting or extracting features outside the cross-validation.
 
-    CV1 selects on all samples and cross-validates the classifier only; CV2 selects anew in every
-    training part. With :math:`e^1_{ir}` and :math:`e^2_{ir}` the 0-1 losses of sample `i` in
+    CV1 selects on all samples and cross-validates only the classifier; CV2 repeats the selection in
+    every training part. With :math:`e^1_{ir}` and :math:`e^2_{ir}` the 0-1 losses of sample `i` in
     repeat `r`, on the same folds,
 
     .. math:: bias = \frac1n \sum_i d_i , \qquad
         d_i = \operatorname{mean}_r (e^2_{ir} - e^1_{ir}) .
 
-    It lies in [-1, 1]; 0 is no bias, and above 0 CV1 is optimistic.
+    It lies in [-1, 1]; 0 means no bias, and CV1 is optimistic above 0.
 
     Parameters
     ----------
@@ -629,11 +624,11 @@ def selection_bias(
         Labels.
     cv : int, splitter or iterable of (train, test), default=10
         The folds. A number of folds is shuffled with `random_state`, stratified by class, and
-        never splits a group when `groups` is given.
+        keeps groups together if `groups` is passed.
     n_repeats : int, default=1
         Number of repeats with newly shuffled folds; `cv` must be a number if it exceeds 1.
     groups : array-like of shape (n_samples,), default=None
-        Group of each sample, for the folds.
+        Group of each sample; folds keep groups together.
     params : dict, default=None
         Arguments of `fit` by name, as of a pipeline with the steps "selector" and "classifier":
         ``{"classifier__sample_weight": w}``.
@@ -652,8 +647,8 @@ def selection_bias(
         Cache of finished fits. An interrupted run that is repeated with the same arguments and an
         integer `random_state` does only the remaining fits; see :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        What to do when a fit in a fold raises: raise too, or leave the fold out of both errors,
-        count and warn.
+        If a fit in a fold raises: raise the error, or omit the fold from both errors, with a
+        warning and the number of failed folds.
 
     Returns
     -------
@@ -666,8 +661,8 @@ def selection_bias(
     Raises
     ------
     ValueError
-        If the selector asks for more features than there are or selects none, `y` holds one
-        class, `cv` makes one fold only, or `n_repeats` exceeds 1 with a `cv` that is no number.
+        If the selector requires more features than there are or selects none, `y` has one class,
+        `cv` has a single fold, or `n_repeats` exceeds 1 and `cv` is not a number.
 
     Warns
     -----
@@ -679,8 +674,8 @@ def selection_bias(
     The interval is the corrected resampled t [2]_ over the folds of all repeats: the variance of
     the `J` fold differences times ``1/J + n_test/n_train``. On simulated data (50 samples, 500
     features, the best 20, linear SVM; 50 to 100 data sets) the 95 % interval covered the mean bias
-    94 to 100 % of the time. The spread over repeats alone describes the shuffling, not the data:
-    with 5 repeats the interval made of it covered 53 %.
+    in 94 to 100 % of the data sets. The spread over repeats only measures the effect of shuffling:
+    an interval based on it, with 5 repeats, covered the mean bias in 53 %.
 
     References
     ----------
@@ -724,8 +719,13 @@ def selection_bias(
     result = compare_selections(
         inputs.with_estimator(inside, X), parts, plan, repeat_of, confidence_level
     )
-    selects = any(hasattr(step, "get_support") for step in list_steps(selector))
-    warn_of_bias(result, "selecting" if selects else "extracting")
+    if result.value > 2 * result.standard_error:
+        selects = any(hasattr(step, "get_support") for step in list_steps(selector))
+        _checks.warn_user(
+            f"{'selecting' if selects else 'extracting'} features on all samples before "
+            f"cross-validating (CV1) makes the error look like {result.cv1_error:.3f}; with the "
+            f"selection inside the loop (CV2) it is {result.cv2_error:.3f}. Report the latter."
+        )
     return result
 
 
@@ -736,9 +736,9 @@ def compare_selections(
     repeat_of: np.ndarray,
     confidence_level: float,
 ) -> SelectionBias:
-    """Return the bias of selecting by the first part of an estimator on all samples.
+    """Return the bias of fitting the first part of an estimator to all samples.
 
-    The other part is fitted to what the first one selects, on the folds of a plan.
+    The second part is fitted to the output of the first one, on the folds of a plan.
     """
     head, tail = parts
     X, everything = inputs.X, np.arange(len(inputs.target))
@@ -754,7 +754,7 @@ def compare_selections(
 
 
 def split_at_selector(estimator: Any, X: Any) -> tuple[Pipeline, Pipeline] | None:
-    """Return the steps up to the last selector and those behind it; None if there is none."""
+    """Return the steps up to the last selector and the later ones; None without a selector."""
     if isinstance(estimator, CV2FeatureSelectionPipeline):
         steps = list_steps(estimator._selector(np.shape(X)[1]))
         estimator = make_pipeline(*steps, estimator._classifier())
@@ -770,7 +770,7 @@ def split_at_selector(estimator: Any, X: Any) -> tuple[Pipeline, Pipeline] | Non
 class SelectionBias(Estimate):
     """Bias of an error if features are selected on all samples before cross-validation.
 
-    It has the attributes of `Estimate`, and the two errors.
+    It has the attributes of `Estimate` and the following ones.
 
     Attributes
     ----------
@@ -795,7 +795,7 @@ class SelectionBias(Estimate):
 class SelectionStability(Estimate):
     """Stability of the features that several rounds selected.
 
-    It has the attributes of `Estimate`, and the numbers of selected features.
+    It has the attributes of `Estimate` and the following ones.
 
     Attributes
     ----------
@@ -826,7 +826,7 @@ class FoldErrors(NamedTuple):
     n_test: np.ndarray
 
     def take(self, folds: np.ndarray) -> FoldErrors:
-        """Return the part of some folds."""
+        """Return the errors and sizes of some folds."""
         return FoldErrors._make(column[folds] for column in self)
 
     def of_repeats(self, repeat_of: np.ndarray) -> np.ndarray:
@@ -878,16 +878,6 @@ def compute_bias(
     )
 
 
-def warn_of_bias(result: SelectionBias, what: str) -> None:
-    """Say in plain words that CV1 must not be reported, if it is off by two standard errors."""
-    if result.value > 2 * result.standard_error:
-        _checks.warn_user(
-            f"{what} features on all samples before cross-validating (CV1) makes the error look "
-            f"like {result.cv1_error:.3f}; with the selection inside the loop (CV2) it "
-            f"is {result.cv2_error:.3f}. Report the latter."
-        )
-
-
 _ROUNDING = 1e-12
 
 
@@ -907,16 +897,16 @@ def selection_stability(
             \frac{|S_r \cap S_s| - k^2/p}{k - k^2/p}, \\
         \Phi_{Jaccard} &= \operatorname*{mean}_{r<s} \frac{|S_r \cap S_s|}{|S_r \cup S_s|} .
 
-    All are at most 1, which means the same features in every round. The first two are 0 in
-    expectation for features drawn at random, and at least :math:`-1/(R-1)`; Jaccard lies in
-    [0, 1] and is *not* corrected for chance: it grows with :math:`\bar k / p`.
+    All are at most 1, which means that all rounds select the same features. The first two are at
+    least :math:`-1/(R-1)`, and their expectation is 0 for features drawn at random. Jaccard lies in
+    [0, 1] and is *not* corrected for chance: it increases with :math:`\bar k / p`.
 
     Parameters
     ----------
     supports : bool array-like of shape (n_rounds, n_features)
-        Row `r` marks the features of round `r`, as `get_support` gives them.
+        Row `r` marks the features of round `r`, as returned by `get_support`.
     method : {"nogueira", "kuncheva", "jaccard"}, default="nogueira"
-        The measure. Kuncheva's needs the same number of features in every round.
+        The measure. Kuncheva's requires the same number of features in every round.
     confidence_level : float, default=0.95
         Nominal coverage of the interval, between 0 and 1.
 
@@ -936,14 +926,13 @@ def selection_stability(
 
     Notes
     -----
-    For equal numbers of features the first two are the same number, since
-    :math:`\sum_j R h_j^2 = k + (R-1)\, \mathrm{mean}_{r<s} |S_r \cap S_s|`; they share their
-    interval.
+    If all rounds select the same number of features, the first two measures and their intervals are
+    equal, since :math:`\sum_j R h_j^2 = k + (R-1)\, \mathrm{mean}_{r<s} |S_r \cap S_s|`.
 
     The interval is normal: Theorem 7 and Corollary 9 of [1]_ for Nogueira's measure, Hoeffding's
-    projection of a U-statistic of order two for Jaccard. It is asymptotic in the rounds (of two
-    rounds of equal size, or of equal rounds, it is nan) and takes them as independent, which the
-    folds of one cross-validation are not; bootstrap rounds come closer.
+    projection of a U-statistic of order two for Jaccard. It is asymptotic in the number of rounds
+    and is nan for two rounds of equal size and for equal rounds. It assumes independent rounds; the
+    folds of one cross-validation are dependent, bootstrap rounds less so.
 
     References
     ----------
@@ -970,7 +959,7 @@ def selection_stability(
     value, variance = (np.nan, np.nan) if len(chosen) < 2 else MEASURES[method](chosen)
     if np.isnan(value):
         _checks.warn_undefined(UNDEFINED[method].format(len(chosen)))
-    # Equal rounds do not say how the measure would vary.
+    # equal rounds give no estimate of the variance
     error = float(np.sqrt(variance)) if variance > _ROUNDING**2 else np.nan
     frequency = chosen.mean(axis=0)
     limits = {"normal": partial(normal_interval, float(value), error, bounds=(-1.0, 1.0))}

@@ -1,4 +1,4 @@
-"""Displays of what selecting features does."""
+"""Displays of selection bias and of selection frequencies."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ROWS = ("selected outside\nthe loop (CV1)", "selected inside\nthe loop (CV2)", "
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class SelectionBiasDisplay(Display):
-    """CV1 against CV2, and the selection bias with its interval.
+    """Errors of CV1 and CV2, and the selection bias with its interval.
 
     It is recommended to use `from_result` to create a display.
 
@@ -46,7 +46,7 @@ class SelectionBiasDisplay(Display):
 
     See Also
     --------
-    selection_bias : Computes what is drawn.
+    selection_bias : Computes both errors and the bias.
 
     Examples
     --------
@@ -69,7 +69,7 @@ class SelectionBiasDisplay(Display):
         return 6.4, 2.8
 
     def _draw(self, ax: Any) -> None:
-        """Draw both errors, each repeat faintly, and the bias with its interval."""
+        """Draw both errors with those of each repeat, and the bias with its interval."""
         errors = (self.cv1_errors, self.cv2_errors)
         if len(self.cv1_errors) > 1:
             repeats = np.concatenate(errors)
@@ -96,7 +96,7 @@ BESIDE: dict[str, Any] = {"textcoords": "offset points", "ha": "center", "fontsi
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class SelectionFrequencyDisplay(Display):
-    """The features selected most often, and the fraction of the rounds that selected them.
+    """Bar chart of the features selected most often, and their selection frequencies.
 
     It is recommended to use `from_result` to create a display.
 
@@ -120,7 +120,7 @@ class SelectionFrequencyDisplay(Display):
 
     See Also
     --------
-    selection_stability : One number for the same rounds.
+    selection_stability : Measures the stability over the same rounds.
 
     Examples
     --------
@@ -138,7 +138,7 @@ class SelectionFrequencyDisplay(Display):
 
     @classmethod
     def fits(cls, result: Any) -> bool:
-        """Say whether a result is that of `selection_stability`."""
+        """Return whether a result is from `selection_stability`."""
         return isinstance(result, SelectionStability)
 
     @classmethod
@@ -155,13 +155,13 @@ class SelectionFrequencyDisplay(Display):
         Parameters
         ----------
         result : CV2FeatureSelectionPipeline, SelectionStability or bool array-like
-            A fitted pipeline, the result of `selection_stability`, or the supports themselves,
-            of shape (n_rounds, n_features).
+            A fitted pipeline, the result of `selection_stability`, or the supports of shape
+            (n_rounds, n_features).
         feature_names : sequence of str of length n_features, default=None
-            Names of the features; None takes those that a fitted pipeline has seen, or else
-            ``x0``, ``x1`` and so on.
+            Names of the features; None uses the ``feature_names_in_`` of a fitted pipeline, or
+            otherwise ``x0``, ``x1`` and so on.
         n_top : int, default=20
-            How many features to draw at most; those never selected are not drawn.
+            Maximum number of features; features that were never selected are not drawn.
         ax : matplotlib Axes, default=None
             Where to draw; None makes a figure.
 
@@ -188,7 +188,7 @@ class SelectionFrequencyDisplay(Display):
         return 6.4, 1.2 + 0.24 * len(self._find_top(n_top))
 
     def _find_top(self, n_top: int) -> np.ndarray:
-        """Return the features selected most often, of those that were selected at all."""
+        """Return the features selected most often, without those that were never selected."""
         check_count("n_top", n_top)
         ever = np.count_nonzero(self.frequency)
         return np.argsort(-self.frequency, kind="stable")[: min(n_top, ever)]
