@@ -1,8 +1,8 @@
 """Readers of files and bundled data sets: named columns of texts or numbers.
 
-Text files are read by Python's `csv` module, which knows the line of every value; Parquet,
-Feather and Excel files by pandas; NPZ files by NumPy, without executing anything in them. Behind
-the readers stands how all of them write numbers, dates and what is missing.
+Text files are read by Python's `csv` module, which reports the line of each record; Parquet,
+Feather and Excel files by pandas; NPZ files by NumPy, without executing their contents. The parsers
+of numbers, dates and missing values follow the readers.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ DATE = re.compile(
 )
 BOOLEANS = {"true", "false"}
 ABBREVIATED = ("yes", "no", "true", "false", "positive", "negative", "male", "female")
-MISSING = {"na", "n/a", "nan", "none", "null", "<na>", "?"}  # other ways to write a missing value
-DASHES = {"-", "--", "\u2013", "\u2014"}  # in a column of numbers a missing value, too
+MISSING = {"na", "n/a", "nan", "none", "null", "<na>", "?"}  # words for a missing value
+DASHES = {"-", "--", "\u2013", "\u2014"}  # also missing values in a column of numbers
 
 
 class Columns(NamedTuple):
@@ -60,17 +60,17 @@ class Columns(NamedTuple):
     Attributes
     ----------
     source : str
-        The name of the file, with which messages begin.
+        Name of the file, with which messages begin.
     names : list of str
     values : list of sequences of length n_rows
         Arrays of numbers or truth values as they were stored, or lists of texts; a text is empty
         if there is no value.
     target : str
-        The column of labels, where the caller names none.
+        Default name of the column of labels.
     lines : list of int, or None
         The line on which each row of a text file starts.
     decimal_comma : bool
-        Whether a comma may stand in a number, since it separates nothing.
+        Whether numbers may have a decimal comma, because commas do not separate fields.
     notes : list of str
         Omitted parts, with the reasons.
     """
@@ -103,7 +103,7 @@ def read_file(
 ) -> Columns:
     """Return the columns of a bundled data set or a file; raise if it is not a table.
 
-    `only` some of them are taken from a file that is stored by columns.
+    If a file is stored by columns, only those named in `only` are read.
     """
     path = Path(source)
     ending = path.suffix.lower()
@@ -153,7 +153,7 @@ def _read_text(
 ) -> Columns:
     """Return the columns of a text file; blank lines are skipped.
 
-    A file that is not UTF-8 is read as Windows writes it in Western Europe and America.
+    A file that is not UTF-8 is read in the Windows encoding of Western Europe and America.
     """
     named = DEFAULT_TARGET if target is None else target
     notes = []
@@ -161,7 +161,9 @@ def _read_text(
     choices = [first, WINDOWS] if first == UTF_8 and encoding is None else [first]
     for choice in choices:
         try:
-            delimiter, records = _split_text(path, named, choice)
+            with path.open(encoding=choice, newline="") as file:
+                delimiter = _find_separator(file, named, path.name)
+                records = list(_read_records(file, delimiter, path.name))
             break
         except UnicodeDecodeError as error:
             if choice == choices[-1]:
@@ -199,13 +201,6 @@ def _guess_encoding(path: Path) -> str:
         return "utf-16" if start.read(2) in (BOM_UTF16_LE, BOM_UTF16_BE) else UTF_8
 
 
-def _split_text(path: Path, target: str, encoding: str) -> tuple[str, list[tuple[int, list[str]]]]:
-    """Return the field separator of a text file, and its records with line numbers."""
-    with path.open(encoding=encoding, newline="") as file:
-        delimiter = _find_separator(file, target, path.name)
-        return delimiter, list(_read_records(file, delimiter, path.name))
-
-
 def _note_encoding(source: str, records: Sequence[tuple[int, list[str]]]) -> str:
     """Return a note that a file is not UTF-8, with its first decoded non-ASCII text."""
     line, text = next(
@@ -222,7 +217,7 @@ def _note_titles(source: str, header: str) -> str:
 
 
 def _find_header(rows: Sequence[Sequence[str]], target: str) -> int:
-    """Return the first row that is not a title; a title or comment fills one cell."""
+    """Return the position of the first row that is not a title or comment, which fill one cell."""
     for place, row in enumerate(rows[:-1]):
         n_filled = sum(bool(cell.strip()) for cell in row)
         is_title = n_filled <= 1 and len(row) != 2
@@ -247,7 +242,7 @@ def _read_records(file: TextIO, delimiter: str, source: str) -> Iterator[tuple[i
 
 
 def _explain_undecodable(path: Path, encoding: str) -> str:
-    """Return a message with the line that is not in the encoding."""
+    """Return an error message with the first line that is not in the encoding."""
     remedy = "name the encoding (--encoding, encoding=) or save it as UTF-8"
     if encoding.startswith("utf-16"):
         return f"the file begins as UTF-16 text and holds something else; {remedy}"
@@ -263,8 +258,9 @@ def _explain_undecodable(path: Path, encoding: str) -> str:
 def _find_separator(file: TextIO, target: str, source: str) -> str:
     """Return the field separator of a file.
 
-    That is what finds the target in the first record, splits the first two records into equally
-    many fields, and into the most: names and labels may have other separators within.
+    The criteria, in this order, are that the first record has the target, that the first two
+    records have equal numbers of fields, and that this number is largest. Names and labels may
+    contain other separators.
     """
 
     def rank(delimiter: str) -> tuple[bool, bool, int]:
@@ -272,7 +268,7 @@ def _find_separator(file: TextIO, target: str, source: str) -> str:
             start = islice(_read_records(file, delimiter, source), MAX_TITLES)
             rows = [fields for _, fields in start]
             names, *others = rows[_find_header(rows, target) :][:2]
-        except ValueError:  # the file is empty, or this separator does not split it
+        except ValueError:  # the file is empty or invalid with this separator
             return False, False, 0
         alike = len(names) > 1 and all(len(fields) == len(names) for fields in others)
         return target in names, alike, len(names)
@@ -292,7 +288,7 @@ def _check_header(names: Sequence[str], target: str | None, record: str) -> None
 
 
 def _read_arrays(path: Path, needs_target: bool) -> Columns:
-    """Return the arrays `X`, by columns, and `y` of an NPZ file; nothing in it is executed."""
+    """Return the columns of `X`, and `y`, of an NPZ file without executing its contents."""
     try:
         with ZipFile(path), np.load(path, allow_pickle=False) as arrays:
             if not {"X", *(["y"] if needs_target else [])} <= set(arrays.files):
@@ -347,7 +343,7 @@ def _read_stored(
             f'{path.name} needs more than pandas: pip install "skeval[table]", or save it as CSV.'
         ) from error
     except Exception as error:  # readers raise many kinds of errors for files of other formats
-        if chosen:  # one of them may not be there, which is said where all are known
+        if chosen:  # if a column is missing, the caller's message lists all columns
             return _read_stored(path, reader, target, None)
         kind = reader.removeprefix("read_").capitalize()
         raise ValueError(f"{path.name} is not a {kind} file: {error}.") from error
@@ -384,7 +380,7 @@ def _read_column(column: Any, name: str, source: str) -> Any:
 def parse_number(text: str) -> float:
     """Return the number in a text, nan if there is none.
 
-    Python reads "1_000" and the digits of any script as numbers; in a table they are text.
+    Unlike in Python, "1_000" and digits of other scripts are not numbers.
     """
     try:
         return float(text) if text.isascii() and "_" not in text else np.nan
@@ -411,9 +407,14 @@ def find_missing(values: Any, *, words: bool) -> np.ndarray:
     """Return which values of a column are missing; optionally, also words such as "NA"."""
     if isinstance(values, np.ndarray):
         return np.isnan(values) if values.dtype.kind == "f" else np.zeros(len(values), dtype=bool)
-    missing = {"", *(MISSING | DASHES if words else ())}
-    absent = {text for text in set(values) if text.strip().lower() in missing}
+    absent = {text for text in set(values) if (marks_missing(text) if words else not text.strip())}
     return np.array([text in absent for text in values], dtype=bool)
+
+
+def marks_missing(text: str) -> bool:
+    """Return whether a text is a missing number: empty, a dash, or a word such as "NA"."""
+    word = text.strip().lower()
+    return not word or word in MISSING or word in DASHES
 
 
 def name_spellings(texts: Iterable[str]) -> dict[str, str]:
@@ -449,10 +450,10 @@ def is_unnamed(name: str) -> bool:
 
 
 def read_times(column: Any) -> list[np.ndarray]:
-    """Return a column of dates, with or without times, as seconds; nan if missing.
+    """Return the possible readings of a column of dates or times, in seconds; nan if missing.
 
-    Ambiguous dates such as 3/4/2024 give two readings, the first of them with the day first; other
-    dates give one, and a column with anything else gives none.
+    Ambiguous dates such as 3/4/2024 have two readings, first with the day first, then with the
+    month first; other dates have one, and columns with other texts have none.
     """
     values = np.asarray(column)
     if values.dtype.kind == "M":
@@ -463,7 +464,7 @@ def read_times(column: Any) -> list[np.ndarray]:
     distinct, place = np.unique(values.astype(str), return_inverse=True)
     fields: list[re.Match[str] | None] = []
     for text in map(str.strip, distinct.tolist()):
-        missing = not text or text.lower() in MISSING | DASHES | {"nat"}
+        missing = marks_missing(text) or text.lower() == "nat"
         match = None if missing else DATE.fullmatch(text)
         if match is None and not missing:
             return []

@@ -1,8 +1,8 @@
-"""Parser of numbers with thousands separators, percent and currency signs, or limits.
+"""Parser of numbers with thousands separators, percent and currency signs, units, or limits.
 
-The rule: a sign that every number of a column may carry is dropped ("45.3 %" is 45.3, "$45,000" is
-45000, "12 kg" is 12 if all values have this unit), a detection limit such as "<0.1" counts as the
-limit, and what is left over is no number.
+Percent and currency signs are dropped ("45.3 %" is 45.3, "$45,000" is 45000), and so is a unit that
+all values of a column have ("12 kg" is 12). A detection limit such as "<0.1" counts as the limit.
+Other texts are not numbers.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skeval.datasets._files import DASHES, MISSING, parse_number
+from skeval.datasets._files import marks_missing, parse_number
 
 MIN_SHARE = 0.8
 """Minimum share of numbers of a numeric column; other texts are missing values."""
@@ -37,11 +37,11 @@ class WrittenNumbers(NamedTuple):
     Attributes
     ----------
     values : ndarray of shape (n_rows,)
-        nan where a number is missing or a text is none.
+        Numbers; nan for missing values and other texts.
     share : float
         Share of numbers among the texts that are not missing.
     limits, others : Counter
-        How often each detection limit, and each text that is no number, occurs.
+        Frequency of each detection limit, and of each text that is not a number.
     example : tuple of str and float, or None
         A text with a sign or separator that was dropped, and its number.
     """
@@ -78,7 +78,7 @@ def read_written_numbers(texts: Sequence[str], *, decimal_comma: bool) -> Writte
     """Return texts as numbers, with any signs or units."""
     rows = Counter(texts)
     words = {text: text.strip() for text in rows}
-    present = {text: word for text, word in words.items() if not _is_missing(word)}
+    present = {text: word for text, word in words.items() if not marks_missing(word)}
     matches = {text: WRITTEN.fullmatch(word) for text, word in present.items()}
     digits = [match["digits"] for match in matches.values() if match]
     commas = decimal_comma or have_decimal_commas(digits)
@@ -89,7 +89,7 @@ def read_written_numbers(texts: Sequence[str], *, decimal_comma: bool) -> Writte
     for text, word in present.items():
         match = matches[text]
         number = np.nan if match is None else _read_match(match, marks, commas)
-        if np.isnan(number):  # such as 1e-3
+        if np.isnan(number):  # plain numbers such as 1e-3
             number = parse_number(word)
         values[text] = number
         if np.isnan(number):
@@ -109,8 +109,9 @@ def read_written_numbers(texts: Sequence[str], *, decimal_comma: bool) -> Writte
 def have_decimal_commas(digits: Collection[str]) -> bool:
     """Return whether commas are decimal separators, not thousands separators.
 
-    They do where a comma stands behind points, or more or fewer than three digits follow it, or a
-    zero or more than three digits precede it; and in no number that has two commas.
+    They are if in any number a comma follows a point, a zero or more than three digits, or if the
+    number of digits after it is not three. They are not if a number has two commas, or a point
+    after a comma.
     """
     commas = [text for text in digits if "," in text]
     if any(text.count(",") > 1 or "." in text.partition(",")[2] for text in commas):
@@ -122,20 +123,16 @@ def have_decimal_commas(digits: Collection[str]) -> bool:
     )
 
 
-def _is_missing(word: str) -> bool:
-    return not word or word.lower() in MISSING | DASHES
-
-
 def _is_dressed(word: str, number: float) -> bool:
-    """Return whether a text is more than a number with a decimal comma."""
+    """Return whether a text is not just a number with a decimal comma."""
     return parse_number(word.replace(",", ".", 1)) != number
 
 
 def _find_marks(matches: Mapping[str, re.Match[str] | None]) -> Collection[str]:
-    """Return the sign or unit of the numbers of a column.
+    """Return the sign or unit of the numbers of a column, empty if there is none.
 
-    Signs of percent and currency may stand beside some of them, any other unit beside all; two
-    different ones make the numbers incomparable, so then none may.
+    Percent and currency signs may be missing in some numbers, other units in none. Numbers with
+    two different signs or units cannot be compared, so none is returned.
     """
     matched = [match for match in matches.values() if match is not None]
     marks = {match[side] for match in matched for side in ("before", "after")} - {None}
@@ -148,7 +145,7 @@ def _find_marks(matches: Mapping[str, re.Match[str] | None]) -> Collection[str]:
 
 
 def _read_match(match: re.Match[str], marks: Collection[str], commas: bool) -> float:
-    """Return the number in a text; nan if it has another sign or is not a number."""
+    """Return the number in a text; nan if it has another sign or unit, or is not a number."""
     if any(match[side] and match[side] not in marks for side in ("before", "after")):
         return np.nan
     if match["sign"] and match["sign_behind"]:

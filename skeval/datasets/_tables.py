@@ -43,7 +43,9 @@ class Table(NamedTuple):
     Attributes
     ----------
     X : float ndarray of shape (n_samples, n_features)
-    y : ndarray of shape (n_samples,), or None if a file has no labels feature_names : list of str
+    y : ndarray of shape (n_samples,), or None
+        Labels; None if a file has no labels.
+    feature_names : list of str
     """
 
     X: np.ndarray
@@ -58,7 +60,9 @@ class ColumnTable(NamedTuple):
     ----------
     X : ndarray of shape (n_samples, n_features)
         Floats, or objects if `texts` is not empty; missing numbers are nan.
-    y : ndarray of shape (n_samples,), or None if a file has no labels feature_names : list of str
+    y : ndarray of shape (n_samples,), or None
+        Labels; None if a file has no labels.
+    feature_names : list of str
     texts : list of int
         Columns of X that contain text.
     missing : list of int
@@ -415,7 +419,7 @@ def _drop_unlabelled(sheet: Columns, label: int, notes: list[str]) -> Columns:
 def _read_numeric_target(sheet: Columns, label: int, notes: list[str], kind: str | None) -> Columns:
     """Return a table with a numeric target if its texts are numbers.
 
-    Raise where most of its texts are numbers, and some are limits or none.
+    Raise if most of its texts are numbers, and others are limits or not numbers.
     """
     values, name = sheet.values[label], sheet.names[label]
     if kind == "texts" or isinstance(values, np.ndarray):
@@ -457,7 +461,7 @@ def _note_written(sheet: Columns, name: str, written: WrittenNumbers) -> list[st
 
 
 def _merge_spellings(sheet: Columns, label: int, *, merges: bool) -> tuple[Columns, str]:
-    """Return a table, with spellings of labels merged on demand, and a note on them."""
+    """Return a table, with spellings of labels merged if requested, and a note on them."""
     texts, name = sheet.values[label], sheet.names[label]
     if isinstance(texts, np.ndarray):
         return sheet, ""
@@ -538,7 +542,7 @@ def _read_numbers(sheet: Columns, position: int) -> np.ndarray | None:
     numbers: dict[str, float] = {}
     for text in distinct:
         word = text.strip()
-        if not word or word.lower() in MISSING | DASHES:
+        if _files.marks_missing(word):
             numbers[text] = np.nan
             continue
         comma = commas and DECIMAL_COMMA.fullmatch(word)
@@ -614,7 +618,7 @@ def _read_labels(
     numbers = None if strict else _read_numbers(sheet, label)
     if numbers is not None and not np.isinf(numbers).any():
         missing = np.isnan(numbers)
-        if (numbers[~missing] % 1 != 0).any():  # no names of classes, so what is no number is none
+        if (numbers[~missing] % 1 != 0).any():  # a regression target: other texts are missing
             _check_labelled(sheet, start, missing, remedy)
             return numbers
         if any("," in text for text in values):
@@ -623,7 +627,7 @@ def _read_labels(
     for row, text in enumerate(values):
         first.setdefault(text, row)
     records = {text: sheet.name_record(row) for text, row in first.items()}
-    stored = sheet.lines is None  # there a text is a text, even one of digits
+    stored = sheet.lines is None  # files that store types: text remains text
     labels = read_class_labels(records, start, as_text=stored)
     if labels.dtype.kind == "U":
         notes += [
@@ -667,7 +671,7 @@ def make_value_error(sheet: Columns, position: int, row: int) -> ValueError:
     """Return the error for a feature value that is not a finite number."""
     source, name, record = (sheet.source, sheet.names[position], sheet.name_record(row))
     value = sheet.values[position][row]
-    if _files.is_unnamed(name):  # such a column most likely holds row names
+    if _files.is_unnamed(name):  # most likely row names
         return make_name_error(source, position, name)
     text = str(value)
     word = text.strip().lower()
@@ -690,12 +694,12 @@ def make_value_error(sheet: Columns, position: int, row: int) -> ValueError:
 
 
 def read_class_labels(records: Mapping[str, str], start: str, *, as_text: bool) -> np.ndarray:
-    """Return the label of each distinct text, by the records that contain it.
+    """Return the label of each distinct text; `records` has a row for each text.
 
-    They are numbers where one way of writing numbers gives all texts back, unless `as_text`.
+    Labels are numbers if one number format reproduces all texts, unless `as_text`.
     """
     texts = list(records)
-    if any("\0" in text for text in texts):  # an array would lose the end of it
+    if any("\0" in text for text in texts):  # arrays drop NUL characters at the end
         raise ValueError(f"{start} has a label with a NUL character.")
     if not as_text:
         check_finite_labels(records, start)
@@ -718,9 +722,9 @@ def check_finite_labels(records: Mapping[str, str], start: str) -> None:
 def check_measurements(records: Mapping[str, str], start: str) -> None:
     """Raise if fractional numbers would be treated as class names.
 
-    They are if one is missing, or if they have a decimal comma.
+    This happens if one is missing, or if they have a decimal comma.
     """
-    absent = [text for text in records if text.strip().lower() in MISSING | DASHES]
+    absent = [text for text in records if _files.marks_missing(text)]
     present = [text for text in records if text not in absent]
     commas = [text for text in present if DECIMAL_COMMA.fullmatch(text)]
     texts = [text.replace(",", ".") if text in commas else text for text in present]
@@ -739,8 +743,8 @@ def check_measurements(records: Mapping[str, str], start: str) -> None:
 def parse_labels(texts: list[str]) -> np.ndarray | None:
     """Return the numbers if one number format reproduces all texts, or None.
 
-    The ways are whole numbers, shortest decimals, and a fixed number of decimals with or without
-    an exponent. So "01" and "1" stay two classes, and "1.50" and "2.00" are numbers.
+    The formats are whole numbers, shortest decimals, and a fixed number of decimals with or without
+    an exponent. So "01" and "1" are two classes, and "1.50" and "2.00" are numbers.
     """
     decimals = len(re.split("[eE]", texts[0])[0].partition(".")[2])
     ways: list[tuple[Callable[[str], Any], Callable[[Any], str]]] = [
@@ -766,7 +770,7 @@ def check_stored_labels(y: np.ndarray, start: str) -> np.ndarray:
         row = int(np.argmax(np.isinf(y)))
         raise ValueError(f"{start} must be finite, row {row + 1} has {str(y[row])!r}.")
     if y.dtype.kind in "iu" and ((y > LARGEST_EXACT) | (y < -LARGEST_EXACT)).any():
-        return y.astype(str)  # as floats, labels that differ in the last digits would be one class
+        return y.astype(str)  # as floats, labels that differ in the last digits would be equal
     return y
 
 

@@ -380,17 +380,13 @@ class CostCurveDisplay(ScoreDisplay):
         data = {name: options.get(name) for name in ("pos_label", "sample_weight")}
         return cost_curve(y_true, y_score, **data)
 
-    @property
-    def _is_difference(self) -> bool:
-        return bool(self.curve.is_difference)
-
     def _draw(self, ax: Any, *, lines: bool = False, **kwargs: Any) -> None:
         super()._draw(ax, **kwargs)
         if lines and self.curve.lines is not None:
             ax.plot([0, 1], self.curve.lines.T, color="0.85", linewidth=0.5, zorder=0)
 
     def _draw_reference(self, ax: Any, **style: Any) -> None:
-        if self._is_difference:
+        if self.curve.is_difference:
             ax.axhline(0, linestyle="--", **style)
         else:
             label = "better trivial classifier"
@@ -398,7 +394,7 @@ class CostCurveDisplay(ScoreDisplay):
 
     def _describe_axes(self) -> dict[str, Any]:
         axes: dict[str, Any] = {"xlabel": "P(+)cost", "xlim": (0, 1)}
-        if self._is_difference:
+        if self.curve.is_difference:
             return axes | {"ylabel": "Difference of normalized expected cost"}
         return axes | {"ylabel": "Normalized expected cost", "ylim": (0, 0.52)}
 

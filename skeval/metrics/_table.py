@@ -43,7 +43,6 @@ Forms = dict[str, tuple[Callable[[float], Limits], float]]
 SCORES = ("decision_function", "predict_proba")
 ANY_NUMBER = -np.inf, np.inf
 BINARY = frozenset({"binary"})
-SEVERAL_LABELS = "multilabel-indicator"
 CLASSES = frozenset({"binary", "multiclass"})
 NUMBERS = CLASSES | {"continuous", "continuous-multioutput", "multiclass-multioutput"}
 SKLEARN_F = frozenset({"average", "labels", "pos_label", "zero_division"})
@@ -285,7 +284,7 @@ def make_closed_forms(metric: Callable[..., Any], sample: Sample, stratify: bool
     if row is None or stratify or not row.interval:
         return {}
     kind, more = type_of_target(sample.y_true), set(arguments) - row.keywords
-    if kind == SEVERAL_LABELS and more <= {"average"}:
+    if kind == "multilabel-indicator" and more <= {"average"}:
         return make_label_forms(row, arguments, sample)
     if more or kind not in row.targets:
         return {}
@@ -520,7 +519,6 @@ CORRELATION: dict[str, Any] = {"range": (-1.0, 1.0)}
 PROBABILITIES: dict[str, Any] = {"greater_is_better": False, "response": "predict_proba"}
 # the largest loss in scikit-learn, which clips probabilities at eps
 LARGEST_LOG_LOSS = -float(np.log(np.finfo(float).eps))
-MACRO = {"average": "macro"}
 
 METRICS: tuple[Metric, ...] = (
     Metric(
@@ -559,7 +557,7 @@ METRICS: tuple[Metric, ...] = (
         keywords=SKLEARN_F,
         from_table=Averaged("f"),
         reported=(
-            Reported("f1_macro", "F1, mean of the classes", MACRO),
+            Reported("f1_macro", "F1, mean of the classes", {"average": "macro"}),
             Reported("f1", "F1", of_class=True),
         ),
     ),

@@ -459,9 +459,8 @@ def _count_matches(batch: list[tuple[Tokens, list[Tokens]]], max_order: int) -> 
     word = np.fromiter(map(numbers.__getitem__, chain.from_iterable(texts)), np.int64)
     length = np.array([len(text) for text in texts])
     sentence, source = np.repeat(rows, length), np.repeat(sources, length)
-    left = np.repeat(np.cumsum(length), length) - np.arange(
-        len(word)
-    )  # number of words to the end of the segment, including this one
+    # number of words to the end of the segment, including this one
+    left = np.repeat(np.cumsum(length), length) - np.arange(len(word))
     matches = np.zeros((len(batch), max_order), dtype=np.int64)
     place, cell, n_sources = np.arange(len(word)), sentence, max(sources) + 1
     for order in range(max_order):

@@ -456,9 +456,8 @@ def _limit_shift(
     def excess(shift: float) -> float:
         passed = pass_over(masses, make_line, np.array([shift, 1.0]))
         moved, variance = float(passed.gradient[0]), float(passed.information[0, 0])
-        return (
-            abs(moved) / max(variance, SMALLEST) ** 0.5 - reach
-        )  # the variance is 0 if all probabilities are
+        # the variance is 0 if all probabilities are 0 or 1
+        return abs(moved) / max(variance, SMALLEST) ** 0.5 - reach
 
     low, high = (_cross(excess, value, side, reach * precision[2]) for side in (-1, 1))
     return low, high

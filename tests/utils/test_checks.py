@@ -11,7 +11,6 @@ from skeval.utils._checks import (
     check_data,
     check_option,
     check_same_length,
-    check_targets,
     check_y,
     repetition_rng,
     root_seed,
@@ -74,10 +73,10 @@ def test_same_length():
     ],
 )
 def test_targets(y):
-    first, second = check_targets(y, y)
-    assert first.shape == second.shape == (2,)
-    assert isinstance(first, np.ndarray)
-    assert first.tolist() == np.ravel(np.asarray(y)).tolist()
+    checked = check_y("y", y)
+    assert checked.shape == (2,)
+    assert isinstance(checked, np.ndarray)
+    assert checked.tolist() == np.ravel(np.asarray(y)).tolist()
 
 
 @pytest.mark.parametrize(

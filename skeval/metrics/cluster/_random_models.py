@@ -19,11 +19,10 @@ from skeval.metrics._constraints import CONSTRAINTS
 from skeval.metrics.cluster import _pairs
 from skeval.utils._compat import StrOptions, validate_params
 
+MODELS = ("n_clusters", "all", "permutation")
 
-@validate_params(
-    CONSTRAINTS
-    | {"model": [StrOptions({"n_clusters", "all", "permutation"})], "one_sided": ["boolean"]}
-)
+
+@validate_params(CONSTRAINTS | {"model": [StrOptions(set(MODELS))], "one_sided": ["boolean"]})
 def model_adjusted_rand_score(
     labels_true: ArrayLike,
     labels_pred: ArrayLike,
