@@ -120,8 +120,9 @@ class NClustersChoice(Result):
     candidates : ndarray of shape (n_candidates,)
         Candidate numbers of clusters, ascending.
     values, standard_errors : ndarray of shape (n_candidates,)
-        Mean of each candidate and its standard error over the halvings; s_k for the gap. The
-        sequential method has one value and no standard error, nan.
+        Mean of each candidate and its standard error over the halvings. The gap is infinite if the
+        samples of each cluster are equal, and its standard error is s_k. The sequential method has
+        one value and no standard error, nan.
     replicates : ndarray of shape (n_candidates, n_repeats)
         Value of each halving. A column refers to the same halves, or for the gap to the same draw
         of the reference, for every candidate. The sequential method has one column.
@@ -143,7 +144,8 @@ class NClustersChoice(Result):
     pvalue : float
         P-value of more than one cluster; only the sequential method computes it, otherwise nan.
     pvalue_more : float
-        P-value of more than `n_clusters` clusters; nan if not computed.
+        P-value of more than `n_clusters` clusters by the sequential method; nan if `n_clusters` is
+        1, which `pvalue` tests, or the largest candidate, and for other methods.
     details : mapping
         For the gap, the arrays "log_dispersions" of shape (n_candidates,) and
         "reference_log_dispersions" of shape (n_candidates, n_repeats).

@@ -62,7 +62,7 @@ class Step(NamedTuple):
     def pick(self) -> int:
         """Return the candidate that is the farthest on the way from the reference to 1."""
         mean = self.draws.mean(axis=1)
-        return int(self.candidates[np.argmax((self.values - mean) / (1 - mean))])
+        return int(self.candidates[np.argmax(standardize(self.values - mean, 1 - mean))])
 
 
 def choose_sequentially(trial: Trial, candidates: np.ndarray, n_references: int) -> NClustersChoice:
@@ -179,6 +179,6 @@ def make_step(candidates: np.ndarray, values: np.ndarray, draws: np.ndarray, lev
 
 
 def standardize(differences: np.ndarray, scales: np.ndarray) -> np.ndarray:
-    """Divide by scales; without variation, equal values are 0 and others infinite."""
+    """Divide by scales; where these are 0, equal values are 0 and others infinite."""
     unequal = np.where(np.abs(differences) > ROUNDING, np.copysign(np.inf, differences), 0.0)
     return np.divide(differences, scales, out=unequal, where=scales > ROUNDING)

@@ -8,6 +8,7 @@ from scipy.sparse import csr_array
 from scipy.stats import binomtest
 from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans
 from sklearn.datasets import make_blobs
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import silhouette_score
 
 from skeval.cluster import _sequential, choose_n_clusters
@@ -36,6 +37,15 @@ def test_steps_without_variation():
     assert equal.pvalue == 1
     better = _sequential.make_step(np.array([2, 3]), np.array([0.5, 0.6]), draws, 0.05)
     assert (better.pvalue, better.pick()) == (1 / 40, 3)
+
+
+def test_no_way_left_from_a_reference_of_one():
+    """Three of the four corners of a square; four clusters separate the reference perfectly."""
+    X = np.eye(3)[np.arange(600) % 3, :2]
+    with pytest.warns(ConvergenceWarning, match="distinct clusters"):
+        choice = choose_n_clusters(KMEANS, X, n_clusters=[3, 4], random_state=0)
+    np.testing.assert_allclose([choice.values[1], choice.reference_values[1]], [0, 1])
+    assert choice.n_clusters == 3
 
 
 def test_equals_the_definition():
