@@ -15,6 +15,8 @@ from scipy.sparse import issparse
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval._inference.estimate import Curve, Estimate
+from skeval.cluster import NClustersChoice
+from skeval.report import ClusteringReport
 
 # The estimates, by name and method, whose docstring says that they have no standard error.
 NO_STANDARD_ERROR = {
@@ -122,9 +124,24 @@ def without_documented(result):
 
     They are, between clusters, those of a cluster to itself; over data sets the standard errors of
     differences, which medians of averages have none of; of instabilities, the calibration curves at
-    probabilities that a model does not predict; of an estimate, also of one within another
-    result, the ends of its interval where it has none, and the standard errors listed above.
+    probabilities that a model does not predict; of choices of the number of clusters, what their
+    rule does not compute; of an estimate, also of one within another result, the ends of its
+    interval where it has none, and the standard errors listed above.
     """
+    if isinstance(result, NClustersChoice):
+        undefined = undefined_of_choice(result)
+        for name in undefined:
+            assert np.isnan(getattr(result, name)).all(), f"documented to be nan: {name}, {result}"
+        return [getattr(result, each.name) for each in fields(result) if each.name not in undefined]
+    if isinstance(result, ClusteringReport):
+        choices = [
+            without_documented(each) for each in (*result.choices.values(), result.stability)
+        ]
+        left_out = {"choices", "stability"}
+        others = [
+            getattr(result, each.name) for each in fields(result) if each.name not in left_out
+        ]
+        return [*others, choices]
     if isinstance(result, Estimate):
         left_out = {"interval"} if not result.limits else set()
         if (result.name, result.method) in NO_STANDARD_ERROR:
@@ -146,7 +163,7 @@ def without_documented(result):
     if not isinstance(result, dict):
         return result
     entries = [
-        without_documented(each) if isinstance(each, Estimate | Curve) else each
+        without_documented(each) if isinstance(each, Estimate | Curve | NClustersChoice) else each
         for each in result.values()
     ]
     return [
@@ -155,6 +172,14 @@ def without_documented(result):
         else each
         for each in entries
     ]
+
+
+def undefined_of_choice(choice):
+    """Return the names of the attributes that are documented to be nan."""
+    if choice.method != "sequential":
+        return {"pvalue", "pvalue_more"}
+    has_no_more = choice.n_clusters in (1, choice.candidates[-1])
+    return {"standard_errors"} | ({"pvalue_more"} if has_no_more else set())
 
 
 def snapshot(data):
