@@ -433,7 +433,7 @@ def write_hard_samples(hard: HardSamples, numbers: bool) -> list[str]:
     """List the samples that may have a wrong label, and the classes that are mostly missed."""
     sentences = [
         f"{n_wrong} of {count(size, 'sample')} of class {name} {'is' if size == 1 else 'are'} "
-        "misclassified in every repeat: the models do not learn this class."
+        "misclassified in every repeat: the models rarely recognize this class."
         for name, (n_wrong, size) in hard.unknown.items()
     ]
     suspects = np.flatnonzero(hard.suspect)

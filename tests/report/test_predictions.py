@@ -638,8 +638,8 @@ def test_a_class_that_models_do_not_know_is_named_by_class():
     hard, said = hard_sentences(rng.normal(size=(200, 3)), y)
     assert hard.unknown == {"1": (10, 10)}
     assert said == [
-        "10 of 10 samples of class 1 are misclassified in every repeat: the models do not learn "
-        "this class."
+        "10 of 10 samples of class 1 are misclassified in every repeat: the models rarely "
+        "recognize this class."
     ]
 
 
