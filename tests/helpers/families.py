@@ -185,9 +185,12 @@ OPTIONS = {
 FUNCTIONS = {
     "expected_loss": with_options_of(metrics.expected_loss)(
         lambda predict, target, **options: metrics.expected_loss(predict, target, norm(), **options)
-    ),
-    **named(model_selection, "compare_readers judge_assisted_interval"),
+    )
 }
+# (y_true, scores of readers by system)
+READINGS = named(model_selection, "compare_readers")
+# (outcomes, judgements of the same samples, judgements of others)
+JUDGED = named(model_selection, "judge_assisted_interval")
 # (path,)
 FILES = named(datasets, "load_table load_item_scores")
 
@@ -360,6 +363,8 @@ FAMILIES = {
     "vectors": VECTORS,
     "options": OPTIONS,
     "functions": FUNCTIONS,
+    "readings": READINGS,
+    "judged": JUDGED,
     "files": FILES,
     "supervised": SUPERVISED,
     "unsupervised": UNSUPERVISED,
