@@ -177,7 +177,7 @@ def find_rare_class(
         if name in metrics and np.isfinite(metrics[name].value):
             one = metrics[name]
             interval = one.confidence_interval(1 - ALPHA)
-            of_class = (
+            recall, precision = (
                 metrics[key].value if (key := f"{part}, {label}") in metrics else np.nan
                 for part in ("recall", "precision")
             )
@@ -189,7 +189,8 @@ def find_rare_class(
                 interval.low,
                 interval.high,
                 chance,
-                *of_class,
+                recall,
+                precision,
             )
     return None
 
