@@ -202,6 +202,7 @@ def threshold_measures(
     With 60 or 200 samples in groups of five, or a threshold chosen by "youden", a sensitivity of .9
     or a cost ratio of 5, the lowest simulated coverage over the three prevalences was .932 to .978,
     depending on the measure (400 data sets).
+
     References
     ----------
     .. [1] Efron, B. (1983). Estimating the error rate of a prediction rule: improvement on
