@@ -12,7 +12,7 @@ from typing import Any
 
 import joblib
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 
 from skeval._inference.errors import METHODS
 from skeval.metrics._scorers import read_scoring
@@ -406,6 +406,8 @@ class FixedRuleScorer(RoutedScorer):
     def __call__(self, estimator: Any, X: Any, y: Any, **metadata: Any) -> float:
         """Return minus the P-value of the predictions for `X` under permutation of `y`."""
         y = _checks.check_y("y", y)
+        if is_classifier(estimator) and not hasattr(estimator, "classes_"):
+            raise ValueError("estimator must be fitted for refit=False; fit it, or use refit=True.")
         check_held_out(estimator, X, y)
         score = read_scoring(estimator, self.scoring)
         rule = RememberedRule(estimator, X)

@@ -402,11 +402,11 @@ def answers(tmp_path):
 
 @pytest.mark.parametrize("words", [["breast_cancer"], ["digits", "--estimator", "lda"], ["wine"]])
 def test_a_summary_has_fifteen_lines_of_a_hundred_columns(words, capsys):
-    assert main(["evaluate", *words, "--budget", "1"]) == 0
+    assert main(["evaluate", *words, "--quick"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) <= 15
     assert max(map(len, lines)) <= 100
-    assert main(["evaluate", *words, "--budget", "1", "--full"]) == 0
+    assert main(["evaluate", *words, "--quick", "--full"]) == 0
     full = " ".join(capsys.readouterr().out.split())
     told = " ".join(" ".join(lines[3:5]).split())
     assert told in full

@@ -364,3 +364,10 @@ def test_on_noise_nothing_is_better_than_chance(name, seeds):
         search = GridSearchCV(model, {}, cv=WholeSample(), scoring=scoring["high"]).fit(X, y)
         assert search.best_score_ == res["test_high"][0]
     assert all(count <= max(1, len(seeds) // 20) for count in claims.values()), claims
+
+
+def test_a_permutation_scorer_of_a_fitted_rule_refuses_one_that_is_not():
+    X, y = np.random.default_rng(0).normal(size=(20, 2)), np.arange(20) % 2
+    scorer = make_permutation_scorer("accuracy", n_permutations=9, refit=False)
+    with pytest.raises(ValueError, match="estimator must be fitted for refit=False"):
+        scorer(make_pipeline(StandardScaler(), SVC()), X, y)
