@@ -210,13 +210,13 @@ def next_step(
 class Corrections:
     """The last changes s of coefficients and y of gradients of B problems, in a ring of slots.
 
-    pairs (B, 2 M, P): s, then y. inverse (B, M, M): that of the triangle of products s'y in eq. (3)
-    of lbfgs, zero in free slots. Formulas do not depend on the order of slots.
+    pairs (B, M, 2, P): s and y of each slot. inverse (B, M, M): of the triangle of products s'y in
+    eq. (3) of lbfgs, zero in free slots. Formulas do not depend on the order of slots.
     """
 
     def __init__(self, n_problems: int, n_coef: int) -> None:
         M = N_CORRECTIONS
-        self.pairs = np.zeros((n_problems, 2 * M, n_coef))
+        self.pairs = np.zeros((n_problems, M, 2, n_coef))
         self.inverse, self.yy = np.zeros((2, n_problems, M, M))
         self.sy = np.zeros((n_problems, M))
         self.gamma = np.ones(n_problems)
@@ -229,39 +229,40 @@ class Corrections:
 
     def add(self, rows: np.ndarray, s: np.ndarray, y: np.ndarray, sy: np.ndarray) -> None:
         """Add one correction to each of some problems, in place of the oldest."""
-        slot, M = self.count[rows] % N_CORRECTIONS, N_CORRECTIONS
-        self.pairs[rows, slot], self.pairs[rows, M + slot] = s, y
-        products = self._multiply(rows, y)
+        slot = self.count[rows] % N_CORRECTIONS
+        self.pairs[rows, slot, 0], self.pairs[rows, slot, 1] = s, y
+        self.count[rows] += 1
+        used, pairs = self._used(rows)
+        products = np.matmul(pairs, y[:, :, None]).reshape(len(rows), -1, 2)
         # without its oldest row and column, the inverse belongs to the remaining triangle
-        inverse = self.inverse[rows]
+        inverse = self.inverse[rows, :used, :used]
         at = np.arange(len(rows))
         inverse[at, slot] = inverse[at, :, slot] = 0.0
-        column = -np.matmul(inverse, products[:, :M, None])[:, :, 0] / sy[:, None]
+        column = -np.matmul(inverse, products[:, :, :1])[:, :, 0] / sy[:, None]
         column[at, slot] = 1.0 / sy
         inverse[at, :, slot] = column
-        self.inverse[rows] = inverse
-        self.yy[rows, slot] = self.yy[rows, :, slot] = products[:, M:]
+        self.inverse[rows, :used, :used] = inverse
+        self.yy[rows, slot, :used] = self.yy[rows, :used, slot] = products[:, :, 1]
         self.sy[rows, slot] = sy
-        self.gamma[rows] = sy / products[at, M + slot]
-        self.count[rows] += 1
+        self.gamma[rows] = sy / products[at, slot, 1]
 
     def direct(self, rows: np.ndarray, g: np.ndarray) -> np.ndarray:
         """Return the directions ``-H g`` (A, P) of some problems, eq. (3) of lbfgs."""
-        products = self._multiply(rows, g)
-        gamma, inverse = self.gamma[rows, None], self.inverse[rows]
-        u = np.matmul(inverse, products[:, :N_CORRECTIONS, None])[:, :, 0]
-        yu = np.matmul(self.yy[rows], u[:, :, None])[:, :, 0]
-        v = self.sy[rows] * u + gamma * (yu - products[:, N_CORRECTIONS:])
+        used, pairs = self._used(rows)
+        products = np.matmul(pairs, g[:, :, None]).reshape(len(rows), -1, 2)
+        gamma, inverse = self.gamma[rows, None], self.inverse[rows, :used, :used]
+        u = np.matmul(inverse, products[:, :, :1])[:, :, 0]
+        yu = np.matmul(self.yy[rows, :used, :used], u[:, :, None])[:, :, 0]
+        v = self.sy[rows, :used] * u + gamma * (yu - products[:, :, 1])
         v = np.matmul(v[:, None], inverse)[:, 0]
-        weights = np.concatenate([v, -gamma * u], axis=1)
-        return -gamma * g - np.matmul(weights[:, None], self._of(rows))[:, 0]
+        weights = np.stack([v, -gamma * u], axis=2).reshape(len(rows), 1, -1)
+        return -gamma * g - np.matmul(weights, pairs)[:, 0]
 
-    def _of(self, rows: np.ndarray) -> np.ndarray:
-        return self.pairs if len(rows) == len(self.pairs) else self.pairs[rows]
-
-    def _multiply(self, rows: np.ndarray, vectors: np.ndarray) -> np.ndarray:
-        """Return the products (A, 2 M) of corrections with one vector per problem."""
-        return np.matmul(self._of(rows), vectors[:, :, None])[:, :, 0]
+    def _used(self, rows: np.ndarray) -> tuple[int, np.ndarray]:
+        """Return the number of slots to read, and their corrections (A, 2 slots, P)."""
+        used = min(N_CORRECTIONS, max(1, int(self.count[rows].max())))
+        pairs = self.pairs[:, :used] if len(rows) == len(self.pairs) else self.pairs[rows, :used]
+        return used, pairs.reshape(len(rows), 2 * used, -1)
 
 
 @dataclass
