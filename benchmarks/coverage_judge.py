@@ -6,7 +6,7 @@ probability of their sensitivity if the outcome is 1, and 0 with that of their s
 give a score that has a correlation with the latent quality of the outcome. "difference" compares
 two systems that are right on the same items except for a share of them. "groups" are binary
 outcomes in groups of 5 with an intraclass correlation. "loss" is normal or exponential, with a
-correlated judgement. The width is relative to that of the labels alone, Wilson's for rates.
+correlated judgment. The width is relative to that of the labels alone, Wilson's for rates.
 
     python benchmarks/coverage_judge.py --sets 4000
 """
@@ -36,7 +36,7 @@ class Cell(NamedTuple):
 
     kind: str
     n: int
-    n_unlabelled: int
+    n_unlabeled: int
     truth: float
     judge: tuple[float, ...]
 
@@ -67,7 +67,7 @@ MORE = [
     Cell("binary", 30, 3000, 0.98, (0.999, 0.5)),
     # the gain with 200 labels
     *(symmetric(200, truth, 0.95) for truth in (0.5, 0.9, 0.95, 0.98)),
-    # few and many judgements without labels
+    # few and many judgments without labels
     *(Cell("binary", 50, m, 0.8, (0.9, 0.9)) for m in (0, 5, 50, 5000)),
     *(Cell("binary", 200, m, 0.95, (0.95, 0.95)) for m in (20, 200, 20_000)),
     *(Cell("graded", n, 10 * n, truth, (r,)) for n in (30, 200) for truth, r in GRADES),
@@ -80,25 +80,25 @@ MORE = [
 
 def run_binary(cell: Cell, n_sets: int, rng: np.random.Generator) -> dict[str, float]:
     """Return coverage and width of all methods from counts."""
-    n, m, truth = cell.n, cell.n_unlabelled, cell.truth
+    n, m, truth = cell.n, cell.n_unlabeled, cell.truth
     right, specificity = cell.judge
     shares = truth * np.array([1 - right, right])  # outcome 1, judged 0 and 1
     shares = np.concatenate([shares, (1 - truth) * np.array([specificity, 1 - specificity])])
     counts = rng.multinomial(n, shares, n_sets).astype(float)
     others = rng.multinomial(m, [shares[0] + shares[2], shares[1] + shares[3]], n_sets)
-    positive, labelled = counts[:, :2], counts[:, :2] + counts[:, 2:]
-    mean, judged, all_judged = (positive.sum(1) / n, labelled[:, 1] / n, others[:, 1] / m)
-    _, *ends = stratified_mean(labelled, positive, labelled + others, Z)
+    positive, labeled = counts[:, :2], counts[:, :2] + counts[:, 2:]
+    mean, judged, all_judged = (positive.sum(1) / n, labeled[:, 1] / n, others[:, 1] / m)
+    _, *ends = stratified_mean(labeled, positive, labeled + others, Z)
     lengths = wilson_limits(mean, n, Z)
     found = {"ours": ends, "wilson": lengths}
-    pooled = (labelled[:, 1] + others[:, 1]) / (n + m)
+    pooled = (labeled[:, 1] + others[:, 1]) / (n + m)
     spread = pooled * (1 - pooled)
     covariance = (positive[:, 1] / n - mean * judged) * n / (n - 1)
     with np.errstate(invalid="ignore", divide="ignore"):
         tuned = np.where(spread > 0, covariance / ((1 + n / m) * spread), 0.0)
     for name, weight in {"ppi": np.ones(n_sets), "ppi++": tuned}.items():
         value = weight * all_judged + mean - weight * judged
-        # second moment of y - weight * judgement in the labels
+        # second moment of y - weight * judgment in the labels
         square = positive[:, 0] + positive[:, 1] * (1 - weight) ** 2 + counts[:, 3] * weight**2
         variance = weight**2 * all_judged * (1 - all_judged) / m
         variance += (square / n - (mean - weight * judged) ** 2) / n
@@ -115,8 +115,8 @@ def run_binary(cell: Cell, n_sets: int, rng: np.random.Generator) -> dict[str, f
 def draw_samples(
     cell: Cell, n_sets: int, rng: np.random.Generator
 ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray | None]]:
-    """Yield outcomes, judgements and groups of data sets."""
-    size, truth = cell.n + cell.n_unlabelled, cell.truth
+    """Yield outcomes, judgments and groups of data sets."""
+    size, truth = cell.n + cell.n_unlabeled, cell.truth
     for _ in range(n_sets):
         groups = None
         quality = rng.normal(size=size)
@@ -173,7 +173,7 @@ def main() -> None:
     rows = []
     for number, cell in enumerate([*FIRST, *MORE]):
         rng = np.random.default_rng([number, arguments.sets])
-        run = run_binary if cell.kind == "binary" and cell.n_unlabelled >= cell.n else run_samples
+        run = run_binary if cell.kind == "binary" and cell.n_unlabeled >= cell.n else run_samples
         found = run(cell, arguments.sets, rng)
         row = {**cell._asdict(), "judge": " ".join(map(str, cell.judge)), "sets": arguments.sets}
         row |= {name: f"{found[name]:.4f}" if name in found else "" for name in names}

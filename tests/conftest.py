@@ -36,7 +36,7 @@ def pytest_addoption(parser):
 
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist chooses for itself
 def pytest_cmdline_main(config):
-    """Keep neighbouring tests in one process of several, which makes once what a file shares."""
+    """Keep neighboring tests in one process of several, which makes once what a file shares."""
     if getattr(config.option, "numprocesses", None) and config.option.dist == "no":
         config.option.dist = "worksteal"
 

@@ -256,7 +256,7 @@ PENDING = {
     "_commands/test_interrupts.py",
     "cluster/test_plot.py",
     "metrics/cluster/_kernels/test_distances.py",
-    "metrics/cluster/_kernels/test_neighbours.py",
+    "metrics/cluster/_kernels/test_neighbors.py",
     "metrics/cluster/test_measures.py",
     "metrics/cluster/test_measures_hostile.py",
     "metrics/cluster/test_pairs.py",

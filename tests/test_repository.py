@@ -73,7 +73,7 @@ def test_the_first_command_prints_what_the_readme_says(capsys):
     assert textwrap.indent(capsys.readouterr().out.strip(), "    ") in readme
 
 
-def test_the_licence_is_one():
+def test_the_license_is_one():
     assert f"license: {PROJECT['license']}\n" in read("CITATION.cff")
     assert json.loads(read("codemeta.json"))["license"].endswith(PROJECT["license"])
     assert f"license: {PROJECT['license']}\n" in read("recipe/meta.yaml")
@@ -148,7 +148,9 @@ def test_the_table_of_methods_is_that_of_the_benchmark():
     lines = [" ".join(line.split()) for line in read("doc/user_guide/confidence.rst").splitlines()]
     cells = {}
     for row in rows:
-        cell = ", ".join(row[name] for name in ("population", "learner", "n"))
+        cell = ", ".join(row[name] for name in ("population", "learner", "n")).replace(
+            "neighbours", "neighbors"
+        )
         shown = f"{float(row['covers_risk']):.2f} ({float(row['relative_width']):.2f})"
         cells[cell] = f"{cells.get(cell, cell)} {shown}"
     assert cells

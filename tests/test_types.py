@@ -36,7 +36,7 @@ CALLABLES = dict(list_callables())
 
 @pytest.mark.parametrize("name", CALLABLES)
 def test_help_names_kinds_of_data_in_a_word(name):
-    """An alias, as `ArrayLike` is, is not spelt out as the union that it stands for."""
+    """An alias, as `ArrayLike` is, is not spelled out as the union that it stands for."""
     signature = inspect.signature(CALLABLES[name])
     kinds = [each.annotation for each in signature.parameters.values()]
     for kind in [*kinds, signature.return_annotation]:

@@ -62,7 +62,7 @@ left.set_title("one study of 60 patients")
 for row, column in enumerate(deviations.T):
     right.plot(column, np.full(len(column), row), "o", alpha=0.3, color="tab:blue")
     right.plot(column.mean(), row, "|", ms=18, mew=3, color="black")
-right.axvline(0, color="grey", ls=":")
+right.axvline(0, color="gray", ls=":")
 right.set(
     yticks=range(5),
     yticklabels=names,

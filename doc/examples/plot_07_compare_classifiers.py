@@ -63,7 +63,7 @@ for row, (_, low, middle, high) in enumerate(reversed(rows)):
     color = "tab:red" if row == len(rows) - 1 else "tab:blue"
     ax.plot([low, high], [row, row], color=color, lw=2)
     ax.plot(middle, row, "o", color=color)
-ax.axvline(0, color="grey", ls=":")
+ax.axvline(0, color="gray", ls=":")
 ax.set(
     yticks=range(len(rows)),
     yticklabels=[name for name, *_ in reversed(rows)],

@@ -40,7 +40,7 @@ for method in ("oob", ".632", ".632+"):
     print(f"{method:6s} {result.value:.3f} {result.interval}")
 
 # %%
-# A good AUC of the procedure does not mean that each prediction is reliable. Each grey point is the
+# A good AUC of the procedure does not mean that each prediction is reliable. Each gray point is the
 # risk of a patient by the model of one resample; orange points enclose 95 % of the models.
 instability = prediction_instability(model, X, y, random_state=0)
 print(instability)

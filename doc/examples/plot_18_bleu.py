@@ -27,7 +27,7 @@ def dropping(words):
 
 
 def swapping(words):
-    """Return the words with some neighbours exchanged."""
+    """Return the words with some neighbors exchanged."""
     words = list(words)
     for i in range(len(words) - 1):
         if rng.random() < 0.05:

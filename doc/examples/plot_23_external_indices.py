@@ -31,7 +31,7 @@ for ax, name in zip(axes, names, strict=True):
     for partitions, style, label in ((found, "-o", "k-means"), (chance, "--s", "random")):
         values = [external_indices(y, partitions[k])[name] for k in sizes]
         ax.plot(sizes, values, style, ms=4, label=label)
-    ax.axvline(10, color="grey", ls=":")
+    ax.axvline(10, color="gray", ls=":")
     ax.set(title=name.replace("_", " "), xlabel="clusters", xscale="log", xticks=sizes)
     ax.set_xticklabels(sizes)
     ax.minorticks_off()

@@ -404,23 +404,23 @@ class KernelPairSolver:
     ) -> np.ndarray:
         """Return the variance (n_fits,) of all numbers that each fit trains on."""
         shares = counts / counts.sum(axis=1, keepdims=True)
-        first, second, centre = self._moments
+        first, second, center = self._moments
         first, second = shares @ first, shares @ second  # (n_fits, p)
         if maps is not None:
-            shift, scale = maps.shift - centre, maps.scale
+            shift, scale = maps.shift - center, maps.scale
             second = (second - 2.0 * shift * first + shift**2) / scale**2
             first = (first - shift) / scale
         mean, square = first.sum(axis=1) / kept, second.sum(axis=1) / kept
         variance = square - mean**2
-        spoilt = ~(variance > 1e-6 * square)  # by cancellation
-        for fit in np.flatnonzero(spoilt).tolist():
+        spoiled = ~(variance > 1e-6 * square)  # by cancellation
+        for fit in np.flatnonzero(spoiled).tolist():
             rows = np.flatnonzero(counts[fit])
             variance[fit] = self._direct_variance(rows, counts[fit, rows], maps, fit)
         return variance
 
     @cached_property
     def _moments(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the centred numbers, their squares, and what they are centred by.
+        """Return the centered numbers, their squares, and what they are centered by.
 
         Where each fit scales its columns, that is done column by column; elsewhere the sums of
         each row are enough.
@@ -429,11 +429,11 @@ class KernelPairSolver:
         if issparse(X):
             return X.sum(axis=1).reshape(-1, 1), X.power(2).sum(axis=1).reshape(-1, 1), np.zeros(1)
         if self._steps is None:
-            centre = X.mean()
-            X = X - centre
-            return X.sum(axis=1)[:, None], (X**2).sum(axis=1)[:, None], np.array([centre])
-        centre = X.mean(axis=0)
-        return X - centre, (X - centre) ** 2, centre
+            center = X.mean()
+            X = X - center
+            return X.sum(axis=1)[:, None], (X**2).sum(axis=1)[:, None], np.array([center])
+        center = X.mean(axis=0)
+        return X - center, (X - center) ** 2, center
 
     def _direct_variance(
         self, rows: np.ndarray, counts: np.ndarray, maps: ColumnMaps | None, fit: int

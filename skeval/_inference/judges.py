@@ -1,10 +1,10 @@
-r"""Mean of an outcome from few labels and many judgements of a model.
+r"""Mean of an outcome from few labels and many judgments of a model.
 
-The n labelled and N unlabelled samples are drawn from the same population, and all have a judgement
-j. Judgements may be biased: they only make the mean of the labels y more precise.
+The n labeled and N unlabeled samples are drawn from the same population, and all have a judgment
+j. Judgments may be biased: they only make the mean of the labels y more precise.
 
-**Strata.** If outcome and judgement are 0 or 1, with a and b the rates of the outcome among
-labelled samples judged 1 and 0, and w the share judged 1 of all n + N samples,
+**Strata.** If outcome and judgment are 0 or 1, with a and b the rates of the outcome among
+labeled samples judged 1 and 0, and w the share judged 1 of all n + N samples,
 :math:`\theta = w a + (1 - w) b`. Jeffreys limits :math:`(l_a, u_a)` and :math:`(l_b, u_b)` of the
 two rates are combined by recovery of variance estimates:
 
@@ -13,14 +13,14 @@ two rates are combined by recovery of variance estimates:
 
 and the upper limit likewise.
 
-**Regression.** Otherwise, with :math:`\beta` the slope of y on j, and means over the labelled
+**Regression.** Otherwise, with :math:`\beta` the slope of y on j, and means over the labeled
 samples and over all,
 
 .. math:: \theta = \bar y + \beta (\bar j_{all} - \bar j) .
 
-A labelled sample has the influence :math:`c_i e_i + \beta (j_i - \bar j_{all}) / (n + N)` with its
+A labeled sample has the influence :math:`c_i e_i + \beta (j_i - \bar j_{all}) / (n + N)` with its
 residual :math:`e_i` and :math:`c_i = 1/n + (\bar j_{all} - \bar j)(j_i - \bar j) / S_{jj}`, an
-unlabelled one only the second term. Residuals are divided by :math:`\sqrt{1 - h_i}` (HC2).
+unlabeled one only the second term. Residuals are divided by :math:`\sqrt{1 - h_i}` (HC2).
 """
 
 from __future__ import annotations
@@ -48,29 +48,29 @@ class MeanAndLimits(NamedTuple):
     high: Floats
 
 
-def stratified_mean(labelled: Floats, positive: Floats, judged: Floats, z: float) -> MeanAndLimits:
-    """Return the mean of binary outcomes by strata of a binary judgement.
+def stratified_mean(labeled: Floats, positive: Floats, judged: Floats, z: float) -> MeanAndLimits:
+    """Return the mean of binary outcomes by strata of a binary judgment.
 
-    The last axis of the counts has the samples judged 0 and 1: labelled ones, positive ones among
+    The last axis of the counts has the samples judged 0 and 1: labeled ones, positive ones among
     them, and all. If a stratum has no label, the result is Wilson's interval of the labels alone.
     """
-    n, n_all = labelled.sum(axis=-1), judged.sum(axis=-1)
-    rates = np.divide(positive, labelled, out=np.zeros(labelled.shape), where=labelled > 0)
+    n, n_all = labeled.sum(axis=-1), judged.sum(axis=-1)
+    rates = np.divide(positive, labeled, out=np.zeros(labeled.shape), where=labeled > 0)
     share = judged / n_all[..., None]
     value = np.sum(share * rates, axis=-1)
-    lows, highs = intervals.binomial_limits(rates, labelled, np.asarray(z), exact=False)
+    lows, highs = intervals.binomial_limits(rates, labeled, np.asarray(z), exact=False)
     between = np.sum(share * (rates - value[..., None]) ** 2, axis=-1) * z**2 / n_all
     below = np.sqrt(np.sum((share * (rates - lows)) ** 2, axis=-1) + between)
     above = np.sqrt(np.sum((share * (highs - rates)) ** 2, axis=-1) + between)
     low, high = np.maximum(value - below, 0.0), np.minimum(value + above, 1.0)
-    empty, alone = (labelled == 0).any(axis=-1), positive.sum(axis=-1) / n
+    empty, alone = (labeled == 0).any(axis=-1), positive.sum(axis=-1) / n
     wilson = intervals.wilson_limits(alone, n, z)
     low, high = np.where(empty, wilson[0], low), np.where(empty, wilson[1], high)
     return MeanAndLimits(np.where(empty, alone, value), low, high)
 
 
 class Regression(NamedTuple):
-    """A mean by regression on the judgements.
+    """A mean by regression on the judgments.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ class Regression(NamedTuple):
     n_groups : int or None
         Number of groups with a label.
     used : bool
-        Whether judgements were used.
+        Whether judgments were used.
     """
 
     value: float
@@ -90,10 +90,10 @@ class Regression(NamedTuple):
 
 
 def regress_on_judge(y: Floats, judge: Floats, group: Codes | None) -> Regression:
-    """Return the mean of the outcomes of all samples; the first samples are the labelled ones.
+    """Return the mean of the outcomes of all samples; the first samples are the labeled ones.
 
-    With groups, the influence is summed in each group. Judgements are not used
-    if they, or the outcomes, are the same for all labelled samples.
+    With groups, the influence is summed in each group. Judgments are not used
+    if they, or the outcomes, are the same for all labeled samples.
     """
     n, n_all = len(y), len(judge)
     off, centered = judge.mean() - judge[:n].mean(), judge[:n] - judge[:n].mean()
@@ -108,11 +108,11 @@ def regress_on_judge(y: Floats, judge: Floats, group: Codes | None) -> Regressio
     own, shared = weight * residual, slope * (judge - judge.mean()) / n_all
     if group is not None:
         shared[:n] += own
-        # typical influence of a label and of a judgement
+        # typical influence of a label and of a judgment
         size = np.full(n_all, np.sqrt(np.mean(shared[n:] ** 2)) if n_all > n else 0.0)
         size[:n] = np.sqrt(np.mean(shared[:n] ** 2)) or 1.0
-        is_labelled = (np.arange(n_all) < n).astype(float)
-        spread = intervals.spread_between(shared, group, size, leverage=is_labelled)
+        is_labeled = (np.arange(n_all) < n).astype(float)
+        spread = intervals.spread_between(shared, group, size, leverage=is_labeled)
         n_groups = intervals.count_groups(group[:n])
         return Regression(value, spread.error, spread.degrees_of_freedom, n_groups, used)
     own /= np.sqrt(np.maximum(1 - leverage, _LEAST))

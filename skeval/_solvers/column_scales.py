@@ -8,9 +8,9 @@ _EPS = np.finfo(np.float64).eps
 
 
 class ColumnScales:
-    """The columns of X that vary, standardised over all samples, and their scales.
+    """The columns of X that vary, standardized over all samples, and their scales.
 
-    A linear SVM with an intercept is invariant to shifts. The columns can therefore be centred on
+    A linear SVM with an intercept is invariant to shifts. The columns can therefore be centered on
     all samples, whichever samples a problem trains on, and constant columns can be dropped.
     Scaling by ``s`` instead of the common `scale` is the ridge ``(s / scale)^2``, eq. (4) of svm.
     varies (p,): a mask of the columns that vary. raw (n, q): those columns. mean, scale (q,): their

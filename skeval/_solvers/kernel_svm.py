@@ -112,7 +112,7 @@ class KernelSVMBatch:
 
     @np.errstate(all="ignore")
     def __init__(self, near: np.ndarray, rows: np.ndarray) -> None:
-        K, self._unit = standardise(near)
+        K, self._unit = standardize(near)
         self._rows, self._splitting = rows, Splitting(K)
 
     @np.errstate(all="ignore")  # A problem that diverges ends as nan and has not converged.
@@ -206,7 +206,7 @@ class _Block:
 
     def _solve_sets(self, fraction: np.ndarray) -> tuple[SetSolution, np.ndarray]:
         """Return solutions from the sets of alpha / C (b, r), and beta (b, r), 0 if unsettled."""
-        K, unit = standardise(self.kernels.of(self.problems[0], self.rows)[:, self.rows])
+        K, unit = standardize(self.kernels.of(self.problems[0], self.rows)[:, self.rows])
         duals = Duals(GramSystem(K), self.signs, unit * self.box)
         sets = ActiveSets(fraction <= 0, fraction >= 1, fraction, np.zeros(len(fraction)))
         solved = active_set(duals, sets, max_iter=_ROUNDS, patience=fraction.shape[1])
@@ -238,7 +238,7 @@ class _Block:
         solution.converged[at] = True
 
 
-def standardise(K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def standardize(K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return centered Gram matrices divided by powers of 2, and these, eq. (8) of splitting."""
     K = K - K.mean(axis=-1, keepdims=True)
     K -= K.mean(axis=-2, keepdims=True)
@@ -249,10 +249,10 @@ def standardise(K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def is_positive(K: np.ndarray) -> bool:
     """Whether a Gram matrix is positive semi-definite on vectors that sum to 0."""
-    centred, _ = standardise(K)
-    centred[np.diag_indices(len(K))] += _INDEFINITE
+    centered, _ = standardize(K)
+    centered[np.diag_indices(len(K))] += _INDEFINITE
     try:
-        np.linalg.cholesky(centred)
+        np.linalg.cholesky(centered)
     except np.linalg.LinAlgError:
         return False
     return True

@@ -119,7 +119,7 @@ def solve_gram_svms(K: np.ndarray, signs: np.ndarray, box: np.ndarray) -> BatchS
 
 @np.errstate(all="ignore")
 def solve_feature_svms(X: np.ndarray, signs: np.ndarray, box: np.ndarray) -> BatchSolution:
-    """Solve SVMs with their own features, X (B, n, p), centred on all samples."""
+    """Solve SVMs with their own features, X (B, n, p), centered on all samples."""
     scale = np.sqrt(np.mean(X**2, axis=1))  # eq. (5) of newton
     scale[scale == 0] = 1.0
     unit = optimum.unit_of(np.sum(scale**2, axis=1))[:, None]
@@ -332,9 +332,9 @@ def screen(margins: np.ndarray) -> Strip | None:
     """Return the strip that pilot margins (problems, samples) suggest, None if not worthwhile."""
     if len(margins) < 2:
         return None
-    centre = margins.mean(axis=0)
+    center = margins.mean(axis=0)
     spread = _DEVIATIONS * margins.std(axis=0)
-    low, up = centre - spread > 0.0, centre + spread < 0.0  # eq. (1) of screening
+    low, up = center - spread > 0.0, center + spread < 0.0  # eq. (1) of screening
     inside = np.flatnonzero(~(low | up))
     if not 0 < len(inside) <= _LARGEST_STRIP * margins.shape[1]:
         return None

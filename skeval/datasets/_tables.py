@@ -218,7 +218,7 @@ def load_columns(
             raise ValueError(f"the target {sheet.names[label]!r} must not be dropped.")
         sheet = _read_numeric_target(sheet, label, notes, kinds.get(sheet.names[label]))
         if drop_missing_target:
-            sheet = _drop_unlabelled(sheet, label, notes)
+            sheet = _drop_unlabeled(sheet, label, notes)
         sheet, spellings = _merge_spellings(sheet, label, merges=merge_labels)
         y = _read_labels(sheet, label, notes, strict=False, more=spellings)
     notes += [spellings] if spellings else []
@@ -397,7 +397,7 @@ def _guess_target(sheet: Columns) -> str:
     return f"; did you mean --target {shlex.quote(plausible[0])}?" if plausible else "."
 
 
-def _drop_unlabelled(sheet: Columns, label: int, notes: list[str]) -> Columns:
+def _drop_unlabeled(sheet: Columns, label: int, notes: list[str]) -> Columns:
     """Return a table without the rows that have no label."""
     missing = _files.find_missing(sheet.values[label], words=True)
     if not missing.any():
@@ -612,14 +612,14 @@ def _read_labels(
     start = f"{sheet.source}: the target column {name!r}"
     remedy = "." if strict else "; --drop-missing-target leaves such rows out."
     remedy += f" In{more.partition(': in')[2]}" if more else ""
-    _check_labelled(sheet, start, _files.find_missing(values, words=False), remedy)
+    _check_labeled(sheet, start, _files.find_missing(values, words=False), remedy)
     if isinstance(values, np.ndarray):
         return check_stored_labels(values, start)
     numbers = None if strict else _read_numbers(sheet, label)
     if numbers is not None and not np.isinf(numbers).any():
         missing = np.isnan(numbers)
         if (numbers[~missing] % 1 != 0).any():  # a regression target: other texts are missing
-            _check_labelled(sheet, start, missing, remedy)
+            _check_labeled(sheet, start, missing, remedy)
             return numbers
         if any("," in text for text in values):
             values = [text.replace(",", ".") for text in values]
@@ -640,7 +640,7 @@ def _read_labels(
     return labels[[code[text] for text in values]]
 
 
-def _check_labelled(sheet: Columns, start: str, missing: np.ndarray, remedy: str) -> None:
+def _check_labeled(sheet: Columns, start: str, missing: np.ndarray, remedy: str) -> None:
     """Raise if labels are missing, with their number and the first rows."""
     records = [sheet.name_record(row) for row in np.flatnonzero(missing).tolist()]
     if records:

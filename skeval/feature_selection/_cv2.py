@@ -276,7 +276,7 @@ class CV2FeatureSelectionPipeline(
             raise ValueError("consensus_threshold needs final='consensus', got final='refit'.")
         if not isinstance(self.consensus_threshold, Real) or not 0 < self.consensus_threshold <= 1:
             raise ValueError(
-                "consensus_threshold must fulfil 0 < consensus_threshold <= 1, got "
+                "consensus_threshold must fulfill 0 < consensus_threshold <= 1, got "
                 f"{self.consensus_threshold!r}."
             )
 

@@ -199,7 +199,7 @@ def bootstrap_error(
     lower limit is higher than the normal one, then covers less.
 
     ``mlxtend.evaluate.bootstrap_point632_score`` uses the error of each bootstrap estimator on all
-    samples in place of `AE`. For 1-nearest-neighbour that error is not 0, so its .632 estimate is
+    samples in place of `AE`. For 1-nearest-neighbor that error is not 0, so its .632 estimate is
     too large. If `BI` exceeds `gamma`, equation (32) of [1]_ keeps `BI` in the .632 part; here it
     is replaced throughout, so that the estimate is `gamma`.
 

@@ -231,21 +231,21 @@ def compare_classifiers(
     >>> from sklearn.neighbors import NearestCentroid
     >>> estimators = {
     ...     "bayes": GaussianNB(),
-    ...     "neighbours": KNeighborsClassifier(),
+    ...     "neighbors": KNeighborsClassifier(),
     ...     "centroid": NearestCentroid(),
     ... }
     >>> comparison = compare_classifiers(estimators, X, y, cv=10, random_state=0)
     >>> print(comparison)
     accuracy, corrected_t
-      bayes       0.9367
-      neighbours  0.9296
-      centroid    0.8858
+      bayes      0.9367
+      neighbors  0.9296
+      centroid   0.8858
     corrected resampled t, 95 % simultaneous intervals
-      bayes - neighbours      0.0071 [-0.0646, 0.0789]  P = 0.777
-      bayes - centroid        0.0510 [-0.0074, 0.1094]  P = 0.065
-      neighbours - centroid   0.0438 [-0.0026, 0.0902]  P = 0.065
+      bayes - neighbors     0.0071 [-0.0646, 0.0789]  P = 0.777
+      bayes - centroid      0.0510 [-0.0074, 0.1094]  P = 0.065
+      neighbors - centroid  0.0438 [-0.0026, 0.0902]  P = 0.065
       bayes has the highest score (corrected resampled t, level 5 % for all of 3 pairs). No
-      significant difference from neighbours, centroid; this is not evidence of equality,
+      significant difference from neighbors, centroid; this is not evidence of equality,
       see the intervals.
     >>> comparison.ranks["centroid"].interval.low
     1.0

@@ -124,7 +124,7 @@ def compare_predictions(
         True values for the second of two systems if it was tested on other samples than the first,
         for an unpaired comparison ("delong").
     max_fpr : float, default=None
-        Compare the areas over false positive rates up to this one, standardised by McClish as in
+        Compare the areas over false positive rates up to this one, standardized by McClish as in
         `sklearn.metrics.roc_auc_score` ("delong").
     groups : array-like of shape (n_samples,), default=None
         Groups are exchanged or drawn as a whole ("permutation", "bootstrap"); standard errors are

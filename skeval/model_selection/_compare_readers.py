@@ -502,7 +502,7 @@ def reader_study_size(
         raise ValueError(f"difference must be a number other than 0, got {difference!r}.")
     level = comparison.level / len(comparison.differences)
     if not isinstance(power, Real) or not level < power < 1:
-        raise ValueError(f"power must fulfil {level:.3g} < power < 1, got {power!r}.")
+        raise ValueError(f"power must fulfill {level:.3g} < power < 1, got {power!r}.")
     least = 2 if study.random_readers else 1
     counts = sorted({_checks.check_count("n_readers", n, least) for n in np.atleast_1d(n_readers)})
     n_cases = study.n_cases if n_cases is None else _checks.check_count("n_cases", n_cases)

@@ -382,7 +382,7 @@ class Comparison(Result):
 
     @property
     def tied(self) -> list[tuple[str, ...]]:
-        """Longest runs of neighbours in `order` without a significant difference."""
+        """Longest runs of neighbors in `order` without a significant difference."""
         pvalues = np.nan_to_num(self.to_matrix("pvalue"), nan=1.0)
         groups = find_groups(self.order, pvalues, self.level)
         return [tuple(self.names[place] for place in group) for group in groups]

@@ -211,11 +211,11 @@ def resolve_scorer(scoring: Any) -> Any:
 def compare(source: Source, method: str, question: Question) -> Comparison:
     """Apply a test to all pairs of a source, with simultaneous intervals."""
     row, names = METHODS[method], source.names
-    judgement = row.judge(getattr(source, row.needs)(), question)
+    judgment = row.judge(getattr(source, row.needs)(), question)
     n_pairs = len(names) * (len(names) - 1) // 2
     correction = "none" if row.simultaneous else question.correction
     bonferroni = partial(paired.simultaneous_level, n_intervals=n_pairs)
-    together = judgement.alone or (bonferroni if n_pairs > 1 else keep_level)
+    together = judgment.alone or (bonferroni if n_pairs > 1 else keep_level)
     shared: dict[str, Any] = {
         "method": method,
         "confidence_level": question.confidence_level,
@@ -249,24 +249,24 @@ def compare(source: Source, method: str, question: Question) -> Comparison:
         )
 
     level = together(question.confidence_level)
-    differences, table = judge_pairs(judgement, names, make, correction, level)
+    differences, table = judge_pairs(judgment, names, make, correction, level)
     return Comparison(
         names=names,
-        values=np.asarray(judgement.values, dtype=float),
+        values=np.asarray(judgment.values, dtype=float),
         differences=differences,
         table=table,
         scoring=source.scoring,
         title=row.title,
         correction=correction,
         familywise=row.simultaneous or question.correction != "none",
-        omnibus=judgement.omnibus,
-        **judgement.fields,
+        omnibus=judgment.omnibus,
+        **judgment.fields,
         **shared,
     )
 
 
 def judge_pairs(
-    judgement: Findings,
+    judgment: Findings,
     names: tuple[str, ...],
     make: Callable[[int, int, Pair, float], Difference],
     correction: str,
@@ -277,8 +277,8 @@ def judge_pairs(
     `level` is that of the interval of each pair.
     """
     places = list(combinations(range(len(names)), 2))
-    if judgement.tabulate is None or len(names) <= MAX_LISTED:
-        pairs = [judgement.judge(*two) for two in places]
+    if judgment.tabulate is None or len(names) <= MAX_LISTED:
+        pairs = [judgment.judge(*two) for two in places]
         alone = np.array([pair.test.pvalue for pair in pairs])
         adjusted = paired.adjust_pvalues(alone, correction).tolist()
         differences = {
@@ -286,12 +286,12 @@ def judge_pairs(
             for (a, b), pair, pvalue in zip(places, pairs, adjusted, strict=True)
         }
         return differences, None
-    table = judgement.tabulate(level)
+    table = judgment.tabulate(level)
     table = table._replace(pvalue=paired.adjust_pvalues(table.pvalue, correction))
     pvalues = dict(zip(places, table.pvalue.tolist(), strict=True))
 
     def read(a: int, b: int) -> Difference:
-        return make(a, b, judgement.judge(a, b), pvalues[a, b])
+        return make(a, b, judgment.judge(a, b), pvalues[a, b])
 
     return LazyDifferences(names, read), table
 
@@ -411,18 +411,18 @@ def judge_joint(joint: Joint, question: Question) -> Findings:
     shared = paired.variance_of_pairs(joint.covariance, pairs)
     differences = values[first] - values[second]
     differences[np.abs(differences) <= paired.EQUAL * np.abs(values).max()] = 0.0  # of rounding
-    centres, variances, bounds = differences, shared + own, (-np.inf, np.inf)
+    centers, variances, bounds = differences, shared + own, (-np.inf, np.inf)
     if n is not None:
-        variances = (n**2 * variances + 1 + 2 * n * centres**2 / (n + 2)) / (n + 2) ** 2
-        centres, bounds = centres * n / (n + 2), (-1.0, 1.0)
+        variances = (n**2 * variances + 1 + 2 * n * centers**2 / (n + 2)) / (n + 2) ** 2
+        centers, bounds = centers * n / (n + 2), (-1.0, 1.0)
     degrees = np.full(len(pairs), joint.degrees_of_freedom)
     if own.any():  # Satterthwaite
         parts = own**2 / joint.seed_degrees + shared**2 / degrees
         degrees = np.divide(variances**2, parts, out=degrees, where=parts > 0)
     errors = np.sqrt(variances)
     with np.errstate(invalid="ignore", divide="ignore"):
-        statistics = np.where(centres == 0, 0.0, centres / errors)
-    unvaried = (centres != 0) & (errors <= paired.EQUAL * np.abs(centres))
+        statistics = np.where(centers == 0, 0.0, centers / errors)
+    unvaried = (centers != 0) & (errors <= paired.EQUAL * np.abs(centers))
     statistics[unvaried] = np.nan  # differences that do not vary cannot be judged
     alone = 2 * stats.t.sf(np.abs(statistics), degrees)
     if k == 2 and n is not None and joint.n_groups is None:
@@ -446,13 +446,13 @@ def judge_joint(joint: Joint, question: Question) -> Findings:
         at = place[a, b]
         error = float(errors[at])
         options: dict[str, Any] = {"bounds": bounds, "degrees_of_freedom": float(degrees[at])}
-        limits = partial(intervals.normal_interval, float(centres[at]), error, **options)
+        limits = partial(intervals.normal_interval, float(centers[at]), error, **options)
         test = PairedTest(error, float(statistics[at]), float(pvalues[at]), limits)
         fields = {"pvalue_alone": float(alone[at]), **joint.together}
         return Pair(float(differences[at]), test, "max_t", fields)
 
     each = describe_each(joint, question.confidence_level, np.random.default_rng(question.root))
-    numbers = {"pvalue": pvalues, "centers": centres, "errors": errors, "degrees": degrees}
+    numbers = {"pvalue": pvalues, "centers": centers, "errors": errors, "degrees": degrees}
     tabulate = partial(tabulate_normal, differences, **numbers, bounds=bounds)
     return Findings(values, judge, each, alone=level, tabulate=tabulate)
 
@@ -508,17 +508,17 @@ def judge_draws(draws: Draws, question: Question) -> Findings:
 
 def judge_exchanges(draws: Draws, question: Question) -> Findings:
     """Apply the test that exchanges two predictions, with the bootstrap interval."""
-    judgement, exchange = judge_draws(draws, question), draws.exchange
+    judgment, exchange = judge_draws(draws, question), draws.exchange
     if exchange is None:
         raise TypeError("a source of exchanges must have them.")
 
     def judge(a: int, b: int) -> Pair:
-        pair, replicates = judgement.judge(a, b), exchange(a, b)
+        pair, replicates = judgment.judge(a, b), exchange(a, b)
         pvalue = paired.exchange_pvalue(pair.value, replicates, question.alternative)
         test = pair.test._replace(statistic=pair.value, pvalue=pvalue)
         return pair._replace(test=test, replicates=replicates)
 
-    return judgement._replace(judge=judge)
+    return judgment._replace(judge=judge)
 
 
 def judge_in_time(

@@ -214,7 +214,7 @@ def error_interval(
     cross-validation; it was .93 to .99 in the 43 cells that were used. With one class in 31 and 200
     to 1,000 samples it was .95 to .98 in 7 of these cells. Brier score: .90 to .98 in 30 cells. Log
     loss: .89 to 1.00 in 16 cells of rules that never predict a probability of 0, but .80 to .99 in
-    14 cells of nearest neighbours, which do. Absolute loss: .90 to .99 in 25 cells; squared loss:
+    14 cells of nearest neighbors, which do. Absolute loss: .90 to .99 in 25 cells; squared loss:
     .93 to .99 in 21, and .92 to .95 in four where errors have heavy tails. It failed for least
     squares on 100 samples with 100 features (.24 and .01). With fewer repeats the interval is
     wider, and coverage over 102 cells of 0-1 loss was .963 on average with five repeats (at least

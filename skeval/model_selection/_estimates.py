@@ -339,7 +339,7 @@ def cross_val_error(
     times like these. The interval is the same, too, except that it is somewhat longer for few
     errors in 0-1 loss, as with groups. In simulations (100 data sets per cell, 100 and 400 samples;
     squared, absolute and 0-1 loss), 95 % intervals covered that error in .88 to 1.00 if the errors
-    of neighbours had an autocorrelation of 0 or .5, and in .89 to .91 with .9 and 400 samples. With
+    of neighbors had an autocorrelation of 0 or .5, and in .89 to .91 with .9 and 400 samples. With
     .9 and 100 samples it was .93 for 0-1 loss; for the other two losses, .71 and .75 of the data
     sets were refused, and .52 and .72 of the rest were covered.
 
@@ -499,7 +499,7 @@ def perturbation_interval(
     r"""Return a confidence interval of the error by perturbation resampling.
 
     The fit is repeated under random sample weights :math:`G_i`, independent of the data, with mean
-    and variance 1; for a support vector machine that minimises
+    and variance 1; for a support vector machine that minimizes
     :math:`\sum_i G_i \{(1 - y_i f(x_i))_+ + \lambda w'w\}` [1]_. With :math:`e_i` the loss of
     sample `i`, :math:`\hat\theta` the fit without weights and :math:`\theta^*` that under weights,
 
@@ -635,7 +635,7 @@ def perturbation_interval(
 
     A fit depends on the ratios of the weights only: they are divided by their mean over the
     training samples. Notes that print :math:`W^* = n^{1/2} \sum_i G_i |y_i - f(x_i)|` lack the
-    centring and have a factor `n` too much; that quantity has no limit.
+    centering and have a factor `n` too much; that quantity has no limit.
 
     References
     ----------

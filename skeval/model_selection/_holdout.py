@@ -324,7 +324,7 @@ def holdout_size(
     if not (errors.ndim == 1 and np.all((errors >= 0) & (errors <= 1))):
         raise ValueError(f"error must lie in [0, 1], got {error!r}.")
     if not isinstance(half_width, Real) or not 0 < half_width < 0.5:
-        raise ValueError(f"half_width must fulfil 0 < half_width < 0.5, got {half_width!r}.")
+        raise ValueError(f"half_width must fulfill 0 < half_width < 0.5, got {half_width!r}.")
     _checks.check_confidence_level(confidence_level)
     _checks.check_option("method", method, PROPORTION_INTERVALS)
     _checks.check_option("allocation", allocation, ("proportional", "optimal"))
@@ -359,7 +359,7 @@ def _size_random_sample(
 ) -> HoldoutSize:
     if method == "wald" and error in (0, 1):
         raise ValueError(
-            "error must fulfil 0 < error < 1 for method='wald', whose interval has no width at "
+            "error must fulfill 0 < error < 1 for method='wald', whose interval has no width at "
             f"{error:g}."
         )
 
@@ -379,7 +379,7 @@ def _size_selective_sample(
     deviations = priors * np.sqrt(errors * (1 - errors))
     if not deviations.any():
         raise ValueError(
-            "error must fulfil 0 < error < 1 for a class with a prior: the normal interval has "
+            "error must fulfill 0 < error < 1 for a class with a prior: the normal interval has "
             f"no width at {errors.tolist()}."
         )
     shares = priors if allocation == "proportional" else deviations / deviations.sum()

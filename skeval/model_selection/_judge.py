@@ -1,4 +1,4 @@
-"""Intervals from few human labels and many judgements of a model, and the number of labels."""
+"""Intervals from few human labels and many judgments of a model, and the number of labels."""
 
 from __future__ import annotations
 
@@ -22,29 +22,29 @@ MIN_LABELS = 3
 def judge_assisted_interval(
     y_human: ArrayLike,
     judge: ArrayLike,
-    judge_unlabelled: ArrayLike = (),
+    judge_unlabeled: ArrayLike = (),
     *,
     groups: ArrayLike | None = None,
     confidence_level: float = 0.95,
 ) -> Estimate:
-    r"""Return the mean of an outcome from few human labels and many judgements of a model.
+    r"""Return the mean of an outcome from few human labels and many judgments of a model.
 
     Use it if an automated judge, such as a language model, scores all outputs of a system, and
     people check some of them. The judge may be biased: it only makes the interval shorter, as far
-    as its judgements agree with the labels.
+    as its judgments agree with the labels.
 
     Parameters
     ----------
-    y_human : array-like of shape (n_labelled,)
+    y_human : array-like of shape (n_labeled,)
         Outcome according to people: 0 or 1 (correct, preferred), the difference of two such
-        outcomes (-1, 0 or 1), or any number (a grade, a loss). The labelled samples must be a
+        outcomes (-1, 0 or 1), or any number (a grade, a loss). The labeled samples must be a
         random sample of all samples.
-    judge : array-like of shape (n_labelled,)
-        Judgements of the same samples: 0 or 1, a score, or a difference.
-    judge_unlabelled : array-like of shape (n_unlabelled,), default=()
-        Judgements of the samples without a label.
-    groups : array-like of shape (n_labelled + n_unlabelled,), default=None
-        Groups of the labelled samples, then those of the others, such as prompts with several
+    judge : array-like of shape (n_labeled,)
+        Judgments of the same samples: 0 or 1, a score, or a difference.
+    judge_unlabeled : array-like of shape (n_unlabeled,), default=()
+        Judgments of the samples without a label.
+    groups : array-like of shape (n_labeled + n_unlabeled,), default=None
+        Groups of the labeled samples, then those of the others, such as prompts with several
         answers. Samples in a group need not be independent.
     confidence_level : float, default=0.95
         Nominal coverage.
@@ -53,7 +53,7 @@ def judge_assisted_interval(
     -------
     estimate : Estimate
         With `method` "strata", "regression" or "labels" (the judge is not used). Its `details` are
-        the number of samples without a label, `n_unlabelled`, and `relative_width`, the width of
+        the number of samples without a label, `n_unlabeled`, and `relative_width`, the width of
         the interval over that of the labels alone (Wilson's for rates).
 
     Raises
@@ -68,26 +68,26 @@ def judge_assisted_interval(
 
     Notes
     -----
-    Let n samples be labelled and N not. *If outcomes and judgements are binary and N is at least
-    n*, let a and b be the rates of the outcome among the labelled samples that are judged 1 and 0,
+    Let n samples be labeled and N not. *If outcomes and judgments are binary and N is at least
+    n*, let a and b be the rates of the outcome among the labeled samples that are judged 1 and 0,
     and w the share judged 1 among all n + N samples. Then :math:`\theta = w a + (1 - w) b`, and
     Jeffreys limits of a and b are combined by recovery of variance estimates [1]_:
 
     .. math:: \theta - \sqrt{w^2 (a - l_a)^2 + (1 - w)^2 (b - l_b)^2
               + z^2 (a - b)^2 w (1 - w) / (n + N)} ,
 
-    and the upper limit likewise. *Otherwise*, the outcome is regressed on the judgement,
+    and the upper limit likewise. *Otherwise*, the outcome is regressed on the judgment,
     :math:`\theta = \bar y + \beta (\bar j_{all} - \bar j)`. The interval of a rate is then
     Wilson's with the number of labels that would be as precise. Differences of two binary outcomes
     have the interval of Agresti and Min with the same number, non-negative outcomes have Student's
     on the log scale, and others have Student's. With groups, the variance is cluster-robust.
-    Without judgements of other samples, or if all labelled samples have the same judgement, the
+    Without judgments of other samples, or if all labeled samples have the same judgment, the
     judge is not used.
 
     In the 13 populations of the guide (4,000 data sets of 20 to 500 labels, rates of .5 to .98,
     judges right in .6 to .95), nominal 95 % intervals covered .940 to .990 at .53 to .98 of the
     width of Wilson's on the labels alone. In 38 more (biased judges, strata without labels, none to
-    100 times as many judgements, graded judgements, groups, differences, losses) they covered .931
+    100 times as many judgments, graded judgments, groups, differences, losses) they covered .931
     to .989 at .50 to 1.01 of the width without the judge. Coverage above .985 is that of 20 or 30
     labels and a judge that is almost always right. Prediction-powered intervals [2]_, [3]_ covered
     as little as .841 (PPI) and .627 (PPI++) in the first 13 (``benchmarks/coverage_judge.py``).
@@ -115,17 +115,17 @@ def judge_assisted_interval(
       standard error  0.0182
       95 % interval   [0.7234, 0.7966] (strata)
       samples         200
-      unlabelled      2000
+      unlabeled      2000
       relative width  0.5954
     """
     _checks.check_confidence_level(confidence_level)
-    arrays = {"y_human": y_human, "judge": judge, "judge_unlabelled": judge_unlabelled}
-    y, labelled, unlabelled = (_read_numbers(name, array) for name, array in arrays.items())
-    n, judged = len(y), np.concatenate([labelled, unlabelled])
-    if len(labelled) != n or n < MIN_LABELS:
+    arrays = {"y_human": y_human, "judge": judge, "judge_unlabeled": judge_unlabeled}
+    y, labeled, unlabeled = (_read_numbers(name, array) for name, array in arrays.items())
+    n, judged = len(y), np.concatenate([labeled, unlabeled])
+    if len(labeled) != n or n < MIN_LABELS:
         raise ValueError(
             f"y_human and judge must have the same length, at least {MIN_LABELS}, got {n} and "
-            f"{len(labelled)}; samples without a label belong in judge_unlabelled."
+            f"{len(labeled)}; samples without a label belong in judge_unlabeled."
         )
     values, outcomes = np.unique(judged), set(np.unique(y).tolist())
     is_rate = outcomes <= {0.0, 1.0}
@@ -153,9 +153,9 @@ def judge_assisted_interval(
     width = np.ptp(limits(confidence_level))
     width_alone = np.ptp(judges.limits_of_mean(y, alone, alone, signed, confidence_level))
     caution = ""
-    if len(unlabelled) and not result.used:
-        same = "outcome" if np.ptp(judged[:n]) > 0 else "judgement"
-        caution = f"The labelled samples all have the same {same}: the judge is not used."
+    if len(unlabeled) and not result.used:
+        same = "outcome" if np.ptp(judged[:n]) > 0 else "judgment"
+        caution = f"The labeled samples all have the same {same}: the judge is not used."
     return Estimate(
         name="rate" if is_rate and not signed else "mean",
         value=value,
@@ -166,7 +166,7 @@ def judge_assisted_interval(
         n_groups=result.n_groups,
         confidence_level=confidence_level,
         details={
-            "n_unlabelled": len(unlabelled),
+            "n_unlabeled": len(unlabeled),
             "relative_width": float(width / width_alone) if width_alone > 0 else np.nan,
         },
         caution=caution,
@@ -175,7 +175,7 @@ def judge_assisted_interval(
 
 def _read_numbers(name: str, array: Any) -> NDArray[np.float64]:
     """Return a vector of finite numbers."""
-    if not np.size(array) and name == "judge_unlabelled":
+    if not np.size(array) and name == "judge_unlabeled":
         return np.empty(0)
     values = _checks.check_y(name, array)
     if values.dtype.kind not in "biuf":
@@ -189,7 +189,7 @@ def _stratify(
     total: NDArray[np.float64],
     confidence_level: float,
 ) -> Limits:
-    """Return the limits by strata of a binary judgement."""
+    """Return the limits by strata of a binary judgment."""
     result = judges.stratified_mean(labels, hits, total, normal_quantile(confidence_level))
     return float(result.low), float(result.high)
 
@@ -218,7 +218,7 @@ def judge_sample_size(
         Probability that the judge answers 1 if people answer 1, and 0 if people answer 0, between
         0 and 1. Estimate them from a pilot sample.
     n_judged : int
-        Number of samples with a judgement, including those that will have a label.
+        Number of samples with a judgment, including those that will have a label.
     confidence_level : float, default=0.95
         Nominal coverage.
 
@@ -251,7 +251,7 @@ def judge_sample_size(
         if not isinstance(value, Real) or not 0 <= value <= 1:
             raise ValueError(f"{name} must lie in [0, 1], got {value!r}.")
     if not isinstance(half_width, Real) or not 0 < half_width < 0.5:
-        raise ValueError(f"half_width must fulfil 0 < half_width < 0.5, got {half_width!r}.")
+        raise ValueError(f"half_width must fulfill 0 < half_width < 0.5, got {half_width!r}.")
     _checks.check_confidence_level(confidence_level)
     _checks.check_count("n_judged", n_judged, 2 * MIN_LABELS)
     positive = np.array([rate * (1 - sensitivity), rate * sensitivity])  # judged 0, judged 1

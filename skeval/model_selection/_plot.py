@@ -287,7 +287,7 @@ class CriticalDifferenceDisplay(ComparisonDisplay):
         row = place if left else k - 1 - place
         height = -below - ROW * row
         end = 1 - 0.03 * (k - 1) if left else k + 0.03 * (k - 1)
-        ax.plot([rank, rank, end], [0, height, height], color="grey", lw=0.8)
+        ax.plot([rank, rank, end], [0, height, height], color="gray", lw=0.8)
         name, value = shorten_name(self.names[place]), f"{rank:.2f}"
         text = f"{name}  {value}" if left else f"{value}  {name}"
         side = np.array([-0.01, 0.01])[int(not left)] * (k - 1)
@@ -449,7 +449,7 @@ class LearningCurveDisplay(CurveDisplay):
             shade = {"color": color, "linewidth": 0, "alpha": 0.12}
             ax.fill_between(curve.x, *curve.band, label=f"{level} band of the power law", **shade)
             last = curve.x[~beyond][-1]
-            ax.axvline(last, color="grey", linewidth=1, label="extrapolated")
+            ax.axvline(last, color="gray", linewidth=1, label="extrapolated")
         ax.set(xscale="log", **self._describe_axes())
         sizes: list[float] = []
         for size in curve.x.tolist():
@@ -632,9 +632,9 @@ class SimplexDisplay(Display):
         # logarithmic colors, so that a few full hexagons do not hide the others
         self.points_ = ax.hexbin(*places.T, **({"bins": "log"} | drawn))
         ax.plot(*np.vstack([CORNERS, CORNERS[:1]]).T, color="black", lw=1)
-        centre = CORNERS.mean(axis=0)
+        center = CORNERS.mean(axis=0)
         for middle in (CORNERS + np.roll(CORNERS, 1, axis=0)) / 2:
-            ax.plot(*np.array([centre, middle]).T, color="C1", lw=1)
+            ax.plot(*np.array([center, middle]).T, color="C1", lw=1)
         a, equivalent, b = largest_fractions(self.draws)
         options = {"ha": "center", "fontsize": "medium"}
         text = f"{shorten_name(self.name_a)}\nbetter: {a:.3f}"

@@ -122,10 +122,10 @@ def find_baseline(
     elif loss in ("squared", "absolute") and np.ndim(predictions.target.y) == 1:
         targets = np.asarray(predictions.target.y, dtype=float)
         tested = predictions.look_up(targets)
-        answer, centre = "the mean", float(np.average(tested, weights=weight))
+        answer, center = "the mean", float(np.average(tested, weights=weight))
         if loss == "absolute":
-            answer, centre = "the median", _find_median(tested, weight)
-        losses = LOSSES[loss](tested, centre)
+            answer, center = "the median", _find_median(tested, weight)
+        losses = LOSSES[loss](tested, center)
     elif loss in PROBABILITY_LOSSES and predictions.target.classes is not None:
         shares = np.bincount(codes, weight, minlength=len(predictions.target.classes))
         answer, earlier = "the class frequencies", ()

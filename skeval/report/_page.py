@@ -44,11 +44,11 @@ def _join_units(text: str) -> str:
 WIDTH = 4.4  # inches: a phone shows the figure at 370 px and its text at 9 px or more
 INK, PAPER, MUTED = "#1f2328", "#ffffff", "#57606a"
 SERIES = ("#1f6fb4", "#c2560c")
-COLOURS = {  # colors of the displays -> CSS variables of the page, which have dark values
+COLORS = {  # colors of the displays -> CSS variables of the page, which have dark values
     INK: "ink",
     PAPER: "paper",
     MUTED: "muted",
-    "#808080": "muted",  # "grey" and "0.5" of the displays
+    "#808080": "muted",  # "gray" and "0.5" of the displays
     SERIES[0]: "series-1",
     SERIES[1]: "series-2",
 }
@@ -168,17 +168,17 @@ def _shorten(name: str) -> str:
     return name if len(name) <= MAX_NAME else f"{name[: MAX_NAME - 1]}…"
 
 
-def _write(x: float, y: float, text: str, colour: str, anchor: str) -> str:
+def _write(x: float, y: float, text: str, color: str, anchor: str) -> str:
     """Return a text element."""
-    style = f"fill: var(--{colour}); font-size: {TEXT}px; text-anchor: {anchor}"
+    style = f"fill: var(--{color}); font-size: {TEXT}px; text-anchor: {anchor}"
     return f'<text x="{x:.1f}" y="{y:.1f}" style="{style}">{escape(text)}</text>'
 
 
 def _stroke(
-    x1: float, x2: float, colour: str, width: float, y1: float, y2: float, dashed: bool = False
+    x1: float, x2: float, color: str, width: float, y1: float, y2: float, dashed: bool = False
 ) -> str:
     """Return a line element."""
-    style = f"stroke: var(--{colour}); stroke-width: {width:g}{'; stroke-dasharray: 4 3' * dashed}"
+    style = f"stroke: var(--{color}); stroke-width: {width:g}{'; stroke-dasharray: 4 3' * dashed}"
     ends = f'x1="{x1:.1f}" x2="{x2:.1f}" y1="{y1:.1f}" y2="{y2:.1f}"'
     return f'<line {ends} style="{style}"/>'
 
@@ -235,9 +235,9 @@ def _adapt_value(name: str, value: str, prefix: str) -> str:
     value = value.replace("url(#", f"url(#{prefix}")
     if name != "style":
         return value
-    return re.sub("#[0-9a-f]{6}", lambda match: _find_page_colour(match[0]), value)
+    return re.sub("#[0-9a-f]{6}", lambda match: _find_page_color(match[0]), value)
 
 
-def _find_page_colour(colour: str) -> str:
+def _find_page_color(color: str) -> str:
     """Return the CSS variable for a color, or the color if there is none."""
-    return f"var(--{COLOURS[colour]})" if colour in COLOURS else colour
+    return f"var(--{COLORS[color]})" if color in COLORS else color

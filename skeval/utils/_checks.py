@@ -40,7 +40,7 @@ def check_confidence_level(confidence_level: float) -> None:
     """Raise unless a confidence level lies strictly between 0 and 1."""
     if not isinstance(confidence_level, Real) or not 0 < confidence_level < 1:
         raise ValueError(
-            f"confidence_level must fulfil 0 < confidence_level < 1, got {confidence_level!r}."
+            f"confidence_level must fulfill 0 < confidence_level < 1, got {confidence_level!r}."
         )
 
 

@@ -352,9 +352,9 @@ class EstimatesDisplay(Display):
         self.guess_ = None
         if self.guess is not None:
             labels.append(f"baseline\n{write_number(self.guess)}")
-            style = {"color": "grey", "linestyle": "--", "linewidth": 1, "zorder": 0}
+            style = {"color": "gray", "linestyle": "--", "linewidth": 1, "zorder": 0}
             self.guess_ = ax.axvline(self.guess, **style)
-            ax.plot(self.guess, len(rows), marker="D", color="grey")
+            ax.plot(self.guess, len(rows), marker="D", color="gray")
         ax.set_yticks(range(len(labels)), labels, parse_math=False)
         if self.quoted is not None:
             ax.get_yticklabels()[self.quoted].set_fontweight("bold")
@@ -552,7 +552,7 @@ def _find_room(
 
 def _write_beside(ax: Any, name: str, point: Any, direction: tuple[int, int], distance: int) -> Any:
     """Write a label in a direction from a point, with a line to it from far away."""
-    line = {"arrowstyle": "-", "color": "grey", "linewidth": 0.6, "shrinkA": 0, "shrinkB": 3}
+    line = {"arrowstyle": "-", "color": "gray", "linewidth": 0.6, "shrinkA": 0, "shrinkB": 3}
     across, up = direction
     return ax.annotate(
         name,

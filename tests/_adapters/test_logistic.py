@@ -98,8 +98,8 @@ def compare(model, X, y, train, *, order=None, rtol=1e-6):
 
 BEFORE = {
     "alone": [],
-    "standardised": [StandardScaler()],
-    "centred": [StandardScaler(with_std=False)],
+    "standardized": [StandardScaler()],
+    "centered": [StandardScaler(with_std=False)],
     "min-max": [MinMaxScaler(feature_range=(-1, 2))],
     "varying": [VarianceThreshold(), StandardScaler()],
 }
@@ -138,7 +138,7 @@ def test_separable_classes_and_constant_columns(n_classes):
         rng = np.random.default_rng(seed)
         X, y = classes(rng, 50, 4, n_classes, shift=8.0)
         X[:, -1], X[1:, -2] = 5.0, 2.0  # constant for all samples, for all but the first
-        model = make_pipeline(*BEFORE["standardised"] * (seed % 2), LogisticRegression(tol=1e-3))
+        model = make_pipeline(*BEFORE["standardized"] * (seed % 2), LogisticRegression(tol=1e-3))
         n_solved += compare(model, X, y, TRAIN[seed % 3](rng, 50))
     assert n_solved >= 14
 
@@ -157,7 +157,7 @@ def test_no_penalty(n_classes):
     assert n_solved >= 12
 
 
-@pytest.mark.parametrize("steps", [[], [StandardScaler()]], ids=["alone", "standardised"])
+@pytest.mark.parametrize("steps", [[], [StandardScaler()]], ids=["alone", "standardized"])
 @pytest.mark.parametrize("before", [True, False])
 def test_selected_columns(steps, before):
     n_solved = 0

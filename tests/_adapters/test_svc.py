@@ -110,8 +110,8 @@ SVCS = {
 }
 BEFORE = {
     "alone": [],
-    "standardised": [StandardScaler()],
-    "centred": [StandardScaler(with_std=False)],
+    "standardized": [StandardScaler()],
+    "centered": [StandardScaler(with_std=False)],
     "scaled": [StandardScaler(with_mean=False)],
     "min-max": [MinMaxScaler(feature_range=(-1, 2))],
     "varying": [VarianceThreshold()],
@@ -195,8 +195,8 @@ def test_behind_transformers(svc, before):
 
 SELECTING = {
     "alone": [SelectKBest(k=3)],
-    "standardised before": [StandardScaler(), SelectKBest(k=3)],
-    "standardised after": [SelectKBest(k=3), StandardScaler()],
+    "standardized before": [StandardScaler(), SelectKBest(k=3)],
+    "standardized after": [SelectKBest(k=3), StandardScaler()],
     "min-max before": [MinMaxScaler(), SelectKBest(k=30)],
     "min-max after": [SelectKBest(k=30), MinMaxScaler()],
     "scaled before": [StandardScaler(with_mean=False), SelectKBest(k=3)],
@@ -230,7 +230,7 @@ def test_selection_and_a_scaler(before, form, class_weight):
 
 
 @pytest.mark.parametrize("scale", [1e-6, 1e-3, 1e3, 1e6])
-@pytest.mark.parametrize("before", ["alone", "standardised", "min-max"])
+@pytest.mark.parametrize("before", ["alone", "standardized", "min-max"])
 @pytest.mark.parametrize("svc", ["linear", "rbf", "balanced", "poly"])
 def test_scales_of_the_samples(svc, before, scale):
     rng = np.random.default_rng(0)
@@ -511,7 +511,7 @@ def adapter_of(estimator, X, y):
 
 
 @pytest.mark.parametrize("shape", [(60, 4), (40, 90)], ids=["few features", "many features"])
-@pytest.mark.parametrize("scaled", [False, True], ids=["alone", "standardised"])
+@pytest.mark.parametrize("scaled", [False, True], ids=["alone", "standardized"])
 @pytest.mark.parametrize(
     "estimate",
     [
@@ -621,7 +621,7 @@ def area_of_rules_with_a_slope(model, X, y):
 
 @pytest.mark.parametrize("scoring", ["accuracy", "roc_auc"])
 @pytest.mark.parametrize("shape", [(60, 4), (40, 90)], ids=["few features", "many features"])
-@pytest.mark.parametrize("scaled", [False, True], ids=["alone", "standardised"])
+@pytest.mark.parametrize("scaled", [False, True], ids=["alone", "standardized"])
 def test_permutation_scores_are_those_of_scikit_learn(shape, scaled, scoring):
     """Value by value where libsvm comes as near to the optimum as the solver does."""
     X, y = gaussian(*shape)
@@ -655,7 +655,7 @@ def test_permutation_scores_are_those_of_scikit_learn(shape, scaled, scoring):
     ids=["micro", "milli", "small C", "selected"],
 )
 def test_labels_without_a_relation_are_not_predicted(scale, steps, C):
-    """Where C |x|^2 is small hardly anything but the intercept is learnt."""
+    """Where C |x|^2 is small hardly anything but the intercept is learned."""
     rng = np.random.default_rng(0)
     X = scale * rng.normal(size=(60, 5))
     y = rng.permutation(np.repeat(["no", "yes"], [29, 31]))
@@ -695,7 +695,7 @@ def test_parameters_of_other_steps_are_refused_too():
 # Only C |x|^2 matters, whatever the scale.
 MODELS = {
     "alone": lambda svc: svc,
-    "standardised": lambda svc: make_pipeline(StandardScaler(), svc),
+    "standardized": lambda svc: make_pipeline(StandardScaler(), svc),
     "selected": lambda svc: make_pipeline(SelectKBest(k=70), svc),
 }
 
@@ -709,7 +709,7 @@ def test_a_box_of_any_size_gives_the_error_of_the_loop(model, scale):
         rng = np.random.default_rng(seed)
         X, y = scale * rng.normal(size=(60, 100)), np.resize([0, 1], 60)
         options = {"kernel": "linear", "C": 1e8 / scale**2, "tol": 1e-8}
-        if model == "standardised":
+        if model == "standardized":
             options["C"] = 1e8
         ours, loop = (
             cross_val_error(MODELS[model](svc(**options)), X, y, cv=folds).replicates

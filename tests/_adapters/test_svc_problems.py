@@ -42,7 +42,7 @@ def some_data():
 
 STEPS = {
     "standard": [StandardScaler()],
-    "not centred": [StandardScaler(with_mean=False)],
+    "not centered": [StandardScaler(with_mean=False)],
     "not scaled": [StandardScaler(with_std=False)],
     "min-max": [MinMaxScaler(feature_range=(-1, 3))],
     "varying": [VarianceThreshold()],

@@ -251,7 +251,7 @@ def test_a_number_to_predict_that_is_missing_is_named(tmp_path):
         )
 
 
-def test_a_misspelt_file_is_named_whatever_is_asked_of_it(capsys):
+def test_a_misspelled_file_is_named_whatever_is_asked_of_it(capsys):
     assert main(["evaluate", "absent.csv", "--groups", "g"]) == 2
     assert "no file 'absent.csv'" in capsys.readouterr().err
 

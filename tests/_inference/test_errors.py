@@ -97,7 +97,7 @@ def influence_of(Q, unit_counts, units, n_blocks=1):
 
 @pytest.mark.parametrize("n", [3, 4, 5])
 @pytest.mark.parametrize("seed", [0, 1])
-def test_centring_changes_nothing_over_all_resamples(n, seed):
+def test_centering_changes_nothing_over_all_resamples(n, seed):
     counts = reference.all_resamples([np.arange(n)])
     assert len(counts) == n**n
     Q = np.random.default_rng(seed).normal(size=counts.shape)

@@ -1,4 +1,4 @@
-"""Means from few labels and many judgements: strata and regression against brute force."""
+"""Means from few labels and many judgments: strata and regression against brute force."""
 
 import numpy as np
 import pytest
@@ -24,14 +24,14 @@ def test_strata_and_brute_force(seed):
 
 def test_strata_of_many_data_sets():
     rng = np.random.default_rng(0)
-    labelled = rng.integers(1, 20, (50, 2)).astype(float)
-    positive = np.floor(labelled * rng.random((50, 2)))
-    judged = labelled + rng.integers(0, 100, (50, 2))
-    together = stratified_mean(labelled, positive, judged, 1.96)
+    labeled = rng.integers(1, 20, (50, 2)).astype(float)
+    positive = np.floor(labeled * rng.random((50, 2)))
+    judged = labeled + rng.integers(0, 100, (50, 2))
+    together = stratified_mean(labeled, positive, judged, 1.96)
     for at in range(50):
         assert_allclose(
             [part[at] for part in together],
-            stratified_mean(labelled[at], positive[at], judged[at], 1.96),
+            stratified_mean(labeled[at], positive[at], judged[at], 1.96),
         )
 
 

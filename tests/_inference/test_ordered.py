@@ -60,7 +60,7 @@ def test_blocks_do_not_depend_on_scale_shift_or_direction():
         assert time_blocks(other).max() == number
 
 
-def test_the_more_alike_neighbours_are_the_fewer_blocks_there_are():
+def test_the_more_alike_neighbors_are_the_fewer_blocks_there_are():
     rng = np.random.default_rng(0)
     noise = rng.standard_normal(1200)
     numbers = [
@@ -119,7 +119,7 @@ def test_of_one_step_it_is_students_test():
 
 
 @pytest.mark.parametrize("test", [blocks_test, lambda d: diebold_mariano(d, 4)])
-def test_size_where_neighbours_err_together(test):
+def test_size_where_neighbors_err_together(test):
     # forecasts four steps ahead: errors are sums of four shocks
     rng, rejected = np.random.default_rng(0), 0
     for _ in range(300):

@@ -35,7 +35,7 @@ def test_solutions_are_optimal(C, gamma, own_labels):
     box = C * rng.multinomial(60, np.full(60, 1 / 60), size=10)
     signs = rng.permuted(np.tile(y, (10, 1)), axis=1) if own_labels else y
     found = KernelSVMBatch(K, everyone).solve(fixed(K, 10), signs, box, 60)
-    # Where C K is tiny, hardly anything but the intercept is learnt, and little is settled.
+    # Where C K is tiny, hardly anything but the intercept is learned, and little is settled.
     assert found.converged.sum() >= (8 if C * gamma >= 1e-3 else 1)
     for r in np.flatnonzero(found.converged):
         labels = np.broadcast_to(signs, box.shape)[r]

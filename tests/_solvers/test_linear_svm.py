@@ -64,7 +64,7 @@ DATA = {
     "digits 3 8": lambda: digits((3, 8)),
     "digits 0 1": lambda: digits((0, 1)),
     "breast cancer": breast_cancer,
-    "breast cancer, standardised": breast_cancer_standard,
+    "breast cancer, standardized": breast_cancer_standard,
     "colon": colon,
     "80 x 6": lambda: simulated(80, 6),
     "60 x 45": lambda: simulated(60, 45),

@@ -307,13 +307,13 @@ def elongated(n):
 
 
 def clusters(k, n, n_features=2, separation=8.0):
-    """Draw as many round clusters, no two centres closer than the separation."""
+    """Draw as many round clusters, no two centers closer than the separation."""
 
     def draw(rng):
-        centres = np.zeros((k, n_features))
-        while pdist(centres).min() < separation:
-            centres = rng.uniform(-10, 10, size=(k, n_features))
-        return centres[np.arange(n) % k] + rng.normal(size=(n, n_features))
+        centers = np.zeros((k, n_features))
+        while pdist(centers).min() < separation:
+            centers = rng.uniform(-10, 10, size=(k, n_features))
+        return centers[np.arange(n) % k] + rng.normal(size=(n, n_features))
 
     return draw
 

@@ -23,8 +23,8 @@ WARD = AgglomerativeClustering(3)
 
 
 def blobs(seed=0, n=60, spread=1.0):
-    centres = [[0, 0], [9, 0], [0, 9]]
-    return make_blobs(n, centers=centres, cluster_std=spread, random_state=seed)[0]
+    centers = [[0, 0], [9, 0], [0, 9]]
+    return make_blobs(n, centers=centers, cluster_std=spread, random_state=seed)[0]
 
 
 @settings(deadline=None, derandomize=True, database=None)

@@ -51,8 +51,8 @@ def test_reference_has_the_form_of_the_data(reference, kind):
         assert (dense >= original.min(axis=0) - 1e-6).all()
         assert (dense <= original.max(axis=0) + 1e-6).all()
     else:
-        centre, axes = original.mean(axis=0), np.linalg.svd(original - original.mean(axis=0))[2]
-        inside, scores = (dense - centre) @ axes.T, (original - centre) @ axes.T
+        center, axes = original.mean(axis=0), np.linalg.svd(original - original.mean(axis=0))[2]
+        inside, scores = (dense - center) @ axes.T, (original - center) @ axes.T
         assert (inside.max(axis=0) <= scores.max(axis=0) + 1e-5).all()
         assert (inside.min(axis=0) >= scores.min(axis=0) - 1e-5).all()
 

@@ -153,7 +153,7 @@ def test_result_and_display():
         ({"clusterer": KMeans(1)}, "labels must hold at least 2 clusters"),
         ({"n_references": 0}, "'n_references' parameter"),
         ({"reference": "none"}, "'reference' parameter"),
-        ({"confidence_level": 0}, "confidence_level must fulfil"),
+        ({"confidence_level": 0}, "confidence_level must fulfill"),
     ],
 )
 def test_bad_input(change, message):
@@ -162,13 +162,13 @@ def test_bad_input(change, message):
         structure_test(arguments.pop("clusterer"), blobs(), **arguments)
 
 
-def labelled_blobs(seed=0, n=45):
+def labeled_blobs(seed=0, n=45):
     return make_blobs(n, centers=3, cluster_std=2.0, random_state=seed)
 
 
 @pytest.mark.parametrize("n", [44, 45])
 def test_interval_equals_the_definition(n):
-    X, labels = labelled_blobs(n=n)
+    X, labels = labeled_blobs(n=n)
     found = index_interval(silhouette_score, X, labels, n_resamples=6, random_state=4)
     root, values = root_seed(4).spawn(1)[0], []
     for b in range(6):
@@ -195,7 +195,7 @@ def test_the_ends_lie_in_the_range_of_the_index(index, level):
 
 
 def test_ends_of_indices_of_two_partitions_and_of_unknown_ones():
-    X, labels = labelled_blobs()
+    X, labels = labeled_blobs()
     other = labels.copy()
     other[:2] = 3
     both = index_interval(adjusted_rand_score, X, labels, other, n_resamples=30, random_state=0)
@@ -230,7 +230,7 @@ def test_indices_grow_with_n_as_the_table_says(row):
 
 
 def test_an_index_of_ones_own_says_how_it_grows():
-    X, labels = labelled_blobs()
+    X, labels = labeled_blobs()
 
     def total(data, names):
         return float(np.square(data).sum())
@@ -267,7 +267,7 @@ def test_the_spread_of_halves_is_that_of_a_mean():
 
 
 def test_clusterers_are_fitted_on_each_half():
-    X, _ = labelled_blobs()
+    X, _ = labeled_blobs()
     found = index_interval(silhouette_score, X, WARD, n_resamples=4, random_state=0)
     root = root_seed(0).spawn(1)[0]
     for b, value in enumerate(found.replicates):
@@ -284,8 +284,8 @@ def test_clusterers_are_fitted_on_each_half():
 
 
 def sample(rng, n):
-    centres = np.array([[0, 0], [4, 0], [0, 4]])
-    return centres[rng.integers(0, 3, n)] + rng.normal(size=(n, 2))
+    centers = np.array([[0, 0], [4, 0], [0, 4]])
+    return centers[rng.integers(0, 3, n)] + rng.normal(size=(n, 2))
 
 
 def coverage(index, n, n_sets, n_resamples, truth_from):
@@ -319,7 +319,7 @@ def test_coverage_long(index):
 
 def test_duplicates_would_bias_a_bootstrap():
     """Halves have no duplicates: their mean silhouette is near that of all samples."""
-    X, labels = labelled_blobs(n=60)
+    X, labels = labeled_blobs(n=60)
     halves = index_interval(silhouette_score, X, labels, n_resamples=100, random_state=0)
     rng = np.random.default_rng(0)
     draws = rng.integers(0, 60, size=(100, 60))
@@ -329,7 +329,7 @@ def test_duplicates_would_bias_a_bootstrap():
 
 
 def test_seeds_jobs_and_results():
-    X, labels = labelled_blobs()
+    X, labels = labeled_blobs()
     one = index_interval(silhouette_score, X, KMEANS, n_resamples=6, random_state=0)
     with parallel_config(backend="threading"):
         two = index_interval(silhouette_score, X, KMEANS, n_resamples=6, random_state=0, n_jobs=2)
@@ -370,13 +370,13 @@ def test_undefined_halves():
         ({"index": "silhouette"}, "'index' parameter"),
         ({"growth": "square"}, "'growth' parameter"),
         ({"n_resamples": 1}, "'n_resamples' parameter"),
-        ({"confidence_level": 1}, "confidence_level must fulfil"),
+        ({"confidence_level": 1}, "confidence_level must fulfill"),
         ({"X": np.ones((3, 2)), "labels": [0, 1, 1]}, "minimum of 10"),
         ({"labels": object()}, "labels must be a 1-D array of labels or a clusterer with fit_pre"),
     ],
 )
 def test_bad_input_of_intervals(change, message):
-    X, labels = labelled_blobs()
+    X, labels = labeled_blobs()
     arguments = {"index": silhouette_score, "X": X, "labels": labels, "n_resamples": 2} | change
     with pytest.raises(ValueError, match=message):
         index_interval(arguments.pop("index"), arguments.pop("X"), **arguments)

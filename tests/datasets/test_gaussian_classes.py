@@ -56,7 +56,7 @@ def test_each_class_has_two_members():
         ({"n_samples": 3}, "n_samples must be an integer >= 4, got 3"),
         ({"n_informative": 21}, "n_informative must be <= 20, got 21"),
         ({"separation": -1}, "separation must be >= 0, got -1"),
-        ({"prior": 1}, "prior must fulfil 0 < prior < 1, got 1"),
+        ({"prior": 1}, "prior must fulfill 0 < prior < 1, got 1"),
     ],
 )
 def test_bad_arguments(options, message):

@@ -145,7 +145,7 @@ def test_bad_input():
     with pytest.raises(ValueError, match=r"method must be one of 'nogueira'.*got 'dice'"):
         selection_stability([[1, 0], [0, 1]], method="dice")
     with pytest.raises(
-        ValueError, match="confidence_level must fulfil 0 < confidence_level < 1, got 95"
+        ValueError, match="confidence_level must fulfill 0 < confidence_level < 1, got 95"
     ):
         selection_stability([[1, 0], [0, 1]], confidence_level=95)
     with pytest.raises(ValueError, match="Expected 2D array"):

@@ -22,7 +22,7 @@ class BatchLDA(LinearDiscriminantAnalysis):
         super().__init__(solver)
 
 
-class BatchNearestNeighbour(KNeighborsClassifier):
+class BatchNearestNeighbor(KNeighborsClassifier):
     def __init__(self, n_neighbors=1):
         super().__init__(n_neighbors)
 
@@ -42,15 +42,15 @@ def centroid_rule(weights, X, codes):
 
 def lda_rule(weights, X, codes):
     sizes, means = class_means(weights, X, codes)
-    centred = X - means[:, codes]
-    scatter = np.swapaxes(centred * weights[..., None], 1, 2) @ centred
+    centered = X - means[:, codes]
+    scatter = np.swapaxes(centered * weights[..., None], 1, 2) @ centered
     covariance = scatter / sizes.sum(axis=1)[:, None, None]
     direction = np.linalg.solve(covariance, (means[:, 1] - means[:, 0])[..., None])[..., 0]
     offset = -np.sum(direction * means.mean(axis=1), axis=1) + np.log(sizes[:, 1] / sizes[:, 0])
     return (direction @ X.T + offset[:, None] > 0).astype(int)
 
 
-def nearest_neighbour_rule(weights, X, codes):
+def nearest_neighbor_rule(weights, X, codes):
     distances = np.sum((X[:, None] - X) ** 2, axis=2)
     allowed = np.where(weights[:, None] > 0, distances, np.inf)
     return codes[allowed.argmin(axis=2)]
@@ -79,4 +79,4 @@ def register(estimator_type, rule):
 
 register(BatchCentroid, centroid_rule)
 register(BatchLDA, lda_rule)
-register(BatchNearestNeighbour, nearest_neighbour_rule)
+register(BatchNearestNeighbor, nearest_neighbor_rule)

@@ -189,7 +189,7 @@ FUNCTIONS = {
 }
 # (y_true, scores of readers by system)
 READINGS = named(model_selection, "compare_readers")
-# (outcomes, judgements of the same samples, judgements of others)
+# (outcomes, judgments of the same samples, judgments of others)
 JUDGED = named(model_selection, "judge_assisted_interval")
 # (path,)
 FILES = named(datasets, "load_table load_item_scores")

@@ -58,16 +58,16 @@ def uniform_box(rng):
 
 
 def three_in_the_plane(rng):
-    centres = np.repeat([[0, 0], [0, 5], [5, -3]], [25, 25, 50], axis=0)
-    return centres + rng.normal(size=(100, 2))
+    centers = np.repeat([[0, 0], [0, 5], [5, -3]], [25, 25, 50], axis=0)
+    return centers + rng.normal(size=(100, 2))
 
 
 def four_apart(p, variance, rng):
     while True:
-        centres = rng.normal(scale=np.sqrt(variance), size=(4, p))
+        centers = rng.normal(scale=np.sqrt(variance), size=(4, p))
         sizes = rng.choice([25, 50], size=4)
         own = np.repeat(np.arange(4), sizes)
-        X = centres[own] + rng.normal(size=(len(own), p))
+        X = centers[own] + rng.normal(size=(len(own), p))
         apart = own[:, None] != own
         if np.linalg.norm(X[:, None] - X, axis=2)[apart].min() >= 1:
             return X

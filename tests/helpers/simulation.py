@@ -51,12 +51,12 @@ class GroupedDesign(GaussianDesign):
 
     def draw(self, rng: np.random.Generator) -> GaussianClasses:
         whole = GaussianDesign(self.n_samples // 4, self.n_features, self.separation).draw(rng)
-        centres, labels = whole.X, whole.y
-        centres[:, 0] -= (labels - 0.5) * self.separation
-        centres *= self.shift
-        centres[:, 0] += (labels - 0.5) * self.separation
+        centers, labels = whole.X, whole.y
+        centers[:, 0] -= (labels - 0.5) * self.separation
+        centers *= self.shift
+        centers[:, 0] += (labels - 0.5) * self.separation
         noise = rng.normal(size=(self.n_samples, self.n_features))
-        X = centres[self.groups] + noise
+        X = centers[self.groups] + noise
         return GaussianClasses(X, labels[self.groups], whole.mean, whole.prior)
 
     def true_error(self, data: GaussianClasses, model: Any) -> float:

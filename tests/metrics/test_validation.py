@@ -76,7 +76,7 @@ def test_the_scaled_brier_score_of_a_constant_is_covered():
 
 
 def test_the_regressions_are_those_of_statsmodels(sample, found):
-    """Generalised linear models with an offset, and their sandwich (HC0)."""
+    """Generalized linear models with an offset, and their sandwich (HC0)."""
     sm = pytest.importorskip("statsmodels.api")
     (y, p), family = sample, sm.families.Binomial()
     ones, odds = np.ones((len(y), 1)), logit(p)

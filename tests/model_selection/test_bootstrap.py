@@ -90,7 +90,7 @@ def test_a_callable_named_like_a_loss_is_still_called(cancer):
     assert own.loss != "zero_one"
 
 
-def test_random_labels_and_one_nearest_neighbour():
+def test_random_labels_and_one_nearest_neighbor():
     rng = np.random.default_rng(5)
     X, y = rng.normal(size=(60, 4)), rng.integers(0, 2, 60)
     results = {
@@ -125,7 +125,7 @@ def test_samples_that_no_resample_leaves_out_are_not_averaged():
     indices = [[0, 0, 1, 2, 3, 4], [0, 0, 1, 2, 3, 4]]
     result = bootstrap_error(KNeighborsClassifier(1), X, y, method="oob", indices=indices)
     assert result.n_samples == 1
-    assert result.value == 1.0  # sample 5 is called like its neighbour 4
+    assert result.value == 1.0  # sample 5 is called like its neighbor 4
 
 
 @pytest.mark.parametrize("stratify", [False, True])

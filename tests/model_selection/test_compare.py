@@ -437,7 +437,7 @@ def test_paired_bootstrap_of_no_spread():
     ("options", "message"),
     [
         ({"method": "t"}, "method must be one of 'auto', 'corrected_t', .* got 't'"),
-        ({"confidence_level": 0}, "level must fulfil"),
+        ({"confidence_level": 0}, "level must fulfill"),
         ({"method": "mcnemar", "scoring": "f1"}, "'mcnemar' tests scoring='accuracy', got 'f1'"),
         ({"method": "delong", "scoring": "accuracy"}, "tests scoring='roc_auc'"),
         ({"scoring": "nonsense"}, "get_scorer_names"),

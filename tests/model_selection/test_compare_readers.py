@@ -245,7 +245,7 @@ def test_study_size():
         ({"covariance": "delong", "metric": "accuracy"}, "'jackknife' fits any metric"),
         ({"alternative": "more"}, "alternative must be one of"),
         ({"correction": "fdr"}, "correction must be one of"),
-        ({"confidence_level": 95}, "confidence_level must fulfil"),
+        ({"confidence_level": 95}, "confidence_level must fulfill"),
         ({"sample_weight": -np.ones(40)}, "sample_weight must be >= 0"),
         ({"groups": np.ones(40)}, "groups must hold at least two groups"),
         ({"groups": np.c_[np.arange(40) // 5, np.arange(40) % 5]}, "groups must be of one kind"),
@@ -306,7 +306,7 @@ def test_bad_study_size():
         reader_study_size(compare_predictions(truth, {k: s[0] > 0 for k, s in scores.items()}))
     for options, message in (
         ({"difference": 0}, "difference must be"),
-        ({"difference": 0.1, "power": 1}, "power must fulfil"),
+        ({"difference": 0.1, "power": 1}, "power must fulfill"),
         ({"difference": 0.1, "n_readers": [1]}, "n_readers must be an integer >= 2"),
         ({"difference": 0.1, "n_cases": 0}, "n_cases must be an integer >= 1"),
     ):

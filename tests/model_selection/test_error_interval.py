@@ -296,7 +296,7 @@ class WeightedLDA(LinearDiscriminantAnalysis):
 
 
 class Contrary(WeightedLDA):
-    """Wrong wherever the rule that it has learnt is right."""
+    """Wrong wherever the rule that it has learned is right."""
 
     def predict(self, X):
         return self.classes_[1 - np.searchsorted(self.classes_, super().predict(X))]
@@ -451,7 +451,7 @@ def test_results_are_frozen_printed_and_read_again(method):
             "test_size must leave at least 2 of a half",
         ),
         ({"method": "corrected_t", "n_repeats": 1}, "n_repeats must be an integer >= 2, got 1"),
-        ({"confidence_level": 1.0}, "confidence_level must fulfil 0 < confidence_level < 1"),
+        ({"confidence_level": 1.0}, "confidence_level must fulfill 0 < confidence_level < 1"),
         ({"groups": np.zeros(N)}, r"groups must hold at least two groups, got one: 0\.0"),
         ({"method": ".632+", "sample_weight": np.ones(N)}, "sample_weight must be None for method"),
         ({"sample_weight": np.r_[0, np.ones(N - 1)]}, "sample_weight must be > 0, got 0"),

@@ -68,7 +68,7 @@ def test_every_splitter(cancer, name):
 def test_pooled_and_fold_mean_differ_with_unequal_folds():
     X, y = np.array([[0.0], [1], [2], [10], [11]]), np.array([0, 0, 1, 1, 0])
     folds = [([0, 1, 2, 3], [4]), ([0, 3, 4], [1, 2])]
-    # 1 nearest neighbour: 4 is called like 3 (wrong), 1 and 2 like 0 (right, wrong)
+    # 1 nearest neighbor: 4 is called like 3 (wrong), 1 and 2 like 0 (right, wrong)
     result = cross_val_error(KNeighborsClassifier(1), X, y, cv=folds)
     assert result.replicates.tolist() == [1, 0.5]
     assert result.fold_mean == 0.75
@@ -158,7 +158,7 @@ def test_sliding_windows_with_a_gap_are_the_folds_of_a_plain_loop():
     X = rng.normal(size=(80, 2))
     y = (X[:, 0] + rng.normal(size=80) > 0).astype(int)
     cv = TimeSeriesSplit(4, max_train_size=20, gap=3)
-    rules = {"bayes": GaussianNB(), "neighbours": KNeighborsClassifier(3)}
+    rules = {"bayes": GaussianNB(), "neighbors": KNeighborsClassifier(3)}
     wrong = {
         name: [
             rule.fit(X[train], y[train]).predict(X[test]) != y[test] for train, test in cv.split(X)

@@ -118,19 +118,19 @@ def test_a_scaler_in_front_is_weighted_too(data):
 def test_forms_are_their_formulas(data):
     X, y, _ = data
     result = interval(SVM, X, y, n_resamples=200, cv=5, random_state=0)
-    draws, centre, root = result.statistics, result.value, np.sqrt(40)
+    draws, center, root = result.statistics, result.value, np.sqrt(40)
     q05, q95 = np.quantile(draws, [0.05, 0.95])
     expected = {
         "normal": (
-            centre - norm.ppf(0.95) * draws.std(ddof=1) / root,
-            centre + norm.ppf(0.95) * draws.std(ddof=1) / root,
+            center - norm.ppf(0.95) * draws.std(ddof=1) / root,
+            center + norm.ppf(0.95) * draws.std(ddof=1) / root,
         ),
-        "pivotal": (centre - q95 / root, centre - q05 / root),
+        "pivotal": (center - q95 / root, center - q05 / root),
         "symmetric": (
-            centre - np.quantile(np.abs(draws), 0.9) / root,
-            centre + np.quantile(np.abs(draws), 0.9) / root,
+            center - np.quantile(np.abs(draws), 0.9) / root,
+            center + np.quantile(np.abs(draws), 0.9) / root,
         ),
-        "quantile": (centre - q95 / root, centre + q95 / root),
+        "quantile": (center - q95 / root, center + q95 / root),
     }
     for form, (low, high) in expected.items():
         found = result.confidence_interval(0.9, form)
@@ -221,7 +221,7 @@ def test_result_prints_and_pickles(data):
         (
             {"confidence_level": 1.0},
             ValueError,
-            "confidence_level must fulfil 0 < confidence_level < 1, got 1.0",
+            "confidence_level must fulfill 0 < confidence_level < 1, got 1.0",
         ),
         ({"n_resamples": 0}, ValueError, "n_resamples must be an integer >= 1, got 0"),
         (

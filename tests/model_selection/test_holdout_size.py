@@ -93,12 +93,12 @@ def test_a_class_without_errors_still_gets_a_sample():
     [
         ((1.2, 0.1), {}, r"error must lie in \[0, 1\], got 1.2"),
         ((np.nan, 0.1), {}, r"error must lie in \[0, 1\], got nan"),
-        ((0.1, 0.0), {}, r"half_width must fulfil 0 < half_width < 0.5, got 0.0"),
-        ((0.1, 0.5), {}, r"half_width must fulfil 0 < half_width < 0.5, got 0.5"),
+        ((0.1, 0.0), {}, r"half_width must fulfill 0 < half_width < 0.5, got 0.0"),
+        ((0.1, 0.5), {}, r"half_width must fulfill 0 < half_width < 0.5, got 0.5"),
         (
             (0.1, 0.1),
             {"confidence_level": 1},
-            r"confidence_level must fulfil 0 < confidence_level < 1, got 1",
+            r"confidence_level must fulfill 0 < confidence_level < 1, got 1",
         ),
         ((0.1, 0.1), {"method": "bayes"}, r"method must be one of 'wilson', .* got 'bayes'"),
         (

@@ -1,4 +1,4 @@
-"""Intervals from labels and judgements: methods, coverage, sample size, bad input."""
+"""Intervals from labels and judgments: methods, coverage, sample size, bad input."""
 
 import json
 
@@ -27,7 +27,7 @@ def test_binary_outcomes_have_strata():
     expected = reference.by_strata(y, judge, others)
     assert_allclose([estimate.value, *estimate.interval], expected)
     assert estimate.method == "strata"
-    assert estimate.details["n_unlabelled"] == 400
+    assert estimate.details["n_unlabeled"] == 400
     low, high = proportion_confint(y.sum(), 60, method="wilson")
     assert_allclose(estimate.details["relative_width"], np.ptp([*estimate.interval]) / (high - low))
     expected = reference.by_strata(y, judge, others, level=0.8)
@@ -55,7 +55,7 @@ def test_scale_and_sign_of_the_judge_do_not_matter():
     assert_allclose([*result.interval], [*expected.interval])
 
 
-def test_no_other_judgements_is_wilsons_interval():
+def test_no_other_judgments_is_wilsons_interval():
     y, judge, _ = draw_binary()
     estimate = judge_assisted_interval(y, judge)
     assert estimate.method == "labels"
@@ -71,7 +71,7 @@ def test_answer_without_labels():
     assert "the judge is not used" in estimate.caution
 
 
-def test_few_other_judgements_use_the_regression():
+def test_few_other_judgments_use_the_regression():
     y, judge, others = draw_binary()
     estimate = judge_assisted_interval(y, judge, others[:10])
     expected = reference.by_regression(y, judge, others[:10])
@@ -133,13 +133,13 @@ def test_coverage(n, rate, accuracy):
     shares = [rate * (1 - accuracy), rate * accuracy]
     shares += [(1 - rate) * accuracy, (1 - rate) * (1 - accuracy)]
     counts = rng.multinomial(n, shares, 4000).astype(float)
-    positive, labelled = counts[:, :2], counts[:, :2] + counts[:, 2:]
+    positive, labeled = counts[:, :2], counts[:, :2] + counts[:, 2:]
     others = rng.multinomial(20 * n, [shares[0] + shares[2], shares[1] + shares[3]], 4000)
-    _, low, high = stratified_mean(labelled, positive, labelled + others, 1.959964)
+    _, low, high = stratified_mean(labeled, positive, labeled + others, 1.959964)
     assert 0.93 <= np.mean((low <= rate) & (rate <= high)) <= 0.985
 
 
-def test_coverage_of_graded_judgements():
+def test_coverage_of_graded_judgments():
     rng, covered, n_sets = np.random.default_rng(0), 0, 300
     for _ in range(n_sets):
         quality = rng.normal(size=500)
@@ -173,16 +173,16 @@ def test_sample_size():
         ({"y_human": ["right"] * 60}, "y_human must hold numbers"),
         ({"judge": ["right"] * 60}, "judge must hold numbers"),
         ({"y_human": np.full(60, np.nan)}, "y_human"),
-        ({"judge_unlabelled": [1, np.inf]}, "judge_unlabelled"),
-        ({"judge_unlabelled": np.ones((3, 2))}, "judge_unlabelled"),
+        ({"judge_unlabeled": [1, np.inf]}, "judge_unlabeled"),
+        ({"judge_unlabeled": np.ones((3, 2))}, "judge_unlabeled"),
         ({"groups": np.arange(60)}, "groups must hold a group for each of the 460 samples"),
         ({"groups": np.zeros(460)}, "at least two groups"),
         ({"groups": np.r_[np.zeros(60), np.arange(400)]}, "two groups with a label"),
-        ({"confidence_level": 1}, "confidence_level must fulfil"),
+        ({"confidence_level": 1}, "confidence_level must fulfill"),
     ],
 )
 def test_bad_input(change, message):
-    arguments = dict(zip(("y_human", "judge", "judge_unlabelled"), draw_binary(), strict=True))
+    arguments = dict(zip(("y_human", "judge", "judge_unlabeled"), draw_binary(), strict=True))
     with pytest.raises(ValueError, match=message):
         judge_assisted_interval(**(arguments | change))
 
@@ -190,13 +190,13 @@ def test_bad_input(change, message):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"half_width": 0.6}, "half_width must fulfil"),
+        ({"half_width": 0.6}, "half_width must fulfill"),
         ({"half_width": 0.001}, "half_width must be larger: labels of half of 1000"),
         ({"rate": 1.2}, "rate must lie in"),
         ({"sensitivity": "high"}, "sensitivity must lie in"),
         ({"specificity": -0.1}, "specificity must lie in"),
         ({"n_judged": 2.5}, "n_judged must be an integer >= 6"),
-        ({"confidence_level": 0}, "confidence_level must fulfil"),
+        ({"confidence_level": 0}, "confidence_level must fulfill"),
     ],
 )
 def test_bad_sample_size(change, message):

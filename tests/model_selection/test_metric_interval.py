@@ -577,7 +577,7 @@ def test_several_metrics_give_one_estimate_for_each():
         (
             error_rate,
             {"confidence_level": 1.0},
-            r"confidence_level must fulfil 0 < confidence_level < 1, got 1.0",
+            r"confidence_level must fulfill 0 < confidence_level < 1, got 1.0",
         ),
         (error_rate, {"method": "jackknife"}, "method must be one of .* got 'jackknife'"),
         (

@@ -454,12 +454,12 @@ def test_ties_near_zero(metric, seed):
     rng = np.random.default_rng(seed)
     folds = scores_of(metric, rng)[: 12 * 5].reshape(12, 5)
     exact = np.array([[Fraction(float(v)).limit_denominator(10**6) for v in row] for row in folds])
-    centred = folds - float(exact.mean())  # brings some means near 0
-    mixed = np.array([rng.permutation(row) for row in centred])
+    centered = folds - float(exact.mean())  # brings some means near 0
+    mixed = np.array([rng.permutation(row) for row in centered])
     added = np.array([sum(row) / 5 for row in mixed])
     for b in range(12):
-        statistic = float(centred[b].mean())
-        others = np.delete(centred.mean(axis=1), b)
+        statistic = float(centered[b].mean())
+        others = np.delete(centered.mean(axis=1), b)
         plain = permutation_result("score", statistic, np.append(others, statistic), None)
         rounded = permutation_result("score", statistic, np.append(others, added[b]), None)
         assert rounded.pvalue == plain.pvalue
@@ -489,7 +489,7 @@ def test_interval_of_the_pvalue():
     wide = result.confidence_interval(0.99)
     assert wide.low < interval.low < interval.high < wide.high
     with pytest.raises(
-        ValueError, match="confidence_level must fulfil 0 < confidence_level < 1, got 1"
+        ValueError, match="confidence_level must fulfill 0 < confidence_level < 1, got 1"
     ):
         result.confidence_interval(1)
 

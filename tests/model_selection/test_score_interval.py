@@ -334,7 +334,7 @@ def test_methods_of_single_losses_refuse_other_scores(method):
             {"method": "corrected_t", "n_folds": 3},
             "n_folds is no parameter of method='corrected_t', which takes n_repeats",
         ),
-        ({"confidence_level": 2}, "confidence_level must fulfil"),
+        ({"confidence_level": 2}, "confidence_level must fulfill"),
     ],
 )
 def test_bad_options(options, message):

@@ -1,7 +1,7 @@
 """The installed tests of another package, run with our functions in the place of theirs.
 
 Nothing is copied: the installed module of tests is executed a second time, under no name, while
-the package exports ours. Its tables of metrics and the values that it parametrises with hold ours
+the package exports ours. Its tables of metrics and the values that it parametrizes with hold ours
 then, and the expected values stay what they are.
 """
 

@@ -87,7 +87,7 @@ def test_no_error_seen_is_no_certainty(name, wrong):
 
 
 class Contrary(LinearDiscriminantAnalysis):
-    """Wrong wherever the rule that it has learnt is right."""
+    """Wrong wherever the rule that it has learned is right."""
 
     def fit(self, X, y, sample_weight=None):
         return super().fit(X, y)

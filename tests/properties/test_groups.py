@@ -140,8 +140,8 @@ def test_intervals_count_independent_samples():
     most = result.value * (1 - result.value) / result.standard_error**2
     assert 0.9 * most < result.effective_n_samples < most  # drawn to 12, the groups
     interval = result.confidence_interval(0.9, "wilson")
-    centre = (result.value + z**2 / (2 * n)) / (1 + z**2 / n)
-    assert_allclose((interval.low + interval.high) / 2, centre)
+    center = (result.value + z**2 / (2 * n)) / (1 + z**2 / n)
+    assert_allclose((interval.low + interval.high) / 2, center)
     normal = result.confidence_interval(0.9, "t")
     assert_allclose(normal.high - result.value, t * result.standard_error)
 
@@ -165,7 +165,7 @@ def test_one_group_says_nothing():
 
 
 class Sign(ClassifierMixin, BaseEstimator):
-    """Nothing is learnt, so that the error is the same in every fold and known."""
+    """Nothing is learned, so that the error is the same in every fold and known."""
 
     def fit(self, X, y):
         self.classes_ = np.unique(y)
@@ -720,8 +720,8 @@ def test_degrees_of_freedom_are_satterthwaites():
     values = rng.normal(size=7)[group] + rng.normal(size=sizes.sum())
     found = spread_between((values - values.mean()) / len(values), group)
     (together,), share = found.correlation, sizes / sizes.sum()
-    centring = np.eye(7) - share[:, None]
-    covariance = centring @ np.diag(sizes + sizes * (sizes - 1) * together) @ centring.T
+    centering = np.eye(7) - share[:, None]
+    covariance = centering @ np.diag(sizes + sizes * (sizes - 1) * together) @ centering.T
     root = np.diag(1 / np.sqrt(1 - share))
     values = np.linalg.eigvalsh(root @ covariance @ root)
     assert_allclose(found.degrees_of_freedom, values.sum() ** 2 / np.sum(values**2))

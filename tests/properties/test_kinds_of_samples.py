@@ -119,7 +119,7 @@ DISTANCES = pairwise_distances(POINTS)
 def test_precomputed_kernels_equal_their_samples(name, plain, precomputed, matrix):
     """A bootstrap that took the rows of the matrix alone would pass for a kernel of repeats."""
     if name == "perturbation_interval" and "metric" in plain.get_params():
-        pytest.skip("nearest neighbours take no weights")
+        pytest.skip("nearest neighbors take no weights")
     function = partial(FUNCTIONS[name], random_state=0)
     expected, found = function(plain, POINTS, CLASSES), function(precomputed, matrix, CLASSES)
     assert_same_numbers(list(found.to_dict().values()), list(expected.to_dict().values()), 1e-12)

@@ -47,7 +47,7 @@ def assert_same(function, plain, disguised, *, tolerance=0.0, may_refuse=False):
 
 
 @st.composite
-def labelled(draw, n_classes=3):
+def labeled(draw, n_classes=3):
     """Two vectors of classes, each class twice in both at least."""
     once = list(range(n_classes)) * 2
     rest = st.lists(st.integers(0, n_classes - 1), min_size=6, max_size=20)
@@ -80,7 +80,7 @@ def test_labels(name, kind, data):
     function = {**CLASSES, **PARTITIONS}[name]
     if kind == "truth" and name == "cost_sensitive_error":
         return  # its matrix has three classes
-    plain = [kept_as(codes) for codes in data.draw(labelled())]
+    plain = [kept_as(codes) for codes in data.draw(labeled())]
     assert_same(function, plain, data.draw(disguised(forms, plain)), tolerance=1e-14)
 
 
@@ -90,7 +90,7 @@ def test_labels(name, kind, data):
 @given(data=st.data())
 def test_one_partition(name, kind, data):
     forms, kept_as = KINDS[kind]
-    plain = [kept_as(data.draw(labelled())[0])]
+    plain = [kept_as(data.draw(labeled())[0])]
     assert_same(PARTITION[name], plain, data.draw(disguised(forms, plain, both=False)))
 
 
@@ -98,7 +98,7 @@ def test_one_partition(name, kind, data):
 @FEW
 @given(data=st.data())
 def test_reexports(name, data):
-    plain = data.draw(labelled())
+    plain = data.draw(labeled())
     other = data.draw(disguised(disguises.WHOLE, plain))
     function = {**CLASSES, **PARTITIONS, **NUMBERS}[name]
     try:
@@ -113,7 +113,7 @@ def test_reexports(name, data):
 @FEW
 @given(data=st.data())
 def test_numbers(name, data):
-    plain = [codes / 8 for codes in data.draw(labelled())]
+    plain = [codes / 8 for codes in data.draw(labeled())]
     assert_same(NUMBERS[name], plain, data.draw(disguised(disguises.FRACTIONS, plain)))
 
 
@@ -122,7 +122,7 @@ def test_numbers(name, data):
 @FEW
 @given(data=st.data())
 def test_scores(name, kind, data):
-    codes, score = data.draw(labelled(n_classes=2))
+    codes, score = data.draw(labeled(n_classes=2))
     forms, kept_as = KINDS[kind]
     y, score = kept_as(codes), score / 4
     (other,) = data.draw(disguised(forms, [y], both=False))

@@ -150,7 +150,7 @@ def davies_bouldin(X, D, keys, dispersion="pairwise", metric="euclidean"):
 
 
 def connectivity(D, keys, n_neighbors):
-    """Sum 1/rank of foreign neighbours; neighbours at equal distance share their ranks' mean."""
+    """Sum 1/rank of foreign neighbors; neighbors at equal distance share their ranks' mean."""
     n, total = len(keys), 0.0
     for i in range(n):
         others = sorted((D[i, j], j) for j in range(n) if j != i)

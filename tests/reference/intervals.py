@@ -26,9 +26,9 @@ def variance(values, ddof=1):
 
 def grouped_variance(losses, groups):
     """Variance of a mean of losses by CR1."""
-    centre, sums = mean(losses), {}
+    center, sums = mean(losses), {}
     for e, group in zip(losses, groups, strict=True):
-        sums[group] = sums.get(group, 0.0) + e - centre
+        sums[group] = sums.get(group, 0.0) + e - center
     G = len(sums)
     return G / (G - 1) * sum(s**2 for s in sums.values()) / len(losses) ** 2
 
@@ -40,9 +40,9 @@ def jeffreys(p, n, quantile):
 
 
 def wilson(p, n, quantile):
-    centre = (p + quantile**2 / (2 * n)) / (1 + quantile**2 / n)
+    center = (p + quantile**2 / (2 * n)) / (1 + quantile**2 / n)
     half = quantile * math.sqrt(p * (1 - p) / n + quantile**2 / (4 * n**2)) / (1 + quantile**2 / n)
-    return centre - half, centre + half
+    return center - half, center + half
 
 
 def holdout(model, X, y, split, loss):
@@ -117,8 +117,8 @@ def repeated_cv(model, X, y, repeats, K, loss):
 
 def degrees_of_mean(every, n, f):
     """Satterthwaite's degrees of freedom, and 2 alpha at most where alpha < 2: Hill's estimate."""
-    centre, squared = mean(every), variance(every, 0)
-    kurtosis = mean([(value - centre) ** 4 for value in every]) / squared**2
+    center, squared = mean(every), variance(every, 0)
+    kurtosis = mean([(value - center) ** 4 for value in every]) / squared**2
     degrees = min(n / f - 1, 2 * n / (kurtosis - 1))
     k, times = round(max(10, math.sqrt(n))), len(every) // n
     largest = sorted(every, reverse=True)[times // 2 :: times][: k + 1]
@@ -149,7 +149,7 @@ def shared_variance(losses, fold, weights):
     `losses` and `fold` hold a list for each repeat; `weights` one number for each sample.
     """
     R, n, total = len(losses), len(weights), sum(weights)
-    centre = [mean([losses[r][i] for r in range(R)]) for i in range(n)]
+    center = [mean([losses[r][i] for r in range(R)]) for i in range(n)]
     grand = sum(weights[i] * losses[r][i] for r in range(R) for i in range(n)) / (R * total)
     spread = sum(weights[i] * (losses[r][i] - grand) ** 2 for r in range(R) for i in range(n)) / (
         R * total
@@ -160,7 +160,7 @@ def shared_variance(losses, fold, weights):
             for j in range(n):
                 if i != j:
                     together, w = fold[r][i] == fold[r][j], weights[i] * weights[j]
-                    moved = (losses[r][i] - centre[i]) * (losses[r][j] - centre[j])
+                    moved = (losses[r][i] - center[i]) * (losses[r][j] - center[j])
                     products[together] += w * moved
                     counts[together] += w
                     squares += 2 * (w * moved) ** 2 if together else 0.0

@@ -1,4 +1,4 @@
-"""The slow, obvious mean of an outcome from few labels and many judgements."""
+"""The slow, obvious mean of an outcome from few labels and many judgments."""
 
 import numpy as np
 from scipy import stats
@@ -10,11 +10,11 @@ def jeffreys(hits, n, level):
     return low, high
 
 
-def by_strata(y, judge, unlabelled, level=0.95):
-    """Estimate and limits by strata of a binary judgement."""
+def by_strata(y, judge, unlabeled, level=0.95):
+    """Estimate and limits by strata of a binary judgment."""
     ones = [v for v, j in zip(y, judge, strict=True) if j == 1]
     zeros = [v for v, j in zip(y, judge, strict=True) if j == 0]
-    judged = [*judge, *unlabelled]
+    judged = [*judge, *unlabeled]
     w, z = np.mean(judged), stats.norm.ppf((1 + level) / 2)
     a, b = np.mean(ones), np.mean(zeros)
     (la, ua), (lb, ub) = (
@@ -28,13 +28,13 @@ def by_strata(y, judge, unlabelled, level=0.95):
     return theta, max(low, 0.0), min(high, 1.0)
 
 
-def by_regression(y, judge, unlabelled):
+def by_regression(y, judge, unlabeled):
     """Estimate and standard error by regression, with residuals of HC2."""
     y, judge = np.asarray(y, float), np.asarray(judge, float)
     design = np.column_stack([np.ones(len(y)), judge])
     inverse = np.linalg.inv(design.T @ design)
     coefficients = inverse @ design.T @ y
-    judged = np.concatenate([judge, unlabelled])
+    judged = np.concatenate([judge, unlabeled])
     at = np.array([1.0, judged.mean()])
     residual = y - design @ coefficients
     leverage = np.diag(design @ inverse @ design.T)

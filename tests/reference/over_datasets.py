@@ -66,7 +66,7 @@ def mean_hierarchical(differences, rope, rho, widest):
     furthest = max(np.abs(d).max() for d in data)
     inner = widest * np.mean([np.std(d) for d in data])
     outer = widest * np.std([d.mean() for d in data])
-    centre_grid = np.linspace(-furthest, furthest, 31)
+    center_grid = np.linspace(-furthest, furthest, 31)
     spread_grid = (np.arange(25) + 0.5) / 25 * outer
     freedom_grid = 1 + np.exp(np.linspace(np.log(0.02), np.log(600), 20))
     places = np.linspace(-4 * furthest, 4 * furthest, 401)
@@ -76,7 +76,7 @@ def mean_hierarchical(differences, rope, rho, widest):
         shapes, rates = np.meshgrid(np.linspace(1, 2, 21), np.linspace(0.01, 0.1, 21))
         return stats.gamma.pdf(freedom - 1, shapes, scale=1 / rates).mean() * (freedom - 1)
 
-    def likelihood_of_centre(d):
+    def likelihood_of_center(d):
         """Of each place, with the standard deviation integrated out."""
         n = len(d)
         within = np.sum((d - d.mean()) ** 2) / (1 - rho)
@@ -85,18 +85,18 @@ def mean_hierarchical(differences, rope, rho, widest):
         terms = sigmas[:, None] ** -n * np.exp(-sums / (2 * sigmas[:, None] ** 2))
         return terms.sum(axis=0)
 
-    likelihoods = [likelihood_of_centre(d) for d in data]
+    likelihoods = [likelihood_of_center(d) for d in data]
     total, means = 0.0, np.zeros(3)
     for freedom in freedom_grid:
         prior = prior_of_freedom(freedom)
-        for centre in centre_grid:
-            law = stats.t.pdf((places - centre) / spread_grid[:, None], freedom)
+        for center in center_grid:
+            law = stats.t.pdf((places - center) / spread_grid[:, None], freedom)
             law /= spread_grid[:, None]
             weight = prior * np.prod(
                 [integrate.trapezoid(law * each, places, axis=1) for each in likelihoods], axis=0
             )
-            above = stats.t.sf((rope - centre) / spread_grid, freedom)
-            below = stats.t.cdf((-rope - centre) / spread_grid, freedom)
+            above = stats.t.sf((rope - center) / spread_grid, freedom)
+            below = stats.t.cdf((-rope - center) / spread_grid, freedom)
             means += [weight @ above, weight @ (1 - above - below), weight @ below]
             total += weight.sum()
     return means / total

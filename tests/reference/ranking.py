@@ -47,7 +47,7 @@ def break_even_point(positive, score, weight):
 
 
 def envelope(positive, score, weight, x):
-    """Normalised expected cost at x, the best over every threshold, and the best threshold."""
+    """Normalized expected cost at x, the best over every threshold, and the best threshold."""
     points = cuts(positive, score, weight)
     m_pos, m_neg = points[-1][1], points[-1][2]
     return min(((1 - tp / m_pos) * x + fp / m_neg * (1 - x), t) for t, tp, fp in points)

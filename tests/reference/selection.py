@@ -36,8 +36,8 @@ def jaccard_variance(supports):
     for r, a in enumerate(sets):
         others = [jaccard_pair(a, b, None) for s, b in enumerate(sets) if s != r]
         means.append(sum(others) / len(others))
-    centre = sum(means) / len(means)
-    return 4 / len(means) ** 2 * sum((m - centre) ** 2 for m in means)
+    center = sum(means) / len(means)
+    return 4 / len(means) ** 2 * sum((m - center) ** 2 for m in means)
 
 
 def consensus(supports, ranks, n_features):
@@ -61,7 +61,7 @@ def descending_ranks(scores):
 
 
 def f_statistic(values, labels):
-    """One-way analysis of variance of one feature, from the centred sums of squares."""
+    """One-way analysis of variance of one feature, from the centered sums of squares."""
     groups = [
         [v for v, c in zip(values, labels, strict=True) if c == name]
         for name in sorted(set(labels))

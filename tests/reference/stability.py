@@ -7,7 +7,7 @@ from reference.external import adjusted_rand, pair_counts
 
 
 def nearest_labels(X_from, labels, X_to):
-    """The label of the nearest neighbour, sample by sample."""
+    """The label of the nearest neighbor, sample by sample."""
     result = []
     for point in X_to:
         distances = [sum((point - other) ** 2) for other in X_from]

@@ -1,10 +1,10 @@
-"""Linear SVMs by a general optimiser, one at a time."""
+"""Linear SVMs by a general optimizer, one at a time."""
 
 import numpy as np
 
 
 def solve_dual(X, y, box, tol=1e-10, max_iter=1_000_000):
-    """Maximise the dual by steps on the pair of samples that violates optimality most.
+    """Maximize the dual by steps on the pair of samples that violates optimality most.
 
     Returns alpha and libsvm's intercept: the mean of ``y_i - w x_i`` over the samples with
     ``0 < alpha_i < box_i``, or the middle of the interval that the others leave.

@@ -211,7 +211,7 @@ def test_no_warning_without_a_reason():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"confidence_level": 1}, "confidence_level must fulfil 0 < confidence_level < 1, got 1"),
+        ({"confidence_level": 1}, "confidence_level must fulfill 0 < confidence_level < 1, got 1"),
         ({"include": ["jackknife"]}, "include must be 'auto', 'all' or some of .*got 'jackknife'"),
         ({"budget": 0}, "budget must be None or a number of seconds above 0, got 0"),
         ({"n_bootstraps": 0}, "n_bootstraps must be an integer >= 1, got 0"),

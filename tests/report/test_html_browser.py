@@ -64,7 +64,7 @@ def page(request, report, nasty_report):
 
 
 def opened(browser, path: Path, width: int, scheme: str) -> dict:
-    """Open a page in a window of a width and a colour scheme, and look at it."""
+    """Open a page in a window of a width and a color scheme, and look at it."""
     browser.execute_cdp_cmd(
         "Emulation.setDeviceMetricsOverride",
         {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500},
@@ -87,7 +87,7 @@ def requests(browser) -> list[str]:
     ]
 
 
-def colour(text: str) -> np.ndarray:
+def color(text: str) -> np.ndarray:
     numbers = [float(part) for part in text[text.index("(") + 1 : -1].split(",")]
     assert len(numbers) == 3 or numbers[3] == 1, text  # not transparent
     return np.array(numbers[:3]) / 255
@@ -95,7 +95,7 @@ def colour(text: str) -> np.ndarray:
 
 def luminance(text: str) -> float:
     """Return the relative luminance of WCAG 2.2."""
-    value = colour(text)
+    value = color(text)
     linear = np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
     return float(linear @ [0.2126, 0.7152, 0.0722])
 

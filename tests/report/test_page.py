@@ -101,7 +101,7 @@ def test_ids_are_unique_and_found(html, document):
     assert set(used) <= set(ids)
 
 
-def test_colours_are_those_of_the_page(document):
+def test_colors_are_those_of_the_page(document):
     styles = " ".join(
         attributes.get("style", "")
         for tag, attributes in document.elements

@@ -421,8 +421,8 @@ def test_constant_features_are_named(iris):
 def test_replicates_of_one_object_are_suspected_and_ordinary_samples_are_not():
     rng = np.random.default_rng(0)
     y = np.tile([0, 1], 60)
-    centres = rng.normal(size=(40, 6))
-    replicates = np.repeat(centres, 3, axis=0) + 0.05 * rng.normal(size=(120, 6))
+    centers = rng.normal(size=(40, 6))
+    replicates = np.repeat(centers, 3, axis=0) + 0.05 * rng.normal(size=(120, 6))
     codes = [w.code for w in evaluate(GaussianNB(), replicates, y).warnings]
     assert "groups" in codes
     target = Target(y, np.unique(y), y)

@@ -26,7 +26,7 @@ def test_levels(level):
 @pytest.mark.parametrize("level", [0, 1, 0.0, 1.0, -1, 95, np.nan, np.inf, "0.9", None, True])
 def test_bad_levels(level):
     with pytest.raises(
-        ValueError, match=r"confidence_level must fulfil 0 < confidence_level < 1, got "
+        ValueError, match=r"confidence_level must fulfill 0 < confidence_level < 1, got "
     ):
         check_confidence_level(level)
 

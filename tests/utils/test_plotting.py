@@ -34,8 +34,8 @@ def test_names_overlap_nothing(points, ax):
     ax.figure.draw_without_rendering()
     for one, other in combinations([text.get_window_extent() for text in texts], 2):
         assert not one.overlaps(other)
-    centres = ax.transData.transform(points)
-    assert not any(box.contains(*centre) for box in boxes for centre in centres)
+    centers = ax.transData.transform(points)
+    assert not any(box.contains(*center) for box in boxes for center in centers)
 
 
 def test_a_lone_point_has_its_name_close_by(ax):

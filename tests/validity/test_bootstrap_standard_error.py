@@ -30,7 +30,7 @@ So the standard errors are a little too large, and yet the intervals of .632 and
 
 import numpy as np
 import pytest
-from helpers.batch_rules import BatchCentroid, BatchLDA, BatchNearestNeighbour
+from helpers.batch_rules import BatchCentroid, BatchLDA, BatchNearestNeighbor
 from helpers.simulation import GaussianDesign, GroupedDesign, simulate
 from scipy.stats import binomtest
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -38,7 +38,7 @@ from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 
 from skeval.model_selection import bootstrap_error
 
-RULES = [BatchCentroid(), BatchLDA(), BatchNearestNeighbour()]
+RULES = [BatchCentroid(), BatchLDA(), BatchNearestNeighbor()]
 SETTINGS = [
     GaussianDesign(20, 2, 1.5),
     GaussianDesign(50, 5, 1.0),
@@ -52,7 +52,7 @@ SETTINGS = [
     [
         (BatchCentroid(), NearestCentroid()),
         (BatchLDA(), LinearDiscriminantAnalysis(solver="lsqr")),
-        (BatchNearestNeighbour(), KNeighborsClassifier(1)),
+        (BatchNearestNeighbor(), KNeighborsClassifier(1)),
     ],
     ids=str,
 )
@@ -96,7 +96,7 @@ def test_long(rule, design, options):
     result = simulate(rule, design, n_sets=400, n_resamples=200, seed=seed, **options)
     print(rule, design, options, "ratio", result.ratio.round(3))
     assert_near(result.ratio)
-    if not isinstance(rule, BatchNearestNeighbour):
+    if not isinstance(rule, BatchNearestNeighbor):
         conditional = result.coverage(result.true_errors)
         expected = result.coverage(result.true_errors.mean())
         print("coverage of the classifier's error", conditional, "of the expected one", expected)

@@ -107,7 +107,7 @@ def test_rates_long(rule, n, separation):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("separation", [0.0, 2.0])
-def test_632_of_the_nearest_neighbour_long(separation):
+def test_632_of_the_nearest_neighbor_long(separation):
     """On noise .632+ is right, where classes overlap it is far too low, and the alarm tells."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -86,7 +86,7 @@ def make_partition(labels: object, *, n_rows: int, noise: str | None) -> Partiti
         raise ValueError('noise="drop" must leave at least one sample, got only noise labels (-1).')
     if noise is None and noisy.any():
         warn_user(
-            f"{noisy.sum()} samples are labelled -1, which DBSCAN and similar methods use for "
+            f"{noisy.sum()} samples are labeled -1, which DBSCAN and similar methods use for "
             'noise, and are treated as one cluster; choose noise="cluster", "drop" or "singletons".'
         )
     names, number = number_values(values[kept])

@@ -206,7 +206,7 @@ def check_near_duplicates(table: TableDescription) -> Iterator[Finding]:
     r"""Report samples with a few close neighbors and a gap to the next ones.
 
     For samples spread evenly in :math:`d` dimensions, the distances :math:`r_k` to the k-th
-    neighbor fulfil :math:`P(r_k / r_{k+1} < q) = q^{kd}`, and :math:`(r_k / r_{2k})^d` has median
+    neighbor fulfill :math:`P(r_k / r_{k+1} < q) = q^{kd}`, and :math:`(r_k / r_{2k})^d` has median
     1/2, which estimates `d`. Grave if the close neighbors agree, or disagree, in the target far
     more than the next ones. Classes that are the clusters themselves are not reported.
     """

@@ -236,8 +236,8 @@ def _mean_of_class(values: np.ndarray, codes: np.ndarray) -> np.ndarray:
 
 def _autocorrelate(values: np.ndarray) -> float:
     """Return the correlation of numbers with their neighbors."""
-    centred = values - values.mean()
-    return float(centred[1:] @ centred[:-1] / (centred @ centred))
+    centered = values - values.mean()
+    return float(centered[1:] @ centered[:-1] / (centered @ centered))
 
 
 def _are_blocks(folds: Sequence[tuple[np.ndarray, np.ndarray]], n_samples: int) -> bool:

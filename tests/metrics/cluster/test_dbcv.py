@@ -87,7 +87,7 @@ def test_noise():
     assert with_noise == pytest.approx(without * np.mean(labels != -1))
     as_cluster = dbcv_score(X, labels, noise="cluster")
     assert as_cluster == pytest.approx(dbcv_score(X, np.where(labels == -1, 9, labels)))
-    with pytest.warns(UserWarning, match="are labelled -1"):
+    with pytest.warns(UserWarning, match="are labeled -1"):
         assert dbcv_score(X, labels, noise=None) == as_cluster
     alone = np.where(labels == -1, np.arange(len(labels)) + 5, labels)
     assert dbcv_score(X, alone) == pytest.approx(with_noise)

@@ -245,13 +245,13 @@ def test_noise(noise, metric):
 
 def test_noise_none_is_a_cluster_and_warns():
     y = LABELS["noise"]
-    with pytest.warns(UserWarning, match=r"labelled -1.*one cluster"):
+    with pytest.warns(UserWarning, match=r"labeled -1.*one cluster"):
         silent = sk.dunn_score(BLOBS, y)
     assert silent == sk.dunn_score(BLOBS, y, noise="cluster")
 
 
 def test_noise_warning_points_at_the_caller():
-    with pytest.warns(UserWarning, match="labelled -1") as record:
+    with pytest.warns(UserWarning, match="labeled -1") as record:
         sk.dunn_score(BLOBS, LABELS["noise"])
     assert record[0].filename == __file__
 
@@ -271,7 +271,7 @@ def test_noise_as_text(noise, form):
     np.testing.assert_array_equal(np.sort(found["size"]), np.sort(expected["size"]))
     value = sk.silhouette_score(BLOBS, LABELS["noise"], noise=noise)
     assert sk.silhouette_score(BLOBS, y, noise=noise) == pytest.approx(value, rel=1e-12)
-    with pytest.warns(UserWarning, match="labelled -1"):
+    with pytest.warns(UserWarning, match="labeled -1"):
         sk.silhouette_score(BLOBS, y)
 
 

@@ -112,9 +112,9 @@ def test_spanning_trees():
 def test_connectivity_of_data_without_ties(n_features):
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(400, n_features)), rng.integers(0, 3, 400)
-    _, neighbours = NearestNeighbors(n_neighbors=8).fit(X).kneighbors()
+    _, neighbors = NearestNeighbors(n_neighbors=8).fit(X).kneighbors()
     plain = sum(
-        1 / (j + 1) for i in range(400) for j, other in enumerate(neighbours[i]) if y[other] != y[i]
+        1 / (j + 1) for i in range(400) for j, other in enumerate(neighbors[i]) if y[other] != y[i]
     )
     assert sk.connectivity_score(X, y, n_neighbors=8) == pytest.approx(plain, rel=1e-12)
     found = sk.internal_indices(X, y, n_neighbors=8)

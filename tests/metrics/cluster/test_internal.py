@@ -102,7 +102,7 @@ def test_dunn_and_connectivity_need_no_pass_where_trees_prune(pairs):
     assert 0 < sum(pairs) < 0.3 * 5000**2 / 2
 
 
-def test_a_pass_without_neighbours_or_sums_keeps_none(monkeypatch):
+def test_a_pass_without_neighbors_or_sums_keeps_none(monkeypatch):
     asked = []
     whole = passes.distance_pass
 
@@ -131,7 +131,7 @@ def test_what_was_not_asked_for_is_not_there():
         assert same["dunn"] == found["dunn"]
 
 
-def test_connectivity_not_asked_for_sets_no_limit_to_its_neighbours():
+def test_connectivity_not_asked_for_sets_no_limit_to_its_neighbors():
     found = internal_indices([[0.0], [1.0], [5.0]], [0, 0, 1], indices=["silhouette"])
     assert found["silhouette"] > 0
     with pytest.raises(ValueError, match="n_neighbors must be smaller"):

@@ -116,10 +116,10 @@ def test_a_shift_changes_no_euclidean_index():
 @pytest.mark.parametrize("n_features", [3, 10, 20])
 def test_near_duplicates_far_from_the_origin(n_features):
     """Points 1e-9 apart at offset 1e6: products of coordinates would give 0 or noise."""
-    centres = rng.normal(size=(60, n_features)) * 5 + 1e6
-    near = centres.copy()
+    centers = rng.normal(size=(60, n_features)) * 5 + 1e6
+    near = centers.copy()
     near[:, 0] += 1e-9
-    data, y = np.vstack([centres, near]), np.repeat([0, 1], 60)
+    data, y = np.vstack([centers, near]), np.repeat([0, 1], 60)
     D = reference.distance_matrix(data)
     true = reference.between(D, y.tolist())[1][0, 1]
     assert 5e-10 < true < 2e-9
@@ -324,8 +324,8 @@ def test_calinski_harabasz_is_that_of_scikit_learn(seed, exponent):
 
 @pytest.mark.parametrize("far", [1e3, 1e16, 1e20, 1e100])
 @pytest.mark.parametrize("metric", ["euclidean", "manhattan", "chebyshev"])
-def test_a_row_far_away_makes_no_neighbours_of_the_others(far, metric):
-    """It is nobody's neighbour, and the others rank as they would without it."""
+def test_a_row_far_away_makes_no_neighbors_of_the_others(far, metric):
+    """It is nobody's neighbor, and the others rank as they would without it."""
     generator = np.random.default_rng(0)
     points, y = generator.normal(size=(60, 12)), np.arange(60) % 3
     outlier = np.full((1, 12), far)

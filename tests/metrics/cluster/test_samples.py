@@ -171,7 +171,7 @@ def test_a_sparse_distance_matrix_is_a_matrix(function, grid):
 
 
 @by_name(BY_MATRIX)
-def test_a_graph_of_neighbours_is_no_distance_matrix(function):
+def test_a_graph_of_neighbors_is_no_distance_matrix(function):
     for radius in (6.0, 20.0):  # D has distances from 0 to 32
         graph = np.where(radius > D, D, 0.0)
         for form in (csr_matrix, coo_matrix):
@@ -265,18 +265,18 @@ def test_metric_without_centroids(function, metric):
 
 
 @pytest.mark.parametrize("n_neighbors", [6, 7])
-def test_too_many_neighbours(n_neighbors):
+def test_too_many_neighbors(n_neighbors):
     for function in (sk.connectivity_score, sk.internal_indices):
         with pytest.raises(ValueError, match=f"number of samples, 6, got {n_neighbors}"):
             function(X, Y, n_neighbors=n_neighbors)
 
 
-def test_dropped_noise_is_no_neighbour():
+def test_dropped_noise_is_no_neighbor():
     with pytest.raises(ValueError, match="number of samples, 4, got 4"):
         sk.connectivity_score(X, [0, 0, 1, 1, -1, -1], noise="drop", n_neighbors=4)
 
 
-def test_no_neighbours():
+def test_no_neighbors():
     for function in (sk.connectivity_score, sk.internal_indices):
         with pytest.raises(ValueError, match=r"'n_neighbors' parameter .*Got 0"):
             function(X, Y, n_neighbors=0)

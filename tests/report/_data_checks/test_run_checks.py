@@ -322,8 +322,8 @@ def test_groups_that_share_their_target_forbid_to_quote(grave):
     """Noisy copies that share a random label are grave; where classes lie apart they are not."""
     rng = np.random.default_rng(0)
     labels = np.repeat(rng.integers(0, 2, 60), 3)
-    centres = np.repeat(rng.normal(size=(60, 5)), 3, axis=0)
-    X = centres + 0.05 * rng.normal(size=(180, 5)) + (0 if grave else 20) * labels[:, None]
+    centers = np.repeat(rng.normal(size=(60, 5)), 3, axis=0)
+    X = centers + 0.05 * rng.normal(size=(180, 5)) + (0 if grave else 20) * labels[:, None]
     (found,) = [text for text in warnings_of(X, labels) if text.code == "groups"]
     assert bool(found.headline) == grave
 

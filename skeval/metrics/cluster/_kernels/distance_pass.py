@@ -445,7 +445,7 @@ def pass_over_rows(
 
 # Nearest neighbors; ties share the weights 1, 1/2, ..., 1/L of their ranks. They come from tiles of
 # all distances, or from a k-d tree of the distinct rows if it avoids enough distances. Numbers in
-# parentheses are the equations of doc/derivations/neighbours.rst.
+# parentheses are the equations of doc/derivations/neighbors.rst.
 
 TIED = 1e-10  # relative tolerance of equal distances (eq. 3)
 NEXT_TO_EACH_OTHER = 64  # number of rows below which the order is arbitrary

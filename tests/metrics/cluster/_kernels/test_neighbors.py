@@ -1,4 +1,4 @@
-"""Neighbours from the pass, row by row and by trees, against the definition; ties and crowds."""
+"""Neighbors from the pass, row by row and by trees, against the definition; ties and crowds."""
 
 import numpy as np
 import pytest
