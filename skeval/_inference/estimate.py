@@ -16,7 +16,13 @@ import numpy as np
 
 from skeval.utils import _text
 from skeval.utils._checks import check_confidence_level, check_option, warn_undefined
-from skeval.utils._plotting import draw_result
+from skeval.utils._plotting import (
+    EstimatesDisplay,
+    NullDistributionDisplay,
+    draw_curve,
+    draw_mapping,
+    draw_result,
+)
 from skeval.utils._text import DataFrame, ShownAsText
 
 Limits = tuple[float, float]
@@ -121,7 +127,7 @@ class Result(ShownAsText):
         ValueError
             If the results of a mapping cannot share an axis.
         """
-        return draw_result(self, ax)
+        return draw_result(self, ax=ax)
 
 
 Details = Mapping[str, Any]
@@ -798,3 +804,9 @@ def require_width(limits: Limits) -> Limits:
         return limits
     warn_undefined(f"The interval is undefined (nan): the values do not vary around {low:.6g}.")
     return np.nan, np.nan
+
+
+draw_result.register(Estimate, EstimatesDisplay.from_result)
+draw_result.register(Test, NullDistributionDisplay.from_result)
+draw_result.register(Results, draw_mapping)
+draw_result.register(Curve, draw_curve)

@@ -8,9 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from skeval.cluster._cluster_stability import DISSOLVED, VERDICTS
+from skeval.cluster._cluster_stability import DISSOLVED, VERDICTS, ClusterStability
+from skeval.cluster._n_clusters_choice import NClustersChoice
 from skeval.cluster._pareto import ClusteringComparison, pareto_dominance
-from skeval.utils._plotting import Display, place_names, put_legend_above, shorten_name
+from skeval.utils._plotting import Display, draw_result, place_names, put_legend_above, shorten_name
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -293,11 +294,6 @@ class ParetoDisplay(Display):
         _, self.front = pareto_dominance(self.values, greater_is_better=up)
 
     @classmethod
-    def fits(cls, result: Any) -> bool:
-        """Return False, because two indices must be chosen; `IndicesDisplay` draws all."""
-        return False
-
-    @classmethod
     def from_result(
         cls,
         result: ClusteringComparison,
@@ -352,3 +348,8 @@ class ParetoDisplay(Display):
         ax.margins(0.15)  # room for the names
         put_legend_above(ax, 0.12, ncols=2)
         place_names(ax, self.names, self.values)
+
+
+draw_result.register(NClustersChoice, StabilityDisplay.from_result)
+draw_result.register(ClusterStability, ClusterStabilityDisplay.from_result)
+draw_result.register(ClusteringComparison, IndicesDisplay.from_result)

@@ -11,11 +11,12 @@ import numpy as np
 from skeval._inference.estimate import ConfidenceInterval
 from skeval.feature_selection._cv2 import (
     CV2FeatureSelectionPipeline,
+    SelectionBias,
     SelectionStability,
     check_supports,
 )
 from skeval.utils._checks import check_count
-from skeval.utils._plotting import Display, shorten_name
+from skeval.utils._plotting import Display, draw_result, shorten_name
 
 ROWS = ("selected outside\nthe loop (CV1)", "selected inside\nthe loop (CV2)", "bias\n(CV2 - CV1)")
 
@@ -137,11 +138,6 @@ class SelectionFrequencyDisplay(Display):
     feature_names: Sequence[str]
 
     @classmethod
-    def fits(cls, result: Any) -> bool:
-        """Return whether a result is from `selection_stability`."""
-        return isinstance(result, SelectionStability)
-
-    @classmethod
     def from_result(
         cls,
         result: Any,
@@ -226,3 +222,7 @@ def check_feature_names(feature_names: Sequence[str] | None, n_features: int) ->
             f"{len(feature_names)}."
         )
     return [str(name) for name in feature_names]
+
+
+draw_result.register(SelectionBias, SelectionBiasDisplay.from_result)
+draw_result.register(SelectionStability, SelectionFrequencyDisplay.from_result)

@@ -18,7 +18,7 @@ from skeval.metrics._cost import cost_curve, cost_curve_band
 from skeval.metrics._curves import net_benefit, precision_recall_curve_band, roc_curve_band
 from skeval.utils._checks import check_groups, check_y, naming
 from skeval.utils._compat import num_samples, safe_indexing
-from skeval.utils._plotting import CurveDisplay
+from skeval.utils._plotting import CURVE_DISPLAYS, CurveDisplay
 from skeval.utils._text import name_estimators
 
 Scored = tuple[np.ndarray, dict[str, Any]]
@@ -64,7 +64,6 @@ def _score_out_of_fold(
 class ScoreDisplay(CurveDisplay):
     """Curve of a binary score with its intervals; subclasses define `_compute`."""
 
-    _names: ClassVar[tuple[str, ...]] = ()
     _compute: ClassVar[Callable[..., Curve]]
     _responses: ClassVar[tuple[str, ...]] = ("decision_function", "predict_proba")
     """Methods that provide the score; the first one available is used."""
@@ -267,7 +266,6 @@ class RocCurveDisplay(RateDisplay):
     0.75
     """
 
-    _names = ("ROC curve",)
     _compute = staticmethod(roc_curve_band)
     _area, _corner = "AUC", "lower right"
     _axes: ClassVar = {"xlabel": "False-positive rate", "ylabel": "True-positive rate"}
@@ -311,7 +309,6 @@ class PrecisionRecallDisplay(RateDisplay):
     0.8333
     """
 
-    _names = ("precision-recall curve",)
     _compute = staticmethod(precision_recall_curve_band)
     _area = "AP"
     _axes: ClassVar = {"xlabel": "Recall", "ylabel": "Precision"}
@@ -367,7 +364,6 @@ class CostCurveDisplay(ScoreDisplay):
     'P(+)cost'
     """
 
-    _names = ("cost curve", "difference of cost")
     _compute = staticmethod(cost_curve_band)
 
     @classmethod
@@ -430,7 +426,6 @@ class NetBenefitDisplay(ScoreDisplay):
     'Net benefit'
     """
 
-    _names = ("net benefit", "difference of net benefit")
     _compute = staticmethod(net_benefit)
     _responses = _responses_of_folds = ("predict_proba",)
 
@@ -493,7 +488,6 @@ class CalibrationDisplay(ScoreDisplay):
     'Mean predicted probability (positive class: 1)'
     """
 
-    _names = ("calibration curve",)
     _compute = staticmethod(calibration_curve)
     _once = True
 
@@ -556,3 +550,14 @@ class CalibrationDisplay(ScoreDisplay):
         self.ax_.set_zorder(axes.get_zorder() + 1)
         self.ax_.patch.set_visible(False)
         return bars
+
+
+CURVE_DISPLAYS |= {
+    "ROC curve": RocCurveDisplay,
+    "precision-recall curve": PrecisionRecallDisplay,
+    "cost curve": CostCurveDisplay,
+    "difference of cost": CostCurveDisplay,
+    "net benefit": NetBenefitDisplay,
+    "difference of net benefit": NetBenefitDisplay,
+    "calibration curve": CalibrationDisplay,
+}

@@ -21,7 +21,7 @@ from skeval.model_selection._bootstrap import check_stratify, plan_bootstrap
 from skeval.model_selection._bootstrap_score import fit_whole, predict_all
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
-from skeval.utils._plotting import Display
+from skeval.utils._plotting import Display, draw_result
 from skeval.utils._text import align_text, make_frame, write_number
 
 GRID = np.linspace(0.01, 0.99, 99)
@@ -375,3 +375,6 @@ class InstabilityDisplay(Display):
         below.plot([0, 1], [0, 1], color="C0", linewidth=1, label="perfect calibration")
         below.set(xlabel="predicted probability", ylabel="frequency among all samples")
         below.legend(fontsize="small")
+
+
+draw_result.register(PredictionInstability, InstabilityDisplay.from_result)

@@ -8,10 +8,17 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from skeval._inference.estimate import ConfidenceInterval
+from skeval._inference.estimate import ConfidenceInterval, PerturbationEstimate
 from skeval._inference.posteriors import largest_fractions
 from skeval.model_selection._comparison import Comparison, draw_posterior
-from skeval.utils._plotting import CurveDisplay, Display, mark_integers, shorten_name
+from skeval.utils._plotting import (
+    CURVE_DISPLAYS,
+    CurveDisplay,
+    Display,
+    draw_result,
+    mark_integers,
+    shorten_name,
+)
 from skeval.utils._text import mean_loss_name, write_range
 
 
@@ -24,12 +31,6 @@ class ComparisonDisplay(Display):
     _detail: ClassVar[str | None] = ""
     """The attribute that a comparison must have; None takes any."""
     _refusal: ClassVar[str] = ""
-
-    @classmethod
-    def fits(cls, result: Any) -> bool:
-        """Return whether a result is a comparison with the required attribute."""
-        is_comparison = isinstance(result, Comparison)
-        return is_comparison and (cls._detail is None or getattr(result, cls._detail) is not None)
 
     @classmethod
     def from_result(cls, result: Comparison, *, ax: Any = None) -> Self:
@@ -46,7 +47,8 @@ class ComparisonDisplay(Display):
         -------
         display : object of this class
         """
-        if not cls.fits(result):
+        lacks = cls._detail is not None and getattr(result, cls._detail, None) is None
+        if not isinstance(result, Comparison) or lacks:
             raise ValueError(cls._refusal)
         return cls(result).plot(ax)
 
@@ -428,8 +430,6 @@ class LearningCurveDisplay(CurveDisplay):
     'Training samples'
     """
 
-    _names: ClassVar[tuple[str, ...] | None] = ("learning curve",)
-
     def _draw(self, ax: Any, **kwargs: Any) -> None:
         """Draw the measured errors, the law, and a line where the extrapolation starts."""
         curve, level = self.curve, f"{100 * self.curve.confidence_level:g} %"
@@ -645,3 +645,17 @@ class SimplexDisplay(Display):
         ax.text(0.5, CORNERS[1, 1] + 0.03, text, va="bottom", **options)
         ax.set(xlim=(-0.25, 1.25), ylim=(-0.18, 1.0), aspect="equal")
         ax.axis("off")
+
+
+@draw_result.register(Comparison)
+def draw_comparison(result: Comparison, *, ax: Any = None) -> ComparisonDisplay:
+    """Draw a comparison with the display that shows most of it."""
+    if result.lows is not None:
+        return LeaderboardDisplay.from_result(result, ax=ax)
+    if result.mean_ranks is not None:
+        return CriticalDifferenceDisplay.from_result(result, ax=ax)
+    return DifferencesDisplay.from_result(result, ax=ax)
+
+
+draw_result.register(PerturbationEstimate, PerturbationDisplay.from_result)
+CURVE_DISPLAYS["learning curve"] = LearningCurveDisplay

@@ -6,7 +6,8 @@ matplotlib is imported only when something is drawn.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import KW_ONLY, MISSING, dataclass, fields
+from dataclasses import KW_ONLY, dataclass, fields
+from functools import singledispatch
 from itertools import product
 from typing import Any, ClassVar, Self
 
@@ -44,42 +45,18 @@ def make_axes(ax: Any, panels: Sequence[str], **options: Any) -> np.ndarray:
     return axes
 
 
-def read_field(result: Any, name: str) -> Any:
-    """Return a detail of a result, or its attribute of this name."""
-    details = getattr(result, "details", {})
-    return details[name] if name in details else getattr(result, name)
+NO_DISPLAY = "no display draws this {}; print it, or use to_dict()."
 
 
-DISPLAYS: list[type[Display]] = []
-"""Displays for results, in order of definition."""
-
-
-def draw_result(result: Any, ax: Any = None) -> Any:
-    """Draw a result with a suitable display.
-
-    If several are suitable, the one defined last is used: the general displays for estimates,
-    curves and tests are defined here, and therefore first.
-    """
-    for display in reversed(DISPLAYS):
-        if display.fits(result):
-            return display.from_result(result, ax=ax)
-    raise TypeError(f"no display draws this {type(result).__name__}; print it, or use to_dict().")
+@singledispatch
+def draw_result(result: Any, *, ax: Any = None) -> Any:
+    """Draw a result with the display that is registered for its type."""
+    raise TypeError(NO_DISPLAY.format(type(result).__name__))
 
 
 @dataclass(eq=False, repr=False)
 class Display:
     """Base class of displays: a dataclass of numbers that subclasses draw."""
-
-    def __init_subclass__(cls) -> None:
-        super().__init_subclass__()
-        DISPLAYS.append(cls)
-
-    @classmethod
-    def fits(cls, result: Any) -> bool:
-        """Return whether `from_result` can draw a result: whether it has the required fields."""
-        details = getattr(result, "details", {})
-        needed = [field.name for field in fields(cls) if field.default is MISSING]
-        return all(name in details or hasattr(result, name) for name in needed)
 
     @classmethod
     def from_result(cls, result: Any, *, ax: Any = None) -> Self:
@@ -96,7 +73,7 @@ class Display:
         -------
         display : object of this class
         """
-        return cls(**{field.name: read_field(result, field.name) for field in fields(cls)}).plot(ax)
+        return cls(**{field.name: getattr(result, field.name) for field in fields(cls)}).plot(ax)
 
     def plot(self, ax: Any = None, **kwargs: Any) -> Self:
         """Draw on axes, or on a new figure.
@@ -142,17 +119,10 @@ class CurveDisplay(Display):
     _: KW_ONLY
     name: str | None = None
 
-    _names: ClassVar[tuple[str, ...] | None] = None
-    """Names of the curves it draws; None for any."""
     _area: ClassVar[str] = "area"
     """Name of the area under the curve in the legend."""
     _style: ClassVar[dict[str, Any]] = {}
     _corner: ClassVar[str] = "best"
-
-    @classmethod
-    def fits(cls, result: Any) -> bool:
-        """Return whether a result is a curve with one of the names."""
-        return hasattr(result, "axes") and (cls._names is None or result.name in cls._names)
 
     @classmethod
     def from_result(cls, result: Any, *, ax: Any = None) -> Self:
@@ -206,6 +176,15 @@ class CurveDisplay(Display):
         """Return the settings of the axes."""
         across, up = (axis.replace("_", " ").capitalize() for axis in self.curve.axes)
         return {"xlabel": across, "ylabel": up}
+
+
+CURVE_DISPLAYS: dict[str, type[CurveDisplay]] = {}
+"""Displays by the name of a curve; `CurveDisplay` draws all others."""
+
+
+def draw_curve(result: Any, *, ax: Any = None) -> CurveDisplay:
+    """Draw a curve with the display for its name."""
+    return CURVE_DISPLAYS.get(result.name, CurveDisplay).from_result(result, ax=ax)
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -266,13 +245,6 @@ class EstimatesDisplay(Display):
     xlabel: str
     quoted: int | None = None
     guess: float | None = None
-
-    @classmethod
-    def fits(cls, result: Any) -> bool:
-        """Return whether a result is an estimate, or a mapping of estimates."""
-        return is_estimate(result) or (
-            isinstance(result, Mapping) and bool(result) and all(map(is_estimate, result.values()))
-        )
 
     @classmethod
     def from_result(
@@ -439,12 +411,6 @@ class NullDistributionDisplay(Display):
     tests: Sequence[Any]
 
     @classmethod
-    def fits(cls, result: Any) -> bool:
-        """Return whether a result has a null distribution, or is a mapping of such tests."""
-        tests = list(result.values()) if isinstance(result, Mapping) else [result]
-        return bool(tests) and all(len(getattr(test, "null_distribution", ())) for test in tests)
-
-    @classmethod
     def from_result(cls, result: Any, *, ax: Any = None) -> Self:
         """Draw one test or several.
 
@@ -460,6 +426,8 @@ class NullDistributionDisplay(Display):
         NullDistributionDisplay
         """
         tests = list(result.values()) if isinstance(result, Mapping) else [result]
+        if not tests or not all(len(getattr(test, "null_distribution", ())) for test in tests):
+            raise TypeError(NO_DISPLAY.format(type(result).__name__))
         return cls(tests=tests).plot(ax)
 
     @property
@@ -492,6 +460,13 @@ class NullDistributionDisplay(Display):
             mark_integers(ax)
             ax.xaxis.set_major_locator(MaxNLocator(6))  # more ticks would overlap
             put_legend_above(ax, 0.3)
+
+
+def draw_mapping(result: Mapping[Any, Any], *, ax: Any = None) -> Display:
+    """Draw a mapping of estimates, or of tests with a null distribution."""
+    if result and all(map(is_estimate, result.values())):
+        return EstimatesDisplay.from_result(result, ax=ax)
+    return NullDistributionDisplay.from_result(result, ax=ax)
 
 
 def mark_integers(ax: Any) -> None:
