@@ -58,6 +58,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             with show_progress(options.progress):
                 options.run(options)
     except (ValueError, TypeError, OSError, ImportError) as error:
+        if options.debug:
+            raise
         print(f"skeval: error: {' '.join(str(error).split())}", file=sys.stderr)
         return 2
     except KeyboardInterrupt as stop:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from skeval.datasets._tables import ColumnTable
 
 MAX_WORKERS = 10**6
+PAGE_ENDINGS = {".html", ".htm", ""}
 LARGE_FILE = 5e6
 """Reading a larger file, in bytes, is announced."""
 
@@ -80,6 +81,7 @@ def add_common(parser: argparse.ArgumentParser, *, target: str) -> None:
     add("--memory", metavar="FOLDER", help="folder for finished fits, to resume an interrupted run")
     add("--json", metavar="FILE", help="also write all numbers to this file")
     add("--html", metavar="FILE", help="also write a page with figures to this file")
+    add("--debug", action="store_true", help="print the traceback of an error")
 
 
 def read_columns(
@@ -152,6 +154,11 @@ def check_outputs(options: argparse.Namespace) -> None:
             raise ValueError(f"--{name}: {str(path)!r} is {taken[path.resolve()]}, too.")
         taken[path.resolve()] = f"--{name}"
     if options.html is not None:
+        if Path(options.html).suffix.lower() not in PAGE_ENDINGS:
+            raise ValueError(
+                f"--html writes a web page: name it .html, got {options.html!r}; a browser prints "
+                "the page to PDF."
+            )
         from skeval.report._page import check_extra
 
         check_extra()
@@ -186,6 +193,8 @@ def deliver(
     The target is treated as classes, unless `numbers` is true.
     """
     options.progress.close()
+    report, unnamed = _name_samples(report, table, options)
+    notes = [*notes, *unnamed]
     headline = _write_headline(options.data, table, numbers, column)
     start = [headline, procedure, ""]
     if getattr(options, "full", True):
@@ -207,6 +216,23 @@ def deliver(
     finally:
         encoding = sys.stdout.encoding or "utf-8"
         print("\n".join(lines).encode(encoding, "backslashreplace").decode(encoding))
+
+
+def _name_samples(
+    report: Any, table: ColumnTable, options: argparse.Namespace
+) -> tuple[Any, list[str]]:
+    """Return a report with its samples named by --id, or a note on their numbers.
+
+    A summary does not list samples and needs no note.
+    """
+    hard = getattr(report, "hard_samples", None)
+    if hard is None or not hard.suspect.any():
+        return report, []
+    if options.id is not None:
+        ids = table.left_out[options.id].astype(str)[hard.sample].tolist()
+        return replace(report, hard_samples=replace(hard, name=ids)), []
+    note = "note: samples are numbered from 0, the first row below the header; --id names them."
+    return report, [note] if options.full or options.html is not None else []
 
 
 N_LINES, WIDTH = 15, 100

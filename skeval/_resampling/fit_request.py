@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.metrics import get_scorer
+from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 
@@ -23,7 +23,7 @@ from skeval._resampling.inputs import Inputs
 from skeval._resampling.plans import PlanBlock
 from skeval._resampling.target import Target
 from skeval.metrics._scorers import read_scoring
-from skeval.utils._compat import is_plain_scorer, limit_threads
+from skeval.utils._compat import is_plain_scorer, limit_threads, responses_of_scorer
 
 SCORING_METHODS = ("predict_proba", "decision_function")
 
@@ -131,6 +131,9 @@ class EachScorer:
                     score = scorer(model, X, y)
                 except ValueError:  # as for a test set of one class
                     score = np.nan
+                except AttributeError as error:
+                    check_response(name, scorer, model, error)
+                    raise
                 if isinstance(score, dict):
                     raise TypeError(
                         f"scoring must give one number by each scorer, {name!r} gave a dict with "
@@ -138,6 +141,25 @@ class EachScorer:
                     )
                 scores[name] = float(score)
         return scores
+
+
+class NoResponseError(ValueError, AttributeError):
+    """A model has none of the prediction methods that a scorer accepts."""
+
+
+def check_response(name: str, scorer: Any, model: Any, error: Exception) -> None:
+    """Raise `NoResponseError` if a model lacks all prediction methods that a scorer accepts."""
+    methods = responses_of_scorer(scorer) or ()
+    methods = [methods] if isinstance(methods, str) else list(methods)
+    if not methods or any(hasattr(model, method) for method in methods):
+        return
+    remedy = "a scorer of predicted labels or numbers, such as balanced_accuracy"
+    if "predict_proba" in methods:
+        remedy = f"an estimator with probabilities, such as LogisticRegression, or {remedy}"
+    raise NoResponseError(
+        f"scoring={name!r} needs {' or '.join(methods)}, which the estimator does not have; use "
+        f"{remedy}."
+    ) from error
 
 
 def check_scores(scores: Any) -> Any:
@@ -205,17 +227,13 @@ def takes_answers(inputs: Inputs, scorer: Any, scoring: Any) -> bool:
     A scorer of scikit-learn uses its samples only through prediction methods; the methods that it
     needs are tried on two samples of each class.
     """
-    target = inputs.target
     parts = name_parts(scoring).values()
     if None in parts:  # the score of an estimator, that of all that a solver serves
         return True
     if not all(isinstance(part, str) or is_plain_scorer(part) for part in parts):
         return False
-    codes = np.repeat(np.arange(2 if target.classes is None else len(target.classes)), 2)
-    responses = {method: make_response(method, codes, target) for method in inputs.responses}
-    replayed = ReplayedEstimator(responses, inputs.tags, target.classes)
     try:
-        scorer(replayed, np.arange(len(codes)), make_response("predict", codes, target))
+        try_scorer(inputs, scorer)
     except AttributeError:
         return False
     except ValueError:  # the scorer refuses these labels, and will raise for the real ones too
@@ -223,10 +241,38 @@ def takes_answers(inputs: Inputs, scorer: Any, scoring: Any) -> bool:
     return True
 
 
+def try_scorer(inputs: Inputs, scorer: Any) -> None:
+    """Score possible predictions of two samples of each class, without fitting."""
+    target = inputs.target
+    codes = np.repeat(np.arange(2 if target.classes is None else len(target.classes)), 2)
+    responses = {method: make_response(method, codes, target) for method in inputs.responses}
+    replayed = ReplayedEstimator(responses, inputs.tags, target.classes)
+    scorer(replayed, np.arange(len(codes)), make_response("predict", codes, target))
+
+
+def check_scorers(inputs: Inputs, request: FitRequest) -> None:
+    """Raise if a scorer of scikit-learn cannot score the classes, or the numbers, of a target."""
+    scorers = request.scorer.scorers if isinstance(request.scorer, EachScorer) else {}
+    for name, scorer in scorers.items():
+        if not is_plain_scorer(scorer):
+            continue
+        try:
+            try_scorer(inputs, scorer)
+        except AttributeError:  # the fitted model may have the method
+            continue
+        except ValueError as error:
+            variants = [other for other in get_scorer_names() if other.startswith(f"{name}_")]
+            remedy = f" Variants: {', '.join(variants)}." if variants else ""
+            reason = str(error).rstrip(".")
+            raise ValueError(
+                f"scoring={name!r} cannot be computed for this target: {reason}.{remedy}"
+            ) from error
+
+
 def make_response(method: str, codes: np.ndarray, target: Target) -> np.ndarray:
     """Return possible outputs of a prediction method for samples of these classes."""
     if target.classes is None:
-        return codes + 1.0
+        return codes + 1.5  # fractions, which no metric mistakes for classes
     if method == "predict":
         return target.decode(codes)
     if method == "decision_function" and len(target.classes) == 2:

@@ -17,7 +17,7 @@ from sklearn.base import clone, is_classifier
 from skeval._inference.estimate import Estimate, Results
 from skeval._resampling.fit_loop import NoFitLeftError
 from skeval._resampling.fit_params import Params
-from skeval._resampling.fit_request import FitRequest
+from skeval._resampling.fit_request import FitRequest, check_scorers
 from skeval._resampling.inputs import validate_inputs
 from skeval._resampling.jobs import tallied_warnings
 from skeval._resampling.losses import LossLike
@@ -264,6 +264,7 @@ def evaluate(
     names = _predictions.check_feature_names(X, feature_names)
     seed = _checks.small_seed(random_state)
     request = _predictions.request_search_notes(_predictions.resolve_scorers(scoring), estimator)
+    check_scorers(inputs, request)
     by = _predictions.find_subgroups(table, by, len(target))
     columns = check_left_out(left_out, len(target))
     rule, notes = skip_nested_resampling(estimator)

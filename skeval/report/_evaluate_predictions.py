@@ -662,7 +662,8 @@ class PredictionsReport(SystemReport):
         sentences, table = [], self._tabulate_samples()
         if numbers:
             heading = _sentences.write_large_residuals(n_hard)
-            sentences.append(f"{heading}.")
+            listed = _sentences.write_hard_samples(hard, numbers=True)
+            sentences += listed or [f"{heading}."]
         elif predictions.probabilities is not None:
             last = "probability of the true class"
             table = self._tabulate_samples(last, lambda wrong: f"{1 - wrong:.3f}")

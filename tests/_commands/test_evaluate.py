@@ -119,6 +119,8 @@ def test_every_estimator_with_selection_inside(name, capsys, small_forests):
         (["iris", "--select", "9"], "--select must lie between 1 and the 4 features, got 9"),
         (["iris", "--cv", "99"], "cv=99 folds need a class of at least 99 members"),
         (["iris", "--target", "x"], "target='x' names a column, but the bundled set iris"),
+        (["iris", "--scoring", "f1"], "Variants: f1_macro, f1_micro, f1_samples, f1_weighted."),
+        (["iris", "--html", "iris.pdf"], "--html writes a web page: name it .html, got 'iris.pdf'"),
         (["iris", "--json", "no/such/out.json"], "--json: there is no folder 'no/such'"),
         (["iris", "--html", "no/such/out.html"], "--html: there is no folder 'no/such'"),
     ],
@@ -130,6 +132,20 @@ def test_bad_input_is_one_line_and_status_2(arguments, message, capsys):
     assert captured.err.startswith("skeval: error: ")
     assert message in captured.err
     assert captured.err.count("\n") == 1
+
+
+def test_a_scorer_of_probabilities_needs_an_estimator_with_probabilities(capsys):
+    words = ["evaluate", "iris", "--quick", "--scoring", "neg_log_loss"]
+    assert main(words) == 2
+    *_, error = capsys.readouterr().err.splitlines()
+    needs = "scoring='neg_log_loss' needs predict_proba, which the estimator does not have"
+    assert error.startswith(f"skeval: error: {needs}; use an estimator with probabilities")
+    assert main([*words, "--estimator", "logistic"]) == 0
+
+
+def test_debug_keeps_the_traceback():
+    with pytest.raises(ValueError, match="cannot be computed for this target"):
+        main(["evaluate", "iris", "--scoring", "f1", "--debug"])
 
 
 def test_measurements_are_predicted_as_numbers(tmp_path, capsys):
@@ -470,3 +486,32 @@ def test_subgroups_may_be_the_groups_or_a_dropped_column(answers, capsys):
     for more in (["--groups", "site"], ["--drop", "site"]):
         assert main(["evaluate", *words, "ours", "--by", "site", *more]) == 0
         assert "less the rest" in capsys.readouterr().out
+
+
+@pytest.fixture
+def doses(tmp_path):
+    """Table of numbers with an identifier, a forecast, and one row that is far off."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    y = X[:, 0] + 0.1 * rng.normal(size=60)
+    y[7] += 5
+    frame = pd.DataFrame(X, columns=["a", "b"]).assign(target=y, forecast=X[:, 0])
+    frame.insert(0, "patient", [f"P{number:03d}" for number in range(60)])
+    path = tmp_path / "doses.csv"
+    frame.to_csv(path, index=False)
+    return str(path)
+
+
+@pytest.mark.parametrize("predictions", [[], ["--predictions", "forecast"]])
+def test_samples_have_their_ids(doses, predictions, capsys, tmp_path):
+    page = tmp_path / "doses.html"
+    words = ["evaluate", doses, "--full", *predictions]
+    assert main([*words, "--id", "patient", "--html", str(page)]) == 0
+    printed = capsys.readouterr().out
+    assert "1 sample has a residual over three times the root mean square: P007 (" in printed
+    assert "P007" in page.read_text()
+    assert "numbered from 0" not in printed
+    assert main([*words, "--drop", "patient"]) == 0
+    printed = capsys.readouterr().out
+    assert "the root mean square: 7 (" in printed
+    assert "samples are numbered from 0, the first row below the header; --id names" in printed

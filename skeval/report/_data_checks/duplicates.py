@@ -146,7 +146,9 @@ def has_continuous_column(rows: np.ndarray) -> bool:
         ranks = ranks.reshape(-1)
         if len(values) < 3:
             continue
-        if any(_lie_on_grid(transform(values), len(rows)) for transform in TRANSFORMS):
+        with np.errstate(over="ignore"):  # the exponential of a large value is on no grid
+            candidates = [transform(values) for transform in TRANSFORMS]
+        if any(_lie_on_grid(candidate, len(rows)) for candidate in candidates):
             grid_orders |= {ranks.tobytes(), (len(values) - 1 - ranks).tobytes()}
         elif len(values) >= MIN_UNIQUE * len(rows):
             continuous.append(ranks.tobytes())
@@ -155,6 +157,8 @@ def has_continuous_column(rows: np.ndarray) -> bool:
 
 def _lie_on_grid(values: np.ndarray, n_rows: int) -> bool:
     """Whether sorted values are multiples of a step, with few enough steps for chance copies."""
+    if not np.isfinite(values).all():
+        return False
     gaps = np.diff(values)
     step = gaps.min()
     if not step > 0 or not (values[-1] - values[0]) / step <= LEVELS_PER_SAMPLE * n_rows:
