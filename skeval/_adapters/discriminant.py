@@ -63,8 +63,8 @@ def discriminant_adapter(
 def is_least_squares(estimator: LinearDiscriminantAnalysis, target: Target) -> bool:
     """Whether the analysis of two classes is equivalent to least squares.
 
-    The covariance within classes is then the total one minus that of the two means. With given
-    priors the solver "lsqr" weights the class covariances by them instead.
+    The covariance within classes is then the total covariance minus the covariance of the two
+    means. With given priors the solver "lsqr" weights the class covariances by them instead.
     """
     if estimator.covariance_estimator or target.n_classes != 2:
         return False

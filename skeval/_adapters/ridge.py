@@ -184,7 +184,7 @@ def compute_kernel(estimator: Any, samples: np.ndarray) -> np.ndarray:
 
 
 def as_floats(samples: Any) -> np.ndarray:
-    """Return dense samples in the precision in which an estimator uses them."""
+    """Return dense samples in the precision that an estimator uses."""
     array = np.asarray(samples)
     return array if array.dtype == np.float32 else array.astype(float)
 

@@ -352,7 +352,7 @@ class KernelPairSolver:
 
     @cached_property
     def _near(self) -> GramPairSolver:
-        """Return the solver of problems with kernels like that of the fit to all samples."""
+        """Return the solver of problems with the kernel of the fit to all samples."""
         block = whole_plan(self._n).draw(0)
         maps = None if self._steps is None else self._steps.maps(block)
         return GramPairSolver(self._gram(0, self._gammas(block, maps), maps))

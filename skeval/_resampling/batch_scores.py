@@ -247,7 +247,7 @@ class ScoreFits(NamedTuple):
     score : callable
         ``score(predictions)`` returns one number for each fit.
     positive : bool
-        Whether it requires two classes, of which the second is labeled 1.
+        Whether it requires two classes, the second labeled 1.
     """
 
     score: Callable[[BatchPredictions], np.ndarray]

@@ -17,7 +17,7 @@ RESPONSES = ("predict", "decision_function", "predict_proba")
 COLUMNS = ("predicted", "decision", "probability")
 
 SHARE = 1e-9
-"""Solvers know decision values to this share of their spread: what agrees so far is tied."""
+"""Accuracy of decision values of solvers, relative to their spread; closer values are tied."""
 
 LAST_PLACES = 2.0**-48
 """Rounding errors of a sum, relative to the largest of some: sixteen machine epsilons."""

@@ -113,7 +113,7 @@ def make_worker(inputs: Inputs, plan: ResamplingPlan, request: FitRequest) -> Fi
     """Return the worker that fits a plan; it shares the models of trial fits with the inputs."""
     estimator, params = inputs.estimator, dict(inputs.params or {})
     if inputs.weight is not None and not plan.weighted:
-        # all steps that take weights get them, except where the user says otherwise
+        # all steps that take weights get them, unless the user specifies otherwise
         params = {**weight_parameters(estimator, inputs.weight), **params}
     models = {} if params else inputs.trial_models
     estimator, X, target = clone(estimator), inputs.X, inputs.target

@@ -160,7 +160,7 @@ class Inputs:
 
     @property
     def tags(self) -> Any:
-        """What scikit-learn knows of the estimator."""
+        """Tags of the estimator in scikit-learn."""
         return get_tags(self.estimator)
 
     @property

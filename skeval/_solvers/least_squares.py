@@ -1,8 +1,7 @@
 """Penalized least squares for many training sets from one factorization of all samples.
 
-The normal equations of a training set are those of all samples minus the contributions of the
-samples left out.
-Derivation: doc/derivations/deletion.rst.
+The normal equations of a training set are the equations of all samples minus the contributions of
+the samples left out. Derivation: doc/derivations/deletion.rst.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ def find_basis(train: np.ndarray) -> np.ndarray | None:
 
 
 def decide(values: np.ndarray, noise: float | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the predicted codes (n_fits, n_tested) and the fits in which all of them are certain.
+    """Return the predicted codes (n_fits, n_tested), and whether all codes of a fit are certain.
 
     Decision values have the shape (n_fits, n_tested) for two classes, else (n_fits, n_classes,
     n_tested). Their error is at most `noise`, a number or an array (n_fits,).

@@ -114,7 +114,7 @@ def run_test(
 ) -> Step:
     """Test against more clusters; stop early if so many draws are better that it cannot reject.
 
-    The P-value of an early stop is that of the draws so far (Besag and Clifford, 1991).
+    After an early stop, the P-value is computed from the draws so far (Besag and Clifford, 1991).
     """
     draws, allowed = np.empty((len(values), 0)), int(level * (n_references + 1)) - 1
     while draws.shape[1] < n_references:
@@ -158,8 +158,8 @@ def measure_silhouette(X: Any, labels: np.ndarray, n_clusters: int) -> float:
 def make_step(candidates: np.ndarray, values: np.ndarray, draws: np.ndarray, level: float) -> Step:
     """Test by the largest standardized silhouette of all candidates.
 
-    The data are standardized by the mean and standard deviation of the draws, and each draw by
-    those of the other draws.
+    The data are standardized by the mean and standard deviation of the draws, and each draw by the
+    moments of the other draws.
     """
     n = draws.shape[1]
     mean, deviations = draws.mean(axis=1), draws - draws.mean(axis=1, keepdims=True)

@@ -70,7 +70,7 @@ class SelectionBiasDisplay(Display):
         return 6.4, 2.8
 
     def _draw(self, ax: Any) -> None:
-        """Draw both errors with those of each repeat, and the bias with its interval."""
+        """Draw both errors, the errors of each repeat, and the bias with its interval."""
         errors = (self.cv1_errors, self.cv2_errors)
         if len(self.cv1_errors) > 1:
             repeats = np.concatenate(errors)

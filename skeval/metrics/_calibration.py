@@ -104,7 +104,7 @@ def _check_columns(
 
 
 def find_bin_sizes(events: Events, bins: Binned, confidence_level: float) -> Floats:
-    """Return the size of each bin with which normal intervals account for groups.
+    """Return sizes of the bins that make normal intervals account for groups.
 
     It is the effective size, divided by the square of the ratio of Student's t quantile to the
     normal one. A bin with one group counts as one sample.

@@ -854,7 +854,7 @@ def net_benefit(
     curve : Curve
         Curve with the thresholds `x`, the net benefit `y` in true positives per sample, and the
         limits `low` and `high`. ``columns["treat_all"]`` is the net benefit of treating every
-        sample. `prevalence` is the share of positives, and `is_difference` tells whether a baseline
+        sample. `prevalence` is the share of positives, and `is_difference` is True if a baseline
         was subtracted.
 
     Raises

@@ -262,7 +262,7 @@ def make_clustering_scorer(
         candidate last; "raise" raises an error; a number is used as the score, whatever the sign of
         the index.
     space : {"transformed", "input"}, default="transformed"
-        Space in which a `Pipeline` is evaluated: X as transformed for its last step, or X as
+        Space for the evaluation of a `Pipeline`: X as transformed for its last step, or X as
         passed. Other estimators are evaluated in X. Use "input" to compare pipelines with different
         transformers, whose distances have different scales.
     **kwargs : dict

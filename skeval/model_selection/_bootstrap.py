@@ -747,7 +747,7 @@ def refit_632(cv_results: Mapping[str, Any], *, metric: str = "score") -> int:
     -------
     int
         Position in ``cv_results["params"]``; of a search by halving, in its last round. A search
-        with a callable `refit` has no `best_score_`, because scikit-learn does not know the
+        with a callable `refit` has no `best_score_`, because scikit-learn cannot identify the
         maximized score.
 
     Raises

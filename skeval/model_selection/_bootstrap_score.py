@@ -558,7 +558,7 @@ class Judge:
     def score_at_once(
         self, outputs: list[FitOutput], rows: list[np.ndarray], samples: list[np.ndarray]
     ) -> np.ndarray:
-        """Return the scores of rows of each output, nan where only the scorer can tell."""
+        """Return the scores of rows of each output, nan where only the scorer can compute them."""
         target = self.inputs.target
         score = None if self.needs_model else find_scores(self.scorer, target)
         if score is None or self.inputs.weight is not None or not outputs:
@@ -586,7 +586,7 @@ class Judge:
                 return np.nan
 
     def score_unrelated(self, output: FitOutput, root: SeedSequence) -> float:
-        """Return the no-information score: that of all pairs of a label and a prediction."""
+        """Return the no-information score: the score of all pairs of a label and a prediction."""
         n, weight = len(self.inputs.target), self.inputs.relative_weight
         everything = np.arange(n)
         rng = np.random.default_rng(_checks.child_seed(_checks.child_seed(root, 0), 0))

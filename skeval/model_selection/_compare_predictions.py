@@ -550,7 +550,7 @@ class ComparedPredictions:
         per_system = np.maximum(1, n_seeds - 1)
         own = np.bincount(self.runs, spread).clip(0.0) / per_system / n_seeds
         if k > 2:
-            # pool the variance between seeds: few seeds hardly determine that of one system
+            # pool the variance between seeds: few seeds of one system hardly determine it
             seed_degrees = max(float(np.sum(n_seeds - 1)), 1.0)
             own = np.where(n_seeds > 1, max(float(spread.sum()), 0.0) / seed_degrees / n_seeds, 0.0)
         else:  # Welch

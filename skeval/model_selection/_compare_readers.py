@@ -143,10 +143,10 @@ def compare_readers(
     degrees of freedom. The interval of a system uses its own readers and covariances; for values
     between 0 and 1 it is Student's on the logit scale (``confidence_interval(method="t")`` is the
     published one, which covers less near 1). With fixed readers, the variance of a difference is
-    that of the mean over the readers, and the distribution is normal. A case that a reader has not
-    read contributes nothing to the covariances of this reader. The analysis of the Van Dyke study
-    (114 cases, 5 readers, 2 modalities) by the R package MRMCaov is reproduced: difference -.0438,
-    standard error .0207, 15.07 degrees of freedom, [-.0879, .0003], P = .0512.
+    the variance of the mean over the readers, and the distribution is normal. A case that a reader
+    has not read contributes nothing to the covariances of this reader. The analysis of the Van Dyke
+    study (114 cases, 5 readers, 2 modalities) by the R package MRMCaov is reproduced: difference
+    -.0438, standard error .0207, 15.07 degrees of freedom, [-.0879, .0003], P = .0512.
 
     In 60 binormal populations like those of Roe and Metz [3]_ (3 to 10 readers, 50 to 200 cases,
     areas near .70, .85 and .96, 1,000 studies each), two equal systems differed at a nominal 5 % in
@@ -462,9 +462,9 @@ def reader_study_size(
     -----
     With the components of Obuchowski and Rockette, the variance of the interaction of readers and
     systems is :math:`\sigma_{TR}^2 = \max(0, MS(TR) - \sigma^2 + Cov1 + \max(Cov2 - Cov3, 0))`.
-    The errors of the cases are inversely proportional to the number of cases, the number of
-    readers divides the rest, and the power is that of the noncentral F distribution on Hillis'
-    degrees of freedom [1]_. The components of a small study are uncertain, and so is the size.
+    The errors of the cases are inversely proportional to the number of cases, the number of readers
+    divides the rest, and the power follows from the noncentral F distribution on Hillis' degrees of
+    freedom [1]_. The components of a small study are uncertain, and so is the size.
 
     References
     ----------

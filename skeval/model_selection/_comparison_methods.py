@@ -274,7 +274,7 @@ def judge_pairs(
 ) -> tuple[Mapping[tuple[str, str], Difference], PairTable | None]:
     """Return the differences of all pairs; for many systems also a table of their numbers.
 
-    `level` is that of the interval of each pair.
+    `level` is the level of the interval of each pair.
     """
     places = list(combinations(range(len(names)), 2))
     if judgment.tabulate is None or len(names) <= MAX_LISTED:

@@ -70,8 +70,8 @@ def error_interval(
       than 2, so that their variance is infinite; at least 1. The inflation `f` multiplies the
       variance and does not divide :math:`2 n / (\kappa - 1)`, except for losses of probabilities.
       The index is not used if the largest losses do not fit a power law. If the upper 95 % limit
-      were more than 20 times the estimate, there is no interval: it is nan, and the result says
-      why (`no_interval`). The inflation is :math:`f = 1.15 + 8 / n + 1 / (2 R)`, or
+      were more than 20 times the estimate, there is no interval: it is nan, and `no_interval`
+      states the reason. The inflation is :math:`f = 1.15 + 8 / n + 1 / (2 R)`, or
       :math:`1 + \delta` if that is larger and :math:`\delta` exceeds its noise, where
       :math:`\delta` is what losses share because one model tests them, estimated from the repeats
       (Notes); with `groups`, and with one repeat, f is 1.55 + .45 / `R`.
@@ -340,7 +340,7 @@ def error_interval(
 def estimate_outputs(
     inputs: Inputs, root: SeedSequence, parameters: dict[str, Any]
 ) -> ErrorEstimate:
-    """Return the error over all outputs, with that of each output on the same folds or resamples.
+    """Return the error over all outputs, and of each output on the same folds or resamples.
 
     Methods with one plan fit once for all.
     """

@@ -146,7 +146,7 @@ class PairTable(NamedTuple):
     Attributes
     ----------
     value, low, high, pvalue : ndarray of shape (n_pairs,)
-        The ends are those of the simultaneous intervals; the P-values are not corrected.
+        The ends are the limits of the simultaneous intervals; the P-values are not corrected.
     has_ties : ndarray of shape (n_pairs,)
         Whether two have equal scores on a data set, which the test leaves out.
     """

@@ -298,8 +298,8 @@ def holdout_size(
         of an average sample, :math:`\sum m^2 / \sum m`. None is independent samples.
     intraclass_correlation : float, default=None
         How alike two samples of a group are, whether they are wrong: `metric_interval` of a pilot
-        with its `groups` tells it. `N` is :math:`1 + (m - 1) \rho` times as many as independent
-        samples, and as many more as Student's quantile of the groups is longer.
+        study with `groups` estimates it. `N` is :math:`1 + (m - 1) \rho` times as many as
+        independent samples, and as many more as Student's quantile of the groups is longer.
 
     Returns
     -------
@@ -345,7 +345,7 @@ def holdout_size(
 
 
 def _size_groups(independent: HoldoutSize, design: Design) -> HoldoutSize:
-    """Return the size of a test set in groups that says as much as one of independent samples."""
+    """Return the size of a grouped test set as informative as one of independent samples."""
     n, per_class = design.needed(independent.n_samples, independent.confidence_level), None
     if independent.per_class is not None:
         times = n / independent.n_samples

@@ -297,7 +297,7 @@ MAX_LINES = 100
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class InstabilityDisplay(Display):
-    """Instability plot: predictions of the models of resamples against those of the final model.
+    """Instability plot: predictions of resampled models against predictions of the final model.
 
     For two classes a second panel has the calibration curve of each model on all samples. It is
     recommended to use `from_result` to create a display, or `plot` of a result.

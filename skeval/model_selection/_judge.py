@@ -53,8 +53,8 @@ def judge_assisted_interval(
     -------
     estimate : Estimate
         With `method` "strata", "regression" or "labels" (the judge is not used). Its `details` are
-        the number of samples without a label, `n_unlabeled`, and `relative_width`, the width of
-        the interval over that of the labels alone (Wilson's for rates).
+        the number of samples without a label, `n_unlabeled`, and `relative_width`, the width of the
+        interval divided by the width from the labels alone (Wilson's for rates).
 
     Raises
     ------
@@ -205,8 +205,8 @@ def judge_sample_size(
 ) -> HoldoutSize:
     r"""Return the number of human labels for a judge-assisted interval of a required width.
 
-    It is the smallest number of labels with which the interval of `judge_assisted_interval`, at the
-    expected counts, has at most the half width.
+    It is the smallest number of labels that give `judge_assisted_interval`, at the expected counts,
+    at most this half-width.
 
     Parameters
     ----------

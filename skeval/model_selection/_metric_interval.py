@@ -461,7 +461,7 @@ def score_within(
     weight: Any,
     units: Units,
 ) -> tuple[Floats, Units]:
-    """Return a metric of some predictions in each unit, and the units in which it is defined.
+    """Return a metric of some predictions in each unit, and the units where it is defined.
 
     The values have shape (n_predictions, n_units). The keys of `predictions` are their names in
     errors.

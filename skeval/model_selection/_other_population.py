@@ -66,7 +66,7 @@ def transfer(
 ) -> dict[str, Estimate]:
     """Return the measures of a population from sensitivity and specificity.
 
-    `correlation` is that of the two estimated rates.
+    `correlation` is the correlation of the two estimated rates.
     """
     rates = [shares["sensitivity"], shares["specificity"]]
     values = np.array([rate.value for rate in rates])

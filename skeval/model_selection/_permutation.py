@@ -269,7 +269,7 @@ def permute(
         if keeps_order(splitter, [] if drawn else list(splitter.split(inputs.X))):
             raise ValueError(ORDERED)
     plan = make_permutation_plan(splitter, inputs, chosen.orders, n)
-    # the first scores are those of the observed labels; a sequential test may stop after a block
+    # the first scores belong to the observed labels; a sequential test may stop after a block
     first = None if max_exceedances is None else 1 + max_exceedances
     scores: list[Scores] = []
     for part in score_plan(inputs, plan, scoring, first_block=first, several=True):

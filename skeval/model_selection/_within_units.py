@@ -131,7 +131,7 @@ def _read_weights(unit_weights: Any, names: list[Any]) -> Floats | None:
 def score_units(statistics: Sequence[Statistic], units: Units) -> tuple[Floats, Units]:
     """Return the values of statistics in each unit, (n_statistics, n_units), and these units.
 
-    Units in which a statistic is undefined are left out with a warning.
+    Units where a statistic is undefined are left out with a warning.
     """
     values, reason = np.full((len(statistics), len(units.names)), np.nan), ""
     for row, statistic in enumerate(statistics):

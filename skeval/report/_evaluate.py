@@ -459,7 +459,7 @@ class Run:
         self.say("error interval")
         answer, predictions = steps.answer(request, self.clock)
         if self.clock.stopped:
-            request = replace(request, note=None)  # what a search found takes another fit
+            request = replace(request, note=None)  # the choice of a search takes another fit
         about = _predictions.name_rows(steps.inputs.X), by, steps.confidence_level
         counted = steps.design.inputs.with_options(counted=predictions.cases)
         shared = counted, answer, predictions, request, *about

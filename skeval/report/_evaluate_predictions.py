@@ -125,8 +125,8 @@ def evaluate_predictions(
     prevalence : float in (0, 1), default=None
         Frequency of the positive class in the population of interest, for probabilities or scores
         of two classes with a threshold. ``report.at_threshold`` then has predictive values,
-        accuracy and net benefit in that population, see `threshold_measures`; all other metrics are
-        those of the samples.
+        accuracy and net benefit in that population, see `threshold_measures`; all other metrics
+        refer to the population of the samples.
     within : array-like of shape (n_samples,), default=None
         Unit of each sample, such as a task, subject or query: ``report.within`` has the main metric
         and those in `scoring` as means over the units, see `metric_interval`. Several systems are

@@ -13,7 +13,7 @@ from skeval._resampling.target import Target
 from skeval.report._sections import Caution
 
 UNCHECKED = "unchecked"
-"""Code of a check that is not run; its evidence says which, and why."""
+"""Code of the warning about checks that were not run; its evidence gives the reasons."""
 MAX_CELLS = 5 * 10**6
 """Columns of a larger table are checked on a random sample of its rows."""
 MIN_SAMPLED_ROWS = 100
