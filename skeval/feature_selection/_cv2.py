@@ -14,7 +14,7 @@ from numbers import Integral, Real
 from typing import Any, NamedTuple, cast
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone, is_classifier
 from sklearn.feature_selection import SelectKBest, SelectorMixin
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.svm import SVC
@@ -66,6 +66,8 @@ DEFAULT_N_FEATURES = 20
 
 OF_SELECTION = ("support_", "stability_", "selection_frequency_", "fold_supports_")
 """Attributes of a selection of columns; extracted features have none of them."""
+OF_ROUNDS = ("cv2_error_", "stability_", "selection_frequency_", "fold_supports_")
+"""Attributes of the inner rounds; ``cv=None`` has none of them."""
 
 
 def classifier_has(method: str) -> Callable[[Any], bool]:
@@ -227,11 +229,10 @@ class CV2FeatureSelectionPipeline(
             The fitted estimator.
         """
         self._check_parameters()
-        for name in OF_SELECTION:
+        for name in {*OF_SELECTION, *OF_ROUNDS}:
             self.__dict__.pop(name, None)
-        X, y = validate_data(
-            self, X, y, ensure_min_samples=2, accept_sparse="csr", ensure_all_finite=self._finite
-        )
+        _checks.check_complete("y", y)
+        X, y = self._check_samples(X, y, ensure_min_samples=2)
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
         if len(self.classes_) < 2:
@@ -266,7 +267,10 @@ class CV2FeatureSelectionPipeline(
     def _check_parameters(self) -> None:
         if self.selector is not None:
             _checks.check_methods("selector", self.selector, "fit", "transform")
-        _checks.check_methods("classifier", self._classifier(), "fit", "predict")
+        classifier = self._classifier()
+        _checks.check_methods("classifier", classifier, "fit", "predict")
+        if not is_classifier(classifier):
+            raise TypeError(f"classifier must be a classifier, got {type(classifier).__name__}.")
         _checks.check_option("final", self.final, ("refit", "consensus"))
         if self.final == "consensus" and self.cv is None:
             raise ValueError("final='consensus' needs the inner rounds, got cv=None.")
@@ -280,9 +284,15 @@ class CV2FeatureSelectionPipeline(
                 f"{self.consensus_threshold!r}."
             )
 
-    @property
-    def _finite(self) -> bool:
-        return not get_tags(self).input_tags.allow_nan
+    def _check_samples(self, X: Any, *y: Any, **checks: Any) -> Any:
+        """Return validated samples; a data frame stays one, for selectors that read its columns."""
+        frame = hasattr(X, "columns") and self.selector is not None
+        checks |= {"accept_sparse": "csr", "dtype": None if frame else "numeric"}
+        finite = not get_tags(self).input_tags.allow_nan
+        checked = validate_data(self, X, *y, ensure_all_finite=finite, **checks)
+        if not frame:
+            return checked
+        return (X, checked[1]) if y else X
 
     def _selector(self, n_features: int) -> Any:
         if self.selector is None:
@@ -369,8 +379,7 @@ class CV2FeatureSelectionPipeline(
 
     def _check_and_select(self, X: Any) -> Any:
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", ensure_all_finite=self._finite, reset=False)
-        return self._select(X)
+        return self._select(self._check_samples(X, reset=False))
 
     @property
     def stability_(self) -> Estimate:
@@ -378,11 +387,11 @@ class CV2FeatureSelectionPipeline(
         return selection_stability(self.fold_supports_)
 
     def __getattr__(self, name: str) -> Any:
-        """Raise with the reason why an attribute of the selection is missing."""
-        if name not in OF_SELECTION:
+        """Raise with the reason why an attribute of the selection or the rounds is missing."""
+        if name not in OF_SELECTION and name not in OF_ROUNDS:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
         check_is_fitted(self)
-        if self.cv is None and name != "support_":
+        if self.cv is None and name in OF_ROUNDS:
             raise AttributeError(f"{name} needs the inner rounds, got cv=None.")
         raise AttributeError(
             f"{name} needs a selector that keeps columns of X; {type(self.selector).__name__} "

@@ -640,6 +640,7 @@ def score_632(
     *,
     scoring: Any = None,
     metric: str = "score",
+    params: Params = None,
 ) -> float:
     r"""Return the .632 estimate of a score from ``cross_validate(..., cv=BootstrapSplit())``.
 
@@ -659,9 +660,12 @@ def score_632(
     y : array-like of shape (n_samples,), default=None
         The labels or numbers.
     scoring : str or callable, default=None
-        The score of `metric`, as ``cross_validate`` had it; only with `X`.
+        The score, as passed to ``cross_validate``; only with `X`. None means `metric`, or the
+        estimator's own `score` for a `metric` of "score".
     metric : str, default="score"
         Name of the score in `results`: the part of "test_accuracy" after "test\_".
+    params : dict, default=None
+        Arguments of `fit`, as passed to ``cross_validate``, such as sample weights; only with `X`.
 
     Returns
     -------
@@ -706,13 +710,20 @@ def score_632(
     if X is None and scoring is not None:
         raise ValueError(f"scoring must be None without X and y, got {scoring!r}.")
     outside = read_scores(results, f"test_{metric}")
+    for train in results.get("indices", {}).get("train", ()):
+        if len(np.unique(train)) == len(train):
+            raise ValueError(
+                "results must be from cv=BootstrapSplit(), got training samples without repeats."
+            )
     if X is None:
         hint = "return_train_score=True, or give X and y"
         apparent = float(read_scores(results, f"train_{metric}", hint).mean())
     else:
         if "estimator" not in results:
             raise ValueError("results must hold estimators: run with return_estimator=True.")
-        fitted = clone(results["estimator"][0]).fit(X, y)
+        if scoring is None and metric != "score":
+            scoring = metric
+        fitted = clone(results["estimator"][0]).fit(X, y, **(params or {}))
         apparent = float(read_scoring(fitted, scoring)(fitted, X, y))
     return RESUBSTITUTION_SHARE * apparent + (1 - RESUBSTITUTION_SHARE) * float(outside.mean())
 

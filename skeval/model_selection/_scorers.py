@@ -21,7 +21,7 @@ from skeval.model_selection._error_interval import error_interval
 from skeval.model_selection._permutation import draw_orders, permutation_result, permutation_test
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
-from skeval.utils._compat import RoutedScorer, num_samples, scored_split
+from skeval.utils._compat import RoutedScorer, ScoredFold, num_samples, scored_fold
 
 
 class WholeSample:
@@ -112,15 +112,32 @@ class ProcedureScorer(RoutedScorer):
 
     def __call__(self, estimator: Any, X: Any, y: Any, **metadata: Any) -> float:
         """Return minus the number; clones of the estimator are fitted to resamples of `X`, `y`."""
-        split = scored_split(X)
-        if split is not None and set(split[0]) != set(split[1]):
+        options, fold = self.options | metadata, scored_fold(X)
+        if fold is not None:
+            self.check_fold(fold, options)
+        result = self.function(clone(estimator), X, y, **options)
+        return -float(attrgetter(self.attribute)(result))
+
+    def check_fold(self, fold: ScoredFold, options: dict[str, Any]) -> None:
+        """Raise unless all samples are scored, and the scorer has all arguments of the fit."""
+        if set(fold.train) != set(fold.test):
             raise ValueError(
                 f"cv must be WholeSample() for scoring={self.name}, which resamples the samples "
-                f"that it scores; got a split with {len(split[0])} training and {len(split[1])} "
-                "test samples, of which it would see the test samples only."
+                f"that it scores; got a split with {len(fold.train)} training and "
+                f"{len(fold.test)} test samples, of which it would see the test samples only."
             )
-        result = self.function(clone(estimator), X, y, **self.options | metadata)
-        return -float(attrgetter(self.attribute)(result))
+        requested = self.get_metadata_routing().score.requests
+        refused = [name for name, request in requested.items() if request is False]
+        known = {*options, *(options.get("params") or {}), *refused}
+        for name, value in fold.fit_params.items():
+            argument = name.rpartition("__")[2]
+            if value is not None and not known & {name, argument}:
+                own = argument in inspect.signature(self.function).parameters
+                remedy = f"{argument}=" if own else f"params={{{name!r}: ...}}"
+                raise ValueError(
+                    f"params must not hold {name!r} alone: the fits of scoring={self.name} would "
+                    f"not use it; pass {remedy} to the function that makes the scorer, too."
+                )
 
 
 def make_scorer_of(
@@ -452,13 +469,13 @@ class RememberedRule:
 
 def check_held_out(estimator: Any, X: Any, y: np.ndarray) -> None:
     """Raise if the samples trained the estimator."""
-    split = scored_split(X)
-    if split is not None:
-        n_both = np.isin(split[1], split[0]).sum()
+    fold = scored_fold(X)
+    if fold is not None:
+        n_both = np.isin(fold.test, fold.train).sum()
         if n_both:
             raise ValueError(
                 "cv must hold samples out for make_permutation_scorer(refit=False); "
-                f"{n_both} of {len(split[1])} test samples trained the rule. Use ordinary folds, "
+                f"{n_both} of {len(fold.test)} test samples trained the rule. Use ordinary folds, "
                 "or refit=True with WholeSample()."
             )
         return

@@ -20,7 +20,7 @@ from skeval._resampling.splitters import limit_folds
 from skeval._resampling.target import Target
 from skeval.model_selection import ConfidenceInterval, PerturbationEstimate, perturbation_interval
 from skeval.utils import _checks
-from skeval.utils._compat import CallbackSupportMixin, with_callbacks
+from skeval.utils._compat import CallbackSupportMixin, selector_before, with_callbacks
 
 SVC_PARAMETERS = frozenset(SVC().get_params()) - {"probability", "random_state", "verbose"}
 """Parameters that are passed on to `SVC`; the other two control the resampling."""
@@ -48,10 +48,10 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
     a grid search that reads no interval costs as much as that of `SVC`.
 
     .. warning::
-        Steps in front of this estimator are not part of what it resamples. In
+        The resampling does not repeat the steps in front of this estimator. In
         ``make_pipeline(SelectKBest(k=20), PerturbationResamplingSVC())`` the selection has seen the
-        labels of all samples, so `cv_error_` and the interval are far too low: an error of 0 on
-        pure noise with 50 samples and 2,000 features. Put the steps inside:
+        labels of all samples, so `cv_error_` and the interval are far too low, and reading them
+        warns: an error of 0 on pure noise with 50 samples and 2,000 features. Put the steps inside:
         ``PerturbationResamplingSVC(estimator=make_pipeline(SelectKBest(k=20), SVC()))``.
 
     Parameters
@@ -241,7 +241,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         self.classes_ = self.svc_.classes_
         self._perturbation: PerturbationEstimate | None = None
         self._record: FitRecord | None = None
-        self._not_estimable = ""
+        self._not_estimable, self._selector_before = "", selector_before(self)
         if self.n_resamples:
             options = self._resampling_options() | {"sample_weight": sample_weight}
             # the user may change X, and these parameters, before the error is read
@@ -275,11 +275,12 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
             )
 
     def _check_samples(self, X: Any, y: Any) -> tuple[Any, np.ndarray]:
+        _checks.check_complete("y", y)
         if self.estimator is None:
             X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
         else:  # its first step checks X, which may hold texts
+            y = validate_data(self, X="no_validation", y=y)  # it forgets the names of features
             validate_data(self, X, skip_check_array=True)
-            y = validate_data(self, X="no_validation", y=y)
             _checks.check_same_length(X=X, y=y)
         check_classification_targets(y)
         return X, y
@@ -304,6 +305,12 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         if self._record is not None:
             procedure, X, y, options = self._record
             cv = limit_folds(options["cv"], np.unique(y, return_inverse=True)[1])
+            if self._selector_before is not None:
+                _checks.warn_user(
+                    f"The step {self._selector_before!r} of the pipeline selected features on all "
+                    "samples, so this error may be far too low. Select inside: "
+                    "PerturbationResamplingSVC(estimator=make_pipeline(selector, SVC()))."
+                )
             self._perturbation = perturbation_interval(procedure, X, y, **options | {"cv": cv})
             self._record = None
         return self._perturbation

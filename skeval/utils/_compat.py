@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Callable, Mapping
-from typing import Any, Self, TypeVar
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 import sklearn
@@ -95,25 +95,50 @@ def callback_context(estimator: Any, n_subtasks: int) -> Any:
     return None if make_context is None else make_context(max_subtasks=n_subtasks)
 
 
-def scored_split(X: Any) -> tuple[np.ndarray, np.ndarray] | None:
-    """Return the train and test rows of the fold on which scikit-learn is scoring `X`.
+class ScoredFold(NamedTuple):
+    """Train and test rows of a fold, and the arguments of its fit."""
 
-    The result is None outside of its folds. A scorer gets no other information on the training
-    samples, but every loop of scikit-learn over folds has the local variables `X`, `train`, `test`
-    and `X_test`.
+    train: np.ndarray
+    test: np.ndarray
+    fit_params: Mapping[str, Any]
+
+
+def scored_fold(X: Any) -> ScoredFold | None:
+    """Return the fold on which scikit-learn is scoring `X`, None outside of its folds.
+
+    A scorer gets no other information on the training samples, but every loop of scikit-learn over
+    folds has the local variables `X`, `train`, `test` and `X_test`.
     """
+    for _, function, variables in calling_frames():
+        if variables.keys() >= {"X", "train", "test", "X_test"}:
+            scored = any(variables.get(name) is X for name in ("X_test", "X_train"))
+            # RFECV scores some columns of X_test, which are a new array
+            if scored or function == "_rfe_single_fit":
+                rows = np.arange(num_samples(variables["X"]))
+                parts = rows[variables["train"]], rows[variables["test"]]
+                return ScoredFold(*parts, variables.get("fit_params") or {})
+    return None
+
+
+def selector_before(estimator: Any) -> str | None:
+    """Return the name of a step that selects features in a pipeline that is fitting `estimator`."""
+    for module, function, variables in calling_frames():
+        if module == "sklearn.pipeline" and function == "fit":
+            steps = variables["self"].steps
+            if steps[-1][1] is estimator:
+                names = [name for name, step in steps[:-1] if hasattr(step, "get_support")]
+                return names[0] if names else None
+    return None
+
+
+def calling_frames() -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    """Yield module, name and local variables of scikit-learn's callers, innermost first."""
     frame = sys._getframe(1)
     while frame is not None:
-        in_sklearn = frame.f_globals.get("__name__", "").startswith("sklearn.")
-        local_variables = frame.f_locals if in_sklearn else {}
-        if local_variables.keys() >= {"X", "train", "test", "X_test"}:
-            scored = any(local_variables.get(name) is X for name in ("X_test", "X_train"))
-            # RFECV scores some columns of X_test, which are a new array
-            if scored or frame.f_code.co_name == "_rfe_single_fit":
-                rows = np.arange(num_samples(local_variables["X"]))
-                return rows[local_variables["train"]], rows[local_variables["test"]]
+        module = frame.f_globals.get("__name__", "")
+        if module.startswith("sklearn."):
+            yield module, frame.f_code.co_name, frame.f_locals
         frame = frame.f_back  # type: ignore[assignment]
-    return None
 
 
 def is_plain_scorer(scorer: Any) -> bool:
@@ -178,6 +203,10 @@ class RoutedScorer:
             self._requests.score.add_request(param=name, alias=request)
         return self
 
+    def _accept_sample_weight(self) -> bool:
+        """Return whether searches of scikit-learn pass their weights on."""
+        return "sample_weight" in inspect.signature(self._scored_by).parameters
+
     def get_metadata_routing(self) -> MetadataRequest:
         """Return the requests; by default there are none, and sample weights raise an error.
 
@@ -188,6 +217,6 @@ class RoutedScorer:
         if self._requests is not None:
             return self._requests
         requests = MetadataRequest(owner=type(self).__name__)
-        if "sample_weight" in inspect.signature(self._scored_by).parameters:
+        if self._accept_sample_weight():
             requests.score.add_request(param="sample_weight", alias=None)
         return requests

@@ -7,6 +7,7 @@ from joblib import parallel_config
 from reference import selection as reference
 from scipy.sparse import csr_matrix
 from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.feature_selection import (
     RFE,
@@ -17,7 +18,7 @@ from sklearn.feature_selection import (
     VarianceThreshold,
     f_classif,
 )
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
@@ -30,6 +31,7 @@ from sklearn.model_selection import (
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 from sklearn.svm import SVC
 from sklearn.utils.estimator_checks import check_estimator
 
@@ -427,3 +429,27 @@ def test_weights_that_do_not_reach_the_selector_are_told():
     model = CV2FeatureSelectionPipeline(RFECV(rule, cv=3), rule, cv=None)
     with pytest.warns(UserWarning, match="does not reach the LogisticRegression .*RFECV"):
         model.fit(X, y, sample_weight=np.ones(30))
+
+
+def test_a_selector_may_read_columns_of_a_data_frame_by_name():
+    X, y = planted(p=6)
+    frame = pd.DataFrame(X).add_prefix("gene").assign(sex=np.where(np.arange(60) % 3, "f", "m"))
+    encode = ColumnTransformer([("sex", OneHotEncoder(), ["sex"])], remainder="passthrough")
+    selector = make_pipeline(encode, SelectKBest(k=3))
+    model = CV2FeatureSelectionPipeline(selector, cv=5, random_state=0).fit(frame, y)
+    plain = make_pipeline(selector, SVC(kernel="linear"))
+    assert model.cv2_error_ == cross_val_error(plain, frame, y, cv=5, random_state=0).value
+    assert model.feature_names_in_.tolist() == list(frame.columns)
+    assert model.predict(frame).tolist() == plain.fit(frame, y).predict(frame).tolist()
+    with pytest.raises(ValueError, match="names should match"):
+        model.predict(frame[frame.columns[::-1]])
+
+
+def test_a_regressor_and_missing_labels_are_refused_and_attributes_of_rounds_explained():
+    X, y = planted(p=6)
+    with pytest.raises(TypeError, match="classifier must be a classifier, got LinearRegression"):
+        CV2FeatureSelectionPipeline(SelectKBest(k=2), LinearRegression()).fit(X, y)
+    with pytest.raises(ValueError, match="y must hold no missing values"):
+        CV2FeatureSelectionPipeline().fit(X, np.where(np.arange(60) == 3, None, y))
+    with pytest.raises(AttributeError, match="cv2_error_ needs the inner rounds, got cv=None"):
+        CV2FeatureSelectionPipeline(cv=None).fit(X, y).cv2_error_  # noqa: B018

@@ -38,6 +38,24 @@ def test_score_632_of_several_scores(cancer):
     one = run(GaussianNB(), cancer, scoring="neg_log_loss")
     several = score_632(res, *cancer, scoring="neg_log_loss", metric="neg_log_loss")
     assert several == score_632(one, *cancer, scoring="neg_log_loss")
+    assert several == score_632(res, *cancer, metric="neg_log_loss")
+
+
+def test_score_632_fits_with_the_arguments_of_the_fits(cancer):
+    X, y = cancer
+    params = {"sample_weight": np.linspace(0.1, 9, len(y))}
+    res = run(GaussianNB(), cancer, params=params)
+    apparent = GaussianNB().fit(X, y, **params).score(X, y)
+    expected = 0.368 * apparent + 0.632 * res["test_score"].mean()
+    assert score_632(res, X, y, params=params) == pytest.approx(expected)
+    assert score_632(res, X, y) != score_632(res, X, y, params=params)
+
+
+def test_score_632_refuses_folds_without_repeated_samples(cancer):
+    options = {"return_estimator": True, "return_indices": True}
+    assert score_632(run(GaussianNB(), cancer, return_indices=True), *cancer) > 0.5
+    with pytest.raises(ValueError, match=r"results must be from cv=BootstrapSplit\(\)"):
+        score_632(cross_validate(GaussianNB(), *cancer, cv=3, **options), *cancer)
 
 
 def test_splits_are_resamples(cancer):

@@ -5,6 +5,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from sklearn import __version__, config_context
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
@@ -37,6 +38,7 @@ from skeval.model_selection import (
 )
 from skeval.svm import PerturbationResamplingSVC
 
+sklearn_version = tuple(map(int, __version__.split(".")[:2]))
 SELECTING = make_pipeline(SelectKBest(k=2), SVC(kernel="linear"))
 MODELS = {
     "pipeline": SELECTING,
@@ -371,3 +373,61 @@ def test_a_permutation_scorer_of_a_fitted_rule_refuses_one_that_is_not():
     scorer = make_permutation_scorer("accuracy", n_permutations=9, refit=False)
     with pytest.raises(ValueError, match="estimator must be fitted for refit=False"):
         scorer(make_pipeline(StandardScaler(), SVC()), X, y)
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("name", ["groups", "sample_weight"])
+def test_arguments_of_the_fit_alone_are_an_error_and_reach_a_scorer_that_has_them(model, name):
+    if model == "search" or (model, name) == ("pipeline", "groups"):
+        pytest.skip("its fit takes no such argument")
+    X, y = two_classes()
+    values = {"groups": np.arange(40) // 2, "sample_weight": np.arange(1.0, 41)}[name]
+    behind = {"pipeline": "svc__", "perturbation behind a selection": "perturbationresamplingsvc__"}
+    run = {"cv": WholeSample(), "params": {behind.get(model, "") + name: values}}
+    alone = make_bootstrap_scorer("oob", n_resamples=5, random_state=0)
+    with pytest.raises(ValueError, match=f"params must not hold .*{name}.* pass {name}= to the"):
+        cross_validate(MODELS[model], X, y, scoring=alone, error_score="raise", **run)
+    both = make_bootstrap_scorer("oob", n_resamples=5, random_state=0, **{name: values})
+    scores = cross_validate(MODELS[model], X, y, scoring=both, error_score="raise", **run)
+    expected = bootstrap_error(
+        MODELS[model], X, y, method="oob", n_resamples=5, random_state=0, **{name: values}
+    )
+    assert scores["test_score"].tolist() == [-expected.value]
+
+
+def test_other_arguments_of_the_fit_are_params_of_the_scorer():
+    X, y = two_classes()
+    params = {"svc__sample_weight": np.arange(1.0, 41)}
+    scorer = make_bootstrap_scorer("oob", n_resamples=5, random_state=0, params=params)
+    run = {"cv": WholeSample(), "params": params, "error_score": "raise"}
+    scores = cross_validate(SELECTING, X, y, scoring=scorer, **run)
+    expected = bootstrap_error(
+        SELECTING, X, y, method="oob", n_resamples=5, random_state=0, params=params
+    )
+    assert scores["test_score"].tolist() == [-expected.value]
+
+
+def test_a_refused_request_is_no_error():
+    X, y = two_classes()
+    with config_context(enable_metadata_routing=True):
+        model = SVC().set_fit_request(sample_weight=True)
+        scorer = make_bootstrap_scorer("oob", n_resamples=5, random_state=0)
+        run = {"cv": WholeSample(), "params": {"sample_weight": np.ones(40)}}
+        refusing = scorer.set_score_request(sample_weight=False)
+        score = cross_validate(model, X, y, scoring=refusing, error_score="raise", **run)
+    expected = bootstrap_error(SVC(), X, y, method="oob", n_resamples=5, random_state=0).value
+    assert score["test_score"].tolist() == [-expected]
+
+
+@pytest.mark.skipif(sklearn_version < (1, 7), reason="searches pass no weights to scorers")
+@pytest.mark.parametrize("several", [False, True])
+def test_a_search_passes_its_weights_to_the_scorers(several):
+    X, y = two_classes()
+    weights = np.arange(1.0, 41)
+    scorer = make_bootstrap_scorer("oob", n_resamples=5, random_state=0)
+    scoring = {"oob": scorer} if several else scorer
+    options = {"scoring": scoring, "refit": "oob" if several else True, "error_score": "raise"}
+    search = GridSearchCV(SVC(), {"C": [1.0]}, cv=WholeSample(), **options)
+    search.fit(X, y, sample_weight=weights)
+    run = {"method": "oob", "n_resamples": 5, "random_state": 0, "sample_weight": weights}
+    assert search.best_score_ == -bootstrap_error(SVC(), X, y, **run).value

@@ -174,7 +174,8 @@ def test_selection_within_claims_nothing_on_noise(seeds):
         make_pipeline(SelectKBest(k=5), PerturbationResamplingSVC(**options)).fit(*noise(seed))[-1]
         for seed in seeds[:3]
     ]
-    assert sum(model.confidence_interval_.high < 0.5 for model in outside) >= 2
+    with pytest.warns(UserWarning, match="step 'selectkbest' .* Select inside"):
+        assert sum(model.confidence_interval_.high < 0.5 for model in outside) >= 2
 
 
 def test_nothing_is_resampled_until_it_is_read(data, monkeypatch):
@@ -261,3 +262,20 @@ def test_behind_the_selection_of_another_estimator_no_error_is_read(data, wrap):
     with pytest.raises(ValueError, match="does not count the selection"):
         _ = final.cv_error_
     assert 0 <= model.cv2_error_ < 0.5
+
+
+def test_an_error_behind_a_scaler_does_not_warn(data):
+    scaling = make_pipeline(StandardScaler(), PerturbationResamplingSVC(n_resamples=20, cv=3))
+    assert scaling.fit(*data)[-1].cv_error_ >= 0
+
+
+def test_names_of_features_behind_a_procedure_and_missing_labels(data):
+    pd = pytest.importorskip("pandas")
+    X, y = data
+    frame = pd.DataFrame(X).add_prefix("gene")
+    procedure = make_pipeline(StandardScaler(), SVC())
+    model = PerturbationResamplingSVC(estimator=procedure, n_resamples=0).fit(frame, y)
+    assert model.feature_names_in_.tolist() == list(frame.columns)
+    missing = np.where(np.arange(len(y)) == 3, None, y.astype(object))
+    with pytest.raises(ValueError, match="y must hold no missing values, got 1 among"):
+        PerturbationResamplingSVC().fit(X, missing)
