@@ -34,7 +34,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from skeval._resampling.fit_loop import fit_each
+from skeval._adapters.fits import fit_each
 from skeval._resampling.fit_request import FitRequest
 from skeval._resampling.inputs import validate_inputs
 from skeval._resampling.predictions import Predictions, collect_predictions

@@ -18,7 +18,7 @@ from sklearn.linear_model import LinearRegression, RidgeClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from skeval._resampling.fit_loop import fit_each
+from skeval._adapters.fits import fit_each
 from skeval._resampling.inputs import validate_inputs
 from skeval._resampling.losses import resolve_loss
 from skeval.model_selection._interval_methods import average_repeats, plan_repeats

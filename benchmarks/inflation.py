@@ -29,6 +29,7 @@ from scipy import stats
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
+from skeval._adapters.fits import fit_each
 from skeval._inference.errors import (
     INFLATION,
     MAX_RATIO,
@@ -40,7 +41,6 @@ from skeval._inference.errors import (
     shared_variance,
 )
 from skeval._inference.intervals import binomial_limits
-from skeval._resampling.fit_loop import fit_each
 from skeval._resampling.inputs import validate_inputs
 from skeval._resampling.losses import resolve_loss
 from skeval._resampling.target import Target

@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
-from skeval._resampling.solvers import adapter_of_steps
+from skeval._adapters.registry import NoSolver, ask_steps
 from skeval._resampling.target import validate_data
 from skeval.model_selection import bootstrap_error, cross_val_error, permutation_test
 
@@ -108,11 +108,11 @@ def is_served(task, pipeline, X, y, C):
     """Whether an adapter would take a task of this kind."""
     model = PIPELINES[pipeline](SVC(kernel="linear", C=C), X.shape[1])
     X, target, _ = validate_data(model, X, y)
-    adapter = adapter_of_steps(model, X, target)
+    adapter = ask_steps(model, X, target)
     codes = target.codes
     if task == "permutation":
         codes = np.random.default_rng(0).permutation(codes)
-    return adapter is not None and adapter.pays(N_FITS[task], codes)
+    return not isinstance(adapter, NoSolver | None) and adapter.pays(N_FITS[task], codes)
 
 
 def main():

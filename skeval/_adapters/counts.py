@@ -12,8 +12,8 @@ from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 from sklearn.preprocessing import binarize
 
 from skeval._adapters.label_free import label_free_adapter
+from skeval._adapters.registry import Adapter, adapter_for
 from skeval._resampling.fit_outputs import FitOutput
-from skeval._resampling.solvers import Adapter, adapter_for
 from skeval._resampling.target import Target
 from skeval._solvers import counts
 from skeval._solvers.moments import log_priors, settle

@@ -21,10 +21,10 @@ from skeval._adapters.label_free import (
     label_free_adapter,
 )
 from skeval._adapters.moments import linear_divisor_offset, make_moments_deletion
+from skeval._adapters.registry import Adapter, adapter_for
 from skeval._adapters.ridge import MAX_ELEMENTS
 from skeval._adapters.transformers import are_affine
 from skeval._resampling.fit_outputs import FitOutput
-from skeval._resampling.solvers import Adapter, adapter_for
 from skeval._resampling.target import Target
 from skeval._solvers.discriminant import Discriminant, discriminate
 from skeval._solvers.least_squares import PenalizedSquares, factor_columns

@@ -18,6 +18,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import check_array
 
+from skeval._adapters.registry import Adapter, Difference, NoSolver, adapter_for
 from skeval._adapters.svc import SELECTORS, SelectedSVCAdapter, last_step, serves_selection
 from skeval._adapters.svc_problems import (
     TIED,
@@ -29,7 +30,6 @@ from skeval._adapters.svc_problems import (
 )
 from skeval._resampling.fit_outputs import FitOutput
 from skeval._resampling.plans import PlanBlock, whole_plan
-from skeval._resampling.solvers import Adapter, Difference, NoSolver, adapter_for
 from skeval._resampling.target import Target
 from skeval._solvers.lbfgs import CONVERGED, UNFINISHED
 from skeval._solvers.logistic import Columns, LogisticOptions, LogisticSolution, solve_logistic

@@ -21,9 +21,9 @@ from sklearn.neighbors import NearestCentroid
 from sklearn.preprocessing import StandardScaler
 
 from skeval._adapters.label_free import distinct_rows, label_free_adapter
+from skeval._adapters.registry import Adapter, adapter_for
 from skeval._adapters.transformers import are_affine, read_reduction, scales_to_unit
 from skeval._resampling.fit_outputs import FitOutput
-from skeval._resampling.solvers import Adapter, adapter_for
 from skeval._resampling.target import Target
 from skeval._solvers.moments import (
     Centroids,

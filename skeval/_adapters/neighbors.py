@@ -13,9 +13,9 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, Nearest
 from sklearn.preprocessing import StandardScaler
 
 from skeval._adapters.label_free import LabelMap, TransformedSplit, label_free_adapter
+from skeval._adapters.registry import Adapter, adapter_for
 from skeval._adapters.transformers import are_affine, read_reduction
 from skeval._resampling.fit_outputs import FitOutput
-from skeval._resampling.solvers import Adapter, adapter_for
 from skeval._resampling.target import Target
 from skeval._solvers import neighbors as solver
 from skeval._solvers.least_squares import standardize_all

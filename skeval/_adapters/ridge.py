@@ -32,9 +32,9 @@ from skeval._adapters.label_free import (
     distinct_rows,
     label_free_adapter,
 )
+from skeval._adapters.registry import Adapter, adapter_for
 from skeval._adapters.transformers import are_affine
 from skeval._resampling.fit_outputs import FitOutput
-from skeval._resampling.solvers import Adapter, adapter_for
 from skeval._resampling.target import Target
 from skeval._solvers import least_squares, smoothers
 from skeval._solvers.least_squares import PenalizedSquares, SearchedSquares

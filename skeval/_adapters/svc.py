@@ -26,6 +26,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from skeval._adapters import svc_problems
 from skeval._adapters.libsvm import count_pair_votes, make_libsvm_fits
+from skeval._adapters.registry import Adapter, Difference, NoSolver, adapter_for
 from skeval._adapters.svc_problems import (
     Boxes,
     ColumnSteps,
@@ -36,8 +37,8 @@ from skeval._adapters.svc_problems import (
     PairSolver,
 )
 from skeval._resampling.fit_outputs import FitOutput
+from skeval._resampling.fit_worker import OneFit
 from skeval._resampling.plans import PlanBlock
-from skeval._resampling.solvers import Adapter, Difference, NoSolver, OneFit, adapter_for
 from skeval._resampling.target import Target
 from skeval._solvers.active_set import strictly_free
 from skeval._solvers.f_statistics import TwoClassF

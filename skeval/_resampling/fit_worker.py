@@ -2,29 +2,30 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
-from skeval._resampling.fit_outputs import FitOutput
+from skeval._resampling.fit_errors import explain_inputs
+from skeval._resampling.fit_outputs import FitOutput, join_outputs
 from skeval._resampling.fit_params import Params, fit_arguments, weight_parameters
 from skeval._resampling.fit_request import FitRequest
 from skeval._resampling.inputs import Inputs
-from skeval._resampling.plans import Fit, ResamplingPlan
-from skeval._resampling.solvers import OneFit
+from skeval._resampling.jobs import Jobs
+from skeval._resampling.plans import Fit, PlanBlock, ResamplingPlan
 from skeval._resampling.target import Target, permute_labels
-from skeval.utils._checks import find_missing
 from skeval.utils._compat import safe_split
 
-NO_MISSING, MAX_NAMED = "contains NaN", 5
-NO_TEXTS = "could not convert string|arrays of bytes/strings|Expected 2D array, got 1D array"
-"""Messages of scikit-learn's estimators about texts."""
+OneFit = Callable[[Fit, Any, Any, Any], FitOutput]
+"""Function of a fit, its training samples and labels, and its test samples.
+
+It returns the output that the estimator would give. A fit that failed is left to the estimator.
+"""
 
 
 @dataclass(eq=False, repr=False)
@@ -93,6 +94,16 @@ class FitWorker:
             output["predicted"] = self.target.encode(output["predicted"], len(tested))
         return FitOutput(fit.test[None], np.zeros(1, dtype=bool), **output)
 
+    def complete(self, output: FitOutput, block: PlanBlock, jobs: Jobs | None = None) -> FitOutput:
+        """Return the output of a block with the fits that a solver left, done one by one."""
+        left = np.flatnonzero(output.failed).tolist()
+        if not left:
+            return replace(output, n_solved=len(output))
+        fits = [block[r] for r in left]
+        fitted = dict(zip(left, map(self, fits) if jobs is None else jobs(fits), strict=True))
+        joined = join_outputs([fitted.get(r, part) for r, part in enumerate(output)])
+        return replace(joined, n_solved=len(output) - len(left))
+
     @cached_property
     def _plain(self) -> bool:
         """Whether samples are rows of an array, which can be indexed directly."""
@@ -123,56 +134,6 @@ def make_worker(inputs: Inputs, plan: ResamplingPlan, request: FitRequest) -> Fi
 def identify(fit: Fit) -> bytes:
     """Return a key of the training samples and their labels."""
     return fit.train.tobytes() + (b"" if fit.order is None else fit.order.tobytes())
-
-
-def explain_inputs(error: Exception, X: Any) -> Exception | None:
-    """Return an error that locates the missing values or texts in X that made a fit fail."""
-    if not isinstance(error, ValueError):
-        return None
-    if NO_MISSING in str(error):
-        return _explain_missing(X)
-    if re.search(NO_TEXTS, str(error)) is None:
-        return None
-    if hasattr(X, "columns"):
-        held = [str(name) for name in X.columns if holds_texts(X[name])]
-        what = f"in the column{'s' * (len(held) > 1)} {', '.join(map(repr, held))}"
-        remedy = "OneHotEncoder in a ColumnTransformer"
-    else:
-        held, what = [""] * holds_texts(X), "instead of numbers"
-        remedy = "OneHotEncoder" if np.ndim(X) == 2 else "CountVectorizer"
-    if not held:
-        return None
-    return ValueError(
-        f"X must hold numbers for this estimator, got texts {what}; put an encoder, such as "
-        f"{remedy}, before it in a pipeline. It said: {error}"
-    )
-
-
-def _explain_missing(X: Any) -> Exception | None:
-    """Return an error that counts the missing values of a table, and names its columns."""
-    array = np.asarray(X) if not issparse(X) else X.data
-    missing = find_missing(array.ravel()).reshape(array.shape)
-    n_missing = int(np.sum(missing))
-    if not n_missing:
-        return None
-    where = ""
-    if array.ndim == 2:
-        positions = np.flatnonzero(missing.any(axis=0)).tolist()
-        names = list(X.columns) if hasattr(X, "columns") else range(array.shape[1])
-        held = [repr(names[position]) for position in positions]
-        more = f" and {len(held) - MAX_NAMED} more" if len(held) > MAX_NAMED else ""
-        where = f" in column{'s' * (len(held) > 1)} {', '.join(held[:MAX_NAMED])}{more}"
-    return ValueError(
-        f"X must not hold missing values for this estimator, got {n_missing}{where}; put "
-        "SimpleImputer before it in a pipeline, or use an estimator that takes them, such as "
-        "HistGradientBoostingClassifier."
-    )
-
-
-def holds_texts(values: Any) -> bool:
-    """Whether some of the values are texts."""
-    array = np.asarray(values)
-    return array.dtype.kind in "US" or any(isinstance(value, str) for value in array.flat)
 
 
 def take_rows(X: np.ndarray, rows: np.ndarray) -> np.ndarray:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from numbers import Real
 from typing import Any
 
 import numpy as np
-from sklearn import get_config
-from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 
 from skeval._inference.errors import TestLosses
@@ -17,10 +16,8 @@ from skeval._resampling.fit_params import Params, check_params, read_weight
 from skeval._resampling.losses import Loss, LossLike, resolve_loss
 from skeval._resampling.plans import PlanBlock
 from skeval._resampling.sampling_units import SamplingUnits, UnitKind, units_of
-from skeval._resampling.solvers import Adapter, NoSolver, ask_steps
 from skeval._resampling.target import Target, validate_data
 from skeval.utils import _checks
-from skeval.utils._compat import has_valid_params
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +45,11 @@ class Inputs:
     counted : SamplingUnits or None
         Units that losses are counted by, if these are not the groups or the samples.
     finished : list of (PlanBlock, FitOutput) or None
-        Outputs of the fits, if several results share them; `run_plan` fills an empty list.
+        Outputs of the fits, if several results share them; `fit_plan` fills an empty list.
+    shared : dict
+        The adapter of the estimator on X, the same for all plans and options.
+    trial_models : dict
+        Models of trial fits by training set, which need not be fitted again.
     """
 
     estimator: Any
@@ -65,7 +66,8 @@ class Inputs:
     confidence_level: float = 0.95
     counted: SamplingUnits | None = None
     finished: list[tuple[PlanBlock, FitOutput]] | None = None
-    _found: dict[str, Any] = field(default_factory=dict, repr=False)
+    shared: dict[str, Any] = field(default_factory=dict, repr=False)
+    trial_models: dict[bytes, Any] = field(default_factory=dict, repr=False)
 
     @property
     def groups(self) -> np.ndarray | None:
@@ -122,38 +124,6 @@ class Inputs:
         return relative / relative.mean()
 
     @property
-    def adapter(self) -> Adapter | NoSolver:
-        """What hands fits of the estimator to a solver, or why there is none.
-
-        Parameters that the estimator itself would refuse are left to it: it raises.
-        """
-        if self.target.outputs:
-            return NoSolver("y has several columns")
-        if "adapter" not in self._found:
-            found: Adapter | NoSolver | None = NoSolver("its parameters are not valid")
-            if self._is_valid:
-                found = ask_steps(self.estimator, self.X, self.target)
-            self._found["adapter"] = found or NoSolver("no solver serves this estimator")
-        adapter: Adapter | NoSolver = self._found["adapter"]
-        return adapter
-
-    @property
-    def trial_models(self) -> dict[bytes, Any]:
-        """The models of trial fits to X and y, which need not be fitted again."""
-        models: dict[bytes, Any] = self._found.setdefault("trial_models", {})
-        return models
-
-    @property
-    def _is_valid(self) -> bool:
-        """Whether the estimator and all that its parameters hold pass their own validation."""
-        if get_config()["skip_parameter_validation"]:
-            return True
-        for part in (self.estimator, *self.estimator.get_params().values()):
-            if isinstance(part, BaseEstimator) and not has_valid_params(part):
-                return False
-        return True
-
-    @property
     def run_options(self) -> dict[str, Any]:
         """How jobs are done: workers, progress and cache."""
         return {"n_jobs": self.n_jobs, "verbose": self.verbose, "memory": self.memory}
@@ -170,7 +140,8 @@ class Inputs:
 
     def with_estimator(self, estimator: Any, X: Any = None) -> Inputs:
         """Return the inputs with another estimator, perhaps on other features."""
-        return replace(self, estimator=estimator, X=self.X if X is None else X, _found={})
+        X = self.X if X is None else X
+        return replace(self, estimator=estimator, X=X, shared={}, trial_models={})
 
     def with_options(self, **settings: Any) -> Inputs:
         """Return the inputs with other losses, weights or run options."""
@@ -205,6 +176,7 @@ def validate_inputs(
     n = len(target)
     _checks.check_jobs(n_jobs, verbose)
     check_params(params, n)
+    check_error_score(error_score)
     return Inputs(
         estimator,
         X,
@@ -219,3 +191,10 @@ def validate_inputs(
         method,
         confidence_level,
     )
+
+
+def check_error_score(error_score: float | str) -> None:
+    """Raise unless `error_score` is "raise" or nan."""
+    raises = isinstance(error_score, str) and error_score == "raise"
+    if not raises and not (isinstance(error_score, Real) and np.isnan(error_score)):
+        raise ValueError(f"error_score must be 'raise' or numpy.nan, got {error_score!r}.")

@@ -23,10 +23,11 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from skeval._adapters.fits import fit_plan
+from skeval._adapters.registry import Adapter, NoSolver, adapter_for
 from skeval._inference.estimate import Estimate
 from skeval._inference.intervals import normal_interval, row_means
 from skeval._inference.paired import corrected_error
-from skeval._resampling.fit_loop import run_plan
 from skeval._resampling.fit_params import (
     Params,
     check_takes_weights,
@@ -41,7 +42,6 @@ from skeval._resampling.inputs import Inputs, validate_inputs
 from skeval._resampling.losses import mean_of_tested, resolve_loss
 from skeval._resampling.plans import ResamplingPlan
 from skeval._resampling.progress import fit_task
-from skeval._resampling.solvers import Adapter, NoSolver, adapter_for
 from skeval._resampling.splitters import (
     check_repeats,
     fold_plan,
@@ -320,7 +320,7 @@ class CV2FeatureSelectionPipeline(
             verbose=self.verbose,
             memory=self.memory,
         )
-        fits = run_plan(inputs, plan, FitRequest((), note=read_round))
+        fits = fit_plan(inputs, plan, FitRequest((), note=read_round))
         rounds = [note for _, output in fits for note in output.notes or ()]
         return [(np.sort(test), result) for (_, test), result in zip(folds, rounds, strict=True)]
 
@@ -849,7 +849,7 @@ def fold_errors(inputs: Inputs, plan: ResamplingPlan) -> FoldErrors:
     loss = resolve_loss("zero_one", inputs.target)
     parts = [
         (row_means(loss.of_output(inputs.target, block, output)), block.train, block.test)
-        for block, output in run_plan(inputs, plan)
+        for block, output in fit_plan(inputs, plan)
     ]
     errors, train, test = (np.concatenate(column) for column in zip(*parts, strict=True))
     return FoldErrors(errors, np.count_nonzero(train, axis=1), np.count_nonzero(test, axis=1))

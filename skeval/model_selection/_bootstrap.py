@@ -15,6 +15,7 @@ from sklearn.base import clone
 from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import type_of_target
 
+from skeval._adapters.fits import fit_each, fit_plan
 from skeval._inference.errors import (
     METHODS,
     combine,
@@ -27,7 +28,6 @@ from skeval._inference.errors import (
 )
 from skeval._inference.estimate import BootstrapEstimate, ErrorEstimate
 from skeval._inference.intervals import bounds_of, limits_of_quantiles, row_means
-from skeval._resampling.fit_loop import fit_each, run_plan
 from skeval._resampling.fit_outputs import FitOutput
 from skeval._resampling.fit_params import Params, count_effective
 from skeval._resampling.fold_plans import Resampler, double_bootstrap
@@ -277,7 +277,7 @@ def estimate_bootstraps(
     check_class_sizes(target.classes, target.codes)
     units = drawing_units(len(target), target.codes if stratify else None, inputs.groups)
     plan = plan_bootstrap(inputs, root, units, n_resamples, indices)
-    bags = sum_out_of_bag(inputs, run_plan(inputs, plan), units)
+    bags = sum_out_of_bag(inputs, fit_plan(inputs, plan), units)
     # no estimate is defined without the fit to all samples
     own = fit_to_all(inputs.with_options(error_score="raise"))
     return combine_fits(inputs, plan, units, bags, own, average)

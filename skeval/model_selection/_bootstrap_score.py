@@ -18,6 +18,7 @@ import numpy as np
 from numpy.random import SeedSequence
 from sklearn.base import is_classifier
 
+from skeval._adapters.fits import fit_plan
 from skeval._inference.errors import METHODS, MIN_INFLATION, SMALL_SAMPLE_INFLATION, combine
 from skeval._inference.estimate import BootstrapEstimate, Limits, LimitsByMethod, Results
 from skeval._inference.intervals import (
@@ -29,7 +30,6 @@ from skeval._inference.intervals import (
 )
 from skeval._inference.paired import corrected_error
 from skeval._resampling.batch_scores import BatchPredictions, find_scores
-from skeval._resampling.fit_loop import run_plan
 from skeval._resampling.fit_outputs import COLUMNS, FitOutput, join_outputs
 from skeval._resampling.fit_params import Params
 from skeval._resampling.fit_request import FitRequest, ReplayedEstimator, check_scores
@@ -379,7 +379,7 @@ def run_resamples(
     left_out: list[tuple[PlanBlock, FitOutput]] = []
     pooled: list[tuple[np.ndarray, FitOutput]] = []
     n_redrawn = n_failed = 0
-    for block, output in run_plan(inputs, predict_all(plan), request):
+    for block, output in fit_plan(inputs, predict_all(plan), request):
         n_redrawn += block.n_redrawn
         n_failed += int(output.failed.sum())
         for name, judge in judges.items():
@@ -458,7 +458,7 @@ def keep_model(model: Any, X: Any, y: Any) -> Any:
 def fit_whole(inputs: Inputs, request: FitRequest) -> FitOutput:
     """Return the predictions of the fit to all samples for these samples."""
     alone = inputs.with_options(error_score="raise", n_jobs=None, verbose=0)
-    ((_, output),) = run_plan(alone, whole_plan(len(inputs.target)), request)
+    ((_, output),) = fit_plan(alone, whole_plan(len(inputs.target)), request)
     return output
 
 

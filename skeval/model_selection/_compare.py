@@ -15,9 +15,9 @@ from numpy.random import Generator, SeedSequence
 from numpy.typing import ArrayLike
 from sklearn.utils import get_tags
 
+from skeval._adapters.fits import fit_plan, score_plan
 from skeval._inference.intervals import Codes
 from skeval._inference.paired import Right
-from skeval._resampling.fit_loop import check_error_score, run_plan, score_plan
 from skeval._resampling.fit_outputs import RESPONSES, join_outputs
 from skeval._resampling.fit_params import Params, check_takes_weights
 from skeval._resampling.fit_request import FitRequest, ReplayedEstimator
@@ -304,7 +304,6 @@ def check_shared(estimators: Mapping[str, Any], inputs: Inputs, method: str) -> 
                 check_takes_weights(estimator)
             except TypeError as error:
                 raise TypeError(f"estimators[{name!r}]: {error}") from error
-    check_error_score(inputs.error_score)
     if METHODS[method].needs != "splits" and inputs.error_score != "raise":
         raise ValueError(
             f"error_score must be 'raise' for method={method!r}, which pools the predictions of "
@@ -399,7 +398,7 @@ class Fits:
             loss = resolve_loss(
                 mean.loss, inputs.target, inputs.estimator, f"scoring={self.scoring!r}"
             )
-            fits = run_plan(inputs.with_options(losses=(loss,)), plan)
+            fits = fit_plan(inputs.with_options(losses=(loss,)), plan)
             losses = np.vstack([loss.of_output(inputs.target, *answered) for answered in fits])
             tested = ~np.isnan(losses).all(axis=0)
             scores.append(mean.best - np.nanmean(losses[:, tested], axis=0))
@@ -433,7 +432,7 @@ def replay_out_of_fold(
             "method='corrected_t' takes any splits."
         )
     request = FitRequest(methods, note=read_classes)
-    fits = run_plan(inputs, fold_plan(len(target), folds), request)
+    fits = fit_plan(inputs, fold_plan(len(target), folds), request)
     output = join_outputs([output for _, output in fits])
     classes = output.notes or [None]
     if any(not np.array_equal(seen, classes[0]) for seen in classes):

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.random import SeedSequence
 from sklearn.model_selection import LeaveOneGroupOut, LeaveOneOut
 
+from skeval._adapters.fits import fit_plan
 from skeval._inference import intervals
 from skeval._inference.errors import (
     SINGLE_INFLATION,
@@ -30,7 +31,7 @@ from skeval._inference.errors import (
 from skeval._inference.estimate import ErrorEstimate, PerturbationEstimate
 from skeval._inference.intervals import DRAWN, Spread
 from skeval._inference.ordered import time_units
-from skeval._resampling.fit_loop import Outputs, run_plan
+from skeval._resampling.fit_loop import Outputs
 from skeval._resampling.fit_outputs import FitOutput
 from skeval._resampling.fit_params import (
     Params,
@@ -235,7 +236,7 @@ def resubstitution(inputs: Inputs, root: SeedSequence | None = None) -> ErrorEst
 def fit_to_all(inputs: Inputs) -> FitOutput:
     """Return the predictions of one fit to all samples for these samples."""
     inputs = inputs.with_options(n_jobs=None, verbose=0)
-    ((_, output),) = run_plan(inputs, whole_plan(len(inputs.target)))
+    ((_, output),) = fit_plan(inputs, whole_plan(len(inputs.target)))
     return output
 
 
@@ -409,7 +410,7 @@ def average_folds(inputs: Inputs, plan: ResamplingPlan, ordered: bool = False) -
     weights, n = inputs.relative_weight, len(inputs.target)
     sums, tests = np.zeros(n), np.zeros(n)
     errors, n_failed = [], 0
-    for block, output in run_plan(inputs, plan):
+    for block, output in fit_plan(inputs, plan):
         losses = inputs.loss.of_output(inputs.target, block, output)
         sums += np.nansum(losses, axis=0)
         tests += np.sum(~np.isnan(losses), axis=0)
@@ -700,7 +701,7 @@ def perturb_error(
 
     def losses(base: ResamplingPlan, n_draws: int, draw: Draw) -> Iterator[np.ndarray]:
         plan = make_weighted_plan(base, n_draws, draw, sample_weight)
-        return compute_mean_losses(inputs, run_plan(inputs, plan), plan.fits_per_draw)
+        return compute_mean_losses(inputs, fit_plan(inputs, plan), plan.fits_per_draw)
 
     errors, sizes = {}, {}
     for name, base in plans.items():

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from skeval._adapters.fits import fit_plan
 from skeval._inference.estimate import Result
-from skeval._resampling.fit_loop import run_plan
 from skeval._resampling.fit_outputs import FitOutput
 from skeval._resampling.fit_params import Params
 from skeval._resampling.fit_request import FitRequest
@@ -149,7 +149,7 @@ def prediction_instability(
 
     predictions, classes = read_predictions(inputs, fit_whole(inputs, request), threshold)
     resampled, changed, n_failed = [], [], 0
-    for _, output in run_plan(inputs, predict_all(plan), request):
+    for _, output in fit_plan(inputs, predict_all(plan), request):
         n_failed += int(output.failed.sum())
         for one in output:
             if not one.failed[0]:

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.random import SeedSequence
 
+from skeval._adapters.fits import fit_each
 from skeval._inference.errors import (
     Dealt,
     NestedFold,
@@ -46,7 +47,6 @@ from skeval._inference.errors import (
 from skeval._inference.estimate import ErrorEstimate, PerturbationEstimate
 from skeval._inference.ordered import time_units
 from skeval._inference.paired import corrected_error
-from skeval._resampling.fit_loop import fit_each
 from skeval._resampling.fit_outputs import FitOutput
 from skeval._resampling.fit_params import check_takes_weights
 from skeval._resampling.fold_plans import (

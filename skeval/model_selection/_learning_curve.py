@@ -25,11 +25,11 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 from scipy.stats import binom
 
+from skeval._adapters.fits import fit_each, score_each
 from skeval._inference.errors import mean_loss
 from skeval._inference.estimate import Band, Curve, Estimate, Limits
 from skeval._inference.intervals import bounds_of, normal_interval
 from skeval._inference.paired import percentile_limits
-from skeval._resampling.fit_loop import fit_each, score_each
 from skeval._resampling.fit_outputs import FitOutput
 from skeval._resampling.fit_params import Params
 from skeval._resampling.inputs import Inputs, validate_inputs

@@ -12,11 +12,11 @@ import numpy as np
 from scipy.stats import beta
 from sklearn.exceptions import UndefinedMetricWarning
 
+from skeval._adapters.fits import Scores, score_plan
 from skeval._inference.estimate import Limits, PermutationTest, Results
 from skeval._inference.intervals import exact_interval
 from skeval._inference.ordered import autocorrelation, time_blocks
 from skeval._inference.paired import exceedances
-from skeval._resampling.fit_loop import Scores, score_plan
 from skeval._resampling.fit_params import Params
 from skeval._resampling.inputs import Inputs, validate_inputs
 from skeval._resampling.splitters import keeps_order, make_permutation_plan, resolve_splitter

@@ -19,12 +19,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import optimize, stats
 
+from skeval._adapters.fits import fit_plan
 from skeval._inference.errors import TestLosses, mean_loss, variance_of_mean, worth
 from skeval._inference.estimate import Estimate, Limits
 from skeval._inference.intervals import bounds_of, normal_interval, normal_quantile, wilson_interval
 from skeval._inference.paired import corrected_error
 from skeval._inference.sites import PooledRate, SiteCounts
-from skeval._resampling.fit_loop import run_plan
 from skeval._resampling.fit_params import Params
 from skeval._resampling.inputs import validate_inputs
 from skeval._resampling.losses import LossLike
@@ -398,7 +398,7 @@ def new_site_error(
         alone = names.tolist()[int(counts.argmin())]
         raise ValueError(f"groups must hold two samples of each site at least, {alone!r} has one.")
     sites, n_failed, loss_name = {}, 0, inputs.loss.name
-    for _, outputs in run_plan(inputs, plan_leave_one_out(inputs)):
+    for _, outputs in fit_plan(inputs, plan_leave_one_out(inputs)):
         for output in outputs:
             if output.failed[0]:
                 n_failed += 1

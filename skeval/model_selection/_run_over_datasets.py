@@ -11,7 +11,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
-from skeval._resampling.fit_loop import score_plan
+from skeval._adapters.fits import score_plan
 from skeval._resampling.fit_params import Params, check_takes_weights
 from skeval._resampling.inputs import validate_inputs
 from skeval._resampling.splitters import fold_plan, resolve_folds

@@ -12,9 +12,9 @@ from numpy.random import SeedSequence
 from sklearn.base import is_classifier
 from sklearn.metrics import get_scorer_names
 
+from skeval._adapters.fits import fit_each, score_each
 from skeval._inference.estimate import ErrorEstimate, Estimate, Results
 from skeval._inference.intervals import give_no_limits, mirrored
-from skeval._resampling.fit_loop import fit_each, score_each
 from skeval._resampling.fit_params import Params
 from skeval._resampling.fit_request import FitRequest, find_response_method
 from skeval._resampling.inputs import Inputs, validate_inputs

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.pipeline import Pipeline
 
+from skeval._adapters.fits import fit_plan
 from skeval._inference.estimate import Estimate
 from skeval._inference.intervals import normal_interval
 from skeval._inference.paired import corrected_error
-from skeval._resampling.fit_loop import run_plan
 from skeval._resampling.fit_params import Params
 from skeval._resampling.fit_request import FitRequest
 from skeval._resampling.inputs import validate_inputs
@@ -181,7 +181,7 @@ def tuning_optimism(
     searches: list[Searched] = []
     sizes: list[np.ndarray] = []
     request = FitRequest((), note=read_search)
-    for block, output in run_plan(inputs, plan, request):
+    for block, output in fit_plan(inputs, plan, request):
         searches += [note or NO_SEARCH for note in output.notes or [None] * len(output)]
         sizes += [block.test.sum(axis=1) / np.count_nonzero(block.train, axis=1)]
     ratio = float(np.mean(np.concatenate(sizes)[1:]))

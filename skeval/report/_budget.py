@@ -11,7 +11,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit, StratifiedShuffleSplit
 
-from skeval._resampling.fit_loop import run_plan
+from skeval._adapters.fits import fit_plan
 from skeval._resampling.inputs import Inputs
 from skeval._resampling.splitters import DEFAULT_FOLDS, fold_plan
 from skeval._resampling.target import Target
@@ -75,7 +75,7 @@ def time_fit(inputs: Inputs, seconds: float, seed: int) -> float:
     def fit(size: int) -> tuple[float, float]:
         train, test = np.sort(order[:size]), np.sort(order[size : 2 * size])
         start, used = monotonic(), process_time()
-        list(run_plan(inputs, fold_plan(n, [(train, test)])))
+        list(fit_plan(inputs, fold_plan(n, [(train, test)])))
         return monotonic() - start, max(process_time() - used, 1e-6)
 
     try:

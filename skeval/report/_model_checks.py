@@ -16,7 +16,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
-from skeval._resampling.fit_loop import run_plan
+from skeval._adapters.fits import fit_plan
 from skeval._resampling.inputs import Inputs
 from skeval._resampling.plans import PlanBlock, ResamplingPlan
 from skeval.report._predictions import count_columns
@@ -98,7 +98,7 @@ def _ignores_labels(inputs: Inputs, root: SeedSequence) -> bool:
         order = np.arange(n)
         order[rows] = labels
         block = PlanBlock(used.astype(np.intp), used, order[None])
-        (_, output), *_ = run_plan(quiet, ResamplingPlan(n, 1, lambda _: block, 1))
+        (_, output), *_ = fit_plan(quiet, ResamplingPlan(n, 1, lambda _: block, 1))
         if output.failed.any():
             raise ValueError("a fit failed")
         return np.asarray(output.predicted)

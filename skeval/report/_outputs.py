@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.metrics import f1_score
 
+from skeval._adapters.fits import fit_each
 from skeval._inference.estimate import ErrorEstimate, Estimate, Results
 from skeval._inference.intervals import log_odds_interval
-from skeval._resampling.fit_loop import fit_each
 from skeval._resampling.fit_outputs import FitOutput, join_outputs
 from skeval._resampling.fit_request import FitRequest
 from skeval._resampling.inputs import Inputs, validate_inputs

@@ -14,10 +14,10 @@ from sklearn.metrics import PredictionErrorDisplay
 from sklearn.pipeline import Pipeline
 from sklearn.utils import column_or_1d
 
+from skeval._adapters.fits import fit_plan
 from skeval._inference.areas import independent_size
 from skeval._inference.estimate import ErrorEstimate, Estimate, Results
 from skeval._inference.intervals import wilson_interval
-from skeval._resampling.fit_loop import run_plan
 from skeval._resampling.fit_request import (
     EachScorer,
     FitRequest,
@@ -70,7 +70,7 @@ def summarize_found_searches(
 ) -> Estimate | None:
     """Return the results of the searches in the training parts and on all samples."""
     request = FitRequest((), note=note_search)
-    _, output = next(run_plan(inputs, whole_plan(len(inputs.target)), request))
+    _, output = next(fit_plan(inputs, whole_plan(len(inputs.target)), request))
     (whole,) = output.notes or [None]
     if whole is None or any(search is None for search in predictions.noted):
         return None

@@ -20,9 +20,11 @@ from sklearn.metrics import make_scorer
 from sklearn.pipeline import Pipeline
 from sklearn.svm import SVC
 
+from skeval._adapters.fits import fit_each, fit_plan
+from skeval._adapters.trials import is_served
 from skeval._inference.estimate import ErrorEstimate, PerturbationEstimate, Test
 from skeval._inference.ordered import find_season
-from skeval._resampling.fit_loop import Outputs, fit_each, run_plan
+from skeval._resampling.fit_loop import Outputs
 from skeval._resampling.fit_outputs import FitOutput
 from skeval._resampling.fit_params import params_of_part, weight_parameters
 from skeval._resampling.fit_request import FitRequest
@@ -39,7 +41,6 @@ from skeval._resampling.splitters import (
     split_samples,
 )
 from skeval._resampling.target import Target
-from skeval._resampling.trials import is_served
 from skeval.feature_selection import selection_stability
 from skeval.feature_selection._cv2 import compare_selections, split_at_selector
 from skeval.model_selection._bootstrap import estimate_bootstraps, plan_bootstrap
@@ -391,7 +392,7 @@ class Steps:
         selecting = self._strict.with_estimator(head).with_options(
             params=params_of_part(head, self.inputs.params)
         )
-        fits = run_plan(selecting, plan, request)
+        fits = fit_plan(selecting, plan, request)
         aligned = align_selections([note for _, output in fits for note in output.notes or ()])
         if aligned is None:
             return {"selection_bias": bias, "selection_stability": None, "candidate_names": None}

@@ -13,9 +13,9 @@ from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from skeval._adapters.registry import Adapter, NoSolver, adapter_for
 from skeval._resampling.fit_params import check_takes_weights, group_parameters, weight_parameters
 from skeval._resampling.progress import fit_task
-from skeval._resampling.solvers import Adapter, NoSolver, adapter_for
 from skeval._resampling.splitters import limit_folds
 from skeval._resampling.target import Target
 from skeval.model_selection import ConfidenceInterval, PerturbationEstimate, perturbation_interval

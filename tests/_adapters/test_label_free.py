@@ -32,8 +32,8 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, Normalizer, StandardScaler
 
-from skeval._adapters import label_free
-from skeval._resampling import fit_loop
+from skeval._adapters import fits, label_free, trials
+from skeval._resampling.fit_worker import FitWorker
 from skeval._resampling.plans import PlanBlock
 from skeval._resampling.splitters import fold_plan
 from skeval.model_selection import (
@@ -168,7 +168,7 @@ def test_calls_as_people_write_them(plan, model, monkeypatch):
     """The answer is that of the loop, which does few of the fits."""
     X, y = some_samples("plain"), some_labels()
     with monkeypatch.context() as patch:
-        patch.setattr(fit_loop, "find_adapter", lambda *_, **__: None)
+        patch.setattr(fits, "choose_solver", lambda *_, **__: None)
         expected = PLANS[plan](model, X, y)
     done = count_loop_fits(monkeypatch)
     assert_allclose(PLANS[plan](model, X, y), expected, rtol=1e-12)
@@ -201,14 +201,14 @@ def test_maps_that_are_not_kept_are_not_made_for_one_label_vector(monkeypatch):
 
 def loop(monkeypatch, *arguments, **options):
     with monkeypatch.context() as patch:
-        patch.setattr(fit_loop, "find_adapter", lambda *_, **__: None)
+        patch.setattr(fits, "choose_solver", lambda *_, **__: None)
         return permutation_test(*arguments, **options)
 
 
 def count_loop_fits(monkeypatch):
     done = []
-    original = fit_loop.FitWorker.__call__
-    monkeypatch.setattr(fit_loop.FitWorker, "__call__", lambda *a: done.append(0) or original(*a))
+    original = FitWorker.__call__
+    monkeypatch.setattr(FitWorker, "__call__", lambda *a: done.append(0) or original(*a))
     return done
 
 
@@ -319,13 +319,13 @@ def test_what_maps_leave_to_the_estimator_is_spread(monkeypatch):
     X, y = some_samples("plain").astype(np.float32), some_labels()
     options = {"cv": KFold(3), "n_permutations": 19, "random_state": 0}
     alone = permutation_test(RidgeClassifier(), X, y, **options)
-    blocks, solve = [], fit_loop.solve_block
+    blocks, solve = [], trials.solve_block
 
     def solve_and_list(adapter, block):
         blocks.append(block)
         return solve(adapter, block)
 
-    monkeypatch.setattr(fit_loop, "solve_block", solve_and_list)
+    monkeypatch.setattr(trials, "solve_block", solve_and_list)
     with two_workers("threading"):
         spread = permutation_test(RidgeClassifier(), X, y, **options)
     assert_array_equal(spread.null_distribution, alone.null_distribution)

@@ -14,8 +14,8 @@ from sklearn.preprocessing import PolynomialFeatures, QuantileTransformer, Stand
 from sklearn.svm import SVC
 
 from skeval._adapters.libsvm import LibsvmFits
+from skeval._adapters.registry import ask_steps
 from skeval._resampling.plans import PlanBlock
-from skeval._resampling.solvers import ask_steps
 from skeval._resampling.target import validate_data
 from skeval.model_selection import cross_val_error, permutation_test
 from skeval.utils import _compat

@@ -19,9 +19,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
 from skeval._adapters.logistic import LogisticAdapter, SelectedLogisticAdapter, rounding_error
+from skeval._adapters.registry import NoSolver, ask_steps
 from skeval._resampling.fit_params import fit_arguments
 from skeval._resampling.plans import PlanBlock
-from skeval._resampling.solvers import NoSolver, ask_steps
 from skeval._resampling.target import validate_data
 from skeval.model_selection import bootstrap_error, cross_val_error, permutation_test
 

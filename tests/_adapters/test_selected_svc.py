@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.adapters import adapter_of_steps
 from helpers.cases import every_other
 from scipy.sparse import csr_matrix
 from sklearn.feature_selection import (
@@ -19,10 +20,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
+from skeval._adapters import fits
 from skeval._adapters.svc import SelectedSVCAdapter, count_selected
-from skeval._resampling import fit_loop
 from skeval._resampling.plans import PlanBlock
-from skeval._resampling.solvers import adapter_of_steps
 from skeval._resampling.target import validate_data
 from skeval.feature_selection import CV2FeatureSelectionPipeline
 from skeval.model_selection import bootstrap_error, cross_val_error, permutation_test
@@ -59,7 +59,7 @@ def adapter_of(estimator, X, y):
 
 
 def without_adapter(monkeypatch):
-    monkeypatch.setattr(fit_loop, "find_adapter", lambda *_, **__: None)
+    monkeypatch.setattr(fits, "choose_solver", lambda *_, **__: None)
 
 
 DATA = {

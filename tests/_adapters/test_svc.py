@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.adapters import adapter_of_steps
 from helpers.cases import every_other
 from numpy.testing import assert_allclose
 from scipy.sparse import csr_array, csr_matrix
@@ -30,11 +31,12 @@ from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.svm import SVC
 from sklearn.utils import get_tags
 
-from skeval._resampling import fit_loop
+from skeval._adapters import fits
+from skeval._adapters.registry import ask_steps
+from skeval._adapters.trials import BlockSolver
 from skeval._resampling.fit_outputs import FitOutput
 from skeval._resampling.fit_params import fit_arguments
 from skeval._resampling.plans import PlanBlock
-from skeval._resampling.solvers import adapter_of_steps, ask_steps
 from skeval._resampling.target import validate_data
 from skeval.datasets import make_gaussian_classes
 from skeval.model_selection import (
@@ -590,7 +592,7 @@ def test_what_did_not_converge_is_fitted_by_svc(monkeypatch):
     X, y = gaussian(40, 3)
     expected = bootstrap_error(UNSERVED, X, y, n_resamples=20, random_state=0)
 
-    def half_solved(inputs, *_, **__):
+    def half_solved(inputs, worker, plan):
         adapter = adapter_of_steps(inputs.estimator, inputs.X, inputs.target)
 
         def unsolved(block):
@@ -599,9 +601,9 @@ def test_what_did_not_converge_is_fitted_by_svc(monkeypatch):
             kept = np.repeat(~odd, found.sizes)
             return FitOutput(block.test, odd, found.predicted[kept], found.decision[kept])
 
-        return adapter and unsolved
+        return adapter and BlockSolver.of_adapter(unsolved, worker)
 
-    monkeypatch.setattr(fit_loop, "find_adapter", half_solved)
+    monkeypatch.setattr(fits, "choose_solver", half_solved)
     found = bootstrap_error(SVM, X, y, n_resamples=20, random_state=0)
     np.testing.assert_array_equal(found.replicates, expected.replicates)
 

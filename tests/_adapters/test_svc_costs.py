@@ -8,15 +8,15 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
+from skeval._adapters.fits import fit_plan
 from skeval._adapters.svc import FitShape, batch_pays
-from skeval._resampling.fit_loop import run_plan
+from skeval._adapters.trials import choose_solver, settles
 from skeval._resampling.fit_outputs import FitOutput
 from skeval._resampling.fit_request import FitRequest
 from skeval._resampling.fit_worker import make_worker
 from skeval._resampling.inputs import Inputs
 from skeval._resampling.plans import PlanBlock, ResamplingPlan
 from skeval._resampling.target import validate_data
-from skeval._resampling.trials import find_adapter, settles
 from skeval.model_selection import bootstrap_error
 
 
@@ -36,7 +36,7 @@ def is_served(model, X, y, n_fits, shuffled=False):
     block = PlanBlock(everything, tested, order)
     plan = ResamplingPlan(len(y), n_fits, lambda _: block)
     inputs = Inputs(model, X, target)
-    return find_adapter(inputs, make_worker(inputs, plan, FitRequest()), plan) is not None
+    return choose_solver(inputs, make_worker(inputs, plan, FitRequest()), plan) is not None
 
 
 def count_fits(monkeypatch):
@@ -162,7 +162,7 @@ def test_verbose_says_how_many_fits_were_solved(capsys):
     given, target, _ = validate_data(SVC(), X, y)
     inputs = Inputs(SVC(), given, target, verbose=1)
     plan = ResamplingPlan(len(y), 64, draw)
-    outputs = [output for _, output in run_plan(inputs, plan)]
+    outputs = [output for _, output in fit_plan(inputs, plan)]
     n_solved = sum(output.n_solved for output in outputs)
     said = capsys.readouterr().err
     if n_solved:

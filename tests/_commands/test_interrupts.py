@@ -11,7 +11,7 @@ from sklearn.naive_bayes import GaussianNB
 
 import skeval
 from skeval.__main__ import main
-from skeval._resampling.trials import solve_block
+from skeval._adapters.trials import solve_block
 
 N_FITS = 40 + 1 + 1 + 4 + 2
 """Four folds ten times, training errors, a third held out, the folds of cross-validation, two fits
@@ -81,8 +81,8 @@ def test_a_stop_within_fits_that_a_solver_does_loses_a_block(data, monkeypatch):
             raise KeyboardInterrupt
         return solve_block(adapter, block)
 
-    monkeypatch.setattr("skeval._resampling.trials.settles", lambda *_: True)  # it tries a few fits
-    monkeypatch.setattr("skeval._resampling.fit_loop.solve_block", stop_in_the_third)
+    monkeypatch.setattr("skeval._adapters.trials.settles", lambda *_: True)  # it tries a few fits
+    monkeypatch.setattr("skeval._adapters.trials.solve_block", stop_in_the_third)
     with pytest.raises(KeyboardInterrupt) as stop:
         skeval.evaluate(LogisticRegression(), *data, cv=4, random_state=0)
     report = stop.value.report

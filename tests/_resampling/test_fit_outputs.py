@@ -9,6 +9,7 @@ import pickle
 
 import numpy as np
 import pytest
+from helpers.adapters import adapter_of_steps
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
@@ -17,7 +18,7 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 
 import skeval
-from skeval._resampling import fit_loop
+from skeval._adapters import fits
 from skeval._resampling.fit_outputs import (
     FitOutput,
     join_outputs,
@@ -26,7 +27,6 @@ from skeval._resampling.fit_outputs import (
     tie_values,
 )
 from skeval._resampling.plans import PlanBlock
-from skeval._resampling.solvers import adapter_of_steps
 from skeval._resampling.target import validate_data
 
 COLUMNS = ("predicted", "decision", "probability")
@@ -216,7 +216,7 @@ def test_the_area_is_that_of_the_loop(monkeypatch):
     X, y = np.random.default_rng(3).normal(size=(60, 2)), np.arange(60) % 2
     estimator = SVC(kernel="linear", C=1e-7, tol=1e-12)
     solved, codes = area(estimator, X, y)
-    monkeypatch.setattr(fit_loop, "find_adapter", lambda *_, **__: None)
+    monkeypatch.setattr(fits, "choose_solver", lambda *_, **__: None)
     looped, _ = area(estimator, X, y)
     assert solved.value == pytest.approx(looped.value, abs=1e-3)
     assert "constant-scores" not in codes

@@ -1,19 +1,15 @@
 """One fit: its outputs, and errors that locate what the estimator refuses."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from numpy.testing import assert_array_equal
-from scipy.sparse import csr_array
-from sklearn.linear_model import RidgeClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import SVC
 
 from skeval._resampling.fit_request import FitRequest
-from skeval._resampling.fit_worker import explain_inputs, make_worker, take_rows
+from skeval._resampling.fit_worker import make_worker, take_rows
 from skeval._resampling.inputs import validate_inputs
 from skeval._resampling.plans import Fit, whole_plan
-from skeval.model_selection import cross_val_error
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(30, 2))
@@ -50,22 +46,6 @@ def test_a_trial_model_is_fitted_once():
     model = worker.keep_model(one_fit())
     assert worker.keep_model(one_fit()) is model
     assert inputs.trial_models == worker.models
-
-
-@pytest.mark.parametrize("container", [np.asarray, pd.DataFrame, csr_array])
-def test_missing_values_are_counted(container):
-    holes = X.copy()
-    holes[[3, 4], 1] = np.nan
-    with pytest.raises(ValueError, match=r"X must not hold missing values .* got 2"):
-        cross_val_error(RidgeClassifier(), container(holes), Y, cv=3, random_state=0)
-
-
-def test_columns_of_texts_are_named():
-    frame = pd.DataFrame({"a": X[:, 0], "color": ["red", "blue"] * 15})
-    with pytest.raises(ValueError, match="got texts in the column 'color'"):
-        cross_val_error(RidgeClassifier(), frame, Y, cv=3, random_state=0)
-    assert explain_inputs(ValueError("something else"), frame) is None
-    assert explain_inputs(TypeError("contains NaN"), frame) is None
 
 
 @pytest.mark.parametrize("order", ["C", "F"])

@@ -13,6 +13,8 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 import skeval
+from skeval._adapters import trials
+from skeval._adapters.trials import find_adapter
 from skeval._resampling import inputs as inputs_module
 from skeval._resampling.inputs import validate_inputs
 
@@ -57,11 +59,11 @@ def test_functions_that_fit_take_the_same_arguments():
 )
 def test_an_evaluation_validates_inputs_once_and_makes_one_adapter(model, monkeypatch):
     read, asked = [], []
-    validate_data, ask_steps = inputs_module.validate_data, inputs_module.ask_steps
+    validate_data, ask_steps = inputs_module.validate_data, trials.ask_steps
     monkeypatch.setattr(
         inputs_module, "validate_data", lambda *a, **k: read.append(a) or validate_data(*a, **k)
     )
-    monkeypatch.setattr(inputs_module, "ask_steps", lambda *a: asked.append(a) or ask_steps(*a))
+    monkeypatch.setattr(trials, "ask_steps", lambda *a: asked.append(a) or ask_steps(*a))
     options = {"cv": 3, "n_bootstraps": 3, "n_permutations": 3, "n_perturbations": 5}
     skeval.evaluate(model, X, Y, include="all", random_state=0, **options)
     assert len(read) == 1
@@ -69,11 +71,11 @@ def test_an_evaluation_validates_inputs_once_and_makes_one_adapter(model, monkey
 
 
 def test_settings_share_what_was_found_out_and_other_estimators_do_not(monkeypatch):
-    asked, ask_steps = [], inputs_module.ask_steps
-    monkeypatch.setattr(inputs_module, "ask_steps", lambda *a: asked.append(a[0]) or ask_steps(*a))
+    asked, ask_steps = [], trials.ask_steps
+    monkeypatch.setattr(trials, "ask_steps", lambda *a: asked.append(a[0]) or ask_steps(*a))
     inputs = validate_inputs(SVC(), X, Y)
     for each in (inputs.with_options(n_jobs=2), inputs, inputs.with_options(weight=W)):
-        assert each.adapter is inputs.adapter
+        assert find_adapter(each) is find_adapter(inputs)
     other = inputs.with_estimator(GaussianNB())
-    assert other.adapter is not inputs.adapter
+    assert find_adapter(other) is not find_adapter(inputs)
     assert [type(estimator) for estimator in asked] == [SVC, GaussianNB]

@@ -29,7 +29,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from skeval._resampling import fit_loop, trials
+from skeval._adapters import trials
+from skeval._resampling import fit_loop
 from skeval._resampling.jobs import open_jobs
 from skeval.model_selection import (
     bootstrap_error,
@@ -192,9 +193,9 @@ def small_blocks(always_solve, monkeypatch):
 
 @pytest.mark.parametrize("name", BLOCKS)
 def test_solvers_give_the_same_numbers_on_every_backend(name, small_blocks, monkeypatch, tmp_path):
-    sizes, solve = [], fit_loop.solve_block
+    sizes, solve = [], trials.solve_block
     monkeypatch.setattr(
-        fit_loop,
+        trials,
         "solve_block",
         lambda adapter, block: sizes.append(len(block)) or solve(adapter, block),
     )
@@ -248,11 +249,9 @@ def test_maps_stay_in_the_calling_process(monkeypatch):
     samples, labels = some_samples("plain"), some_labels()
     options = {"cv": KFold(3), "n_permutations": 19, "random_state": 0}
     alone = permutation_test(RidgeClassifier(), samples, labels, **options)
-    blocks, solve = [], fit_loop.solve_block
+    blocks, solve = [], trials.solve_block
     monkeypatch.setattr(
-        fit_loop,
-        "solve_block",
-        lambda adapter, block: blocks.append(block) or solve(adapter, block),
+        trials, "solve_block", lambda adapter, block: blocks.append(block) or solve(adapter, block)
     )
     with two_workers("loky"):
         spread = permutation_test(RidgeClassifier(), samples, labels, **options)

@@ -22,8 +22,9 @@ from helpers.long_runs import RUNS, Logged, X, fits, y
 from sklearn.metrics import accuracy_score, make_scorer
 from sklearn.svm import SVC
 
+from skeval._adapters import trials
 from skeval._resampling import fit_loop as loop
-from skeval._resampling import jobs, trials
+from skeval._resampling import jobs
 from skeval._resampling.memory import TaskHasher, find_version
 from skeval.model_selection import bootstrap_error, permutation_test
 from skeval.svm import PerturbationResamplingSVC
@@ -252,7 +253,7 @@ def test_solvers_resume_too(memory, monkeypatch):
     monkeypatch.setattr(loop, "SOLVED_ELEMENTS", 0)
     whole, calls = null(), []
     monkeypatch.setattr(trials, "settles", lambda *_: True)  # it solves a few fits, too
-    monkeypatch.setattr(loop, "solve_block", counted(loop.solve_block, calls))
+    monkeypatch.setattr(trials, "solve_block", counted(trials.solve_block, calls))
     np.testing.assert_array_equal(null(memory=memory), whole)
     # Whole repetitions, at most 256 fits at once.
     assert calls == [255, 255, 90]
@@ -264,7 +265,7 @@ def test_solvers_resume_too(memory, monkeypatch):
 def test_a_solver_behind_an_estimator(memory, monkeypatch):
     calls = []
     monkeypatch.setattr(trials, "settles", lambda *_: True)  # it solves a few fits, too
-    monkeypatch.setattr(loop, "solve_block", counted(loop.solve_block, calls))
+    monkeypatch.setattr(trials, "solve_block", counted(trials.solve_block, calls))
     for _ in range(2):
         svc = PerturbationResamplingSVC(n_resamples=100, cv=5, random_state=0, memory=memory)
         _ = svc.fit(X[:, :4] / X[:, :4].std(axis=0), y).cv_error_

@@ -7,7 +7,7 @@ from sklearn.datasets import load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.linear_model import RidgeClassifier
 
-from skeval._resampling.fit_loop import fit_each
+from skeval._adapters.fits import fit_each
 from skeval._resampling.fit_request import FitRequest
 from skeval._resampling.fold_plans import repeated_folds
 from skeval._resampling.inputs import validate_inputs

@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 
+from skeval._adapters.registry import adapter_for
 from skeval._resampling.fit_outputs import FitOutput
-from skeval._resampling.solvers import adapter_for
 
 
 class BatchCentroid(NearestCentroid):

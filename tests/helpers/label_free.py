@@ -13,6 +13,7 @@ from sklearn.linear_model import LinearRegression, Ridge, RidgeClassifier
 from sklearn.model_selection import KFold, LeaveOneOut, ShuffleSplit
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
+from skeval._adapters.trials import choose_solver
 from skeval._resampling.fit_params import weight_parameters
 from skeval._resampling.fit_request import FitRequest
 from skeval._resampling.fit_worker import make_worker
@@ -20,7 +21,6 @@ from skeval._resampling.inputs import Inputs
 from skeval._resampling.plans import PlanBlock, ResamplingPlan, concatenate_blocks
 from skeval._resampling.splitters import fold_plan
 from skeval._resampling.target import validate_data
-from skeval._resampling.trials import find_adapter
 
 CLASSIFIERS = {
     "ridge": RidgeClassifier(),
@@ -159,7 +159,8 @@ def adapter_of(model, X, y, plan=None):
     X, target, _ = validate_data(model, X, y)
     inputs = Inputs(model, X, target)
     plan = plan or permutation_plan(len(target))
-    return find_adapter(inputs, make_worker(inputs, plan, FitRequest()), plan)
+    solver = choose_solver(inputs, make_worker(inputs, plan, FitRequest()), plan)
+    return solver and solver.adapter
 
 
 def whole_block(plan):

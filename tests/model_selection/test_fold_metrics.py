@@ -9,7 +9,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import Ridge
 
-from skeval._resampling.fit_loop import fit_each
+from skeval._adapters.fits import fit_each
 from skeval._resampling.fit_request import FitRequest
 from skeval._resampling.fold_plans import repeated_folds
 from skeval._resampling.inputs import validate_inputs

@@ -10,8 +10,8 @@ from scipy.stats import norm, t
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.neighbors import KNeighborsClassifier
 
+from skeval._adapters.fits import fit_each
 from skeval._inference.errors import nested_errors
-from skeval._resampling.fit_loop import fit_each
 from skeval._resampling.fold_plans import (
     Resampler,
     deal_folds,

@@ -14,8 +14,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from skeval._resampling import fit_loop
-from skeval._resampling.fit_loop import run_plan
+from skeval._adapters import fits
+from skeval._adapters.fits import fit_plan
+from skeval._resampling.fit_loop import NoFitLeftError
 from skeval._resampling.fit_outputs import join_outputs
 from skeval._resampling.inputs import Inputs
 from skeval._resampling.plans import PlanBlock, ResamplingPlan
@@ -105,12 +106,12 @@ def count_differences(seed, monkeypatch):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            ours = [out for _, out in run_plan(Inputs(model, X, target, error_score=np.nan), plan)]
-        except fit_loop.NoFitLeftError:
+            ours = [out for _, out in fit_plan(Inputs(model, X, target, error_score=np.nan), plan)]
+        except NoFitLeftError:
             return 0, 0
         with monkeypatch.context() as patch:
-            patch.setattr(fit_loop, "find_adapter", lambda *_, **__: None)
-            loop = [out for _, out in run_plan(Inputs(model, X, target, error_score=np.nan), plan)]
+            patch.setattr(fits, "choose_solver", lambda *_, **__: None)
+            loop = [out for _, out in fit_plan(Inputs(model, X, target, error_score=np.nan), plan)]
     pairs = zip(join_outputs(ours), join_outputs(loop), strict=True)
     differ = [
         a.failed[0] != b.failed[0] or not (a.failed[0] or np.array_equal(a.predicted, b.predicted))
@@ -166,7 +167,7 @@ def test_the_steps_of_the_estimator_are_its_own(options, monkeypatch):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         ours = error_interval(model, X, y, loss="log_loss", random_state=0)
-        monkeypatch.setattr(fit_loop, "find_adapter", lambda *_, **__: None)
+        monkeypatch.setattr(fits, "choose_solver", lambda *_, **__: None)
         loop = error_interval(model, X, y, loss="log_loss", random_state=0)
     assert ours.value == pytest.approx(loop.value, rel=1e-12)
 
@@ -192,6 +193,6 @@ def test_trial_fits_are_fits_of_the_loop(monkeypatch):
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        outputs = [out for _, out in run_plan(Inputs(LogisticRegression(), X, target), plan)]
+        outputs = [out for _, out in fit_plan(Inputs(LogisticRegression(), X, target), plan)]
     assert sum(output.n_solved for output in outputs) == 0
     assert len(fitted) == plan.n_fits

@@ -7,21 +7,32 @@ and compared with the solver's. They are results of the plan, so a loop does not
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn import get_config
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
+from skeval._adapters.registry import (
+    Adapter,
+    CostedAdapter,
+    Difference,
+    NoSolver,
+    PlannedAdapter,
+    ask_steps,
+)
+from skeval._resampling.fit_errors import explain_inputs
 from skeval._resampling.fit_outputs import FitOutput
 from skeval._resampling.fit_request import FitRequest
 from skeval._resampling.fit_worker import FitWorker, make_worker
 from skeval._resampling.inputs import Inputs
 from skeval._resampling.plans import PlanBlock, ResamplingPlan, concatenate_blocks
 from skeval._resampling.progress import tell
-from skeval._resampling.solvers import Adapter, CostedAdapter, Difference, NoSolver, PlannedAdapter
 from skeval.utils._checks import warn_user
-from skeval.utils._compat import limit_threads
+from skeval.utils._compat import has_valid_params, limit_threads
 
 MAX_TRIALS, FITS_PER_TRIAL, SAMPLES_OF_TRIALS = 3, 5, 6000
 """Maximum number of trial fits; fits of a plan, and samples to compare, that call for one more."""
@@ -45,24 +56,104 @@ class TrialResult(NamedTuple):
     share: float
 
 
-def find_adapter(
-    inputs: Inputs, worker: FitWorker, plan: ResamplingPlan, times: float = 1.0
-) -> Adapter | None:
-    """Return the adapter that does the fits of a plan, None if a loop does them.
+@dataclass(eq=False, repr=False)
+class BlockSolver:
+    """Does the fits of a block by an adapter; the worker does those that it leaves.
 
-    It must be at least `times` as fast as the loop. The worker keeps the models of trial fits.
+    The adapter is not pickled: each process makes its own from the same data.
+    """
+
+    worker: FitWorker
+    noise: float = 0.0
+    max_fits: int | None = None
+    stays_here: bool = False
+
+    @classmethod
+    def of_adapter(cls, adapter: Adapter, worker: FitWorker) -> BlockSolver:
+        """Return the solver that uses an adapter in this process."""
+        stays_here = isinstance(adapter, PlannedAdapter)
+        max_fits = adapter.max_fits if isinstance(adapter, PlannedAdapter) else None
+        solver = cls(worker, getattr(adapter, "noise", 0.0), max_fits, stays_here)
+        solver.adapter = adapter
+        return solver
+
+    @cached_property
+    def adapter(self) -> Adapter:
+        """The adapter of the estimator."""
+        worker = self.worker
+        adapter = ask_steps(worker.estimator, worker.X, worker.target)
+        if adapter is None or isinstance(adapter, NoSolver):
+            raise RuntimeError(
+                "the solver used by the main process is not available in this worker process."
+            )
+        if isinstance(adapter, CostedAdapter):
+            adapter.noise = self.noise
+        return adapter
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "adapter"}
+
+    def __call__(self, block: PlanBlock) -> FitOutput:
+        return self.worker.complete(self.solve(block), block)
+
+    def solve(self, block: PlanBlock) -> FitOutput:
+        """Return the requested outputs of the fits that the adapter completes."""
+        worker = self.worker
+        output = solve_block(self.adapter, block)
+        if output.failed.all():
+            return FitOutput(block.test, output.failed)
+        return worker.request.keep(output, block, worker.estimator, worker.target)
+
+
+def choose_solver(
+    inputs: Inputs, worker: FitWorker, plan: ResamplingPlan, times: float = 1.0
+) -> BlockSolver | None:
+    """Return the solver for the fits of a plan, None if a loop does them.
+
+    The solver must be at least `times` as fast as the loop. The worker keeps the models of trial
+    fits, and a function of the adapter that does single fits.
     """
     adapter: Adapter | NoSolver = NoSolver("the call requires each model, or more than X and y")
     if not worker.params and worker.request.need_no_model(inputs):
-        adapter = inputs.adapter
-        worker.fit_one = getattr(adapter, "fit_one", None)
-        if not isinstance(adapter, NoSolver):
-            adapter = choose_solver(adapter, worker, plan, times)
+        try:
+            adapter = find_adapter(inputs)
+            worker.fit_one = getattr(adapter, "fit_one", None)
+            if not isinstance(adapter, NoSolver):
+                adapter = try_adapter(adapter, worker, plan, times)
+        except ValueError as error:
+            explained = explain_inputs(error, inputs.X)
+            if explained is None:
+                raise
+            raise explained from error
     if not isinstance(adapter, NoSolver):
-        return adapter
+        return BlockSolver.of_adapter(adapter, worker)
     if reports_progress(inputs, plan):
         tell(f"skeval runs {plan.n_fits} fits one by one: {adapter.why}")
     return None
+
+
+def find_adapter(inputs: Inputs) -> Adapter | NoSolver:
+    """Return the adapter of the estimator on X, or the reason why there is none.
+
+    Plans of the same inputs share it. An estimator with invalid parameters has none: it raises.
+    """
+    if inputs.target.outputs:
+        return NoSolver("y has several columns")
+    if "adapter" not in inputs.shared:
+        adapter: Adapter | NoSolver | None = NoSolver("its parameters are not valid")
+        if has_valid_parts(inputs.estimator):
+            adapter = ask_steps(inputs.estimator, inputs.X, inputs.target)
+        inputs.shared["adapter"] = adapter or NoSolver("no solver serves this estimator")
+    shared: Adapter | NoSolver = inputs.shared["adapter"]
+    return shared
+
+
+def has_valid_parts(estimator: Any) -> bool:
+    """Whether an estimator and the estimators in its parameters pass their own validation."""
+    parts = [estimator, *estimator.get_params().values()]
+    return bool(get_config()["skip_parameter_validation"]) or all(
+        has_valid_params(part) for part in parts if isinstance(part, BaseEstimator)
+    )
 
 
 def reports_progress(inputs: Inputs, plan: ResamplingPlan) -> bool:
@@ -76,13 +167,13 @@ def is_served(
     """Whether a solver does the fits of a plan, at least `times` as fast as the loop."""
     request = FitRequest() if scoring is None else FitRequest.for_scores(inputs.estimator, scoring)
     worker = make_worker(inputs, plan, request)
-    return find_adapter(inputs.with_options(verbose=0), worker, plan, times) is not None
+    return choose_solver(inputs.with_options(verbose=0), worker, plan, times) is not None
 
 
-def choose_solver(
+def try_adapter(
     adapter: Adapter, worker: FitWorker, plan: ResamplingPlan, times: float = 1.0
 ) -> Adapter | NoSolver:
-    """Return the adapter for a plan, or the reason for fitting in a loop.
+    """Return the adapter for a plan, or the reason why a loop does its fits.
 
     An adapter with a cost must be `times` as fast as a loop, and its fits must be the estimator's.
     """

@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
+from helpers.adapters import adapter_of_steps
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
-from skeval._resampling.solvers import NoSolver, adapter_of_steps, ask_steps
+from skeval._adapters.registry import NoSolver, ask_steps
 from skeval._resampling.target import validate_data
 
 X = np.random.default_rng(0).normal(size=(40, 3))

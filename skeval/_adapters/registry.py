@@ -1,28 +1,20 @@
-"""Protocols and registry of the adapters whose solvers fit a block of a plan at once."""
+"""Protocols and registry of adapters, which fit a block of a plan at once by a solver."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache, singledispatch
 from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from sklearn.pipeline import Pipeline
 
+import skeval._adapters
 from skeval._resampling.fit_outputs import FitOutput
-from skeval._resampling.plans import Fit, PlanBlock, ResamplingPlan
+from skeval._resampling.fit_worker import OneFit
+from skeval._resampling.plans import PlanBlock, ResamplingPlan
 from skeval._resampling.target import Target
-
-ADAPTERS = "skeval._adapters"
-"""The layer above, which registers its adapters on import."""
-
-
-OneFit = Callable[[Fit, Any, Any, Any], FitOutput]
-"""A fit, training samples and labels, test samples -> the output that the estimator would give.
-
-The estimator itself does a fit that failed.
-"""
 
 
 class NoSolver(NamedTuple):
@@ -105,23 +97,18 @@ def adapter_for(
 ) -> Adapter | NoSolver | None:
     """Return the adapter of an estimator after transformers, or None if there is none.
 
-    `skeval._adapters` registers an implementation for each supported type. It returns None, or the
-    reason as a `NoSolver`, for unsupported parameters, subclasses, transformers or data. Estimators
-    of this package register theirs where they are defined.
+    An adapter module registers an implementation for each type of estimator. It returns None, or
+    the reason as a `NoSolver`, for unsupported parameters, subclasses, transformers or data. The
+    adapters of this package's own estimators are registered where the estimators are defined.
     """
     return None
 
 
-def adapter_of_steps(estimator: Any, X: Any, target: Target) -> Adapter | None:
-    """Return the adapter of a bare estimator or of a pipeline that ends in one."""
-    adapter = ask_steps(estimator, X, target)
-    return None if isinstance(adapter, NoSolver) else adapter
-
-
 @cache
 def register_adapters() -> None:
-    """Import the layer above, once."""
-    import_module(ADAPTERS)
+    """Import all modules of adapters, so a new module need not be listed."""
+    for module in iter_modules(skeval._adapters.__path__):
+        import_module(f"skeval._adapters.{module.name}")
 
 
 def ask_steps(estimator: Any, X: Any, target: Target) -> Adapter | NoSolver | None:

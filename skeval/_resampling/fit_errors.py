@@ -1,0 +1,137 @@
+"""Errors of fits: they name the fit, its rarest class, and the missing values or texts in X."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+
+from skeval._resampling.inputs import Inputs
+from skeval._resampling.plans import PlanBlock, ResamplingPlan
+from skeval._resampling.target import TooFewMembersError
+from skeval.utils._checks import find_missing
+
+
+def check_plan(inputs: Inputs, plan: ResamplingPlan) -> ResamplingPlan:
+    """Return a plan whose fits have names, with weights; draws of one class only raise."""
+    target, describe = inputs.target, plan.describe
+    if describe is None:
+        return plan
+
+    def draw(fit: int) -> PlanBlock:
+        block = plan.draw(fit)
+        (train,) = block.train
+        if target.classes is not None:
+            codes = target.codes[train > 0]
+            if np.all(codes == codes[:1]):
+                raise TooFewMembersError(explain_one_class(inputs, describe(fit), codes))
+        if inputs.weight is None:
+            return block
+        return PlanBlock(block.train * inputs.weight, block.test)
+
+    return replace(plan, draw=draw, weighted=inputs.weight is not None)
+
+
+def explain_one_class(inputs: Inputs, which: str, codes: np.ndarray) -> str:
+    """Return the message about a training set of one class."""
+    names, sizes = np.unique(inputs.target.y, return_counts=True)
+    rarest, left = names.tolist()[int(sizes.argmin())], np.unique(codes)
+    what = f"class {names.tolist()[left[0]]!r} only" if len(left) else "no sample"
+    return (
+        f"y has too few samples of class {rarest!r}, {sizes.min()}, for "
+        f"method={inputs.method!r}: the training set {which} holds {what}."
+    )
+
+
+@contextmanager
+def naming_the_fit(inputs: Inputs, plan: ResamplingPlan) -> Iterator[None]:
+    """Name the fit in the error of a fit, with the size of its rarest class."""
+    try:
+        yield
+    except Exception as error:
+        rows = getattr(error, "training_rows", None)
+        if rows is None or plan.describe is None:
+            raise
+        explanation = explain_failure(inputs, plan, np.asarray(rows))
+        if type(error) is not ValueError or inputs.target.classes is None:
+            error.add_note(f"skeval: {explanation}.")
+            raise
+        raise ValueError(f"{explanation}: {error}") from error
+
+
+def explain_failure(inputs: Inputs, plan: ResamplingPlan, rows: np.ndarray) -> str:
+    """Return the name of the fit with this training set, and the size of its rarest class."""
+    assert plan.describe is not None
+    fits = range(plan.n_fits)
+    fit = next(f for f in fits if np.array_equal(plan.draw(f)[0].training_rows, rows))
+    explanation = f"method={inputs.method!r}: estimator failed {plan.describe(fit)}"
+    if inputs.target.output_classes:
+        trained = inputs.target.codes[rows]
+        constant = np.array(inputs.target.outputs)[np.ptp(trained, axis=0) == 0]
+        if len(constant):
+            explanation += f", whose samples all have the same value of {', '.join(constant[:5])}"
+    if inputs.target.classes is None:
+        return explanation
+    sizes = np.bincount(inputs.target.codes[rows], minlength=len(inputs.target.classes))
+    rarest = inputs.target.classes.tolist()[int(sizes.argmin())]
+    return f"{explanation}, where class {rarest!r} has {sizes.min()} of {len(rows)} samples"
+
+
+NO_MISSING, MAX_NAMED = "contains NaN", 5
+NO_TEXTS = "could not convert string|arrays of bytes/strings|Expected 2D array, got 1D array"
+"""Messages of scikit-learn's estimators about texts."""
+
+
+def explain_inputs(error: Exception, X: Any) -> Exception | None:
+    """Return an error that locates the missing values or texts in X that made a fit fail."""
+    if not isinstance(error, ValueError):
+        return None
+    if NO_MISSING in str(error):
+        return _explain_missing(X)
+    if re.search(NO_TEXTS, str(error)) is None:
+        return None
+    if hasattr(X, "columns"):
+        held = [str(name) for name in X.columns if holds_texts(X[name])]
+        what = f"in the column{'s' * (len(held) > 1)} {', '.join(map(repr, held))}"
+        remedy = "OneHotEncoder in a ColumnTransformer"
+    else:
+        held, what = [""] * holds_texts(X), "instead of numbers"
+        remedy = "OneHotEncoder" if np.ndim(X) == 2 else "CountVectorizer"
+    if not held:
+        return None
+    return ValueError(
+        f"X must hold numbers for this estimator, got texts {what}; put an encoder, such as "
+        f"{remedy}, before it in a pipeline. It said: {error}"
+    )
+
+
+def _explain_missing(X: Any) -> Exception | None:
+    """Return an error that counts the missing values of a table, and names its columns."""
+    array = np.asarray(X) if not issparse(X) else X.data
+    missing = find_missing(array.ravel()).reshape(array.shape)
+    n_missing = int(np.sum(missing))
+    if not n_missing:
+        return None
+    where = ""
+    if array.ndim == 2:
+        positions = np.flatnonzero(missing.any(axis=0)).tolist()
+        names = list(X.columns) if hasattr(X, "columns") else range(array.shape[1])
+        held = [repr(names[position]) for position in positions]
+        more = f" and {len(held) - MAX_NAMED} more" if len(held) > MAX_NAMED else ""
+        where = f" in column{'s' * (len(held) > 1)} {', '.join(held[:MAX_NAMED])}{more}"
+    return ValueError(
+        f"X must not hold missing values for this estimator, got {n_missing}{where}; put "
+        "SimpleImputer before it in a pipeline, or use an estimator that takes them, such as "
+        "HistGradientBoostingClassifier."
+    )
+
+
+def holds_texts(values: Any) -> bool:
+    """Whether some of the values are texts."""
+    array = np.asarray(values)
+    return array.dtype.kind in "US" or any(isinstance(value, str) for value in array.flat)

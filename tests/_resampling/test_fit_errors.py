@@ -1,0 +1,50 @@
+"""Errors of fits that locate what the estimator refuses."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_array
+from sklearn.linear_model import RidgeClassifier
+
+from skeval._resampling.fit_errors import explain_inputs
+from skeval.model_selection import cross_val_error, error_interval
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(30, 2))
+Y = np.arange(30) % 2
+
+
+@pytest.mark.parametrize("container", [np.asarray, pd.DataFrame, csr_array])
+def test_missing_values_are_counted(container):
+    holes = X.copy()
+    holes[[3, 4], 1] = np.nan
+    with pytest.raises(ValueError, match=r"X must not hold missing values .* got 2"):
+        cross_val_error(RidgeClassifier(), container(holes), Y, cv=3, random_state=0)
+
+
+def test_columns_of_texts_are_named():
+    frame = pd.DataFrame({"a": X[:, 0], "color": ["red", "blue"] * 15})
+    with pytest.raises(ValueError, match="got texts in the column 'color'"):
+        cross_val_error(RidgeClassifier(), frame, Y, cv=3, random_state=0)
+    assert explain_inputs(ValueError("something else"), frame) is None
+    assert explain_inputs(TypeError("contains NaN"), frame) is None
+
+
+class FailsWithoutTheFirst(RidgeClassifier):
+    """Refuses training sets without the first sample."""
+
+    def fit(self, X, y, sample_weight=None):
+        if X[0, 0] != FIRST:
+            raise ArithmeticError("no")
+        return super().fit(X, y, sample_weight)
+
+
+FIRST = X[0, 0]
+
+
+@pytest.mark.parametrize("weight", [None, np.arange(1.0, 31)])
+def test_the_fit_is_named_with_weights_too(weight):
+    with pytest.raises(ArithmeticError, match="no") as caught:
+        error_interval(FailsWithoutTheFirst(), X, Y, random_state=0, sample_weight=weight)
+    (note,) = caught.value.__notes__
+    assert "estimator failed without fold" in note
