@@ -7,13 +7,12 @@ from functools import partial
 import numpy as np
 from _harness import colon, growth_slope, paired_ratio
 from sklearn.datasets import load_breast_cancer
-from sklearn.feature_selection import f_classif
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from skeval._solvers.column_scales import ColumnScales
-from skeval._solvers.linear_svm import LinearSVMBatch, solve_gram_svms
+from skeval._solvers.linear_svm import LinearSVMBatch
 
 
 def exponential(rng, n_problems, n):
@@ -68,15 +67,6 @@ def scaled_svc_loop(X, y, box):
     return np.stack([predict(C) for C in box])
 
 
-def gram_svc_loop(grams, signs, box):
-    """What a loop over precomputed Gram matrices takes."""
-    fits = (
-        SVC(kernel="precomputed").fit(K, y, sample_weight=C).predict(K)
-        for K, y, C in zip(grams, signs, box, strict=True)
-    )
-    return np.stack(list(fits))
-
-
 def batch(X, signs, box, scale_weights=None):
     scales = None if scale_weights is None else ColumnScales(X).deviations(scale_weights)
     return LinearSVMBatch(X).solve(signs, box, scales=scales)
@@ -105,24 +95,6 @@ def colon_permuted(n_problems=200):
     return partial(batch, X, signs, box), partial(svc_loop, X, signs, box)
 
 
-def selected_grams(n_problems=300):
-    """Permuted labels, 56 samples, the 50 features of largest F: each problem its own Gram."""
-    X, y = colon_signs()[:2]
-    rng = np.random.default_rng(3)
-    grams, signs = [], []
-    for _ in range(n_problems):
-        rows = rng.permutation(len(y))[:56]
-        labels = rng.permutation(y)[rows]
-        chosen = np.argsort(-f_classif(X[rows], labels)[0])[:50]
-        part = X[np.ix_(rows, chosen)]
-        part = part - part.mean(axis=0)
-        grams.append(part @ part.T)
-        signs.append(labels)
-    grams, signs = np.stack(grams), np.stack(signs)
-    box = np.ones(signs.shape)
-    return partial(solve_gram_svms, grams, signs, box), partial(gram_svc_loop, grams, signs, box)
-
-
 def standard_breast_cancer():
     X, y = breast_cancer()
     return StandardScaler().fit_transform(X), y
@@ -136,8 +108,6 @@ CASES: dict[str, Callable] = {
     "colon-exp": partial(shared, colon_signs, exponential, 1000),
     "colon-counts": partial(shared, colon_signs, counts, 1000),
     "colon-permuted": colon_permuted,
-    "colon-scaled-counts": partial(shared, colon_signs, counts, 200, scaled=True),
-    "selected-grams": selected_grams,
     "bc-exp": partial(shared, standard_breast_cancer, exponential, 1000),
     "bc-counts": partial(shared, standard_breast_cancer, counts, 1000),
     "bc-folds-exp": partial(shared, standard_breast_cancer, crossed, 1000),

@@ -43,7 +43,8 @@ from skeval._resampling.target import Target
 from skeval._solvers.active_set import strictly_free
 from skeval._solvers.f_statistics import TwoClassF
 from skeval._solvers.kernel_svm import KernelForm, is_positive
-from skeval._solvers.linear_svm import solve_feature_svms, solve_training_svms
+from skeval._solvers.libsvm import solve_each
+from skeval._solvers.linear_svm import solve_feature_svms
 from skeval._solvers.newton import uses_features
 from skeval.utils._checks import warn_user
 
@@ -110,7 +111,7 @@ def make_pair_solver(estimator: SVC, X: Any, transformers: tuple) -> PairSolver 
     if steps is None:
         return f"no solver serves these transformers: {', '.join(map(name_type, transformers))}"
     if estimator.kernel == "linear":
-        return LinearPairSolver(steps)
+        return LinearPairSolver(steps, float(estimator.tol))
     return make_kernel_solver(estimator, X, steps if transformers else None) if few else too_many
 
 
@@ -423,16 +424,30 @@ class SelectedSVCAdapter:
         positive, box = block.order_labels(self.target.codes) == 1, self.boxes(block)
         values = np.full(block.train.shape, np.nan)
         for fits, columns in self.stacks(block, positive):
-            values[fits] = self._decide(columns, positive[fits], box[fits])
+            signs = np.where(positive[fits], 1.0, -1.0)
+            values[fits] = self._decide(columns, signs, box[fits], block.train[fits])
         solved = svc_problems.are_certain(values, block.test, self.noise)
         return FitOutput.of_decisions(block, values, solved)
 
-    def _decide(self, columns: np.ndarray, positive: np.ndarray, box: np.ndarray) -> np.ndarray:
-        """Return decision values (B, n) on columns (B, n, k), nan where nothing is settled."""
-        solve = solve_feature_svms if uses_features(*columns.shape[1:]) else solve_training_svms
-        solution = solve(columns, np.where(positive, 1.0, -1.0), box)
-        values: np.ndarray = solution.decision
-        values[~self.boxes.settles(box, solution.alpha)] = np.nan
+    def _decide(
+        self, columns: np.ndarray, signs: np.ndarray, box: np.ndarray, train: np.ndarray
+    ) -> np.ndarray:
+        """Return decision values (B, n) on columns (B, n, k), nan where a fit is not settled."""
+        n, k = columns.shape[1:]
+        if uses_features(n, k):
+            solution = solve_feature_svms(columns, signs, box)
+            values, alpha = solution.decision, solution.alpha
+        else:  # few samples: libsvm is faster on Gram matrices of their own
+            values, alpha = solve_each(
+                lambda fit: columns[fit] @ columns[fit].T,
+                signs,
+                box,
+                train,
+                rows=np.arange(n),
+                n_samples=n,
+                tol=float(self.classifier.tol),
+            )
+        values[~self.boxes.settles(box, alpha)] = np.nan
         return values
 
     def select(self, train: np.ndarray, positive: np.ndarray) -> np.ndarray:
@@ -530,20 +545,19 @@ class FitShape(NamedTuple):
             return n_pairs * pair.batch_seconds(n_fits, n_steps / n_pairs)
         n, k = float(self.n_samples), float(self.n_solved)
         start = 2e-4 + 8e-3 / n_fits
-        if self.own_kernels:
-            scale = 5e-10 * n**2 * k if self.scaled else 0.0
-            return start + 1.5e-8 * n**2 + scale + _STEP * n_steps * n
+        on_features = uses_features(self.n_samples, self.n_solved)
+        select = 4e-9 * n * self.n_features if self.selects else 0.0
+        if self.own_kernels or ((self.selects or self.scaled) and not (self.grams or on_features)):
+            product = 5e-10 * n**2 * k if self.selects or self.scaled else 0.0
+            return start + 1.5e-8 * n**2 + product + _STEP * n_steps * n + select
         if self.grams:
             return 5e-5 + 1.2e-6 * n + 4e-9 * n**2 + (8e-3 + 4e-10 * n**3) / n_fits
-        if uses_features(self.n_samples, self.n_solved):
+        if on_features:
             system = n * (1.35e-6 + 4e-8 * k + 1.25e-9 * k**2)
             # Where all fits share the columns, the problem of mean weights is solved first.
             system *= 2.5 if self.selects else 1.0 + 8.0 / n_fits
         else:
             system = 1.5e-7 * n**2 + 2.5e-10 * n**3
-            if self.selects or self.scaled:
-                system += 1e-10 * n**2 * k
-        select = 4e-9 * n * self.n_features if self.selects else 0.0
         return start + system + select
 
     def loop_seconds(self, n_support: float, n_steps: float) -> float:

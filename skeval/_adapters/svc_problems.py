@@ -6,7 +6,7 @@ kernel and gamma. Everything that the fits have in common is prepared once.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
@@ -22,9 +22,8 @@ from skeval._resampling.target import Target
 from skeval._solvers.active_set import strictly_free
 from skeval._solvers.column_scales import ColumnScales
 from skeval._solvers.kernel_svm import KernelForm, Kernels, KernelSVMBatch, squared_distances
-from skeval._solvers.libsvm import has_libsvm, solve_on_gram
+from skeval._solvers.libsvm import solve_each
 from skeval._solvers.linear_svm import LinearSVMBatch
-from skeval._solvers.optimum import find_solvable
 
 FITS_OF_KERNEL = 10
 """Average number of fits that must share a Gram matrix for a batch to be faster than libsvm."""
@@ -250,8 +249,8 @@ class PairSolver(Protocol):
 class LinearPairSolver:
     """Solves linear SVMs, on columns that each fit may scale."""
 
-    def __init__(self, steps: ColumnSteps) -> None:
-        self._steps = steps
+    def __init__(self, steps: ColumnSteps, tol: float = 1e-3) -> None:
+        self._steps, self._tol = steps, tol
         self._batches: dict[bytes, LinearSVMBatch] = {}
 
     def solve(self, problems: PairProblems) -> Solutions:
@@ -261,6 +260,13 @@ class LinearPairSolver:
             maps = steps.maps(problems.block)
         # A column that is constant in a fit changes nothing there and need not be dropped.
         scales = None if maps is None or steps.scaler is None else maps.scale
+        if maps is not None and scales is not None and not batch.uses_features:
+
+            def gram_of(fit: int) -> np.ndarray:
+                columns = (steps.X - maps.shift[fit]) / scales[fit]
+                return np.asarray(columns[problems.rows] @ columns.T)
+
+            return leave_empty(solve_own_grams(problems, gram_of, len(steps.X), self._tol), maps)
         solution = batch.solve(problems.signs, problems.box, scales=scales)
         decision = solution.decision
         if len(problems.rows) < len(steps.X):
@@ -293,7 +299,7 @@ class GramPairSolver:
         if key not in self._batches:
             self._batches[key] = KernelSVMBatch(self._K[np.ix_(rows, rows)], rows)
         batch = self._batches[key]
-        solutions = batch.solve(kernels, problems.signs, problems.box, len(self._K), patient=False)
+        solutions = batch.solve(kernels, problems.signs, problems.box, len(self._K))
         return Solutions(solutions.decision, solutions.alpha[:, rows])
 
 
@@ -313,10 +319,15 @@ class KernelPairSolver:
         maps = None if self._steps is None else self._steps.maps(problems.block)
         gamma = self._gammas(problems.block, maps)
         groups = group_equal(gamma, maps)
-        solutions = Solutions(np.full((len(gamma), self._n), np.nan), np.zeros(problems.box.shape))
         if len(groups) > 1 and len(groups) * FITS_OF_KERNEL > len(gamma):
-            self._solve_each(problems, gamma, maps, solutions)
-            return leave_empty(solutions, maps)
+            own = solve_own_grams(
+                problems,
+                lambda fit: self._gram(fit, gamma, maps, problems.rows),
+                self._n,
+                self._tol,
+            )
+            return leave_empty(own, maps)
+        solutions = Solutions(np.full((len(gamma), self._n), np.nan), np.zeros(problems.box.shape))
         size = max(1, KEPT_KERNELS // self._n**2)
         for start in range(0, len(groups), size):
             part = groups[start : start + size]
@@ -326,29 +337,6 @@ class KernelPairSolver:
             solved = self._near.solve_with(kernels, take_fits(problems, fits))
             solutions.decision[fits], solutions.alpha[fits] = solved
         return leave_empty(solutions, maps)
-
-    def _solve_each(
-        self,
-        problems: PairProblems,
-        gamma: np.ndarray,
-        maps: ColumnMaps | None,
-        solutions: Solutions,
-    ) -> None:
-        """Solve the problems one by one, by libsvm on their own Gram matrices, in place."""
-        _, rows, signs, box = problems
-        signs, counts = np.broadcast_to(signs, box.shape), problems.block.train[:, rows]
-        for fit in find_solvable(signs, box) if has_libsvm() else ():
-            # repeated samples, as in the estimator's own fit
-            repeats = counts[fit] if counts.dtype.kind in "iu" else counts[fit] > 0
-            trained = np.repeat(np.arange(len(rows)), np.where(box[fit] > 0, repeats, 0))
-            upper = (box[fit] / np.maximum(repeats, 1))[trained]
-            K = self._gram(fit, gamma, maps, rows)
-            beta, intercept = solve_on_gram(
-                K[trained][:, rows[trained]], signs[fit, trained], upper, tol=self._tol
-            )
-            support = np.flatnonzero(beta)
-            np.add.at(solutions.alpha[fit], trained, np.abs(beta))
-            solutions.decision[fit] = beta[support] @ K[trained[support]] + intercept
 
     @cached_property
     def _near(self) -> GramPairSolver:
@@ -445,6 +433,20 @@ class KernelPairSolver:
             kept = np.isfinite(maps.scale[fit])
             part = ((part - maps.shift[fit]) / maps.scale[fit])[:, kept]
         return float(np.repeat(part, counts.astype(np.intp), axis=0).var()) if part.size else 0.0
+
+
+def solve_own_grams(
+    problems: PairProblems, gram_of: Callable[[int], np.ndarray], n_samples: int, tol: float
+) -> Solutions:
+    """Return the solutions of problems on Gram matrices of their own, each by libsvm.
+
+    ``gram_of(fit)`` returns the kernel values (m, n_samples) of `problems.rows` with all samples.
+    """
+    block, rows, signs, box = problems
+    counts = block.train[:, rows]
+    return Solutions(
+        *solve_each(gram_of, signs, box, counts, rows=rows, n_samples=n_samples, tol=tol)
+    )
 
 
 def leave_empty(solutions: Solutions, maps: ColumnMaps | None) -> Solutions:

@@ -26,13 +26,6 @@ class ColumnScales:
         self.scale = np.sqrt(np.mean(self.standard**2, axis=0))
         self.standard /= self.scale
 
-    def gram(self, ridge: np.ndarray) -> np.ndarray:
-        """Return the Gram matrix under a ridge (p,), or the matrices (B, n, n) of ridges (B, p)."""
-        if ridge.ndim == 1:
-            scaled = self.standard / np.sqrt(ridge)
-            return scaled @ scaled.T
-        return np.stack([self.gram(one) for one in ridge])
-
     def ridge(self, weights: np.ndarray | None = None) -> np.ndarray:
         """Return the ridge of no scaling (p,), or of a StandardScaler's under weights (B, p)."""
         unscaled = 1.0 / self.scale**2

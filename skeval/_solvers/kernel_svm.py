@@ -115,20 +115,14 @@ class KernelSVMBatch:
         K, self._unit = standardize(near)
         self._rows, self._splitting = rows, Splitting(K)
 
-    @np.errstate(all="ignore")  # A problem that diverges ends as nan and has not converged.
+    @np.errstate(all="ignore")  # problems that diverge end as nan, not converged
     def solve(
-        self,
-        kernels: Kernels,
-        signs: np.ndarray,
-        box: np.ndarray,
-        n_samples: int,
-        *,
-        patient: bool = True,
+        self, kernels: Kernels, signs: np.ndarray, box: np.ndarray, n_samples: int
     ) -> BatchSolution:
         """Solve ``min 1/2 beta' K beta - y' beta, sum beta = 0, 0 <= y_i beta_i <= box_i``.
 
-        `signs` (m,) or (B, m) of -1 and +1, `box` (B, m). The decisions are for all samples.
-        Without `patient`, problems are abandoned if the first attempt settles few of many.
+        `signs` (m,) or (B, m) of -1 and +1, `box` (B, m). Decision values are for all samples.
+        A block of problems is abandoned if the first attempt to finish settles too few of them.
         """
         signs = np.broadcast_to(signs, box.shape)
         solution = BatchSolution.empty(len(box), n_samples)
@@ -139,11 +133,11 @@ class KernelSVMBatch:
         for start in range(0, len(problems), size):
             at = problems[start : start + size]
             block = _Block(kernels, self._rows, at, signs[at], box[at])
-            self._solve_block(block, solution, patient)
+            self._solve_block(block, solution)
         return solution
 
-    def _solve_block(self, block: _Block, solution: BatchSolution, patient: bool) -> None:
-        """Try to finish when the splitting has come to rest, and after its last step."""
+    def _solve_block(self, block: _Block, solution: BatchSolution) -> None:
+        """Try to finish when the number of free samples is stable, and after the last step."""
         box = self._unit * block.box
         point, penalty = self._splitting.start(block.signs, box), self._splitting.penalty(box)
         n_free, n_done, due = box.size, 0, 0
@@ -158,8 +152,7 @@ class KernelSVMBatch:
             again = ~solution.converged[block.problems]
             if not again.any():
                 return
-            many = first and len(again) >= _MANY
-            if many and not patient and again.mean() > 1.0 - _WORTHWHILE:
+            if first and len(again) >= _MANY and again.mean() > 1.0 - _WORTHWHILE:
                 return
             block, point = block.take(again), point.take(again)
             n_free = point.count_free()
@@ -239,11 +232,11 @@ class _Block:
 
 
 def standardize(K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return centered Gram matrices divided by powers of 2, and these, eq. (8) of splitting."""
-    K = K - K.mean(axis=-1, keepdims=True)
-    K -= K.mean(axis=-2, keepdims=True)
-    unit = optimum.unit_of(np.mean(np.diagonal(K, axis1=-2, axis2=-1), axis=-1))
-    K /= unit[..., None, None]
+    """Return a centered Gram matrix over a power of 2, and this power, eq. (8) of splitting."""
+    K = K - K.mean(axis=1, keepdims=True)
+    K -= K.mean(axis=0)
+    unit = optimum.unit_of(np.mean(np.diagonal(K)))
+    K /= unit
     return K, unit
 
 

@@ -6,10 +6,12 @@ arrays and options that ``SVC`` passes on, decision values are those of ``SVC`` 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
+from skeval._solvers.optimum import find_solvable
 from skeval.utils import _compat
 
 _NO_WEIGHTS = np.empty(0)
@@ -70,6 +72,41 @@ def decide_by_libsvm(
     )
     values: np.ndarray = _compat.libsvm.decision_function(test, *model, svm_type=_C_SVC, **kernel)
     return values
+
+
+def solve_each(
+    gram_of: Callable[[int], np.ndarray],
+    signs: np.ndarray,
+    box: np.ndarray,
+    counts: np.ndarray,
+    *,
+    rows: np.ndarray,
+    n_samples: int,
+    tol: float,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the decision values (B, n_samples) and alpha (B, m) of B problems, one by one.
+
+    Problem ``b`` trains on the samples `rows` (m,), with `signs` (m,) or (B, m), `box` (B, m) and
+    `counts` (B, m); ``gram_of(b)`` returns their kernel values (m, n_samples) with all samples.
+    Decision values are nan for a problem without training samples of both classes.
+    """
+    signs = np.broadcast_to(signs, box.shape)
+    decision, alphas = np.full((len(box), n_samples), np.nan), np.zeros(box.shape)
+    for problem in find_solvable(signs, box) if has_libsvm() else ():
+        # repeated samples are separate rows, as in the estimator's own fit
+        count = counts[problem] if counts.dtype.kind in "iu" else counts[problem] > 0
+        trained = np.repeat(np.arange(len(rows)), np.where(box[problem] > 0, count, 0))
+        K = gram_of(problem)
+        beta, intercept = solve_on_gram(
+            K[trained][:, rows[trained]],
+            signs[problem, trained],
+            (box[problem] / np.maximum(count, 1))[trained],
+            tol=tol,
+        )
+        support = np.flatnonzero(beta)
+        np.add.at(alphas[problem], trained, np.abs(beta))
+        decision[problem] = beta[support] @ K[trained[support]] + intercept
+    return decision, alphas
 
 
 def solve_on_gram(

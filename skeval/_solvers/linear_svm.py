@@ -18,14 +18,7 @@ from skeval._solvers import newton, optimum
 from skeval._solvers.active_set import ActiveSets, SetSolution, strictly_free
 from skeval._solvers.column_scales import ColumnScales
 from skeval._solvers.interior_point import Start
-from skeval._solvers.newton import (
-    Duals,
-    FeatureDuals,
-    FeatureSystem,
-    GramSystem,
-    NewtonSystem,
-    SelectedFeatures,
-)
+from skeval._solvers.newton import Duals, FeatureDuals, FeatureSystem, GramSystem, SelectedFeatures
 from skeval._solvers.optimum import BatchSolution
 
 # Maximum size of a (problems, samples) array and of a stack of Gram matrices, so that the memory of
@@ -53,14 +46,15 @@ class LinearSVMBatch:
     @np.errstate(all="ignore")
     def __init__(self, X: np.ndarray) -> None:
         self._columns = ColumnScales(X)
-        n, p = self._columns.standard.shape
         ridge = self._columns.ridge()
         self._unit = optimum.unit_of(np.sum(1.0 / ridge))
+        self.uses_features = newton.uses_features(*self._columns.standard.shape)
         self._system: FeatureSystem | GramSystem
-        if newton.uses_features(n, p):
+        if self.uses_features:
             self._system = FeatureSystem(self._columns.standard, self._unit * ridge)
         else:
-            self._system = GramSystem(self._columns.gram(self._unit * ridge))
+            scaled = self._columns.standard / np.sqrt(self._unit * ridge)
+            self._system = GramSystem(scaled @ scaled.T)
 
     @np.errstate(all="ignore")  # problems that diverge end as nan, not converged
     def solve(
@@ -69,28 +63,20 @@ class LinearSVMBatch:
         """Solve ``min 1/2 beta' K beta - y' beta, sum beta = 0, 0 <= y_i beta_i <= box_i``.
 
         `signs` (n,) or (B, n) of -1 and +1, `box` (B, n). The columns of problem ``b`` are divided
-        by `scales[b]` (p,).
+        by `scales[b]` (p,), which requires `uses_features`.
         """
         system = self._system
+        if isinstance(system, GramSystem):
+            assert scales is None, "problems with scales of their own have no common Gram matrix"
+            return _solve_on_gram(system, signs, self._unit * box).in_units(self._unit, box)
         ridge = None if scales is None else self._columns.ridge_of(scales)
         unit = self._unit if ridge is None else 1.0
-        if isinstance(system, FeatureSystem):
 
-            def features_of(problems: np.ndarray) -> FeatureSystem:
-                return system if ridge is None else system.with_ridge(ridge[problems])
+        def system_of(problems: np.ndarray) -> FeatureSystem:
+            return system if ridge is None else system.with_ridge(ridge[problems])
 
-            size = _BLOCK // box.shape[1]
-            problems = FeatureProblems(features_of, signs, unit * box, size)
-            solution = problems.solve_all()
-        else:
-
-            def gram_of(problems: np.ndarray) -> GramSystem:
-                if ridge is None:
-                    return system
-                return GramSystem(self._columns.gram(ridge[problems]))
-
-            solution = _solve_grams(gram_of, ridge is None, signs, unit * box)
-        return solution.in_units(unit, box)
+        problems = FeatureProblems(system_of, signs, unit * box, _BLOCK // box.shape[1])
+        return problems.solve_all().in_units(unit, box)
 
     def decide(
         self,
@@ -109,15 +95,6 @@ class LinearSVMBatch:
 
 
 @np.errstate(all="ignore")
-def solve_gram_svms(K: np.ndarray, signs: np.ndarray, box: np.ndarray) -> BatchSolution:
-    """Solve SVMs on one Gram matrix (n, n), or on one each (B, n, n), as `LinearSVMBatch` does."""
-    unit = optimum.unit_of(np.mean(np.diagonal(K, axis1=-2, axis2=-1), axis=-1))
-    system, unit = GramSystem(K / unit[..., None, None]), unit[..., None]
-    solution = _solve_grams(system.take, K.ndim == 2, signs, unit * box)
-    return solution.in_units(unit, box)
-
-
-@np.errstate(all="ignore")
 def solve_feature_svms(X: np.ndarray, signs: np.ndarray, box: np.ndarray) -> BatchSolution:
     """Solve SVMs with their own features, X (B, n, p), centered on all samples."""
     scale = np.sqrt(np.mean(X**2, axis=1))  # eq. (5) of newton
@@ -127,24 +104,6 @@ def solve_feature_svms(X: np.ndarray, signs: np.ndarray, box: np.ndarray) -> Bat
     size = _GRAM_BLOCK // (X.shape[1] * X.shape[2])
     solution = FeatureProblems(system.take, signs, unit * box, size).solve_all()
     return solution.in_units(unit, box)
-
-
-def solve_training_svms(X: np.ndarray, signs: np.ndarray, box: np.ndarray) -> BatchSolution:
-    """Solve the problems of `solve_feature_svms` with Gram matrices, where features are many.
-
-    The solver receives the training samples only; problems with fewer of them than the largest
-    are padded with samples of box 0. The decision values cover all samples.
-    """
-    gram, trained = np.matmul(X, X.transpose(0, 2, 1)), box > 0  # (B, n, n), (B, n)
-    rows = np.argsort(~trained, axis=1, kind="stable")[:, : trained.sum(axis=1).max()]
-    problems = np.arange(len(box))[:, None]
-    inner = newton.take_each(gram, rows)
-    solution = solve_gram_svms(inner, signs[problems, rows], box[problems, rows])
-    alpha = np.zeros(box.shape)
-    alpha[problems, rows] = solution.alpha
-    scores = np.matmul(gram, (signs * alpha)[:, :, None])[:, :, 0]  # eq. (15) of svm
-    decision = scores + solution.intercept[:, None]
-    return BatchSolution(decision, alpha, solution.intercept, solution.converged)
 
 
 class FeatureProblems:
@@ -222,30 +181,23 @@ def _spread_pilots(problems: np.ndarray) -> np.ndarray:
     return problems[np.linspace(0, len(problems) - 1, _N_PILOTS).astype(int)]
 
 
-def _solve_grams(
-    system_of: Callable[[np.ndarray], GramSystem],
-    same_gram: bool,
-    signs: np.ndarray,
-    box: np.ndarray,
-) -> BatchSolution:
+def _solve_on_gram(system: GramSystem, signs: np.ndarray, box: np.ndarray) -> BatchSolution:
     """Solve problems on many features by active sets.
 
     If all labels are equal, the first guess is the sets of the problem with the mean box; otherwise
     all samples are on their margins.
     """
     same_labels, signs = signs.ndim == 1, np.broadcast_to(signs, box.shape)
-    n = box.shape[1]
     solution = BatchSolution.empty(*box.shape)
     left = optimum.find_solvable(signs, box)
     guess = None
-    if same_labels and same_gram and len(left):
-        _solve_unbound(system_of(left[:1]), signs, box, left, solution)
+    if same_labels and len(left):
+        _solve_loosest(system, signs, box, left, solution)
         left = left[~solution.converged[left]]
     if same_labels and len(left):
-        mean = box[left].mean(axis=0, keepdims=True)
-        guess = _solve_from_margins(Duals(system_of(left[:1]), signs[:1], mean))
-    for at in newton.divide(left, max(8, _GRAM_BLOCK // n**2)):
-        duals = Duals(system_of(at), signs[at], box[at])
+        guess = _solve_from_margins(Duals(system, signs[:1], box[left].mean(axis=0)[None]))
+    for at in newton.divide(left, max(8, _GRAM_BLOCK // box.shape[1] ** 2)):
+        duals = Duals(system, signs[at], box[at])
         if guess is None:
             solved = _solve_from_margins(duals)
         else:
@@ -262,8 +214,8 @@ def _solve_from_margins(duals: Duals) -> SetSolution:
     return optimum.solve_from_sets(duals, sets)
 
 
-def _solve_unbound(
-    system: NewtonSystem,
+def _solve_loosest(
+    system: GramSystem,
     signs: np.ndarray,
     box: np.ndarray,
     problems: np.ndarray,
@@ -271,7 +223,7 @@ def _solve_unbound(
 ) -> None:
     """Solve the problem with the loosest box, and store its solution where it is in the box.
 
-    Every box is contained in the loosest, so a solution inside a box is optimal for that box, too,
+    The loosest box contains every box, so a solution inside a box is optimal for that box, too,
     eq. (14) of svm.
     """
     C = box[problems]

@@ -255,7 +255,7 @@ class SelectedFeatures(FeatureSystem):
 class GramSystem:
     """The system for many features, whose coefficients are weights of the samples.
 
-    K is one Gram matrix (n, n) for all problems, or one for each, (B, n, n).
+    All problems share the Gram matrix K (n, n).
     """
 
     stiffness, min_steps = 1e11, 1
@@ -264,10 +264,10 @@ class GramSystem:
         self.K = K
 
     def take(self, problems: np.ndarray) -> GramSystem:
-        return self if self.K.ndim == 2 else GramSystem(self.K[problems])
+        return self
 
     def zeros(self, n_problems: int) -> np.ndarray:
-        return np.zeros((n_problems, self.K.shape[-1]))
+        return np.zeros((n_problems, len(self.K)))
 
     def moments(self, beta: np.ndarray) -> np.ndarray:
         return beta.sum(axis=1, keepdims=True)
@@ -279,19 +279,17 @@ class GramSystem:
         return np.column_stack([beta - v, self.moments(beta)])
 
     def scores(self, v: np.ndarray) -> np.ndarray:
-        if self.K.ndim == 2:
-            return v @ self.K
-        return np.matmul(v[:, None, :], self.K)[:, 0]
+        return v @ self.K
 
     @property
     def rank(self) -> int:
-        return self.K.shape[-1]
+        return len(self.K)
 
     def squared_norm(self, v: np.ndarray) -> np.ndarray:
         return np.einsum("bi,bi->b", v, self.scores(v))
 
     def kernel_scale(self) -> np.ndarray:
-        return np.mean(np.diagonal(self.K, axis1=-2, axis2=-1), axis=-1)
+        return np.asarray(np.mean(np.diagonal(self.K)))
 
     def factor(self, D: np.ndarray) -> StepFunction:
         count = int(np.count_nonzero(D, axis=1).max())
@@ -299,7 +297,7 @@ class GramSystem:
         if count < 0.8 * D.shape[1]:  # Samples with D = 0 take no part in the step.
             inside = np.argsort(D == 0, axis=1, kind="stable")[:, : max(count, 1)]  # (B, m)
             S = np.take_along_axis(S, inside, axis=1)
-            K = take_each(self.K, inside)
+            K = take_each(self.K, inside)  # (B, m, m)
         M = S[:, :, None] * K  # eq. (7) of newton, (B, m, m)
         M *= S[:, None, :]
         diagonal = np.arange(M.shape[1])
@@ -373,13 +371,11 @@ def solve_each(matrices: np.ndarray, right: np.ndarray) -> np.ndarray:
     )
 
 
-def take_each(matrices: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Return the same rows and columns (B, m) of matrices (B, n, n), or of one (n, n)."""
-    count, m = rows.shape
-    parts = np.empty((count, m, m))
-    whole = np.broadcast_to(matrices, (count, *matrices.shape[-2:]))
-    # One call for all, with indices of every element, takes twice as long.
-    for matrix, at, part in zip(whole, rows, parts, strict=True):
+def take_each(matrix: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Return the submatrices (B, m, m) of the same rows and columns (B, m) of a matrix (n, n)."""
+    parts = np.empty((*rows.shape, rows.shape[1]))
+    # one call for all, with indices of every element, takes twice as long
+    for at, part in zip(rows, parts, strict=True):
         matrix.take(at, axis=0).take(at, axis=1, out=part, mode="clip")
     return parts
 

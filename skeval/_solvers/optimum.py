@@ -84,8 +84,7 @@ def unit_of(scale: np.ndarray | float) -> np.ndarray:
     Decision values depend only on C K. With K / unit and C unit, all quantities that the solvers
     compare with 1 are of order 1, and dividing by a power of 2 is exact. A scale of 0 has unit 1.
     """
-    _, exponent = np.frexp(np.asarray(scale, dtype=float))
-    return np.ldexp(1.0, exponent)
+    return np.ldexp(1.0, np.frexp(scale)[1])
 
 
 def solve_from_values(duals: Duals, start: Start) -> SetSolution:

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from sklearn.base import clone
 from sklearn.feature_selection import VarianceThreshold
 from sklearn.impute import SimpleImputer
 from sklearn.metrics.pairwise import rbf_kernel
@@ -151,6 +152,24 @@ def test_a_kernel_of_each_fit_gives_the_decision_values_of_svc(steps, weighted, 
         expected = svc.decision_function(before.transform(X))
         assert_allclose(decision, expected, atol=1e-5)
         assert found.alpha[number].max() <= box[number].max() * (1 + 1e-12)
+
+
+@pytest.mark.parametrize("scaler", [StandardScaler(), MinMaxScaler()], ids=str)
+def test_scaled_columns_of_many_features_give_the_decision_values_of_svc(scaler):
+    """Also of the samples of a third class, which the problems leave out."""
+    rng = np.random.default_rng(1)
+    X, rows = rng.normal(3.0, size=(N, 2 * N)) * rng.exponential(size=2 * N), np.arange(N - 4)
+    signs = np.resize([1.0, -1.0, -1.0], N)
+    block = some_data()[2]
+    box = 0.5 * block.train
+    solver = LinearPairSolver(make_column_steps([scaler], X), tol=1e-6)
+    decision, alpha = solver.solve(PairProblems(block, rows, signs[rows], box[:, rows]))
+    for number in range(len(block)):
+        columns = clone(scaler).fit(X[block[number].training_rows]).transform(X)
+        trained = np.repeat(rows, block.train[number, rows])
+        svc = SVC(kernel="linear", C=0.5, tol=1e-6).fit(columns[trained], signs[trained])
+        assert_allclose(decision[number], svc.decision_function(columns), atol=1e-5)
+        assert alpha[number].max() <= box[number].max() * (1 + 1e-12)
 
 
 def test_a_kernel_of_each_fit_is_left_to_the_estimator_without_libsvm(monkeypatch):

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from helpers.cases import every_other
+from helpers.svm import solve_on_gram_matrix
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference.svm import dual_objective, primal_objective, solve_dual
@@ -16,7 +17,7 @@ from sklearn.svm import SVC
 
 from skeval._solvers import linear_svm, optimum
 from skeval._solvers.column_scales import ColumnScales
-from skeval._solvers.linear_svm import LinearSVMBatch, solve_gram_svms
+from skeval._solvers.linear_svm import LinearSVMBatch
 
 
 def two_classes(X, labels, pair):
@@ -194,7 +195,7 @@ def test_hard_margins_with_counts():
 
 
 @pytest.mark.parametrize("weights", ["exponential", "counts", "folds"])
-@pytest.mark.parametrize("data", ["breast cancer", "digits 3 8", "colon", "60 x 45", "50 x 120"])
+@pytest.mark.parametrize("data", ["breast cancer", "digits 3 8", "80 x 6"])
 def test_like_svc_behind_a_standard_scaler(data, weights):
     X, y = DATA[data]()
     rng = np.random.default_rng(3)
@@ -256,8 +257,7 @@ def test_intercept_where_it_is_not_unique(p):
     np.testing.assert_allclose(solution.decision[0], svc.decision_function(X), atol=1e-8)
 
 
-@pytest.mark.parametrize("p", [4, 40])
-@pytest.mark.parametrize("scaled", [False, True])
+@pytest.mark.parametrize(("p", "scaled"), [(4, False), (4, True), (40, False)])
 def test_constant_and_duplicate_columns(p, scaled):
     X, y = simulated(50, p + 2)
     rng = np.random.default_rng(7)
@@ -305,21 +305,18 @@ def test_too_few_iterations_are_flagged(p, monkeypatch):
 
 
 @pytest.mark.parametrize("p", [6, 80])
-def test_gram_of_each_problem(p):
+def test_labels_of_each_problem(p):
     rng = np.random.default_rng(9)
-    Xs = rng.normal(size=(12, 40, p))
+    X = rng.normal(size=(40, p))
     signs = np.where(rng.random((12, 40)) < 0.5, -1.0, 1.0)
     box = exponential(rng, 12, 40)
-    solution = solve_gram_svms(Xs @ Xs.swapaxes(1, 2), signs, box)
+    solution = solve_on_gram_matrix(X, signs, box)
     assert solution.converged.all()
     for b in range(12):
-        check_optimal(Xs[b], signs[b], box[b], solution.alpha[b], solution.decision[b])
-        check_like_svc(Xs[b], signs[b], box[b], solution.decision[b], solution.alpha[b])
-    shared = solve_gram_svms(Xs[0] @ Xs[0].T, signs, box)
-    features = LinearSVMBatch(Xs[0]).solve(signs, box)
-    np.testing.assert_allclose(shared.decision, features.decision, atol=1e-6)
-    scores = (signs * shared.alpha) @ (Xs[0] @ Xs[0].T)
-    np.testing.assert_allclose(shared.intercept[:, None] + scores, shared.decision, atol=1e-7)
+        check_optimal(X, signs[b], box[b], solution.alpha[b], solution.decision[b])
+        check_like_svc(X, signs[b], box[b], solution.decision[b], solution.alpha[b])
+    features = LinearSVMBatch(X).solve(signs, box)
+    np.testing.assert_allclose(solution.decision, features.decision, atol=1e-6)
 
 
 @pytest.mark.parametrize("p", [4, 40])
@@ -328,8 +325,9 @@ def test_read_only_inputs_are_left_alone(p):
     box = counts(np.random.default_rng(11), 3, 40)
     for array in (X, y, box):
         array.setflags(write=False)
-    assert LinearSVMBatch(X).solve(y, box, scales=scales_of(X, box)).converged.all()
-    assert solve_gram_svms(X @ X.T, y, box).converged.all()
+    batch = LinearSVMBatch(X)
+    scales = scales_of(X, box) if batch.uses_features else None
+    assert batch.solve(y, box, scales=scales).converged.all()
 
 
 sizes = st.sampled_from([(20, 3), (20, 14), (20, 30)])
@@ -371,10 +369,7 @@ def test_no_sample_free_beside_every_sample_free():
     X = np.array([[0.0, 1.0], [2.0, 1.0], [1.0, 3.0], [3.0, 0.5]])
     signs = np.tile([-1.0, 1.0, -1.0, 1.0], (2, 1))
     box = np.array([[1e3, 1e3, 0.0, 0.0], [1e-3, 1e-3, 1e-3, 1e-3]])
-    for solution in (
-        LinearSVMBatch(X).solve(signs, box),
-        solve_gram_svms(np.tile(X @ X.T, (2, 1, 1)), signs, box),
-    ):
+    for solution in (LinearSVMBatch(X).solve(signs, box), solve_on_gram_matrix(X, signs, box)):
         assert solution.converged.all()
         for r in range(2):
             kept = box[r] > 0
@@ -404,7 +399,7 @@ def test_labels_of_samples_left_out_are_not_known(scale, C, gram):
     found = []
     for signs in (np.tile(labels, (5, 1)), np.where(folds, -labels, labels)):
         if gram:
-            found.append(solve_gram_svms(X @ X.T, signs, box))
+            found.append(solve_on_gram_matrix(X, signs, box))
         else:
             found.append(LinearSVMBatch(X).solve(signs, box))
     np.testing.assert_array_equal(found[0].converged, found[1].converged)
@@ -460,7 +455,7 @@ def problem(kind, seed):
 
 
 def batch(X, signs, box, gram):
-    return solve_gram_svms(X @ X.T, signs, box) if gram else LinearSVMBatch(X).solve(signs, box)
+    return solve_on_gram_matrix(X, signs, box) if gram else LinearSVMBatch(X).solve(signs, box)
 
 
 def relative_gap(X, signs, box, alpha, decision):
