@@ -9,6 +9,7 @@ from numbers import Integral
 from typing import Any, NamedTuple, TypedDict, Unpack, overload
 
 import numpy as np
+from numpy.random import SeedSequence
 from scipy.stats import beta
 from sklearn.exceptions import UndefinedMetricWarning
 
@@ -19,6 +20,7 @@ from skeval._inference.ordered import autocorrelation, time_blocks
 from skeval._inference.paired import exceedances
 from skeval._resampling.fit_params import Params
 from skeval._resampling.inputs import Inputs, validate_inputs
+from skeval._resampling.plans import ResamplingPlan
 from skeval._resampling.splitters import keeps_order, make_permutation_plan, resolve_splitter
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
@@ -221,77 +223,77 @@ def permutation_test(
     >>> result.pvalue
     0.01
     """
-    _checks.check_confidence_level(confidence_level)
     _checks.check_option("exchange", exchange, EXCHANGES)
-    run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
-    per_sample = {"groups": groups, "sample_weight": sample_weight, "params": params}
-    inputs = validate_inputs(estimator, X, y, with_loss=False, several=True, **per_sample, **run)
-    return permute(
-        inputs,
-        cv,
-        scoring,
-        n_permutations=n_permutations,
-        exchange=exchange,
-        permutations=permutations,
-        max_exceedances=max_exceedances,
-        confidence_level=confidence_level,
-        random_state=random_state,
-    )
-
-
-def permute(
-    inputs: Inputs,
-    cv: Any,
-    scoring: Any,
-    *,
-    n_permutations: int,
-    exchange: str = "auto",
-    permutations: Any = None,
-    max_exceedances: int | None = None,
-    confidence_level: float = 0.95,
-    random_state: RandomStateLike = None,
-) -> PermutationTest | Results:
-    """Return the permutation test of validated inputs, by metric if there are several."""
-    target, root = inputs.target, _checks.root_seed(random_state)
-    if permutations is None:
-        n = _checks.check_count("n_permutations", n_permutations)
-        chosen = draw_orders(target.y, inputs.groups, root, exchange)
-        n = n if chosen.n_orders is None else min(n, chosen.n_orders)
-    else:
-        orders = check_orders(permutations, len(target))
-        n, chosen = len(orders), Exchange(orders.__getitem__, "given", "")
     if max_exceedances is not None:
         max_exceedances = _checks.check_count("max_exceedances", max_exceedances)
-    splitter = resolve_splitter(cv, target, inputs.groups, root)
-    # labels of a series are not exchangeable one by one
-    if chosen.name not in ("given", "blocks", "rotations"):
-        drawn = cv is None or isinstance(cv, Integral) or hasattr(cv, "get_n_splits")
-        if keeps_order(splitter, [] if drawn else list(splitter.split(inputs.X))):
-            raise ValueError(ORDERED)
-    plan = make_permutation_plan(splitter, inputs, chosen.orders, n)
-    # the first scores belong to the observed labels; a sequential test may stop after a block
-    first = None if max_exceedances is None else 1 + max_exceedances
-    scores: list[Scores] = []
-    for part in score_plan(inputs, plan, scoring, first_block=first, several=True):
-        scores += part
-        if max_exceedances is not None and all_stopped(scores, max_exceedances):
-            break
+    run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
+    inputs = validate_inputs(
+        estimator,
+        X,
+        y,
+        groups,
+        with_loss=False,
+        several=True,
+        sample_weight=sample_weight,
+        params=params,
+        confidence_level=confidence_level,
+        **run,
+    )
+    root = _checks.root_seed(random_state)
+    chosen, n_permutations = choose_exchange(inputs, exchange, permutations, n_permutations, root)
+    splitter = resolve_splitter(cv, inputs.target, inputs.groups, root)
+    check_folds(chosen, cv, splitter, inputs.X)
+    plan = make_permutation_plan(splitter, inputs, chosen.orders, n_permutations)
+    scores = score_permutations(inputs, plan, scoring, max_exceedances)
+    return evaluate_scores(scores, scoring, chosen, max_exceedances, confidence_level)
 
-    def test(name: str) -> PermutationTest:
-        values = select_metric(scores, name)
-        result = evaluate_metric(name, values, max_exceedances, confidence_level)
-        if chosen.name in ("samples", "given"):
-            return result
-        exchanged = chosen.name.replace("_", " ")
-        return replace(result, exchanged=exchanged, null_hypothesis=chosen.null)
 
-    if not isinstance(scores[0], dict):
-        return test(name_metric(scoring))
-    return Results({name: test(name) for name in scores[0]})
+class Exchange(NamedTuple):
+    """A way to exchange labels, with its null hypothesis.
+
+    Attributes
+    ----------
+    orders : callable
+        The order of the labels in each repetition.
+    name : str
+        One of `EXCHANGES`, or "given".
+    null : str
+        The null hypothesis in words.
+    """
+
+    orders: Orders
+    name: str
+    null: str
+
+
+EXCHANGES = ("auto", "samples", "within_groups", "whole_groups", "blocks", "rotations")
+NULLS = {
+    "samples": "labels and features of a sample are independent",
+    "within_groups": "within a group, labels and features are independent",
+    "whole_groups": "the labels of a group and the features of a group are independent",
+    "blocks": "labels and features are independent series, each alike only within a block",
+    "rotations": "labels and features are independent series, and that of the labels stationary",
+}
+"""The null hypothesis of each exchange."""
+
+
+def choose_exchange(
+    inputs: Inputs, exchange: str, permutations: Any, n_permutations: int, root: SeedSequence
+) -> tuple[Exchange, int]:
+    """Return the exchange of labels, and the number of permutations."""
+    n_samples = len(inputs.target)
+    if permutations is not None:
+        orders = check_orders(permutations, n_samples)
+        return Exchange(orders.__getitem__, "given", ""), len(orders)
+    n_permutations = _checks.check_count("n_permutations", n_permutations)
+    chosen = draw_orders(inputs.target.y, inputs.groups, root, exchange)
+    if chosen.name == "rotations":  # each is used at most once
+        n_permutations = min(n_permutations, n_samples - 1)
+    return chosen, n_permutations
 
 
 def check_orders(permutations: Any, n_samples: int) -> np.ndarray:
-    """Return the given permutations, rows of sample indices, as an int array."""
+    """Return permutations from the user, rows of sample indices, as an int array."""
     orders = np.asarray(permutations)
     if orders.ndim != 2 or orders.shape[1] != n_samples or not len(orders):
         raise ValueError(
@@ -307,48 +309,13 @@ def check_orders(permutations: Any, n_samples: int) -> np.ndarray:
     return orders.astype(np.intp)
 
 
-class Exchange(NamedTuple):
-    """A way to exchange labels, with its null hypothesis.
-
-    Attributes
-    ----------
-    orders : callable
-        The order of the labels in each repetition.
-    name : str
-        One of `EXCHANGES`, or "given".
-    null : str
-        The null hypothesis in words.
-    n_orders : int or None
-        Number of distinct orders other than the observed one, where they are enumerated.
-    """
-
-    orders: Orders
-    name: str
-    null: str
-    n_orders: int | None = None
-
-
-EXCHANGES = ("auto", "samples", "within_groups", "whole_groups", "blocks", "rotations")
-NULLS = {
-    "samples": "labels and features of a sample are independent",
-    "within_groups": "within a group, labels and features are independent",
-    "whole_groups": "the labels of a group and the features of a group are independent",
-    "blocks": "labels and features are independent series, each alike only within a block",
-    "rotations": "labels and features are independent series, and that of the labels stationary",
-}
-"""The null hypothesis of each exchange."""
-
-
-def draw_orders(
-    y: np.ndarray, groups: Any, root: np.random.SeedSequence, exchange: str = "auto"
-) -> Exchange:
+def draw_orders(y: np.ndarray, groups: Any, root: SeedSequence, exchange: str = "auto") -> Exchange:
     """Return the exchange of labels: the order of repetition `r`, and the null hypothesis."""
     if exchange == "auto":
         exchange = _choose_exchange(y, groups)
     if exchange in ("within_groups", "whole_groups") and groups is None:
         raise ValueError(f"groups must be given for exchange={exchange!r}, got None.")
     draw: Orders = partial(_shuffle, len(y), root)
-    n_orders = len(y) - 1 if exchange == "rotations" else None
     if exchange in ("within_groups", "whole_groups"):
         names, unit = np.unique(np.asarray(groups), return_inverse=True)
         members = [np.flatnonzero(unit == group) for group in range(len(names))]
@@ -357,10 +324,10 @@ def draw_orders(
         draw = make(members, pure, root)
     elif exchange in ("blocks", "rotations"):
         draw = _exchange_in_time(y, exchange, root)
-    return Exchange(draw, exchange, NULLS[exchange], n_orders)
+    return Exchange(draw, exchange, NULLS[exchange])
 
 
-def _shuffle(n: int, root: np.random.SeedSequence, r: int) -> np.ndarray:
+def _shuffle(n: int, root: SeedSequence, r: int) -> np.ndarray:
     return _checks.repetition_rng(root, r).permutation(n)
 
 
@@ -373,9 +340,7 @@ def _choose_exchange(y: np.ndarray, groups: Any) -> str:
     return "whole_groups" if bool(np.all(first[unit] == y)) else "within_groups"
 
 
-def _exchange_within(
-    members: list[np.ndarray], pure: np.ndarray, root: np.random.SeedSequence
-) -> Orders:
+def _exchange_within(members: list[np.ndarray], pure: np.ndarray, root: SeedSequence) -> Orders:
     """Shuffle labels within groups."""
     if pure.all():
         raise ValueError(
@@ -392,9 +357,7 @@ def _exchange_within(
     return lambda r: shuffle_within(members, _checks.repetition_rng(root, r))
 
 
-def _exchange_whole(
-    members: list[np.ndarray], pure: np.ndarray, root: np.random.SeedSequence
-) -> Orders:
+def _exchange_whole(members: list[np.ndarray], pure: np.ndarray, root: SeedSequence) -> Orders:
     """Exchange the labels of groups, of equal size unless each group has one label."""
     if pure.all():
         first = np.array([rows[0] for rows in members])
@@ -421,7 +384,7 @@ def _exchange_whole(
     return draw
 
 
-def _exchange_in_time(y: np.ndarray, exchange: str, root: np.random.SeedSequence) -> Orders:
+def _exchange_in_time(y: np.ndarray, exchange: str, root: SeedSequence) -> Orders:
     """Exchange blocks of a series from a random start, or rotate the whole series."""
     n = len(y)
     series = []
@@ -463,24 +426,67 @@ def shuffle_within(members: list[np.ndarray], rng: np.random.Generator) -> np.nd
     return order
 
 
-ORDERED = (
-    "cv keeps the order of the samples, and labels that are alike from one sample to the next are "
-    "not exchangeable: shuffled one by one they make P-values too small. Give exchange='blocks', "
-    "'rotations' where the series of labels is stationary, or permutations= of your own."
-)
-"""Why labels of samples in time are not shuffled."""
+def check_folds(exchange: Exchange, cv: Any, splitter: Any, X: Any) -> None:
+    """Raise if the folds are in time order and labels are exchanged one by one."""
+    if exchange.name in ("given", "blocks", "rotations"):
+        return
+    drawn = cv is None or isinstance(cv, Integral) or hasattr(cv, "get_n_splits")
+    if keeps_order(splitter, [] if drawn else list(splitter.split(X))):
+        raise ValueError(
+            "cv keeps the order of the samples, and labels that are alike from one sample to the "
+            "next are not exchangeable: shuffled one by one they make P-values too small. Give "
+            "exchange='blocks', 'rotations' where the series of labels is stationary, or "
+            "permutations= of your own."
+        )
 
 
-def all_stopped(scores: list[Scores], max_exceedances: int) -> bool:
-    """Whether every metric has reached the exceedances of a sequential test."""
-    names = list(scores[0]) if isinstance(scores[0], dict) else [""]
-    columns = [select_metric(scores, name) for name in names]
-    return all(exceedances(c[0], c[1:]).sum() >= max_exceedances for c in columns)
+def score_permutations(
+    inputs: Inputs, plan: ResamplingPlan, scoring: Any, max_exceedances: int | None
+) -> dict[str, np.ndarray]:
+    """Return the scores by metric, of the observed labels first; a single metric has the name ''.
+
+    A sequential test stops after the block in which every metric reaches `max_exceedances`.
+    """
+    first_block = None if max_exceedances is None else 1 + max_exceedances
+    scores: list[Scores] = []
+    for part in score_plan(inputs, plan, scoring, first_block=first_block, several=True):
+        scores += part
+        if max_exceedances is not None and all(
+            exceedances(values[0], values[1:]).sum() >= max_exceedances
+            for values in split_by_metric(scores).values()
+        ):
+            break
+    return split_by_metric(scores)
 
 
-def select_metric(scores: list[Scores], name: str) -> np.ndarray:
-    """Return the scores of one metric, or of the only one."""
-    return np.array([score[name] if isinstance(score, dict) else score for score in scores])
+def split_by_metric(scores: list[Scores]) -> dict[str, np.ndarray]:
+    """Return the scores of each metric; a repetition whose fits all failed has nan."""
+    if not isinstance(scores[0], dict):
+        return {"": np.array(scores)}
+    return {
+        name: np.array([score[name] if isinstance(score, dict) else score for score in scores])
+        for name in scores[0]
+    }
+
+
+def evaluate_scores(
+    scores: dict[str, np.ndarray],
+    scoring: Any,
+    exchange: Exchange,
+    max_exceedances: int | None,
+    confidence_level: float,
+) -> PermutationTest | Results:
+    """Return the test of each metric, or of the only one."""
+    tests = {}
+    for name, values in scores.items():
+        result = evaluate_metric(
+            name or name_metric(scoring), values, max_exceedances, confidence_level
+        )
+        if exchange.name not in ("samples", "given"):
+            exchanged = exchange.name.replace("_", " ")
+            result = replace(result, exchanged=exchanged, null_hypothesis=exchange.null)
+        tests[name] = result
+    return tests[""] if "" in tests else Results(tests)
 
 
 def name_metric(scoring: Any) -> str:

@@ -59,7 +59,7 @@ from skeval.model_selection._interval_methods import (
     holdout,
     plan_repeats,
 )
-from skeval.model_selection._permutation import draw_orders, permute
+from skeval.model_selection._permutation import draw_orders, evaluate_scores, score_permutations
 from skeval.report._sentences import PERTURBED
 from skeval.utils._checks import root_seed
 from skeval.utils._text import count, mean_loss_name, write_ends, write_number
@@ -348,15 +348,12 @@ class Steps:
     def permute(self, n_permutations: int, metric: str | None, max_exceedances: int | None) -> Test:
         """Return the permutation test of the cross-validated loss, or of a metric in
         `RARE_SCORERS`."""
-        scoring = self._find_scoring(metric)
-        result: Any = permute(  # one metric, so one result
-            self._strict,
-            self.splitter,
-            scoring,
-            n_permutations=n_permutations,
-            max_exceedances=max_exceedances,
-            confidence_level=self.confidence_level,
-            random_state=self.seed,
+        inputs, scoring, target = self._strict, self._find_scoring(metric), self.target
+        exchange = draw_orders(target.y, self.groups, root_seed(self.seed))
+        plan = make_permutation_plan(self.splitter, inputs, exchange.orders, n_permutations)
+        scores = score_permutations(inputs, plan, scoring, max_exceedances)
+        result: Any = evaluate_scores(  # one metric, so one result
+            scores, scoring, exchange, max_exceedances, self.confidence_level
         )
         loss = self.inputs.loss.name
         named = SCORINGS.get(loss, f"minus the {mean_loss_name(loss)}")
