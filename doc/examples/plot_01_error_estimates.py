@@ -6,8 +6,8 @@ Seven estimates of the error of one classifier on a small data set. Which of the
 """
 
 # %%
-# Sixty patients of the breast-cancer data are the study. The other 509 give what a study never has:
-# a sample large enough to measure the true error of the classifier.
+# Sixty patients of the breast-cancer data are the study. The other 509 patients are enough to
+# measure the true error of the classifier, which is not possible in a real study.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_breast_cancer

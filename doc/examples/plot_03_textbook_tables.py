@@ -41,8 +41,8 @@ print(choice_after.verdict)
 # %%
 # Persons who repeat
 # ------------------
-# The RAND health insurance experiment: number of doctor visits, one row per person and year. The
-# persons have no column of their own, but their rows stand together and are equal.
+# The RAND health insurance experiment: number of doctor visits, one row per person and year. No
+# column identifies the person, but the rows of a person follow each other and are equal.
 rand = sm.datasets.randhie.load_pandas().data.iloc[:3000]
 X, visits = rand.drop(columns="mdvis"), rand["mdvis"]
 visits_before = skeval.evaluate(Ridge(), X, visits, random_state=0)
@@ -50,7 +50,7 @@ print(visits_before.verdict)
 
 # %%
 # The remedy is to pass the persons as groups. Characteristics that do not change over the years
-# tell persons apart; family members may share them.
+# identify them; family members may share these characteristics.
 person = X[["lncoins", "idp", "lpi", "fmde", "physlm", "disea"]].astype(str).agg("|".join, axis=1)
 visits_after = skeval.evaluate(Ridge(), X, visits, groups=person, random_state=0)
 print(visits_after.verdict)

@@ -7,7 +7,7 @@ between the classes. Two common mistakes make it look like a discovery.
 """
 
 # %%
-# The two arrays of a patient are alike, and the label belongs to the patient.
+# The two arrays of a patient are similar and have the same label.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.feature_selection import SelectKBest

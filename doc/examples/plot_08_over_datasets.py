@@ -42,8 +42,8 @@ DifferencesDisplay.from_result(six)
 plt.show()
 
 # %%
-# A difference of less than 0.01 may be irrelevant. Each point is a draw from the posterior of "A is
-# better by more than that on a new data set", "neither is", "H is".
+# A difference of less than 0.01 may be irrelevant. Each point is a posterior draw of three
+# probabilities: on a new data set, A is better by more than 0.01, neither is, or H is.
 two = "classifier A", "classifier H"
 print(comparison.posterior(*two))
 SimplexDisplay.from_comparison(comparison, *two)

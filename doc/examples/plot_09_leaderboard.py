@@ -32,7 +32,7 @@ print(result)
 
 # %%
 # If the tasks are themselves a sample of possible tasks, pass them as groups. The intervals become
-# wider, since ten tasks say less than 500 independent questions.
+# wider, because ten tasks carry less information than 500 independent questions.
 by_task = compare_items(scores, groups=task, random_state=0)
 for name, comparison in {"items": result, "tasks": by_task}.items():
     widths = [rank.interval.high - rank.interval.low for rank in comparison.ranks.values()]

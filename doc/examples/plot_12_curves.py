@@ -53,8 +53,8 @@ print(net_benefit(y, proba, thresholds=[0.1, 0.2, 0.5]))
 
 # %%
 # Left: the model compared with operating on everybody and on nobody. Right: compared with naive
-# Bayes on the same features. Where the band of the difference includes 0 these patients do not
-# decide.
+# Bayes on the same features. Where the band of the difference includes 0, neither model is
+# significantly better.
 fig, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
 NetBenefitDisplay.from_predictions(y, proba, name="logistic", ax=left)
 NetBenefitDisplay.from_predictions(

@@ -2,8 +2,8 @@
 Will this risk model hold in new patients?
 ==========================================
 
-The apparent performance of a risk model, on the patients that it was developed on, is too good. The
-bootstrap repeats the development, and estimates by how much.
+A risk model performs better on the patients it was developed on than on new patients. The bootstrap
+repeats the development and estimates this optimism.
 """
 
 # %%

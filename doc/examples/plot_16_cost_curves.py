@@ -48,7 +48,7 @@ for name, score in scores.items():
 # %%
 # Left: both curves with pointwise 95 % bands. A classifier that ignores the features has at best
 # the cost of the dashed line, ``min(x, 1 - x)``. Right: their difference. Where its band lies below
-# 0 the linear discriminant is cheaper; where it includes 0 the data do not decide.
+# 0, the linear discriminant is cheaper; where it includes 0, the difference is not significant.
 fig, (left, right) = plt.subplots(1, 2, figsize=(9, 3.6), layout="constrained")
 curves = [
     CostCurveDisplay.from_predictions(

@@ -24,7 +24,7 @@ print(holdout_size([0.05, 0.30], 0.03, priors=[0.9, 0.1], allocation="optimal"))
 
 # %%
 # On real data: a classifier of the digits, tested on samples of several sizes. The intervals shrink
-# as planned. A 95 % interval may miss the true error, and that of 100 samples just does.
+# as planned. A 95 % interval may miss the true error; here the interval of 100 samples just does.
 X, y = load_digits(return_X_y=True)
 order = np.random.default_rng(0).permutation(len(y))
 train, rest = order[:300], order[300:]

@@ -25,8 +25,8 @@ for k in range(2, 7):
 print(internal_indices(X, partitions["k-means 3"]))
 
 # %%
-# A clustering *dominates* another only if no index disagrees. The clusterings that none dominates
-# are the Pareto front: the choices that the indices leave open, not a ranking.
+# A clustering *dominates* another if it is at least as good on every index and better on one. The
+# clusterings that no other dominates form the Pareto front; it is not a ranking.
 comparison = compare_clusterings(X, partitions)
 print(comparison)
 

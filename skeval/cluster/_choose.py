@@ -186,9 +186,9 @@ def choose_n_clusters(
     possibly skewed, heavy-tailed or correlated. With the mean silhouette :math:`s_k` of the
     clustering with k clusters, and its mean :math:`r_k` and standard deviation :math:`d_k` in
     simulated data of this kind, the test statistic is :math:`\max_k (s_k - r_k) / d_k`. If it is
-    significant at 5 %, the k with the largest excess :math:`s_k - r_k` becomes the next hypothesis
-    (each of these k clusters is unimodal) and is tested against more clusters in the same way. The
-    choice is the k of the first test that does not reject.
+    significant at 5 %, the k with the largest relative excess :math:`(s_k - r_k) / (1 - r_k)`
+    becomes the next hypothesis (each of these k clusters is unimodal) and is tested against more
+    clusters in the same way. The choice is the k of the first test that does not reject.
 
     The other methods measure the stability of halves or the dispersion, and compare each candidate
     on the same random halves of the data with halves of simulated data without structure. With the

@@ -136,8 +136,9 @@ class Binned(NamedTuple):
         A bin contains values above its first edge, up to and including its second. The first bin
         also includes its first edge.
     counts : int ndarray of shape (n_bins,)
+        Number of samples.
     share : ndarray of shape (n_bins,)
-        X
+        Share of the total weight.
     effective : ndarray of shape (n_bins,)
         Effective sample size, (sum w)^2 / sum w^2.
     predicted, observed : ndarray of shape (n_bins,)

@@ -48,11 +48,11 @@ def cost_sensitive_error(
     labels: ArrayLike | None = None,
     sample_weight: ArrayLike | None = None,
 ) -> float:
-    r"""Mean cost of the decisions.
+    r"""Return the mean cost of the decisions.
 
     .. math:: \frac{1}{n} \sum_i cost[y_i, \hat y_i]
 
-    In [0, largest cost]; 0 is best. With cost 1 for every error it is the error rate.
+    The result lies in [0, largest cost]; 0 is best. If every error costs 1, it is the error rate.
 
     Parameters
     ----------
@@ -61,41 +61,43 @@ def cost_sensitive_error(
     y_pred : array-like of shape (n_samples,)
         Predicted classes.
     cost_matrix : array-like of shape (n_classes, n_classes), default=None
-        ``cost_matrix[i, j]`` is the cost of predicting class `i` as class `j`: rows true, columns
-        predicted, as in `sklearn.metrics.confusion_matrix`, in the order of `labels`. Not negative,
-        with a zero diagonal.
+        ``cost_matrix[i, j]`` is the cost of predicting class `i` as class `j`: true classes in
+        rows, predicted classes in columns, as in `sklearn.metrics.confusion_matrix`, in the order
+        of `labels`. Costs must be >= 0, and 0 on the diagonal.
     false_positive_cost, false_negative_cost : float, default=None
-        For two classes, both in place of `cost_matrix`: the cost of predicting a negative as
-        positive, and of predicting a positive as negative.
+        For two classes, two costs instead of `cost_matrix`: of predicting a negative sample as
+        positive, and of predicting a positive sample as negative.
     pos_label : int, float, bool or str, default=None
-        The positive class of these two; None is 1 where the classes are in {0, 1} or {-1, 1}.
+        The positive class for these two costs. None uses 1 if the classes are in {0, 1} or
+        {-1, 1}.
     labels : array-like of shape (n_classes,), default=None
-        The classes in the order of `cost_matrix`; None is all that occur, sorted. Give them
-        wherever some class may be absent, as in the folds of a cross-validation.
+        Classes in the order of `cost_matrix`. None uses all classes that occur, sorted. Pass them
+        if a class may be absent, as in the folds of a cross-validation.
     sample_weight : array-like of shape (n_samples,), default=None
-        Each sample counts as often as its weight says.
+        Sample weights.
 
     Returns
     -------
     error : float
-        In the unit of the costs.
+        Mean cost, in the unit of the costs.
 
     Raises
     ------
     ValueError
-        If neither or both of `cost_matrix` and the named costs are given, `cost_matrix` is not
-        square with a row per class, has a negative or infinite cost or a non-zero diagonal, the
-        named costs are given for more than two classes, or a class that occurs is not in `labels`.
+        If neither or both of `cost_matrix` and the named costs are passed; if `cost_matrix` is not
+        square with one row per class, has a negative or infinite cost or a non-zero diagonal; if
+        the named costs are used with more than two classes; or if a class that occurs is not in
+        `labels`.
 
     See Also
     --------
-    probability_cost : The same two costs and a prior as a place on a cost curve.
+    probability_cost : Position of two costs and a prior on the x-axis of a cost curve.
 
     Notes
     -----
-    Elkan [1]_ and several lecture notes write :math:`c_{FN}` for the cost of predicting 0 where the
-    truth is 1, which is rows *predicted*, columns true. A matrix in this convention must be
-    transposed; no check can notice it. The named costs avoid the question.
+    In the matrices of Elkan [1]_ and several lecture notes, rows are *predicted* and columns are
+    true classes. Such a matrix must be transposed; no check can detect it. The named costs avoid
+    the ambiguity.
 
     References
     ----------

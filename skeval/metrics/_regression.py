@@ -42,7 +42,7 @@ def error_norm(
     .. math:: \|e\|_q = \Bigl(\sum_i |y_i - \hat y_i|^q\Bigr)^{1/q}
 
     with two special cases: ``ord=0`` is the number of non-zero errors, ``ord=inf`` the largest
-    error. In :math:`[0, \infty)`; 0 is best.
+    error. The result lies in :math:`[0, \infty)`; 0 is best.
 
     Parameters
     ----------
