@@ -293,6 +293,34 @@ def draw_hours(rng: Rng, n: int) -> Sample:
     )
 
 
+def draw_missing(rng: Rng, n: int, shares: Sequence[float]) -> Sample:
+    """Missing values of a feature, with a share for each class."""
+    X, y = draw_gaussian(rng, n)[:2]
+    X[rng.random(n) < np.array(shares)[y], 3] = np.nan
+    return Sample(X, y)
+
+
+def draw_rounded(rng: Rng, n: int, decimals: Sequence[int]) -> Sample:
+    """A feature that is rounded to the decimals of each class."""
+    X, y = draw_gaussian(rng, n)[:2]
+    X[:, 3] = np.where(y == 1, X[:, 3].round(decimals[1]), X[:, 3].round(decimals[0]))
+    return Sample(X, y)
+
+
+def draw_significant(rng: Rng, n: int) -> Sample:
+    """Concentrations with three significant digits that are ten times as large in one class."""
+    y = draw_labels(rng, n)
+    X = np.exp(rng.normal(size=(n, 4)) + np.log(10) * y[:, None])
+    return Sample(np.array([[float(f"{value:.3g}") for value in row] for row in X]), y)
+
+
+def draw_parts(rng: Rng, n: int, combine: Callable[..., np.ndarray], noise: float = 0) -> Sample:
+    """A target that is computed from two of five features, and measured with some noise."""
+    X = rng.gamma(2, 10, (n, 5))
+    y = combine(X[:, 0], X[:, 1])
+    return Sample(X, y + noise * y.std() * rng.normal(size=n))
+
+
 CLEAN: dict[str, Callable[[Rng, int], Sample]] = {
     "Gaussian classes": draw_gaussian,
     "Gaussian noise, 2 columns": lambda r, n: with_labels(r.normal(size=(n, 2)), r),
@@ -335,6 +363,10 @@ CLEAN: dict[str, Callable[[Rng, int], Sample]] = {
     "filled with the mean": partial(draw_filled, center=np.mean, by_class=False),
     "expanded table of counts": draw_expanded,
     "open from nine to five": draw_hours,
+    "more missing values in one class": lambda r, n: draw_missing(r, n, (0.05, 0.3)),
+    "rounded alike": lambda r, n: draw_rounded(r, n, (1, 1)),
+    "three significant digits": draw_significant,
+    "target, noisy sum of features": lambda r, n: draw_parts(r, n, np.add, 0.01),
 }
 
 
@@ -497,6 +529,10 @@ TRAPS: dict[str, tuple[Callable[[Rng, int], Sample], str]] = {
         "target-imputed",
     ),
     "visits of patients": (draw_visits, "copies"),
+    "missing in one class": (partial(draw_missing, shares=(0, 0.6)), "missing-by-class"),
+    "rounded by class": (partial(draw_rounded, decimals=(3, 1)), "rounded-by-class"),
+    "target, sum of features": (partial(draw_parts, combine=np.add), "target-formula"),
+    "target, product of features": (partial(draw_parts, combine=np.multiply), "target-formula"),
     "default value of a class": (draw_defaults, "target-imputed"),
     "row number": (lambda r, n: draw_numbered(r, n, False), "row-number"),
     "row number, shuffled": (lambda r, n: draw_numbered(r, n, True), "row-number"),
@@ -526,7 +562,7 @@ def find_grave_codes(sample: Sample) -> set[str]:
 
 def _check_order(columns: dict[str, np.ndarray], sample: Sample, target: Target) -> list[Any]:
     numeric = [c.astype(float) for c in columns.values() if c.dtype.kind in "biuf"]
-    X = np.column_stack(numeric) if numeric else np.zeros((len(target), 1))
+    X = np.nan_to_num(np.column_stack(numeric)) if numeric else np.zeros((len(target), 1))
     folds = list(KFold(5, shuffle=True, random_state=0).split(X))
     model = KNeighborsRegressor() if target.classes is None else KNeighborsClassifier()
     predicted = cross_val_predict(model, X, target.codes, cv=folds)

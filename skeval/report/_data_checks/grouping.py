@@ -11,6 +11,7 @@ from scipy.stats import rankdata
 
 from skeval._resampling.target import Target
 from skeval.report._data_checks.table import Finding, TableDescription
+from skeval.report._data_checks.traces import list_rounded_by_class
 
 MISSING = ("", "nan", "none", "nat", "<na>", "missing")
 MIN_VALUES, MAX_ROWS = 8, 20
@@ -59,9 +60,13 @@ def check_identifiers(table: TableDescription) -> Iterator[Finding]:
     targets = spread_target(table.target)
     if not np.any(targets[rows] != targets[rows[:1]]):
         return
+    # values with fewer decimals repeat more often, and only within their class
+    rounded = {table.names[position] for position in list_rounded_by_class(table)}
     partitions = set[bytes]()  # two columns may identify the same objects
     for name, column in {**table.left_out, **table.values}.items():
         outside = name in table.left_out
+        if not outside and name in rounded:
+            continue
         codes, ordered = _encode_values(column)
         used = rows if outside else distinct
         used = used[codes[used] >= 0]

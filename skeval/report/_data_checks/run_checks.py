@@ -29,6 +29,11 @@ from skeval.report._data_checks.table import (
     describe_table,
     is_table,
 )
+from skeval.report._data_checks.traces import (
+    check_decimals_by_class,
+    check_missing_by_class,
+    check_target_formula,
+)
 from skeval.report._sections import Caution
 
 Check = Callable[[TableDescription], Iterator[Finding]]
@@ -37,8 +42,11 @@ CHECKS: tuple[Check, ...] = (
     check_near_duplicates,
     check_synthetic_samples,
     check_target_copies,
+    check_target_formula,
     check_target_encodings,
     check_class_imputation,
+    check_missing_by_class,
+    check_decimals_by_class,
     check_identifiers,
     check_row_numbers,
     check_constants,

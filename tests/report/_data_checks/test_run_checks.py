@@ -139,7 +139,7 @@ def test_row_numbers_that_tell_the_target_forbid_to_quote(noise, order):
     assert sentence.headline == (
         "feature 'x3' counts the samples, and samples with neighboring numbers have similar targets"
     )
-    numbers = np.arange(50) + noise[0][:, 0]
+    numbers = np.arange(50) + np.random.default_rng(1).normal(size=50)
     (sentence,) = write_data_warnings(
         X, Target(numbers[order], None, numbers[order]), None, None, {}
     )
