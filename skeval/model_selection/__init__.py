@@ -32,7 +32,7 @@ from skeval.model_selection._instability import (
     prediction_instability,
 )
 from skeval.model_selection._judge import judge_assisted_interval, judge_sample_size
-from skeval.model_selection._learning_curve import learning_curve_band
+from skeval.model_selection._learning_curve import LearningCurve, learning_curve_band
 from skeval.model_selection._metric_interval import metric_interval
 from skeval.model_selection._permutation import permutation_test
 from skeval.model_selection._plot import (
@@ -72,6 +72,7 @@ __all__ = [
     "HoldoutSize",
     "InstabilityDisplay",
     "LeaderboardDisplay",
+    "LearningCurve",
     "LearningCurveDisplay",
     "NullDistributionDisplay",
     "PermutationTest",

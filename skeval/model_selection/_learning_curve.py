@@ -14,6 +14,7 @@ drawn curve; the variation between the fits shows how precise the law is.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial
 from itertools import combinations
 from numbers import Integral
@@ -65,6 +66,38 @@ MIN_FIT = 0.01
 """P-value of the goodness of fit below which a law is rejected."""
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LearningCurve(Curve):
+    r"""Learning curve with a power law for larger training sets.
+
+    It has the attributes of `Curve`, and those of the law :math:`a + b (m / m_0)^{-c}`, where `m`
+    is the number of training samples and :math:`m_0` the largest one measured. The attributes of
+    the law are None if no power law fits.
+
+    Attributes
+    ----------
+    n_samples : int
+        Number of samples, `n`.
+    n_groups : int or None
+        Number of groups; None for independent samples.
+    a, b, c : float or None
+        Coefficients of the law: limit, height and exponent.
+    at_all, at_twice : Estimate or None
+        Error, or score, predicted with `n` and `2 n` samples.
+    gain : Estimate or None
+        Improvement from `n` to `2 n` samples.
+    """
+
+    n_samples: int
+    n_groups: int | None = None
+    a: float | None = None
+    b: float | None = None
+    c: float | None = None
+    at_all: Estimate | None = field(default=None, repr=False)
+    at_twice: Estimate | None = field(default=None, repr=False)
+    gain: Estimate | None = field(default=None, repr=False)
+
+
 def learning_curve_band(
     estimator: Any,
     X: Any,
@@ -84,7 +117,7 @@ def learning_curve_band(
     verbose: int = 0,
     memory: Any = None,
     error_score: float | str = "raise",
-) -> Curve:
+) -> LearningCurve:
     r"""Estimate the error by number of training samples, and the gain from more samples.
 
     The error at each size is that of a repeated cross-validation whose training parts are thinned:
@@ -142,14 +175,13 @@ def learning_curve_band(
 
     Returns
     -------
-    Curve
+    LearningCurve
         `x` has the mean numbers of training samples and `y` the errors, with intervals; the last
         entries are the predictions of the law for all `n` samples and for `2 n`, marked in
         ``columns["extrapolated"]``. ``columns["law"]`` is the fitted law and `band` its
-        simultaneous confidence band. `details` has "a", "b" and "c" of the law; "at_all",
-        "at_twice" and their difference "gain", each an `Estimate`; and "answer", the conclusion as
-        a sentence. If no power law fits, "answer" contains the reason, and only the measured errors
-        are returned.
+        simultaneous confidence band. `at_all` and `at_twice` are the two predictions, and `gain`
+        is their difference. `answer` is the conclusion as a sentence. If no power law fits, it
+        contains the reason, and only the measured errors are returned.
 
     Raises
     ------
@@ -593,15 +625,16 @@ def extrapolate(
     return Extrapolated(law, fit_law(ratio, values + off, weight, least)), ""
 
 
-def draw_curve(measured: Measured, thinned: Thinned, level: float, root: SeedSequence) -> Curve:
+def draw_curve(
+    measured: Measured, thinned: Thinned, level: float, root: SeedSequence
+) -> LearningCurve:
     """Return the measured curve with its power law, up to twice the samples."""
     n, sign, sizes = len(thinned.inputs.target), measured.sign, thinned.sizes
     intervals = [estimate.interval for estimate in measured.values]
     rows = [(e.value, i.low, i.high) for e, i in zip(measured.values, intervals, strict=True)]
     fit, why = extrapolate(measured, thinned.sizes, repetition_rng(child_seed(root, 2), 0))
     x, band, columns = thinned.sizes, None, {}
-    details: dict[str, Any] = {"n_samples": n, "n_groups": thinned.inputs.units.n_groups}
-    predicted: dict[str, Estimate] = {}
+    predicted: dict[str, Any] = {}
     if fit is not None:
         x = np.append(x, [n, 2 * n] if n > x[-1] else [2 * n])
         ratio = x / thinned.sizes[-1]
@@ -623,11 +656,11 @@ def draw_curve(measured: Measured, thinned: Thinned, level: float, root: SeedSeq
             for e in list(predicted.values())[2 - (len(x) - len(rows)) : 2]
         ]
         columns = {"law": law, "extrapolated": x > thinned.sizes[-1]}
-        details |= {"a": sign * float(fit.law.a[0]), "b": sign * float(fit.law.b[0])}
-        details |= {"c": float(fit.law.c[0]), **predicted}
+        a, b, c = (float(values[0]) for values in fit.law[:3])
+        predicted |= {"a": sign * a, "b": sign * b, "c": c}
     best = sign * min(bound * sign for bound in measured.bounds)
     y, low, high = np.array(rows).T
-    return Curve(
+    return LearningCurve(
         name="learning curve",
         axes=("training_samples", measured.name.replace(" ", "_")),
         x=x,
@@ -639,7 +672,9 @@ def draw_curve(measured: Measured, thinned: Thinned, level: float, root: SeedSeq
         method=measured.values[-1].method,
         columns=columns,
         answer=write_answer(predicted, n, why, best, sizes[-1]),
-        details=details,
+        n_samples=n,
+        n_groups=thinned.inputs.units.n_groups,
+        **predicted,
     )
 
 
