@@ -20,14 +20,8 @@ from sklearn.utils import check_array
 
 from skeval._adapters.registry import Adapter, Difference, NoSolver, adapter_for
 from skeval._adapters.svc import SELECTORS, SelectedSVCAdapter, last_step, serves_selection
-from skeval._adapters.svc_problems import (
-    TIED,
-    Boxes,
-    ColumnMaps,
-    ColumnSteps,
-    make_boxes,
-    make_column_steps,
-)
+from skeval._adapters.svc_problems import TIED, Boxes, make_boxes
+from skeval._adapters.transformers import ColumnSteps, make_column_steps
 from skeval._resampling.fit_outputs import FitOutput
 from skeval._resampling.plans import PlanBlock, whole_plan
 from skeval._resampling.target import Target
@@ -138,15 +132,14 @@ class LogisticAdapter:
         self.pipeline, self.X, self.target = pipeline, X, target
         self.boxes, self.steps, self.options = boxes, steps, options
         self._n_classes = int(target.codes.max()) + 1
-        self._maps = steps.drops or steps.scaler is not None
         # standardized columns keep rounding errors small where fits shift and scale them
         self._center, deviations = steps.X.mean(axis=0), steps.X.std(axis=0)
         self._unit = np.where(deviations > 0, deviations, 1.0)
         self._standard = (steps.X - self._center) / self._unit
-        shift, scale = self._transform(whole_plan(len(target)).draw(0))
-        sizes = np.hypot(self._center - shift[0], deviations) / scale[0]
-        smallest = np.min((deviations / scale[0])[deviations > 0], initial=np.inf)
-        self._erratic = sizes.max() > MAX_RATIO * smallest
+        whole = steps.maps(whole_plan(len(target)).draw(0)).transform(steps.X, 0)
+        spreads = whole.std(axis=0)
+        sizes = np.hypot(whole.mean(axis=0), spreads)
+        self._erratic = sizes.max() > MAX_RATIO * np.min(spreads[spreads > 0], initial=np.inf)
         self.noise, self.tol = 0.0, np.inf if self._erratic else ROUNDING
 
     @cached_property
@@ -154,20 +147,18 @@ class LogisticAdapter:
         """Return the columns of fits without transformers."""
         return Columns.of_rows(self.steps.X)
 
-    def _transform(self, block: PlanBlock) -> ColumnMaps:
-        """Return the shifts and scales of the columns in each fit."""
-        if self._maps:
-            return self.steps.maps(block)
-        shape = len(block), len(self._center)
-        return ColumnMaps(np.zeros(shape), np.ones(shape))
-
     def pays(
         self, n_fits: int, model: Any, times: float = 1.0, trial: PlanBlock | None = None
     ) -> bool:
         """Return whether a batch is faster than a loop."""
         shape = self.steps.X.shape
+        if self.steps.pca is None:
+            rows, extra = not self.steps.changes, 0.0
+        else:
+            rows, extra = False, self.steps.projection_seconds
+            shape = shape[0], int(self.steps.pca.n_components)
         return is_faster(
-            self.pipeline, shape, self._n_classes, n_fits, model, times, rows=not self._maps
+            self.pipeline, shape, self._n_classes, n_fits, model, times, extra, rows=rows
         )
 
     def compare(self, block: PlanBlock, model: Any, samples: Any) -> Difference | None:
@@ -176,7 +167,7 @@ class LogisticAdapter:
             return compare_probabilities(self(block), model, samples, self.target)
         # lbfgs depends on rounding errors: return how far from the optimum it stops
         weights, options = self.boxes(block), self.options
-        ridge = options.ridge * (self._transform(block).scale[0] / self._unit) ** 2
+        ridge = options.ridge * (self.steps.maps(block).scale[0] / self._unit) ** 2
         # equal curvatures of all columns speed up the search for the optimum
         size = np.sqrt(1.0 + 4.0 * ridge / weights.sum())
         columns = Columns(self._standard, np.zeros((1, len(size))), size[None])
@@ -189,14 +180,19 @@ class LogisticAdapter:
         """Return log odds and probabilities."""
         if not self.boxes.serves_logistic(block):
             return FitOutput(block.test, np.ones(len(block), dtype=bool))
-        columns, kept = self._columns, np.ones(len(block), dtype=bool)
-        if self._maps:
+        columns, weights = self._columns, self.boxes(block)
+        if self.steps.changes:
             maps = self.steps.maps(block)
-            shift, scale = (maps.shift - self._center) / self._unit, maps.scale / self._unit
-            columns, kept = Columns(self._standard, shift, scale), maps.n_kept > 0
+            weights = np.where(maps.usable[:, None], weights, 0.0)
+            if maps.axes is None:
+                shift, scale = (maps.shift - self._center) / self._unit, maps.scale / self._unit
+                columns = Columns(self._standard, shift, scale)
+            else:
+                stack = [maps.transform(self.steps.X, fit) for fit in range(len(block))]
+                columns = Columns(np.stack(stack))
         codes = self.target.codes if block.order is None else self.target.codes[block.order]
-        solution = solve_logistic(columns, codes, self.boxes(block), self.options)
-        return make_output(block, solution, self.noise, kept)
+        solution = solve_logistic(columns, codes, weights, self.options)
+        return make_output(block, solution, self.noise)
 
 
 class SelectedLogisticAdapter(SelectedSVCAdapter):
@@ -261,9 +257,7 @@ def compare_probabilities(
     return Difference(largest, float(np.mean(output.predicted != labels)))
 
 
-def make_output(
-    block: PlanBlock, solution: LogisticSolution, noise: float, kept: np.ndarray | None = None
-) -> FitOutput:
+def make_output(block: PlanBlock, solution: LogisticSolution, noise: float) -> FitOutput:
     """Return the outputs of fits, without those whose labels rounding errors may change.
 
     `noise` is an error of probabilities that all fits share.
@@ -277,7 +271,6 @@ def make_output(
     rounding = 2 * np.maximum(noise, rounding_error(solution.n_iter))
     certain = gap > np.maximum(TIED, rounding)[:, None]
     solved = (solution.status != UNFINISHED) & (certain | ~block.test).all(axis=1)
-    solved = solved if kept is None else solved & kept
     warn_unconverged(solution.status[solved])
     decision = values[block.test & solved[:, None]]
     if values.shape[2] == 1:

@@ -29,13 +29,13 @@ from skeval._adapters.libsvm import count_pair_votes, make_libsvm_fits
 from skeval._adapters.registry import Adapter, Difference, NoSolver, adapter_for
 from skeval._adapters.svc_problems import (
     Boxes,
-    ColumnSteps,
     GramPairSolver,
     KernelPairSolver,
     LinearPairSolver,
     PairProblems,
     PairSolver,
 )
+from skeval._adapters.transformers import ColumnSteps, is_supported_scaler, make_column_steps
 from skeval._resampling.fit_outputs import FitOutput
 from skeval._resampling.fit_worker import OneFit
 from skeval._resampling.plans import PlanBlock
@@ -107,10 +107,10 @@ def make_pair_solver(estimator: SVC, X: Any, transformers: tuple) -> PairSolver 
     if transformers and not takes_columns(X):
         return "transformers are served on finite numbers in double precision"
     X = check_array(X, dtype=np.float64, estimator=estimator, input_name="X")
-    steps = svc_problems.make_column_steps(transformers, X)
+    steps = make_column_steps(transformers, X)
     if steps is None:
         return f"no solver serves these transformers: {', '.join(map(name_type, transformers))}"
-    if estimator.kernel == "linear":
+    if estimator.kernel == "linear" and steps.pca is None:
         return LinearPairSolver(steps, float(estimator.tol))
     return make_kernel_solver(estimator, X, steps if transformers else None) if few else too_many
 
@@ -193,15 +193,18 @@ class SVCAdapter:
     ) -> bool:
         """Return whether a batch of fits is faster than single ones."""
         n, p = len(self.target), shape_of(self.X)[-1]
+        steps: ColumnSteps | None = getattr(self.solver, "steps", None)
+        pca = None if steps is None else steps.pca
         shuffled = trial is not None and trial.order is not None
         counts = trial is None or trial.train.dtype.kind in "iu"
         scaled = len(self.pipeline) > 1
         grams = not isinstance(self.solver, LinearPairSolver)
         own_kernels = grams and not shuffled and (scaled or (counts and self._gamma == "scale"))
+        own_kernels |= pca is not None
         shape = FitShape(
             n,
             p,
-            p,
+            p if pca is None else int(pca.n_components),
             scaled=scaled,
             grams=grams,
             own_kernels=own_kernels,
@@ -209,6 +212,8 @@ class SVCAdapter:
             shuffled=shuffled,
         )
         saved = 0.0 if self.fit_one is None else _VALIDATION
+        if steps is not None and pca is not None:
+            saved += steps.projection_seconds - _PROJECTION
         return batch_pays(shape, n_fits, model, times, saved)
 
     def compare(self, block: PlanBlock, model: Any, samples: Any) -> Difference | None:
@@ -333,7 +338,7 @@ def serves_selection(steps: tuple, X: Any) -> bool:
     return (
         len(selectors) == 1
         and len(scalers) <= 1
-        and all(svc_problems.is_served_scaler(step) for step in scalers)
+        and all(is_supported_scaler(step) for step in scalers)
         and selects_as_we_do(selectors[0], X)
     )
 
@@ -504,6 +509,8 @@ class SelectedSVCAdapter:
 _CALL = 2.5e-3
 # Part of them outside of libsvm.
 _VALIDATION = 2.2e-3
+# Seconds of a PCA outside of its linear algebra.
+_PROJECTION = 5e-4
 # Seconds of libsvm for a product in a kernel value, and its other costs as a number of products.
 _KERNEL, _CELL = 7e-10, 15
 # Seconds of libsvm for a sample in a step.

@@ -6,21 +6,18 @@ kernel and gamma. Everything that the fits have in common is prepared once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.feature_selection import VarianceThreshold
-from sklearn.impute import SimpleImputer
-from sklearn.preprocessing import MinMaxScaler, StandardScaler
 from sklearn.utils.class_weight import compute_class_weight
 
+from skeval._adapters.transformers import ColumnMaps, ColumnSteps
 from skeval._resampling.plans import PlanBlock, whole_plan
 from skeval._resampling.target import Target
 from skeval._solvers.active_set import strictly_free
-from skeval._solvers.column_scales import ColumnScales
 from skeval._solvers.kernel_svm import KernelForm, Kernels, KernelSVMBatch, squared_distances
 from skeval._solvers.libsvm import solve_each
 from skeval._solvers.linear_svm import LinearSVMBatch
@@ -33,8 +30,6 @@ KEPT_KERNELS = 2**23
 
 TIED = 1e-8
 """After rounding, a sample that is so near to the boundary may lie on either side of it."""
-
-EPSILON = float(np.finfo(np.float64).eps)
 
 
 def make_boxes(C: float, class_weight: Any, target: Target) -> Boxes | None:
@@ -95,114 +90,6 @@ class Boxes:
         return self._C * block.train * np.take_along_axis(weights, codes, axis=1)
 
 
-class ColumnMaps(NamedTuple):
-    """Column transformations of some fits: ``(x - shift) / scale``.
-
-    shift, scale: (n_fits, n_features). A column that is dropped has an infinite scale.
-    """
-
-    shift: np.ndarray
-    scale: np.ndarray
-
-    @property
-    def n_kept(self) -> np.ndarray:
-        """Return how many columns each fit keeps."""
-        return np.count_nonzero(np.isfinite(self.scale), axis=1)
-
-
-def make_column_steps(steps: Sequence[Any], X: np.ndarray) -> ColumnSteps | None:
-    """Return what some transformers do to the columns of X; None if one is not served.
-
-    The supported steps are, in this order: an imputer that has nothing to impute, a
-    VarianceThreshold that drops constant columns, and a scaler.
-    """
-    left = list(steps)
-    if left and type(left[0]) is SimpleImputer and imputes_nothing(left[0], X):
-        left.pop(0)
-    drops = bool(left) and type(left[0]) is VarianceThreshold and left[0].threshold == 0
-    left = left[1:] if drops else left
-    scaler = left[0] if len(left) == 1 else None
-    if len(left) > 1 or (scaler is not None and not is_served_scaler(scaler)):
-        return None
-    return ColumnSteps(X, drops, scaler)
-
-
-def imputes_nothing(imputer: SimpleImputer, X: np.ndarray) -> bool:
-    """Whether an imputer leaves X as it is, and adds no column."""
-    missing = imputer.missing_values
-    nan = isinstance(missing, float) and np.isnan(missing)
-    return nan and bool(np.isfinite(X).all())
-
-
-def is_served_scaler(scaler: Any) -> bool:
-    """Whether the scales of a scaler are computed here."""
-    if type(scaler) is MinMaxScaler:
-        return not scaler.clip
-    return type(scaler) is StandardScaler
-
-
-class ColumnSteps:
-    """The transformers before an SVC, which drop constant columns, or scale, or both."""
-
-    def __init__(self, X: np.ndarray, drops: bool, scaler: Any) -> None:
-        self.X, self.drops, self.scaler = X, drops, scaler
-
-    @cached_property
-    def _scales(self) -> ColumnScales:
-        """Return the means and scales of a StandardScaler under any weights."""
-        return ColumnScales(self.X)
-
-    @cached_property
-    def _order(self) -> np.ndarray:
-        """Return the rows of X (n, p) in the order of each column."""
-        return np.argsort(self.X, axis=0, kind="stable")
-
-    def maps(self, block: PlanBlock) -> ColumnMaps:
-        """Return the maps of the fits of a block."""
-        shape = len(block), self.X.shape[1]
-        shift, scale = np.zeros(shape), np.ones(shape)
-        trained = block.train > 0
-        if type(self.scaler) is StandardScaler:
-            weights = block.train.astype(float)
-            if self.scaler.with_mean:
-                shift = self._scales.means(weights)
-            if self.scaler.with_std:
-                scale = self._scales.deviations(weights)
-        elif self.scaler is not None:
-            shift, scale = self._min_max(trained)
-        if self.drops:
-            lowest, highest = self._extremes(trained)
-            scale = np.where(lowest == highest, np.inf, scale)
-        return ColumnMaps(shift, scale)
-
-    def _min_max(self, trained: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the map of a MinMaxScaler, which leaves columns of hardly any range unscaled."""
-        lowest, highest = self._extremes(trained)
-        span = highest - lowest
-        span[span < 10 * EPSILON] = 1.0
-        low, high = self.scaler.feature_range
-        scale = span / (high - low)
-        return lowest - low * scale, scale
-
-    def _extremes(self, trained: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the smallest and the largest training value (n_fits, n_features) of columns."""
-        lowest = self._first_value(trained, self._order)
-        return lowest, self._first_value(trained, self._order[::-1])
-
-    def _first_value(self, trained: np.ndarray, order: np.ndarray) -> np.ndarray:
-        """Return the value of the first training sample of each column, in an order (n, p)."""
-        columns = np.arange(order.shape[1])
-        values = np.full((len(trained), order.shape[1]), np.nan)
-        missing = np.ones(values.shape, dtype=bool)
-        for rows in order:
-            here = missing & trained[:, rows]
-            values[here] = np.broadcast_to(self.X[rows, columns], values.shape)[here]
-            missing &= ~here
-            if not missing.any():
-                break
-        return values
-
-
 class PairProblems(NamedTuple):
     """Two-class problems, one for each fit of a block.
 
@@ -220,6 +107,10 @@ class PairProblems(NamedTuple):
     rows: np.ndarray
     signs: np.ndarray
     box: np.ndarray
+
+    def restrict(self, maps: ColumnMaps) -> PairProblems:
+        """Return the problems with no training samples in fits that have no usable columns."""
+        return self._replace(box=np.where(maps.usable[:, None], self.box, 0.0))
 
 
 class Solutions(NamedTuple):
@@ -256,22 +147,23 @@ class LinearPairSolver:
     def solve(self, problems: PairProblems) -> Solutions:
         batch = self._prepare(problems.rows)
         steps, maps = self._steps, None
-        if steps.drops or steps.scaler is not None:
+        if steps.changes:
             maps = steps.maps(problems.block)
+            problems = problems.restrict(maps)
         # A column that is constant in a fit changes nothing there and need not be dropped.
         scales = None if maps is None or steps.scaler is None else maps.scale
         if maps is not None and scales is not None and not batch.uses_features:
 
             def gram_of(fit: int) -> np.ndarray:
-                columns = (steps.X - maps.shift[fit]) / scales[fit]
+                columns = maps.transform(steps.X, fit)
                 return np.asarray(columns[problems.rows] @ columns.T)
 
-            return leave_empty(solve_own_grams(problems, gram_of, len(steps.X), self._tol), maps)
+            return solve_own_grams(problems, gram_of, len(steps.X), self._tol)
         solution = batch.solve(problems.signs, problems.box, scales=scales)
         decision = solution.decision
         if len(problems.rows) < len(steps.X):
             decision = batch.decide(steps.X, problems.signs, solution, scales=scales)
-        return leave_empty(Solutions(decision, solution.alpha), maps)
+        return Solutions(decision, solution.alpha)
 
     def _prepare(self, rows: np.ndarray) -> LinearSVMBatch:
         """Return what solves problems on some samples, which all pairs of two classes share."""
@@ -312,21 +204,23 @@ class KernelPairSolver:
     def __init__(
         self, X: Any, steps: ColumnSteps | None, form: KernelForm, gamma: Any, tol: float = 1e-3
     ) -> None:
-        self._X, self._steps, self._form, self.gamma, self._tol = X, steps, form, gamma, tol
+        self._X, self.steps, self._form, self.gamma, self._tol = X, steps, form, gamma, tol
         self._n, self._p = X.shape
 
     def solve(self, problems: PairProblems) -> Solutions:
-        maps = None if self._steps is None else self._steps.maps(problems.block)
+        maps = None
+        if self.steps is not None:
+            maps = self.steps.maps(problems.block)
+            problems = problems.restrict(maps)
         gamma = self._gammas(problems.block, maps)
         groups = group_equal(gamma, maps)
         if len(groups) > 1 and len(groups) * FITS_OF_KERNEL > len(gamma):
-            own = solve_own_grams(
+            return solve_own_grams(
                 problems,
                 lambda fit: self._gram(fit, gamma, maps, problems.rows),
                 self._n,
                 self._tol,
             )
-            return leave_empty(own, maps)
         solutions = Solutions(np.full((len(gamma), self._n), np.nan), np.zeros(problems.box.shape))
         size = max(1, KEPT_KERNELS // self._n**2)
         for start in range(0, len(groups), size):
@@ -336,13 +230,13 @@ class KernelPairSolver:
             fits = np.concatenate(part)
             solved = self._near.solve_with(kernels, take_fits(problems, fits))
             solutions.decision[fits], solutions.alpha[fits] = solved
-        return leave_empty(solutions, maps)
+        return solutions
 
     @cached_property
     def _near(self) -> GramPairSolver:
         """Return the solver of problems with the kernel of the fit to all samples."""
         block = whole_plan(self._n).draw(0)
-        maps = None if self._steps is None else self._steps.maps(block)
+        maps = None if self.steps is None else self.steps.maps(block)
         return GramPairSolver(self._gram(0, self._gammas(block, maps), maps))
 
     def _gram(
@@ -351,7 +245,7 @@ class KernelPairSolver:
         """Return the kernel values (r, n) of some samples with all, in one of the fits."""
         if maps is None:
             return self._form.apply(self._pairs[rows], gamma[fit])
-        columns = (self._X - maps.shift[fit]) / maps.scale[fit]
+        columns = maps.transform(self._X, fit)
         pairs = columns[rows] @ columns.T
         if self._form.takes_distances:
             squares = np.sum(columns**2, axis=1)
@@ -383,7 +277,12 @@ class KernelPairSolver:
         if self.gamma != "scale":
             return np.full(len(block), float(self.gamma))
         counts = block.train if block.train.dtype.kind in "iu" else block.train > 0
-        variance = self._variances(counts.astype(float), maps, kept)
+        if maps is not None and maps.axes is not None:
+            fits = np.flatnonzero(maps.usable).tolist()
+            variance = np.zeros(len(block))
+            variance[fits] = [self._direct_variance(counts[fit], maps, fit) for fit in fits]
+        else:
+            variance = self._variances(counts.astype(float), maps, kept)
         flat = variance == 0
         return np.where(flat, 1.0, 1.0 / (kept * np.where(flat, 1.0, variance)))
 
@@ -402,8 +301,7 @@ class KernelPairSolver:
         variance = square - mean**2
         spoiled = ~(variance > 1e-6 * square)  # by cancellation
         for fit in np.flatnonzero(spoiled).tolist():
-            rows = np.flatnonzero(counts[fit])
-            variance[fit] = self._direct_variance(rows, counts[fit, rows], maps, fit)
+            variance[fit] = self._direct_variance(counts[fit], maps, fit)
         return variance
 
     @cached_property
@@ -416,23 +314,24 @@ class KernelPairSolver:
         X = self._X
         if issparse(X):
             return X.sum(axis=1).reshape(-1, 1), X.power(2).sum(axis=1).reshape(-1, 1), np.zeros(1)
-        if self._steps is None:
+        if self.steps is None:
             center = X.mean()
             X = X - center
             return X.sum(axis=1)[:, None], (X**2).sum(axis=1)[:, None], np.array([center])
         center = X.mean(axis=0)
         return X - center, (X - center) ** 2, center
 
-    def _direct_variance(
-        self, rows: np.ndarray, counts: np.ndarray, maps: ColumnMaps | None, fit: int
-    ) -> float:
-        """Return the variance of the numbers of some rows, as the numbers themselves give it."""
+    def _direct_variance(self, counts: np.ndarray, maps: ColumnMaps | None, fit: int) -> float:
+        """Return the variance of all numbers of a training set, computed from the numbers."""
+        rows = np.flatnonzero(counts)
         part = self._X[rows]
         part = part.toarray() if issparse(part) else part
         if maps is not None:
-            kept = np.isfinite(maps.scale[fit])
-            part = ((part - maps.shift[fit]) / maps.scale[fit])[:, kept]
-        return float(np.repeat(part, counts.astype(np.intp), axis=0).var()) if part.size else 0.0
+            part = maps.transform(part, fit)
+            part = part if maps.axes is not None else part[:, np.isfinite(maps.scale[fit])]
+        return (
+            float(np.repeat(part, counts[rows].astype(np.intp), axis=0).var()) if part.size else 0.0
+        )
 
 
 def solve_own_grams(
@@ -449,18 +348,13 @@ def solve_own_grams(
     )
 
 
-def leave_empty(solutions: Solutions, maps: ColumnMaps | None) -> Solutions:
-    """Take back the solutions of fits that keep no column, which the transformers refuse."""
-    if maps is not None:
-        solutions.decision[maps.n_kept == 0] = np.nan
-    return solutions
-
-
 def group_equal(gamma: np.ndarray, maps: ColumnMaps | None) -> list[np.ndarray]:
     """Return the fits that share a kernel, group after group."""
     groups: dict[bytes, list[int]] = {}
     for fit, value in enumerate(gamma):
-        parts = [value] if maps is None else [value, *(rows[fit] for rows in maps)]
+        parts = (
+            [value] if maps is None else [value, *(rows[fit] for rows in maps if rows is not None)]
+        )
         groups.setdefault(b"".join(part.tobytes() for part in parts), []).append(fit)
     return [np.array(fits) for fits in groups.values()]
 

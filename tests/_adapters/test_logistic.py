@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import expit, softmax
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
+from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_selection import SelectKBest, VarianceThreshold
 from sklearn.linear_model import LogisticRegression
@@ -249,6 +250,31 @@ NOT_SERVED = {
     "two scalers": make_pipeline(StandardScaler(), MinMaxScaler(), LogisticRegression()),
     "a class without weight": LogisticRegression(class_weight={"a": 0.0}),
 }
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("pca", [PCA(2), PCA(4, whiten=True)], ids=str)
+def test_principal_components(pca, n_classes):
+    n_solved = 0
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X, y = classes(rng, 60, 5, n_classes)
+        before = [StandardScaler()] if seed % 2 else [VarianceThreshold(), MinMaxScaler()]
+        order = rng.permutation(60) if seed > 1 else None
+        model = make_pipeline(*before, pca, LogisticRegression())
+        n_solved += compare(model, X, y, TRAIN[2 * (seed % 2)](rng, 60), order=order)
+    assert n_solved == 12
+    assert compare(model, X, y, real_weights(rng, 60)) == 0
+
+
+def test_components_of_very_different_sizes_go_by_the_loop():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)) * [1e6, 1.0, 1.0], rng.permutation(np.arange(60) % 2)
+    model = make_pipeline(PCA(3), LogisticRegression())
+    given, target, _ = validate_data(model, X, y)
+    train = np.ones((1, 60), dtype=int)
+    block = PlanBlock(train, train > 0)
+    assert ask_steps(model, given, target).compare(block, model.fit(X, y), X) is None
 
 
 @pytest.mark.parametrize("name", NOT_SERVED)

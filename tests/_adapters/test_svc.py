@@ -15,6 +15,7 @@ from numpy.testing import assert_allclose
 from scipy.sparse import csr_array, csr_matrix
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
+from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning, FitFailedWarning
 from sklearn.feature_selection import SelectKBest, VarianceThreshold
 from sklearn.impute import SimpleImputer
@@ -382,6 +383,20 @@ NOT_SERVED = {
     "another order": make_pipeline(StandardScaler(), VarianceThreshold(), SVC()),
     "two scalers": make_pipeline(StandardScaler(), MinMaxScaler(), SVC()),
 }
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("svc", ["linear", "rbf", "rbf auto", "rbf number", "poly", "balanced"])
+def test_principal_components(svc, n_classes):
+    n_solved = 0
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        X, y = overlapping(rng, 60, 5), np.array(list("abc"))[rng.permutation(60) % n_classes]
+        before = [StandardScaler()] if seed % 2 else [VarianceThreshold(), MinMaxScaler()]
+        model = make_pipeline(*before, PCA(2, whiten=seed == 3), SVC(**SVCS[svc]))
+        order = rng.permutation(60) if seed > 1 else None
+        n_solved += compare(model, X, y, TRAIN[2 * (seed % 2)](rng, 60), order=order)[1]
+    assert n_solved >= 8
 
 
 @pytest.mark.parametrize("name", NOT_SERVED)

@@ -19,10 +19,9 @@ from skeval._adapters.svc_problems import (
     LinearPairSolver,
     PairProblems,
     are_certain,
-    is_served_scaler,
     make_boxes,
-    make_column_steps,
 )
+from skeval._adapters.transformers import is_supported_scaler, make_column_steps
 from skeval._resampling.plans import PlanBlock
 from skeval._resampling.target import validate_data
 from skeval._solvers.kernel_svm import KernelForm
@@ -74,7 +73,7 @@ def test_steps_that_are_not_served():
         [SimpleImputer(missing_values=0.5)],
     ):
         assert make_column_steps(steps, X) is None
-    assert not is_served_scaler(type("Own", (StandardScaler,), {})())
+    assert not is_supported_scaler(type("Own", (StandardScaler,), {})())
 
 
 @pytest.mark.parametrize("class_weight", [None, "balanced", {"a": 2.0, "b": 0.5}], ids=str)
