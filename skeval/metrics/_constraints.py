@@ -11,14 +11,14 @@ from numpy.random import Generator
 
 from skeval.utils._compat import Interval, Options, StrOptions
 
-CONSTRAINTS: dict[str, list[object]] = {
+CONSTRAINTS: dict[str, list[object] | str] = {
     "y_true": ["array-like"],
     "y_pred": ["array-like"],
     "y_score": ["array-like"],
     "y_proba": ["array-like"],
     "baseline": ["array-like", None],
-    "labels_true": ["array-like"],
-    "labels_pred": ["array-like"],
+    "labels_true": "no_validation",  # check_labels has the better message
+    "labels_pred": "no_validation",
     "labels": ["array-like", None],
     "pos_label": [Real, str, "boolean", None],
     "sample_weight": ["array-like", None],

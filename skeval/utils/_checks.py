@@ -170,7 +170,8 @@ def in_order(**kinds: Callable[[Any], bool] | None) -> Callable[[FunctionT], Fun
             if twice or missing or wrong:
                 got = [type(value).__name__ for value in args]
                 got += [f"{name}={type(kwargs[name]).__name__}" for name in kinds if name in kwargs]
-                raise TypeError(f"the order of arguments is {call}, got ({', '.join(got)}).")
+                needs = f"{function.__name__} requires {' and '.join(kinds)}; " if missing else ""
+                raise TypeError(f"{needs}the order of arguments is {call}, got ({', '.join(got)}).")
             return function(*args, **kwargs)
 
         return cast(FunctionT, checked)
@@ -222,6 +223,16 @@ def check_data(name: str, data: Any, **options: Any) -> Any:
     # scikit-learn sums the values to check that they are finite, and inf - inf warns
     with naming(name), np.errstate(invalid="ignore"):
         return check_array(data, input_name=name, **options)
+
+
+def check_no_clusterer(name: str, labels: Any) -> None:
+    """Raise if labels are a clusterer."""
+    if hasattr(labels, "fit_predict"):
+        clusterer = labels.__name__ if isinstance(labels, type) else type(labels).__name__
+        raise TypeError(
+            f"{name} must be an array of labels, got the clusterer {clusterer}; pass "
+            "clusterer.fit_predict(X), or labels_ of a fitted clusterer."
+        )
 
 
 def check_square(X: Any) -> Any:

@@ -583,7 +583,7 @@ def minkowski_score(
     return _pairs.minkowski(_pairs.make_pairs(labels_true, labels_pred, sample_weight))
 
 
-@validate_params({"labels": ["array-like"], "sparse_output": ["boolean"]})
+@validate_params({"labels": "no_validation", "sparse_output": ["boolean"]})
 def coassociation_matrix(
     labels: ArrayLike, *, sparse_output: bool = True
 ) -> csr_array | np.ndarray:

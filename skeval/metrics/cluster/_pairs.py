@@ -10,7 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_consistent_length
 
-from skeval.utils._checks import check_data, check_weights, naming, shift_integers
+from skeval.utils._checks import (
+    check_data,
+    check_no_clusterer,
+    check_weights,
+    naming,
+    shift_integers,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,6 +233,7 @@ def minkowski(pairs: PairCounts) -> float:
 
 def check_labels(labels: ArrayLike, name: str) -> np.ndarray:
     """Return labels as a 1-D array of integers, strings or other hashable objects."""
+    check_no_clusterer(name, labels)
     array: np.ndarray = check_data(name, labels, ensure_2d=False, ensure_min_samples=0, dtype=None)
     if array.ndim != 1:
         raise ValueError(f"{name} must be 1-D, got an array of shape {array.shape}.")

@@ -39,6 +39,7 @@ from skeval.metrics.cluster._kernels.nearest_farthest import extremes_by_bounds
 from skeval.utils._checks import (
     check_count,
     check_data,
+    check_no_clusterer,
     naming,
     native_labels,
     number_values,
@@ -59,9 +60,9 @@ PRECISIONS = [np.float64, np.float32, np.float16]
 SMALLEST, LARGEST = 1e-140, 1e140
 
 # constraints of internal indices: always, with a metric, with a pass over pairs
-CONSTRAINTS: dict[str, list] = {
+CONSTRAINTS: dict[str, Any] = {
     "X": ["array-like", "sparse matrix"],
-    "labels": ["array-like"],
+    "labels": "no_validation",  # check_no_clusterer has the better message
     "noise": [StrOptions({"cluster", "drop", "singletons"}), None],
 }
 
@@ -73,6 +74,7 @@ PASS_CONSTRAINTS = METRIC_CONSTRAINTS | {"n_jobs": [Integral, None]}
 
 def make_partition(labels: object, *, n_rows: int, noise: str | None) -> Partition:
     """Validate the labels, resolve label -1, and sort the rows by cluster."""
+    check_no_clusterer("labels", labels)
     with naming("labels"):
         values = native_labels("labels", column_or_1d(labels))
     if len(values) != n_rows:

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from reference import external as reference
+from sklearn.cluster import KMeans
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval.metrics import cluster
@@ -419,3 +420,9 @@ def test_extreme_beta_is_precision_or_recall(pair, beta):
     for function in (class_f_measure, pair_fbeta_score):
         expected = quiet(function, *pair, beta=limit)
         assert quiet(function, *pair, beta=beta) == pytest.approx(expected, rel=1e-9)
+
+
+def test_a_clusterer_in_place_of_labels_is_refused_with_a_remedy():
+    for arguments, name in (([0, 1], KMeans(2)), "labels_pred"), ((KMeans, [0, 1]), "labels_true"):
+        with pytest.raises(TypeError, match=f"^{name} must .* KMeans; pass clusterer.fit_predict"):
+            purity_score(*arguments)

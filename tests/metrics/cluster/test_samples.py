@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.sparse import coo_matrix, csr_matrix
 from scipy.spatial.distance import cdist
+from sklearn.cluster import KMeans
 from sklearn.exceptions import UndefinedMetricWarning
 
 from skeval.metrics import cluster as sk
@@ -63,6 +64,14 @@ INTERNAL_WORDS = {
     "between", "centroid", "compactness", "connectivity", "davies", "dunn", "internal", "mst",
     "silhouette", "within",
 }  # fmt: skip
+
+
+@by_name(ALL)
+def test_a_clusterer_in_place_of_labels_is_refused_with_a_remedy(function):
+    with pytest.raises(
+        TypeError, match=r"^labels must .* KMeans; pass clusterer\.fit_predict\(X\)"
+    ):
+        function(X, KMeans(2))
 
 
 @by_name(ALL)
