@@ -363,12 +363,8 @@ def averaged_precision_recall_fscore(
     >>> print(f"{p:.4f} {r:.4f} {f:.4f}")
     0.8333 0.8750 0.8537
     """
-    classes, counts, weight = count_and_weigh(y_true, y_pred, average, labels, sample_weight)
-    filling = 0.0 if zero_division == "warn" else float(zero_division)
-    precision, recall = mean_precision_recall(counts, weight, filling)
-    if zero_division == "warn":
-        warn_of_empty(classes, counts)
-    return precision, recall, f_beta(precision, recall, beta)
+    counted = count_and_weigh(y_true, y_pred, average, labels, sample_weight)
+    return _score_averages(counted, beta, zero_division)
 
 
 @validate_params(
@@ -462,10 +458,18 @@ def matrices_precision_recall_fscore(
     if average == "micro":
         tp, fp, fn = (count.sum(keepdims=True) for count in (tp, fp, fn))
         names = ["all matrices"]
+    return _score_averages((names, (tp, fp, fn), np.ones(len(tp))), beta, zero_division)
+
+
+def _score_averages(
+    counted: Counted, beta: float, zero_division: ZeroDivision
+) -> tuple[float, float, float]:
+    """Return mean precision and recall, and their F; "warn" replaces 0/0 by 0 with a warning."""
+    classes, counts, weight = counted
     if zero_division == "warn":
-        warn_of_empty(names, (tp, fp, fn))
-    filling = 0.0 if zero_division == "warn" else float(zero_division)
-    precision, recall = mean_precision_recall((tp, fp, fn), np.ones(len(tp)), filling)
+        warn_of_empty(classes, counts)
+        zero_division = 0.0
+    precision, recall = mean_precision_recall(counts, weight, float(zero_division))
     return precision, recall, f_beta(precision, recall, beta)
 
 
@@ -724,15 +728,14 @@ def mean_precision_recall(counts: Counts, weight: Floats, filling: float) -> tup
     `counts` contains the true positives, false positives and false negatives of each class.
     """
     tp, fp, fn = counts
-    precision, recall = _divide(tp, tp + fp, filling), _divide(tp, tp + fn, filling)
-    return weighted_mean(precision, weight), weighted_mean(recall, weight)
+    precision, recall = (
+        np.divide(tp, whole, out=np.full(tp.shape, filling), where=whole > 0)
+        for whole in (tp + fp, tp + fn)
+    )
+    return _average_defined(precision, weight), _average_defined(recall, weight)
 
 
-def _divide(part: Floats, whole: Floats, filling: float) -> Floats:
-    return np.divide(part, whole, out=np.full(part.shape, filling), where=whole > 0)
-
-
-def weighted_mean(values: Floats, weight: Floats) -> float:
+def _average_defined(values: Floats, weight: Floats) -> float:
     """Return the weighted mean of the values that are not nan; nan if all are."""
     defined = ~np.isnan(values)
     if not weight[defined].any():
@@ -802,17 +805,13 @@ def count_and_weigh(
     Counts are true positives, false positives and false negatives, up to a common factor.
     """
     y_true, y_pred, classes = _checks.check_labels(y_true, y_pred, labels)
-    relative, scale = _checks.scale_weights(sample_weight, num_samples(y_true))
-    weight = None if sample_weight is None else relative
+    weight, scale = _checks.scale_weights(sample_weight, num_samples(y_true))
     counts = class_counts(y_true, y_pred, classes, labels, weight)
     if isinstance(average, str) and average == "micro":
         tp, fp, fn = (count.sum(keepdims=True) for count in counts)
         return [classes.tolist()], (tp, fp, fn), np.ones(1)
-    return (
-        classes.tolist(),
-        counts,
-        class_weights(average, classes, (counts[0] + counts[2]) * scale),
-    )
+    of_class = class_weights(average, classes, (counts[0] + counts[2]) * scale)
+    return classes.tolist(), counts, of_class
 
 
 Floats = NDArray[np.float64]
@@ -826,7 +825,7 @@ def class_counts(
     y_pred: ArrayLike,
     classes: NDArray[np.generic],
     labels: ArrayLike | None,
-    weight: Floats | None,
+    weight: Floats,
 ) -> Counts:
     """Return the true positives, false positives and false negatives of each class."""
     if np.ndim(y_true) == 1:
@@ -834,11 +833,9 @@ def class_counts(
         present = classes if labels is None else _checks.classes_of(true, pred)
         true_code, pred_code = np.searchsorted(present, true), np.searchsorted(present, pred)
         right = true_code == pred_code
-        parts = ((true_code, right), (pred_code, ~right), (true_code, ~right))
-        weights = [None if weight is None else weight[members] for _, members in parts]
         counts = [
-            np.bincount(code[members], own, minlength=len(present)).astype(np.float64)
-            for (code, members), own in zip(parts, weights, strict=True)
+            np.bincount(code[members], weight[members], minlength=len(present))
+            for code, members in ((true_code, right), (pred_code, ~right), (true_code, ~right))
         ]
         if labels is not None:
             place = np.minimum(np.searchsorted(present, classes), len(present) - 1)
