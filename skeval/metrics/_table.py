@@ -203,27 +203,25 @@ COST_ARGUMENTS = frozenset(
 )
 
 
-@dataclass(frozen=True)
-class Costs:
-    """Mean cost of the cells of a table of shape (n_classes, n_classes)."""
-
-    cell_costs: Callable[[int], Floats] | None = None
-
-    def __call__(self, arguments: Arguments, order: Array, table: ConfusionTable) -> ConfusionTable:
-        size = len(table.counts)
-        if self.cell_costs is not None:
-            costs = self.cell_costs(size)
-        else:
-            named = {name: value for name, value in arguments.items() if name in COST_ARGUMENTS}
-            shape = np.shape(named.get("cost_matrix", np.zeros((size, size))))
-            fits = shape == (size, size)
-            costs = costs_of_cells(order, **named) if fits else np.full((size, size), np.nan)
-        return table._replace(metric=partial(tables.mean_cost, costs=costs))
+def use_hits(arguments: Arguments, order: Array, table: ConfusionTable) -> ConfusionTable:
+    """Return the table with the accuracy."""
+    return table._replace(metric=partial(tables.mean_cost, costs=np.eye(len(table.counts))))
 
 
-def count_errors(size: int) -> Floats:
-    """Return the cost matrix whose mean cost is the error rate."""
-    return 1 - np.eye(size)
+def use_errors(arguments: Arguments, order: Array, table: ConfusionTable) -> ConfusionTable:
+    """Return the table with the error rate."""
+    return table._replace(metric=partial(tables.mean_cost, costs=1 - np.eye(len(table.counts))))
+
+
+def use_costs(arguments: Arguments, order: Array, table: ConfusionTable) -> ConfusionTable:
+    """Return the table with the mean cost, nan if the cost matrix lacks a class that occurs."""
+    shape = table.counts.shape
+    named = {name: value for name, value in arguments.items() if name in COST_ARGUMENTS}
+    if np.shape(named.get("cost_matrix", np.empty(shape))) == shape:
+        costs = costs_of_cells(order, **named)
+    else:
+        costs = np.full(shape, np.nan)
+    return table._replace(metric=partial(tables.mean_cost, costs=costs))
 
 
 def use_kappa(arguments: Arguments, order: Array, table: ConfusionTable) -> ConfusionTable:
@@ -251,23 +249,6 @@ def find_errors(name: str, y_true: Array, y_pred: Array) -> Floats:
     """Return the loss of each sample, averaged over its outputs."""
     losses: Floats = LOSSES[name](y_true, y_pred)
     return losses.reshape(len(losses), -1).mean(axis=1)
-
-
-def find_percentage_errors(y_true: Array, y_pred: Floats) -> Floats:
-    """Return absolute errors relative to the true values."""
-    errors: Floats = np.abs(y_pred - y_true) / np.maximum(np.abs(y_true), np.finfo(float).eps)
-    return errors
-
-
-def find_log_errors(y_true: Array, y_pred: Floats) -> Floats:
-    """Return squared differences of the logarithms of 1 + value."""
-    errors: Floats = (np.log1p(y_true) - np.log1p(y_pred)) ** 2
-    return errors
-
-
-def bound_brier(n_classes: int | None) -> Limits:
-    """Return the range of the Brier score; with two classes it is at most 1."""
-    return 0.0, 1.0 if n_classes == 2 else 2.0
 
 
 def unwrap(metric: Callable[..., Any]) -> tuple[Callable[..., Any], dict[str, Any]]:
@@ -502,7 +483,7 @@ OF_MEAN = Form(("hall", "t"), use_mean)
 ERRORS: dict[str, Any] = {
     "greater_is_better": False,
     "interval": (PROPORTION, OF_TABLE),
-    "from_table": Costs(count_errors),
+    "from_table": use_errors,
     "loss": "zero_one",
 }
 OF_SIDE: dict[str, Any] = {
@@ -524,7 +505,7 @@ METRICS: tuple[Metric, ...] = (
     Metric(
         sk.accuracy_score,
         interval=(PROPORTION, OF_TABLE),
-        from_table=Costs(np.eye),
+        from_table=use_hits,
         loss="zero_one",
         reported=(Reported("accuracy", "accuracy"),),
     ),
@@ -618,7 +599,7 @@ METRICS: tuple[Metric, ...] = (
         required=("cost_matrix", "false_positive_cost"),
         interval=(OF_TABLE, OF_MEAN),
         keywords=COST_ARGUMENTS | {"labels"},
-        from_table=Costs(),
+        from_table=use_costs,
         per_sample=find_costs,
     ),
     Metric(
@@ -637,7 +618,7 @@ METRICS: tuple[Metric, ...] = (
     ),
     Metric(
         sk.brier_score_loss,
-        range=bound_brier,
+        range=lambda n_classes: (0.0, 1.0 if n_classes == 2 else 2.0),
         loss="brier",
         per_sample=find_brier_losses,
         reported=(Reported("brier_score", "Brier score"),),
@@ -690,8 +671,18 @@ METRICS: tuple[Metric, ...] = (
         **ABSOLUTE,
     ),
     Metric(sk.mean_squared_error, interval=(OF_MEAN,), targets=NUMBERS, **SQUARED),
-    Metric(sk.mean_absolute_percentage_error, per_sample=find_percentage_errors, **LOSS),
-    Metric(sk.mean_squared_log_error, per_sample=find_log_errors, **LOSS),
+    Metric(
+        sk.mean_absolute_percentage_error,
+        per_sample=lambda y_true, y_pred: (
+            np.abs(y_pred - y_true) / np.maximum(np.abs(y_true), np.finfo(float).eps)
+        ),
+        **LOSS,
+    ),
+    Metric(
+        sk.mean_squared_log_error,
+        per_sample=lambda y_true, y_pred: (np.log1p(y_true) - np.log1p(y_pred)) ** 2,
+        **LOSS,
+    ),
     Metric(error_norm, **LOSS),
     Metric(sk.max_error, **LOSS),
     Metric(sk.mean_gamma_deviance, **LOSS),

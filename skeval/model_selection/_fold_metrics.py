@@ -36,7 +36,7 @@ from skeval._inference.paired import corrected_error
 from skeval._inference.tables import CountedClasses, count_cells, score_form
 from skeval._resampling.predictions import Predictions
 from skeval.metrics._scorers import range_of
-from skeval.metrics._table import METRICS, Costs, Sample, arrange, make_closed_forms
+from skeval.metrics._table import METRICS, Sample, arrange, make_closed_forms
 
 SHOWN = [(row, reported) for row in METRICS for reported in row.reported]
 """Metrics that are always computed."""
@@ -185,7 +185,7 @@ def measure_tables(
             if row.counted == "y_pred" and not called:
                 estimate = np.nan
             values: list[float] = []
-            if not isinstance(row.from_table, Costs):  # no mean of losses
+            if row.loss is None:  # not a mean of losses
                 values = [table.metric(share)[0] for share in table.shares()]
             widen = partial(inflate, predictions, values=values)
             form = score_form(table, estimate, predictions.group, widen=widen)
