@@ -833,15 +833,16 @@ def class_counts(
         present = classes if labels is None else _checks.classes_of(true, pred)
         true_code, pred_code = np.searchsorted(present, true), np.searchsorted(present, pred)
         right = true_code == pred_code
-        counts = [
+        counts: list[NDArray[Any]] = [
             np.bincount(code[members], weight[members], minlength=len(present))
             for code, members in ((true_code, right), (pred_code, ~right), (true_code, ~right))
         ]
         if labels is not None:
             place = np.minimum(np.searchsorted(present, classes), len(present) - 1)
-            counts = [np.where(present[place] == classes, sums[place], 0.0) for sums in counts]
-        return counts[0], counts[1], counts[2]
-    tables = multilabel_confusion_matrix(
+            counts = [np.where(present[place] == classes, sums[place], 0) for sums in counts]
+        true_positives, false_positives, false_negatives = counts
+        return true_positives, false_positives, false_negatives
+    tables: NDArray[Any] = multilabel_confusion_matrix(
         y_true, y_pred, labels=None if labels is None else classes, sample_weight=weight
-    ).astype(np.float64)
+    )
     return tables[:, 1, 1], tables[:, 0, 1], tables[:, 1, 0]

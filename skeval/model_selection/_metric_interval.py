@@ -691,6 +691,8 @@ def make_statistic(
 
     def statistic(indices: NDArray[np.intp]) -> float:
         selected = None if weight is None else weight[indices]
+        if selected is not None and not selected.any():
+            return float("nan")  # a resample may draw only samples without weight
         if values is not None:  # the metric is their mean
             return float(np.average(values[indices], weights=selected))
         options = {} if weight is None else {"sample_weight": selected}

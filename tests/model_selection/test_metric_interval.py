@@ -647,3 +647,23 @@ def test_the_basic_bootstrap_mirrors_the_percentiles():
         (y, p), median_absolute_error, basic.replicates, 0.95, paired=True, method="basic"
     )
     assert_allclose([basic.interval.low, basic.interval.high], expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("metric", [mean_squared_error, median_absolute_error, r2_score])
+def test_resamples_without_weight_are_undefined(metric):
+    """With two weighted samples of five, some resamples draw only samples of weight 0."""
+    y, predicted = np.arange(5.0), np.array([0.5, 0.0, 2.5, 4.0, 4.5])
+    weight = np.array([1.0, 0, 0, 2.0, 0])
+    with pytest.warns(UndefinedMetricWarning, match=r"undefined on \d+ of 200 resamples"):
+        result = metric_interval(
+            metric,
+            y,
+            predicted,
+            method="percentile",
+            sample_weight=weight,
+            random_state=0,
+            n_resamples=200,
+        )
+    assert result.value == metric(y, predicted, sample_weight=weight)
+    assert 0 < result.n_undefined < 100
+    assert np.isnan(result.replicates).sum() == result.n_undefined
