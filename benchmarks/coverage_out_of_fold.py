@@ -37,12 +37,12 @@ from sklearn.tree import DecisionTreeClassifier
 from skeval._adapters.fits import fit_each
 from skeval._resampling.fit_request import FitRequest
 from skeval._resampling.inputs import validate_inputs
-from skeval._resampling.predictions import Predictions, collect_predictions
+from skeval._resampling.predictions import Predictions
 from skeval._resampling.sampling_units import units_of
 from skeval._resampling.target import validate_data
 from skeval.model_selection import score_interval
 from skeval.model_selection._fold_metrics import measure_metrics
-from skeval.model_selection._interval_methods import find_inflation, plan_repeats
+from skeval.model_selection._interval_methods import plan_repeats, predict_repeats
 from skeval.utils._checks import root_seed
 
 ESTIMATORS = {
@@ -85,8 +85,7 @@ def measure(estimator, X, y, seed, kind):
     task = validate_inputs(estimator, X, y, method="repeated_cv")
     plan = plan_repeats(task, root_seed(seed), n_folds=10, n_repeats=10).plan
     answers = list(fit_each(task, plan, FitRequest()))
-    inflation = find_inflation(task, plan, answers)
-    return measure_metrics(collect_predictions(task, answers, plan, inflation), 0.95)
+    return measure_metrics(predict_repeats(task, plan, answers), 0.95)
 
 
 def truth(estimator, X, y, test):

@@ -575,23 +575,27 @@ def count_units(
 
 def average_repeats(folds: RepeatedFolds, outputs: Sequence[FitOutput | None]) -> ErrorEstimate:
     """Return the mean error of repeated cross-validations, from the outputs of their fits."""
+    return collect_repeats(folds, outputs)[0]
+
+
+def collect_repeats(
+    folds: RepeatedFolds, outputs: Sequence[FitOutput | None]
+) -> tuple[ErrorEstimate, Predictions]:
+    """Return the error of repeated folds, and their out-of-fold predictions."""
     folds = count_in_time(folds, outputs)
     inputs, plan = folds.inputs, folds.plan
-    done = [(fit // plan.n_folds, each) for fit, each in enumerate(outputs) if each is not None]
-    rows = np.unique(np.concatenate([output.rows for _, output in done]))
-    repeats = [
-        concatenate_tested([inputs.tested(output) for of, output in done if of == repeat])
-        for repeat in dict.fromkeys(repeat for repeat, _ in done)
-    ]
-    return average_tested(
+    predictions = predict_repeats(inputs, plan, outputs)
+    rows = np.unique(predictions.row)
+    estimate = average_predictions(
         inputs,
-        repeats,
+        predictions,
         inputs.count(rows, np.zeros(len(rows))),
-        find_inflation(inputs, plan, outputs),
+        np.ones(len(predictions.row), dtype=bool),
         n_fits=plan.n_fits,
-        n_failed=len(outputs) - len(done),
+        n_failed=outputs.count(None),
         parameters={"n_folds": plan.n_folds, "n_repeats": plan.n_repeats},
     )
+    return estimate, predictions
 
 
 def count_in_time(folds: RepeatedFolds, outputs: Sequence[FitOutput | None]) -> RepeatedFolds:
@@ -608,46 +612,45 @@ def count_in_time(folds: RepeatedFolds, outputs: Sequence[FitOutput | None]) -> 
     unit = time_units(np.bincount(rows, losses, n), np.bincount(rows, minlength=n))
     n_blocks = int(unit.max()) + 1
     blocks = SamplingUnits(unit, np.zeros(n_blocks, dtype=np.intp), n_blocks, UnitKind.TIME_BLOCK)
-    return folds._replace(inputs=inputs.with_options(counted=blocks))
+    return folds._replace(inputs=inputs.with_options(counted=blocks), ordered=False)
 
 
-def find_inflation(
+def predict_repeats(
     inputs: Inputs, plan: ResamplingPlan, outputs: Sequence[FitOutput | None]
-) -> float:
-    """Return the mean squared deviation from the risk over the variance of independent losses.
+) -> Predictions:
+    """Return the out-of-fold predictions of repeated folds, with the inflation of the variance.
 
-    The losses of a single test set count as independent. The ratio is estimated if samples are the
-    units and each repeat draws new folds, and otherwise fixed. In time order the error refers to
-    the fitted models themselves, each trained on earlier samples.
+    The inflation is the mean squared deviation from the risk over the variance of independent
+    losses. The losses of a single test set count as independent. The ratio is estimated if samples
+    are the units and each repeat draws new folds, and otherwise fixed. In time order the error
+    refers to the fitted models themselves, each trained on earlier samples.
     """
+    predictions = collect_predictions(inputs, outputs, plan, 1.0)
     if plan.n_fits == 1 or inputs.units.kind is UnitKind.TIME_BLOCK:
-        return 1.0
+        return predictions
     if inputs.units.n_groups is not None:
-        return fixed_inflation(plan.n_repeats)
-    done = [(fit, output) for fit, output in enumerate(outputs) if output is not None]
-    fit = np.concatenate([np.full(len(output.rows), fit) for fit, output in done])
-    row = np.concatenate([output.rows for _, output in done])
-    losses = np.concatenate([inputs.loss_values(output) for _, output in done])
+        return replace(predictions, inflation=fixed_inflation(plan.n_repeats))
+    row, repeat, fold = predictions.row, predictions.repeat, predictions.fold
     weight = None if inputs.weight is None else inputs.weight[row]
     # covariance of losses that share a model, eq. (3) of shared_variance
-    shared = shared_variance(Dealt(losses, row, fit // plan.n_folds, fit % plan.n_folds, weight))
-    return inflation_of(shared, plan.n_repeats)
+    shared = shared_variance(Dealt(predictions.loss, row, repeat, fold, weight))
+    return replace(predictions, inflation=inflation_of(shared, plan.n_repeats))
 
 
-def average_tested(
-    inputs: Inputs,
-    repeats: Sequence[TestLosses],
-    tested: TestLosses,
-    inflation: float,
-    **fields: Any,
+def average_predictions(
+    inputs: Inputs, predictions: Predictions, tested: TestLosses, kept: np.ndarray, **fields: Any
 ) -> ErrorEstimate:
-    """Return the mean of cross-validations, with the inflated variance of one of them.
+    """Return the mean loss of repeated folds, with the inflated variance of one repeat.
 
-    `repeats` has the losses of each cross-validation; `tested` has the weights and units of the
-    samples.
+    `kept` marks the predictions that count; `tested` has the weights and units of their samples.
     """
+    repeats = [
+        inputs.count(predictions.row[part], predictions.loss[part])
+        for of_repeat in predictions.repeats
+        if (part := of_repeat & kept).any()
+    ]
     everything, n, loss = concatenate_tested(repeats), len(tested.losses), inputs.loss
-    error = mean_loss(everything)
+    error, inflation = mean_loss(everything), predictions.inflation
     variance = float(np.average((everything.losses - error) ** 2, weights=everything.weight))
     spreads = [spread_of_mean(repeat) for repeat in repeats]
     whole = spread_of_mean(everything)
@@ -687,32 +690,18 @@ def average_tested(
     )
 
 
-def collect_repeats(
-    folds: RepeatedFolds, outputs: Sequence[FitOutput | None]
-) -> tuple[ErrorEstimate, Predictions]:
-    """Return the error of repeated folds, and their out-of-fold predictions."""
-    folds = count_in_time(folds, outputs)
-    inflation = find_inflation(folds.inputs, folds.plan, outputs)
-    predictions = collect_predictions(folds.inputs, outputs, folds.plan, inflation)
-    return average_repeats(folds, outputs), predictions
-
-
 def error_of_some(
     inputs: Inputs, predictions: Predictions, whole: ErrorEstimate, chosen: np.ndarray
 ) -> ErrorEstimate:
     """Return the error on some samples, from the predictions behind the error on all."""
-    repeats = []
-    for of_repeat in predictions.repeats:
-        part = of_repeat & chosen[predictions.row]
-        if part.any():
-            repeats.append(inputs.count(predictions.row[part], predictions.loss[part]))
-    kept = np.unique(predictions.row[chosen[predictions.row]])
-    tested = inputs.count(kept, np.zeros(len(kept)))
-    return average_tested(
+    kept = chosen[predictions.row]
+    rows = np.unique(predictions.row[kept])
+    tested = inputs.count(rows, np.zeros(len(rows)))
+    return average_predictions(
         inputs,
-        repeats,
+        predictions,
         tested,
-        predictions.inflation,
+        kept,
         n_groups=None if whole.n_groups is None else n_units(tested),
         n_fits=whole.n_fits,
         n_failed=whole.n_failed,

@@ -31,7 +31,6 @@ from skeval._inference.errors import mean_loss
 from skeval._inference.estimate import Band, Curve, Estimate, Limits
 from skeval._inference.intervals import bounds_of, normal_interval
 from skeval._inference.paired import percentile_limits
-from skeval._resampling.fit_outputs import FitOutput
 from skeval._resampling.fit_params import Params
 from skeval._resampling.inputs import Inputs, validate_inputs
 from skeval._resampling.losses import LossLike
@@ -43,9 +42,8 @@ from skeval.model_selection._error_interval import read_positive_weight
 from skeval.model_selection._interval_methods import (
     AUTO,
     RepeatedFolds,
-    average_repeats,
+    collect_repeats,
     count_in_time,
-    find_inflation,
     plan_repeats,
 )
 from skeval.utils._checks import RandomStateLike, check_data, child_seed, repetition_rng, root_seed
@@ -398,39 +396,35 @@ class Measured(NamedTuple):
 
 def measure_losses(thinned: Thinned) -> Measured:
     """Return the mean loss at each size, with the covariance of the means."""
-    answers = list(fit_each(thinned.inputs, thinned.plan))
-    by_size = [answers[at :: thinned.n_sizes] for at in range(thinned.n_sizes)]
-    for size, outputs in zip(thinned.sizes, by_size, strict=True):
-        if outputs.count(None) == len(outputs):
+    outputs = list(fit_each(thinned.inputs, thinned.plan))
+    by_size = [outputs[at :: thinned.n_sizes] for at in range(thinned.n_sizes)]
+    for size, of_size in zip(thinned.sizes, by_size, strict=True):
+        if of_size.count(None) == len(of_size):
             raise ValueError(f"train_sizes must be large enough: all fits on {size:g} fail.")
     folds = count_in_time(thinned.folds, by_size[-1])
-    inputs, plan = folds.inputs, folds.plan
-    folds = folds._replace(ordered=False)  # its units are counted
+    inputs, units = folds.inputs, folds.inputs.units
     values, factors, of_units, of_repeats, by_unit = [], [], [], [], []
-    for outputs in by_size:
-        values.append(average_repeats(folds, outputs))
-        factors.append(find_inflation(inputs, plan, outputs))
-        unit, repeat = influences(inputs, plan, outputs)
-        of_units.append(unit)
-        of_repeats.append(repeat)
-        by_unit.append(mean_by_unit(inputs, outputs))
+    for of_size in by_size:
+        estimate, predictions = collect_repeats(folds, of_size)
+        values.append(estimate)
+        factors.append(predictions.inflation)
+
+        # influence of each unit, and of each repeat, on the mean loss
+        tested = inputs.count(predictions.row, predictions.loss)
+        weight = np.ones(len(tested.losses)) if tested.weight is None else tested.weight
+        moved = weight * (tested.losses - mean_loss(tested)) / weight.sum()
+        unit = units.unit[predictions.row]
+        of_units.append(np.bincount(unit, moved, units.n_units))
+        of_repeats.append(np.bincount(predictions.repeat, moved, folds.plan.n_repeats))
+        with np.errstate(invalid="ignore"):  # units that were never tested
+            sums, tests = (np.bincount(unit, of, units.n_units) for of in (tested.losses, None))
+            by_unit.append(sums / tests)
     scale = np.sqrt(np.outer(factors, factors))
     covariance = scale * spread_of(np.array(of_units)) + spread_of(np.array(of_repeats))
     df = values[-1].degrees_of_freedom
     name, bounds = mean_loss_name(inputs.loss.name), bounds_of(inputs.loss.name)
     rise = find_rise(np.array([estimate.value for estimate in values]), np.array(by_unit))
     return Measured(name, 1, values, covariance, np.inf if df is None else df, bounds, rise)
-
-
-def mean_by_unit(inputs: Inputs, answers: Sequence[FitOutput | None]) -> Floats:
-    """Return the mean loss of each unit over its tests; nan if it was never tested."""
-    completed = [output for output in answers if output is not None]
-    unit = inputs.units.unit[np.concatenate([output.rows for output in completed])]
-    losses = np.concatenate([inputs.loss_values(output) for output in completed])
-    with np.errstate(invalid="ignore"):
-        return np.bincount(unit, losses, inputs.units.n_units) / np.bincount(
-            unit, minlength=inputs.units.n_units
-        )
 
 
 def find_rise(errors: Floats, by_unit: Floats) -> tuple[int, int] | None:
@@ -450,26 +444,6 @@ def find_rise(errors: Floats, by_unit: Floats) -> tuple[int, int] | None:
         if errors[second] > errors[first] and pvalue < MIN_FIT / len(pairs):
             rises.append((errors[second] - errors[first], (first, second)))
     return max(rises)[1] if rises else None
-
-
-def influences(
-    inputs: Inputs, plan: ResamplingPlan, answers: Sequence[FitOutput | None]
-) -> tuple[Floats, Floats]:
-    """Return the influence of each unit, and of each repeat, on the mean loss.
-
-    Shapes (n_units,) and (n_repeats,).
-    """
-    completed = [
-        (fit // plan.n_folds, output) for fit, output in enumerate(answers) if output is not None
-    ]
-    rows = np.concatenate([output.rows for _, output in completed])
-    repeat = np.concatenate([np.full(len(output.rows), number) for number, output in completed])
-    losses = np.concatenate([inputs.loss_values(output) for _, output in completed])
-    tested = inputs.count(rows, losses)
-    weight = np.ones(len(rows)) if tested.weight is None else tested.weight
-    moved = weight * (losses - mean_loss(tested)) / weight.sum()
-    of_unit = np.bincount(inputs.units.unit[rows], moved, inputs.units.n_units)
-    return of_unit.astype(float), np.bincount(repeat, moved, plan.n_repeats).astype(float)
 
 
 def spread_of(influence: Floats) -> Floats:

@@ -20,7 +20,6 @@ from skeval._resampling.fit_request import FitRequest, find_response_method
 from skeval._resampling.inputs import Inputs, validate_inputs
 from skeval._resampling.losses import Loss, resolve_loss
 from skeval._resampling.plans import ResamplingPlan
-from skeval._resampling.predictions import collect_predictions
 from skeval.metrics._scorers import range_of, read_scoring, row_of_scorer
 from skeval.metrics._table import BINARY, REPORTED
 from skeval.model_selection._error_interval import read_positive_weight, take_parameters
@@ -34,8 +33,8 @@ from skeval.model_selection._interval_methods import (
     FitMeans,
     average_repeats,
     average_subsamples,
-    find_inflation,
     plan_repeats,
+    predict_repeats,
 )
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
@@ -403,8 +402,7 @@ def score_repeats(
         results[name] = score_of_error(inputs, label, error)
     # metrics of all tested samples of a repeat together
     if len(results) < len(labels):
-        inflation = find_inflation(inputs, plan, outputs)
-        predictions = collect_predictions(inputs, outputs, plan, inflation)
+        predictions = predict_repeats(inputs, plan, outputs)
         metrics = measure_metrics(predictions, inputs.confidence_level)
         for name in labels.keys() - results.keys():
             warn_left_out(labels[name], outputs.count(None), len(outputs))
