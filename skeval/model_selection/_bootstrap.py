@@ -230,7 +230,6 @@ def bootstrap_error(
         estimator, X, y, loss=loss, method=method, several=True, **per_sample, **run
     )
     _checks.check_option("average", average, ("samples", "bootstraps"))
-    check_stratify(inputs, stratify)
     estimates = estimate_bootstraps(
         inputs,
         _checks.root_seed(random_state),
@@ -242,25 +241,29 @@ def bootstrap_error(
     return estimates[method]
 
 
-def check_stratify(inputs: Inputs, stratify: bool) -> None:
-    """Raise unless `stratify` is a flag, which is True for classifiers only."""
+def plan_bootstrap(
+    inputs: Inputs,
+    root: SeedSequence,
+    n_resamples: int,
+    *,
+    stratify: bool = False,
+    indices: Any = None,
+) -> tuple[DrawingUnits, ResamplingPlan]:
+    """Return the units that resamples draw, and the fits to drawn or given resamples."""
+    target = inputs.target
     _checks.check_flag("stratify", stratify)
-    if stratify and inputs.target.classes is None:
-        several = " with several columns of y" if inputs.target.outputs else ""
+    if stratify and target.classes is None:
+        several = " with several columns of y" if target.outputs else ""
         raise ValueError(
             f"stratify=True needs a classifier, got {type(inputs.estimator).__name__}{several}."
         )
-
-
-def plan_bootstrap(
-    inputs: Inputs, root: SeedSequence, units: DrawingUnits, n_resamples: int, indices: Any = None
-) -> ResamplingPlan:
-    """Return the fits to resamples, drawn or given."""
     n_resamples = _checks.check_count("n_resamples", n_resamples)
-    codes = None if inputs.target.classes is None else inputs.target.codes
+    check_class_sizes(target.classes, target.codes)
+    units = drawing_units(len(target), target.codes if stratify else None, inputs.groups)
+    codes = None if target.classes is None else target.codes
     if indices is not None:
-        return plan_resamples(indices, units, codes)
-    return bootstrap_plan(units, n_resamples, root, inputs.target.classes, codes)
+        return units, plan_resamples(indices, units, codes)
+    return units, bootstrap_plan(units, n_resamples, root, target.classes, codes)
 
 
 def estimate_bootstraps(
@@ -269,18 +272,14 @@ def estimate_bootstraps(
     *,
     n_resamples: int = 200,
     average: str = "samples",
-    stratify: bool = False,
-    indices: Any = None,
+    **options: Any,
 ) -> dict[str, BootstrapEstimate]:
     """Return the out-of-bag, .632 and .632+ estimates of one set of fits."""
-    target = inputs.target
-    check_class_sizes(target.classes, target.codes)
-    units = drawing_units(len(target), target.codes if stratify else None, inputs.groups)
-    plan = plan_bootstrap(inputs, root, units, n_resamples, indices)
+    units, plan = plan_bootstrap(inputs, root, n_resamples, **options)
     bags = sum_out_of_bag(inputs, fit_plan(inputs, plan), units)
     # no estimate is defined without the fit to all samples
-    own = fit_to_all(inputs.with_options(error_score="raise"))
-    return combine_fits(inputs, plan, units, bags, own, average)
+    whole = fit_to_all(inputs.with_options(error_score="raise"))
+    return combine_fits(inputs, plan, units, bags, whole, average)
 
 
 def combine_fits(
@@ -288,7 +287,7 @@ def combine_fits(
     plan: ResamplingPlan,
     units: DrawingUnits,
     bags: OutOfBag,
-    own: FitOutput,
+    whole: FitOutput,
     average: str = "samples",
 ) -> dict[str, BootstrapEstimate]:
     """Return the estimates from the out-of-bag losses and from the fit to all samples.
@@ -298,7 +297,7 @@ def combine_fits(
     target, loss, weights = inputs.target, inputs.loss, inputs.relative_weight
 
     # AE: error of this fit on its own samples
-    truth, predictions = loss.pair(target, target.codes, own)
+    truth, predictions = loss.pair(target, target.codes, whole)
     losses = weigh_values(loss(truth, predictions), weights)
     apparent = float(losses.mean())
 
@@ -407,45 +406,50 @@ def bootstrap(inputs: Inputs, root: SeedSequence, *, n_resamples: int = 200) -> 
 def location_shifted_bootstrap(
     inputs: Inputs, root: SeedSequence, *, n_resamples: int = 200
 ) -> ErrorEstimate:
-    """Shift the in-bag errors by what the resubstitution error lacks; too short: B + 1 fits."""
+    """Shift the in-bag errors by .632+ less the resubstitution error; too short: B + 1 fits."""
     n_resamples = _checks.check_count("n_resamples", n_resamples, 2)
-    fits = fit_samples(inputs, [n_resamples], root)
-    (sample,) = fits.samples
+    (sample,), n_failed = fit_samples(inputs, [n_resamples], root)
     draws = sample.in_bag + (sample.plus - sample.apparent)
-    return estimate_from_draws(inputs, fits, draws, {"n_resamples": n_resamples})
+    parameters = {"n_resamples": n_resamples}
+    return estimate_from_draws(inputs, sample.plus, draws, 1 + n_resamples, n_failed, parameters)
 
 
 def two_stage_bootstrap(
     inputs: Inputs, root: SeedSequence, *, n_resamples: int = 200, n_inner_resamples: int = 10
 ) -> ErrorEstimate:
-    """Estimate again in resamples of the data, by theirs; too short: B (b + 2) + 1 fits."""
+    """Repeat .632+ in resamples of the data; too short: B (b + 2) + 1 fits."""
     n_resamples = _checks.check_count("n_resamples", n_resamples, 2)
     n_inner = _checks.check_count("n_inner_resamples", n_inner_resamples)
-    fits = fit_samples(inputs, [n_resamples] + [n_inner] * n_resamples, root)
-    draws = np.array([sample.plus for sample in fits.samples[1:]])
+    sizes = [n_resamples] + [n_inner] * n_resamples
+    (data, *samples), n_failed = fit_samples(inputs, sizes, root)
+    draws = np.array([sample.plus for sample in samples])
     check_enough(inputs, draws, 2)
     parameters = {"n_resamples": n_resamples, "n_inner_resamples": n_inner}
-    return estimate_from_draws(inputs, fits, draws, parameters)
+    n_fits = sum(sizes) + len(sizes)
+    return estimate_from_draws(inputs, data.plus, draws, n_fits, n_failed, parameters)
 
 
 def estimate_from_draws(
-    inputs: Inputs, fits: SampleFits, draws: np.ndarray, parameters: dict[str, int]
+    inputs: Inputs,
+    value: float,
+    draws: np.ndarray,
+    n_fits: int,
+    n_failed: int,
+    parameters: dict[str, int],
 ) -> ErrorEstimate:
-    """Return the .632+ estimate of the data, with an interval of quantiles of the draws."""
+    """Return an estimate with an interval of quantiles of the draws."""
     defined = draws[np.isfinite(draws)]
-    error = float(np.std(defined, ddof=1)) if len(defined) > 1 else 0.0
-    bounds = bounds_of(inputs.loss.name)
-    limits = {"quantile": partial(limits_of_quantiles, draws, bounds)}
+    limits = partial(limits_of_quantiles, draws, bounds_of(inputs.loss.name))
     return estimate_from_losses(
         inputs,
-        fits.samples[0].plus,
-        error,
+        value,
+        float(np.std(defined, ddof=1)) if len(defined) > 1 else 0.0,
         draws,
         untested_losses(inputs),
-        forms=limits if np.ptp(defined) > 0 else {},
+        forms={"quantile": limits} if np.ptp(defined) > 0 else {},
         first="quantile",
-        n_fits=fits.n_fits,
-        n_failed=fits.n_failed,
+        n_fits=n_fits,
+        n_failed=n_failed,
         parameters=parameters,
     )
 
@@ -466,21 +470,15 @@ class Resampled(NamedTuple):
     in_bag: np.ndarray
 
 
-class SampleFits(NamedTuple):
-    """Errors of several samples, the data themselves first, and the number of fits."""
-
-    samples: list[Resampled]
-    n_fits: int
-    n_failed: int
-
-
-def fit_samples(inputs: Inputs, n_resamples: list[int], root: SeedSequence) -> SampleFits:
-    """Fit samples, the data themselves first, and their resamples."""
+def fit_samples(
+    inputs: Inputs, n_resamples: list[int], root: SeedSequence
+) -> tuple[list[Resampled], int]:
+    """Return the errors of samples, the data themselves first, and the number of failed fits."""
     codes = None if inputs.target.classes is None else inputs.target.codes
     check_class_sizes(inputs.target.classes, codes)
     resampler = Resampler(inputs.units, inputs.target, root)
-    plan = double_bootstrap(resampler, n_resamples)
-    outputs, samples, n_failed = fit_each(inputs, plan), [], 0
+    outputs = fit_each(inputs, double_bootstrap(resampler, n_resamples))
+    samples, n_failed = [], 0
     for number, n in enumerate(n_resamples):
         of_sample = list(islice(outputs, 1 + n))
         n_failed += of_sample.count(None)
@@ -488,7 +486,7 @@ def fit_samples(inputs: Inputs, n_resamples: list[int], root: SeedSequence) -> S
     for _ in outputs:  # no fit is left, but at its end the generator warns of failed fits
         pass
     check_enough(inputs, np.array([samples[0].plus]), 1)
-    return SampleFits(samples, plan.n_fits, n_failed)
+    return samples, n_failed
 
 
 def measure_sample(

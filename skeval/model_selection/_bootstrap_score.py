@@ -35,23 +35,12 @@ from skeval._resampling.fit_params import Params
 from skeval._resampling.fit_request import FitRequest, ReplayedEstimator, check_scores
 from skeval._resampling.inputs import Inputs, validate_inputs
 from skeval._resampling.losses import Loss
-from skeval._resampling.plans import (
-    BLOCK_ELEMENTS,
-    PlanBlock,
-    ResamplingPlan,
-    check_class_sizes,
-    whole_plan,
-)
-from skeval._resampling.sampling_units import DrawingUnits, drawing_units
+from skeval._resampling.plans import BLOCK_ELEMENTS, PlanBlock, ResamplingPlan
+from skeval._resampling.sampling_units import DrawingUnits
 from skeval.metrics._scorers import range_of, read_scoring
 from skeval.metrics._validation import find_recalibration
-from skeval.model_selection._bootstrap import (
-    check_stratify,
-    combine_fits,
-    plan_bootstrap,
-    sum_out_of_bag,
-)
-from skeval.model_selection._estimates import check_enough
+from skeval.model_selection._bootstrap import combine_fits, plan_bootstrap, sum_out_of_bag
+from skeval.model_selection._estimates import check_enough, fit_to_all
 from skeval.model_selection._score_interval import find_mean_loss, label_parts, losses_of
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
@@ -291,23 +280,21 @@ def bootstrap_score(
     inputs = validate_inputs(
         estimator, X, y, with_loss=False, method=method, several=True, **per_sample, **run
     )
-    check_stratify(inputs, stratify)
     if scoring is None:
         scoring = "accuracy" if is_classifier(estimator) else "r2"
     labels, scorers = label_parts(scoring), read_scorers(inputs, scoring)
     _checks.check_count("n_resamples", n_resamples, 2)
+    root, target = _checks.root_seed(random_state), inputs.target
+    units, plan = plan_bootstrap(inputs, root, n_resamples, stratify=stratify, indices=indices)
     # means of losses have the estimates of bootstrap_error
     means = {
         n: label for n, label in labels.items() if method != OPTIMISM and find_mean_loss(label)
     }
     losses = losses_of(inputs, means)
 
-    root, target = _checks.root_seed(random_state), inputs.target
-    check_class_sizes(target.classes, target.codes)
-    units = drawing_units(len(target), target.codes if stratify else None, inputs.groups)
-    plan = plan_bootstrap(inputs, root, units, n_resamples, indices)
+    # one set of fits for all scores
     request = request_answers(inputs, scorers.values(), losses)
-    whole = fit_whole(inputs, request)
+    whole = fit_to_all(inputs.with_options(error_score="raise"), request)
     judges = {
         name: Judge(inputs, scorer, labels[name])
         for name, scorer in scorers.items()
@@ -315,7 +302,6 @@ def bootstrap_score(
     }
     apparent = {name: judge.score(whole, np.arange(len(target))) for name, judge in judges.items()}
 
-    # one set of fits for all scores
     fitted = run_resamples(inputs, plan, request, judges, keep_left_out=bool(means))
     results: dict[str, BootstrapEstimate] = {}
     for (name, label), loss in zip(means.items(), losses, strict=True):
@@ -453,13 +439,6 @@ def request_answers(inputs: Inputs, scorers: Iterable[Any], losses: tuple[Loss, 
 
 def keep_model(model: Any, X: Any, y: Any) -> Any:
     return model
-
-
-def fit_whole(inputs: Inputs, request: FitRequest) -> FitOutput:
-    """Return the predictions of the fit to all samples for these samples."""
-    alone = inputs.with_options(error_score="raise", n_jobs=None, verbose=0)
-    ((_, output),) = fit_plan(alone, whole_plan(len(inputs.target)), request)
-    return output
 
 
 def predict_all(plan: ResamplingPlan) -> ResamplingPlan:

@@ -39,6 +39,7 @@ from skeval._resampling.fit_params import (
     count_effective,
     weight_parameters,
 )
+from skeval._resampling.fit_request import FitRequest
 from skeval._resampling.inputs import Inputs, validate_inputs
 from skeval._resampling.losses import LossLike, mean_of_tested
 from skeval._resampling.plans import PlanBlock, ResamplingPlan, concatenate_blocks, whole_plan
@@ -233,10 +234,10 @@ def resubstitution(inputs: Inputs, root: SeedSequence | None = None) -> ErrorEst
     return estimate_from_spread(inputs, error, spread, losses, size, n_fits=1)
 
 
-def fit_to_all(inputs: Inputs) -> FitOutput:
+def fit_to_all(inputs: Inputs, request: FitRequest | None = None) -> FitOutput:
     """Return the predictions of one fit to all samples for these samples."""
     inputs = inputs.with_options(n_jobs=None, verbose=0)
-    ((_, output),) = fit_plan(inputs, whole_plan(len(inputs.target)))
+    ((_, output),) = fit_plan(inputs, whole_plan(len(inputs.target)), request)
     return output
 
 

@@ -14,11 +14,10 @@ from skeval._resampling.fit_outputs import FitOutput
 from skeval._resampling.fit_params import Params
 from skeval._resampling.fit_request import FitRequest
 from skeval._resampling.inputs import Inputs, validate_inputs
-from skeval._resampling.plans import check_class_sizes
-from skeval._resampling.sampling_units import drawing_units
 from skeval.metrics._validation import find_smooth_curve
-from skeval.model_selection._bootstrap import check_stratify, plan_bootstrap
-from skeval.model_selection._bootstrap_score import fit_whole, predict_all
+from skeval.model_selection._bootstrap import plan_bootstrap
+from skeval.model_selection._bootstrap_score import predict_all
+from skeval.model_selection._estimates import fit_to_all
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
 from skeval.utils._plotting import Display, draw_result
@@ -138,16 +137,14 @@ def prediction_instability(
     run = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
     per_sample = {"groups": groups, "sample_weight": sample_weight, "params": params}
     inputs = validate_inputs(estimator, X, y, with_loss=False, **per_sample, **run)
-    check_stratify(inputs, stratify)
     check_threshold(inputs, threshold)
     target, root = inputs.target, _checks.root_seed(random_state)
-    check_class_sizes(target.classes, target.codes)
-    units = drawing_units(len(target), target.codes if stratify else None, inputs.groups)
-    plan = plan_bootstrap(inputs, root, units, n_resamples, indices)
+    _, plan = plan_bootstrap(inputs, root, n_resamples, stratify=stratify, indices=indices)
     methods = ("predict",) if target.classes is None else ("predict", "predict_proba")
     request = FitRequest(methods)
 
-    predictions, classes = read_predictions(inputs, fit_whole(inputs, request), threshold)
+    whole = fit_to_all(inputs.with_options(error_score="raise"), request)
+    predictions, classes = read_predictions(inputs, whole, threshold)
     resampled, changed, n_failed = [], [], 0
     for _, output in fit_plan(inputs, predict_all(plan), request):
         n_failed += int(output.failed.sum())

@@ -29,7 +29,7 @@ from skeval._resampling.fit_outputs import FitOutput
 from skeval._resampling.fit_params import params_of_part, weight_parameters
 from skeval._resampling.fit_request import FitRequest
 from skeval._resampling.inputs import Inputs
-from skeval._resampling.plans import ResamplingPlan
+from skeval._resampling.plans import ResamplingPlan, bootstrap_plan
 from skeval._resampling.predictions import Predictions
 from skeval._resampling.progress import show_estimate
 from skeval._resampling.sampling_units import drawing_units
@@ -43,7 +43,7 @@ from skeval._resampling.splitters import (
 from skeval._resampling.target import Target
 from skeval.feature_selection import selection_stability
 from skeval.feature_selection._cv2 import compare_selections, split_at_selector
-from skeval.model_selection._bootstrap import estimate_bootstraps, plan_bootstrap
+from skeval.model_selection._bootstrap import estimate_bootstraps
 from skeval.model_selection._estimates import (
     cross_validation,
     leave_one_out,
@@ -273,8 +273,10 @@ class Steps:
         if part == "leave_one_out":
             return plan_leave_one_out(self.inputs)
         if part == "bootstrap":
+            classes = self.target.classes
+            codes = None if classes is None else self.target.codes
             units = drawing_units(len(self.target), None, self.groups)
-            return plan_bootstrap(self.inputs, root, units, size or N_BOOTSTRAPS)
+            return bootstrap_plan(units, size or N_BOOTSTRAPS, root, classes, codes)
         if part == "permutation":
             with warnings.catch_warnings():  # the test itself warns
                 warnings.simplefilter("ignore", UserWarning)
