@@ -6,19 +6,18 @@ fields of a report.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 from sklearn.base import clone, is_classifier
 
-from skeval._inference.estimate import Estimate, Results
-from skeval._resampling.fit_loop import NoFitLeftError
+from skeval._inference.estimate import Results
 from skeval._resampling.fit_params import Params
 from skeval._resampling.fit_request import FitRequest, check_scorers
-from skeval._resampling.inputs import validate_inputs
+from skeval._resampling.inputs import Inputs, validate_inputs
 from skeval._resampling.jobs import tallied_warnings
 from skeval._resampling.losses import LossLike
 from skeval._resampling.predictions import Predictions
@@ -30,16 +29,11 @@ from skeval._resampling.splitters import (
     resolve_splitter,
     seed_splitter,
 )
-from skeval._resampling.target import Target, TooFewMembersError, has_outputs
+from skeval._resampling.target import has_outputs
 from skeval.model_selection._error_interval import read_positive_weight
 from skeval.model_selection._interval_methods import AUTO
 from skeval.report import _findings, _predictions, _sentences
-from skeval.report._budget import (
-    MIN_SAMPLES,
-    check_rows_in_time,
-    choose_folds_in_time,
-    describe_skipped,
-)
+from skeval.report._budget import check_rows_in_time, choose_folds_in_time, describe_skipped
 from skeval.report._comparison import EvaluationComparison, collect_cautions, compare_reports
 from skeval.report._data_checks import (
     check_split_order,
@@ -48,17 +42,16 @@ from skeval.report._data_checks import (
     write_data_warnings,
 )
 from skeval.report._estimate_checks import check_estimates
-from skeval.report._findings import ALPHA, Baseline, RareClass
+from skeval.report._findings import Baseline
 from skeval.report._model_checks import check_fitted_before, check_least_squares
 from skeval.report._outputs import OutputsReport, evaluate_outputs
 from skeval.report._report import EvaluationReport
 from skeval.report._run import describe_run, name_steps, write_estimator
 from skeval.report._sections import Caution
-from skeval.report._steps import Clock, Steps
+from skeval.report._steps import ALWAYS, ESTIMATES, INTERRUPTED, OPTIONAL, Clock, Run, Steps
 from skeval.svm import PerturbationResamplingSVC
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
-from skeval.utils._text import count
 
 AnyReport = EvaluationReport | EvaluationComparison | OutputsReport
 Parts = str | Iterable[str]
@@ -73,6 +66,31 @@ TOO_ALIKE = (
     " Errors of neighboring samples are so strongly correlated that there are fewer than three "
     "independent blocks of time, so the error has no interval."
 )
+
+
+class Options(TypedDict, total=False):
+    """Types of the options of `evaluate`, for type checkers and editors."""
+
+    cv: Any
+    include: Parts
+    budget: float | None
+    n_bootstraps: int
+    n_permutations: int
+    n_perturbations: int
+    confidence_level: float
+    loss: LossLike
+    scoring: Any
+    groups: Any
+    by: Any
+    params: Params
+    sample_weight: Any
+    feature_names: Sequence[str] | None
+    left_out: Any
+    random_state: RandomStateLike
+    n_jobs: int | None
+    verbose: int
+    memory: Any
+    error_score: float | str
 
 
 @overload
@@ -240,56 +258,57 @@ def evaluate(
     >>> round(report["leave_one_out"].value, 4)
     0.02
     """
-    arguments = dict(locals())  # first, while the only local variables are the arguments
+    options: dict[str, Any] = {"cv": cv, "include": include, "budget": budget}
+    options |= {"n_bootstraps": n_bootstraps, "n_permutations": n_permutations}
+    options |= {"n_perturbations": n_perturbations, "confidence_level": confidence_level}
+    options |= {"loss": loss, "scoring": scoring, "groups": groups, "by": by, "params": params}
+    options |= {"sample_weight": sample_weight, "feature_names": feature_names}
+    options |= {"left_out": left_out, "random_state": random_state, "n_jobs": n_jobs}
+    options |= {"verbose": verbose, "memory": memory, "error_score": error_score}
     if isinstance(estimator, Mapping):
-        return _evaluate_each(**arguments)
+        return _evaluate_each(estimator, X, y, options)
     if has_outputs(y):
-        return evaluate_outputs(arguments)
+        return evaluate_outputs(estimator, X, y, options)
+    data = {"estimator": estimator, "X": X, "y": y}
+
+    # validate all arguments before the first fit
     _checks.check_confidence_level(confidence_level)
-    counts = {
+    sizes = {
         "bootstrap": _checks.check_count("n_bootstraps", n_bootstraps),
         "permutation": _checks.check_count("n_permutations", n_permutations, 0),
         "perturbation": _checks.check_count("n_perturbations", n_perturbations, 0),
     }
     include, clock = check_include(include), Clock(check_budget(budget))
-    if hasattr(X, "column_names") and hasattr(X, "to_pandas"):
-        X = X.to_pandas()  # an Arrow table has no rows to select
-    table = X
-    if isinstance(groups, str):
-        X, groups = _predictions.take_column(X, groups)
-    how = {"n_jobs": n_jobs, "verbose": verbose, "memory": memory, "error_score": error_score}
-    how["confidence_level"] = confidence_level
-    inputs = validate_inputs(estimator, X, y, groups, loss=loss, params=params, method=AUTO, **how)
-    X, target = inputs.X, inputs.target
-    names = _predictions.check_feature_names(X, feature_names)
-    seed = _checks.small_seed(random_state)
+    table = _predictions.convert_arrow(X)
+    X, groups = _predictions.take_groups(table, groups)
+    inputs = validate_inputs(
+        estimator, X, y, groups, method=AUTO, **{name: options[name] for name in RUN_OPTIONS}
+    )
+    names = _predictions.check_feature_names(inputs.X, feature_names)
+    seed, n_samples = _checks.small_seed(random_state), len(inputs.target)
     request = _predictions.request_search_notes(_predictions.resolve_scorers(scoring), estimator)
     check_scorers(inputs, request)
-    by = _predictions.find_subgroups(table, by, len(target))
-    columns = check_left_out(left_out, len(target))
+    by = _predictions.find_subgroups(table, by, n_samples)
+    columns = check_left_out(left_out, n_samples)
     rule, notes = skip_nested_resampling(estimator)
     inputs = inputs.with_estimator(rule)
-    late: list[Caution] = []
-    if cv is None and clock.budget is not None:
-        cv, late = choose_folds_in_time(inputs, clock.left, seed)
-    folds, few = choose_folds(cv, target, inputs.groups)
-    splitter = seed_splitter(
-        resolve_splitter(folds, target, inputs.groups, seed), _checks.root_seed(seed)
-    )
+    cv, splitter, few = choose_folds(cv, inputs, seed, clock)
     inputs = inputs.with_options(weight=read_positive_weight(inputs, sample_weight))
-    steps, notes = Steps(inputs, cv, splitter, seed, confidence_level), notes + few + late
-    say = make_announcer(n_jobs, verbose)
-    if steps.ordered:
-        counts |= {"permutation": 0, "perturbation": 0}
-    run = Run(steps, counts, include, clock, say, notes)
+
+    steps = Steps(inputs, cv, splitter, seed, confidence_level, sizes)
+    run = Run(steps, include, clock, partial(begin_step, verbose=verbose), notes + few)
     with tallied_warnings():
-        findings = run.find_all(request, names, by, columns)
+        results = _run_all(run, request, names, by, columns)
     report = EvaluationReport(
-        **findings,
-        n_features=_predictions.count_columns(X),
+        **results,
+        feature_names=names,
+        confidence_level=float(confidence_level),
+        n_samples=n_samples,
+        class_sizes=_predictions.count_classes(inputs.target),
+        n_features=_predictions.count_columns(inputs.X),
         estimator=write_estimator(estimator),
         estimator_name=name_steps(estimator),
-        **describe_run("skeval.evaluate", arguments, seed),
+        **describe_run("skeval.evaluate", data | options, seed),
     )
     if clock.stopped:
         stop = KeyboardInterrupt(f"interrupted {clock.stopped}")
@@ -298,82 +317,155 @@ def evaluate(
     return report
 
 
-def _evaluate_each(estimator: Mapping[str, Any], **arguments: Any) -> EvaluationComparison:
+RUN_OPTIONS = ("n_jobs", "verbose", "memory", "error_score", "confidence_level", "loss", "params")
+"""Arguments that `validate_inputs` checks."""
+
+
+def _run_all(
+    run: Run,
+    request: FitRequest,
+    names: tuple[str, ...] | None,
+    by: Any,
+    left_out: Mapping[str, Any],
+) -> dict[str, Any]:
+    """Return the fields of a report that are computed from fits: the answer, then all others."""
+    steps, inputs, target = run.steps, run.steps.inputs, run.steps.target
+    loss, level = inputs.loss.name, steps.confidence_level
+
+    # the answer, and the metrics of its out-of-fold predictions
+    run.say("error interval")
+    answer, predictions = steps.answer(request, run.clock)
+    if run.clock.stopped:
+        request = replace(request, note=None)  # the choice of a search takes another fit
+    counted = steps.design.inputs.with_options(counted=predictions.cases)
+    shared = counted, answer, predictions, request, _predictions.name_rows(inputs.X), by, level
+    summary = run.finish(_predictions.summarize_predictions, *shared)
+    metrics = summary["metrics"]
+
+    # the baseline; for a rare class, the metric that replaces the error
+    weighted_sizes = _predictions.count_classes(target, inputs.weight)
+    rare = _findings.find_rare_class(weighted_sizes, metrics, loss)
+    baseline = _findings.find_baseline(predictions, loss, steps.find_earlier(predictions))
+    n_units, metric = predictions.cases.n_units, None if rare is None else rare.metric
+    if steps.ordered:
+        run.notes.append(Caution("ordered", ORDERED + TOO_ALIKE * (n_units == 1)))
+    if predictions.cases.kind is UnitKind.FOLD:
+        run.notes.append(Caution("given-folds", _sentences.write_given_folds(n_units)))
+        steps.sizes["permutation"] = 0  # it would shuffle single labels
+
+    # estimates of the same error, and warnings about the rows and the model
+    better = bool(rare.better if rare is not None else baseline is not None and baseline.better)
+    run.finish(run.choose_parts, predictions.n_fits, better, metric)
+    estimates = [
+        estimate
+        for part in ESTIMATES
+        for estimate in run.attempt(part, partial(steps.estimate, part)) or ()
+    ]
+    run.notes += run.finish(_check_order, run, predictions, names, left_out)
+    run.notes += run.finish(_predictions.warn_of_scores, predictions, metrics, inputs.estimator)
+    run.notes += run.finish(_check_model, run)
+
+    # results of fits with other weights, features and labels
+    perturbation = run.attempt("perturbation", steps.perturb)
+    selection = run.attempt("selection", partial(steps.select, names)) or NOTHING_SELECTED
+    stop = run.include == "auto"  # as soon as P cannot be `ALPHA` or less
+    permutation = run.attempt("permutation", partial(steps.permute, metric, stop_early=stop))
+
+    data = run.finish(_check_table, run, names, left_out)
+    notes = [*data, *run.notes, *check_estimates(estimates, answer)]
+    return {
+        "answer": answer,
+        "estimates": Results({estimate.method: estimate for estimate in estimates}),
+        "rare_class": rare,
+        "never_predicted": _findings.list_never_predicted(predictions),
+        **summary,
+        "perturbation": perturbation,
+        **selection,
+        "permutation": permutation,
+        "baseline": baseline,
+        "omitted": run.omitted,
+        "warnings": (*_list_first_warnings(run, baseline), *notes),
+    }
+
+
+NOTHING_SELECTED = dict.fromkeys(("selection_bias", "selection_stability", "candidate_names"))
+ORDER_SECONDS_PER_SAMPLE = 2e-6
+"""Time that the check of the order of rows takes."""
+
+
+def _list_first_warnings(run: Run, baseline: Baseline | None) -> Iterator[Caution]:
+    """Yield the warnings that precede all others: an interrupt, and an error near the baseline."""
+    if run.clock.stopped:
+        yield Caution(INTERRUPTED, _sentences.write_interruption(run.clock.stopped))
+    if baseline and not baseline.better:
+        loss = run.steps.inputs.loss.name
+        yield Caution("baseline", _sentences.write_baseline(baseline, loss))
+
+
+def _check_order(
+    run: Run, predictions: Predictions, names: tuple[str, ...] | None, left_out: Mapping[str, Any]
+) -> list[Caution]:
+    """Return the warnings about the order of the rows, if there is time for them."""
+    steps, clock = run.steps, run.clock
+    X = steps.inputs.X
+    where = name_columns(X, names), left_out, _predictions.name_rows(X)
+    if steps.ordered:
+        return check_split_order(*where, steps.folds)
+    if not clock.stopped and clock.left < ORDER_SECONDS_PER_SAMPLE * len(steps.target):
+        run.omitted["order of the rows"] = describe_skipped(0)
+        return []
+    return warn_of_order(*where, predictions, steps.groups, steps.folds)
+
+
+def _check_model(run: Run) -> list[Caution]:
+    """Return the warnings about the model; after an interrupt only those that need no fit."""
+    inputs = run.steps.inputs
+    cautions = check_least_squares(inputs.estimator, inputs.X, inputs.target.y)
+    if not run.clock.stopped:
+        cautions += check_fitted_before(inputs, _checks.root_seed(run.steps.seed))
+    return cautions
+
+
+def _check_table(
+    run: Run, names: tuple[str, ...] | None, left_out: Mapping[str, Any]
+) -> list[Caution]:
+    """Return the warnings about the table, from a sample of its rows if time is limited."""
+    steps, clock = run.steps, run.clock
+    about = steps.inputs.X, steps.target, steps.design.inputs.kept_together, names, left_out
+    if clock.budget is None or clock.stopped:
+        return write_data_warnings(*about)
+    return check_rows_in_time(write_data_warnings, max(0.0, clock.left), *about)
+
+
+def _evaluate_each(
+    estimators: Mapping[str, Any], X: Any, y: Any, options: dict[str, Any]
+) -> EvaluationComparison:
     """Return the reports of several estimators under one seed, and their comparison."""
-    if len(estimator) < 2:
-        raise ValueError(f"estimator must hold at least two estimators, got {len(estimator)}.")
-    if has_outputs(arguments["y"]):
+    if len(estimators) < 2:
+        raise ValueError(f"estimator must hold at least two estimators, got {len(estimators)}.")
+    if has_outputs(y):
         raise ValueError(
             "estimator must be a single one where y has several columns; evaluate each estimator "
             "with the same random_state."
         )
-    for name, model in estimator.items():
+    for name, model in estimators.items():
         _checks.check_methods(f"estimator[{name!r}]", model, "fit", "predict", "get_params")
-    if len({is_classifier(model) for model in estimator.values()}) > 1:
+    if len({is_classifier(model) for model in estimators.values()}) > 1:
         raise ValueError("estimator must hold classifiers only or regressors only, got both.")
-    arguments["random_state"] = seed = _checks.small_seed(arguments["random_state"])
-    say = make_announcer(arguments["n_jobs"], arguments["verbose"])
+    _checks.check_jobs(options["n_jobs"], options["verbose"])
+    seed = _checks.small_seed(options["random_state"])
     reports = {}
     with tallied_warnings():
-        for name, model in estimator.items():
-            say(f"evaluating {name}")
-            reports[str(name)] = evaluate(model, **arguments)
-    made = describe_run("skeval.evaluate", {"estimator": dict(estimator)} | arguments, seed)
+        for name, model in estimators.items():
+            begin_step(f"evaluating {name}", options["verbose"])
+            reports[str(name)] = evaluate(model, X, y, **options | {"random_state": seed})
+    arguments = {"estimator": dict(estimators), "X": X, "y": y} | options
     return EvaluationComparison(
         reports=reports,
         comparison=compare_reports(reports),
         warnings=tuple(collect_cautions(reports)),
-        **made,
+        **describe_run("skeval.evaluate", arguments, seed),
     )
-
-
-def make_announcer(n_jobs: int | None, verbose: int) -> Callable[[str], None]:
-    """Return a function that prints the name of each step to standard error, or does nothing."""
-    _checks.check_jobs(n_jobs, verbose)
-
-    return partial(begin_step, verbose=verbose)
-
-
-NOT_PERTURBED = (
-    "No perturbation intervals: they need weights of their own, but params already contains "
-    "weights. Pass these as sample_weight."
-)
-INTERRUPTED = "interrupted"
-"""Reason for parts that were not run because of Ctrl-C."""
-ALWAYS = ("resubstitution", "cross_validation")
-ESTIMATES = ("resubstitution", "holdout", "cross_validation", "leave_one_out", "bootstrap")
-"""Parts that are estimates of the error, from the most optimistic to the most conservative."""
-OPTIONAL = ("holdout", "permutation", "selection", "leave_one_out", "bootstrap", "perturbation")
-"""Optional parts, in the order of their claim on the fits."""
-SHARE = 0.5
-"""Share of the fits of the answer that all parts without a fast solver may cost together."""
-MAX_PLANNED = 2**26
-"""A fast solver is looked for, by drawing folds, up to this number of fits times samples."""
-
-
-class Options(TypedDict, total=False):
-    """Keyword arguments of `evaluate`."""
-
-    cv: Any
-    include: Parts
-    budget: float | None
-    n_bootstraps: int
-    n_permutations: int
-    n_perturbations: int
-    confidence_level: float
-    loss: LossLike
-    scoring: Any
-    groups: Any
-    by: Any
-    params: Params
-    sample_weight: Any
-    feature_names: Sequence[str] | None
-    left_out: Any
-    random_state: RandomStateLike
-    n_jobs: int | None
-    verbose: int
-    memory: Any
-    error_score: float | str
 
 
 def check_left_out(left_out: Any, n_samples: int) -> dict[str, np.ndarray]:
@@ -415,272 +507,33 @@ def check_budget(budget: Any) -> float | None:
     return float(budget)
 
 
-def choose_folds(cv: Any, target: Target, groups: Any) -> tuple[Any, list[Caution]]:
-    """Return `cv`, or ten folds, or with a note as many as the data permit."""
-    if cv is not None:
-        return cv, []
-    n_folds = default_folds(target, groups)
-    what = f"There are {n_folds} {'samples' if groups is None else 'groups'}"
-    if target.classes is not None:
-        sizes = np.bincount(target.codes)
-        if 2 <= sizes.min() <= n_folds:
-            n_folds = int(sizes.min())
-            what = f"Class {target.classes[sizes.argmin()]} has {n_folds} members"
-    if n_folds == DEFAULT_FOLDS:
-        return n_folds, []
-    text = (
-        f"Few folds: {what[0].lower()}{what[1:]}, too few for {DEFAULT_FOLDS} folds. The single "
-        f"cross-validation uses {n_folds} folds."
-    )
-    return n_folds, [Caution("few-folds", text)]
+def choose_folds(
+    cv: Any, inputs: Inputs, seed: int, clock: Clock
+) -> tuple[Any, Any, list[Caution]]:
+    """Return `cv`, or fewer folds if time is limited, and its splitter.
 
-
-@dataclass(eq=False)
-class Run:
-    """Runs the steps of an evaluation in order, and collects notes."""
-
-    steps: Steps
-    counts: dict[str, int]
-    include: frozenset[str] | str
-    clock: Clock
-    say: Callable[[str], None]
-    notes: list[Caution]
-    omitted: dict[str, str] = field(default_factory=dict)
-
-    def find_all(
-        self,
-        request: FitRequest,
-        names: tuple[str, ...] | None,
-        by: Any,
-        left_out: Mapping[str, Any],
-    ) -> dict[str, Any]:
-        """Return the resampled fields of a report: the answer, then all others."""
-        steps, notes = self.steps, self.notes
-        self.say("error interval")
-        answer, predictions = steps.answer(request, self.clock)
-        if self.clock.stopped:
-            request = replace(request, note=None)  # the choice of a search takes another fit
-        about = _predictions.name_rows(steps.inputs.X), by, steps.confidence_level
-        counted = steps.design.inputs.with_options(counted=predictions.cases)
-        shared = counted, answer, predictions, request, *about
-        summary = self._finish(_predictions.summarize_predictions, *shared)
-        metrics = summary["metrics"]
-        weighed = _predictions.count_classes(steps.target, steps.inputs.weight)
-        loss = steps.inputs.loss.name
-        rare = _findings.find_rare_class(weighed, metrics, loss)
-        baseline = _findings.find_baseline(predictions, loss, steps.find_earlier(predictions))
-        if steps.ordered:
-            notes.append(Caution("ordered", ORDERED + TOO_ALIKE * (predictions.cases.n_units == 1)))
-        if predictions.cases.kind is UnitKind.FOLD:
-            notes.append(
-                Caution("given-folds", _sentences.write_given_folds(predictions.cases.n_units))
+    None makes ten folds, or with a note as many as the data permit.
+    """
+    target, groups, notes = inputs.target, inputs.groups, list[Caution]()
+    if cv is None and clock.budget is not None:
+        cv, notes = choose_folds_in_time(inputs, clock.left, seed)
+    n_folds = cv
+    if cv is None:
+        n_folds = default_folds(target, groups)
+        what = f"there are {n_folds} {'samples' if groups is None else 'groups'}"
+        if target.classes is not None:
+            sizes = np.bincount(target.codes)
+            if 2 <= sizes.min() <= n_folds:
+                n_folds = int(sizes.min())
+                what = f"class {target.classes[sizes.argmin()]} has {n_folds} members"
+        if n_folds != DEFAULT_FOLDS:
+            text = (
+                f"Few folds: {what}, too few for {DEFAULT_FOLDS} folds. The single "
+                f"cross-validation uses {n_folds} folds."
             )
-            self.counts["permutation"] = 0
-        granted = self._finish(self.grant, predictions.n_fits, baseline, rare)
-        estimates = tuple(self._estimate_all(granted))
-        notes += self._finish(self._check_order, predictions, names, left_out)
-        notes += self._finish(
-            _predictions.warn_of_scores, predictions, metrics, steps.inputs.estimator
-        )
-        notes += self._finish(self._check_model)
-        tests = self._test_all(granted, names, rare)
-        data = self._finish(self._check_table, names, left_out)
-        warnings = [*data, *notes, *check_estimates(estimates, answer)]
-        if baseline and not baseline.better:
-            warnings.insert(0, Caution("baseline", _sentences.write_baseline(baseline, loss)))
-        if self.clock.stopped:
-            note = _sentences.write_interruption(self.clock.stopped)
-            warnings.insert(0, Caution(INTERRUPTED, note))
-        return {
-            "answer": answer,
-            "estimates": Results({estimate.method: estimate for estimate in estimates}),
-            "rare_class": rare,
-            "never_predicted": _findings.list_never_predicted(predictions),
-            **summary,
-            **tests,
-            "feature_names": names,
-            "confidence_level": float(steps.confidence_level),
-            "n_samples": len(steps.target),
-            "class_sizes": _predictions.count_classes(steps.target),
-            "baseline": baseline,
-            "omitted": self.omitted,
-            "warnings": tuple(warnings),
-        }
-
-    def _check_order(
-        self, predictions: Predictions, names: tuple[str, ...] | None, left_out: Mapping[str, Any]
-    ) -> list[Caution]:
-        """Return the warnings about the order of the rows, unless it is too late to look."""
-        steps = self.steps
-        X = steps.inputs.X
-        where = name_columns(X, names), left_out, _predictions.name_rows(X)
-        if steps.ordered:
-            return check_split_order(*where, steps.folds)
-        if not self.clock.stopped and (
-            self.clock.left < ORDER_SECONDS_PER_SAMPLE * len(steps.target)
-        ):
-            self.omitted["order of the rows"] = describe_skipped(0)
-            return []
-        return warn_of_order(*where, predictions, steps.groups, steps.folds)
-
-    def _check_table(
-        self, names: tuple[str, ...] | None, left_out: Mapping[str, Any]
-    ) -> list[Caution]:
-        """Return the warnings about the table, from a sample of its rows if time is limited."""
-        steps = self.steps
-        about = steps.inputs.X, steps.target, steps.design.inputs.kept_together, names, left_out
-        if self.clock.budget is None or self.clock.stopped:
-            return write_data_warnings(*about)
-        return check_rows_in_time(write_data_warnings, max(0.0, self.clock.left), *about)
-
-    def _check_model(self) -> list[Caution]:
-        """Return the warnings about the model; after an interrupt only those that need no fit."""
-        inputs, target = self.steps.inputs, self.steps.target
-        cautions = check_least_squares(inputs.estimator, inputs.X, target.y)
-        if not self.clock.stopped:
-            cautions += check_fitted_before(inputs, _checks.root_seed(self.steps.seed))
-        return cautions
-
-    def grant(self, n_answer: int, baseline: Baseline | None, rare: RareClass | None) -> set[str]:
-        """Return the parts to run, and note why applicable others are not run."""
-        steps, granted = self.steps, set()
-        n_left = SHARE * n_answer - steps.n_needed
-        n_begun = steps.n_needed
-        better = rare.better if rare is not None else baseline is not None and baseline.better
-        for part in OPTIONAL:
-            size = self.counts.get(part)
-            if size == 0 or not steps.applies(part):
-                continue
-            if self.include not in ("auto", "all"):
-                if part not in self.include:
-                    continue
-            elif self.include == "auto" and part == "permutation" and better:
-                self.omitted[part] = "the interval already excludes chance"
-                continue
-            if part == "perturbation" and steps.weighs_by_params:
-                self.notes.append(Caution("failed", NOT_PERTURBED))
-                continue
-            if self.clock.stopped:
-                self.omitted[part] = INTERRUPTED
-                continue
-            n_units = steps.inputs.units.n_units
-            large = part == "leave_one_out" and n_units * len(steps.target) > MAX_PLANNED
-            if self.include == "auto" and large:
-                self.omitted[part] = count(n_units, "fit")
-                continue
-            plan = steps.plan(part, size)
-            n_fits = steps.n_fits_of(part) if plan is None else plan.n_fits
-            if self.clock.seconds_of(n_begun + n_fits) > self.clock.left:
-                self.omitted[part] = describe_skipped(n_fits)
-                continue
-            metric = None if rare is None else rare.metric
-            # Permutations, which end early, need only be faster than a loop of all of them.
-            times = 1.0 if part == "permutation" else n_fits / (SHARE * n_answer)
-            served = plan is not None and steps.serves(part, plan, metric, times)
-            if self.include == "auto" and n_fits > n_left and not served:
-                self.omitted[part] = count(n_fits, "fit")
-                continue
-            granted.add(part)
-            n_begun += n_fits
-            n_left -= 0 if served else n_fits
-        return granted
-
-    def _test_all(
-        self, granted: Collection[str], names: tuple[str, ...] | None, rare: RareClass | None
-    ) -> dict[str, Any]:
-        """Return the results of fits with other weights, features and labels.
-
-        Unless requested, a permutation test stops as soon as P cannot be `ALPHA` or less.
-        """
-        n, stop = self.counts["permutation"], None
-        if self.include == "auto":
-            stop = max(1, int(ALPHA * (1 + n)))
-        perturb = partial(self.steps.perturb, self.counts["perturbation"])
-        select = partial(self.steps.select, names)
-        permute = partial(self.steps.permute, n, None if rare is None else rare.metric, stop)
-        perturbation = self._try("perturbation", granted, perturb)
-        selected = self._try("selection", granted, select, "account of the selected features")
-        permutation = self._try("permutation", granted, permute, "permutation test")
-        return {
-            "perturbation": perturbation,
-            **(selected or NOTHING_SELECTED),
-            "permutation": permutation,
-        }
-
-    def _try(
-        self, part: str, granted: Collection[str], run: Callable[[], Any], what: str = ""
-    ) -> Any:
-        """Return the result of a part of the report; None if it is not run or is interrupted.
-
-        With `what`, a failing fit loses only that part, with a note, unless errors are raised.
-        """
-        if part not in granted:
-            return None
-        if self.clock.stopped:
-            self.omitted[part] = INTERRUPTED
-            return None
-        self.say(part)
-        try:
-            return run()
-        except KeyboardInterrupt:
-            self._stop_in(part)
-        except Exception as error:
-            if not what or self.steps.inputs.error_score == "raise":
-                raise
-            text = f"Part not computed: there is no {what}, because one of its fits failed: {error}"
-            self.notes.append(Caution("failed", text))
-        return None
-
-    def _stop_in(self, part: str) -> None:
-        """Note that Ctrl-C has stopped a part of the report."""
-        self.clock.stop(f"in {part}")
-        self.omitted[part] = INTERRUPTED
-
-    def _finish(self, function: Callable[..., Any], *args: Any) -> Any:
-        """Return the result of a function of finished fits; run it again after an interrupt."""
-        try:
-            return function(*args)
-        except KeyboardInterrupt:
-            self.clock.stop("after the answer")
-            return function(*args)
-
-    def _is_late(self, part: str, n_fits: int) -> bool:
-        """Whether an estimate that is always run would exceed the time of a large table."""
-        large = len(self.steps.target) >= MIN_SAMPLES
-        return part in ALWAYS and large and self.clock.seconds_of(n_fits) > self.clock.left
-
-    def _estimate_all(self, granted: Collection[str]) -> Iterator[Estimate]:
-        """Yield every estimate, from the most optimistic to the most conservative."""
-        steps = self.steps
-        for part in ESTIMATES:
-            if part not in granted and part not in ALWAYS:
-                continue
-            if self.clock.stopped and not (part == "cross_validation" and steps.repeats_folds):
-                self.omitted[part] = INTERRUPTED
-                continue
-            n_fits = len(steps.folds) if part == "cross_validation" else 1
-            n_fits = 0 if part == "cross_validation" and steps.repeats_folds else n_fits
-            if self._is_late(part, n_fits):
-                self.omitted[part] = describe_skipped(n_fits)
-                continue
-            self.say(part)
-            try:
-                estimates = list(steps.estimate(part, self.counts.get(part)))
-            except KeyboardInterrupt:
-                self._stop_in(part)
-            except (NoFitLeftError, TooFewMembersError) as error:
-                if part in ALWAYS:
-                    raise
-                self.notes.append(
-                    Caution("failed", f"Part not computed: there is no {part} estimate: {error}")
-                )
-            else:
-                yield from estimates
-
-
-ORDER_SECONDS_PER_SAMPLE = 2e-6
-"""Time that the check of the order of rows takes."""
-NOTHING_SELECTED = dict.fromkeys(("selection_bias", "selection_stability", "candidate_names"))
+            notes = [Caution("few-folds", text)]
+    splitter = resolve_splitter(n_folds, target, groups, seed)
+    return cv, seed_splitter(splitter, _checks.root_seed(seed)), notes
 
 
 def skip_nested_resampling(estimator: Any) -> tuple[Any, list[Caution]]:

@@ -14,6 +14,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.exceptions import UndefinedMetricWarning
 
+from skeval._resampling.progress import begin_step
 from skeval.cluster import (
     ClusteringComparison,
     NClustersChoice,
@@ -43,11 +44,11 @@ from skeval.model_selection._comparison_methods import compare
 from skeval.model_selection._evidence import Question, Splits
 from skeval.report import _clustering
 from skeval.report._clustering import MARKERS, MEASURES, ORIENTATION, ClusteringReport
-from skeval.report._evaluate import make_announcer
 from skeval.report._run import describe_run, write_estimator
 from skeval.report._sections import Figure, ReportsByName, Section, Table
 from skeval.utils._checks import (
     RandomStateLike,
+    check_jobs,
     check_methods,
     check_option,
     check_same_length,
@@ -59,6 +60,8 @@ from skeval.utils._text import count, write_ends, write_number, write_pvalue, wr
 HALVES = (PREDICTION_STRENGTH, "adjusted_rand", SILHOUETTE)
 """Rules on halves of the data that the verdict counts."""
 
+HALVING_OPTIONS = ("reference", "n_repeats", "param_name", "n_jobs", "verbose", "memory")
+"""Options that `choose_n_clusters` has too."""
 INDICES = ("silhouette", "dunn", "davies_bouldin_pairwise", "calinski_harabasz", "connectivity")
 N_NEIGHBORS = 10
 MAX_CLUSTERS = 8
@@ -164,19 +167,24 @@ def evaluate_clusterer(  # type: ignore[misc]  # the two forms do not name the o
     >>> report.n_clusters, report.comparison.front_names
     (3, ('k = 3',))
     """
-    arguments = dict(locals())  # first, while the only local variables are the arguments
+    options: dict[str, Any] = {"n_clusters": n_clusters, "labels_true": labels_true}
+    options |= {"indices": indices, "stability": stability, "reference": reference}
+    options |= {"n_repeats": n_repeats, "param_name": param_name, "random_state": random_state}
+    options |= {"n_jobs": n_jobs, "verbose": verbose, "memory": memory}
     if isinstance(clusterer, Mapping):
-        return _evaluate_each(**arguments)
+        return _evaluate_each(clusterer, X, options)
+    arguments = {"clusterer": clusterer, "X": X} | options
     check_methods("clusterer", clusterer, "fit_predict", "get_params", "set_params")
     check_option("stability", stability, AGREEMENTS)
     check_option("reference", reference, REFERENCES)
     check_same_length(X=X, labels_true=labels_true)
     X = check_points(clusterer, X)
     candidates = _check_range(n_clusters, X.shape[0])
-    seed, say = small_seed(random_state), make_announcer(n_jobs, verbose)
-    say("clusterings")
+    seed = small_seed(random_state)
+    check_jobs(n_jobs, verbose)
+    begin_step("clusterings", verbose)
     partitions = _cluster_all(clusterer, X, candidates, param_name, seed)
-    say("indices")
+    begin_step("indices", verbose)
     comparison = compare_clusterings(
         X,
         {f"k = {k}": labels for k, labels in partitions.items()},
@@ -187,7 +195,7 @@ def evaluate_clusterer(  # type: ignore[misc]  # the two forms do not name the o
     external = None
     if labels_true is not None:
         external = tuple(external_indices(labels_true, labels) for labels in partitions.values())
-    say("number of clusters")
+    begin_step("number of clusters", verbose)
     methods = [SEQUENTIAL, *dict.fromkeys((stability, *HALVES))]
     if resolve_reference(X, reference)[0] != "permuted":  # which keeps equal points of the data
         methods.append(GAP)
@@ -198,13 +206,8 @@ def evaluate_clusterer(  # type: ignore[misc]  # the two forms do not name the o
             X,
             n_clusters=candidates.tolist(),
             method=methods,
-            reference=reference,
-            n_repeats=n_repeats,
-            param_name=param_name,
             random_state=seed,
-            n_jobs=n_jobs,
-            verbose=verbose,
-            memory=memory,
+            **{name: options[name] for name in HALVING_OPTIONS},
         )
     return ClusteringReport(
         comparison=comparison,
@@ -225,28 +228,31 @@ def evaluate_clusterer(  # type: ignore[misc]  # the two forms do not name the o
     )
 
 
-def _evaluate_each(clusterer: Mapping[str, Any], **arguments: Any) -> ClustererComparison:
+def _evaluate_each(
+    clusterers: Mapping[str, Any], X: Any, options: dict[str, Any]
+) -> ClustererComparison:
     """Return the reports of several clusterers with one seed, and their comparison."""
-    if len(clusterer) < 2:
-        raise ValueError(f"clusterer must hold at least two clusterers, got {len(clusterer)}.")
-    for name, each in clusterer.items():
-        check_methods(f"clusterer[{name!r}]", each, "fit_predict", "get_params", "set_params")
-        resolve_parameter(each, arguments["param_name"])
-    if isinstance(arguments["n_clusters"], Iterable):
-        arguments["n_clusters"] = list(arguments["n_clusters"])  # read by each of them
-    arguments["random_state"] = seed = small_seed(arguments["random_state"])
-    say = make_announcer(arguments["n_jobs"], arguments["verbose"])
+    if len(clusterers) < 2:
+        raise ValueError(f"clusterer must hold at least two clusterers, got {len(clusterers)}.")
+    for name, clusterer in clusterers.items():
+        check_methods(f"clusterer[{name!r}]", clusterer, "fit_predict", "get_params", "set_params")
+        resolve_parameter(clusterer, options["param_name"])
+    check_jobs(options["n_jobs"], options["verbose"])
+    seed = small_seed(options["random_state"])
+    options = options | {"random_state": seed}
+    if isinstance(options["n_clusters"], Iterable):
+        options["n_clusters"] = list(options["n_clusters"])  # read by each of them
     reports = {}
-    for name, each in clusterer.items():
-        say(f"evaluating {name}")
-        reports[str(name)] = evaluate_clusterer(each, **arguments)
-    made = {"clusterer": dict(clusterer)} | arguments
+    for name, clusterer in clusterers.items():
+        begin_step(f"evaluating {name}", options["verbose"])
+        reports[str(name)] = evaluate_clusterer(clusterer, X, **options)
+    arguments = {"clusterer": dict(clusterers), "X": X} | options
     return ClustererComparison(
         reports=reports,
         comparisons=compare_stabilities(reports),
         indices=_compare_indices(reports),
         warnings=tuple(f"{name}: {text}" for name, one in reports.items() for text in one.warnings),
-        **describe_run("skeval.report.evaluate_clusterer", made, seed),
+        **describe_run("skeval.report.evaluate_clusterer", arguments, seed),
     )
 
 

@@ -44,7 +44,7 @@ from skeval.model_selection._score_interval import (
 from skeval.report._findings import Baseline, make_baseline
 from skeval.report._multilabel import Labels, warn_of_labels
 from skeval.report._parsed_predictions import warn_of_few_groups
-from skeval.report._predictions import take_column
+from skeval.report._predictions import take_groups
 from skeval.report._run import describe_run, write_estimator
 from skeval.report._sections import Caution, Figure, Report, Section, Table
 from skeval.report._sentences import write_amount, write_chance, write_with_ends
@@ -65,37 +65,30 @@ LOSS_LABELS["zero_one"] = "samples with a wrong label"
 MAX_ROWS, MAX_DRAWN = 30, 30
 
 
-def evaluate_outputs(arguments: Mapping[str, Any]) -> OutputsReport:
-    """Return the report of the arguments of `skeval.evaluate`, with several columns in `y`."""
+def evaluate_outputs(estimator: Any, X: Any, y: Any, options: Mapping[str, Any]) -> OutputsReport:
+    """Return the report of `skeval.evaluate` for several columns in `y`."""
     for name, default in NOT_SUPPORTED.items():
-        if arguments[name] is not default:
+        if options[name] is not default:
             raise ValueError(
-                f"{name} must be {default} for several outputs, got {arguments[name]!r}; evaluate "
+                f"{name} must be {default} for several outputs, got {options[name]!r}; evaluate "
                 "a single column of y with it."
             )
-    if arguments["include"] != "auto":
+    if options["include"] != "auto":
         raise ValueError(
-            f"include must be 'auto' for several outputs, got {arguments['include']!r}; "
+            f"include must be 'auto' for several outputs, got {options['include']!r}; "
             "error_interval and permutation_test compute other estimates."
         )
-    X, groups = arguments["X"], arguments["groups"]
-    if isinstance(groups, str):
-        X, groups = take_column(X, groups)
+    arguments = {"estimator": estimator, "X": X, "y": y, **options}
+    X, groups = take_groups(X, options["groups"])
     run = ("n_jobs", "verbose", "memory", "error_score", "confidence_level", "loss", "params")
     inputs = validate_inputs(
-        arguments["estimator"],
-        X,
-        arguments["y"],
-        groups,
-        method=AUTO,
-        several=True,
-        **{name: arguments[name] for name in run},
+        estimator, X, y, groups, method=AUTO, several=True, **{name: options[name] for name in run}
     )
-    inputs = inputs.with_options(weight=read_positive_weight(inputs, arguments["sample_weight"]))
-    seed = _checks.small_seed(arguments["random_state"])
-    scoring = choose_scores(inputs, arguments["scoring"])
+    inputs = inputs.with_options(weight=read_positive_weight(inputs, options["sample_weight"]))
+    seed = _checks.small_seed(options["random_state"])
+    scoring = choose_scores(inputs, options["scoring"])
     scorer = read_scoring(inputs.estimator, scoring) if scoring else None
-    folds = plan_repeats(inputs, _checks.root_seed(seed), cv=arguments["cv"])
+    folds = plan_repeats(inputs, _checks.root_seed(seed), cv=options["cv"])
     request = FitRequest(scorer=scorer, scoring=scoring)
     with tallied_warnings():
         outputs = list(fit_each(folds.inputs, folds.plan, request))
@@ -120,8 +113,8 @@ def evaluate_outputs(arguments: Mapping[str, Any]) -> OutputsReport:
         warnings=tuple(warn_of_outputs(folds.inputs, outputs, overall.predictions)),
         confidence_level=float(inputs.confidence_level),
         n_samples=len(inputs.target),
-        estimator=write_estimator(arguments["estimator"]),
-        **describe_run("skeval.evaluate", dict(arguments), seed),
+        estimator=write_estimator(estimator),
+        **describe_run("skeval.evaluate", arguments, seed),
     )
 
 

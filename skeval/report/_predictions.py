@@ -116,13 +116,21 @@ RESERVED = {"error", "low", "high", *REPORTED}
 """Names with another meaning in a row of metrics."""
 
 
-def take_column(X: Any, name: str) -> tuple[Any, Any]:
-    """Return a data frame without the column of groups, and the column."""
-    if not hasattr(X, "columns") or name not in X.columns:
+def convert_arrow(X: Any) -> Any:
+    """Return X; an Arrow table, which has no rows to select, as a data frame."""
+    is_arrow = hasattr(X, "column_names") and hasattr(X, "to_pandas")
+    return X.to_pandas() if is_arrow else X
+
+
+def take_groups(X: Any, groups: Any) -> tuple[Any, Any]:
+    """Return X and the groups; if these are a column of X, X is without it."""
+    if not isinstance(groups, str):
+        return X, groups
+    if not hasattr(X, "columns") or groups not in X.columns:
         raise ValueError(
-            f"groups must be a column of X or hold a group for each sample, got {name!r}."
+            f"groups must be a column of X or hold a group for each sample, got {groups!r}."
         )
-    return X[[column for column in X.columns if column != name]], X[name]
+    return X[[column for column in X.columns if column != groups]], X[groups]
 
 
 def check_feature_names(X: Any, feature_names: Sequence[str] | None) -> tuple[str, ...] | None:

@@ -6,7 +6,7 @@ The last step reads the features that a pipeline selects, by name, and how often
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from numbers import Integral
@@ -24,7 +24,7 @@ from skeval._adapters.fits import fit_each, fit_plan
 from skeval._adapters.trials import is_served
 from skeval._inference.estimate import ErrorEstimate, PerturbationEstimate, Test
 from skeval._inference.ordered import find_season
-from skeval._resampling.fit_loop import Outputs
+from skeval._resampling.fit_loop import NoFitLeftError, Outputs
 from skeval._resampling.fit_outputs import FitOutput
 from skeval._resampling.fit_params import params_of_part, weight_parameters
 from skeval._resampling.fit_request import FitRequest
@@ -40,7 +40,7 @@ from skeval._resampling.splitters import (
     make_permutation_plan,
     split_samples,
 )
-from skeval._resampling.target import Target
+from skeval._resampling.target import Target, TooFewMembersError
 from skeval.feature_selection import selection_stability
 from skeval.feature_selection._cv2 import compare_selections, split_at_selector
 from skeval.model_selection._bootstrap import estimate_bootstraps
@@ -60,11 +60,13 @@ from skeval.model_selection._interval_methods import (
     plan_repeats,
 )
 from skeval.model_selection._permutation import draw_orders, evaluate_scores, score_permutations
+from skeval.report._budget import MIN_SAMPLES, describe_skipped
+from skeval.report._findings import ALPHA
+from skeval.report._sections import Caution
 from skeval.report._sentences import PERTURBED
 from skeval.utils._checks import root_seed
 from skeval.utils._text import count, mean_loss_name, write_ends, write_number
 
-N_BOOTSTRAPS = 200
 SCORINGS = {
     "zero_one": "accuracy",
     "squared": "neg_mean_squared_error",
@@ -146,6 +148,7 @@ class Steps:
     splitter: Any
     seed: int
     confidence_level: float
+    sizes: dict[str, int]
     _answers: list[FitOutput | None] = field(default_factory=list, repr=False)
 
     @property
@@ -263,74 +266,81 @@ class Steps:
 
     @property
     def n_needed(self) -> int:
-        """Number of fits that every report needs besides the answer: training error and one set of
-        folds."""
-        return 1 if self.repeats_folds else 1 + len(self.folds)
+        """Number of fits that every report needs besides the answer: one for the training error,
+        and one set of folds."""
+        return 1 + self.n_fits_of("cross_validation")
 
-    def plan(self, part: str, size: int | None) -> ResamplingPlan | None:
+    def n_fits_of(self, part: str) -> int:
+        """Return the number of fits of a part without a plan."""
+        n_folds = len(self.folds) if part in ("cross_validation", "selection") else 0
+        if part == "cross_validation":
+            return 0 if self.repeats_folds else n_folds
+        return 1 + 3 * n_folds
+
+    def applies(self, part: str) -> bool:
+        """Whether an optional part is requested by its size, and defined for these samples."""
+        if self.sizes.get(part) == 0:
+            return False
+        if part == "selection":
+            split = split_at_selector(self.inputs.estimator, self.inputs.X)
+            return split is not None and self.target.classes is not None
+        if part == "perturbation":
+            linear = ends_in_linear_svc(self.inputs.estimator, self.target)
+            return linear and self.groups is None and not self.ordered
+        return not self.ordered
+
+    def plan(self, part: str) -> ResamplingPlan | None:
         """Return the plan of a part that needs its own fits; None if there is none."""
-        root = root_seed(self.seed)
+        root, n = root_seed(self.seed), len(self.target)
         if part == "leave_one_out":
             return plan_leave_one_out(self.inputs)
         if part == "bootstrap":
             classes = self.target.classes
             codes = None if classes is None else self.target.codes
-            units = drawing_units(len(self.target), None, self.groups)
-            return bootstrap_plan(units, size or N_BOOTSTRAPS, root, classes, codes)
+            units = drawing_units(n, None, self.groups)
+            return bootstrap_plan(units, self.sizes[part], root, classes, codes)
         if part == "permutation":
             with warnings.catch_warnings():  # the test itself warns
                 warnings.simplefilter("ignore", UserWarning)
                 orders = draw_orders(self.target.y, self.groups, root).orders
-            return make_permutation_plan(self.splitter, self.inputs, orders, size or 0)
+            return make_permutation_plan(self.splitter, self.inputs, orders, self.sizes[part])
         if part == "perturbation":
-            plain = np.ones(len(self.target))
-            plan = fold_plan(len(self.target), self.folds)
-            return make_weighted_plan(plan, size or 0, lambda _: plain, plain)
+            plain = np.ones(n)
+            plan = fold_plan(n, self.folds)
+            return make_weighted_plan(plan, self.sizes[part], lambda _: plain, plain)
         return None
 
-    def applies(self, part: str) -> bool:
-        """Whether a part of the report is defined for these samples and this estimator."""
-        if part == "selection":
-            return self.selects
-        if part == "perturbation":
-            return self.groups is None and ends_in_linear_svc(self.inputs.estimator, self.target)
-        return not self.ordered
-
-    def n_fits_of(self, part: str) -> int:
-        """Return the number of fits of a part without a plan."""
-        return 1 + 3 * len(self.folds) if part == "selection" else 1
-
-    def serves(self, part: str, plan: ResamplingPlan, metric: str | None, times: float) -> bool:
+    def is_fast(self, part: str, plan: ResamplingPlan, metric: str | None, times: float) -> bool:
         """Whether a fast solver does the fits of a part, with a minimum gain over the loop."""
         scoring = None if part != "permutation" else self._find_scoring(metric)
         return is_served(self.inputs, plan, scoring, max(1.0, times))
 
-    def estimate(self, part: str, size: int | None) -> Iterator[ErrorEstimate]:
-        """Yield the estimates of a part, from the same fits.
+    def estimate(self, part: str) -> Sequence[ErrorEstimate]:
+        """Return the estimates of a part, all from the same fits.
 
         Cross-validation uses the folds of the answer, with its fits if they are the same, and its
         sampling units.
         """
         root, inputs = root_seed(self.seed), self.inputs.with_options(method=part)
         if part == "resubstitution":
-            yield resubstitution(inputs)
-        elif part == "holdout":
-            yield holdout(inputs, root)
-        elif part == "cross_validation":
-            finished = list(self._read_folds()) if self.repeats_folds else None
-            inputs = self.design.inputs.with_options(method=part, finished=finished)
-            yield cross_validation(inputs, root, cv=self.folds)
-        elif part == "leave_one_out":
-            yield leave_one_out(inputs)
-        else:
-            yield from estimate_bootstraps(inputs, root, n_resamples=size or N_BOOTSTRAPS).values()
+            return [resubstitution(inputs)]
+        if part == "holdout":
+            return [holdout(inputs, root)]
+        if part == "leave_one_out":
+            return [leave_one_out(inputs)]
+        if part == "bootstrap":
+            return list(estimate_bootstraps(inputs, root, n_resamples=self.sizes[part]).values())
+        finished = list(self._read_folds()) if self.repeats_folds else None
+        inputs = self.design.inputs.with_options(method=part, finished=finished)
+        return [cross_validation(inputs, root, cv=self.folds)]
 
-    def perturb(self, n_resamples: int) -> tuple[PerturbationEstimate, ...]:
+    def perturb(self) -> tuple[PerturbationEstimate, ...]:
         """Return the intervals around the cross-validated error, by both statistics."""
         _, root = root_seed(self.seed).spawn(2)
         inputs = self._strict.with_options(method="perturbation")
         with warnings.catch_warnings():  # the report has its own sentence for this
             warnings.filterwarnings("ignore", "the resubstitution error", UserWarning)
+            n_resamples = self.sizes["perturbation"]
             return tuple(
                 perturb_error(inputs, self.folds, root, n_resamples=n_resamples, statistic=name)
                 for name in PERTURBED
@@ -347,15 +357,19 @@ class Steps:
         scorer = make_scorer(partial(_mean_loss, loss=loss), greater_is_better=False)
         return SCORINGS.get(loss.name, scorer)
 
-    def permute(self, n_permutations: int, metric: str | None, max_exceedances: int | None) -> Test:
+    def permute(self, metric: str | None, *, stop_early: bool) -> Test:
         """Return the permutation test of the cross-validated loss, or of a metric in
-        `RARE_SCORERS`."""
-        inputs, scoring, target = self._strict, self._find_scoring(metric), self.target
-        exchange = draw_orders(target.y, self.groups, root_seed(self.seed))
-        plan = make_permutation_plan(self.splitter, inputs, exchange.orders, n_permutations)
-        scores = score_permutations(inputs, plan, scoring, max_exceedances)
+        `RARE_SCORERS`.
+
+        With `stop_early` it stops as soon as P cannot be `ALPHA` or less.
+        """
+        inputs, scoring, n = self._strict, self._find_scoring(metric), self.sizes["permutation"]
+        limit = max(1, int(ALPHA * (1 + n))) if stop_early else None
+        exchange = draw_orders(self.target.y, self.groups, root_seed(self.seed))
+        plan = make_permutation_plan(self.splitter, inputs, exchange.orders, n)
+        scores = score_permutations(inputs, plan, scoring, limit)
         result: Any = evaluate_scores(  # one metric, so one result
-            scores, scoring, exchange, max_exceedances, self.confidence_level
+            scores, scoring, exchange, limit, self.confidence_level
         )
         loss = self.inputs.loss.name
         named = SCORINGS.get(loss, f"minus the {mean_loss_name(loss)}")
@@ -367,20 +381,9 @@ class Steps:
         weights = weight_parameters(self.inputs.estimator, np.ones(len(self.target)))
         return bool(weights.keys() & (self.inputs.params or {}).keys())
 
-    @property
-    def selects(self) -> bool:
-        """Whether the estimator is a classifier that selects features."""
-        split = split_at_selector(self.inputs.estimator, self.inputs.X)
-        return split is not None and self.target.classes is not None
-
     def select(self, feature_names: tuple[str, ...] | None) -> dict[str, Any]:
-        """Return the bias of selection outside the folds and the stability of the selection.
-
-        Empty if the estimator does not select features, or is not a classifier.
-        """
-        parts = split_at_selector(self.inputs.estimator, self.inputs.X)
-        if parts is None or self.target.classes is None:
-            return {}
+        """Return the bias of selection outside the folds and the stability of the selection."""
+        parts: Any = split_at_selector(self.inputs.estimator, self.inputs.X)
         head, _ = parts
         plan = fold_plan(len(self.target), self.folds)
         repeat_of = np.zeros(len(self.folds), dtype=int)
@@ -403,6 +406,121 @@ class Steps:
     def _strict(self) -> Inputs:
         """Inputs for results that require every fit."""
         return self.inputs.with_options(error_score="raise")
+
+
+INTERRUPTED = "interrupted"
+"""Reason for parts that were not run because of Ctrl-C."""
+ALWAYS = ("resubstitution", "cross_validation")
+ESTIMATES = ("resubstitution", "holdout", "cross_validation", "leave_one_out", "bootstrap")
+"""Parts that are estimates of the error, from the most optimistic to the most conservative."""
+OPTIONAL = ("holdout", "permutation", "selection", "leave_one_out", "bootstrap", "perturbation")
+"""Optional parts, in the order of their claim on the fits."""
+SHARE = 0.5
+"""Share of the fits of the answer that all parts without a fast solver may cost together."""
+MAX_PLANNED = 2**26
+"""A fast solver is looked for, by drawing folds, up to this number of fits times samples."""
+LOST = {"selection": "account of the selected features", "permutation": "permutation test"}
+"""Results that a report can do without if a fit fails."""
+NOT_PERTURBED = (
+    "No perturbation intervals: they need weights of their own, but params already contains "
+    "weights. Pass these as sample_weight."
+)
+
+
+@dataclass(eq=False)
+class Run:
+    """Parts of an evaluation that are run, and the reasons why others are not."""
+
+    steps: Steps
+    include: frozenset[str] | str
+    clock: Clock
+    say: Callable[[str], None]
+    notes: list[Caution]
+    omitted: dict[str, str] = field(default_factory=dict)
+    parts: set[str] = field(default_factory=lambda: {*ALWAYS})
+
+    def choose_parts(self, n_answer: int, better: bool, metric: str | None) -> None:
+        """Add the optional parts to run, and note why other applicable ones are not run.
+
+        `n_answer` is the number of fits of the answer. If the answer is `better` than chance, no
+        permutation test is needed. It would test `metric`, or the error.
+        """
+        steps, clock, auto = self.steps, self.clock, self.include == "auto"
+        n_units, n_samples = steps.inputs.units.n_units, len(steps.target)
+        n_begun, n_left = steps.n_needed, SHARE * n_answer - steps.n_needed
+        for part in OPTIONAL:
+            requested = self.include in ("auto", "all") or part in self.include
+            if not requested or not steps.applies(part):
+                continue
+            if auto and part == "permutation" and better:
+                self.omitted[part] = "the interval already excludes chance"
+                continue
+            if part == "perturbation" and steps.weighs_by_params:
+                self.notes.append(Caution("failed", NOT_PERTURBED))
+                continue
+            if clock.stopped:
+                self.omitted[part] = INTERRUPTED
+                continue
+            if auto and part == "leave_one_out" and n_units * n_samples > MAX_PLANNED:
+                self.omitted[part] = count(n_units, "fit")
+                continue
+            plan = steps.plan(part)
+            n_fits = steps.n_fits_of(part) if plan is None else plan.n_fits
+            if clock.seconds_of(n_begun + n_fits) > clock.left:
+                self.omitted[part] = describe_skipped(n_fits)
+                continue
+            # a permutation test may stop early, so it need only be faster than a loop of all fits
+            times = 1.0 if part == "permutation" else n_fits / (SHARE * n_answer)
+            fast = plan is not None and steps.is_fast(part, plan, metric, times)
+            if auto and n_fits > n_left and not fast:
+                self.omitted[part] = count(n_fits, "fit")
+                continue
+            self.parts.add(part)
+            n_begun += n_fits
+            n_left -= 0 if fast else n_fits
+
+    def attempt(self, part: str, compute: Callable[[], Any]) -> Any:
+        """Return the result of a part; None if it is not run, is interrupted or may fail."""
+        if part not in self.parts:
+            return None
+        steps, clock = self.steps, self.clock
+        n_fits = steps.n_fits_of(part)
+        large = part in ALWAYS and len(steps.target) >= MIN_SAMPLES
+        if clock.stopped and n_fits:  # finished fits can still be read
+            self.omitted[part] = INTERRUPTED
+            return None
+        if large and clock.seconds_of(n_fits) > clock.left:
+            self.omitted[part] = describe_skipped(n_fits)
+            return None
+        self.say(part)
+        try:
+            return compute()
+        except KeyboardInterrupt:
+            clock.stop(f"in {part}")
+            self.omitted[part] = INTERRUPTED
+        except Exception as error:
+            lost = self._name_lost(part, error)
+            if not lost:
+                raise
+            self.notes.append(Caution("failed", f"Part not computed: there is no {lost}: {error}"))
+        return None
+
+    def _name_lost(self, part: str, error: Exception) -> str:
+        """Return what a report lacks if a part fails; "" if the error must be raised."""
+        if part in ESTIMATES:
+            few = isinstance(error, NoFitLeftError | TooFewMembersError)
+            return f"{part} estimate" if few and part not in ALWAYS else ""
+        if part not in LOST or self.steps.inputs.error_score == "raise":
+            return ""
+        return f"{LOST[part]}, because one of its fits failed"
+
+    def finish(self, function: Callable[..., Any], *args: Any) -> Any:
+        """Return the result of a function of finished fits; run it again after an interrupt."""
+        try:
+            return function(*args)
+        except KeyboardInterrupt:
+            self.clock.stop("after the answer")
+            return function(*args)
 
 
 def _mean_loss(y_true: np.ndarray, y_pred: np.ndarray, *, loss: Any) -> float:

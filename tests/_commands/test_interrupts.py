@@ -168,12 +168,12 @@ def test_a_stop_while_the_rest_is_planned_loses_nothing(data, monkeypatch):
 
 
 def test_folds_of_single_samples_are_not_drawn_where_they_are_too_many(data, monkeypatch):
-    monkeypatch.setattr("skeval.report._evaluate.MAX_PLANNED", 60 * 60 - 1)
+    monkeypatch.setattr("skeval.report._steps.MAX_PLANNED", 60 * 60 - 1)
     drawn = []
     plan = skeval.report._steps.Steps.plan
     monkeypatch.setattr(
         "skeval.report._steps.Steps.plan",
-        lambda self, part, size: drawn.append(part) or plan(self, part, size),
+        lambda self, part: drawn.append(part) or plan(self, part),
     )
     report = evaluate_until(None, *data)
     assert "leave_one_out" not in drawn
