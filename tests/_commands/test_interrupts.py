@@ -172,8 +172,7 @@ def test_folds_of_single_samples_are_not_drawn_where_they_are_too_many(data, mon
     drawn = []
     plan = skeval.report._steps.Steps.plan
     monkeypatch.setattr(
-        "skeval.report._steps.Steps.plan",
-        lambda self, part: drawn.append(part) or plan(self, part),
+        "skeval.report._steps.Steps.plan", lambda self, part: drawn.append(part) or plan(self, part)
     )
     report = evaluate_until(None, *data)
     assert "leave_one_out" not in drawn

@@ -169,7 +169,7 @@ def test_a_figure_that_fails_is_said_and_the_page_stands(table, monkeypatch):
     def fail(*arguments, **options):
         raise RuntimeError("no ink")
 
-    monkeypatch.setattr(NullDistributionDisplay, "from_result", fail)
+    monkeypatch.setattr(NullDistributionDisplay, "plot", fail)
     page = report.to_html()
     assert "(This figure could not be drawn: no ink)" in page
     assert "estimates of one error" in page
