@@ -81,7 +81,7 @@ def read_written_numbers(texts: Sequence[str], *, decimal_comma: bool) -> Writte
     present = {text: word for text, word in words.items() if not marks_missing(word)}
     matches = {text: WRITTEN.fullmatch(word) for text, word in present.items()}
     digits = [match["digits"] for match in matches.values() if match]
-    commas = decimal_comma or have_decimal_commas(digits)
+    commas = have_decimal_commas(digits, default=decimal_comma)
     marks = _find_marks(matches)
     values = dict.fromkeys(rows, np.nan)
     limits: Counter[str] = Counter()
@@ -106,19 +106,26 @@ def read_written_numbers(texts: Sequence[str], *, decimal_comma: bool) -> Writte
     )
 
 
-def have_decimal_commas(digits: Collection[str]) -> bool:
-    """Return whether commas are decimal separators, not thousands separators.
+def have_decimal_commas(digits: Collection[str], *, default: bool) -> bool:
+    """Return whether numbers have decimal commas; `default` if commas and points decide nothing."""
+    return _separates_decimals(",", ".", digits) or (
+        default and not _separates_decimals(".", ",", digits)
+    )
 
-    They are if in any number a comma follows a point, a zero or more than three digits, or if the
-    number of digits after it is not three. They are not if a number has two commas, or a point
-    after a comma.
+
+def _separates_decimals(mark: str, other: str, digits: Collection[str]) -> bool:
+    """Return whether a mark certainly separates decimals, not thousands.
+
+    It does if in any number it follows the other mark, a zero or more than three digits, or if the
+    number of digits after it is not three. It does not if a number has it twice, or has the other
+    mark after it.
     """
-    commas = [text for text in digits if "," in text]
-    if any(text.count(",") > 1 or "." in text.partition(",")[2] for text in commas):
+    marked = [text for text in digits if mark in text]
+    if any(text.count(mark) > 1 or other in text.partition(mark)[2] for text in marked):
         return False
-    pairs = [text.split(",") for text in commas]
+    pairs = [text.split(mark) for text in marked]
     return any(
-        len(fraction) != 3 or "." in whole or whole.startswith("0") or len(whole) > 3
+        len(fraction) != 3 or other in whole or whole.startswith("0") or len(whole) > 3
         for whole, fraction in pairs
     )
 

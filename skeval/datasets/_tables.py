@@ -538,7 +538,8 @@ def _read_numbers(sheet: Columns, position: int) -> np.ndarray | None:
     if plain is not None:
         return plain
     distinct = set(values)
-    commas = sheet.decimal_comma or have_decimal_commas([text.strip() for text in distinct])
+    digits = [text.strip().lstrip("+-") for text in distinct]
+    commas = have_decimal_commas(digits, default=sheet.decimal_comma)
     numbers: dict[str, float] = {}
     for text in distinct:
         word = text.strip()

@@ -12,7 +12,21 @@ from skeval.datasets._numbers import have_decimal_commas, read_written_numbers
     [(["1,5", "2,25"], True), (["1,000", "12,000"], False), (["1", "2"], False)],
 )
 def test_commas_separate_decimals_or_thousands(digits, expected):
-    assert have_decimal_commas(digits) == expected
+    assert have_decimal_commas(digits, default=False) == expected
+
+
+@pytest.mark.parametrize(
+    ("texts", "expected"),
+    [
+        (["1.234 kg", "0.512 kg", "2.5 kg"], [1.234, 0.512, 2.5]),
+        (["1'234.5", "-13'066.607", "974.420"], [1234.5, -13066.607, 974.42]),
+        (["1.234,5 kg", "12,5 kg", "7 kg"], [1234.5, 12.5, 7]),
+        (["1.234 kg", "2.345 kg", "3.456 kg"], [1234, 2345, 3456]),
+    ],
+)
+def test_decimal_points_where_commas_do_not_separate_fields(texts, expected):
+    """Points that cannot separate thousands are decimal; otherwise the comma is the default."""
+    assert_array_equal(read_written_numbers(texts, decimal_comma=True).values, expected)
 
 
 def test_written_numbers_are_read():

@@ -569,6 +569,13 @@ def test_numbers_with_a_decimal_comma_are_numbers_where_it_separates_nothing(tmp
         load_table(path)
 
 
+def test_commas_beside_decimal_points_separate_thousands(tmp_path):
+    path = write(tmp_path, "a;target\n1,234;0\n0.5;1\n12.25;0\n2,500;1\n")
+    table = load_columns(path, **TARGET)
+    assert table.X.ravel().tolist() == [1234, 0.5, 12.25, 2500]
+    assert any("'1,234' is read as 1234" in note for note in table.notes)
+
+
 def test_whole_numbers_with_a_decimal_comma_are_classes_of_numbers(tmp_path):
     path = write(tmp_path, "a;target\n1,5;1,0\n2,5;2,0\n3,5;1,0\n")
     table = load_columns(path, **TARGET)
