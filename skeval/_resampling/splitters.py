@@ -154,10 +154,29 @@ def splits_by_position(splitter: Any) -> bool:
 
 
 def make_permutation_plan(
-    splitter: Any, inputs: Inputs, order_of: Callable[[int], np.ndarray], n_permutations: int
+    cv: Any,
+    inputs: Inputs,
+    order_of: Callable[[int], np.ndarray],
+    n_permutations: int,
+    random_state: RandomStateLike,
+    *,
+    in_time: bool = False,
 ) -> ResamplingPlan:
-    """Split and order: repetition 0 is the observed labels, `r` is permutation ``r - 1``."""
+    """Cross-validate the observed labels, then the permutation ``order_of(r)`` of repetition `r`.
+
+    Folds in time order raise an error unless the permutations are valid for series (`in_time`).
+    """
     X, target, groups = inputs.X, inputs.target, inputs.groups
+    splitter = resolve_splitter(cv, target, groups, random_state)
+    if not in_time:
+        drawn = cv is None or isinstance(cv, Integral) or hasattr(cv, "get_n_splits")
+        if keeps_order(splitter, [] if drawn else list(splitter.split(X))):
+            raise ValueError(
+                "cv keeps the order of the samples, and labels that are alike from one sample to "
+                "the next are not exchangeable: shuffled one by one they make P-values too small. "
+                "Give exchange='blocks', 'rotations' where the series of labels is stationary, or "
+                "permutations= of your own."
+            )
     unpermuted = np.arange(len(target))
     n_folds = splitter.get_n_splits(X, target.y, groups)
     # folds that do not depend on the labels are made once

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from numbers import Integral
 from typing import Any, NamedTuple, TypedDict, Unpack, overload
 
 import numpy as np
@@ -21,7 +20,7 @@ from skeval._inference.paired import exceedances
 from skeval._resampling.fit_params import Params
 from skeval._resampling.inputs import Inputs, validate_inputs
 from skeval._resampling.plans import ResamplingPlan
-from skeval._resampling.splitters import keeps_order, make_permutation_plan, resolve_splitter
+from skeval._resampling.splitters import make_permutation_plan
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
 
@@ -241,9 +240,8 @@ def permutation_test(
     )
     root = _checks.root_seed(random_state)
     chosen, n_permutations = choose_exchange(inputs, exchange, permutations, n_permutations, root)
-    splitter = resolve_splitter(cv, inputs.target, inputs.groups, root)
-    check_folds(chosen, cv, splitter, inputs.X)
-    plan = make_permutation_plan(splitter, inputs, chosen.orders, n_permutations)
+    in_time = chosen.name in ("given", "blocks", "rotations")
+    plan = make_permutation_plan(cv, inputs, chosen.orders, n_permutations, root, in_time=in_time)
     scores = score_permutations(inputs, plan, scoring, max_exceedances)
     return evaluate_scores(scores, scoring, chosen, max_exceedances, confidence_level)
 
@@ -424,20 +422,6 @@ def shuffle_within(members: list[np.ndarray], rng: np.random.Generator) -> np.nd
     for rows in members:
         order[rows] = rng.permutation(rows)
     return order
-
-
-def check_folds(exchange: Exchange, cv: Any, splitter: Any, X: Any) -> None:
-    """Raise if the folds are in time order and labels are exchanged one by one."""
-    if exchange.name in ("given", "blocks", "rotations"):
-        return
-    drawn = cv is None or isinstance(cv, Integral) or hasattr(cv, "get_n_splits")
-    if keeps_order(splitter, [] if drawn else list(splitter.split(X))):
-        raise ValueError(
-            "cv keeps the order of the samples, and labels that are alike from one sample to the "
-            "next are not exchangeable: shuffled one by one they make P-values too small. Give "
-            "exchange='blocks', 'rotations' where the series of labels is stationary, or "
-            "permutations= of your own."
-        )
 
 
 def score_permutations(

@@ -303,7 +303,7 @@ class Steps:
             with warnings.catch_warnings():  # the test itself warns
                 warnings.simplefilter("ignore", UserWarning)
                 orders = draw_orders(self.target.y, self.groups, root).orders
-            return make_permutation_plan(self.splitter, self.inputs, orders, self.sizes[part])
+            return make_permutation_plan(self.splitter, self.inputs, orders, self.sizes[part], root)
         if part == "perturbation":
             plain = np.ones(n)
             plan = fold_plan(n, self.folds)
@@ -365,8 +365,9 @@ class Steps:
         """
         inputs, scoring, n = self._strict, self._find_scoring(metric), self.sizes["permutation"]
         limit = max(1, int(ALPHA * (1 + n))) if stop_early else None
-        exchange = draw_orders(self.target.y, self.groups, root_seed(self.seed))
-        plan = make_permutation_plan(self.splitter, inputs, exchange.orders, n)
+        root = root_seed(self.seed)
+        exchange = draw_orders(self.target.y, self.groups, root)
+        plan = make_permutation_plan(self.splitter, inputs, exchange.orders, n, root)
         scores = score_permutations(inputs, plan, scoring, limit)
         result: Any = evaluate_scores(  # one metric, so one result
             scores, scoring, exchange, limit, self.confidence_level
