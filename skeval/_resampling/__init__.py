@@ -1,3 +1,3 @@
-"""How it is repeated: plans, the one loop over fits, jobs and what is kept of them."""
+"""Resampling: inputs, plans, the loop over fits, jobs and their cache."""
 
 from __future__ import annotations

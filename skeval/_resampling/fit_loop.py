@@ -1,4 +1,4 @@
-"""The loop over fits: a plan goes in, the outputs of its fits come out, block by block."""
+"""The loop over the fits of a plan, which yields their outputs block by block."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ class Solver(Protocol):
     stays_here: bool
 
     def solve(self, block: PlanBlock) -> FitOutput:
-        """Return the outputs of a block; fits that are marked as failed are left over."""
+        """Return the outputs of a block; fits without a solution are marked as failed."""
 
     def __call__(self, block: PlanBlock) -> FitOutput:
-        """Return the outputs of a block; the estimator itself does the fits left over."""
+        """Return the outputs of a block; the estimator does the fits without a solution."""
 
 
 def run_plan(
@@ -52,9 +52,9 @@ def run_plan(
 ) -> Outputs:
     """Yield each block of a plan with the outputs of its fits.
 
-    The solver fits a block at once. Fits that it leaves, and all fits without a solver, clone and
-    fit the estimator in joblib workers. The first block has at most `first_block` draws, for a
-    caller that may stop early; each block then doubles those before it.
+    The solver fits a block at once. Fits that it cannot solve, and all fits without a solver, clone
+    and fit the estimator in joblib workers. The first block has at most `first_block` draws, for a
+    caller that may stop early; each further block is as large as all blocks before it.
     """
     if solver is None:
         outputs = fit_one_by_one(worker, plan, first_block, inputs.run_options)
@@ -103,7 +103,7 @@ def solve_here(
     first_block: int | None,
     options: dict[str, Any],
 ) -> Outputs:
-    """Yield the blocks of a plan, solved in this process; a job is a fit that the solver left."""
+    """Yield the blocks of a plan, solved in this process; jobs are fits without a solution."""
     with open_jobs(worker, total=plan.n_fits, **options) as jobs:
         limits = [size for size in (jobs.max_fits, solver.max_fits) if size]
         for block in plan.blocks(min(limits, default=None), first_block):
@@ -117,7 +117,7 @@ class NoFitLeftError(ValueError):
 
 
 def report_failures(n_failed: int, n_fits: int) -> None:
-    """Warn of fits that failed; raise when none is left."""
+    """Warn of failed fits; raise if all of them failed."""
     if n_failed == n_fits:
         raise NoFitLeftError(
             f"all {n_fits} fits failed; error_score='raise' shows the first error."
@@ -141,7 +141,7 @@ SOLVED_ELEMENTS = 2**16
 
 SHOWN_FITS, SHOWN_ELEMENTS = 10, 2**18
 """If fits are returned one by one, a block has at least this many fits, enough for an interval, and
-at most this many elements: it takes about a second, which is what Ctrl-C loses."""
+at most this many elements. It takes about a second, the work that Ctrl-C loses."""
 
 
 def count_fits_of_block(plan: ResamplingPlan, *, shown: bool = False) -> int:

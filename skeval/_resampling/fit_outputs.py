@@ -12,7 +12,7 @@ import numpy as np
 from skeval._resampling.plans import PlanBlock, squeeze
 
 RESPONSES = ("predict", "decision_function", "predict_proba")
-"""The methods of a model whose answers the columns of a `FitOutput` hold, in their order."""
+"""Prediction methods of the columns of a `FitOutput`, in the same order."""
 
 COLUMNS = ("predicted", "decision", "probability")
 
@@ -20,37 +20,36 @@ SHARE = 1e-9
 """Accuracy of decision values of solvers, relative to their spread; closer values are tied."""
 
 LAST_PLACES = 2.0**-48
-"""Rounding errors of a sum, relative to the largest of some: sixteen machine epsilons."""
+"""Rounding errors of a sum relative to its largest term: sixteen machine epsilons."""
 
 
 @dataclass(frozen=True, eq=False)
 class FitOutput:
-    """Predictions of some fits for the samples that they are tested on.
+    """Predictions of several fits for their test samples.
 
-    An answer is the prediction of one fit for one of its tested samples. Answers stand fit after
-    fit, those of a fit in the order of the samples; fits that failed have none. Outputs that were
-    not requested are None.
+    Predictions are ordered by fit, and within a fit by sample. Failed fits have no predictions.
+    Outputs that were not requested are None.
 
     Attributes
     ----------
     test : bool ndarray of shape (n_fits, n_samples)
-        The samples that each fit is tested on.
+        Test samples of each fit.
     failed : bool ndarray of shape (n_fits,)
-        The fits that have no answers: of a solver, those that it leaves to the estimator; of the
-        estimator, those that raised under ``error_score=numpy.nan``.
-    predicted : ndarray of shape (n_answers,) or None
+        Fits without predictions: a solver leaves them to the estimator, or the estimator raised
+        an error and ``error_score=numpy.nan``.
+    predicted : ndarray of shape (n_predictions,) or None
         Class codes, or numbers.
-    decision : ndarray of shape (n_answers,) or (n_answers, n_classes), or None
-        Decision values; of two classes, those of the second.
-    probability : ndarray of shape (n_answers, n_classes) or None
+    decision : ndarray of shape (n_predictions,) or (n_predictions, n_classes), or None
+        Decision values; for two classes, those of the second class.
+    probability : ndarray of shape (n_predictions, n_classes) or None
     scores : list of length n_fits, or None
-        What the scorer says of each fit, a number or a dict of numbers; None where it failed.
+        Score of each fit, a number or a dict of numbers; None if the fit failed.
     notes : list of length n_fits, or None
-        What was read off each model beside its answers.
+        Further output of each model, as requested.
     noise : ndarray of shape (n_fits,) or None
-        How large the rounding errors of decision values are, where a solver knows it.
+        Size of the rounding errors of decision values; None if unknown.
     n_solved : int
-        How many of the fits a solver did.
+        Number of fits by a solver.
     """
 
     test: np.ndarray
@@ -83,8 +82,8 @@ class FitOutput:
     ) -> FitOutput:
         """Return the outputs of fits that are all tested on the same samples.
 
-        Answers have the shape (n_fits, n_tested, ...); those of fits that are not certain, shape
-        (n_fits,), are dropped.
+        Arrays have the shape (n_fits, n_tested, ...); fits that are not `certain`, shape (n_fits,),
+        are marked as failed.
         """
         kept = slice(None) if certain.all() else certain
         columns: dict[str, Any] = {
@@ -114,27 +113,27 @@ class FitOutput:
 
     @cached_property
     def rows(self) -> np.ndarray:
-        """The sample of each answer, shape (n_answers,)."""
+        """Sample of each prediction, shape (n_predictions,)."""
         return np.nonzero(self.answered)[1]
 
     @cached_property
     def sizes(self) -> np.ndarray:
-        """Number of answers of each fit, shape (n_fits,)."""
+        """Number of predictions of each fit, shape (n_fits,)."""
         sizes: np.ndarray = self.answered.sum(axis=1)
         return sizes
 
     @property
     def responses(self) -> dict[str, np.ndarray]:
-        """Answers by the name of the prediction method; classes are codes."""
+        """Predictions by the name of the prediction method; classes are codes."""
         named = zip(RESPONSES, (self.predicted, self.decision, self.probability), strict=True)
         return {name: values for name, values in named if values is not None}
 
     def tie_decision(self) -> np.ndarray | None:
-        """Return decision values, equal within a fit if they differ by rounding only."""
+        """Return decision values; values of a fit that differ by rounding only are made equal."""
         if self.decision is None:
             return None
         noise = np.zeros(len(self)) if self.noise is None else self.noise
-        columns = self.decision.reshape(len(self.decision), -1)  # (n_answers, n_columns)
+        columns = self.decision.reshape(len(self.decision), -1)  # (n_predictions, n_columns)
         tied = np.empty_like(columns)
         for fits, at in answers_by_size(self.sizes):
             values = columns[at].swapaxes(1, 2)  # (n_fits_of_size, n_columns, size)
@@ -194,10 +193,10 @@ def join_outputs(parts: Sequence[FitOutput]) -> FitOutput:
 
 
 def place_outputs(test: np.ndarray, parts: Iterable[tuple[np.ndarray, FitOutput]]) -> FitOutput:
-    """Return the outputs of a block whose fits were done in parts; other fits have failed.
+    """Return the outputs of a block from the outputs of its parts; all other fits have failed.
 
-    `test` has the shape (n_fits, n_samples). A part has the numbers of fits that are tested on the
-    same samples, and their output.
+    `test` has the shape (n_fits, n_samples). A part has the numbers of fits with the same test
+    samples, and their output.
     """
     sizes = test.sum(axis=1)
     starts, failed = np.cumsum(sizes) - sizes, np.ones(len(test), dtype=bool)
@@ -207,7 +206,7 @@ def place_outputs(test: np.ndarray, parts: Iterable[tuple[np.ndarray, FitOutput]
         if not len(done):
             continue
         failed[done] = False
-        # positions of the answers of these fits in the block
+        # positions of the predictions of these fits in the block
         at = (starts[done][:, None] + np.arange(sizes[done[0]])).ravel()
         for name in COLUMNS:
             values = getattr(output, name)
@@ -225,9 +224,9 @@ def tie_values(values: np.ndarray) -> np.ndarray:
 
     Values are tied if their distance is at most the largest of: 1e-9 of the spread of all values,
     the relative accuracy of a solver; sixteen machine epsilons of the largest value, which may come
-    from the intercept; and, in `tie_rows`, the rounding errors of the sums behind the values. So a
-    rule that is constant except for rounding ranks nothing, and a rule with small differences
-    beside its intercept ranks all.
+    from the intercept; and, in `tie_rows`, the rounding errors of the sums behind the values. A
+    classifier that is constant except for rounding therefore ranks no pair of samples, and one
+    whose differences are small relative to its intercept ranks all pairs.
 
     `values` has shape (n_samples,) or (n_samples, n_classes); each column is tied separately.
     """
@@ -248,7 +247,7 @@ def tie_rows(values: np.ndarray, noise: np.ndarray) -> np.ndarray:
         tied = values.copy()
         tied[finite] = tie_rows(values[finite], noise[finite])
         return tied
-    # The spread of the inner half, since a single outlier must not make all others equal.
+    # spread of the inner half, so that a single outlier does not make all other values equal
     deviations = np.abs(values - np.median(values, axis=1, keepdims=True))
     spread = 2 * np.median(deviations, axis=1)
     spread = np.where(spread > 0, spread, np.ptp(values, axis=1))
@@ -268,7 +267,7 @@ def tie_rows(values: np.ndarray, noise: np.ndarray) -> np.ndarray:
 
 
 def answers_by_size(sizes: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield the fits with equally many answers, and the positions of these, (n_fits, size)."""
+    """Yield the fits with the same number of predictions, and their positions, (n_fits, size)."""
     starts = np.cumsum(sizes) - sizes
     for size in np.unique(sizes[sizes > 0]):
         fits = np.flatnonzero(sizes == size)

@@ -1,4 +1,4 @@
-"""Arguments of `fit`: sample weights, groups and parameters, routed to the steps that take them."""
+"""Arguments of `fit`: sample weights, groups and params, routed to the steps that accept them."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ def read_weight(estimator: Any, sample_weight: Any, params: Params, n_samples: i
 
 
 Params = Mapping[str, Any] | None
-"""Arguments of `fit` by name, as `sklearn.model_selection.cross_validate` takes them."""
+"""Arguments of `fit` by name, as in `sklearn.model_selection.cross_validate`."""
 
 ENSEMBLES = (StackingClassifier, StackingRegressor, VotingClassifier, VotingRegressor)
-"""What takes weights, from scikit-learn 1.7 on, among other arguments of `fit`."""
+"""Ensembles whose `fit` accepts weights through ``**fit_params`` from scikit-learn 1.7 on."""
 
 
 def forwards(estimator: Any) -> Any:
     """Return the part of an estimator that receives the arguments of its `fit`, or None.
 
-    They are the searches, and the selectors and regressors around another estimator. `RFECV`
-    refuses all but groups.
+    These are searches, and selectors and regressors that wrap another estimator. `RFECV` accepts
+    groups only.
     """
     if is_search(estimator) or isinstance(estimator, SelectFromModel):
         return estimator.estimator

@@ -35,14 +35,14 @@ class FitRequest:
     Attributes
     ----------
     methods : tuple of str
-        The methods of the model that answer to its tested samples, some of `RESPONSES`.
+        Prediction methods to call on the test samples, some of `RESPONSES`.
     scorer : callable or None
         ``scorer(model, X, y)`` returns a number or a dict of numbers.
     scoring : str, callable, list, tuple, set, dict or None
-        What `scorer` was made of: it tells whether answers are enough for it.
+        Argument that `scorer` was made from.
     note : callable or None
-        ``note(model, X, y)`` returns what else is worth keeping of a model and the samples that
-        it is tested on; the models are then fitted one by one.
+        ``note(model, X, y)`` returns further output of a model and its test samples; the models
+        are then fitted one by one.
     """
 
     methods: tuple[str, ...] = ("predict",)
@@ -124,7 +124,7 @@ class EachScorer:
 
     def __call__(self, model: Any, X: Any, y: Any) -> dict[str, float]:
         scores = {}
-        with warnings.catch_warnings():  # whoever asks counts what is undefined
+        with warnings.catch_warnings():  # the caller counts undefined scores
             warnings.simplefilter("ignore", UndefinedMetricWarning)
             for name, scorer in self.scorers.items():
                 try:
@@ -228,7 +228,7 @@ def takes_answers(inputs: Inputs, scorer: Any, scoring: Any) -> bool:
     needs are tried on two samples of each class.
     """
     parts = name_parts(scoring).values()
-    if None in parts:  # the score of an estimator, that of all that a solver serves
+    if None in parts:  # `score` of an estimator with a solver is accuracy or R^2
         return True
     if not all(isinstance(part, str) or is_plain_scorer(part) for part in parts):
         return False
@@ -289,7 +289,7 @@ def make_response(method: str, codes: np.ndarray, target: Target) -> np.ndarray:
 def score_answers(
     output: FitOutput, block: PlanBlock, request: FitRequest, tags: Any, target: Target
 ) -> list[Any]:
-    """Return the score of each fit that a solver did, None for the others.
+    """Return the score of each fit that a solver completed, None for the others.
 
     The usual metrics are computed for all fits at once, the others one by one.
     """

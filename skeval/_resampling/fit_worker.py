@@ -1,4 +1,4 @@
-"""One fit in a joblib worker: a clone of the estimator is trained and its outputs are read."""
+"""One fit in a joblib worker: train a clone of the estimator and read its outputs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from skeval.utils._compat import safe_split
 OneFit = Callable[[Fit, Any, Any, Any], FitOutput]
 """Function of a fit, its training samples and labels, and its test samples.
 
-It returns the output that the estimator would give. A fit that failed is left to the estimator.
+It returns the output of the estimator, or a failed fit, which the estimator then does.
 """
 
 
@@ -57,7 +57,7 @@ class FitWorker:
         return self.models[key]
 
     def read_samples(self, fit: Fit) -> Any:
-        """Return all samples in the form that the model of a fit takes."""
+        """Return all samples as input of the model of a fit; a kernel loses columns."""
         return self._split(self.target.given, np.arange(len(self.target)), fit.training_rows)[0]
 
     def _fit(self, fit: Fit, rows: np.ndarray, train: Any, train_labels: Any) -> Any:
@@ -95,7 +95,7 @@ class FitWorker:
         return FitOutput(fit.test[None], np.zeros(1, dtype=bool), **output)
 
     def complete(self, output: FitOutput, block: PlanBlock, jobs: Jobs | None = None) -> FitOutput:
-        """Return the output of a block with the fits that a solver left, done one by one."""
+        """Return the output of a block; fits without a solution are done one by one."""
         left = np.flatnonzero(output.failed).tolist()
         if not left:
             return replace(output, n_solved=len(output))

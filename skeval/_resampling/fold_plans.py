@@ -45,7 +45,7 @@ def deal_folds(
 
 
 def list_left_out(n_folds: int, *, nested: bool) -> list[tuple[int, ...]]:
-    """Return the folds that each fit of a repeat leaves out: one, and then two where nested."""
+    """Return the folds that each fit of a repeat leaves out: one, and if `nested` also two."""
     left_out: list[tuple[int, ...]] = [(k,) for k in range(n_folds)]
     return left_out + list(combinations(range(n_folds), 2)) if nested else left_out
 
@@ -53,9 +53,9 @@ def list_left_out(n_folds: int, *, nested: bool) -> list[tuple[int, ...]]:
 def repeated_folds(
     units: SamplingUnits, n_folds: int, n_repeats: int, root: SeedSequence, *, nested: bool = False
 ) -> ResamplingPlan:
-    """Leave out each fold of each repeat; each two folds as well where they are nested.
+    """Leave out each fold of each repeat; if `nested`, also each pair of folds.
 
-    A fit without the folds k and l serves both orders of nesting, l within k and k within l.
+    A fit without the folds k and l is used for both orders of nesting, l within k and k within l.
     """
     folds = deal_folds(units, n_folds, n_repeats, root)
     left_out = list_left_out(n_folds, nested=nested)
@@ -74,7 +74,7 @@ def repeated_folds(
 
 
 def given_folds(n_samples: int, folds: Sequence[Parts], n_repeats: int) -> ResamplingPlan:
-    """Fit on the training part of each given fold, repeat after repeat."""
+    """Fit on the training part of each fold, repeat after repeat."""
     n_folds = len(folds) // n_repeats
 
     def describe(fit: int) -> str:
@@ -165,7 +165,7 @@ def replacements(units: SamplingUnits, n_folds: int, root: SeedSequence) -> Resa
 
 @dataclass(frozen=True, eq=False)
 class DrawnSample:
-    """A sample to resample: the data, or a resample of them whose repeats are units of their own.
+    """Sample to resample: the data, or a resample of them whose repeated units are separate units.
 
     Attributes
     ----------
@@ -196,7 +196,7 @@ class Resampler:
         return np.split(order, np.cumsum(np.bincount(self.units.unit))[:-1])
 
     def sample(self, number: int) -> DrawnSample:
-        """Return the data themselves (number 0), or a resample of them."""
+        """Return the data (number 0), or a resample of them."""
         n, members = self.units.n_units, self.members
         rng = _checks.repetition_rng(_checks.child_seed(self.root, number), 0)
         for _ in range(MAX_TRIES):
@@ -208,7 +208,7 @@ class Resampler:
         raise ValueError(explain_no_draw(self.target.classes, self.target.codes))
 
     def counts(self, number: int, resample: int, sample: DrawnSample) -> np.ndarray:
-        """Return how often a resample holds each case of a sample, shape (n_cases,)."""
+        """Return how often a resample contains each case of a sample, shape (n_cases,)."""
         rng = _checks.repetition_rng(_checks.child_seed(self.root, number), 1 + resample)
         for _ in range(MAX_TRIES):
             counts = draw_counts(rng, sample.n_units)[sample.unit]
@@ -217,13 +217,13 @@ class Resampler:
         raise ValueError(explain_no_draw(self.target.classes, self.target.codes))
 
     def has_classes(self, rows: np.ndarray) -> bool:
-        """Whether some rows hold two classes, where there are classes."""
+        """Whether the rows contain two classes; True for regression."""
         codes = self.target.codes[rows]
         return self.target.classes is None or bool(np.any(codes != codes[0]))
 
 
 def draw_counts(rng: Generator, n_units: int) -> np.ndarray:
-    """Return how often a resample holds each unit."""
+    """Return how often a resample contains each unit."""
     return np.bincount(rng.integers(0, n_units, n_units), minlength=n_units)
 
 

@@ -22,7 +22,7 @@ from skeval.utils import _checks
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """An estimator on data, and how it is fitted and judged.
+    """An estimator with its data, losses, weights and run options.
 
     Attributes
     ----------
@@ -31,9 +31,9 @@ class Inputs:
     target : Target
         Labels or numbers, and the groups of the samples.
     losses : tuple of Loss
-        Losses that the fits must provide for; methods use the first. Empty if no loss is needed.
+        Losses to compute from the fits; methods use the first. Empty if no loss is needed.
     weight : ndarray of shape (n_samples,) or None
-        Weights of the samples as they were given: those of fits and of means of losses.
+        Sample weights of fits and of means of losses, as passed by the user.
     params : dict or None
         Other arguments of `fit` by name.
     n_jobs, verbose, memory, error_score
@@ -43,7 +43,7 @@ class Inputs:
     confidence_level : float
         Nominal coverage of the intervals of results.
     counted : SamplingUnits or None
-        Units that losses are counted by, if these are not the groups or the samples.
+        Sampling units of the losses, if these are not the groups or the samples.
     finished : list of (PlanBlock, FitOutput) or None
         Outputs of the fits, if several results share them; `fit_plan` fills an empty list.
     shared : dict
@@ -71,7 +71,7 @@ class Inputs:
 
     @property
     def groups(self) -> np.ndarray | None:
-        """The group of each sample, None where samples are independent."""
+        """Group of each sample; None if samples are independent."""
         return self.target.groups
 
     @property
@@ -81,12 +81,12 @@ class Inputs:
 
     @cached_property
     def units(self) -> SamplingUnits:
-        """The units that are held out together and counted: by default the groups, or samples."""
+        """Sampling units, held out together: by default the groups, or the samples."""
         return self.counted or units_of(self.target, self.groups)
 
     @property
     def kept_together(self) -> np.ndarray | None:
-        """The unit of each sample; None where its losses count by themselves."""
+        """Unit of each sample; None if samples are independent."""
         if self.counted is not None and self.counted.kind is UnitKind.FOLD:
             return self.counted.unit
         return None if self.groups is None else units_of(self.target, self.groups).unit
@@ -106,7 +106,7 @@ class Inputs:
 
     @property
     def n_groups(self) -> int | None:
-        """Number of units that losses are counted by; None if these are single samples."""
+        """Number of sampling units; None if these are single samples."""
         return None if self.units.kind is UnitKind.SAMPLE else self.units.n_groups
 
     @property
@@ -125,7 +125,7 @@ class Inputs:
 
     @property
     def run_options(self) -> dict[str, Any]:
-        """How jobs are done: workers, progress and cache."""
+        """Options of the jobs: workers, progress and cache."""
         return {"n_jobs": self.n_jobs, "verbose": self.verbose, "memory": self.memory}
 
     @property
@@ -168,8 +168,8 @@ def validate_inputs(
 ) -> Inputs:
     """Return the validated inputs of a public function.
 
-    Without a loss (`with_loss`) the target may be anything that the estimator takes. It may have
-    several outputs if the function supports them (`several`).
+    Without a loss (`with_loss`), every target of the estimator is valid. It may have several
+    outputs if the function supports them (`several`).
     """
     _checks.check_confidence_level(confidence_level)
     X, target, _ = validate_data(estimator, X, y, groups, several=several)

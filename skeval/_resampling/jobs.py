@@ -1,10 +1,10 @@
-"""Jobs through joblib: side by side, with a progress bar, and kept when they are finished.
+"""Parallel jobs through joblib, with a progress bar and a cache of finished jobs.
 
-A run of jobs is one call of joblib, and what all its jobs share reaches each worker once. joblib's
-own processes map large arrays from files. On a Dask cluster, joblib sends an object again with
-every call, to one worker, and the others fetch it there; the scheduler soon drops one of two
-copies. Here every worker is given it when the run begins, or when the worker joins; the scheduler
-keeps a copy, so no worker holds the only one.
+A run of jobs is one call of joblib, which sends the shared data to each worker once. joblib's own
+processes map large arrays from files. On a Dask cluster, joblib sends an object again with every
+call, to one worker, and the other workers fetch it from there; the scheduler soon drops one of two
+copies. A plugin therefore sends the data to every worker when the run begins, or when the worker
+joins, and the scheduler keeps a copy.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from skeval._resampling.progress import follow_jobs, tell
 from skeval.utils._checks import check_jobs, warn_user
 
 JOBS_PER_RESULT = 4
-"""Jobs that are kept as one result: writing takes 2 ms, so 0.5 ms a job."""
+"""Number of jobs stored as one result: writing takes 2 ms, so 0.5 ms per job."""
 
 FITS_OF_RESULT = 256
-"""Fits of one result where many are done at once in the calling process."""
+"""Number of fits stored as one result if the calling process does many at once."""
 
 
 class JobList(Protocol):
@@ -58,8 +58,8 @@ def open_jobs(
 ) -> Iterator[Jobs]:
     """Open the workers, the bar and the memory for jobs ``function(job)``.
 
-    With `blocks` a job is a block of many fits, which is sent and kept by itself. `total` is the
-    number of fits.
+    With `blocks` a job is a block of many fits, sent and stored separately. `total` is the number
+    of fits.
     """
     check_jobs(n_jobs, verbose)
     results = None if memory is None else Results(memory, function)
@@ -73,10 +73,10 @@ def open_jobs(
 
 @dataclass(eq=False, repr=False)
 class Jobs:
-    """Runs jobs; `results` keeps what is finished, unless it is None.
+    """Runs jobs, and stores finished ones in `results` unless it is None.
 
-    `listeners` are called with the number of newly completed fits. `n_reused` counts the fits that
-    `results` held before.
+    `listeners` are called with the number of newly completed fits. `n_reused` is the number of fits
+    that `results` already contained.
     """
 
     function: Callable[[Any], Any]
@@ -87,13 +87,13 @@ class Jobs:
     n_reused: int = 0
 
     def __call__(self, jobs: Iterable[Any]) -> list[Any]:
-        """Return ``function(job)`` of each job, in the order given."""
+        """Return ``function(job)`` of each job, in the same order."""
         ((_, found),) = self.stream([list(jobs)])
         return found
 
     @property
     def max_fits(self) -> int | None:
-        """Most fits that `do_here` takes; None where none is shown or kept."""
+        """Maximum number of fits for `do_here`; None if fits are neither shown nor stored."""
         return FITS_OF_RESULT if self.listeners or self.results is not None else None
 
     def do_here(self, function: Callable[[Any], Any], fits: Any) -> Any:
@@ -110,11 +110,11 @@ class Jobs:
             advance(n_fits)
 
     def stream(self, batches: Iterable[JobList]) -> Iterator[tuple[Any, list[Any]]]:
-        """Yield each batch with the results of its jobs, in the order given.
+        """Yield each batch with the results of its jobs, in the same order.
 
-        Where jobs are `blocks`, a batch is one of them. The jobs of all batches are sent in one
-        call, except for complete batches, which are returned before the next one is made, so memory
-        does not grow with them.
+        With `blocks`, a batch is one block. The jobs of all batches are sent in one call. Batches
+        that are complete in the cache are yielded before the next batch is made, so that memory
+        does not grow with their number.
         """
         source = map(self._open, batches)
         # batches that are complete from memory interrupt the stream of jobs
@@ -139,7 +139,7 @@ class Jobs:
                 number, batch = number + 1, following
                 waiting.append(batch)
 
-        # results arrive in any order; batches are returned in the order given
+        # results arrive in any order; batches are yielded in their own order
         for (number, at), value in self.workers.run(self.function, list_jobs()):
             batch = waiting[number - n_closed]
             batch.put(at, value)
@@ -151,7 +151,7 @@ class Jobs:
             yield self._close(waiting.popleft())
 
     def _open(self, given: JobList) -> Batch:
-        """Return a batch with the results that are kept."""
+        """Return a batch with its stored results."""
         jobs, group_size = ([given], 1) if self.blocks else (given, JOBS_PER_RESULT)
         batch = Batch(given, jobs, group_size, self.results)
         batch.read_kept(self.function)
@@ -168,7 +168,7 @@ class Jobs:
 
 @dataclass(eq=False, repr=False)
 class Batch:
-    """Some jobs and what is found of them; groups of them are kept as one result."""
+    """Some jobs and their results; groups of jobs are stored as one result."""
 
     given: JobList
     jobs: JobList
@@ -185,7 +185,7 @@ class Batch:
         self.keys: list[str] = []
 
     def read_kept(self, function: Callable[[Any], Any]) -> None:
-        """Read the results that are kept; one that cannot be read is computed again."""
+        """Read the stored results; a result that cannot be read is computed again."""
         if self.results is None:
             return
         for number, group in enumerate(self.groups):
@@ -199,13 +199,13 @@ class Batch:
                 self.n_left -= len(group)
 
     def list_left(self) -> Iterator[int]:
-        """Yield the numbers of the jobs that are to be done."""
+        """Yield the numbers of the remaining jobs."""
         for number, group in enumerate(self.groups):
             if self.left_of[number]:
                 yield from group
 
     def put(self, at: int, value: Any) -> None:
-        """Take the result of a job; keep those of its group when all are there."""
+        """Add the result of a job; store the results of its group when it is complete."""
         group = self.groups[at // self.group_size]
         self.found[at] = value
         self.n_left -= 1
@@ -224,22 +224,22 @@ def call_each(function: Callable[[Any], Any], jobs: list[Any]) -> list[Any]:
 PACKAGE = Path(__file__).parents[1]
 
 Named = tuple[Any, Any]
-"""A name and a job, or a name and the result of a job."""
+"""Name and job, or name and result of a job."""
 
 Told = tuple[type[Warning], str, str, int]
-"""A warning: its category, its text, and the file and line that it comes from."""
+"""Category, text, file and line of a warning."""
 
 Finished = Generator[tuple[Any, Any, list[Told]], None, None]
-"""The names and results of jobs, and what they warned of."""
+"""Names, results and warnings of jobs."""
 
 SECONDS_TO_LOSE = 1.0
-"""Where results do not come one by one, rounds of jobs that take less time grow."""
+"""Rounds of jobs that take less time are doubled, if a backend returns rounds only."""
 
 
 def run_job(function: Callable[[Any], Any], name: Any, job: Any) -> tuple[Any, Any, list[Told]]:
-    """Return the name of a job, its result, and what it warned of.
+    """Return the name of a job, its result and its warnings.
 
-    The filters of warnings belong to the process, so a thread leaves them as they are.
+    Warning filters belong to the process, so a thread does not change them.
     """
     if current_thread() is not main_thread():
         return name, function(job), []
@@ -252,7 +252,7 @@ def run_job(function: Callable[[Any], Any], name: Any, job: Any) -> tuple[Any, A
 
 
 class Tally:
-    """Counts the warnings of jobs: those that differ in numbers alone are one."""
+    """Counts the warnings of jobs; warnings that differ only in numbers are counted together."""
 
     def __init__(self) -> None:
         self.first: dict[tuple[type[Warning], str], Told] = {}
@@ -266,7 +266,7 @@ class Tally:
             self.counts[alike] += 1
 
     def warn(self) -> None:
-        """Warn once of each kind, with the number of times.
+        """Issue each kind of warning once, with its count.
 
         Warnings of a model about its caller, this package, are attributed to the package's caller.
         """
@@ -365,7 +365,7 @@ class Workers:
 
 
 class Source:
-    """What joblib takes jobs from; an error ends it, and is kept."""
+    """Iterator over the jobs for joblib; an error ends it and is stored."""
 
     def __init__(self, function: Callable[[Any], Any], jobs: Iterable[Named]) -> None:
         self.error: Exception | None = None
@@ -386,7 +386,7 @@ class Source:
 
 @contextmanager
 def closing_in_silence(results: Finished) -> Iterator[Finished]:
-    """Close results that are no longer needed, because joblib would warn."""
+    """Close results that are no longer needed, without the warning of joblib."""
     try:
         yield results
     finally:
@@ -396,12 +396,12 @@ def closing_in_silence(results: Finished) -> Iterator[Finished]:
 
 
 _held: dict[str, Callable[[Any], Any]] = {}
-"""What this process was given, by name."""
+"""Functions sent to this process, by name."""
 
 
 @dataclass(frozen=True)
 class HeldFunction:
-    """Stands for a function that each worker holds.
+    """Placeholder for a function that each worker already has.
 
     Parallel work of an estimator within a job runs in threads, as in joblib's own processes.
     Otherwise joblib would send this work, with its data, over the cluster for every fit.
@@ -416,9 +416,9 @@ class HeldFunction:
 
 @contextmanager
 def shared_with_workers(function: Callable[[Any], Any]) -> Iterator[Callable[[Any], Any]]:
-    """Yield what to send with every job: the function, or what stands for it on a cluster."""
+    """Yield the function to send with every job, on a cluster its placeholder."""
     backend, _ = get_active_backend()
-    client = getattr(backend, "client", None)  # that of Dask
+    client = getattr(backend, "client", None)  # of Dask
     if client is None or effective_n_jobs() == 1:
         yield function
         return
@@ -428,7 +428,7 @@ def shared_with_workers(function: Callable[[Any], Any]) -> Iterator[Callable[[An
     plugin: Any = WorkerPlugin()
     plugin.setup = lambda worker: hold(name, function)
     plugin.teardown = lambda worker: release(name)
-    hold(name, function)  # joblib runs jobs here where the cluster shrinks to one worker
+    hold(name, function)  # joblib runs jobs here if the cluster shrinks to one worker
     client.register_plugin(plugin, name=name)
     try:
         yield HeldFunction(name)
@@ -438,10 +438,10 @@ def shared_with_workers(function: Callable[[Any], Any]) -> Iterator[Callable[[An
 
 
 def hold(name: str, function: Callable[[Any], Any]) -> None:
-    """Keep a function for the jobs of a run."""
+    """Store a function for the jobs of a run."""
     _held[name] = function
 
 
 def release(name: str) -> None:
-    """Forget a function that was kept, as the run that needed it is over."""
+    """Remove the function of a run that is over."""
     _held.pop(name, None)

@@ -15,14 +15,14 @@ from skeval._resampling.target import Target
 from skeval.metrics._regression import LOSSES, PROBABILITY_LOSSES
 
 NAMED = {**LOSSES, **PROBABILITY_LOSSES}
-"""The losses that an argument `loss` names."""
+"""Losses by the name in an argument `loss`."""
 
 LossLike = str | Callable[[np.ndarray, np.ndarray], np.ndarray] | None
 
 
 @dataclass(frozen=True)
 class Loss:
-    """A per-sample loss, its name, and the method of a model whose answers it judges."""
+    """A per-sample loss, its name, and the prediction method that it applies to."""
 
     name: str
     function: Callable[[np.ndarray, np.ndarray], np.ndarray]
@@ -41,7 +41,7 @@ class Loss:
         return values
 
     def of_output(self, target: Target, block: PlanBlock, output: FitOutput) -> np.ndarray:
-        """Return the losses of all answers, shape (n_fits, n_samples), nan where there is none."""
+        """Return all losses, shape (n_fits, n_samples), nan without a prediction."""
         losses = np.full(block.test.shape, np.nan)
         if output.predicted is None:
             return losses
@@ -58,7 +58,7 @@ class Loss:
     def pair(
         self, target: Target, codes: np.ndarray, output: FitOutput
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return what is true, given as codes, and what is answered, as the loss takes them."""
+        """Return true values (from `codes`) and predictions as arguments of the loss."""
         if self.response == "predict_proba":
             if output.probability is None:
                 raise ValueError(
@@ -74,9 +74,9 @@ class Loss:
 def resolve_loss(
     loss: LossLike, target: Target, estimator: Any = None, asked: str | None = None
 ) -> Loss:
-    """Return the loss that an argument `loss` names; the estimator must answer what it judges.
+    """Return the loss of an argument `loss`; the estimator must have its prediction method.
 
-    `asked` is what errors say instead of ``loss='...'``.
+    Errors contain `asked` instead of ``loss='...'``.
     """
     if callable(loss):
         name = getattr(loss, "__name__", type(loss).__name__)
@@ -133,7 +133,7 @@ def resolve_output_loss(loss: str | None, target: Target) -> Loss:
 
 
 def losses_by_output(loss: Loss, target: Target) -> dict[str, Loss]:
-    """Return the loss of each output by its name; none for a function of all outputs."""
+    """Return the loss of each output by name; empty for a user's function of all outputs."""
     if loss.name not in {**LOSSES_OF_LABELS, **LOSSES_OF_OUTPUTS}:
         return {}
     name = "zero_one" if target.output_classes else loss.name
@@ -154,7 +154,7 @@ def judge_output(
 
 
 def mean_of_tested(losses: np.ndarray, weights: np.ndarray | None) -> float:
-    """Return the weighted mean loss of tested samples; raise where they weigh nothing."""
+    """Return the weighted mean loss of test samples; raise if all weights are 0."""
     if weights is None:
         return float(losses.mean())
     largest = weights.max()

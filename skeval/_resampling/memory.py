@@ -1,4 +1,4 @@
-"""Finished work in a `joblib.Memory`, under the hash of its task and of the code of the task."""
+"""Cache of finished work in a `joblib.Memory`, with the code of the task as part of the key."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ OF_CODE = (
     "co_flags",
     "co_exceptiontable",
 )
-"""Attributes of compiled code that decide what it does; file and line numbers do not."""
+"""Attributes of compiled code that determine its results, unlike file and line numbers."""
 
 DATA = (bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset, slice)
 
@@ -37,8 +37,8 @@ DATA = (bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset
 class Results:
     """Results of the parts of one task.
 
-    The key of a result is the hash of the task (functions, estimator, data), which is taken once,
-    and of the part.
+    The key of a result is the hash of the task (functions, estimator, data), computed once, and
+    of the part.
     """
 
     def __init__(self, memory: Any, task: Any) -> None:
@@ -50,7 +50,7 @@ class Results:
             raise TypeError(
                 f"memory needs an estimator, scoring and data that can be pickled: {error}"
             ) from error
-        self._lock = Lock()  # workers' threads read what the main thread writes
+        self._lock = Lock()  # threads of workers read results that the main thread writes
 
     def key(self, part: Any) -> str:
         """Return the key of a part of the task."""
@@ -62,13 +62,13 @@ class Results:
             return bool(self._memory.check_call_in_cache(None, key))
 
     def get(self, key: str, compute: Callable[[], Any]) -> Any:
-        """Return a result; compute and keep it if there is none that can be read."""
+        """Return a result; compute and store it if there is no readable one."""
         with self._lock:
             return self._memory(compute, key)
 
 
 def compute_result(compute: Callable[[], Any], key: str) -> Any:
-    """Return the result that `joblib.Memory` keeps under a key."""
+    """Return the result that `joblib.Memory` stores under a key."""
     return compute()
 
 

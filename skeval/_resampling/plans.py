@@ -1,6 +1,6 @@
-"""Resampling plans: training weights, test masks and labels of each fit, handed out in blocks.
+"""Resampling plans: training weights, test masks and labels of each fit, in blocks.
 
-Arrays go to other processes in few bytes: counts of 0 and 1 and booleans take a bit.
+Arrays are compressed when they are pickled: booleans and counts of 0 and 1 take a bit.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ class Fit:
 
     @property
     def training_rows(self) -> np.ndarray:
-        """Training samples, repeated as often as they count."""
+        """Training samples, each repeated by its number of copies."""
         rows = np.flatnonzero(self.train)
         return rows if self.weights is not None else np.repeat(rows, self.train[rows])
 
     @property
     def weights(self) -> np.ndarray | None:
-        """Weights of the training rows; None if samples are counted."""
+        """Weights of the training rows; None if `train` has numbers of copies."""
         return self.train[self.train > 0] if self.train.dtype.kind == "f" else None
 
 
@@ -61,14 +61,14 @@ class PlanBlock:
     Attributes
     ----------
     train : ndarray of shape (n_fits, n_samples)
-        Integers say how often a sample is repeated in the training set; floats are sample
-        weights. Samples of weight 0 are not in the training set.
+        Integers are numbers of copies of a sample in the training set; floats are sample weights.
+        Samples with 0 are not in the training set.
     test : bool ndarray of shape (n_fits, n_samples)
-        The samples that are predicted.
+        Test samples.
     order : int ndarray of shape (n_fits, n_samples) or None
         Fit `r` is trained and tested under the labels ``y[order[r]]``; None leaves `y` as it is.
     n_redrawn : int
-        Number of degenerate draws that were thrown away while the block was made.
+        Number of degenerate draws that were drawn again.
     """
 
     train: np.ndarray
@@ -104,24 +104,24 @@ class PlanBlock:
 
 @dataclass(frozen=True, eq=False)
 class ResamplingPlan:
-    """Fits that are drawn in small parts and handed out in blocks.
+    """Fits that are drawn in small parts and yielded in blocks.
 
     Attributes
     ----------
     n_samples : int
     n_draws : int
     draw : callable
-        ``draw(r)`` returns the `PlanBlock` of draw `r`, the same however often it is called: all
-        randomness of a resampling lives here, in the calling process.
+        ``draw(r)`` returns the `PlanBlock` of draw `r`, the same in every call. All random
+        numbers of a resampling are drawn here, in the calling process.
     fits_per_draw : int
         Number of fits in each draw: 1, or the number of folds that cross it.
     weighted : bool
-        Whether the weights of the samples are in `train`, so that no others are given to a fit.
+        Whether `train` contains the sample weights, so that fits get no others.
     describe : callable or None
-        ``describe(fit)`` names a fit in an error. Fits without names are checked less: their
-        training sets may hold one class.
+        ``describe(fit)`` names a fit in an error. Training sets of fits without names may have a
+        single class.
     n_folds : int
-        Number of fits of a repeat; 0 for those of a draw.
+        Number of fits of a repeat; 0 means `fits_per_draw`.
     """
 
     n_samples: int
@@ -175,8 +175,8 @@ class ResamplingPlan:
     def blocks(self, max_fits: int | None = None, first: int | None = None) -> Iterator[PlanBlock]:
         """Yield whole repetitions in blocks of bounded size, so memory does not grow with them.
 
-        The first block has at most `first` repetitions; each block then doubles those before it. A
-        plan of a single block is drawn once, even if its blocks are read again.
+        The first block has at most `first` repetitions; each further block is as large as all
+        blocks before it. A plan of a single block is drawn once, even if it is iterated again.
         """
         fits = BLOCK_ELEMENTS // self.n_samples
         largest = max(1, min(fits, max_fits or fits) // self.fits_per_draw)
@@ -212,18 +212,18 @@ def whole_plan(n_samples: int) -> ResamplingPlan:
 
 
 class Squeezed(NamedTuple):
-    """An array in few bytes, restored in another process.
+    """Compressed array, restored when it is unpickled.
 
     Attributes
     ----------
     content : ndarray
         The same numbers in the smallest type that holds them, or one bit each.
     dtype : dtype
-        What the type was.
+        Type of the array.
     shape : tuple of int or None
         The shape, where `content` is bits.
     repeats : int ndarray or None
-        How often each row of `content` follows itself.
+        Number of consecutive copies of each row of `content`.
     """
 
     content: np.ndarray
@@ -238,7 +238,7 @@ class Squeezed(NamedTuple):
 def unpack(
     content: np.ndarray, dtype: np.dtype, shape: tuple[int, ...] | None, repeats: np.ndarray | None
 ) -> np.ndarray:
-    """Return an array as it was before it was squeezed."""
+    """Return the array of a `Squeezed`."""
     if shape is not None:
         content = np.unpackbits(content, count=int(np.prod(shape))).reshape(shape)
     content = content.astype(dtype)
@@ -246,9 +246,9 @@ def unpack(
 
 
 def squeeze(array: np.ndarray | None) -> Any:
-    """Return non-negative integers or booleans in few bytes, other arrays unchanged.
+    """Return non-negative integers or booleans compressed, other arrays unchanged.
 
-    Counts of 0 and 1 and booleans take a bit, other integers a byte or two.
+    Booleans and counts of 0 and 1 take a bit, other integers a byte or two.
     """
     if array is None or array.dtype.kind not in "biu" or not array.size:
         return array
@@ -259,7 +259,7 @@ def squeeze(array: np.ndarray | None) -> Any:
 
 
 def squeeze_rows(array: np.ndarray | None) -> Any:
-    """Return an array of integers without repetitions of consecutive equal rows."""
+    """Return an array of integers without copies of consecutive equal rows."""
     if array is None:
         return None
     # the folds of a permutation have one order
@@ -298,7 +298,7 @@ def bootstrap_plan(
 def plan_resamples(
     indices: Any, units: DrawingUnits, codes: np.ndarray | None = None
 ) -> ResamplingPlan:
-    """Train on given resamples, rows of sample indices, that draw groups whole."""
+    """Train on resamples from the user, rows of sample indices that draw groups whole."""
     indices, n_samples = np.asarray(indices), len(units.unit)
     if indices.ndim != 2 or indices.shape[1] != n_samples or not len(indices):
         raise ValueError(
@@ -328,7 +328,7 @@ def plan_resamples(
 
 
 def check_class_sizes(classes: np.ndarray | None, codes: np.ndarray | None) -> None:
-    """Raise unless each class has two members: if a single one is left out, none is trained on."""
+    """Raise unless each class has two members, one to train on if the other is left out."""
     if classes is None or codes is None:
         return
     sizes = np.bincount(codes)

@@ -1,4 +1,4 @@
-"""Out-of-fold predictions of repeated folds, or predictions that were given."""
+"""Out-of-fold predictions of repeated folds, or predictions from the user."""
 
 from __future__ import annotations
 
@@ -22,37 +22,36 @@ from skeval.utils._checks import scale_weights
 class Predictions:
     """Predictions for samples outside the training set, over repeated folds.
 
-    An answer is the prediction of one model for one sample; answers are ordered by fit.
+    Predictions are ordered by fit.
 
     Attributes
     ----------
     target : Target
     cases : SamplingUnits
-        The units that were held out together.
+        Units that were held out together.
     weight : ndarray of shape (n_samples,)
         Weights of the samples.
-    row, repeat, fold : int ndarray of shape (n_answers,)
+    row, repeat, fold : int ndarray of shape (n_predictions,)
         Sample, repeat, and fold of the repeat; all count from 0.
-    predicted : ndarray of shape (n_answers,)
-        Class codes, or numbers; nan where there are scores alone.
-    loss : ndarray of shape (n_answers,)
-        Loss of each answer.
-    response : ndarray of shape (n_answers, n_classes) or (n_answers,), or None
-        Probabilities of the classes, or decision values; None where there are none.
+    predicted : ndarray of shape (n_predictions,)
+        Class codes, or numbers; nan if there are scores only.
+    loss : ndarray of shape (n_predictions,)
+        Loss of each prediction.
+    response : ndarray of shape (n_predictions, n_classes) or (n_predictions,), or None
+        Probabilities of the classes, or decision values.
     scores : dict of str to ndarray of shape (n_fits,)
-        What the scorers that were asked for found of each fit.
+        Scores of each fit by the requested scorers.
     noted : list
-        What was read off the models.
+        Further output of the models, as requested.
     n_folds : int
         Number of folds of a repeat.
     test_train_ratio : float
-        Size of the test sets over that of the training sets, on average.
+        Mean ratio of the size of a test set to the size of its training set.
     inflation : float
-        Mean squared deviation of the mean of such folds from the risk, over the variance that it
-        would have if losses were independent.
+        Mean squared deviation of the mean loss from the risk, relative to the variance for
+        independent losses.
     n_fits : int
-        Number of fits, those that failed included; 0 where predictions are given, and the rule that
-        made them is taken as it is.
+        Number of fits, including failed ones; 0 for predictions from the user.
     """
 
     target: Target
@@ -73,24 +72,24 @@ class Predictions:
 
     @property
     def fit(self) -> np.ndarray:
-        """Number of the fit of each answer."""
+        """Number of the fit of each prediction."""
         fit: np.ndarray = self.repeat * self.n_folds + self.fold
         return fit
 
     @cached_property
     def repeats(self) -> list[Any]:
-        """Selection of the answers of each repeat."""
+        """Selection of the predictions of each repeat."""
         if self.n_fits == 0:
             return [slice(None)]
         return [self.repeat == one for one in np.flatnonzero(np.bincount(self.repeat))]
 
     def look_up(self, values: np.ndarray) -> np.ndarray:
-        """Return the value of the sample of each answer; given predictions are one per sample."""
+        """Return the value of the sample of each prediction."""
         return values[self.row] if self.n_fits else values
 
     @cached_property
     def n_tested(self) -> int:
-        """Number of samples that are tested at all."""
+        """Number of samples with a prediction."""
         return int(np.count_nonzero(np.bincount(self.row)))
 
     @cached_property
@@ -100,7 +99,7 @@ class Predictions:
 
     @cached_property
     def group(self) -> np.ndarray | None:
-        """Group of the sample of each answer; None if samples are independent."""
+        """Group of the sample of each prediction; None if samples are independent."""
         cases = self.cases
         if cases.n_groups is None:
             return None
@@ -108,7 +107,7 @@ class Predictions:
 
     @cached_property
     def probabilities(self) -> np.ndarray | None:
-        """Probabilities of the classes, shape (n_answers, n_classes), or None."""
+        """Probabilities of the classes, shape (n_predictions, n_classes), or None."""
         response, classes = self.response, self.target.classes
         if (
             response is None
@@ -122,7 +121,7 @@ class Predictions:
 
     @cached_property
     def class_scores(self) -> np.ndarray | None:
-        """Scores of the classes, shape (n_answers, n_classes), larger if more likely, or None."""
+        """Scores of the classes, larger if more likely, shape (n_predictions, n_classes)."""
         response, classes = self.response, self.target.classes
         if response is None or classes is None or not np.all(np.isfinite(response)):
             return None
@@ -132,7 +131,7 @@ class Predictions:
 
     @cached_property
     def ranks_nothing(self) -> np.ndarray:
-        """Whether each fit with answers gives all of several samples the same scores."""
+        """Whether all scores are equal, for each fit with predictions for several samples."""
         scores, fit = self.class_scores, self.fit
         if self.n_fits == 0 and scores is not None:
             return np.array([len(scores) > 1 and bool(np.all(scores == scores[0]))])
@@ -141,7 +140,7 @@ class Predictions:
         if scores is None:
             return np.zeros(np.count_nonzero(answered), dtype=bool)
         one = np.zeros(len(sizes), dtype=np.intp)
-        one[fit] = np.arange(len(fit))  # any answer of the fit stands for it
+        one[fit] = np.arange(len(fit))  # one prediction of each fit
         varied = np.any(scores != scores[one[fit]], axis=1)
         return ((np.bincount(fit, varied) == 0) & (sizes > 1))[answered]
 
@@ -163,7 +162,7 @@ class Predictions:
 def collect_predictions(
     inputs: Inputs, answers: Sequence[FitOutput | None], plan: ResamplingPlan, inflation: float
 ) -> Predictions:
-    """Return the predictions of repeated folds; fits that failed have none."""
+    """Return the predictions of repeated folds, without failed fits."""
     blocks, n_folds = map(plan.draw, range(plan.n_folds)), plan.n_folds
     sizes = np.array([[block.test.sum(), np.sum(block.train)] for block in blocks])
     # columns of the fits that did not fail, fit after fit

@@ -1,8 +1,7 @@
 """Progress of the fits: the line of a command, a bar of tqdm, and scikit-learn's callbacks.
 
-A display never endangers a run: if it fails, it is silent from then on. Callbacks (from
-scikit-learn 1.9) belong to the current fit. The command line begins with it, before anything slow
-is imported.
+A display that fails is silent from then on, and the run goes on. Callbacks (from scikit-learn 1.9)
+belong to the current fit. The command line imports this module first, so it imports nothing slow.
 """
 
 from __future__ import annotations
@@ -24,27 +23,27 @@ Advance = Callable[[int], object]
 
 
 def write_seconds(seconds: float) -> str:
-    """Return a time as people say it."""
+    """Return a duration in seconds, minutes or hours."""
     if seconds < 100:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 6000 else f"{seconds / 3600:.1f} h"
 
 
 def tell(line: str) -> None:
-    """Write a line that stays; nothing where standard error is closed."""
+    """Write a permanent line; nothing if standard error is closed."""
     Progress().write(f"{line}\n")
 
 
 class Progress:
-    """The line that shows the progress of a command and its results so far.
+    """Line with the progress of a command and its preliminary result.
 
-    A `headline` is written before the first fit, so not in front of an error in the input. On a
-    terminal the line is redrawn. Elsewhere it is written now and then, less often as time goes by.
+    The `headline` is written before the first fit, so that errors in the input come without it. On
+    a terminal the line is redrawn. Elsewhere it is written less and less often.
 
     Parameters
     ----------
     every : float
-        Seconds between two lines where none is redrawn.
+        Seconds between two lines if they are not redrawn.
     redraws : bool
         Whether one line is redrawn.
     """
@@ -58,7 +57,7 @@ class Progress:
         self.works = True
 
     def say(self, text: str) -> None:
-        """Write a line that stays."""
+        """Write a permanent line."""
         self.write(f"{CLEAR if self.redraws else ''}skeval: {text}\n")
 
     def say_headline(self) -> None:
@@ -95,16 +94,16 @@ class Progress:
             self.say(text)
 
     def show(self, estimate: str) -> None:
-        """Show a result so far with the next line."""
+        """Show a preliminary result with the next line."""
         self.estimate = estimate
 
     def close(self) -> None:
-        """Leave nothing of a line that is redrawn."""
+        """Clear a line that is redrawn."""
         if self.redraws:
             self.write(CLEAR)
 
     def write(self, text: str) -> None:
-        """Write a text; nothing after a first failure."""
+        """Write a text; nothing after the first failure."""
         if not self.works:
             return
         try:
@@ -115,7 +114,7 @@ class Progress:
 
 
 class TqdmBar:
-    """A bar of tqdm, with the result so far behind it; None if there is nothing to write to."""
+    """Bar of tqdm followed by the preliminary result; silent if `bar` is None."""
 
     def __init__(self, bar: Any) -> None:
         self.bar = bar
@@ -125,11 +124,11 @@ class TqdmBar:
         self._do("update", n_more)
 
     def show(self, estimate: str) -> None:
-        """Show a result so far behind the bar."""
+        """Show a preliminary result behind the bar."""
         self._do("set_postfix_str", estimate)
 
     def close(self) -> None:
-        """Leave the bar as it is."""
+        """Close the bar, which stays visible."""
         self._do("close")
 
     def _do(self, name: str, *arguments: Any) -> None:
@@ -146,7 +145,7 @@ _bar: ContextVar[TqdmBar | None] = ContextVar("bar", default=None)
 
 @contextmanager
 def show_progress(progress: Progress) -> Iterator[None]:
-    """Show the progress of everything within this context, whatever `verbose` is."""
+    """Show the progress of all fits in this context, for any `verbose`."""
     token = _progress.set(progress)
     try:
         yield
@@ -156,7 +155,7 @@ def show_progress(progress: Progress) -> Iterator[None]:
 
 
 def begin_step(name: str, verbose: int) -> None:
-    """Name the step of a longer computation that begins."""
+    """Name the step of a longer computation when it begins."""
     progress = _progress.get()
     if progress is not None:
         progress.step, progress.estimate = name, ""
@@ -165,10 +164,10 @@ def begin_step(name: str, verbose: int) -> None:
 
 
 def show_estimate(write: Callable[[], str]) -> None:
-    """Show a result so far; `write` is called only if there is a display."""
+    """Show a preliminary result; `write` is called only if there is a display."""
     display = _progress.get() or _bar.get()
     if display is not None:
-        with suppress(Exception):  # the fits are worth more than the display
+        with suppress(Exception):  # a display that fails must not end the fits
             display.show(write())
 
 
@@ -182,7 +181,7 @@ def follow_jobs(total: int, verbose: int) -> Iterator[tuple[list[Advance], int]]
 
 @contextmanager
 def progress_bar(total: int, verbose: int) -> Iterator[Advance | None]:
-    """Yield the update of the line of a command or of a tqdm bar; None for neither."""
+    """Yield the update function of the line of a command or of a tqdm bar; None without either."""
     progress = _progress.get()
     if progress is not None:
         progress.begin(total)
@@ -201,7 +200,7 @@ def progress_bar(total: int, verbose: int) -> Iterator[Advance | None]:
 
 
 def _make_bar(total: int) -> TqdmBar | None:
-    """Return a tqdm bar, None where tqdm is missing."""
+    """Return a tqdm bar, None if tqdm is not installed."""
     try:
         from tqdm.auto import tqdm
     except ImportError:

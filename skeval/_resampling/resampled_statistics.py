@@ -30,7 +30,7 @@ def values_of_draws(
 ) -> Floats:
     """Return a vector for each resample as a column, nan where it is not finite.
 
-    `compute` takes the number of times that the resample holds each sample.
+    The argument of `compute` is the number of times that a resample contains each sample.
     """
     starts = range(0, n_resamples, _BLOCK)
     blocks = [range(start, min(start + _BLOCK, n_resamples)) for start in starts]
@@ -51,7 +51,7 @@ def values_or_nan(statistics: Sequence[Statistic], *plan: Any) -> Floats:
 def mean_held(scores: Floats, weight: Floats | None, counts: NDArray[np.intp]) -> Floats:
     """Return the mean of each row of scores, with samples counted by the resample."""
     held = counts if weight is None else counts * weight
-    with np.errstate(invalid="ignore"):  # of no sample at all there is no mean
+    with np.errstate(invalid="ignore"):  # the mean of no sample is nan
         means: Floats = scores @ held / held.sum()
     return means
 

@@ -37,7 +37,7 @@ LABELS = {
 
 @dataclass(frozen=True, eq=False)
 class SamplingUnits:
-    """The units that are folded, halved and drawn whole.
+    """Units that are assigned to folds, halves and resamples as a whole.
 
     Attributes
     ----------
@@ -46,12 +46,12 @@ class SamplingUnits:
     stratum : int ndarray of shape (n_units,)
         Class of each unit (of a group, its most frequent one), numbered like units; 0 for numbers.
     n_groups : int or None
-        Number of groups; None where each sample is a unit.
+        Number of groups; None if each sample is a unit.
     kind : UnitKind
-        What keeps the samples of a unit together: groups, given folds that never part them, or
-        blocks of time. A unit of kind SAMPLE is a sample, or its predictions by several models.
+        A unit of kind FOLD is a set of samples that no fold from the user splits. A unit of kind
+        SAMPLE is a sample, or its predictions by several models.
     crossed : int ndarray of shape (n_samples, n_kinds) or None
-        The groups of all kinds if they cross; the units are the groups of the kind with the fewest.
+        Crossed groups, a column for each kind; the units are the groups of the smallest kind.
     """
 
     unit: np.ndarray
@@ -84,7 +84,7 @@ class SamplingUnits:
         return fold
 
     def spread(self, units: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Return some units in a random order with balanced classes in every stretch.
+        """Return some units in a random order with balanced classes in every interval.
 
         The units of a class are shuffled and placed at equal distances from a random start.
         """
@@ -120,7 +120,7 @@ def units_of(target: Target, groups: np.ndarray | None = None) -> SamplingUnits:
 def find_rarest_labels(codes: np.ndarray) -> np.ndarray:
     """Return the rarest label that each sample has, as a number; 0 for a sample without any.
 
-    Folds stratified by it share out the samples with each label, the rarest labels first.
+    Folds stratified by it balance the labels, the rarest first.
     """
     held = codes > 0
     rank = np.argsort(np.argsort(held.sum(axis=0), kind="stable"))
@@ -137,13 +137,13 @@ def number_by_appearance(values: np.ndarray) -> np.ndarray:
         values = np.unique(values, return_inverse=True)[1].reshape(-1)
     n = len(values)
     first = np.full(int(values.max()) + 1, n)
-    first[values[::-1]] = np.arange(n)[::-1]  # of several places the last one stays
+    first[values[::-1]] = np.arange(n)[::-1]  # the last assignment wins
     return np.argsort(np.argsort(first))[values]
 
 
 @dataclass(frozen=True, eq=False)
 class DrawingUnits:
-    """Units that a bootstrap draws: samples or groups, from all of them or within strata.
+    """Units that a bootstrap draws: samples or groups, overall or within strata.
 
     Attributes
     ----------
@@ -152,9 +152,9 @@ class DrawingUnits:
     strata : tuple of int ndarray
         The units of each stratum.
     n_groups : int or None
-        Number of groups where units are groups of samples, None where they are samples.
+        Number of groups; None if units are samples.
     crossed : tuple of DrawingUnits
-        Groups of other kinds, of which there are more.
+        Groups of the other kinds, which have more groups.
     """
 
     unit: np.ndarray
@@ -164,7 +164,7 @@ class DrawingUnits:
 
     @property
     def codes(self) -> Codes:
-        """The group of each sample, of crossed ones a column for each kind."""
+        """Group of each sample; for crossed groups a column for each kind."""
         if not self.crossed:
             return self.unit
         return np.column_stack([self.unit, *(units.unit for units in self.crossed)])
@@ -189,10 +189,10 @@ class DrawingUnits:
         return ((1 - 1 / sizes) ** sizes)[self.stratum][self.unit]
 
     def draw(self, rng: np.random.Generator) -> np.ndarray:
-        """Return how often one resample holds each sample, shape (n_samples,).
+        """Return how often one resample contains each sample, shape (n_samples,).
 
-        Crossed groups are drawn each by themselves, and a sample is held as often as all of its
-        groups together (the pigeonhole bootstrap of Owen 2007).
+        Each kind of crossed groups is drawn independently, and the number of a sample is the
+        product of the numbers of its groups (the pigeonhole bootstrap of Owen 2007).
         """
         counts = np.zeros(self.n_units, dtype=np.intp)
         for units in self.strata:
@@ -205,7 +205,7 @@ class DrawingUnits:
 
 
 class ExchangedUnits(DrawingUnits):
-    """Draws each unit once or not at all: whether its predictions are exchanged."""
+    """Units whose predictions are exchanged with probability one half."""
 
     def draw(self, rng: np.random.Generator) -> np.ndarray:
         """Return whether each sample is exchanged."""

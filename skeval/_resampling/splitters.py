@@ -1,4 +1,4 @@
-"""Splits that an argument `cv` names, and the plans that fit each training part once."""
+"""Splits of an argument `cv`, and the plans that fit each training set once."""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ Folds = Iterable[tuple[np.ndarray, np.ndarray]]
 class KeptFolds(Sequence):
     """The (train, test) indices of each fold, in memory of the size of the test sets.
 
-    A training set that is all but the test set is not kept: leave-one-out takes n numbers, not n^2.
+    A training set that is the complement of its test set is not stored: leave-one-out takes n
+    numbers, not n^2.
     """
 
     def __init__(self, n_samples: int, folds: Folds) -> None:
@@ -90,11 +91,11 @@ def fold_plan(n_samples: int, folds: Folds) -> ResamplingPlan:
 
 
 class StratifiedDealer:
-    """The folds that a stratified splitter makes of the same labels in another order.
+    """Folds of a stratified splitter for the same labels in another order.
 
-    They are those of scikit-learn, which checks the labels again for each split, and takes longer
-    for it than for the folds: the members of a class, in order, are in folds that depend on the
-    sizes of the classes, in order of appearance, and on the seed.
+    They equal the folds of scikit-learn, whose checks of the labels take longer than the folds
+    themselves. The folds of the members of a class depend only on the sizes of the classes, in
+    order of appearance, and on the seed.
     """
 
     def __init__(self, splitter: Any, sizes: np.ndarray) -> None:
@@ -137,16 +138,16 @@ class StratifiedDealer:
 
 
 def make_dealer(splitter: Any, target: Target) -> StratifiedDealer | None:
-    """Return what deals permuted labels as a splitter does, None where only it can do so."""
+    """Return the dealer with the folds of a splitter; None if only the splitter can make them."""
     if type(splitter) not in (StratifiedKFold, RepeatedStratifiedKFold) or target.classes is None:
         return None
     dealer = StratifiedDealer(splitter, np.bincount(target.codes))
-    # It warns of smaller classes, or raises.
+    # the splitter itself warns of smaller classes, or raises
     return dealer if dealer.sizes.min() >= dealer.n_folds else None
 
 
 def splits_by_position(splitter: Any) -> bool:
-    """Whether a splitter makes the same folds again whatever the labels are."""
+    """Whether a splitter makes the same folds for all labels."""
     if type(splitter) not in (KFold, RepeatedKFold, ShuffleSplit, LeaveOneOut):
         return False
     shuffles = type(splitter) is not LeaveOneOut and getattr(splitter, "shuffle", True)
@@ -189,10 +190,10 @@ def make_permutation_plan(
     def find_folds(labels: np.ndarray) -> PlanBlock:
         folds = list(_split_quietly(splitter, X, labels, groups))
         key = tuple(map(id, chain.from_iterable(folds)))
-        if key not in planned:  # Folds given once as arrays come back as the same arrays.
+        if key not in planned:  # folds from the user are the same arrays for each permutation
             planned.clear()
             plan = fold_plan(len(target), folds)
-            # labels exchanged within groups keep the test valid, whatever the folds
+            # with labels exchanged within groups the test is valid for any folds
             for fold, (train, test) in enumerate(folds if one_label else []):
                 check_whole_groups(fold, train, test, groups)
             planned[key] = folds, concatenate_blocks([plan.draw(f) for f in range(len(folds))])
@@ -219,7 +220,7 @@ def _have_one_label(groups: Any, y: np.ndarray) -> bool:
 
 
 def fold_indices(n_samples: int, part: str, rows: Any) -> np.ndarray:
-    """Return the rows that a fold names, by index or by a boolean mask, as indices."""
+    """Return the rows of a fold, which are indices or a boolean mask, as indices."""
     rows = np.asarray(rows)
     if rows.dtype.kind == "b" and rows.shape == (n_samples,):
         rows = np.flatnonzero(rows)
@@ -298,7 +299,7 @@ def _split_quietly(splitter: Any, X: Any, y: Any, groups: Any) -> Iterator[tuple
 
 
 def check_repeats(cv: Any, n_repeats: int) -> int:
-    """Return the number of repeats; raise where `cv` cannot be shuffled anew."""
+    """Return the number of repeats; raise if `cv` cannot be shuffled again."""
     n_repeats = _checks.check_count("n_repeats", n_repeats)
     if n_repeats > 1 and not isinstance(cv, Integral):
         raise ValueError(
@@ -324,9 +325,9 @@ def make_repeated_plan(
 
 
 def keeps_order(splitter: Any, folds: Sequence[tuple[np.ndarray, np.ndarray]]) -> bool:
-    """Whether folds test only what comes after all that they train on, as those of time series do.
+    """Whether the test samples of all folds come after the training samples, as in time series.
 
-    One such split may be a plain test set at the end of a file; of several that is no accident.
+    A single split of this form may be a plain test set at the end of a file.
     """
     if isinstance(splitter, TimeSeriesSplit):
         return True
@@ -343,7 +344,7 @@ def _follows(train: Any, test: Any) -> bool:
 
 
 def resolve_splitter(cv: Any, target: Target, groups: Any, random_state: RandomStateLike) -> Any:
-    """Return the splitter that an argument `cv` means."""
+    """Return the splitter of an argument `cv`."""
     if cv is None or isinstance(cv, Integral):
         n_folds = default_folds(target, groups) if cv is None else _checks.check_count("cv", cv, 2)
         return make_splitter(n_folds, target, groups, random_state)
@@ -397,7 +398,7 @@ def part_repeats(tests: Sequence[np.ndarray], n_samples: int) -> list[Sequence[n
 
 
 def number_kept_together(repeats: Iterable[Sequence[np.ndarray]], n_samples: int) -> np.ndarray:
-    """Return a number for each sample, the same for samples that no test set takes apart.
+    """Return a number for each sample, equal for samples that no test set separates.
 
     The test sets of a repeat have no sample in common.
     """
@@ -413,10 +414,10 @@ def number_kept_together(repeats: Iterable[Sequence[np.ndarray]], n_samples: int
 
 
 def default_folds(target: Target, groups: Any) -> int:
-    """Return the number of folds for ``cv=None``: 10, or as many as can be made.
+    """Return the number of folds for ``cv=None``: 10, or the largest possible number.
 
-    A class must have as many members, or groups that hold it. Of ten groups of one class each, five
-    of each, five folds are made, for more would leave out one class and not the other.
+    The largest class must have as many members, or groups. Ten groups with one class each, five of
+    each class, make five folds, since each of ten folds would lack one class.
     """
     codes = np.zeros(len(target), dtype=np.intp) if target.classes is None else target.codes
     if groups is not None:
@@ -428,7 +429,7 @@ def default_folds(target: Target, groups: Any) -> int:
 
 
 def limit_folds(cv: Any, codes: np.ndarray) -> Any:
-    """Return `cv`, with a warning fewer folds where the smallest class has too few members."""
+    """Return `cv`; warn and return fewer folds if the smallest class has too few members."""
     smallest = int(np.bincount(codes).min())
     if not isinstance(cv, Integral) or cv <= smallest or smallest < 2:
         return cv

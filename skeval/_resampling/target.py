@@ -16,7 +16,7 @@ from skeval.utils._compat import num_samples, safe_indexing
 
 @dataclass(frozen=True, eq=False)
 class Target:
-    """A target as the estimators see it (`given`) and as the reductions do (`y`, `codes`).
+    """Target in the form of the user (`given`), and as arrays (`y`, `codes`).
 
     Several outputs, or labels, of a sample are columns of `y` and `codes`, without `classes`.
 
@@ -29,9 +29,9 @@ class Target:
     codes : ndarray of shape (n_samples,)
         Positions in `classes`; `y` itself for regression.
     given : ndarray or Series of shape (n_samples,)
-        The Series that the user gave, with its index and dtype; `y` where it was none.
+        Target for the estimator: the Series of the user with its index and dtype, otherwise `y`.
     groups : ndarray of shape (n_samples,) or None
-        What samples belong to, for an estimator that splits by it in its `fit`.
+        Groups of the samples, also for estimators that split by groups in their `fit`.
     outputs : tuple of str
         Names of the columns; empty for a single output.
     output_classes : tuple of ndarray
@@ -79,7 +79,7 @@ class Target:
         return codes
 
     def decode(self, codes: np.ndarray) -> np.ndarray:
-        """Return codes as the labels they stand for."""
+        """Return the labels of codes."""
         if self.output_classes:
             columns = zip(self.output_classes, codes.T, strict=True)
             return np.column_stack([classes[column] for classes, column in columns])
@@ -132,7 +132,7 @@ def read_outputs(estimator: Any, y: Any, groups: np.ndarray | None) -> Target:
     if len(set(names)) < len(names):
         raise ValueError(f"y must have a name for each column, got {list(names)[:10]}.")
     read = [_checks.check_y("y", column) for column in columns]
-    if is_frame:  # scikit-learn takes no columns of categories or of nullable integers
+    if is_frame:  # scikit-learn rejects columns of categories and of nullable integers
         given = type(y)(dict(zip(y.columns, read, strict=True)), index=y.index)
     texts = [column.dtype.kind not in "biuf" for column in read]
     if any(texts) and not all(texts):
@@ -164,7 +164,7 @@ def read_outputs(estimator: Any, y: Any, groups: np.ndarray | None) -> Target:
 def validate_data(
     estimator: Any, X: Any, y: Any, groups: Any = None, *, several: bool = False
 ) -> tuple[Any, Target, Any]:
-    """Check what every estimator of error is given; return indexable X, the target and groups.
+    """Check estimator, X, y and groups; return indexable X, the target and the groups.
 
     A target with several outputs is accepted where they are supported (`several`).
     """
@@ -190,11 +190,11 @@ def validate_data(
 
 
 class TooFewMembersError(ValueError):
-    """A class has too few members for a method, or there are too few samples or groups."""
+    """Error for too few samples, groups, or members of a class."""
 
 
 def read_series(given: Any, y: np.ndarray) -> Any:
-    """Return a Series as it was given, None for anything else.
+    """Return a Series unchanged, None for anything else.
 
     Numbers stored as objects, which scikit-learn does not accept as classes, get a dtype.
     """
@@ -206,7 +206,7 @@ def read_series(given: Any, y: np.ndarray) -> Any:
 
 
 def permute_labels(y: Any, order: np.ndarray | None) -> Any:
-    """Return labels in another order; the index of a Series stays, for it names the samples."""
+    """Return labels in another order; the index of a Series, which names the samples, stays."""
     if order is None:
         return y
     labels = safe_indexing(y, order)
