@@ -31,8 +31,8 @@ class Objective(Protocol):
     def take(self, problems: np.ndarray) -> Objective:
         """Return the objectives of some of the problems."""
 
-    def largest_derivative(self, g: np.ndarray) -> np.ndarray:
-        """Return the size (A,) of gradients (A, P) that is compared with the tolerance."""
+    def is_flat(self, g: np.ndarray, tol: float) -> np.ndarray:
+        """Return where the derivatives in gradients (A, P) are at most `tol`, eq. (6) of lbfgs."""
 
     def __call__(self, coef: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return values (B,) and gradients (B, P) at coefficients (B, P)."""
@@ -299,7 +299,7 @@ def minimize_each(
     squares = np.einsum("bj,bj->b", g, g)
     step = np.minimum(1.0 / np.sqrt(squares), _LARGEST_STEP)
     search = LineSearches.begin(f, -squares, step)
-    status = np.where(objective.largest_derivative(g) <= tol, CONVERGED, UNFINISHED)
+    status = np.where(objective.is_flat(g, tol), CONVERGED, UNFINISHED)
     lost = ~np.isfinite(f) | ~np.isfinite(squares)
     for _ in range(MAX_TOTAL):
         # problems that have stopped leave the active set
@@ -323,8 +323,8 @@ def minimize_each(
         if done.any():
             new = np.flatnonzero(done)
             accept(at, corrections, new, trial[new], f[new], g[new], slope[new], search)
-            largest = objective.largest_derivative(at.g[new])
-            status[new] = stopping_status(at, new, search.start[new], largest <= tol, max_iter)
+            flat = objective.is_flat(at.g[new], tol)
+            status[new] = stopping_status(at, new, search.start[new], flat, max_iter)
         turn = np.flatnonzero(((done & (status == UNFINISHED)) | failed) & ~lost)
         if len(turn):
             # a failed search restarts along the gradient, or ends the iterations, eq. (7) of lbfgs

@@ -165,14 +165,18 @@ class LogisticLoss:
             return rows[..., :-1], rows[..., -1]
         return rows, np.zeros(rows.shape[:2])
 
-    def largest_derivative(self, g: np.ndarray) -> np.ndarray:
-        """Return the largest absolute derivative (A,) by the coefficients of the estimator."""
-        if self.columns.basis is None:
-            return np.abs(g).max(axis=1)
+    def is_flat(self, g: np.ndarray, tol: float) -> np.ndarray:
+        """Return where no derivative (A,) by coefficients of the estimator exceeds `tol`."""
+        basis = self.columns.basis
+        if basis is None:
+            return np.abs(g).max(axis=1) <= tol
         slopes, totals = self.split(g)
-        slopes = slopes.reshape(len(g) * self.K, -1) @ self.columns.basis.T
-        largest = np.abs(slopes).max(axis=1).reshape(len(g), self.K)
-        return np.maximum(largest, np.abs(totals)).max(axis=1)
+        flat = np.abs(totals).max(axis=1) <= tol
+        # skip the product with the basis where the length rules it out, eq. (7) of logistic
+        squares = np.einsum("akj,akj->ak", slopes, slopes)
+        flat &= (squares <= (1 + 1e-9) * len(basis) * tol**2).all(axis=1)
+        flat[flat] = np.abs(slopes[flat] @ basis.T).max(axis=(1, 2)) <= tol
+        return flat
 
     def __call__(self, coef: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return values (B,) and gradients (B, P), eq. (3) of logistic."""

@@ -26,8 +26,8 @@ class Functions:
     def take(self, problems):
         return type(self)(np.array(self.seeds)[problems], self.P)
 
-    def largest_derivative(self, g):
-        return np.abs(g).max(axis=1)
+    def is_flat(self, g, tol):
+        return np.abs(g).max(axis=1) <= tol
 
 
 class Quartics(Functions):
