@@ -232,7 +232,8 @@ def _name_samples(
         ids = table.left_out[options.id].astype(str)[hard.sample].tolist()
         return replace(report, hard_samples=replace(hard, name=ids)), []
     note = "note: samples are numbered from 0, the first row below the header; --id names them."
-    return report, [note] if options.full or options.html is not None else []
+    listed = options.full or options.html is not None
+    return report, [note] if listed and options.data not in BUNDLED else []
 
 
 N_LINES, WIDTH = 15, 100

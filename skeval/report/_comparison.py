@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import UndefinedMetricWarning
 
+from skeval._inference.estimate import ConfidenceInterval
 from skeval._resampling.sampling_units import UnitKind
 from skeval.model_selection import Comparison, EstimatesDisplay
 from skeval.model_selection._compare import default_rope
@@ -19,9 +20,9 @@ from skeval.model_selection._evidence import Question
 from skeval.report import _sections
 from skeval.report._report import EvaluationReport, in_target_unit
 from skeval.report._sections import Caution, Figure, Line, ReportsByName, Section, Table
-from skeval.report._sentences import name_metric, write_amount
+from skeval.report._sentences import name_error, name_metric, write_amount
 from skeval.report._steps import SCORINGS
-from skeval.utils._text import count, write_pvalue
+from skeval.utils._text import count, say_pvalue, write_estimate, write_pvalue
 
 USUAL = (
     "balanced_accuracy",
@@ -38,6 +39,20 @@ MAX_DRAWN = 12
 MAX_TABULATED = 5
 """Maximum number of systems with a table of pairs; more are shown by ranks."""
 CORRECTED = {"holm": "Holm-corrected P-values", "none": "and so do the P-values"}
+
+
+ROOT = name_error("squared")
+COMPARED = {
+    "accuracy": ("error rate", -1.0),
+    "neg_mean_squared_error": (ROOT, -1.0),
+    "mean_squared_error": (ROOT, 1.0),
+    "neg_mean_absolute_error": ("mean absolute error", -1.0),
+    "neg_log_loss": ("log loss", -1.0),
+    "neg_brier_score": ("Brier score", -1.0),
+    "brier_score_loss": ("Brier score", 1.0),
+    "roc_auc_score": (name_metric("roc_auc"), 1.0),
+}
+"""Display names of compared scores, and -1 for negative errors."""
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -86,7 +101,8 @@ class EvaluationComparison(ReportsByName):
         """Return which estimator is better, and grave warnings."""
         result = "The systems were not compared, because some fits failed."
         if self.comparison is not None:
-            result = self.comparison.conclusion
+            result = self._compare_two() if len(self) == 2 else self._compare_many()
+            result = result or self.comparison.conclusion
         grave = _sections.forbid_quoting(self.warnings)
         poor = [
             name for name, report in self.items() if report.baseline and not report.baseline.better
@@ -95,20 +111,92 @@ class EvaluationComparison(ReportsByName):
         return " ".join(filter(None, [grave, result, beaten]))
 
     @property
+    def _compared_metric(self) -> tuple[str, float]:
+        """Display name of the compared metric, and -1 if the scores are its negative."""
+        assert self.comparison is not None
+        scoring = self.comparison.scoring
+        if scoring.startswith("minus the "):
+            return scoring.removeprefix("minus the "), -1.0
+        return COMPARED.get(scoring, (name_metric(scoring), 1.0))
+
+    def _find_difference(self, pair: tuple[str, str]) -> tuple[float, ConfidenceInterval]:
+        """Return the difference of a pair in the unit of the target, with its interval.
+
+        The difference of two mean squared errors is divided by the sum of their roots, which makes
+        it the difference of the roots.
+        """
+        assert self.comparison is not None
+        difference, (name, scale) = self.comparison.differences[pair], self._compared_metric
+        if name == ROOT:
+            scale /= sum(in_target_unit(self[one].answer)[0] for one in pair) or 1.0
+        ends = scale * difference.interval.low, scale * difference.interval.high
+        interval = replace(difference.interval, low=min(ends), high=max(ends))
+        return scale * difference.value, interval
+
+    def _compare_two(self) -> str:
+        """Return which of two systems is better, with the difference; "" without an interval."""
+        assert self.comparison is not None
+        (pair, difference), *_ = self.comparison.differences.items()
+        (name, sign), (value, interval) = self._compared_metric, self._find_difference(pair)
+        shown = difference.pvalue <= difference.level
+        if not np.isfinite([interval.low, interval.high]).all():
+            return ""
+        if shown and interval.low <= 0 <= interval.high:
+            return ""
+        lower_is_better = sign < 0 or not self.comparison.greater_is_better
+        better, worse = pair if (value < 0) == lower_is_better else pair[::-1]
+        ends = [value, interval.low, interval.high]
+        if shown:
+            ends = [abs(value), *sorted((abs(interval.low), abs(interval.high)))]
+        scale = 100.0 if name == "error rate" else 1.0
+        spread = scale * (interval.high - interval.low) / 4
+        amount, low, high = (write_estimate(scale * end, spread) for end in ends)
+        unit = " percentage points" if name == "error rate" else ""
+        level = f"{100 * interval.confidence_level:g} % CI"
+        ends_text, chance = f"{level} {low} to {high}", say_pvalue(difference.pvalue)
+        text = (
+            f"No significant difference in {name} ({chance}): {pair[0]} minus {pair[1]} is "
+            f"{amount}{unit} ({ends_text}). This is not evidence that they are equal."
+        )
+        if shown:
+            order = "lower" if lower_is_better else "higher"
+            text = f"{better} has a significantly {order} {name} than {worse} ({chance}): "
+            text += f"the difference is {amount}{unit} ({ends_text})."
+        return " ".join(filter(None, [text, difference.scope, difference._tell_equivalence()]))
+
+    def _compare_many(self) -> str:
+        """Return the best of many systems with the evidence; "" if errors and tests disagree."""
+        comparison, text = self.comparison, self._name_best()
+        if comparison is None or not text:
+            return ""
+        n_found = sum(one.pvalue <= comparison.level for one in comparison.differences.values())
+        text += f" ({comparison.title}, {comparison._describe_level()}). {n_found} of "
+        text += f"{len(comparison.differences)} pairs differ significantly."
+        return f"{text} {comparison.scope}".rstrip()
+
+    @property
     def _headline(self) -> str:
         """Return the best estimator with the evidence, or the reason not to quote it."""
-        comparison = self.comparison
         if grave := _sections.list_grave(self.warnings):
             return f"Do not quote these errors: {_sections.write_gravest(grave)}."
+        text = self._name_best()
+        return f"{text}{self._judge_baseline()}." if text else self.verdict
+
+    def _name_best(self) -> str:
+        """Return the best estimators, and the others that differ significantly.
+
+        "" without a comparison, or if the comparison of test sets orders the estimators differently
+        from the answers.
+        """
+        comparison = self.comparison
         if comparison is None:
-            return self.verdict
+            return ""
         line, names = self[comparison.best[0]]._draw_answer(), comparison.best
         values = [
             abs(report._draw_answer().answers["answer"][0] - line.best) for report in self.values()
         ]
-        # the comparison of test sets may order them differently from the answers
         if abs(line.answers["answer"][0] - line.best) > min(values):
-            return self.verdict
+            return ""
         text = f"{' and '.join(names)} {'has' if len(names) == 1 else 'have'} the best "
         text += f"{line.quantity}, {line.write(line.answers['answer'][0])}"
         pvalues = dict(
@@ -123,8 +211,7 @@ class EvaluationComparison(ReportsByName):
         left = [name for name in others if name not in beaten]
         judged = [f"significantly better than {_sections.list_few(beaten)}"] if beaten else []
         judged += [f"not significantly different from {_sections.list_few(left)}"] if left else []
-        judged = [", and ".join(judged)] if judged else []
-        return f"{': '.join([text, *judged])}{self._judge_baseline()}."
+        return ": ".join([text, *([", and ".join(judged)] if judged else [])])
 
     def _judge_baseline(self) -> str:
         """Return which of the estimators beat the baseline, as the end of a sentence."""
@@ -260,13 +347,14 @@ class EvaluationComparison(ReportsByName):
         if figures and len(self) > MAX_TABULATED:
             return Section(heading, figures=figures, results=results)
         rows = [
-            (f"{a} - {b}", difference.value, difference.interval, write_pvalue(difference.pvalue))
-            for (a, b), difference in comparison.differences.items()
+            (" - ".join(pair), *self._find_difference(pair), write_pvalue(difference.pvalue))
+            for pair, difference in comparison.differences.items()
         ]
+        name, _ = self._compared_metric
         table = Table(
-            f"Differences of {comparison.scoring} on the same test sets, by {comparison.title}; "
+            f"Differences in {name} on the same test sets, by {comparison.title}; "
             f"simultaneous intervals, {CORRECTED[comparison.correction]}.",
-            ["pair", f"difference of {comparison.scoring}", self._first._level, "P"],
+            ["pair", f"difference in {name}", self._first._level, "P"],
             rows,
             left=(0, 2),
         )

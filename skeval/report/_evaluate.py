@@ -399,7 +399,7 @@ def _list_first_warnings(run: Run, baseline: Baseline | None) -> Iterator[Cautio
         yield Caution(INTERRUPTED, _sentences.write_interruption(run.clock.stopped))
     if baseline and not baseline.better:
         loss = run.steps.inputs.loss.name
-        yield Caution("baseline", _sentences.write_baseline(baseline, loss))
+        yield Caution("baseline", _sentences.write_baseline(baseline, loss, rare))
 
 
 def _check_order(
@@ -519,18 +519,15 @@ def choose_folds(
         cv, notes = choose_folds_in_time(inputs, clock.left, seed)
     n_folds = cv
     if cv is None:
-        n_folds = default_folds(target, groups)
-        what = f"there are {n_folds} {'samples' if groups is None else 'groups'}"
+        n_folds = n_main_folds = default_folds(target, groups)
+        reason = f"there are {n_folds} {'samples' if groups is None else 'groups'}"
         if target.classes is not None:
             sizes = np.bincount(target.codes)
             if 2 <= sizes.min() <= n_folds:
                 n_folds = int(sizes.min())
-                what = f"class {target.classes[sizes.argmin()]} has {n_folds} members"
+                reason = f"class {target.classes[sizes.argmin()]} has {n_folds} members"
         if n_folds != DEFAULT_FOLDS:
-            text = (
-                f"Few folds: {what}, too few for {DEFAULT_FOLDS} folds. The single "
-                f"cross-validation uses {n_folds} folds."
-            )
+            text = _sentences.write_few_folds(reason, n_folds, n_main_folds)
             notes = [Caution("few-folds", text)]
     splitter = resolve_splitter(n_folds, target, groups, seed)
     return cv, seed_splitter(splitter, _checks.root_seed(seed)), notes

@@ -452,6 +452,7 @@ class PredictionsReport(SystemReport):
             baseline=self.baseline,
             rare_class=self._rare,
             never_predicted=self.never_predicted,
+            width=self._width,
         )
 
     @property

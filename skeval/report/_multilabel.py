@@ -397,7 +397,9 @@ class MultilabelReport(SystemReport):
     @property
     def _headline(self) -> str:
         """The main metric with its interval, compared with the baseline."""
-        return write_headline(self._write_answer(), self._loss, baseline=self.baseline)
+        return write_headline(
+            self._write_answer(), self._loss, baseline=self.baseline, width=self._width
+        )
 
     @property
     def _basis(self) -> list[str]:

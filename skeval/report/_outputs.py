@@ -47,7 +47,7 @@ from skeval.report._parsed_predictions import warn_of_few_groups
 from skeval.report._predictions import take_groups
 from skeval.report._run import describe_run, write_estimator
 from skeval.report._sections import Caution, Figure, Report, Section, Table
-from skeval.report._sentences import write_amount, write_chance, write_with_ends
+from skeval.report._sentences import find_width, write_amount, write_chance, write_interval
 from skeval.utils import _checks
 from skeval.utils._text import count, mean_loss_name
 
@@ -287,19 +287,14 @@ class OutputsReport(Report):
     @property
     def verdict(self) -> str:
         """The error with its interval, compared with the baseline."""
-        answer, loss = self.answer, self.answer.loss
-        low, high = answer.interval
-        if loss in SHARES:
-            value, *ends = (write_amount(one, "zero_one") for one in (answer.value, low, high))
-            ends[0] = ends[0].removesuffix(" %")
-        else:
-            value, *ends = write_with_ends(answer, answer.value)
-        text = f"Estimated {answer.name} on new samples: {value}"
-        text += f" ({self._level} {ends[0]} to {ends[1]})." if np.isfinite(low) else "."
+        answer = self.answer
+        loss, width = "zero_one" if answer.loss in SHARES else "", find_width(answer, "")
+        value = write_interval(answer, loss)
+        if not np.isfinite(answer.interval.low):
+            value = write_amount(answer.value, loss)
+        text = f"Estimated {answer.name} on new samples: {value}."
         if self.baseline is not None:
-            amount = f"{self.baseline.error:.4g}"
-            if loss in SHARES:
-                amount = write_amount(self.baseline.error, "zero_one")
+            amount = write_amount(self.baseline.error, loss, width)
             text += f" Predicting {self.baseline.prediction} gives {amount}."
         return f"{text} {write_chance(self.baseline, None, None)}".rstrip()
 

@@ -27,7 +27,7 @@ from skeval.model_selection._threshold import read_rule
 from skeval.report._predictions import mirror, resolve_scorers
 from skeval.report._report import ScoredReport
 from skeval.report._sections import Caution, Section, Table
-from skeval.report._sentences import name_metric, write_amount, write_with_ends
+from skeval.report._sentences import name_metric, write_amount, write_interval
 from skeval.utils import _checks
 from skeval.utils._compat import metric_of_scorer, responses_of_scorer, score_function
 from skeval.utils._text import write_number
@@ -639,16 +639,17 @@ class SystemReport(ScoredReport):
     def _write_answer(self) -> str:
         """Return the main metric with its interval, as the start of a sentence."""
         answer, interval = self.answer, self.answer.interval
-        if answer.name in SHARES:
-            value = write_amount(answer.value, "zero_one")
-            ends = [write_amount(end, "zero_one") for end in (interval.low, interval.high)]
-            ends[0] = ends[0].removesuffix(" %")
-        else:
-            value, *ends = write_with_ends(answer, answer.value)
-        start = f"{answer.name[0].upper()}{answer.name[1:]} {value}"
+        loss = "zero_one" if answer.name in SHARES else ""
+        start = f"{answer.name[0].upper()}{answer.name[1:]}"
         if not np.isfinite(interval.low):
-            return f"{start} (no confidence interval)"
-        return f"{start} ({self._level} {ends[0]} to {ends[1]})"
+            value = write_amount(answer.value, loss) if loss else write_number(answer.value)
+            return f"{start} {value} (no confidence interval)"
+        return f"{start} {write_interval(answer, loss)}"
+
+    @property
+    def _width(self) -> float:
+        """Width of the interval of the main metric."""
+        return self.answer.interval.high - self.answer.interval.low
 
     def _write_beside_baseline(self) -> str:
         """Return the main metric and the baseline, as the start of a sentence."""
@@ -656,7 +657,7 @@ class SystemReport(ScoredReport):
         if self.baseline is None or self.answer.name == name_metric("roc_auc"):
             return text
         baseline = str(self.baseline)
-        amount = write_amount(self.baseline.error, self._loss)
+        amount = write_amount(self.baseline.error, self._loss, self._width)
         return f"{text}. {baseline[0].upper()}{baseline[1:]} gives {amount}"
 
     @property

@@ -151,7 +151,7 @@ class ScoredReport(Report):
             baseline = str(self.baseline), float(root(self.baseline.error))
         write = partial(write_estimate, spread=(high - low) / 4)
         if quantity == "error rate":
-            write = partial(_sentences.write_amount, loss="zero_one")
+            write = partial(_sentences.write_amount, loss="zero_one", width=high - low)
         return Line(quantity, {"answer": (value, low, high)}, others, baseline, best, write)
 
     @property
@@ -475,6 +475,7 @@ class EvaluationReport(ScoredReport):
             rare_class=self.rare_class,
             never_predicted=self.never_predicted,
             permutation=self.permutation,
+            width=_sentences.find_width(self.answer, self.answer.loss),
         )
 
     @property
@@ -642,8 +643,9 @@ class EvaluationReport(ScoredReport):
             sentences.append(_sentences.write_omitted(self.omitted))
         loss = self.answer.loss
         values = [estimate.value for _, estimate in named]
+        width = _sentences.find_width(self.answer, loss)
         least, most = (
-            _sentences.write_amount(number, loss) for number in (min(values), max(values))
+            _sentences.write_amount(end, loss, width) for end in (min(values), max(values))
         )
         values_text = f"from {least} to {most}" if least != most else f"all {least}"
         return Section(

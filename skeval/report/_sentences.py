@@ -24,6 +24,7 @@ from skeval._inference.estimate import (
     PermutationTest,
     PerturbationEstimate,
 )
+from skeval._resampling.splitters import DEFAULT_FOLDS
 from skeval.feature_selection import SelectionBias, SelectionStability
 from skeval.metrics._table import REPORTED
 from skeval.model_selection._interval_methods import AUTO, GIVEN_FOLDS
@@ -104,10 +105,12 @@ def write_headline(
     rare_class: RareClass | None = None,
     never_predicted: tuple[str, ...] = (),
     permutation: PermutationTest | None = None,
+    width: float = np.nan,
 ) -> str:
     """Return the error and the most important finding in one sentence.
 
-    The `amount` is the error with its interval. Disagreement of the tests is left to the verdict.
+    The `amount` is the error with its interval, which has this `width`. Disagreement of the tests
+    is left to the verdict.
     """
     if grave := list_grave(warnings):
         quoted = amount.removeprefix("Estimated ").replace(" on new samples:", " of")
@@ -140,7 +143,7 @@ def write_headline(
     shown = "worse than" if baseline.worse else shown
     if baseline.better and read == "denied":
         shown = f"no evidence that it beats shuffled labels ({counted}), only that it beats"
-    return f"{amount}: {shown} {baseline} ({write_amount(baseline.error, loss)}){never}."
+    return f"{amount}: {shown} {baseline} ({write_amount(baseline.error, loss, width)}){never}."
 
 
 def write_error(
@@ -154,7 +157,7 @@ def write_error(
     sentences = [write_answer(quoted) + (f"; R2 {explained:.2f}" if explained is not None else "")]
     if baseline is not None:
         start = str(baseline)
-        amount = write_amount(baseline.error, loss)
+        amount = write_amount(baseline.error, loss, find_width(quoted, loss))
         sentences.append(f"{start[0].upper()}{start[1:]} gives {amount}")
     if selection_bias and is_above_zero(selection_bias):
         claimed = write_amount(selection_bias.cv1_error, "zero_one")
@@ -179,9 +182,7 @@ def write_answer(quoted: ErrorEstimate) -> str:
     if not np.isfinite(interval.low):
         why = NO_INTERVAL.get(quoted.no_interval, "the losses do not vary")
         return f"{text} (no confidence interval: {why})"
-    low = write_amount(interval.low, loss).removesuffix(" %")
-    level = f"{100 * interval.confidence_level:g} % CI"
-    return f"{text} ({level} {low} to {write_amount(interval.high, loss)})"
+    return f"Estimated {name_error(loss)} on new samples: {write_interval(quoted, loss)}"
 
 
 def name_error(loss: str) -> str:
@@ -190,13 +191,36 @@ def name_error(loss: str) -> str:
     return names.get(loss) or mean_loss_name(loss)
 
 
-def write_amount(value: float, loss: str) -> str:
-    """Return a mean loss as text: a rate in percent, a squared error by its root."""
+def write_amount(value: float, loss: str, width: float = np.nan) -> str:
+    """Return a mean loss as text: a rate in percent, a squared error by its root.
+
+    The `width` of its interval sets the number of decimals.
+    """
     if loss == "squared":
         value = float(np.sqrt(value))
     if loss != "zero_one":
-        return write_figures(value)
-    return f"{100 * value:.2g} %" if 0 < value < 0.0005 else f"{100 * value:.1f} %"
+        return write_estimate(value, width / 4) if width > 0 else write_figures(value)
+    if not width > 0:
+        return f"{100 * value:.2g} %" if 0 < value < 0.0005 else f"{100 * value:.1f} %"
+    decimals = max(1, int(np.ceil(-np.log10(25 * width))))
+    return f"{100 * value:.{decimals}f} %"
+
+
+def find_width(estimate: Estimate, loss: str) -> float:
+    """Return the width of an interval, of a mean squared error in the unit of its root."""
+    low, high = estimate.interval.low, estimate.interval.high
+    return float(np.sqrt(high) - np.sqrt(low)) if loss == "squared" else high - low
+
+
+def write_interval(estimate: Estimate, loss: str) -> str:
+    """Return a mean loss with its interval: 2.8 % (95 % CI 1.6 to 4.5 %)."""
+    interval = estimate.interval
+    value, low, high = (
+        write_amount(number, loss, find_width(estimate, loss))
+        for number in (estimate.value, interval.low, interval.high)
+    )
+    level = f"{100 * interval.confidence_level:g} % CI"
+    return f"{value} ({level} {low.removesuffix(' %')} to {high})"
 
 
 def write_rate(value: float) -> str:
@@ -229,7 +253,7 @@ def write_chance(
         where = "is below" if rare.high < rare.chance else "includes"
         doubt = f"the interval {where} {rare.chance:.2g}"
         above = f"the interval is above {rare.chance:.2g}"
-        return start + _join_tests(rare.better, above, doubt, test)
+        return start + _join_tests(rare.better, above, doubt, test, by=" by this metric")
     if baseline is not None and np.isfinite(baseline.low):
         doubt = "the difference from this baseline is not significant"
         if baseline.worse:
@@ -253,12 +277,17 @@ def list_rates(rare: RareClass) -> list[str]:
     return [f"{name} {write_rate(rate)}" for name, rate in rates.items() if np.isfinite(rate)]
 
 
-def _join_tests(better: bool, shown: str, doubt: str, test: PermutationTest | None) -> str:
-    """Combine the interval and the permutation test in one sentence."""
+def _join_tests(
+    better: bool, shown: str, doubt: str, test: PermutationTest | None, by: str = ""
+) -> str:
+    """Combine the interval and the permutation test in one sentence.
+
+    A metric other than the error is named in `by`.
+    """
     read, counted = judge_permutation(test)
     if better and read == "denied":
         return (
-            f"No evidence that it beats chance: {shown}, but not better than shuffled labels "
+            f"No evidence that it beats chance{by}: {shown}, but not better than shuffled labels "
             f"({counted})."
         )
     if better:
@@ -267,7 +296,7 @@ def _join_tests(better: bool, shown: str, doubt: str, test: PermutationTest | No
             "undecided": f"; the permutation test is undecided ({counted})",
             "powerless": f"; too few permutations for a test ({counted})",
         }
-        return f"Better than chance: {shown}{more.get(read, '')}."
+        return f"Better than chance{by}: {shown}{more.get(read, '')}."
     if read == "shown":
         return f"Better than shuffled labels ({counted}), but {doubt}."
     more = {
@@ -275,41 +304,80 @@ def _join_tests(better: bool, shown: str, doubt: str, test: PermutationTest | No
         "undecided": f", and the permutation test is undecided ({counted})",
         "powerless": f", and there are too few permutations for a test ({counted})",
     }
-    return f"No evidence that it beats chance: {doubt}{more.get(read, '')}."
+    return f"No evidence that it beats chance{by}: {doubt}{more.get(read, '')}."
 
 
-def write_baseline(baseline: Baseline, loss: str) -> str:
-    """Compare the error with the baseline's; a warning's title comes first unless it is better."""
+def write_baseline(baseline: Baseline, loss: str, rare: RareClass | None = None) -> str:
+    """Compare the error with the baseline's; a warning's title comes first unless it is better.
+
+    Differences of mean squared errors are divided by the sum of both roots, which makes them
+    differences of the roots.
+    """
     name, rates = f"{baseline.verb} {baseline.prediction}", loss == "zero_one"
-    error = write_rate(baseline.error) if rates else write_figures(baseline.error)
-    start = f"{name} has {_add_article(mean_loss_name(loss))} of {error}"
-    if not (np.isfinite(baseline.low) and baseline.low < baseline.high):
-        if baseline.low == baseline.high == 0:
+    roots = [float(np.sqrt(max(0, baseline.error + x))) for x in (0, baseline.difference)]
+    scale = (sum(roots) or 1.0) if loss == "squared" else 1.0
+    difference, low, high = (
+        end / scale for end in (baseline.difference, baseline.low, baseline.high)
+    )
+    error = write_amount(baseline.error, loss, np.nan if rates else high - low)
+    metric = name_error(loss) if loss == "squared" else mean_loss_name(loss)
+    start = f"{name} has {_add_article(metric)} of {error}"
+    if not (np.isfinite(low) and low < high):
+        if low == high == 0:
             return f"Same as the baseline: {start} on the same samples, as the model has."
         return f"Not compared with the baseline: {start}; the difference does not vary."
-    ends = [abs(baseline.difference), *sorted((abs(baseline.low), abs(baseline.high)))]
-    if not (baseline.better or baseline.worse):
-        ends = [baseline.difference, baseline.low, baseline.high]
-    value, low, high = (f"{100 * end:.1f}" if rates else write_figures(end) for end in ends)
+    ends = [difference, low, high]
+    if baseline.better or baseline.worse:
+        ends = [abs(difference), *sorted((abs(low), abs(high)))]
+    value, low_text, high_text = (
+        f"{100 * end:.1f}" if rates else write_estimate(end, (high - low) / 4) for end in ends
+    )
     unit = " percentage points" if rates else ""
-    interval = f"on the same samples (95 % CI {low} to {high})"
+    interval = f"on the same samples (95 % CI {low_text} to {high_text})"
     if baseline.better:
         text = f"{start}; the model has {value}{unit} less {interval}."
         return f"{text[0].upper()}{text[1:]}"
+    text = f"{start}; the model differs by {value}{unit} {interval}, which is not significant."
+    if baseline.worse:
+        text = f"{start}; the model has {value}{unit} more {interval}."
+    if rare is not None and rare.better:
+        above = "above" if baseline.worse else "not below"
+        return (
+            f"Error rate {above} the baseline: {text} By the {name_metric(rare.metric)} the model "
+            f"is still better than chance, because {EXPLAINED[rare.metric]}. Choose a threshold "
+            "by the costs of both errors."
+        )
     if baseline.worse:
         advice = "Use the model only if errors on rare classes cost more than others."
-        text = f"Worse than the baseline: {start}; the model has {value}{unit} more {interval}."
-        return f"{text} {advice if rates else 'Do not use the model.'}"
+        return f"Worse than the baseline: {text} {advice if rates else 'Do not use the model.'}"
     return (
-        f"Not better than the baseline: {start}; the model differs by {value}{unit} {interval}, "
-        "which is not significant. Do not rely on the model before more samples or better features "
-        "show a difference."
+        f"Not better than the baseline: {text} Do not rely on the model before more samples or "
+        "better features show a difference."
     )
+
+
+EXPLAINED = {
+    "roc_auc": "it compares the scores of both classes and uses no threshold",
+    "balanced_accuracy": "it weighs every class alike, and the error rate every sample",
+}
+"""Why a metric for a rare class may be better than chance although the error rate is not."""
 
 
 def _add_article(noun: str) -> str:
     """Return a noun with its indefinite article."""
     return f"an {noun}" if noun[0] in "aeiou" else f"a {noun}"
+
+
+def write_few_folds(reason: str, n_folds: int, n_main_folds: int) -> str:
+    """Return the number of folds of the single cross-validation and of the main estimate."""
+    text = f"Few folds: {reason}, too few for {DEFAULT_FOLDS} folds"
+    if n_main_folds == n_folds:
+        return f"{text}; all cross-validations use {n_folds} folds. Collect more for stable folds."
+    return (
+        f"{text} that all test it. The row cross_validation of the estimates uses {n_folds} folds; "
+        f"the main estimate (answer) uses {n_main_folds}, some of which do not test this class. "
+        "Collect more samples of it."
+    )
 
 
 def write_given_folds(n_units: int) -> str:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from helpers.html import Document
 from sklearn.datasets import load_diabetes, load_iris
+from sklearn.dummy import DummyRegressor
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.model_selection import TimeSeriesSplit
 from sklearn.naive_bayes import GaussianNB
@@ -51,7 +52,12 @@ def test_pairs_are_compared_on_the_same_test_sets(found):
     assert pair.value == pytest.approx(differences.mean(), abs=1e-12)
     error = differences.std(ddof=1) * np.sqrt(1 / 30 + 1 / 2)
     assert pair.standard_error == pytest.approx(error, rel=1e-9)
-    assert found.verdict == found.comparison.conclusion
+    low, high = -100 * pair.interval.high, -100 * pair.interval.low  # of errors, not accuracies
+    assert found.verdict == (
+        f"No significant difference in error rate (P = {pair.pvalue:.2g}): bayes minus one is "
+        f"{-100 * pair.value:.1f} percentage points (95 % CI {low:.1f} to {high:.1f}). This is not "
+        "evidence that they are equal."
+    )
     assert found.verdict in str(found)
 
 
@@ -139,3 +145,33 @@ def test_a_warning_of_all_stands_once_and_that_of_one_names_it():
         ("runs", "Sorted.", ""),
         ("copies", "Copies (a): found.", "copies"),
     ]
+
+
+@pytest.mark.parametrize("loss", ["squared", "absolute"])
+def test_numbers_are_compared_in_the_unit_of_the_target(loss):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    y = 1000 * (X[:, 0] + 0.3 * rng.normal(size=60))
+    systems = {"fit": Ridge(), "mean": DummyRegressor()}
+    report = skeval.evaluate(systems, X, y, loss=loss, include=(), cv=5, random_state=0)
+    name = "root mean squared error" if loss == "squared" else "mean absolute error"
+    assert report.verdict.startswith(f"fit has a significantly lower {name} than mean (P < 0.0001")
+    pairs = [table for section in report._sections for table in section.tables][1]
+    value, interval = pairs.rows[0][1:3]
+    errors = [one.answer.value for one in report.values()]
+    errors = np.sqrt(errors) if loss == "squared" else errors
+    assert value == pytest.approx(errors[0] - errors[1], rel=1e-9)
+    assert interval.low < value < interval.high < 0
+    assert f"difference in {name}" in str(report)
+    assert "neg_" not in str(report)
+
+
+def test_the_best_of_many_is_named_with_its_metric():
+    rng = np.random.default_rng(0)
+    y = np.arange(200) % 2
+    share = 0.2 + 0.6 * y
+    systems = {"good": share, "noise": rng.random(200), "even": np.full(200, 0.5)}
+    report = skeval.evaluate_predictions(y, systems, random_state=0)
+    assert report.verdict.startswith("good has the best Brier score, 0.0400: significantly better")
+    assert "difference in Brier score" in str(report)
+    assert "brier_score_loss" not in str(report)

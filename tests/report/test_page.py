@@ -162,9 +162,9 @@ def test_report_without_the_optional_parts(short_report):
     low, high = report.answer.interval.low**0.5, report.answer.interval.high**0.5
     explained = report.metrics["r2"].value
     assert report.verdict.startswith(
-        f"Estimated root mean squared error on new samples: {report.answer.value**0.5:.4g} "
-        f"(95 % CI {low:.4g} to {high:.4g}); R2 {explained:.2f}. Always predicting the mean gives "
-        f"{y[:80].std():.4g}. Better than chance: significantly lower error on the same samples."
+        f"Estimated root mean squared error on new samples: {report.answer.value**0.5:.1f} "
+        f"(95 % CI {low:.1f} to {high:.1f}); R2 {explained:.2f}. Always predicting the mean gives "
+        f"{y[:80].std():.1f}. Better than chance: significantly lower error on the same samples."
     )
 
 

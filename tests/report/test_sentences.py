@@ -50,7 +50,13 @@ from skeval.report._coverage import (
 from skeval.report._findings import Baseline, RareClass
 from skeval.report._model_checks import COVERAGE_UNDETERMINED, check_least_squares
 from skeval.report._sections import Caution, forbid_quoting
-from skeval.report._sentences import write_chance, write_error
+from skeval.report._sentences import (
+    write_amount,
+    write_baseline,
+    write_chance,
+    write_error,
+    write_few_folds,
+)
 
 NEAREST = KNeighborsClassifier(1)
 FEW = {"n_bootstraps": 2, "n_permutations": 0, "random_state": 0}
@@ -246,8 +252,8 @@ def test_a_rare_class_is_judged_by_what_counts_there():
     rare = RareClass("case", 0.02, "roc_auc", 0.84, 0.77, 0.89, 0.5)
     assert write_chance(ALIKE, rare, P_SHOWN) == (
         "Class case is rare (2.0 % of the samples), so use the area under the ROC curve: 0.84 "
-        "(95 % CI 0.77 to 0.89). Better than chance: the interval is above 0.5; P = 0.005 "
-        "from 199 permutations."
+        "(95 % CI 0.77 to 0.89). Better than chance by this metric: the interval is above 0.5; "
+        "P = 0.005 from 199 permutations."
     )
     assert "0.89), together with its recall 30.0 % and its precision 50.0 %. Better" in (
         write_chance(ALIKE, replace(rare, recall=0.3, precision=0.5), P_SHOWN)
@@ -256,7 +262,7 @@ def test_a_rare_class_is_judged_by_what_counts_there():
         write_chance(ALIKE, replace(rare, recall=0.0), P_SHOWN)
     )
     told = write_chance(ALIKE, replace(rare, low=0.45), P_DENIED)
-    assert "No evidence that it beats chance: the interval includes 0.5, and shuffled" in told
+    assert "No evidence that it beats chance by this metric: the interval includes 0.5, and" in told
     assert "is below 0.5" in write_chance(ALIKE, replace(rare, low=0.3, high=0.4), None)
     assert "no confidence interval, so no comparison with chance" in write_chance(
         ALIKE, replace(rare, low=np.nan), None
@@ -556,8 +562,43 @@ def test_squared_errors_are_told_in_the_unit_of_the_target():
     X, y = load_diabetes(return_X_y=True)
     found = error_interval(Ridge(), X, y, random_state=0)
     text = write_error(found, Baseline("the mean", 25.0, -1, -2, 0), 0.123)
-    assert f"root mean squared error on new samples: {np.sqrt(found.value):.4g} (95 % CI" in text
-    assert text.endswith("; R2 0.12. Always predicting the mean gives 5.")
+    low, high = np.sqrt([found.interval.low, found.interval.high])
+    assert f"on new samples: {np.sqrt(found.value):.1f} (95 % CI {low:.1f} to {high:.1f})" in text
+    assert text.endswith("; R2 0.12. Always predicting the mean gives 5.0.")
+
+
+def test_the_width_of_an_interval_sets_the_decimals_of_an_amount():
+    assert write_amount(0.02814, "zero_one") == "2.8 %"
+    assert write_amount(0.02814, "zero_one", 0.03) == "2.8 %"
+    assert write_amount(0.02814, "zero_one", 0.002) == "2.81 %"
+    assert write_amount(1.02, "absolute", 0.12) == "1.020"
+    assert write_amount(0.9591, "absolute", 0.12) == "0.959"
+    assert write_amount(112_549.0**2, "squared", 80_000) == "113,000"
+
+
+def test_a_rare_class_and_the_error_rate_name_their_metrics():
+    rare = RareClass("case", 0.1, "roc_auc", 0.84, 0.77, 0.89, 0.5)
+    alike = Baseline("well", 0.1, -0.02, -0.06, 0.02)
+    text = write_baseline(alike, "zero_one", rare)
+    assert text.startswith("Error rate not below the baseline: always predicting well has an error")
+    assert "By the area under the ROC curve the model is still better than chance" in text
+    worse = write_baseline(replace(alike, low=0.01, difference=0.03, high=0.05), "zero_one", rare)
+    assert worse.startswith("Error rate above the baseline: ")
+    assert write_baseline(alike, "zero_one").startswith("Not better than the baseline: ")
+
+
+def test_a_baseline_of_numbers_is_in_their_unit():
+    text = write_baseline(Baseline("the mean", 25.0, -9.0, -12.0, -6.0), "squared")
+    assert text == (
+        "Always predicting the mean has a root mean squared error of 5.00; the model has 1.00 less "
+        "on the same samples (95 % CI 0.67 to 1.33)."
+    )
+
+
+def test_few_folds_name_the_estimates():
+    assert "; all cross-validations use 6 folds." in write_few_folds("there are 6 samples", 6, 6)
+    text = write_few_folds("class a has 4 members", 4, 10)
+    assert "The row cross_validation of the estimates uses 4 folds; the main estimate" in text
 
 
 def count_claims(n_sets, make, model, **few):
