@@ -76,8 +76,8 @@ def _warn_of_overfitting(resubstitution: Estimate, cross_validation: Estimate) -
         return None
     return Caution(
         "overfitting",
-        f"Overfitting: the training error ({_write_error(resubstitution)}) is far below the "
-        f"cross-validated error ({_write_error(cross_validation)}). Do not quote the training "
+        f"Training error too low: the training error ({_write_error(resubstitution)}) is far below "
+        f"the cross-validated error ({_write_error(cross_validation)}). Do not quote the training "
         "error.",
     )
 

@@ -183,7 +183,8 @@ def test_warnings_of_an_overfitted_rule_on_noise():
     assert has(report, "Few folds: class b has 7 members, too few for 10 folds")
     assert len(report["cross_validation"].replicates) == 7
     assert has(
-        report, "Overfitting: the training error (0.0 %) is far below the cross-validated error"
+        report,
+        "Training error too low: the training error (0.0 %) is far below the cross-validated error",
     )
     assert has(report, "baseline: always predicting a has an error rate of 17.5 %; ")
     assert has(report, "40 samples are too few")

@@ -28,6 +28,8 @@ MIN_TIMES = 10
 """Distinct values of a column that orders the rows."""
 SLOW = 0.8
 """Lag-1 autocorrelation of the ranks of a column that changes slowly from row to row."""
+REVEALING = 0.3
+"""Similarity of the values of neighboring rows from which a feature reveals neighbors."""
 TIME = re.compile(
     r"(year|month|week|day|hour|epoch|period|date|time|date ?time|time ?stamp)s?", re.IGNORECASE
 )
@@ -102,7 +104,9 @@ def warn_of_order(
     """Return warnings if neighboring rows are alike; grave if the rows are in time order.
 
     Of each group, which folds keep together, the first sample and the mean loss count. Rows sorted
-    by class are compared within classes; rows sorted by a numeric target are not checked.
+    by class are compared within classes; rows sorted by a numeric target are not checked. Similar
+    targets alone are not reported if no feature reveals which rows are neighbors: a model cannot
+    use the order then.
     """
     rows, unit = _find_units(len(result.target), groups)
     counts = np.bincount(unit[result.row], minlength=len(rows))
@@ -125,6 +129,9 @@ def warn_of_order(
         alike = ["autocorrelation"] if are_alike(series["autocorrelation"], y[tested]) else []
     else:
         alike = [code for code, values in series.items() if are_alike(values)]
+        hidden = not reason and not _reveal_neighbors(named, set(columns), y, classes)
+        if alike == ["runs"] and hidden:
+            alike = []
     if alike and not reason and _change_slowly(named, set(columns), y, classes):
         slow = "most columns change slowly from row to row"
     if alike and (reason or slow) and not _are_blocks(folds, len(result.target)):
@@ -214,6 +221,31 @@ def _change_slowly(
         ranks.append(rankdata(y))
     slow = [_autocorrelate(column) > SLOW for column in ranks if column.std() > 0]
     return 2 * sum(slow) > max(len(slow), 3)
+
+
+def _reveal_neighbors(
+    columns: Mapping[str, np.ndarray], features: set[str], y: np.ndarray, classes: bool
+) -> bool:
+    """Whether some feature of neighboring rows is similar beyond what the targets explain."""
+    numbers = {name: column for name, column in _find_numbers(columns) if name in features}
+    target = rankdata(y) - rankdata(y).mean()
+    for name in features & columns.keys():
+        if name not in numbers:  # texts, or few distinct values
+            codes = np.unique(columns[name].astype(str), return_inverse=True)[1].reshape(-1)
+            by_chance = float(np.sum((np.bincount(codes) / len(codes)) ** 2))
+            equal = float(np.mean(codes[1:] == codes[:-1]))
+            if equal - by_chance > REVEALING * (1 - by_chance):
+                return True
+            continue
+        ranks = rankdata(numbers[name])
+        if classes:
+            ranks = ranks - _mean_of_class(ranks, y)
+        elif target.any():
+            ranks = ranks - ranks.mean()
+            ranks = ranks - target * (ranks @ target) / (target @ target)
+        if ranks.std() > 0 and _autocorrelate(ranks) > REVEALING:
+            return True
+    return not features
 
 
 def _find_numbers(columns: Mapping[str, np.ndarray]) -> Iterator[tuple[str, np.ndarray]]:

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import binom
+from sklearn import datasets
 from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GroupKFold, KFold, TimeSeriesSplit
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
@@ -107,6 +108,22 @@ def test_rows_of_groups_count_once(walks):
     assert warnings_of(noise, labels, groups=group) == []
     assert warnings_of(noise, labels, groups=group, cv=GroupKFold(5)) == []
     assert warnings_of(X, y, groups=group)[0].code == "runs"
+
+
+def test_similar_targets_are_harmless_if_no_feature_reveals_neighbors():
+    rng = np.random.default_rng(0)
+    y = np.repeat(rng.integers(0, 2, 50), 4)
+    X = y[:, None] + rng.normal(size=(200, 3))
+    assert are_alike(y)
+    assert warnings_of(X, y) == []
+    places = np.column_stack([X, np.repeat(np.arange(50), 4) % 7])  # few values, such as a site
+    assert [text.code for text in warnings_of(places, y)] == ["runs"]
+
+
+@pytest.mark.parametrize("name", ["breast_cancer", "iris", "wine", "digits"])
+def test_bundled_tables_have_no_sign_of_an_order(name):
+    data = getattr(datasets, f"load_{name}")()
+    assert warnings_of(data.data, data.target) == []
 
 
 @pytest.mark.parametrize("kind", ["codes", "rare_class", "numbers", "within classes"])
