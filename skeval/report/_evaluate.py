@@ -42,7 +42,7 @@ from skeval.report._data_checks import (
     write_data_warnings,
 )
 from skeval.report._estimate_checks import check_estimates
-from skeval.report._findings import Baseline
+from skeval.report._findings import Baseline, RareClass
 from skeval.report._model_checks import check_fitted_before, check_least_squares
 from skeval.report._outputs import OutputsReport, evaluate_outputs
 from skeval.report._report import EvaluationReport
@@ -384,7 +384,7 @@ def _run_all(
         "permutation": permutation,
         "baseline": baseline,
         "omitted": run.omitted,
-        "warnings": (*_list_first_warnings(run, baseline), *notes),
+        "warnings": (*_list_first_warnings(run, baseline, rare), *notes),
     }
 
 
@@ -393,7 +393,9 @@ ORDER_SECONDS_PER_SAMPLE = 2e-6
 """Time that the check of the order of rows takes."""
 
 
-def _list_first_warnings(run: Run, baseline: Baseline | None) -> Iterator[Caution]:
+def _list_first_warnings(
+    run: Run, baseline: Baseline | None, rare: RareClass | None
+) -> Iterator[Caution]:
     """Yield the warnings that precede all others: an interrupt, and an error near the baseline."""
     if run.clock.stopped:
         yield Caution(INTERRUPTED, _sentences.write_interruption(run.clock.stopped))
