@@ -672,8 +672,6 @@ def make_value_error(sheet: Columns, position: int, row: int) -> ValueError:
     """Return the error for a feature value that is not a finite number."""
     source, name, record = (sheet.source, sheet.names[position], sheet.name_record(row))
     value = sheet.values[position][row]
-    if _files.is_unnamed(name):  # most likely row names
-        return make_name_error(source, position, name)
     text = str(value)
     word = text.strip().lower()
     if not word or value is None or value != value:

@@ -555,22 +555,17 @@ def _counts(positive: NDArray[np.bool_], group: Codes | None, rng: Generator) ->
     Whole groups are drawn, separately for each grouping, until both classes occur.
     """
     counts = np.zeros(len(positive))
-    for _ in range(0 if group is None else _MAX_DRAWS):
+    if group is None:
+        for members in (positive, ~positive):
+            size = int(members.sum())
+            counts[members] = np.bincount(rng.integers(0, size, size), minlength=size)
+        return counts
+    while not (counts[positive].any() and counts[~positive].any()):
         counts = np.ones(len(positive))
-        for kind in np.asarray(group).reshape(len(counts), -1).T:
+        for kind in group.reshape(len(counts), -1).T:
             size = int(kind.max()) + 1
             counts *= np.bincount(rng.integers(0, size, size), minlength=size)[kind]
-        if counts[positive].any() and counts[~positive].any():
-            return counts
-    if group is not None:
-        raise ValueError("groups must hold both classes in more than one of them for this curve.")
-    for members in (positive, ~positive):
-        size = int(members.sum())
-        counts[members] = np.bincount(rng.integers(0, size, size), minlength=size)
     return counts
-
-
-_MAX_DRAWS = 100
 
 
 def find_lowest(cuts: Cuts, weight: Floats, at: Floats) -> tuple[Floats, NDArray[np.intp]]:

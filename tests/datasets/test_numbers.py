@@ -36,3 +36,9 @@ def test_written_numbers_are_read():
     assert found.limits == {"<3": 1}
     assert found.others == {"much": 1}
     assert found.share == pytest.approx(0.8)
+
+
+@pytest.mark.parametrize("text", ["-$-5", "1,234'567"])
+def test_two_signs_or_two_separators_are_no_number(text):
+    numbers = read_written_numbers([text, "$5", "$6", "$7"], decimal_comma=False)
+    assert_array_equal(numbers.values, [np.nan, 5, 6, 7])

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from reference.calibration import mean, members
-from scipy.stats import binom, binomtest
+from scipy.stats import beta, binom, binomtest
 from sklearn import calibration
 
 from skeval.metrics import calibration_curve
@@ -192,3 +192,13 @@ def test_it_reads_as_a_table():
     lines = str(curve).splitlines()
     told = [line.split()[-1] == "True" for line in lines[-5:]]
     assert told == curve.columns["inside"].tolist()
+
+
+def test_a_bin_with_one_group_counts_as_one_sample():
+    y, p = [0, 1, 1, 0, 1, 1], [0.1, 0.2, 0.2, 0.7, 0.8, 0.9]
+    curve = calibration_curve(y, p, n_bins=2, strategy="uniform", groups=[0, 0, 0, 1, 1, 2])
+    share = 2 / 3
+    assert_allclose(curve.y, share)
+    # the Clopper-Pearson limits of 2/3 successes in one trial
+    assert_allclose(curve.low[0], beta.ppf(0.025, share, 1 - share + 1))
+    assert_allclose(curve.high[0], beta.ppf(0.975, share + 1, 1 - share))

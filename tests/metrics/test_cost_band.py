@@ -140,3 +140,27 @@ def test_the_display_hands_weights_on():
     assert_allclose(display.curve.low, cost_curve_band(y, score, **options).low)
     with pytest.raises(ValueError, match="both classes with weight > 0"):
         cost_curve_band(y, score, sample_weight=y)
+
+
+def test_groups_widen_the_band_of_a_difference():
+    """With copies of independent samples as groups, more copies do not narrow the band."""
+    rng = np.random.default_rng(0)
+    y = np.tile([0, 1], 30)
+    scores = [y + rng.normal(size=60) for _ in range(2)]
+    copies, group = np.repeat(np.arange(60), 5), np.repeat(np.arange(60), 5)
+    options = {"n_points": 5, "random_state": 0}
+    one, other = (score[copies] for score in scores)
+    grouped = cost_curve_band(y[copies], one, baseline=other, groups=group, **options)
+    ignored = cost_curve_band(y[copies], one, baseline=other, **options)
+    single = cost_curve_band(y, scores[0], baseline=scores[1], **options)
+    assert_allclose(grouped.y, single.y)
+    widths = [(band.high - band.low)[1:-1].sum() for band in (grouped, ignored, single)]
+    assert 0.8 < widths[0] / widths[2] < 1.5
+    assert widths[1] < 0.7 * widths[2]
+
+
+def test_resamples_of_groups_have_both_classes():
+    """Half of the resamples of two groups with one class each lack a class; others are drawn."""
+    y, score, group = np.repeat([0, 1], 5), np.arange(10.0), np.repeat([0, 1], 5)
+    band = cost_curve_band(y, score, groups=group, n_resamples=20, n_points=3, random_state=0)
+    assert np.isfinite(band.replicates).all()

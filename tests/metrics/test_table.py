@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from sklearn import metrics as sk
 from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 from sklearn.utils.multiclass import unique_labels
@@ -104,3 +105,18 @@ def test_a_report_shows_what_rows_report():
 def test_classes_are_those_of_scikit_learn(true, pred):
     true, pred = np.array(true), np.array(pred)
     np.testing.assert_array_equal(list_classes(true, pred), unique_labels(true, pred))
+
+
+@pytest.mark.parametrize("metric", [sk.accuracy_score, sk.zero_one_loss])
+@pytest.mark.parametrize("grouped", [False, True])
+def test_exact_matches_of_several_labels_are_one_column(metric, grouped):
+    rng = np.random.default_rng(0)
+    true = rng.integers(0, 2, (60, 3))
+    pred = np.where(rng.random((60, 3)) < 0.1, 1 - true, true)
+    options = {"groups": np.arange(60) // 4} if grouped else {"groups": np.arange(60)}
+    found = metric_interval(metric, true, pred, **options)
+    exact = np.all(true == pred, axis=1)
+    expected = metric_interval(metric, np.ones(60, dtype=bool), exact, **options)
+    assert found.value == pytest.approx(expected.value)
+    assert found.interval.method == expected.interval.method == "score"
+    assert list(found.interval) == pytest.approx(list(expected.interval))

@@ -303,3 +303,20 @@ def test_condensed_sums_are_exact():
         assert few.suffice(slope * few.odds)
     assert not few.suffice(100 * few.odds)
     assert whole.suffice(100 * whole.odds)
+
+
+def test_the_size_for_the_net_benefit_has_the_simulated_standard_error():
+    """The standardized net benefit is (TP - w FP) / events, with w the odds of the threshold."""
+    prevalence, threshold, sensitivity, specificity = 0.3, 0.2, 0.8, 0.7
+    at = {"threshold": threshold, "sensitivity": sensitivity, "specificity": specificity}
+    n = validation_size(prevalence, **at, widths={"net_benefit": 0.1})["net_benefit"]
+    shares = [prevalence * sensitivity, prevalence * (1 - sensitivity)]
+    shares += [(1 - prevalence) * (1 - specificity), (1 - prevalence) * specificity]
+    drawn = np.random.default_rng(0).multinomial(n, shares, size=20_000)
+    benefit = drawn[:, 0] - threshold / (1 - threshold) * drawn[:, 2]
+    standardized = benefit / (drawn[:, 0] + drawn[:, 1])
+    assert_allclose(2 * stats.norm.ppf(0.975) * standardized.std(), 0.1, rtol=0.02)
+
+
+def test_an_area_that_may_have_any_width_needs_two_samples():
+    assert validation_size(0.5, roc_auc=0.9, widths={"roc_auc": 10.0})["roc_auc"] == 2

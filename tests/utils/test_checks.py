@@ -3,6 +3,8 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.cluster import KMeans
+from sklearn.ensemble import IsolationForest
 
 from skeval.utils import _checks
 from skeval.utils._checks import (
@@ -188,3 +190,20 @@ def test_the_order_of_arguments_is_named():
             judge(*args, **kwargs)
     with pytest.raises(TypeError, match=r"^judge requires clusterer and X; the order"):
         judge(X)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "message"),
+    [
+        (KMeans(), "got the clusterer KMeans; skeval.evaluate_clusterer"),
+        (IsolationForest(), "got the outlier detector IsolationForest; give its scores"),
+    ],
+)
+def test_estimators_without_a_target(estimator, message):
+    with pytest.raises(TypeError, match=message):
+        _checks.check_predicts_target(estimator)
+
+
+def test_groups_need_a_column():
+    with pytest.raises(ValueError, match=r"groups must have a column at least, got shape \(3, 0\)"):
+        _checks.check_groups(np.empty((3, 0)), 3)
