@@ -759,7 +759,7 @@ def compare_selections(
         params=params_of_part(tail, inputs.params)
     )
     cv1, cv2 = fold_errors(outside, plan), fold_errors(inputs, plan)
-    return compute_bias(cv1, cv2, repeat_of, confidence_level)
+    return compute_bias(cv1, cv2, plan, repeat_of, confidence_level)
 
 
 def split_at_selector(estimator: Any, X: Any) -> tuple[Pipeline, Pipeline] | None:
@@ -827,56 +827,44 @@ class SelectionStability(Estimate):
     frequency: np.ndarray = field(repr=False)
 
 
-class FoldErrors(NamedTuple):
-    """Error of each fold, and the sizes of its parts, all of shape (n_folds,)."""
-
-    errors: np.ndarray
-    n_train: np.ndarray
-    n_test: np.ndarray
-
-    def take(self, folds: np.ndarray) -> FoldErrors:
-        """Return the errors and sizes of some folds."""
-        return FoldErrors._make(column[folds] for column in self)
-
-    def of_repeats(self, repeat_of: np.ndarray) -> np.ndarray:
-        """Return the error of each repeat, pooled over its held-out predictions."""
-        wrong = np.bincount(repeat_of, weights=self.errors * self.n_test)
-        return wrong / np.bincount(repeat_of, weights=self.n_test)
-
-
-def fold_errors(inputs: Inputs, plan: ResamplingPlan) -> FoldErrors:
+def fold_errors(inputs: Inputs, plan: ResamplingPlan) -> np.ndarray:
     """Return the 0-1 error of each fold of a plan."""
     loss = resolve_loss("zero_one", inputs.target)
-    parts = [
-        (row_means(loss.of_output(inputs.target, block, output)), block.train, block.test)
-        for block, output in fit_plan(inputs, plan)
-    ]
-    errors, train, test = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return FoldErrors(errors, np.count_nonzero(train, axis=1), np.count_nonzero(test, axis=1))
+    blocks = fit_plan(inputs, plan)
+    errors = [row_means(loss.of_output(inputs.target, block, output)) for block, output in blocks]
+    return np.concatenate(errors)
 
 
 def compute_bias(
-    cv1: FoldErrors, cv2: FoldErrors, repeat_of: np.ndarray, confidence_level: float
+    cv1: np.ndarray,
+    cv2: np.ndarray,
+    plan: ResamplingPlan,
+    repeat_of: np.ndarray,
+    confidence_level: float,
 ) -> SelectionBias:
-    """Return the two errors, their difference and its interval."""
-    is_finite = np.isfinite(cv1.errors) & np.isfinite(cv2.errors)
-    if not is_finite.any():
+    """Return the bias, from the errors of both procedures in each fold of a plan."""
+    done = np.flatnonzero(np.isfinite(cv1) & np.isfinite(cv2))
+    if not len(done):
         raise ValueError("selector and classifier must be fitted in a fold at least, got none.")
-    cv1, cv2 = cv1.take(is_finite), cv2.take(is_finite)
-    repeat_of = np.unique(repeat_of[is_finite], return_inverse=True)[1]
-    cv1_errors, cv2_errors = cv1.of_repeats(repeat_of), cv2.of_repeats(repeat_of)
+    blocks = [plan.draw(fold) for fold in done.tolist()]
+    n_train = np.array([np.count_nonzero(block.train) for block in blocks])
+    n_test = np.array([np.count_nonzero(block.test) for block in blocks])
+    # errors of each repeat, pooled over its held-out predictions
+    repeat = np.unique(repeat_of[done], return_inverse=True)[1]
+    cv1_errors, cv2_errors = (
+        np.bincount(repeat, errors[done] * n_test) / np.bincount(repeat, n_test)
+        for errors in (cv1, cv2)
+    )
     bias = float(np.mean(cv2_errors - cv1_errors))
-    ratio = float(np.mean(cv1.n_test / cv1.n_train))
-    error, n_folds = corrected_error(cv2.errors - cv1.errors, ratio), len(cv1.errors)
-    options: dict[str, Any] = {"bounds": (-1.0, 1.0), "degrees_of_freedom": n_folds - 1}
-    limits = partial(normal_interval, bias, error, **options)
+    error = corrected_error(cv2[done] - cv1[done], float(np.mean(n_test / n_train)))
+    options: dict[str, Any] = {"bounds": (-1.0, 1.0), "degrees_of_freedom": len(done) - 1}
     return SelectionBias(
         name="selection bias",
         value=bias,
         standard_error=error,
         method="cross_validation",
-        limits={"corrected_t": limits},
-        n_failed=int(np.sum(~is_finite)),
+        limits={"corrected_t": partial(normal_interval, bias, error, **options)},
+        n_failed=len(cv1) - len(done),
         replicates=cv2_errors - cv1_errors,
         cv1_error=float(cv1_errors.mean()),
         cv2_error=float(cv2_errors.mean()),

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -31,7 +30,6 @@ from skeval._inference.errors import (
 from skeval._inference.estimate import ErrorEstimate, PerturbationEstimate
 from skeval._inference.intervals import DRAWN, Spread
 from skeval._inference.ordered import time_units
-from skeval._resampling.fit_loop import Outputs
 from skeval._resampling.fit_outputs import FitOutput
 from skeval._resampling.fit_params import (
     Params,
@@ -701,14 +699,19 @@ def perturb_error(
     plans = {"resubstitution": whole_plan(n), "cross_validation": fold_plan(n, folds)}
 
     def losses(base: ResamplingPlan, n_draws: int, draw: Draw) -> Iterator[np.ndarray]:
+        """Yield the mean loss of each sample in each repetition, nan where it is not tested."""
         plan = make_weighted_plan(base, n_draws, draw, sample_weight)
-        return compute_mean_losses(inputs, fit_plan(inputs, plan), plan.fits_per_draw)
+        for block, output in fit_plan(inputs, plan):
+            of_fits = inputs.loss.of_output(inputs.target, block, output)
+            of_fits = of_fits.reshape(-1, plan.fits_per_draw, n)
+            with np.errstate(invalid="ignore"):
+                yield from np.nansum(of_fits, axis=1) / np.isfinite(of_fits).sum(axis=1)
 
     errors, sizes = {}, {}
     for name, base in plans.items():
         (plain,) = losses(base, 1, lambda _: np.ones(n))
-        tested = np.isfinite(plain[0])
-        errors[name] = mean_of_tested(plain[0][tested], sample_weight[tested])
+        tested = np.isfinite(plain)
+        errors[name] = mean_of_tested(plain[tested], sample_weight[tested])
         sizes[name] = count_effective(sample_weight[tested])
     perturbed = losses(plans[statistic], n_resamples, draw)
     statistics = compute_statistics(perturbed, draw, sample_weight, errors[statistic])
@@ -800,28 +803,16 @@ def make_weighted_plan(
     return ResamplingPlan(base.n_samples, n_resamples, draw_weighted, len(fits), weighted=True)
 
 
-def compute_mean_losses(
-    inputs: Inputs, outputs: Outputs, fits_per_draw: int
-) -> Iterator[np.ndarray]:
-    """Yield the mean loss of each sample in each repetition, nan where it is never tested."""
-    for block, output in outputs:
-        losses = inputs.loss.of_output(inputs.target, block, output)
-        losses = losses.reshape(-1, fits_per_draw, len(inputs.target))
-        tests = np.isfinite(losses).sum(axis=1)
-        with np.errstate(invalid="ignore"):
-            yield np.nansum(losses, axis=1) / tests
-
-
 def compute_statistics(
     losses: Iterable[np.ndarray], draw: Draw, sample_weight: np.ndarray, error: float
 ) -> np.ndarray:
     """Return ``W* = n^(-1/2) sum_i G_i {e_i - error}`` of each repetition.
 
-    Where `m` samples alone are tested, the sum over them is multiplied by ``n / m``: `W*` over the
-    root of `n` stays their mean. Repetitions without a successful fit are left out.
+    If only `m` samples are tested, the sum over them is multiplied by ``n / m``, so that ``W*``
+    over the root of `n` is their mean. Repetitions without a successful fit are left out.
     """
     statistics: list[float] = []
-    for repetition, row in enumerate(chain.from_iterable(losses)):
+    for repetition, row in enumerate(losses):
         tested = np.isfinite(row)
         if not tested.any():
             continue

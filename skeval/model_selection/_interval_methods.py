@@ -23,27 +23,8 @@ import numpy as np
 from numpy.random import SeedSequence
 
 from skeval._adapters.fits import fit_each
-from skeval._inference.errors import (
-    Dealt,
-    NestedFold,
-    TestLosses,
-    concatenate_tested,
-    conservative_z_error,
-    degrees_of_mean,
-    explain_no_interval,
-    five_by_two_error,
-    fixed_inflation,
-    inflation_of,
-    is_too_wide,
-    mean_loss,
-    n_units,
-    nested_errors,
-    nested_interval,
-    replace_one_error,
-    shared_variance,
-    spread_of_mean,
-    within_fold_error,
-)
+from skeval._inference import errors
+from skeval._inference.errors import TestLosses
 from skeval._inference.estimate import ErrorEstimate, PerturbationEstimate
 from skeval._inference.ordered import time_units
 from skeval._inference.paired import corrected_error
@@ -147,10 +128,10 @@ def holdout(inputs: Inputs, root: SeedSequence, *, test_size: Any = 1 / 3) -> Er
     n_test = units_to_test(inputs, test_size, least=2)
     (output,) = completed(fit_each(inputs, subsamples(inputs.units, n_test, 1, root)))
     tested = inputs.tested(output)
-    spread = spread_of_mean(tested)
+    spread = errors.spread_of_mean(tested)
     return estimate_from_losses(
         inputs,
-        mean_loss(tested),
+        errors.mean_loss(tested),
         spread.error,
         tested.losses,
         tested,
@@ -175,11 +156,11 @@ def cv_wald(
     n_folds = count_folds(inputs, n_folds, 10, per_fold=1 + within)
     outputs = list(fit_each(inputs, repeated_folds(inputs.units, n_folds, 1, root)))
     folds = [inputs.tested(output) for output in completed(outputs)]
-    pooled = concatenate_tested(folds)
-    spread = spread_of_mean(pooled)
+    pooled = errors.concatenate_tested(folds)
+    spread = errors.spread_of_mean(pooled)
     if within:
         # mean over folds of the variance in the fold
-        standard_error = within_fold_error(folds)
+        standard_error = errors.within_fold_error(folds)
     elif pooled.unit is None:
         # variance of all losses, with divisor n
         standard_error = spread.error * np.sqrt(1 - 1 / len(pooled.losses))
@@ -187,9 +168,9 @@ def cv_wald(
         standard_error = spread.error
     return estimate_from_losses(
         inputs,
-        mean_loss(pooled),
+        errors.mean_loss(pooled),
         standard_error,
-        np.array([mean_loss(fold) for fold in folds]),
+        np.array([errors.mean_loss(fold) for fold in folds]),
         pooled,
         float(np.var(pooled.losses)),
         degrees_of_freedom=spread.degrees_of_freedom,
@@ -300,7 +281,7 @@ def conservative_z(
     return estimate_from_losses(
         inputs,
         float(np.nanmean(whole)),
-        conservative_z_error(halves[complete]),
+        errors.conservative_z_error(halves[complete]),
         whole,
         untested_losses(inputs),
         means.variance,
@@ -327,7 +308,7 @@ def five_by_two(
     return estimate_from_losses(
         inputs,
         float(halves[0, 0]),
-        five_by_two_error(halves),
+        errors.five_by_two_error(halves),
         means.values,
         untested_losses(inputs, share=0.5),
         means.variance,
@@ -347,14 +328,14 @@ def nested_cv(
     outputs = list(fit_each(inputs, plan))
     folds = nested_losses(inputs, deal_folds(inputs.units, n_folds, n_repeats, root), outputs)
     # algorithm 1 of Bates, Hastie and Tibshirani (2024)
-    errors = nested_errors(folds, n_folds, len(inputs.target))
-    value, standard_error = nested_interval(errors, n_folds)
+    nested = errors.nested_errors(folds, n_folds, len(inputs.target))
+    value, standard_error = errors.nested_interval(nested, n_folds)
     n_groups = inputs.units.n_groups
     return estimate_from_losses(
         inputs,
         value,
         standard_error,
-        np.array([mean_loss(fold.outer) for fold in folds]),
+        np.array([errors.mean_loss(fold.outer) for fold in folds]),
         untested_losses(inputs),
         float(np.var(np.concatenate([fold.outer.losses for fold in folds]))),
         degrees_of_freedom=np.inf if n_groups is None else n_groups - 1.0,
@@ -366,14 +347,14 @@ def nested_cv(
 
 def nested_losses(
     inputs: Inputs, folds_of_units: np.ndarray, outputs: Sequence[FitOutput | None]
-) -> list[NestedFold]:
+) -> list[errors.NestedFold]:
     """Return each fold with the losses within it; folds without a successful fit are left out.
 
     `folds_of_units`, of shape (n_repeats, n_units), are the folds of each repeat. A fit without the
     folds k and l tests l within k, and k within l.
     """
     left_out_by_fit = list_left_out(int(folds_of_units.max()) + 1, nested=True)
-    nested: list[NestedFold] = []
+    nested: list[errors.NestedFold] = []
     for repeat, folds in enumerate(folds_of_units):
         outer: dict[int, TestLosses] = {}
         inner: dict[int, list[TestLosses]] = {}
@@ -391,7 +372,7 @@ def nested_losses(
                 part = inputs.count(output.rows[kept], tested.losses[kept])
                 inner.setdefault(k, []).append(part)
         pairs = [(outer[k], inner[k]) for k in outer if k in inner]
-        nested += [NestedFold(out, concatenate_tested(parts)) for out, parts in pairs]
+        nested += [errors.NestedFold(out, errors.concatenate_tested(parts)) for out, parts in pairs]
     if not nested:
         raise ValueError("error_score=numpy.nan leaves no fold with another within it.")
     return nested
@@ -418,7 +399,7 @@ def replace_one_cv(
     return estimate_from_losses(
         inputs,
         means[0],
-        replace_one_error(means[1], means[2:], inputs.units.n_units),
+        errors.replace_one_error(means[1], means[2:], inputs.units.n_units),
         means[2:],
         untested_losses(inputs),
         max(0.0, squares[0] / weights[0] - means[0] ** 2),
@@ -629,12 +610,12 @@ def predict_repeats(
     if plan.n_fits == 1 or inputs.units.kind is UnitKind.TIME_BLOCK:
         return predictions
     if inputs.units.n_groups is not None:
-        return replace(predictions, inflation=fixed_inflation(plan.n_repeats))
+        return replace(predictions, inflation=errors.fixed_inflation(plan.n_repeats))
     row, repeat, fold = predictions.row, predictions.repeat, predictions.fold
     weight = None if inputs.weight is None else inputs.weight[row]
     # covariance of losses that share a model, eq. (3) of shared_variance
-    shared = shared_variance(Dealt(predictions.loss, row, repeat, fold, weight))
-    return replace(predictions, inflation=inflation_of(shared, plan.n_repeats))
+    shared = errors.shared_variance(errors.Dealt(predictions.loss, row, repeat, fold, weight))
+    return replace(predictions, inflation=errors.inflation_of(shared, plan.n_repeats))
 
 
 def average_predictions(
@@ -649,11 +630,11 @@ def average_predictions(
         for of_repeat in predictions.repeats
         if (part := of_repeat & kept).any()
     ]
-    everything, n, loss = concatenate_tested(repeats), len(tested.losses), inputs.loss
-    error, inflation = mean_loss(everything), predictions.inflation
+    everything, n, loss = errors.concatenate_tested(repeats), len(tested.losses), inputs.loss
+    error, inflation = errors.mean_loss(everything), predictions.inflation
     variance = float(np.average((everything.losses - error) ** 2, weights=everything.weight))
-    spreads = [spread_of_mean(repeat) for repeat in repeats]
-    whole = spread_of_mean(everything)
+    spreads = [errors.spread_of_mean(repeat) for repeat in repeats]
+    whole = errors.spread_of_mean(everything)
     if whole.n_groups is not None:
         # of each repeat, since the losses of a sample are alike in all repeats
         fields["intraclass_correlation"] = float(np.mean([one.correlation for one in spreads]))
@@ -671,15 +652,15 @@ def average_predictions(
     degrees = whole.degrees_of_freedom
     if loss.name != "zero_one" and np.isinf(degrees):
         bounded = loss.response == "predict_proba"
-        degrees = degrees_of_mean(everything, n, inflation, bounded=bounded)
-    if loss.name in UNBOUNDED and is_too_wide(error, standard_error, degrees):
-        reason, sentence = explain_no_interval(everything, n, inflation)
+        degrees = errors.degrees_of_mean(everything, n, inflation, bounded=bounded)
+    if loss.name in UNBOUNDED and errors.is_too_wide(error, standard_error, degrees):
+        reason, sentence = errors.explain_no_interval(everything, n, inflation)
         fields |= {"no_interval": reason, "caution": sentence}
     return estimate_from_losses(
         inputs,
         error,
         standard_error,
-        np.array([mean_loss(repeat) for repeat in repeats]),
+        np.array([errors.mean_loss(repeat) for repeat in repeats]),
         tested,
         variance,
         inflation=inflation,
@@ -702,7 +683,7 @@ def error_of_some(
         predictions,
         tested,
         kept,
-        n_groups=None if whole.n_groups is None else n_units(tested),
+        n_groups=None if whole.n_groups is None else errors.n_units(tested),
         n_fits=whole.n_fits,
         n_failed=whole.n_failed,
         parameters=whole.parameters,

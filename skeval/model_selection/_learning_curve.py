@@ -553,25 +553,13 @@ def draw_deviations(measured: Measured, rng: np.random.Generator) -> Floats:
     return measured.sign * deviations
 
 
-class Extrapolated(NamedTuple):
-    """Power laws fitted to a curve and to draws around it.
-
-    Attributes
-    ----------
-    law : Law
-        Fit to the measured curve.
-    draws : Law
-        Fits to the curves drawn around it.
-    """
-
-    law: Law
-    draws: Law
-
-
 def extrapolate(
     measured: Measured, sizes: Floats, rng: np.random.Generator
-) -> tuple[Extrapolated | None, str]:
-    """Return the law of a measured curve; None and the reason if it is rejected."""
+) -> tuple[tuple[Law, Law] | None, str]:
+    """Return the law of a measured curve, and laws of curves drawn around it.
+
+    They are None if the law is rejected, with the reason.
+    """
     if measured.rise is not None:
         first, second = measured.rise
         return None, (
@@ -596,7 +584,7 @@ def extrapolate(
     pvalue = (1 + np.sum(alike.misfit >= law.misfit)) / (1 + N_DRAWS)
     if pvalue < MIN_FIT:
         return None, "what was measured does not fall by a power law"
-    return Extrapolated(law, fit_law(ratio, values + off, weight, least)), ""
+    return (law, fit_law(ratio, values + off, weight, least)), ""
 
 
 def draw_curve(
@@ -606,13 +594,14 @@ def draw_curve(
     n, sign, sizes = len(thinned.inputs.target), measured.sign, thinned.sizes
     intervals = [estimate.interval for estimate in measured.values]
     rows = [(e.value, i.low, i.high) for e, i in zip(measured.values, intervals, strict=True)]
-    fit, why = extrapolate(measured, thinned.sizes, repetition_rng(child_seed(root, 2), 0))
+    laws, why = extrapolate(measured, thinned.sizes, repetition_rng(child_seed(root, 2), 0))
     x, band, columns = thinned.sizes, None, {}
     predicted: dict[str, Any] = {}
-    if fit is not None:
+    if laws is not None:
+        fitted, drawn = laws
         x = np.append(x, [n, 2 * n] if n > x[-1] else [2 * n])
         ratio = x / thinned.sizes[-1]
-        law, draws = sign * fit.law.at(ratio)[0], sign * fit.draws.at(ratio)
+        law, draws = sign * fitted.at(ratio)[0], sign * drawn.at(ratio)
         band = hold_whole(law, draws, level, measured.bounds)
         of_n = int(np.argmax(x >= n))
         predicted = {
@@ -630,7 +619,7 @@ def draw_curve(
             for e in list(predicted.values())[2 - (len(x) - len(rows)) : 2]
         ]
         columns = {"law": law, "extrapolated": x > thinned.sizes[-1]}
-        a, b, c = (float(values[0]) for values in fit.law[:3])
+        a, b, c = (float(values[0]) for values in fitted[:3])
         predicted |= {"a": sign * a, "b": sign * b, "c": c}
     best = sign * min(bound * sign for bound in measured.bounds)
     y, low, high = np.array(rows).T

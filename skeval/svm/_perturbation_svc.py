@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -26,16 +26,17 @@ SVC_PARAMETERS = frozenset(SVC().get_params()) - {"probability", "random_state",
 """Parameters that are passed on to `SVC`; the other two control the resampling."""
 
 
+RESAMPLING = (
+    "n_resamples",
+    "statistic",
+    "interval",
+    "confidence_level",
+    "cv",
+    "n_jobs",
+    "verbose",
+    "memory",
+)
 INTERVALS = ("wilson", "normal", "pivotal", "symmetric", "quantile")
-
-
-class FitRecord(NamedTuple):
-    """Procedure and samples of a fit, kept until its error is read."""
-
-    procedure: Any
-    X: Any
-    y: np.ndarray
-    options: dict[str, Any]
 
 
 class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
@@ -240,14 +241,14 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         self.svc_ = last_step(self.estimator_)
         self.classes_ = self.svc_.classes_
         self._perturbation: PerturbationEstimate | None = None
-        self._record: FitRecord | None = None
+        self._record: tuple[Any, Any, np.ndarray, dict[str, Any]] | None = None
         self._not_estimable, self._selector_before = "", selector_before(self)
         if self.n_resamples:
-            options = self._resampling_options() | {"sample_weight": sample_weight}
             # the user may change X, and these parameters, before the error is read
-            self._record = FitRecord(
-                clone(procedure), deepcopy(X), np.array(y), options | {"groups": deepcopy(groups)}
-            )
+            options = {name: getattr(self, name) for name in RESAMPLING}
+            options |= {"sample_weight": sample_weight, "groups": deepcopy(groups)}
+            options["random_state"] = _checks.root_seed(self.random_state)
+            self._record = clone(procedure), deepcopy(X), np.array(y), options
         return self
 
     def _check_parameters(self) -> None:
@@ -290,11 +291,6 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
             return self.estimator
         shared = vars(self).keys() & SVC_PARAMETERS
         return SVC(**{name: getattr(self, name) for name in shared})
-
-    def _resampling_options(self) -> dict[str, Any]:
-        names = ("n_resamples", "statistic", "interval", "confidence_level", "cv")
-        options = {name: getattr(self, name) for name in (*names, "n_jobs", "verbose", "memory")}
-        return options | {"random_state": _checks.root_seed(self.random_state)}
 
     @property
     def perturbation_(self) -> PerturbationEstimate | None:

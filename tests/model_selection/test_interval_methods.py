@@ -4,11 +4,23 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from helpers.error_tasks import (
+    EXACT,
+    SEED,
+    TASKS,
+    N,
+    X,
+    Y,
+    assert_agrees,
+    found,
+    splits_of,
+    target_of,
+    tasks,
+)
 from numpy.testing import assert_allclose
 from reference import intervals as reference
 from scipy.stats import norm, t
-from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.linear_model import LogisticRegression
 
 from skeval._adapters.fits import fit_each
 from skeval._inference.errors import nested_errors
@@ -23,75 +35,9 @@ from skeval._resampling.fold_plans import (
 from skeval._resampling.inputs import Inputs
 from skeval._resampling.losses import resolve_loss
 from skeval._resampling.sampling_units import units_of
-from skeval._resampling.target import validate_data
 from skeval.model_selection import bootstrap_error, error_interval, perturbation_interval
 from skeval.model_selection._interval_methods import nested_losses
 from skeval.utils._checks import child_seed, root_seed
-
-RNG = np.random.default_rng(7)
-N = 26
-Y = RNG.permutation(np.repeat([0, 1, 2], [12, 9, 5]))
-X = RNG.normal(size=(N, 3)) + Y[:, None] * [1.5, -1.0, 0.0]
-NUMBERS = X[:, 0] + RNG.standard_t(3, N)
-TASKS = {
-    "classes": (KNeighborsClassifier(3), Y, "zero_one", lambda a, b: float(a != b)),
-    "numbers": (Ridge(), NUMBERS, "squared", lambda a, b: (a - b) ** 2),
-    "absolute": (Ridge(), NUMBERS, "absolute", lambda a, b: abs(a - b)),
-}
-EXACT = {"rtol": 1e-12, "atol": 1e-12}
-SEED = 5
-NORMAL = norm.ppf(0.95)
-
-
-def target_of(task):
-    model, y, *_ = TASKS[task]
-    return validate_data(model, X, y)[1]
-
-
-def splits_of(plan):
-    """The rows that each fit of a plan trains on and is tested on."""
-    blocks = [plan.draw(fit) for fit in range(plan.n_fits)]
-    return [
-        (np.repeat(np.arange(N), b.train[0]).tolist(), np.flatnonzero(b.test[0]).tolist())
-        for b in blocks
-    ]
-
-
-def found(task, method, confidence_level=0.9, **settings):
-    model, y, loss, _ = TASKS[task]
-    return error_interval(
-        model,
-        X,
-        y,
-        method=method,
-        loss=loss,
-        confidence_level=confidence_level,
-        random_state=SEED,
-        **settings,
-    )
-
-
-def assert_agrees(result, task, error, standard_error, quantile=NORMAL):
-    """Hold the estimate, its standard error and the published interval against a definition."""
-    low = 0.0  # the range of the loss
-    high = 1.0 if task == "classes" else np.inf
-    assert_allclose(result.value, np.clip(error, low, high), **EXACT)
-    assert_allclose(result.standard_error, standard_error, **EXACT)
-    form = "normal" if result.degrees_of_freedom is None else "t"
-    published = result.confidence_interval(method=form)
-    half = quantile * standard_error
-    expected = np.clip([result.value - half, result.value + half], low, high)
-    assert_allclose([published.low, published.high], expected, **EXACT)
-    if task == "classes":
-        n = result.effective_n_samples
-        form = reference.jeffreys if result.method == "repeated_cv" else reference.wilson
-        expected = form(result.value, n, quantile)
-    else:
-        expected = result.value * np.exp(np.array([-half, half]) / result.value)
-    assert_allclose([result.interval.low, result.interval.high], expected, **EXACT)
-
-
-tasks = pytest.mark.parametrize("task", TASKS)
 
 
 @tasks
