@@ -178,22 +178,26 @@ def evaluate_predictions(
     0.247; area under the ROC curve 0.91. Better than chance: significantly lower error on the same
     samples.
     """
-    arguments = dict(locals())  # first, while the only local variables are the arguments
+    options: dict[str, Any] = {"kind": kind, "threshold": threshold, "scoring": scoring}
+    options |= {"groups": groups, "by": by, "sample_weight": sample_weight}
+    options |= {"pos_label": pos_label, "labels": labels, "prevalence": prevalence}
+    options |= {"within": within, "unit_weights": unit_weights, "units": units}
+    options |= {"confidence_level": confidence_level, "random_state": random_state}
     check_confidence_level(confidence_level)
     check_option("kind", kind, KINDS)
     check_option("units", units, UNITS)
     prevalence = check_prevalence(prevalence)
     systems = list_systems(y_true, predictions)
     if systems is not None:
-        return _evaluate_each(systems, arguments)
+        return _evaluate_each(y_true, predictions, systems, options)
     if is_wide(y_true):
-        return evaluate_labels(arguments)
+        return evaluate_labels(y_true, predictions, options)
+    arguments = {"y_true": y_true, "predictions": predictions} | options
     parsed = read_predictions(y_true, predictions, kind, labels, pos_label, threshold)
     _refuse_prevalence(prevalence, parsed, threshold)
-    n = len(parsed.target)
-    groups, weight = read_units(groups, sample_weight, n)
+    groups, weight = read_units(groups, sample_weight, len(parsed.target))
     seed = small_seed(random_state)
-    options = {"groups": groups, "sample_weight": sample_weight, "random_state": seed}
+    sampling = {"groups": groups, "sample_weight": sample_weight, "random_state": seed}
     with warnings.catch_warnings():  # the report lists undefined metrics
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         scored = parsed.collect(slice(None), groups, weight)
@@ -204,15 +208,13 @@ def evaluate_predictions(
             parsed = parsed.cut(at_threshold["threshold"].value)
             scored = parsed.collect(slice(None), groups, weight)
         metrics = measure_metrics(scored, confidence_level)
-        metrics |= parsed.measure_scoring(scoring, confidence_level, **options)
-        means = parsed.average(arguments | {"random_state": seed})
+        metrics |= parsed.measure_scoring(scoring, confidence_level, **sampling)
+        means = parsed.average(options | {"random_state": seed})
         calibration = parsed.validate(sample, seed)
         subgroups = measure_slices(parsed, by, groups, weight, confidence_level)
-        answer = parsed.find_answer(metrics)
-    chosen = at_threshold is not None and at_threshold["threshold"].method == "bootstrap"
-    weighed = _predictions.count_classes(parsed.target, weight) if scored.answers else None
+    weighted_sizes = _predictions.count_classes(parsed.target, weight) if scored.answers else None
     return PredictionsReport(
-        answer=answer,
+        answer=parsed.find_answer(metrics),
         kind=parsed.kind,
         threshold=parsed.threshold,
         positive=parsed.positive,
@@ -222,19 +224,17 @@ def evaluate_predictions(
         prevalence=prevalence,
         within=means,
         units=units,
-        confusion=_predictions.measure_confusion(scored, confidence_level)
-        if scored.answers
-        else None,
+        confusion=_predictions.measure_confusion(scored, confidence_level),
         hard_samples=find_worst(scored, _predictions.name_rows(y_true)),
         subgroups=subgroups,
         out_of_fold=scored,
-        baseline=_findings.find_baseline(scored, parsed.loss) if scored.answers else None,
-        rare_class=_findings.find_rare_class(weighed, metrics, "zero_one"),
-        never_predicted=_findings.list_never_predicted(scored) if scored.answers else (),
+        baseline=_findings.find_baseline(scored, parsed.loss),
+        rare_class=_findings.find_rare_class(weighted_sizes, metrics, "zero_one"),
+        never_predicted=_findings.list_never_predicted(scored),
         confidence_level=float(confidence_level),
-        n_samples=n,
+        n_samples=len(weight),
         class_sizes=_predictions.count_classes(parsed.target),
-        warnings=tuple(warn_of_predictions(parsed, scored, metrics, y_true, chosen=chosen)),
+        warnings=tuple(warn_of_predictions(parsed, scored, metrics, y_true, at_threshold)),
         **describe_run("skeval.evaluate_predictions", arguments, seed),
     )
 
@@ -277,29 +277,35 @@ def find_worst(predictions: Predictions, index: Any) -> HardSamples:
         return hard
     own = scores[hard.sample, predictions.target.codes[hard.sample]]
     order = np.argsort(own - scores[hard.sample].max(axis=1), kind="stable")
-    columns: dict[str, Any] = {
-        name: getattr(hard, name) for name in ("sample", "suspect", *IN_WORDS)
-    }
-    columns["wrong"] = 1 - own if predictions.probabilities is not None else hard.wrong
-    columns = {name: np.asarray(column)[order] for name, column in columns.items()}
-    return replace(hard, **columns)
+    wrong = 1 - own if predictions.probabilities is not None else hard.wrong
+    return replace(
+        hard,
+        sample=hard.sample[order],
+        name=np.asarray(hard.name)[order],
+        truth=np.asarray(hard.truth)[order],
+        prediction=np.asarray(hard.prediction)[order],
+        wrong=wrong[order],
+        suspect=hard.suspect[order],
+    )
 
 
-IN_WORDS = ("name", "truth", "prediction")
-
-
+SHARED = (
+    "sample_weight", "confidence_level", "random_state", "within", "unit_weights", "units"
+)  # fmt: skip
+"""Options that `compare_predictions` has too."""
 COMPARED = {"probabilities": brier_score_loss, "scores": roc_auc_score}
 
 
-def _evaluate_each(systems: Mapping[str, Any], arguments: dict[str, Any]) -> EvaluationComparison:
+def _evaluate_each(
+    y_true: Any, predictions: Any, systems: Mapping[str, Any], options: dict[str, Any]
+) -> EvaluationComparison:
     """Return the reports of several systems, and their comparison on the same samples."""
-    arguments = arguments | {"random_state": small_seed(arguments["random_state"])}
-    y_true, seed = arguments["y_true"], arguments["random_state"]
-    options = {k: v for k, v in arguments.items() if k not in ("y_true", "predictions")}
+    seed = small_seed(options["random_state"])
+    options = options | {"random_state": seed}
     reports = {
-        name: evaluate_predictions(y_true, predictions, **options)
-        for name, predictions in systems.items()
+        name: evaluate_predictions(y_true, system, **options) for name, system in systems.items()
     }
+    arguments = {"y_true": y_true, "predictions": predictions} | options
     return EvaluationComparison(
         reports=reports,
         comparison=_compare_systems(reports, options),
@@ -317,41 +323,25 @@ def _compare_systems(reports: Mapping[str, Any], options: Mapping[str, Any]) -> 
     by_name = {name: report.out_of_fold for name, report in reports.items()}
     many = first.class_sizes is not None and len(first.class_sizes) > 2
     truth, metric, scoring = None, None, "accuracy"
+    columns = {name: -system.loss for name, system in by_name.items()}
     if kind == "numbers":
         truth, metric = first.out_of_fold.target.y, mean_squared_error
         columns = {name: system.predicted for name, system in by_name.items()}
-    elif getattr(first, "labels", None):
-        columns = {name: -system.loss for name, system in by_name.items()}
+    elif isinstance(first, MultilabelReport):
         scoring = f"minus the {first.answer.name}"
     elif kind != "labels" and not many:
         truth, metric = first.out_of_fold.target.codes, COMPARED[kind]
         columns = {name: system.class_scores[:, 1] for name, system in by_name.items()}
     elif kind == "probabilities":
-        columns, scoring = (
-            {name: -system.loss for name, system in by_name.items()},
-            "minus the Brier score",
-        )
+        scoring = "minus the Brier score"
     else:
         columns = {name: 1 - system.loss for name, system in by_name.items()}
-    shared = [
-        "sample_weight",
-        "confidence_level",
-        "random_state",
-        "within",
-        "unit_weights",
-        "units",
-    ]
+    shared = {name: options[name] for name in SHARED}
     if options["within"] is None or options["units"] == "fixed":
-        shared.append("groups")
+        shared["groups"] = options["groups"]
     with warnings.catch_warnings():  # the table shows undefined values
         warnings.simplefilter("ignore", UndefinedMetricWarning)
-        made = compare_predictions(
-            truth,
-            columns,
-            metric=metric,
-            method="max_t",
-            **{name: options[name] for name in shared},
-        )
+        made = compare_predictions(truth, columns, metric=metric, method="max_t", **shared)
     # the name may end with a description of units
     return made if metric else replace(made, scoring=made.scoring.replace("score", scoring, 1))
 

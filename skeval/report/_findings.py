@@ -109,8 +109,10 @@ def find_baseline(
     A constant prediction is optimal for all tested samples, weighted by how often each was tested,
     so it is slightly better than any rule that does not see them. For samples in time order, each
     `earlier` baseline has a name and, for each prediction, the row of the target to predict; it is
-    used if it is better. Custom losses have no baseline.
+    used if it is better. Custom losses, and scores without predicted labels, have no baseline.
     """
+    if not predictions.answers:
+        return None
     weight, codes = (
         predictions.look_up(predictions.weight),
         predictions.look_up(predictions.target.codes),
@@ -198,7 +200,7 @@ def find_rare_class(
 def list_never_predicted(predictions: Predictions) -> tuple[str, ...]:
     """Return the classes that are never predicted in any repeat."""
     classes = predictions.target.classes
-    if classes is None:
+    if classes is None or not predictions.answers:
         return ()
     times = np.bincount(predictions.predicted.astype(np.intp, copy=False), minlength=len(classes))
     return tuple(name_label(classes[code]) for code in np.flatnonzero(times == 0))

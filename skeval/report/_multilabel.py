@@ -197,30 +197,30 @@ def _read_columns(name: str, values: Any) -> np.ndarray:
     return columns
 
 
-def evaluate_labels(arguments: dict[str, Any]) -> MultilabelReport:
-    """Return the report of the arguments of `evaluate_predictions`."""
-    y_true, level = arguments["y_true"], arguments["confidence_level"]
-    if arguments["scoring"] is not None:
+def evaluate_labels(y_true: Any, predictions: Any, options: Mapping[str, Any]) -> MultilabelReport:
+    """Return the report of `evaluate_predictions` for several labels per sample."""
+    if options["scoring"] is not None:
         raise ValueError(
             "scoring must be None for several labels a sample; "
             "skeval.model_selection.metric_interval takes any metric of them."
         )
     for name in ("prevalence", "within", "unit_weights"):
-        if arguments[name] is not None:
+        if options[name] is not None:
             raise ValueError(f"{name} must be None for several labels, got some.")
-    refuse_other_order(y_true, arguments["predictions"])
-    options = ("kind", "threshold", "labels", "pos_label")
-    read = read_labels(y_true, arguments["predictions"], *(arguments[name] for name in options))
+    refuse_other_order(y_true, predictions)
+    parsing = ("kind", "threshold", "labels", "pos_label")
+    read = read_labels(y_true, predictions, *(options[name] for name in parsing))
+    level, arguments = options["confidence_level"], {"y_true": y_true, "predictions": predictions}
     n = len(read.true)
-    groups, weight = read_units(arguments["groups"], arguments["sample_weight"], n)
-    seed = small_seed(arguments["random_state"])
+    groups, weight = read_units(options["groups"], options["sample_weight"], n)
+    seed = small_seed(options["random_state"])
     with warnings.catch_warnings():  # the report warns of undefined metrics and few groups
         warnings.simplefilter("ignore", UserWarning)
-        predictions = read.collect(np.arange(n), groups, weight)
-        weights = arguments["sample_weight"] if arguments["sample_weight"] is None else weight
-        metrics = measure_labels(read, predictions, groups, weights, level)
+        scored = read.collect(np.arange(n), groups, weight)
+        weights = None if options["sample_weight"] is None else weight
+        metrics = measure_labels(read, scored, groups, weights, level)
         answer = replace(metrics[read.answer], name=NAMES[read.answer])
-        subgroups = measure_slices(read, arguments["by"], groups, weight, level)
+        subgroups = measure_slices(read, options["by"], groups, weight, level)
     constant = read.find_losses(read.find_constant(weight), read.answer)
     baseline = (
         "the prevalence of each label"
@@ -236,15 +236,15 @@ def evaluate_labels(arguments: dict[str, Any]) -> MultilabelReport:
         confusion=None,
         hard_samples=find_worst_samples(read, name_rows(y_true)),
         subgroups=subgroups,
-        out_of_fold=predictions,
-        baseline=make_baseline(predictions, baseline, constant),
+        out_of_fold=scored,
+        baseline=make_baseline(scored, baseline, constant),
         rare_class=None,
         never_predicted=tuple(np.array(read.names)[~read.called.any(axis=0)].tolist()),
         confidence_level=float(level),
         n_samples=n,
         class_sizes=dict(zip(read.names, read.true.sum(axis=0).tolist(), strict=True)),
-        warnings=tuple(warn_of_labels(read, predictions)),
-        **describe_run("skeval.evaluate_predictions", arguments, seed),
+        warnings=tuple(warn_of_labels(read, scored)),
+        **describe_run("skeval.evaluate_predictions", arguments | dict(options), seed),
     )
 
 

@@ -24,14 +24,13 @@ def warn_of_predictions(
     predictions: Predictions,
     metrics: Results,
     y_true: Any,
-    *,
-    chosen: bool,
+    at_threshold: Results | None,
 ) -> Iterator[Caution]:
     """Yield the warnings about predictions."""
     yield from _warn_of_units(parsed, predictions, y_true)
     yield from _warn_of_scores(parsed, predictions, metrics)
     yield from _warn_of_certainty(parsed)
-    if chosen:
+    if at_threshold is not None and at_threshold["threshold"].method == "bootstrap":
         yield Caution(
             "chosen-threshold",
             "Threshold chosen on the test set: label metrics and the confusion matrix are "
@@ -187,7 +186,7 @@ def _warn_of_classes(parsed: ParsedPredictions, predictions: Predictions) -> Ite
         yield perfect
     if target.classes is None:
         return
-    never = _findings.list_never_predicted(predictions) if predictions.answers else ()
+    never = _findings.list_never_predicted(predictions)
     if never:
         yield Caution(
             "never-predicted",
