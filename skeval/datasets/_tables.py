@@ -34,7 +34,7 @@ USUAL_TARGETS = {"label", "labels", "class", "y", "outcome", "response", "diagno
 SOME_NUMBERS = 0.2
 """Minimum share of numbers for a note that a text column contains numbers."""
 MAX_TEXTS = 20
-"""Distinct texts always allowed in a text feature; above, at most half of the rows."""
+"""Maximum number of distinct texts in a text feature, or half of the rows if that is more."""
 
 
 class Table(NamedTuple):
