@@ -37,6 +37,7 @@ References
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import combinations
@@ -892,20 +893,14 @@ class Design(NamedTuple):
         """
         tail = (1 - confidence_level) / 2
 
-        def independent_size(n: int) -> float:
+        def suffices(n: int) -> bool:
             quantile = stdtrit(n / self.size - 1, tail) / ndtri(tail)
-            return float(n / self.effect / quantile**2)
+            return bool(n / self.effect / quantile**2 >= n_independent)
 
-        low, high = 0, int(np.ceil(2 * self.size))
-        while independent_size(high) < n_independent:
-            low, high = high, 2 * high
-        while high - low > 1:
-            middle = (low + high) // 2
-            if middle >= 2 * self.size and independent_size(middle) >= n_independent:
-                high = middle
-            else:
-                low = middle
-        return high
+        least = high = int(np.ceil(2 * self.size))  # two groups
+        while not suffices(high):
+            high *= 2
+        return least + bisect_left(range(least, high), True, key=suffices)
 
     def describe(self, n_samples: int) -> str:
         """Describe the number of groups and the design effect."""

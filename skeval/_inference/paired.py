@@ -512,11 +512,7 @@ def _variances(differences: Floats) -> Floats:
 def _of_no_variance(differences: Floats) -> PairedTest:
     """Return the test if the two differences of each repeat are equal."""
     statistic, pvalue = (np.nan, np.nan) if differences.any() else (0.0, 1.0)
-    return PairedTest(0.0, statistic, pvalue, partial(_nothing))
-
-
-def _nothing(confidence_level: float) -> Limits:
-    return np.nan, np.nan
+    return PairedTest(0.0, statistic, pvalue, intervals.give_no_limits)
 
 
 def _t_limits(first: float, error: float, confidence_level: float) -> Limits:

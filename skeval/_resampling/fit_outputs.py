@@ -128,10 +128,8 @@ class FitOutput:
         named = zip(RESPONSES, (self.predicted, self.decision, self.probability), strict=True)
         return {name: values for name, values in named if values is not None}
 
-    def tie_decision(self) -> np.ndarray | None:
+    def tie_decision(self) -> np.ndarray:
         """Return decision values; values of a fit that differ by rounding only are made equal."""
-        if self.decision is None:
-            return None
         noise = np.zeros(len(self)) if self.noise is None else self.noise
         columns = self.decision.reshape(len(self.decision), -1)  # (n_predictions, n_columns)
         tied = np.empty_like(columns)
@@ -140,7 +138,8 @@ class FitOutput:
             rows = values.reshape(-1, at.shape[1])
             off = np.repeat(noise[fits], columns.shape[1])
             tied[at] = tie_rows(rows, off).reshape(values.shape).swapaxes(1, 2)
-        return tied.reshape(self.decision.shape)
+        ties: np.ndarray = tied.reshape(self.decision.shape)
+        return ties
 
     def _take(self, fits: slice, answers: slice) -> FitOutput:
         return FitOutput(

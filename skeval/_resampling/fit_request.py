@@ -369,6 +369,3 @@ class ReplayedEstimator:
 
     def __sklearn_tags__(self) -> Any:
         return self._tags
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return True

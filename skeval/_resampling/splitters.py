@@ -67,8 +67,6 @@ class KeptFolds(Sequence):
         return len(self.parts)
 
     def __getitem__(self, fold: Any) -> Any:
-        if isinstance(fold, slice):
-            return [self[at] for at in range(*fold.indices(len(self)))]
         train, test = self.parts[fold]
         return np.delete(np.arange(self.n_samples), test) if train is None else train, test
 

@@ -13,13 +13,17 @@ from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
 
 from skeval._adapters import fits
 from skeval._adapters.fits import fit_plan
+from skeval._adapters.trials import BlockSolver
 from skeval._resampling.fit_loop import NoFitLeftError
-from skeval._resampling.fit_outputs import join_outputs
-from skeval._resampling.inputs import Inputs
-from skeval._resampling.plans import PlanBlock, ResamplingPlan
+from skeval._resampling.fit_outputs import FitOutput, join_outputs
+from skeval._resampling.fit_request import FitRequest
+from skeval._resampling.fit_worker import make_worker
+from skeval._resampling.inputs import Inputs, validate_inputs
+from skeval._resampling.plans import PlanBlock, ResamplingPlan, whole_plan
 from skeval._resampling.target import validate_data
 from skeval.model_selection import error_interval
 
@@ -196,3 +200,19 @@ def test_trial_fits_are_fits_of_the_loop(monkeypatch):
         outputs = [out for _, out in fit_plan(Inputs(LogisticRegression(), X, target), plan)]
     assert sum(output.n_solved for output in outputs) == 0
     assert len(fitted) == plan.n_fits
+
+
+def test_a_process_without_the_solver_says_so():
+    inputs = validate_inputs(DecisionTreeClassifier(), *draw_with_time(np.random.default_rng(0)))
+    worker = make_worker(inputs, whole_plan(300), FitRequest())
+    with pytest.raises(RuntimeError, match="not available in this worker process"):
+        _ = BlockSolver(worker).adapter
+
+
+def test_a_block_that_a_solver_leaves_is_done_by_the_estimator():
+    inputs = validate_inputs(LogisticRegression(), *draw_with_time(np.random.default_rng(0)))
+    worker = make_worker(inputs, whole_plan(300), FitRequest.for_scores(GaussianNB(), "accuracy"))
+    solver = BlockSolver.of_adapter(lambda b: FitOutput(b.test, np.ones(len(b), bool)), worker)
+    (block,) = whole_plan(300).blocks()
+    assert solver.solve(block).scores == [None]
+    assert solver(block).scores[0] >= 0.5

@@ -18,6 +18,7 @@ from skeval._inference.areas import (
     curve_distances,
     curve_limits,
     independent_size,
+    rank_columns,
     spread_of_areas,
 )
 from skeval._inference.intervals import binomial_limits
@@ -195,3 +196,9 @@ def test_curves_drawn_from_the_curve_lie_as_far_as_the_quantile_says():
         curve_distances(random_steps(0, (90, 60)), map(np.random.default_rng, range(300))), 0.95
     )
     assert 1.8 < of_few < of_many < 3.2
+
+
+def test_a_column_of_one_class_has_no_area():
+    positive = np.array([[1, 1], [1, 0], [1, 1]], dtype=bool)
+    ranking = rank_columns(positive, np.zeros((3, 2)), np.ones(3), None, of_area=True)
+    assert np.isnan(ranking.value)

@@ -5,11 +5,14 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from reference import holdout as reference
+from scipy import stats
 from scipy.stats import binomtest, norm
 from statsmodels.stats.proportion import proportion_confint
 
 from skeval._inference.intervals import (
     PROPORTION_INTERVALS,
+    Design,
+    describe_groups,
     normal_interval,
     stratified_wilson_interval,
     wilson_interval,
@@ -80,3 +83,21 @@ def test_normal_interval_is_clipped_to_the_range_of_the_quantity():
     assert normal_interval(0.5, 0.1, 0.95) == pytest.approx((0.5 - z / 10, 0.5 + z / 10))
     assert normal_interval(0.1, 0.1, 0.95, (0, 1)) == pytest.approx((0, 0.1 + z / 10))
     assert normal_interval(0.9, 0.1, 0.95, (0, 1)) == pytest.approx((0.9 - z / 10, 1))
+
+
+def test_groups_without_an_effective_size_are_described():
+    assert describe_groups(20, 0.25, None).endswith("Intervals account for the groups.")
+    assert "Intervals account for the crossed groups." in describe_groups(20, (0.25, 0.5), np.nan)
+
+
+@given(st.floats(1, 30), st.floats(0, 1), st.floats(2, 500), st.floats(0.5, 0.99))
+def test_the_number_of_samples_is_the_smallest_one(size, correlation, n_independent, level):
+    design = Design(size, correlation)
+    n = design.needed(n_independent, level)
+
+    def suffices(n):
+        quantile = stats.t.isf((1 - level) / 2, n / size - 1) / norm.isf((1 - level) / 2)
+        return n >= 2 * size and n / design.effect / quantile**2 >= n_independent * (1 - 1e-9)
+
+    assert suffices(n)
+    assert n <= np.ceil(2 * size) or not suffices(n - 1) or n_independent > n / design.effect * 0.9

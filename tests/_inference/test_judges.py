@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from reference import judges as reference
+from scipy import stats
 from scipy.stats import norm
 
-from skeval._inference.judges import regress_on_judge, stratified_mean
+from skeval._inference.judges import limits_of_mean, regress_on_judge, stratified_mean
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -76,3 +77,13 @@ def test_labels_alone(judged, why):
     assert not result.used, why
     assert_allclose(result.value, y.mean())
     assert_allclose(result.error, y.std(ddof=1) / np.sqrt(10))
+
+
+def test_means_that_may_be_negative_have_a_normal_interval():
+    rng = np.random.default_rng(0)
+    judge = rng.normal(size=100)
+    y = judge[:20] + rng.normal(size=20)
+    result, alone = regress_on_judge(y, judge, None), regress_on_judge(y, judge[:20], None)
+    low, high = limits_of_mean(y, result, alone, False, 0.95)
+    half = stats.t.isf(0.025, result.degrees_of_freedom) * result.error
+    assert_allclose([low, high], [result.value - half, result.value + half])

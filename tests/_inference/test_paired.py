@@ -8,9 +8,12 @@ from statsmodels.stats.multitest import multipletests
 
 from skeval._inference.paired import (
     CORRECTIONS,
+    Right,
     at_least,
     draw_contrasts,
     exceedances,
+    five_by_two_f,
+    grouped_cochran,
     mcnemar,
     paired_bootstrap,
     significance_level,
@@ -92,3 +95,15 @@ def test_step_down_pvalues_equal_a_loop():
         before = max(before, (1 + np.sum(rest >= statistics[at])) / (1 + draws.shape[1]))
         expected[at] = before
     assert_allclose(found, expected)
+
+
+def test_differences_that_do_not_vary():
+    test = five_by_two_f(np.full((5, 2), 0.1))
+    assert (test.standard_error, test.limits(0.95)) == (0.0, (np.nan, np.nan))
+    assert np.isnan(test.pvalue)
+    assert five_by_two_f(np.zeros((5, 2))).pvalue == 1
+
+
+def test_too_few_groups_for_cochrans_test():
+    right = np.random.default_rng(0).random((4, 12)) < 0.6
+    assert np.isnan(grouped_cochran(Right(right, np.arange(12) // 6))).all()

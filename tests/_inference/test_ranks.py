@@ -11,6 +11,7 @@ from scipy import stats
 
 from skeval._inference.ranks import (
     critical_difference,
+    exact_friedman_pvalue,
     find_groups,
     friedman,
     nemenyi_pvalues,
@@ -159,3 +160,10 @@ def test_many_signed_rank_tests_are_those_of_a_loop(n, digits):
         alone = signed_rank_test(row)
         known = alone.estimate, *alone.limits(0.99), alone.pvalue, alone.n_equal
         assert_allclose(column, known, rtol=1e-12, atol=1e-15)
+
+
+def test_a_table_with_too_many_states_has_no_exact_pvalue(monkeypatch):
+    ranks = np.array([[1.0, 2, 3], [2, 1, 3], [3, 2, 1]])
+    assert exact_friedman_pvalue(ranks) > 0
+    monkeypatch.setattr("skeval._inference.ranks.MAX_EXACT_STATES", 5)
+    assert np.isnan(exact_friedman_pvalue(ranks))

@@ -117,3 +117,8 @@ def test_power_increases_with_readers_and_cases():
     )
     assert (np.diff(powers, axis=0) > 0).all()
     assert (np.diff(powers, axis=1) > 0).all()
+
+
+def test_a_study_without_errors_has_power_1():
+    study = ReaderStudy(("a", "b"), np.array([[0.7, 0.7], [0.8, 0.8]]), np.zeros((4, 4)), 50)
+    assert study.power(0.1, 0.05, 5, 100) == 1

@@ -8,7 +8,7 @@ from reference import metric_intervals as reference
 from scipy.stats import binom, norm
 from sklearn.metrics import confusion_matrix, fbeta_score
 
-from skeval._inference.tables import FScore, best_table, delta_variance, f_score_gradient
+from skeval._inference.tables import FScore, best_table, delta_variance, f_score_gradient, kappa
 from skeval.metrics import macro_fbeta_score, weighted_fbeta_score
 from skeval.model_selection._metric_interval import metric_interval
 
@@ -150,3 +150,15 @@ def test_best_table_lies_at_the_edge_however_rarely_its_best_cell_was_seen(rare,
     share = np.array([rare, 0.4, 0.6 - rare])
     best = best_table(share, np.array([1.0, 0.3, 0.0]), radius)
     assert_allclose([best.sum(), np.sum(share**2 / best)], [1, 1 + radius], rtol=1e-9)
+
+
+def test_kappa_of_one_class_is_undefined():
+    value, gradient = kappa(np.diag([1.0, 0.0]), 1 - np.eye(2))
+    assert np.isnan(value)
+    assert not gradient.any()
+
+
+def test_the_f_score_of_infinite_beta_is_the_recall():
+    table = np.array([[20.0, 5], [10, 30]])
+    score = FScore("f_of_means", "macro", np.inf, np.ones(2, dtype=bool))
+    assert delta_variance(table, score)[0] == pytest.approx((20 / 25 + 30 / 40) / 2)

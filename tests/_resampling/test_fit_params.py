@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn import config_context
+from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectKBest
-from sklearn.model_selection import GridSearchCV, StratifiedKFold
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, StratifiedKFold
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -15,6 +17,8 @@ from skeval._resampling.fit_params import (
     check_takes_weights,
     count_effective,
     fit_arguments,
+    group_parameters,
+    params_of_part,
     weight_parameters,
 )
 from skeval.feature_selection import selection_bias
@@ -116,3 +120,32 @@ def test_weights_that_an_estimator_does_not_take_are_refused_by_its_name():
 def test_perturbed_weights_are_not_given_twice():
     with pytest.raises(ValueError, match="params must not hold 'sample_weight'"):
         ms.perturbation_interval(GaussianNB(), X, Y, params={"sample_weight": W}, n_resamples=50)
+
+
+def test_arguments_of_one_part_of_a_pipeline():
+    head = make_pipeline(StandardScaler(), DecisionTreeClassifier())
+    weights = {"standardscaler__sample_weight": W, "decisiontreeclassifier__sample_weight": W}
+    assert params_of_part(head, {"sample_weight": W}) == weights
+    assert params_of_part(head, {"groups": Y}) == {}
+    assert params_of_part(head, {"svc__sample_weight": W, **weights}) == weights
+
+
+def test_arguments_of_a_part_under_metadata_routing():
+    with config_context(enable_metadata_routing=True):
+        head = make_pipeline(GaussianNB().set_fit_request(sample_weight=True))
+        assert params_of_part(head, {"sample_weight": W, "groups": Y}) == {"sample_weight": W}
+
+
+class TakesGroups(BaseEstimator):
+    """An estimator that splits by groups in its fit."""
+
+    def __init__(self, cv=None):
+        self.cv = cv
+
+    def fit(self, X, y, groups=None):
+        return self
+
+
+def test_groups_reach_what_splits_by_them():
+    assert_array_equal(group_parameters(TakesGroups(GroupKFold(2)), Y)["groups"], Y)
+    assert group_parameters(TakesGroups(KFold(2)), Y) == {}

@@ -70,3 +70,21 @@ def test_requests_that_need_no_model():
     assert not FitRequest(note=lambda *_: None).need_no_model(inputs)
     numbers = validate_inputs(Ridge(), X, X[:, 0])
     assert not FitRequest.for_scores(Ridge(), "neg_log_loss").need_no_model(numbers)
+
+
+def test_scores_of_an_estimator_that_solvers_leave():
+    request = FitRequest.for_scores(GaussianNB(), None)
+    model = GaussianNB().fit(X, Y)
+    assert request.score_by((), TARGET)(model, X, Y) == model.score(X, Y)
+
+
+class OneColumn:
+    """A regressor whose decision values have a column."""
+
+    def decision_function(self, X):
+        return X[:, :1]
+
+
+def test_a_single_column_is_a_vector():
+    target = validate_data(Ridge(), X, X[:, 0])[1]
+    assert_array_equal(read_response("decision_function", OneColumn(), X, target), X[:, 0])

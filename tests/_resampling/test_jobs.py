@@ -31,7 +31,7 @@ from sklearn.svm import SVC
 
 from skeval._adapters import trials
 from skeval._resampling import fit_loop
-from skeval._resampling.jobs import open_jobs
+from skeval._resampling.jobs import PACKAGE, Tally, open_jobs
 from skeval.model_selection import (
     bootstrap_error,
     compare_classifiers,
@@ -470,3 +470,11 @@ def test_a_worker_that_dies_is_an_error(tmp_path):
     folds = [(np.delete(np.arange(10), i), [i]) for i in range(10)]
     with two_workers("loky"), pytest.raises(TerminatedWorkerError):
         cross_val_error(estimator, rows, np.arange(10) % 2, cv=folds)
+
+
+def test_warnings_of_the_package_are_attributed_to_its_caller():
+    tally = Tally()
+    tally.add([(UserWarning, f"{n} steps", str(PACKAGE / "a.py"), 1) for n in (3, 4)])
+    with pytest.warns(UserWarning, match="2 times in fits: 3 steps") as caught:
+        tally.warn()
+    assert caught[0].filename == __file__

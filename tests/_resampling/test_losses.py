@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from skeval._resampling.fit_outputs import FitOutput
 from skeval._resampling.losses import mean_of_tested, resolve_loss
 from skeval._resampling.target import Target
 
@@ -55,3 +56,12 @@ def test_a_mean_needs_weight():
     assert mean_of_tested(np.array([1.0, 3.0]), np.full(2, 1e308)) == pytest.approx(2)
     with pytest.raises(ValueError, match="sample_weight must be positive"):
         mean_of_tested(np.ones(2), np.zeros(2))
+
+
+def test_a_loss_of_probabilities_needs_them():
+    y = np.array([0, 1])
+    target = Target(y, y, y)
+    output = FitOutput(np.ones((1, 2), bool), np.zeros(1, bool), y)
+    loss = resolve_loss("log_loss", target)
+    with pytest.raises(ValueError, match="needs a probability of each class"):
+        loss.pair(target, y, output)

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+import types
 from pathlib import Path
 from types import ModuleType
 
@@ -25,7 +26,7 @@ from sklearn.svm import SVC
 from skeval._adapters import trials
 from skeval._resampling import fit_loop as loop
 from skeval._resampling import jobs
-from skeval._resampling.memory import TaskHasher, find_version
+from skeval._resampling.memory import TaskHasher, cell_value, find_version
 from skeval.model_selection import bootstrap_error, permutation_test
 from skeval.svm import PerturbationResamplingSVC
 
@@ -581,3 +582,8 @@ def test_only_installed_packages_are_known_by_their_versions():
     assert find_version(np.mean) == np.__version__
     assert find_version(Path) == sys.version
     assert find_version(namespace) is None
+
+
+def test_an_empty_cell_of_a_closure():
+    assert cell_value(types.CellType()) is None
+    assert cell_value(types.CellType(3)) == 3

@@ -6,7 +6,7 @@ import joblib
 import numpy as np
 import pytest
 
-from skeval._resampling.plans import Fit, PlanBlock, squeeze, squeeze_rows
+from skeval._resampling.plans import Fit, PlanBlock, explain_no_draw, squeeze, squeeze_rows
 
 RNG = np.random.default_rng(0)
 ARRAYS = {
@@ -84,3 +84,9 @@ def test_training_rows_and_weights_of_a_fit():
     assert counted.weights is None
     assert weighted.training_rows.tolist() == [0, 2]
     assert weighted.weights.tolist() == [0.5, 2.0]
+
+
+def test_the_reason_why_nothing_can_be_drawn():
+    assert "y has too few samples" in explain_no_draw(None, None)
+    message = explain_no_draw(np.array(["a", "b"]), np.array([0, 0, 1]))
+    assert "class 'b' has 1 of 3 samples" in message

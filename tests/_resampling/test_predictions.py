@@ -54,3 +54,8 @@ def test_fits_that_failed_have_no_answers():
     assert predictions.n_fits == 10
     assert 3 not in predictions.fit
     assert len(predictions.row) == 90
+
+
+def test_a_class_without_samples_has_no_curve():
+    predictions = collect(LinearDiscriminantAnalysis())
+    assert predictions.rank(3) is None

@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from skeval._resampling.progress import Progress, show_estimate, show_progress
+from skeval._resampling.progress import Progress, TqdmBar, show_estimate, show_progress
 from skeval.feature_selection import CV2FeatureSelectionPipeline
 from skeval.model_selection import bootstrap_error, permutation_test, perturbation_interval
 from skeval.svm import PerturbationResamplingSVC
@@ -332,3 +332,22 @@ def test_without_callbacks(name, monkeypatch):
     name_of_method = "_init_callback_context"
     monkeypatch.setattr(type(estimator), name_of_method, property(missing), raising=False)
     np.testing.assert_array_equal(estimator.fit(SAMPLES, y).predict(SAMPLES), expected)
+
+
+def test_a_line_names_its_step(capsys):
+    progress = Progress()
+    progress.step = "bootstrap"
+    progress.begin(4)
+    progress.update(1)
+    assert "skeval: bootstrap: 1 of 4 fits" in capsys.readouterr().err
+
+
+def test_a_bar_that_fails_is_silent_from_then_on():
+    class Broken:
+        def update(self, n_more):
+            raise OSError("closed")
+
+    bar = TqdmBar(Broken())
+    bar.update(1)
+    assert bar.bar is None
+    bar.update(1)

@@ -16,6 +16,7 @@ from skeval._resampling.splitters import (
     deals_at_random,
     default_folds,
     draws_anew,
+    fold_plan,
     keeps_order,
     make_dealer,
     number_kept_together,
@@ -98,3 +99,13 @@ def test_repeats_and_units_of_given_folds():
     assert part_repeats([*folds, others[0]], N) is None
     assert len(np.unique(number_kept_together([folds], N))) == 3
     assert len(np.unique(number_kept_together(repeats, N))) > 3
+
+
+def test_a_splitter_must_make_folds():
+    with pytest.raises(ValueError, match="at least one pair"):
+        fold_plan(N, [])
+
+
+def test_folds_that_are_no_indices_have_no_order():
+    assert not keeps_order(None, [(np.array([]), np.array([1]))] * 2)
+    assert not keeps_order(None, [(np.array(["a"]), np.array([1]))] * 2)
