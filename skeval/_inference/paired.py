@@ -81,6 +81,8 @@ def adjust_pvalues(pvalues: Floats, correction: str) -> Floats:
 
 def simultaneous_level(confidence_level: float, n_intervals: int) -> float:
     """Return the level of single intervals for simultaneous coverage, after Bonferroni."""
+    if n_intervals == 1:
+        return confidence_level
     return 1 - (1 - confidence_level) / n_intervals
 
 

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import get_tags
 
 from skeval._adapters.fits import fit_plan, score_plan
-from skeval._inference.intervals import Codes
+from skeval._inference.intervals import Codes, Spread
 from skeval._inference.paired import Right
 from skeval._resampling.fit_outputs import RESPONSES, join_outputs
 from skeval._resampling.fit_params import Params, check_takes_weights
@@ -31,9 +31,8 @@ from skeval.model_selection import _comparison_methods
 from skeval.model_selection._compare_predictions import draw_scores
 from skeval.model_selection._compare_scores import find_areas
 from skeval.model_selection._comparison import Comparison
-from skeval.model_selection._comparison_methods import METHODS
+from skeval.model_selection._comparison_methods import METHODS, Systems
 from skeval.model_selection._estimates import repeat_folds
-from skeval.model_selection._evidence import Areas, Draws, InTime, Question, Splits
 from skeval.model_selection._score_interval import find_mean_loss
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
@@ -251,7 +250,7 @@ def compare_classifiers(
     1.0
     """
     _checks.check_confidence_level(confidence_level)
-    _comparison_methods.check_choices(Fits, method, alternative)
+    _comparison_methods.check_choices(EVIDENCE, method, alternative)
     rope = None if rope is None else _checks.check_rope(rope)
     named = _comparison_methods.name_listed("estimators", estimators, name_estimators)
     chosen, method = method, "corrected_t" if method == "auto" else method
@@ -272,7 +271,6 @@ def compare_classifiers(
     ):
         method = "time_blocks"
     fits = Fits(
-        names=tuple(named),
         tasks=tuple(inputs.with_estimator(estimator) for estimator in named.values()),
         folds=folds,
         score=score,
@@ -280,8 +278,16 @@ def compare_classifiers(
         n_resamples=n_resamples,
         root=_checks.root_seed(random_state),
     )
-    rope = default_rope(fits.scoring) if rope is None else rope
-    return _comparison_methods.compare(fits, method, Question(alternative, rope, confidence_level))
+    systems = Systems(
+        tuple(named),
+        fits.scoring,
+        fits.n_samples,
+        alternative=alternative,
+        rope=default_rope(fits.scoring) if rope is None else rope,
+        confidence_level=confidence_level,
+    )
+    evidence = EVIDENCE[METHODS[method].needs](fits)
+    return _comparison_methods.compare(systems, method, *evidence)
 
 
 N_REPEATS = 10
@@ -324,7 +330,6 @@ def choose_splits(
 class Fits:
     """Estimators that are trained on the same splits of the same data."""
 
-    names: tuple[str, ...]
     tasks: tuple[Inputs, ...]
     folds: list[tuple[np.ndarray, np.ndarray]]
     score: Any
@@ -347,8 +352,11 @@ class Fits:
         """Number of samples."""
         return len(self.target)
 
-    def splits(self) -> Splits:
-        """Score all estimators on every split; splits with a failed fit are left out."""
+    def score_splits(self) -> tuple[np.ndarray, float]:
+        """Return the scores of all estimators on every split, and the ratio of test to training.
+
+        Splits with a failed fit are left out.
+        """
         if len(self.folds) < 2:
             raise ValueError(f"cv must make at least two splits, got {len(self.folds)}.")
         key = fold_plan(self.n_samples, self.folds), self.scorer
@@ -362,20 +370,20 @@ class Fits:
                     "error_score=numpy.nan leaves fewer than two splits to compare on."
                 )
         ratio = float(np.mean([len(test) / len(train) for train, test in self.folds]))
-        return Splits(scores, ratio)
+        return scores, ratio
 
     @property
     def group(self) -> Codes | None:
         """The number of the group of each sample."""
         return _checks.number_groups(self.tasks[0].groups, self.n_samples)
 
-    def right(self) -> Right:
-        """Return which samples each predicts right."""
+    def count_right(self) -> tuple[Right]:
+        """Return the samples that each estimator predicts correctly."""
         truth = self.target.y
         right = [each.predict(slice(None)) == truth for each in self.replay("predict")]
-        return Right(np.array(right), self.group)
+        return (Right(np.array(right), self.group),)
 
-    def areas(self) -> Areas:
+    def find_areas(self) -> tuple[np.ndarray, Spread]:
         """Return areas under ROC curves and their covariance."""
         replayed = self.replay("decision_function", "predict_proba")
         classes = replayed[0].classes_
@@ -387,8 +395,8 @@ class Fits:
         scores = np.array([r.positive_score() for r in replayed])
         return find_areas(positive, scores, 1.0, self.group)
 
-    def in_time(self) -> InTime:
-        """Return what the samples that are tested score, on average over their tests, in order."""
+    def score_in_time(self) -> tuple[np.ndarray]:
+        """Return the mean score of each tested sample, in order."""
         mean = find_mean_loss(self.scoring)
         if mean is None:
             required = "a mean over samples in time, as 'accuracy' is"
@@ -402,10 +410,10 @@ class Fits:
             losses = np.vstack([loss.of_output(inputs.target, *answered) for answered in fits])
             tested = ~np.isnan(losses).all(axis=0)
             scores.append(mean.best - np.nanmean(losses[:, tested], axis=0))
-        return InTime(np.array(scores))
+        return (np.array(scores),)
 
-    def draws(self) -> Draws:
-        """Score all on the same resamples of their out-of-fold responses."""
+    def draw(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the scores of all estimators, and on resamples of out-of-fold responses."""
         truth, units = self.target.y, drawing_units(self.n_samples, None, self.tasks[0].groups)
 
         def score_of(replayed: ReplayedEstimator) -> Callable[[np.ndarray], float]:
@@ -419,6 +427,16 @@ class Fits:
         return [
             replay_out_of_fold(inputs, self.folds, methods or RESPONSES) for inputs in self.tasks
         ]
+
+
+EVIDENCE: dict[str, Callable[[Fits], tuple[Any, ...]]] = {
+    "splits": Fits.score_splits,
+    "right": Fits.count_right,
+    "areas": Fits.find_areas,
+    "in_time": Fits.score_in_time,
+    "draws": Fits.draw,
+}
+"""Evidence of the tests, from fits."""
 
 
 def replay_out_of_fold(

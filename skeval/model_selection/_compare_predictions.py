@@ -41,8 +41,7 @@ from skeval.model_selection._compare_scores import (
     read_vector,
 )
 from skeval.model_selection._comparison import Comparison
-from skeval.model_selection._comparison_methods import METHODS
-from skeval.model_selection._evidence import Areas, Draws, InTime, Joint, Question
+from skeval.model_selection._comparison_methods import METHODS, Joint, Systems
 from skeval.model_selection._metric_interval import find_metric, find_sample_values, score_within
 from skeval.model_selection._within_units import UNITS, read_units
 from skeval.utils import _checks
@@ -272,7 +271,7 @@ def compare_predictions(
     18
     """
     _checks.check_confidence_level(confidence_level)
-    _comparison_methods.check_choices(ComparedPredictions, method, alternative)
+    _comparison_methods.check_choices(EVIDENCE, method, alternative)
     metric = find_metric(metric) if isinstance(metric, str) else metric
     columns, seeds = read_systems(predictions, y_true, seeds)
     named = _comparison_methods.name_listed(
@@ -314,20 +313,25 @@ def compare_predictions(
     else:
         source = read_predictions(source)
     row = None if metric is None else find_row(unwrap(metric)[0])
-    question = Question(
-        alternative,
-        0.0,
-        confidence_level,
-        root=source.root,
+    compared = Systems(
+        systems,
+        source.scoring,
+        source.n_samples,
+        alternative=alternative,
+        confidence_level=confidence_level,
         greater_is_better=row is None or row.greater_is_better,
+        root=source.root,
     )
-    return _comparison_methods.compare(source, method, question)
+    evidence = EVIDENCE[METHODS[method].needs](source)
+    return _comparison_methods.compare(compared, method, *evidence)
 
 
-def draw_scores(scores: Sequence[Statistic], units: DrawingUnits, *plan: Any) -> Draws:
+def draw_scores(
+    scores: Sequence[Statistic], units: DrawingUnits, *plan: Any
+) -> tuple[np.ndarray, np.ndarray]:
     """Return scores on all samples and on the same resamples of them, which `plan` draws."""
     values = np.array([score(np.arange(len(units.unit))) for score in scores])
-    return Draws(values, values_or_nan(scores, units, *plan))
+    return values, values_or_nan(scores, units, *plan)
 
 
 def _average_units(
@@ -350,7 +354,7 @@ def _average_units(
     fields: dict[str, Any] = {"scoring": f"{source.scoring}, {kept.text}"}
     if kept.fixed:
         fields["parts"] = tuple(source.select(rows) for rows in kept.rows)
-        return PredictionsWithin(**(vars(source) | fields), shares=kept.shares)
+        return replace(source, **fields, shares=tuple(kept.shares.tolist()))
     # with a group for each unit, the variance allows for unequal weights
     fields["groups"] = None if kept.weights is None else np.arange(len(kept.names))
     fields |= {"weight": kept.weights, "metric": None}
@@ -389,9 +393,11 @@ def _refuse_unused(method: str, **options: Any) -> None:
 
 @dataclass(frozen=True)
 class ComparedPredictions:
-    """Predictions of the same samples; `words` are what errors call them, `truths` their targets.
+    """Predictions of the same samples.
 
-    The targets are one and the same, but where two predictions are of other samples.
+    `words` are the names of the predictions in errors. All `truths` are the same target, unless two
+    predictions are of different samples. With fixed units, `parts` has the predictions of each, and
+    `shares` their weights, which sum to 1.
     """
 
     names: tuple[str, ...]
@@ -408,6 +414,8 @@ class ComparedPredictions:
     n_resamples: int
     root: SeedSequence
     n_jobs: int | None
+    parts: tuple[ComparedPredictions, ...] = ()
+    shares: tuple[float, ...] = ()
 
     @property
     def n_samples(self) -> int:
@@ -436,32 +444,25 @@ class ComparedPredictions:
             raise ValueError("groups must be None where samples differ (y_true_b), got some.")
         return _checks.number_groups(self.groups, self.n_samples)
 
-    def right(self) -> Right:
-        """Return which samples each predicts right."""
-        return Right(self._find_right(), self.group)
+    def count_right(self) -> tuple[Right]:
+        """Return the samples that each system predicts correctly."""
+        return (Right(self.find_right(), self.group),)
 
-    def _find_right(self) -> np.ndarray:
-        return np.array([vector == self.truths[0] for vector in self._read_labels()])
-
-    def areas(self) -> Areas:
-        """Return areas under ROC curves and their covariance."""
+    def find_areas(self) -> tuple[np.ndarray, Spread, bool]:
+        """Return areas under ROC curves, their covariance, and whether samples are the same."""
         vectors = [as_scores(*pair) for pair in zip(self.words, self.vectors, strict=True)]
         if self._paired:
             positive = find_positive("y_true", self.truths[0])
-            return find_areas(positive, np.array(vectors), self.max_fpr, self.group)
+            return *find_areas(positive, np.array(vectors), self.max_fpr, self.group), True
         areas, covariance, _ = np.empty(2), np.zeros((2, 2)), self.group  # which refuses groups
         for place, name in enumerate(("y_true", "y_true_b")):
             positive = find_positive(name, self.truths[place])
-            area, spread, _ = find_areas(positive, vectors[place][None], self.max_fpr, None)
+            area, spread = find_areas(positive, vectors[place][None], self.max_fpr, None)
             areas[place], covariance[place, place] = area[0], spread.variance
-        return Areas(areas, Spread(covariance), paired=False)
+        return areas, Spread(covariance), False
 
-    def draws(self) -> Draws:
-        """Score all on the same resamples."""
-        return self._draw()
-
-    def exchanges(self) -> Draws:
-        """Score all on the same resamples, and two with their predictions exchanged."""
+    def exchange(self) -> tuple[np.ndarray, np.ndarray, Callable[[int, int], np.ndarray]]:
+        """Return the scores of all systems, on resamples, and differences of exchanged pairs."""
         shapes = {vector.shape for vector in self.vectors}
         if len(shapes) > 1:
             raise ValueError(
@@ -478,7 +479,7 @@ class ComparedPredictions:
         plan = exchanged, self.n_resamples, self.root, self.n_jobs
         of_samples = self._score_samples()
 
-        def exchange(a: int, b: int) -> np.ndarray:
+        def exchange_pair(a: int, b: int) -> np.ndarray:
             if of_samples is not None:
                 signed = partial(mean_signed, of_samples[a] - of_samples[b], self.weight)
                 return values_of_draws(signed, *plan)[0]
@@ -491,10 +492,10 @@ class ComparedPredictions:
 
             return values_or_nan([score_exchanged], *plan)[0]
 
-        return self._draw()._replace(exchange=exchange)
+        return *self.draw(), exchange_pair
 
-    def in_time(self) -> InTime:
-        """Return the loss of each sample, or whether it is predicted right, in the order given."""
+    def score_in_time(self) -> tuple[np.ndarray, int]:
+        """Return the loss of each sample, or 1 if it is predicted correctly, and the horizon."""
         n = self.n_samples
         if 2 * self.horizon >= n:
             raise ValueError(f"horizon must be below half of the samples, {n}, got {self.horizon}.")
@@ -505,10 +506,12 @@ class ComparedPredictions:
                 f"metric must be None or a mean of losses of samples, in time, that is {means}; "
                 f"got {self.scoring}."
             )
-        return InTime(scores, self.horizon)
+        return scores, self.horizon
 
-    def joint(self) -> Joint:
+    def join(self) -> tuple[Joint]:
         """Return the scores of all systems, the means of their runs, and their covariance."""
+        if self.parts:
+            return self._join_parts()
         scores, k = self._score_samples(), len(self.names)
         n_seeds = np.bincount(self.runs)
         mean = np.equal.outer(np.arange(k), self.runs) / n_seeds[:, None]
@@ -535,14 +538,14 @@ class ComparedPredictions:
                 together = spread.groups
             noise = ((scores - (mean @ scores)[self.runs]) ** 2) @ weight**2
         elif self._are_areas:
-            of_runs, spread, _ = self.areas()
+            of_runs, spread, _ = self.find_areas()
             values, covariance = mean @ of_runs, mean @ spread.covariance @ mean.T
             degrees, together = spread.degrees_of_freedom, spread.groups
         else:
-            draws = self.draws()
-            of_runs, values = draws.values, mean @ draws.values
-            warn_of_undefined(draws.resampled.sum(axis=0))
-            drawn = draws.resampled[:, np.isfinite(draws.resampled).all(axis=0)]
+            of_runs, resampled = self.draw()
+            values = mean @ of_runs
+            warn_of_undefined(resampled.sum(axis=0))
+            drawn = resampled[:, np.isfinite(resampled).all(axis=0)]
             if drawn.shape[1] < 2:
                 raise ValueError("metric must be defined on two resamples at least.")
             covariance = np.atleast_2d(np.cov(mean @ drawn))
@@ -556,9 +559,31 @@ class ComparedPredictions:
         else:  # Welch
             parts = float(np.sum(own**2 / per_system))
             seed_degrees = float(own.sum()) ** 2 / parts if parts > 0 else 1.0
-        return Joint(
-            values, covariance, degrees, n_rates, units.n_groups, together, own, seed_degrees
+        groups = units.n_groups, together
+        return (Joint(values, covariance, degrees, own, seed_degrees, n_rates, *groups),)
+
+    def _join_parts(self) -> tuple[Joint]:
+        """Return the means of the scores over units, and the sum of the covariances within."""
+        joints = [part.join()[0] for part in self.parts]
+        sizes = np.array([part.n_samples for part in self.parts])
+        # rates have the covariance of n samples rather than n - 1
+        factors = [
+            1.0 if joint.n_rates is None else n / (n - 1)
+            for joint, n in zip(joints, sizes, strict=True)
+        ]
+        covariances = np.array(
+            [
+                share**2 * factor * joint.covariance
+                for share, factor, joint in zip(self.shares, factors, joints, strict=True)
+            ]
         )
+        traces = np.trace(covariances, axis1=1, axis2=2)
+        degrees = np.minimum([joint.degrees_of_freedom for joint in joints], sizes - 1)
+        # Satterthwaite
+        parts = float(np.sum(traces**2 / degrees))
+        total = float(traces.sum()) ** 2 / parts if parts > 0 else np.inf
+        values = np.array(self.shares) @ np.array([joint.values for joint in joints])
+        return (Joint(values, covariances.sum(axis=0), total, np.zeros(len(values)), 1.0),)
 
     @property
     def _are_areas(self) -> bool:
@@ -571,7 +596,7 @@ class ComparedPredictions:
         if self.truths[0] is None:
             return np.array(self.vectors, dtype=float)
         if self.metric is None:
-            return self._find_right().astype(float)
+            return self.find_right().astype(float)
         function, arguments = unwrap(self.metric)
         row = find_row(function)
         if row is not None and row.response == "predict_proba":
@@ -585,22 +610,22 @@ class ComparedPredictions:
         losses = [row.per_sample(self.truths[0], each, **arguments) for each in self.vectors]
         return np.array(losses, dtype=float)
 
-    def _draw(self) -> Draws:
+    def draw(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the scores of all systems, and on the same resamples."""
         units = drawing_units(len(self.truths[0]), None, self.groups, crossed=True)
         plan = units, self.n_resamples, self.root, self.n_jobs
         of_samples = self._score_samples()
         with _checks.naming("metric"):
             if of_samples is None:
-                draws = draw_scores(
-                    [partial(self._score, vector) for vector in self.vectors], *plan
-                )
+                scores = [partial(self._score, vector) for vector in self.vectors]
+                values, resampled = draw_scores(scores, *plan)
             else:
                 means = partial(mean_held, of_samples, self.weight)
-                held = np.ones(len(self.truths[0]), dtype=np.intp)
-                draws = Draws(means(held), values_of_draws(means, *plan))
-        if not np.isfinite(draws.values).all():
-            raise ValueError(f"metric must be finite on all samples, got {draws.values.tolist()}.")
-        return draws
+                values = means(np.ones(len(self.truths[0]), dtype=np.intp))
+                resampled = values_of_draws(means, *plan)
+        if not np.isfinite(values).all():
+            raise ValueError(f"metric must be finite on all samples, got {values.tolist()}.")
+        return values, resampled
 
     def _score(self, vector: np.ndarray, rows: Any) -> float:
         """Return the score of some samples by the metric; without one, samples have scores."""
@@ -608,46 +633,27 @@ class ComparedPredictions:
         weight = {} if self.weight is None else {"sample_weight": self.weight[rows]}
         return float(metric(self.truths[0][rows], vector[rows], **weight))
 
-    def _read_labels(self) -> list[np.ndarray]:
-        """Return predictions that can be compared with the labels, or raise."""
-        read = []
+    def find_right(self) -> np.ndarray:
+        """Return whether each system predicts each sample correctly."""
+        right = []
         for word, vector in zip(self.words, self.vectors, strict=True):
             if vector.ndim > 1:
                 raise ValueError(f"{word} must hold one label a sample where metric is None.")
             labels = _checks.check_y(word, vector)
             _checks.check_comparable(self.truths[0], word, labels)
-            read.append(labels)
-        return read
+            right.append(labels == self.truths[0])
+        return np.array(right)
 
 
-@dataclass(frozen=True)
-class PredictionsWithin(ComparedPredictions):
-    """Predictions of the samples of fixed units: `parts` by unit, with weights that sum to 1."""
-
-    parts: tuple[ComparedPredictions, ...]
-    shares: np.ndarray
-
-    def joint(self) -> Joint:
-        """Return the means of the scores over units, and the sum of the covariances within."""
-        joints = [part.joint() for part in self.parts]
-        sizes = np.array([part.n_samples for part in self.parts])
-        # rates have the covariance of n samples rather than n - 1
-        factors = [
-            1.0 if joint.n_rates is None else n / (n - 1)
-            for joint, n in zip(joints, sizes, strict=True)
-        ]
-        own = [
-            share**2 * factor * joint.covariance
-            for share, factor, joint in zip(self.shares, factors, joints, strict=True)
-        ]
-        traces = np.array([np.trace(each) for each in own])
-        degrees = np.minimum([joint.degrees_of_freedom for joint in joints], sizes - 1)
-        # Satterthwaite
-        parts = float(np.sum(traces**2 / degrees))
-        total = float(traces.sum()) ** 2 / parts if parts > 0 else np.inf
-        values = self.shares @ np.array([joint.values for joint in joints])
-        k = len(values)
-        return Joint(values, sum(own), total, None, None, {}, np.zeros(k), 1.0)
+EVIDENCE: dict[str, Callable[[ComparedPredictions], tuple[Any, ...]]] = {
+    "joint": ComparedPredictions.join,
+    "right": ComparedPredictions.count_right,
+    "exchanges": ComparedPredictions.exchange,
+    "draws": ComparedPredictions.draw,
+    "areas": ComparedPredictions.find_areas,
+    "in_time": ComparedPredictions.score_in_time,
+}
+"""Evidence of the tests, from predictions."""
 
 
 def _is_mean(row: Metric) -> bool:

@@ -20,8 +20,7 @@ from skeval._inference.paired import ALTERNATIVES, CORRECTIONS
 from skeval._inference.readers import ReaderStudy
 from skeval.metrics._table import find_row, range_of_metric, unwrap
 from skeval.model_selection._comparison import Comparison
-from skeval.model_selection._comparison_methods import check_method, compare
-from skeval.model_selection._evidence import Question
+from skeval.model_selection._comparison_methods import Systems, check_method, compare
 from skeval.model_selection._metric_interval import find_metric, make_statistic, name_metric
 from skeval.utils import _checks
 
@@ -40,19 +39,6 @@ class Readings(NamedTuple):
     readers: tuple[str, ...]
     scores: NDArray[Any]
     missing: NDArray[np.bool_]
-
-
-class ReaderSource(NamedTuple):
-    """The compared systems for `compare`."""
-
-    names: tuple[str, ...]
-    scoring: str
-    n_samples: int
-    study: ReaderStudy
-
-    def readers(self) -> ReaderStudy:
-        """Return the values of all readers."""
-        return self.study
 
 
 def compare_readers(
@@ -233,18 +219,20 @@ def compare_readers(
         readings.readers, values, influence @ influence.T, n_cases, n_missing, readers == "random"
     )
     row, scoring, bounds = find_row(function), name_metric(metric), range_of_metric(metric)
-    question = Question(
+    systems = Systems(
+        readings.names,
+        scoring,
+        n_cases,
         alternative=alternative,
         confidence_level=confidence_level,
         correction=correction,
         greater_is_better=row is None or row.greater_is_better,
     )
-    source = ReaderSource(readings.names, scoring, n_cases, study)
     estimates = {
-        name: _estimate_system(study, place, source.scoring, bounds, confidence_level)
+        name: _estimate_system(study, place, scoring, bounds, confidence_level)
         for place, name in enumerate(readings.names)
     }
-    return replace(compare(source, method, question), estimates=estimates)
+    return replace(compare(systems, method, study), estimates=estimates)
 
 
 def _estimate_system(

@@ -5,8 +5,7 @@ This module also validates systems, their runs, and scores of samples.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,15 +13,13 @@ from numpy.random import Generator
 from sklearn.metrics import roc_auc_score
 
 from skeval._inference.areas import spread_of_areas
-from skeval._inference.intervals import Codes
+from skeval._inference.intervals import Codes, Spread
 from skeval._inference.paired import CORRECTIONS
 from skeval._inference.ranks import smallest_pvalue
 from skeval.model_selection import _comparison_methods
 from skeval.model_selection._comparison import Comparison
-from skeval.model_selection._comparison_methods import METHODS
-from skeval.model_selection._evidence import Areas, InTime, Question, Splits
+from skeval.model_selection._comparison_methods import METHODS, Systems
 from skeval.model_selection._run_over_datasets import (
-    ScoreTable,
     check_same_indices,
     read_score_table,
     read_splits_scores,
@@ -229,31 +226,40 @@ def compare_scores(
     _checks.check_option("over", over, ("splits", "datasets"))
     _checks.check_option("correction", correction, CORRECTIONS)
     _checks.check_option("missing", missing, ("raise", "drop"))
-    kind: type[GivenSplits | ScoreTable] = GivenSplits if over == "splits" else ScoreTable
-    _comparison_methods.check_choices(kind, method, alternative)
+    kinds = ("splits", "halves") if over == "splits" else ("table",)
+    _comparison_methods.check_choices(kinds, method, alternative)
     rope = _checks.check_rope(rope)
-    source: GivenSplits | ScoreTable
+    evidence: Sequence[Any]
     if over == "splits":
         method = "corrected_t" if method == "auto" else method
-        source = read_splits(scores, method, test_train_ratio)
+        names, *evidence = read_splits(scores, method, test_train_ratio)
     else:
         if test_train_ratio is not None:
             raise ValueError(
                 f"test_train_ratio must be None over data sets, got {test_train_ratio}."
             )
-        source, method = read_table(scores, missing, method, 1 - confidence_level, correction)
-        if looks_like_items(source.scores):
+        table = read_score_table(scores, missing)
+        names, values, reason = table.names, table.scores, "The test was chosen by the user."
+        if method == "auto":
+            method, reason = choose_test(values.shape, 1 - confidence_level, correction)
+        evidence = values, table.fields | {"reason": reason}
+        if looks_like_items(values):
             warn_user(
-                f"The scores are {len(np.unique(source.scores))} whole numbers on "
-                f"{len(source.scores)} rows: they look like scores of items rather than data sets. "
+                f"The scores are {len(np.unique(values))} whole numbers on "
+                f"{len(values)} rows: they look like scores of items rather than data sets. "
                 "compare_items ranks systems by their mean score on items.",
                 UserWarning,
             )
-    _comparison_methods.check_method(method, alternative, len(source.names))
-    root = _checks.root_seed(random_state)
-    return _comparison_methods.compare(
-        source, method, Question(alternative, rope, confidence_level, correction, root)
+    _comparison_methods.check_method(method, alternative, len(names))
+    systems = Systems(
+        names,
+        alternative=alternative,
+        rope=rope,
+        confidence_level=confidence_level,
+        correction=correction,
+        root=_checks.root_seed(random_state),
     )
+    return _comparison_methods.compare(systems, method, *evidence)
 
 
 LONG = ("item", "system", "score")
@@ -332,47 +338,11 @@ def read_rows(
     return names, owners if several else None, list(table)
 
 
-@dataclass(frozen=True)
-class GivenSplits:
-    """Scores of splits, of shape (n_splits, n_names)."""
+def read_splits(scores: Any, method: str, test_train_ratio: float | None) -> tuple[Any, ...]:
+    """Return the names of the classifiers, and their scores on splits with the ratio of sizes.
 
-    names: tuple[str, ...]
-    scores: np.ndarray
-    test_train_ratio: float = np.nan
-    scoring: str = "score"
-    n_samples: int | None = None
-
-    def splits(self) -> Splits:
-        """Return the scores and the ratio of the sizes of test and training sets."""
-        return Splits(self.scores, self.test_train_ratio)
-
-    def halves(self) -> np.ndarray:
-        """Return the scores of 5 x 2 folds."""
-        if len(self.scores) != 10:
-            raise ValueError(f"scores must hold 10 each, of 5 x 2 folds, got {len(self.scores)}.")
-        return self.scores
-
-
-@dataclass(frozen=True)
-class GivenInTime:
-    """Scores of samples in the order of time, of shape (n_names, n_samples)."""
-
-    names: tuple[str, ...]
-    scores: np.ndarray
-    scoring: str
-
-    @property
-    def n_samples(self) -> int:
-        """Number of samples."""
-        return self.scores.shape[1]
-
-    def in_time(self) -> InTime:
-        """Return the scores."""
-        return InTime(self.scores)
-
-
-def read_splits(scores: Any, method: str, test_train_ratio: float | None) -> GivenSplits:
-    """Return the scores of splits of each classifier."""
+    The tests of 5 x 2 folds use no ratio.
+    """
     if isinstance(scores, Mapping) and "test_score" in scores:
         raise TypeError(
             "scores must hold a result of cross_validate for each classifier, got a single one."
@@ -398,12 +368,14 @@ def read_splits(scores: Any, method: str, test_train_ratio: float | None) -> Giv
     if sizes[0] < 2:
         raise ValueError("scores must be of two splits at least, got 1.")
     check_same_indices({f"scores[{name!r}]": result for name, result in named.items()})
-    ratio = np.nan
+    names, values = tuple(named), np.column_stack(list(columns.values()))
     if METHODS[method].needs == "splits":
-        ratio = _find_ratio(test_train_ratio, *named.values())
-    elif test_train_ratio is not None:
+        return names, values, _find_ratio(test_train_ratio, *named.values())
+    if test_train_ratio is not None:
         raise ValueError(f"test_train_ratio must be None for method={method!r}.")
-    return GivenSplits(tuple(named), np.column_stack(list(columns.values())), ratio)
+    if sizes[0] != 10:
+        raise ValueError(f"scores must hold 10 each, of 5 x 2 folds, got {sizes[0]}.")
+    return names, values
 
 
 def _find_ratio(ratio: float | None, *results: Any) -> float:
@@ -423,18 +395,6 @@ def _find_ratio(ratio: float | None, *results: Any) -> float:
     )
 
 
-def read_table(
-    scores: Any, missing: str, method: str, alpha: float, correction: str
-) -> tuple[ScoreTable, str]:
-    """Return scores over data sets and the method; "auto" depends on the number of data sets."""
-    table = read_score_table(scores, missing)
-    reason = "The test was chosen by the user."
-    if method == "auto":
-        n, k = table.scores.shape
-        method, reason = choose_test(n, k, alpha, correction)
-    return replace(table, fields=table.fields | {"reason": reason}), method
-
-
 MIN_ITEMS, MAX_ITEM_VALUES = 20, 5
 """Minimum number of rows, and maximum number of distinct integers, of a table of items."""
 
@@ -445,8 +405,9 @@ def looks_like_items(scores: np.ndarray) -> bool:
     return whole and len(scores) >= MIN_ITEMS and len(np.unique(scores)) <= MAX_ITEM_VALUES
 
 
-def choose_test(n: int, k: int, alpha: float, correction: str) -> tuple[str, str]:
-    """Return the test for k classifiers on n data sets, and the reason."""
+def choose_test(shape: tuple[int, ...], alpha: float, correction: str) -> tuple[str, str]:
+    """Return the test for a table of data sets and classifiers, and the reason."""
+    n, k = shape
     n_pairs = 1 if correction == "none" else k * (k - 1) // 2
     least = min(smallest_pvalue(n) * n_pairs, 1.0)
     if least <= alpha:
@@ -459,12 +420,12 @@ def choose_test(n: int, k: int, alpha: float, correction: str) -> tuple[str, str
 
 def find_areas(
     positive: np.ndarray, scores: np.ndarray, max_fpr: float, group: Codes | None
-) -> Areas:
+) -> tuple[np.ndarray, Spread]:
     """Return areas and their covariance; a partial area is standardized as in scikit-learn."""
     of_part = None if max_fpr == 1 else max_fpr
     areas = [roc_auc_score(positive, system, max_fpr=of_part) for system in scores]
     alike = np.ones(len(positive))
-    return Areas(np.array(areas), spread_of_areas(positive, scores, alike, group, max_fpr))
+    return np.array(areas), spread_of_areas(positive, scores, alike, group, max_fpr)
 
 
 def find_positive(name: str, y: np.ndarray) -> np.ndarray:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import combinations
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -12,14 +13,14 @@ from numpy.random import SeedSequence
 
 from skeval._inference import posteriors
 from skeval._inference.estimate import Estimate, Limits, Result, Test
-from skeval._inference.paired import RegionProbabilities
+from skeval._inference.intervals import normal_quantile
+from skeval._inference.paired import EQUAL, RegionProbabilities
 from skeval._inference.posteriors import N_DRAWS
 from skeval._inference.ranks import find_equal, find_groups, rank_rows
 from skeval._inference.readers import ReaderStudy
 from skeval._version import __version__
-from skeval.model_selection._evidence import PairTable
 from skeval.utils import _text
-from skeval.utils._checks import check_option, check_rope
+from skeval.utils._checks import check_option, check_rope, warn_undefined
 from skeval.utils._text import DataFrame
 
 MAX_LISTED = 10
@@ -224,6 +225,98 @@ class Difference(Estimate):
 
     def __str__(self) -> str:
         return f"{super().__str__()}\n{_text.fill_text(self.conclusion)}"
+
+
+class PairTable(NamedTuple):
+    """Numbers of all pairs of names, in the order of `itertools.combinations`.
+
+    Attributes
+    ----------
+    value, low, high, pvalue : ndarray of shape (n_pairs,)
+        The ends are the limits of the simultaneous intervals; the P-values are not corrected.
+    has_ties : ndarray of shape (n_pairs,)
+        Whether two have equal scores on a data set, which the test leaves out.
+    """
+
+    value: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    pvalue: np.ndarray
+    has_ties: np.ndarray
+
+    def to_matrix(self, what: str) -> np.ndarray:
+        """Return an attribute as a matrix; ends and values of reversed pairs change their sign."""
+        reverse = {"low": -self.high, "high": -self.low, "value": -self.value}
+        n_names = int((1 + np.sqrt(1 + 8 * len(self.value))) // 2)
+        rows, columns = np.triu_indices(n_names, 1)
+        matrix = np.eye(n_names) * (what == "pvalue")
+        matrix[rows, columns] = getattr(self, what)
+        matrix[columns, rows] = reverse.get(what, self.pvalue)
+        return matrix
+
+    def count_reaching_zero(self, level: float) -> int:
+        """Return the number of significant pairs with ties whose interval contains 0."""
+        reaching = self.has_ties & (self.low <= 0) & (self.high >= 0)
+        return int(np.sum(reaching & (self.pvalue <= level)))
+
+
+def tabulate_normal(
+    value: np.ndarray,
+    confidence_level: float,
+    *,
+    pvalue: np.ndarray,
+    centers: np.ndarray,
+    errors: np.ndarray,
+    degrees: np.ndarray,
+    bounds: tuple[float, float],
+) -> PairTable:
+    """Return the table of normal or Student's intervals at the level of each."""
+    levels, place = np.unique(degrees, return_inverse=True)
+    quantiles = [normal_quantile(confidence_level, each) for each in levels.tolist()]
+    half = np.array(quantiles)[place] * errors
+    low, high = np.clip(centers - half, *bounds), np.clip(centers + half, *bounds)
+    unvaried = high - low <= EQUAL * np.abs(centers)
+    if unvaried.any():
+        warn_undefined(
+            f"The intervals of {unvaried.sum()} differences are undefined (nan): they do not vary."
+        )
+    low[unvaried], high[unvaried] = np.nan, np.nan
+    return PairTable(value, low, high, pvalue, np.zeros(len(value), dtype=bool))
+
+
+def place_of_pair(a: int, b: int, n_names: int) -> int:
+    """Return the position of the pair a < b in the order of `itertools.combinations`."""
+    return a * (2 * n_names - a - 1) // 2 + b - a - 1
+
+
+class LazyDifferences(Mapping[tuple[str, str], Difference]):
+    """Differences of all pairs of names, each made when it is first read.
+
+    The 54,946 pairs of 332 systems take long to make, and text and ranks only need the numbers of
+    `PairTable`. A pickle contains all differences as a dict.
+    """
+
+    def __init__(self, names: tuple[str, ...], make: Callable[[int, int], Difference]) -> None:
+        self._names, self._make = names, make
+        self._place = {name: place for place, name in enumerate(names)}
+        self._made: dict[tuple[str, str], Difference] = {}
+
+    def __getitem__(self, pair: tuple[str, str]) -> Difference:
+        if pair not in self._made:
+            a, b = pair
+            if not self._place[a] < self._place[b]:
+                raise KeyError(pair)
+            self._made[pair] = self._make(self._place[a], self._place[b])
+        return self._made[pair]
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        return combinations(self._names, 2)
+
+    def __len__(self) -> int:
+        return len(self._names) * (len(self._names) - 1) // 2
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return dict, (dict(self),)
 
 
 WORKS = {

@@ -1,24 +1,27 @@
-"""Tests for comparisons, one row each, and the function that applies a test to all pairs.
+"""Tests for comparisons: one function each, and a table of their names and conditions.
 
-A test needs one kind of evidence, such as the scores of splits or the correctly predicted samples.
-Sources of evidence are estimators, predictions and scores; a source has a method with the name of
-each kind that it can give, which also determines its tests (`methods_of`).
+A test takes the compared systems and its evidence, such as the scores of splits or the correctly
+predicted samples, and returns a `Comparison` of all pairs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import combinations
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.random import SeedSequence
+from numpy.typing import NDArray
 from scipy import stats
 from sklearn.base import is_classifier
 
 from skeval._inference import intervals, paired
 from skeval._inference.estimate import Limits, Test
+from skeval._inference.intervals import Spread
 from skeval._inference.ordered import blocks_test, diebold_mariano, giacomini_white
 from skeval._inference.paired import PairedTest, Right
 from skeval._inference.posteriors import (
@@ -46,28 +49,32 @@ from skeval.model_selection._comparison import (
     Claim,
     Comparison,
     Difference,
-)
-from skeval.model_selection._evidence import (
-    Areas,
-    Draws,
-    Findings,
-    InTime,
-    Joint,
     LazyDifferences,
-    Pair,
     PairTable,
-    Question,
-    Source,
-    Splits,
-    Table,
+    place_of_pair,
     tabulate_normal,
 )
 from skeval.utils._checks import check_methods, check_option, naming, warn_undefined
 
+Floats = NDArray[np.float64]
 
-def level_over_datasets(confidence_level: float) -> float:
-    """Return the significance level of Demsar (2006), which may exceed 5 %."""
-    return 1 - confidence_level
+
+@dataclass(frozen=True)
+class Systems:
+    """The compared systems, the hypothesis for all pairs, and the confidence level.
+
+    `n_samples` is None for scores of an unknown number of samples.
+    """
+
+    names: tuple[str, ...]
+    scoring: str = "score"
+    n_samples: int | None = None
+    alternative: str = "two-sided"
+    rope: float = 0.0
+    confidence_level: float = 0.95
+    correction: str = "holm"
+    greater_is_better: bool = True
+    root: SeedSequence = field(default_factory=SeedSequence)
 
 
 @dataclass(frozen=True)
@@ -81,9 +88,9 @@ class ComparisonMethod:
     title : str
         Name of the test in sentences.
     needs : str
-        Method of a source that returns the evidence.
-    judge : callable
-        Function of the evidence and a `Question` that returns `Findings`.
+        Name of its evidence.
+    test : callable
+        ``test(systems, row, *evidence) -> Comparison``.
     scoring : str or None
         The only score that it tests; None for any score.
     of_classes : bool
@@ -107,7 +114,7 @@ class ComparisonMethod:
     name: str
     title: str
     needs: str
-    judge: Callable[[Any, Question], Findings]
+    test: Callable[..., Comparison]
     scoring: str | None = None
     of_classes: bool = False
     independent: bool = False
@@ -119,14 +126,15 @@ class ComparisonMethod:
     of_two: bool = False
 
 
-def methods_of(source: type[Source]) -> tuple[str, ...]:
-    """Return the names of the methods that a kind of source supports."""
-    return tuple(name for name, row in METHODS.items() if hasattr(source, row.needs))
+def compare(systems: Systems, method: str, *evidence: Any) -> Comparison:
+    """Return the comparison of all pairs by a test."""
+    return METHODS[method].test(systems, METHODS[method], *evidence)
 
 
-def check_choices(source: type[Source], method: str, alternative: str) -> None:
-    """Raise unless a source supports the method, and the alternative is valid."""
-    check_option("method", method, ("auto", *methods_of(source)))
+def check_choices(kinds: Collection[str], method: str, alternative: str) -> None:
+    """Raise unless the method uses one of these kinds of evidence, and the alternative is valid."""
+    methods = [name for name, row in METHODS.items() if row.needs in kinds]
+    check_option("method", method, ("auto", *methods))
     check_option("alternative", alternative, paired.ALTERNATIVES)
 
 
@@ -208,112 +216,129 @@ def resolve_scorer(scoring: Any) -> Any:
         return get_scorer(scoring) if isinstance(scoring, str) else scoring
 
 
-def compare(source: Source, method: str, question: Question) -> Comparison:
-    """Apply a test to all pairs of a source, with simultaneous intervals."""
-    row, names = METHODS[method], source.names
-    judgment = row.judge(getattr(source, row.needs)(), question)
-    n_pairs = len(names) * (len(names) - 1) // 2
-    correction = "none" if row.simultaneous else question.correction
-    bonferroni = partial(paired.simultaneous_level, n_intervals=n_pairs)
-    together = judgment.alone or (bonferroni if n_pairs > 1 else keep_level)
-    shared: dict[str, Any] = {
-        "method": method,
-        "confidence_level": question.confidence_level,
-        "level": row.level(question.confidence_level),
-        "scope": row.scope,
-        "greater_is_better": question.greater_is_better,
-    }
+PairTest = tuple[float, PairedTest, dict[str, Any]]
+"""Difference of two systems, its test, and further fields of `Difference`."""
 
-    of_pairs: dict[str, Any] = {
-        "alternative": question.alternative,
-        "n_samples": source.n_samples,
-        "claim": row.claim,
-    }
 
-    def make(a: int, b: int, pair: Pair, pvalue: float) -> Difference:
-        limits = {pair.interval: partial(hold_together, pair.test.limits, together)}
-        return Difference(
-            name=f"{source.scoring}: {names[a]} - {names[b]}",
-            a=names[a],
-            b=names[b],
-            value=pair.value,
-            standard_error=pair.test.standard_error,
-            statistic=pair.test.statistic,
-            pvalue=pvalue,
-            limits=limits,
-            replicates=pair.replicates,
-            allow_point=pair.allow_point,
-            **({"pvalue_alone": pair.test.pvalue} | pair.fields),
-            **shared,
-            **of_pairs,
-        )
+def compare_pairs(
+    systems: Systems,
+    row: ComparisonMethod,
+    values: Floats,
+    test_pair: Callable[[int, int], PairTest],
+    *,
+    interval: str = "",
+    level_of_each: Callable[[float], float] | None = None,
+    tabulate: Callable[[float], PairTable] | None = None,
+    **fields: Any,
+) -> Comparison:
+    """Return the comparison of all pairs, with simultaneous intervals and corrected P-values.
 
-    level = together(question.confidence_level)
-    differences, table = judge_pairs(judgment, names, make, correction, level)
+    `test_pair` compares the systems at two positions, and `interval` is the name of its interval.
+    `level_of_each` turns the simultaneous level of all intervals into the level of each, by default
+    by Bonferroni's inequality. For many systems, `tabulate` returns the numbers of all pairs at a
+    level of each, and a `Difference` is made when it is read.
+    """
+    names, k = systems.names, len(systems.names)
+    correction = "none" if row.simultaneous else systems.correction
+    level_of_each = level_of_each or partial(
+        paired.simultaneous_level, n_intervals=k * (k - 1) // 2
+    )
+    shared = list_conditions(systems, row)
+    make = partial(make_difference, systems, row, interval or row.name, level_of_each)
+    differences: Mapping[tuple[str, str], Difference]
+    if tabulate is None or k <= MAX_LISTED:
+        places = list(combinations(range(k), 2))
+        table, results = None, [test_pair(*two) for two in places]
+        alone = np.array([test.pvalue for _, test, _ in results])
+        pvalues = paired.adjust_pvalues(alone, correction).tolist()
+        differences = {
+            (names[a], names[b]): make((a, b), result, pvalue)
+            for (a, b), result, pvalue in zip(places, results, pvalues, strict=True)
+        }
+    else:
+        table = tabulate(level_of_each(systems.confidence_level))
+        adjusted = paired.adjust_pvalues(table.pvalue, correction)
+        table = table._replace(pvalue=adjusted)
+
+        def read(a: int, b: int) -> Difference:
+            return make((a, b), test_pair(a, b), float(adjusted[place_of_pair(a, b, k)]))
+
+        differences = LazyDifferences(names, read)
     return Comparison(
         names=names,
-        values=np.asarray(judgment.values, dtype=float),
+        values=np.asarray(values, dtype=float),
         differences=differences,
         table=table,
-        scoring=source.scoring,
+        scoring=systems.scoring,
         title=row.title,
         correction=correction,
-        familywise=row.simultaneous or question.correction != "none",
-        omnibus=judgment.omnibus,
-        **judgment.fields,
+        familywise=row.simultaneous or systems.correction != "none",
+        **fields,
         **shared,
     )
 
 
-def judge_pairs(
-    judgment: Findings,
-    names: tuple[str, ...],
-    make: Callable[[int, int, Pair, float], Difference],
-    correction: str,
-    level: float,
-) -> tuple[Mapping[tuple[str, str], Difference], PairTable | None]:
-    """Return the differences of all pairs; for many systems also a table of their numbers.
-
-    `level` is the level of the interval of each pair.
-    """
-    places = list(combinations(range(len(names)), 2))
-    if judgment.tabulate is None or len(names) <= MAX_LISTED:
-        pairs = [judgment.judge(*two) for two in places]
-        alone = np.array([pair.test.pvalue for pair in pairs])
-        adjusted = paired.adjust_pvalues(alone, correction).tolist()
-        differences = {
-            (names[a], names[b]): make(a, b, pair, pvalue)
-            for (a, b), pair, pvalue in zip(places, pairs, adjusted, strict=True)
-        }
-        return differences, None
-    table = judgment.tabulate(level)
-    table = table._replace(pvalue=paired.adjust_pvalues(table.pvalue, correction))
-    pvalues = dict(zip(places, table.pvalue.tolist(), strict=True))
-
-    def read(a: int, b: int) -> Difference:
-        return make(a, b, judgment.judge(a, b), pvalues[a, b])
-
-    return LazyDifferences(names, read), table
+def list_conditions(systems: Systems, row: ComparisonMethod) -> dict[str, Any]:
+    """Return the attributes that a comparison shares with its differences."""
+    return {
+        "method": row.name,
+        "confidence_level": systems.confidence_level,
+        "level": row.level(systems.confidence_level),
+        "scope": row.scope,
+        "greater_is_better": systems.greater_is_better,
+    }
 
 
-def hold_together(
-    limits: Callable[[float], Limits], together: Callable[[float], float], confidence_level: float
+def make_difference(
+    systems: Systems,
+    row: ComparisonMethod,
+    interval: str,
+    level_of_each: Callable[[float], float],
+    places: tuple[int, int],
+    result: PairTest,
+    pvalue: float,
+) -> Difference:
+    """Return the difference of two systems, with a simultaneous interval and P-value."""
+    value, test, details = result
+    a, b = (systems.names[place] for place in places)
+    return Difference(
+        name=f"{systems.scoring}: {a} - {b}",
+        a=a,
+        b=b,
+        value=value,
+        standard_error=test.standard_error,
+        statistic=test.statistic,
+        pvalue=pvalue,
+        limits={interval: partial(limits_of_each, test.limits, level_of_each)},
+        alternative=systems.alternative,
+        n_samples=systems.n_samples,
+        claim=row.claim,
+        **({"pvalue_alone": test.pvalue} | details | list_conditions(systems, row)),
+    )
+
+
+def limits_of_each(
+    limits: Callable[[float], Limits],
+    level_of_each: Callable[[float], float],
+    confidence_level: float,
 ) -> Limits:
     """Return the ends of one of many intervals with a simultaneous level."""
-    return limits(together(confidence_level))
+    return limits(level_of_each(confidence_level))
 
 
-def judge_splits(splits: Splits, question: Question, *, method: str = "corrected_t") -> Findings:
+def compare_splits(
+    systems: Systems, row: ComparisonMethod, scores: Floats, test_train_ratio: float
+) -> Comparison:
     """Apply the corrected resampled t-test and the Bayesian correlated t-test.
 
-    Without the ratio of sizes, the first is Student's t-test of the differences.
+    The scores have shape (n_splits, n_names). With a ratio of 0, the first is Student's t-test of
+    the differences.
     """
-    (scores, ratio), rope = splits, question.rope
-    values = scores.mean(axis=0)
+    values, rope = scores.mean(axis=0), systems.rope
 
-    def judge(a: int, b: int) -> Pair:
+    def test_pair(a: int, b: int) -> PairTest:
         differences = paired.differences_of(scores[:, [a, b]])
-        test = paired.corrected_t(differences, ratio, question.alternative)
+        test = paired.corrected_t(differences, test_train_ratio, systems.alternative)
         if test.standard_error == 0:
             warn_undefined(
                 "The difference is the same on every split and has no variance: the interval "
@@ -321,52 +346,55 @@ def judge_splits(splits: Splits, question: Question, *, method: str = "corrected
             )
         value, error = float(values[a] - values[b]), test.standard_error
         regions = paired.correlated_t_probabilities(value, error, len(scores), rope)
-        return Pair(value, test, method, {"rope": rope, **regions._asdict()})
+        return value, test, {"rope": rope, **regions._asdict()}
 
-    details = {"split_scores": scores, "test_train_ratio": ratio, "rope": rope}
-    return Findings(values, judge, details)
+    details: dict[str, Any] = {"split_scores": scores, "test_train_ratio": test_train_ratio}
+    return compare_pairs(systems, row, values, test_pair, rope=rope, **details)
 
 
-def judge_halves(scores: np.ndarray, question: Question, *, method: str) -> Findings:
-    """Apply the t or F test to five repeats of two halves."""
+def compare_halves(systems: Systems, row: ComparisonMethod, scores: Floats) -> Comparison:
+    """Apply the t or F test to the scores of five repeats of two halves, shape (10, n_names)."""
     values = scores.mean(axis=0)
 
-    def judge(a: int, b: int) -> Pair:
+    def test_pair(a: int, b: int) -> PairTest:
         differences = paired.differences_of(scores[:, [a, b]]).reshape(5, 2)
-        if method == "5x2cv_f":
-            test = paired.five_by_two_f(differences)
+        if row.one_sided:
+            test = paired.five_by_two_t(differences, systems.alternative)
         else:
-            test = paired.five_by_two_t(differences, question.alternative)
-        if np.isnan(test.limits(question.confidence_level)).any():
+            test = paired.five_by_two_f(differences)
+        if np.isnan(test.limits(systems.confidence_level)).any():
             warn_undefined(
-                f"The interval of {method!r} is undefined (nan): the differences do not vary, "
+                f"The interval of {row.name!r} is undefined (nan): the differences do not vary, "
                 "or vary too much from repeat to repeat."
             )
-        return Pair(float(values[a] - values[b]), test, method, {})
+        return float(values[a] - values[b]), test, {}
 
-    return Findings(values, judge, {"split_scores": scores})
+    return compare_pairs(systems, row, values, test_pair, split_scores=scores)
 
 
-def judge_right(counted: Right, question: Question) -> Findings:
+def compare_right(
+    systems: Systems, row: ComparisonMethod, counted: Right, omnibus: Test | None = None
+) -> Comparison:
     """Apply McNemar's test to the samples that only one of two classifiers predicts correctly."""
     both, n = counted.both, counted.right.shape[1]
 
-    def judge(a: int, b: int) -> Pair:
+    def test_pair(a: int, b: int) -> PairTest:
         only_a, only_b = int(both[a, a] - both[a, b]), int(both[b, b] - both[a, b])
         if counted.group is None:
-            test, form = paired.mcnemar(only_a, only_b, n, question.alternative)
+            test, form = paired.mcnemar(only_a, only_b, n, systems.alternative)
             groups: dict[str, Any] = {}
         else:
-            test, spread = paired.grouped_mcnemar(counted, a, b, question.alternative)
+            test, spread = paired.grouped_mcnemar(counted, a, b, systems.alternative)
             form, groups = "t", spread.groups
         fields = {"form": form, "only_a": only_a, "only_b": only_b} | groups
-        return Pair(float(counted.rates[a] - counted.rates[b]), test, "mcnemar", fields)
+        return float(counted.rates[a] - counted.rates[b]), test, fields
 
-    return Findings(counted.rates, judge)
+    rates = counted.rates
+    return compare_pairs(systems, row, rates, test_pair, interval="mcnemar", omnibus=omnibus)
 
 
-def judge_right_of_all(counted: Right, question: Question) -> Findings:
-    """Apply Cochran's Q test (with groups, Hotelling's F) to all, then the tests of pairs."""
+def compare_right_of_all(systems: Systems, row: ComparisonMethod, counted: Right) -> Comparison:
+    """Apply Cochran's Q test (with groups, Hotelling's F) to all, then McNemar's test to pairs."""
     right, of_groups = counted.right, counted.group is not None
     if of_groups:
         statistic, pvalue = paired.grouped_cochran(counted)
@@ -380,24 +408,62 @@ def judge_right_of_all(counted: Right, question: Question) -> Findings:
         method="Hotelling's F of groups" if of_groups else "Cochran's Q",
         details={"n_discordant": int(np.sum(right.any(axis=0) & ~right.all(axis=0)))},
     )
-    return judge_right(counted, question)._replace(omnibus=omnibus)
+    return compare_right(systems, row, counted, omnibus)
 
 
-def judge_areas(areas: Areas, question: Question) -> Findings:
-    """Apply DeLong's test to areas under ROC curves."""
-    values, spread, of_same_samples = areas
+def compare_areas(
+    systems: Systems,
+    row: ComparisonMethod,
+    values: Floats,
+    spread: Spread,
+    of_same_samples: bool = True,
+) -> Comparison:
+    """Apply DeLong's test to areas under ROC curves, given their covariance."""
 
-    def judge(a: int, b: int) -> Pair:
-        two, degrees = [a, b], spread.degrees_of_freedom
-        known = spread.covariance[np.ix_(two, two)]
-        test = paired.paired_delong(values[two], known, question.alternative, degrees)
-        fields = {"paired": of_same_samples, **spread.groups}
-        return Pair(float(values[a] - values[b]), test, "delong", fields)
+    def test_pair(a: int, b: int) -> PairTest:
+        covariance = spread.covariance[np.ix_([a, b], [a, b])]
+        test = paired.paired_delong(
+            values[[a, b]], covariance, systems.alternative, spread.degrees_of_freedom
+        )
+        return float(values[a] - values[b]), test, {"paired": of_same_samples, **spread.groups}
 
-    return Findings(values, judge)
+    return compare_pairs(systems, row, values, test_pair)
 
 
-def judge_joint(joint: Joint, question: Question) -> Findings:
+class Joint(NamedTuple):
+    """Scores of all systems, shape (n_names,), and their covariance.
+
+    Attributes
+    ----------
+    values : ndarray of shape (n_names,)
+    covariance : ndarray of shape (n_names, n_names)
+        Covariance due to the samples or groups, which all systems share.
+    degrees_of_freedom : float
+        Degrees of freedom of the covariance; infinity for a normal quantile.
+    own : ndarray of shape (n_names,)
+        Variance of the mean over seeds of each system; with more than two systems, the variance
+        of a run is pooled.
+    seed_degrees : float
+        Degrees of freedom of the variance of a difference due to seeds.
+    n_rates : int or None
+        Number of samples if all scores are 0 or 1.
+    n_groups : int or None
+        Number of groups; None for independent samples.
+    groups : dict
+        Attributes of a result that describe its groups.
+    """
+
+    values: Floats
+    covariance: Floats
+    degrees_of_freedom: float
+    own: Floats
+    seed_degrees: float
+    n_rates: int | None = None
+    n_groups: int | None = None
+    groups: Mapping[str, Any] = MappingProxyType({})
+
+
+def compare_joint(systems: Systems, row: ComparisonMethod, joint: Joint) -> Comparison:
     """Compare all pairs by the largest t statistic, with the covariance of all scores.
 
     If samples score 0 or 1, the interval is that of Agresti and Min, which adds half a sample to
@@ -405,7 +471,7 @@ def judge_joint(joint: Joint, question: Question) -> Findings:
     samples.
     """
     values, n, k = joint.values, joint.n_rates, len(joint.values)
-    pairs = np.array(list(combinations(range(k), 2)))
+    pairs = np.column_stack(np.triu_indices(k, 1))
     first, second = pairs.T
     own = joint.own[first] + joint.own[second]
     shared = paired.variance_of_pairs(joint.covariance, pairs)
@@ -414,7 +480,7 @@ def judge_joint(joint: Joint, question: Question) -> Findings:
     centers, variances, bounds = differences, shared + own, (-np.inf, np.inf)
     if n is not None:
         variances = (n**2 * variances + 1 + 2 * n * centers**2 / (n + 2)) / (n + 2) ** 2
-        centers, bounds = centers * n / (n + 2), (-1.0, 1.0)
+        centers, bounds = centers * n / (n + 2), paired.BOUNDS
     degrees = np.full(len(pairs), joint.degrees_of_freedom)
     if own.any():  # Satterthwaite
         parts = own**2 / joint.seed_degrees + shared**2 / degrees
@@ -422,39 +488,41 @@ def judge_joint(joint: Joint, question: Question) -> Findings:
     errors = np.sqrt(variances)
     with np.errstate(invalid="ignore", divide="ignore"):
         statistics = np.where(centers == 0, 0.0, centers / errors)
-    unvaried = (centers != 0) & (errors <= paired.EQUAL * np.abs(centers))
-    statistics[unvaried] = np.nan  # differences that do not vary cannot be judged
-    alone = 2 * stats.t.sf(np.abs(statistics), degrees)
+    # differences that do not vary have no test
+    statistics[(centers != 0) & (errors <= paired.EQUAL * np.abs(centers))] = np.nan
+    sides = {"greater": statistics, "less": -statistics}
+    alone = stats.t.sf(sides.get(systems.alternative, np.abs(statistics)), degrees)
+    if systems.alternative == "two-sided":
+        alone = 2 * alone
     if k == 2 and n is not None and joint.n_groups is None:
-        alone = np.maximum(alone, paired.exact_of_few(n, differences, shared))
-    pvalues, level = alone, keep_level
+        exact = paired.exact_of_few(n, differences, shared, systems.alternative)
+        alone = np.maximum(alone, exact)
+    pvalues, level_of_each = alone, None
     if k > 2:
-        rng = np.random.default_rng(question.root)
+        rng = np.random.default_rng(systems.root)
         drawn = paired.draw_contrasts(joint.covariance + np.diag(joint.own), pairs, rng)
         pvalues, largest = paired.step_down(stats.norm.isf(alone / 2), drawn)
         pvalues[np.isnan(alone)] = np.nan
-        level = paired.SimultaneousLevel(largest)
-    elif question.alternative != "two-sided":
-        one_sided = paired.tail_probability(float(statistics[0]), question.alternative, degrees[0])
-        if n is not None and joint.n_groups is None:
-            exact = paired.exact_of_few(n, differences, shared, question.alternative)
-            one_sided = max(one_sided, float(exact[0]))
-        pvalues = np.array([one_sided])
-    place = {pair: at for at, pair in enumerate(map(tuple, pairs.tolist()))}
+        level_of_each = paired.SimultaneousLevel(largest)
 
-    def judge(a: int, b: int) -> Pair:
-        at = place[a, b]
-        error = float(errors[at])
-        options: dict[str, Any] = {"bounds": bounds, "degrees_of_freedom": float(degrees[at])}
-        limits = partial(intervals.normal_interval, float(centers[at]), error, **options)
+    def test_pair(a: int, b: int) -> PairTest:
+        at = place_of_pair(a, b, k)
+        center, error, freedom = float(centers[at]), float(errors[at]), float(degrees[at])
+        options: dict[str, Any] = {"bounds": bounds, "degrees_of_freedom": freedom}
+        limits = partial(intervals.normal_interval, center, error, **options)
         test = PairedTest(error, float(statistics[at]), float(pvalues[at]), limits)
-        fields = {"pvalue_alone": float(alone[at]), **joint.together}
-        return Pair(float(differences[at]), test, "max_t", fields)
+        return float(differences[at]), test, {"pvalue_alone": float(alone[at]), **joint.groups}
 
-    each = describe_each(joint, question.confidence_level, np.random.default_rng(question.root))
     numbers = {"pvalue": pvalues, "centers": centers, "errors": errors, "degrees": degrees}
-    tabulate = partial(tabulate_normal, differences, **numbers, bounds=bounds)
-    return Findings(values, judge, each, alone=level, tabulate=tabulate)
+    return compare_pairs(
+        systems,
+        row,
+        values,
+        test_pair,
+        level_of_each=level_of_each,
+        tabulate=partial(tabulate_normal, differences, **numbers, bounds=bounds),
+        **describe_each(joint, systems.confidence_level, np.random.default_rng(systems.root)),
+    )
 
 
 def describe_each(
@@ -484,147 +552,152 @@ def describe_each(
     return {"standard_errors": errors, "lows": lows, "highs": highs}
 
 
-def keep_level(confidence_level: float) -> float:
-    """Return the level of a single interval."""
-    return confidence_level
+def compare_resampled(
+    systems: Systems,
+    row: ComparisonMethod,
+    values: Floats,
+    resampled: Floats,
+    exchange: Callable[[int, int], Floats] | None = None,
+) -> Comparison:
+    """Bootstrap the differences of scores, shape (n_names, n_resamples), on the same resamples.
 
+    `exchange` returns the differences of a pair after exchanges of the two predictions. With it,
+    the test is that of the exchanges, and the interval that of the bootstrap.
+    """
 
-def judge_draws(draws: Draws, question: Question) -> Findings:
-    """Bootstrap the difference of scores on the same resamples."""
-    values, resampled = draws.values, draws.resampled
-
-    def judge(a: int, b: int) -> Pair:
-        replicates = resampled[a] - resampled[b]
+    def test_pair(a: int, b: int) -> PairTest:
+        value, replicates = float(values[a] - values[b]), resampled[a] - resampled[b]
         warn_of_undefined(replicates)
         defined = replicates[~np.isnan(replicates)]
         if len(defined) < 2:
             raise ValueError("the score must be defined on two resamples at least, it is on fewer.")
-        value = float(values[a] - values[b])
-        test = paired.paired_bootstrap(value, defined, question.alternative)
-        return Pair(value, test, "bootstrap", {}, replicates)
+        test = paired.paired_bootstrap(value, defined, systems.alternative)
+        if exchange is not None:
+            replicates = exchange(a, b)
+            pvalue = paired.exchange_pvalue(value, replicates, systems.alternative)
+            test = test._replace(statistic=value, pvalue=pvalue)
+        return value, test, {"replicates": replicates}
 
-    return Findings(values, judge)
-
-
-def judge_exchanges(draws: Draws, question: Question) -> Findings:
-    """Apply the test that exchanges two predictions, with the bootstrap interval."""
-    judgment, exchange = judge_draws(draws, question), draws.exchange
-    if exchange is None:
-        raise TypeError("a source of exchanges must have them.")
-
-    def judge(a: int, b: int) -> Pair:
-        pair, replicates = judgment.judge(a, b), exchange(a, b)
-        pvalue = paired.exchange_pvalue(pair.value, replicates, question.alternative)
-        test = pair.test._replace(statistic=pair.value, pvalue=pvalue)
-        return pair._replace(test=test, replicates=replicates)
-
-    return judgment._replace(judge=judge)
+    return compare_pairs(systems, row, values, test_pair, interval="bootstrap")
 
 
-def judge_in_time(
-    in_time: InTime,
-    question: Question,
+TimeTest = Callable[[Floats, int, str], tuple[PairedTest, dict[str, Any]]]
+"""Test of differences in time order with a horizon and an alternative, and fields of the result."""
+
+
+def compare_in_time(
+    systems: Systems,
+    row: ComparisonMethod,
+    scores: Floats,
+    horizon: int = 1,
     *,
-    test: Callable[[np.ndarray, int, str], tuple[PairedTest, dict[str, Any]]],
+    test: TimeTest,
     interval: str = "time_blocks",
     undefined: str = "",
-) -> Findings:
-    """Apply a test to the differences of samples in time order.
+) -> Comparison:
+    """Apply a test to the differences of scores in time order, shape (n_names, n_samples).
 
     `interval` is the name of the interval, `undefined` the reason for a missing P-value.
     """
-    values, horizon = in_time
 
-    def judge(a: int, b: int) -> Pair:
-        differences = paired.differences_of(values[[a, b]].T)
-        found, details = test(differences, horizon, question.alternative)
-        if np.isnan(found.pvalue):
+    def test_pair(a: int, b: int) -> PairTest:
+        differences = paired.differences_of(scores[[a, b]].T)
+        result, details = test(differences, horizon, systems.alternative)
+        if np.isnan(result.pvalue):
             warn_undefined(f"{undefined.format(horizon=horizon)}: the test is undefined.")
-        return Pair(float(differences.mean()), found, interval, details)
+        return float(differences.mean()), result, details
 
-    return Findings(values.mean(axis=1), judge)
+    return compare_pairs(systems, row, scores.mean(axis=1), test_pair, interval=interval)
 
 
-def foretell(differences: np.ndarray, horizon: int, _: str) -> tuple[PairedTest, dict[str, Any]]:
+def foretell(differences: Floats, horizon: int, _: str) -> tuple[PairedTest, dict[str, Any]]:
     """Return the test of Giacomini and White, with the predicted difference."""
     if horizon != 1:
         raise ValueError(
             "horizon must be 1 for method='giacomini_white', which rejects too often further "
             f"ahead, got {horizon}."
         )
-    found, foretold = giacomini_white(differences)
-    return found, {"foretold": foretold}
+    test, foretold = giacomini_white(differences)
+    return test, {"foretold": foretold}
 
 
-def judge_datasets(
-    table: Table,
-    question: Question,
-    *,
-    of_distances: Callable[[np.ndarray, int, int], np.ndarray] | None = None,
-) -> Findings:
-    """Wilcoxon's test of the differences on data sets, or a test of the distances of mean ranks."""
-    scores, rope, (n, k) = table.scores, question.rope, table.scores.shape
+RANK_TESTS = {"nemenyi": nemenyi_pvalues, "mean_ranks": mean_rank_pvalues}
+"""P-values of distances of mean ranks."""
+
+
+def compare_over_datasets(
+    systems: Systems, row: ComparisonMethod, scores: Floats, fields: Mapping[str, Any]
+) -> Comparison:
+    """Apply Wilcoxon's test to scores of data sets, or a test to the distances of mean ranks."""
+    rope, (n, k) = systems.rope, scores.shape
     ranks = rank_rows(scores)
     mean_ranks = ranks.mean(axis=0)
-    weights = dirichlet_weights(n, N_DRAWS, np.random.default_rng(question.root))
-    pairs = list(combinations(range(k), 2))
-    distances = np.array([abs(mean_ranks[a] - mean_ranks[b]) for a, b in pairs])
-    of_ranks = [] if of_distances is None else of_distances(distances, n, k).tolist()
-    by_pair = dict(zip(pairs, of_ranks, strict=False))
+    weights = dirichlet_weights(n, N_DRAWS, np.random.default_rng(systems.root))
+    first, second = np.array(list(combinations(range(k), 2))).T
+    of_ranks = None
+    if row.name in RANK_TESTS:
+        of_ranks = RANK_TESTS[row.name](np.abs(mean_ranks[first] - mean_ranks[second]), n, k)
 
-    def judge(a: int, b: int) -> Pair:
+    def test_pair(a: int, b: int) -> PairTest:
         differences = scores[:, a] - scores[:, b]
         signed = signed_rank_test(differences)
         regions = largest_fractions(signed_rank_draws(differences, rope, weights))
-        n_equal = {} if by_pair else {"n_equal": signed.n_equal}
-        pair_details = {
-            "effect_size": signed.effect_size,
-            "rope": rope,
-            **regions._asdict(),
-            **n_equal,
-        }
+        details = {"effect_size": signed.effect_size, "rope": rope, **regions._asdict()}
         pvalue, statistic = signed.pvalue, signed.effect_size
-        if by_pair:
-            pvalue, statistic = by_pair[a, b], float(mean_ranks[b] - mean_ranks[a])
+        if of_ranks is None:
+            details["n_equal"] = signed.n_equal
+        else:
+            pvalue = float(of_ranks[place_of_pair(a, b, k)])
+            statistic = float(mean_ranks[b] - mean_ranks[a])
         test = PairedTest(np.nan, statistic, pvalue, signed.limits)
-        return Pair(signed.estimate, test, "wilcoxon", pair_details, allow_point=True)
+        return signed.estimate, test, details | {"allow_point": True}
 
-    all_details = {
-        "scores": scores,
-        "mean_ranks": mean_ranks,
-        "critical_difference": critical_difference(n, k, question.confidence_level),
-        "rope": rope,
-        "root": question.root,
-    }
-    omnibus = describe_friedman(ranks) if k > 2 else None
-
-    def tabulate(alone_level: float) -> PairTable:
-        first, second = np.array(pairs).T
-        tests = signed_rank_tests((scores[:, first] - scores[:, second]).T, alone_level)
+    def tabulate(level: float) -> PairTable:
+        tests = signed_rank_tests((scores[:, first] - scores[:, second]).T, level)
         estimate, low, high, pvalue, n_equal = tests
-        if of_ranks:
-            pvalue, n_equal = np.array(of_ranks), np.zeros_like(n_equal)
+        if of_ranks is not None:
+            pvalue, n_equal = of_ranks, np.zeros_like(n_equal)
         return PairTable(estimate, low, high, pvalue, n_equal > 0)
 
-    fields = table.fields | all_details
-    return Findings(scores.mean(axis=0), judge, fields, omnibus, tabulate=tabulate)
+    return compare_pairs(
+        systems,
+        row,
+        scores.mean(axis=0),
+        test_pair,
+        interval="wilcoxon",
+        tabulate=tabulate,
+        omnibus=describe_friedman(ranks) if k > 2 else None,
+        scores=scores,
+        mean_ranks=mean_ranks,
+        critical_difference=critical_difference(n, k, systems.confidence_level),
+        rope=rope,
+        root=systems.root,
+        **fields,
+    )
 
 
-def judge_readers(study: ReaderStudy, question: Question) -> Findings:
-    """The analysis of variance of readers and cases."""
+def compare_study(systems: Systems, row: ComparisonMethod, study: ReaderStudy) -> Comparison:
+    """Apply the analysis of variance of readers and cases."""
     values = study.values.mean(axis=1)
 
-    def judge(a: int, b: int) -> Pair:
+    def test_pair(a: int, b: int) -> PairTest:
         value, spread = float(values[a] - values[b]), study.of_difference(a, b)
         degrees = spread.degrees_of_freedom
-        test = paired.student_test(value, spread.error, degrees + 1, question.alternative)
-        return Pair(value, test, "t", {"details": {"degrees_of_freedom": degrees}})
+        test = paired.student_test(value, spread.error, degrees + 1, systems.alternative)
+        return value, test, {"details": {"degrees_of_freedom": degrees}}
 
     omnibus = None
     if len(values) > 2 and study.random_readers:
         statistic, pvalue = study.test_equality()
         omnibus = Test(name="F", statistic=statistic, pvalue=pvalue, method="equal systems")
-    return Findings(values, judge, {"study": study}, omnibus)
+    return compare_pairs(
+        systems, row, values, test_pair, interval="t", study=study, omnibus=omnibus
+    )
+
+
+def level_over_datasets(confidence_level: float) -> float:
+    """Return the significance level of Demsar (2006), which may exceed 5 %."""
+    return 1 - confidence_level
 
 
 RULES = "This applies to these predictions; variation from retraining is not included."
@@ -633,117 +706,89 @@ HALVINGS = (
 )
 DATASETS = "This applies to data sets like these, not to a single data set."
 MEAN_RANKS = f"The mean ranks of two systems depend on which others are compared. {DATASETS}"
-OF_LABELS: dict[str, Any] = {"needs": "right", "scoring": "accuracy", "of_classes": True}
-OVER_DATASETS: dict[str, Any] = {"needs": "table", "one_sided": False, "level": level_over_datasets}
+OF_LABELS: dict[str, Any] = {"scoring": "accuracy", "of_classes": True, "scope": RULES}
+IN_TIME: dict[str, Any] = {"independent": True, "scope": RULES}
+OVER_DATASETS: dict[str, Any] = {"one_sided": False, "level": level_over_datasets}
+
+TEST_OF_BLOCKS = partial(
+    compare_in_time,
+    test=lambda differences, _, alternative: (blocks_test(differences, alternative), {}),
+    undefined="The blocks of time do not differ, or neighboring samples are so strongly correlated "
+    "that they amount to fewer than three blocks",
+)
+TEST_OF_HORIZON = partial(
+    compare_in_time,
+    test=lambda differences, horizon, alternative: (
+        diebold_mariano(differences, horizon, alternative),
+        {"horizon": horizon},
+    ),
+    interval="diebold_mariano",
+    undefined="The variance over horizon={horizon} is not above 0",
+)
+TEST_OF_FORECASTS = partial(compare_in_time, test=foretell)
 
 ROWS = (
-    ComparisonMethod("corrected_t", "corrected resampled t", "splits", judge_splits),
+    ComparisonMethod("corrected_t", "corrected resampled t", "splits", compare_splits),
     ComparisonMethod(
-        "halvings",
-        "Student's t of random halvings",
-        "halvings",
-        partial(judge_splits, method="halvings"),
-        scope=HALVINGS,
+        "halvings", "Student's t of random halvings", "halvings", compare_splits, scope=HALVINGS
+    ),
+    ComparisonMethod("5x2cv_t", "5 x 2 folds, t", "halves", compare_halves),
+    ComparisonMethod("5x2cv_f", "5 x 2 folds, F", "halves", compare_halves, one_sided=False),
+    ComparisonMethod(
+        "permutation", "paired permutation", "exchanges", compare_resampled, scope=RULES
+    ),
+    ComparisonMethod("bootstrap", "paired bootstrap", "draws", compare_resampled, scope=RULES),
+    ComparisonMethod(
+        "max_t", "largest t of all pairs", "joint", compare_joint, simultaneous=True, scope=RULES
+    ),
+    ComparisonMethod("mcnemar", "McNemar's test", "right", compare_right, **OF_LABELS),
+    ComparisonMethod(
+        "cochran_q", "McNemar's test after Cochran's Q", "right", compare_right_of_all, **OF_LABELS
     ),
     ComparisonMethod(
-        "5x2cv_t", "5 x 2 folds, t", "halves", partial(judge_halves, method="5x2cv_t")
-    ),
-    ComparisonMethod(
-        "5x2cv_f",
-        "5 x 2 folds, F",
-        "halves",
-        partial(judge_halves, method="5x2cv_f"),
-        one_sided=False,
-    ),
-    ComparisonMethod(
-        "permutation", "paired permutation", "exchanges", judge_exchanges, scope=RULES
-    ),
-    ComparisonMethod("bootstrap", "paired bootstrap", "draws", judge_draws, scope=RULES),
-    ComparisonMethod(
-        "max_t", "largest t of all pairs", "joint", judge_joint, simultaneous=True, scope=RULES
-    ),
-    ComparisonMethod("mcnemar", "McNemar's test", judge=judge_right, scope=RULES, **OF_LABELS),
-    ComparisonMethod(
-        "cochran_q",
-        "McNemar's test after Cochran's Q",
-        judge=judge_right_of_all,
-        scope=RULES,
-        **OF_LABELS,
-    ),
-    ComparisonMethod(
-        "delong",
-        "DeLong's test",
-        "areas",
-        judge_areas,
-        scoring="roc_auc",
-        of_classes=True,
-        scope=RULES,
+        "delong", "DeLong's test", "areas", compare_areas, **(OF_LABELS | {"scoring": "roc_auc"})
     ),
     ComparisonMethod(
         "obuchowski_rockette",
         "analysis of variance of readers and cases",
         "readers",
-        judge_readers,
+        compare_study,
         scope="This applies to readers and cases like these.",
     ),
     ComparisonMethod(
         "fixed_readers",
         "normal test of cases with fixed readers",
         "readers",
-        judge_readers,
+        compare_study,
         scope="This applies to these readers, with cases like these.",
     ),
+    ComparisonMethod("time_blocks", "blocks of time", "in_time", TEST_OF_BLOCKS, **IN_TIME),
     ComparisonMethod(
-        "time_blocks",
-        "blocks of time",
-        "in_time",
-        partial(
-            judge_in_time,
-            test=lambda differences, _, side: (blocks_test(differences, side), {}),
-            undefined="The blocks of time do not differ, or neighboring samples are so strongly "
-            "correlated that they amount to fewer than three blocks",
-        ),
-        independent=True,
-        scope=RULES,
-    ),
-    ComparisonMethod(
-        "diebold_mariano",
-        "Diebold and Mariano's test",
-        "in_time",
-        partial(
-            judge_in_time,
-            test=lambda differences, horizon, side: (
-                diebold_mariano(differences, horizon, side),
-                {"horizon": horizon},
-            ),
-            interval="diebold_mariano",
-            undefined="The variance over horizon={horizon} is not above 0",
-        ),
-        independent=True,
-        scope=RULES,
+        "diebold_mariano", "Diebold and Mariano's test", "in_time", TEST_OF_HORIZON, **IN_TIME
     ),
     ComparisonMethod(
         "giacomini_white",
         "Giacomini and White's test",
         "in_time",
-        partial(judge_in_time, test=foretell),
-        independent=True,
+        TEST_OF_FORECASTS,
         one_sided=False,
-        scope=RULES,
         claim=FORETOLD,
         of_two=True,
+        **IN_TIME,
     ),
     ComparisonMethod(
         "wilcoxon",
         "Wilcoxon's signed-rank test",
-        judge=judge_datasets,
+        "table",
+        compare_over_datasets,
         scope=DATASETS,
         **OVER_DATASETS,
     ),
     ComparisonMethod(
         "nemenyi",
         "Nemenyi's test",
-        judge=partial(judge_datasets, of_distances=nemenyi_pvalues),
+        "table",
+        compare_over_datasets,
         simultaneous=True,
         scope=MEAN_RANKS,
         **OVER_DATASETS,
@@ -751,11 +796,11 @@ ROWS = (
     ComparisonMethod(
         "mean_ranks",
         "normal distance of mean ranks",
-        judge=partial(judge_datasets, of_distances=mean_rank_pvalues),
+        "table",
+        compare_over_datasets,
         scope=MEAN_RANKS,
         **OVER_DATASETS,
     ),
 )
-
 METHODS = {row.name: row for row in ROWS}
 """Methods by name."""

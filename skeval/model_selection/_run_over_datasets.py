@@ -21,7 +21,6 @@ from skeval.model_selection._comparison_methods import (
     choose_scoring,
     resolve_scorer,
 )
-from skeval.model_selection._evidence import Table
 from skeval.utils._checks import RandomStateLike, check_data, check_option, naming, root_seed
 from skeval.utils._compat import validate_params
 
@@ -205,12 +204,6 @@ class ScoreTable:
     names: tuple[str, ...]
     scores: np.ndarray
     fields: dict[str, Any]
-    scoring: str = "score"
-    n_samples: int | None = None
-
-    def table(self) -> Table:
-        """Return the scores and attributes of the result."""
-        return Table(self.scores, self.fields)
 
 
 def read_score_table(scores: Any, missing: str) -> ScoreTable:

@@ -14,9 +14,7 @@ from skeval._inference.estimate import ConfidenceInterval
 from skeval._resampling.sampling_units import UnitKind
 from skeval.model_selection import Comparison, EstimatesDisplay
 from skeval.model_selection._compare import default_rope
-from skeval.model_selection._compare_scores import GivenInTime, GivenSplits
-from skeval.model_selection._comparison_methods import compare
-from skeval.model_selection._evidence import Question
+from skeval.model_selection._comparison_methods import Systems, compare
 from skeval.report import _sections
 from skeval.report._report import EvaluationReport, in_target_unit
 from skeval.report._sections import Caution, Figure, Line, ReportsByName, Section, Table
@@ -392,17 +390,13 @@ def compare_reports(reports: dict[str, EvaluationReport]) -> Comparison | None:
     columns = [_score_test_sets(report) for report in reports.values()]
     if any(np.isnan(column).any() for column in columns):
         return None
-    source = GivenSplits(
-        tuple(reports),
-        np.column_stack(columns),
-        first.out_of_fold.test_train_ratio,
-        scoring,
-        first.n_samples,
+    scores, ratio = np.column_stack(columns), first.out_of_fold.test_train_ratio
+    systems = Systems(
+        tuple(reports), scoring, first.n_samples, rope=default_rope(scoring), confidence_level=level
     )
-    rope = default_rope(scoring)
     with warnings.catch_warnings():  # the table shows undefined values
         warnings.simplefilter("ignore", UndefinedMetricWarning)
-        return compare(source, "corrected_t", Question(rope=rope, confidence_level=level))
+        return compare(systems, "corrected_t", scores, ratio)
 
 
 def _compare_in_time(reports: dict[str, EvaluationReport], scoring: str) -> Comparison | None:
@@ -418,10 +412,10 @@ def _compare_in_time(reports: dict[str, EvaluationReport], scoring: str) -> Comp
         [np.bincount(system.row, system.loss, len(system.target)) for system in predictions]
     )
     scores = (1.0 if scoring == "accuracy" else 0.0) - sums[:, tested] / tests[0][tested]
-    source = GivenInTime(tuple(reports), scores, scoring)
+    systems = Systems(tuple(reports), scoring, scores.shape[1], confidence_level=level)
     with warnings.catch_warnings():  # the table shows undefined values
         warnings.simplefilter("ignore", UndefinedMetricWarning)
-        return compare(source, "time_blocks", Question(confidence_level=level))
+        return compare(systems, "time_blocks", scores)
 
 
 def _score_test_sets(report: EvaluationReport) -> np.ndarray:

@@ -40,8 +40,7 @@ from skeval.cluster._stability import (
 )
 from skeval.metrics.cluster import adjusted_rand_score, external_indices
 from skeval.model_selection import Comparison
-from skeval.model_selection._comparison_methods import compare
-from skeval.model_selection._evidence import Question, Splits
+from skeval.model_selection._comparison_methods import Systems, compare
 from skeval.report import _clustering
 from skeval.report._clustering import MARKERS, MEASURES, ORIENTATION, ClusteringReport
 from skeval.report._run import describe_run, write_estimator
@@ -286,20 +285,6 @@ LEVEL = 0.05
 """Joint level of all comparisons of the stabilities."""
 
 
-@dataclass(frozen=True)
-class Halvings:
-    """Stabilities of several clusterers on the same halvings, of shape (n_repeats, n_names)."""
-
-    names: tuple[str, ...]
-    scores: np.ndarray
-    scoring: str
-    n_samples: int
-
-    def halvings(self) -> Splits:
-        """Return the stabilities as splits that are independent given the data."""
-        return Splits(self.scores, 0.0)
-
-
 def compare_stabilities(reports: Mapping[str, ClusteringReport]) -> dict[int, Comparison]:
     """Compare all pairs at each number of clusters that the halves support.
 
@@ -308,12 +293,13 @@ def compare_stabilities(reports: Mapping[str, ClusteringReport]) -> dict[int, Co
     first, names = next(iter(reports.values())), tuple(reports)
     candidates, scoring = first.stability.candidates.tolist(), first.stability.method
     tried = [k for k in candidates if k * SMALLEST <= first.n_samples // 2]  # ascending
-    question = Question(confidence_level=1 - LEVEL / max(len(tried), 1))
+    level = 1 - LEVEL / max(len(tried), 1)
+    systems = Systems(names, scoring, first.n_samples, confidence_level=level)
     scores = np.array([report.stability.replicates for report in reports.values()])
     with warnings.catch_warnings():  # the table shows undefined values
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         return {
-            k: compare(Halvings(names, of_k, scoring, first.n_samples), "halvings", question)
+            k: compare(systems, "halvings", of_k, 0.0)  # splits are independent given the data
             for k, of_k in zip(tried, scores.transpose(1, 2, 0), strict=False)
         }
 

@@ -372,3 +372,19 @@ def test_hundreds_of_systems_are_ranked_in_seconds():
     start = time.perf_counter()
     assert "rank" in str(compare_predictions(None, list(scores), random_state=0))
     assert time.perf_counter() - start < 30
+
+
+@pytest.mark.parametrize("metric", [None, mean_absolute_error])
+def test_pvalue_alone_is_that_of_the_alternative(metric):
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 60)
+    a, b = (np.where(rng.random(60) < share, y, 1 - y) for share in (0.8, 0.6))
+    options = {"method": "max_t", "metric": metric, "random_state": 0}
+    both = compare_predictions(y, [a, b], **options).difference
+    pvalues = []
+    for alternative in ("greater", "less"):
+        one = compare_predictions(y, [a, b], alternative=alternative, **options).difference
+        assert one.pvalue_alone == one.pvalue
+        pvalues.append(one.pvalue)
+    assert both.pvalue_alone == both.pvalue
+    assert 2 * min(pvalues) == pytest.approx(both.pvalue, rel=0.05)

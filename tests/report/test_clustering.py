@@ -20,11 +20,10 @@ from sklearn.preprocessing import scale
 
 from skeval.cluster import choose_n_clusters, compare_clusterings, predictive_power
 from skeval.metrics.cluster import internal_indices
-from skeval.model_selection._comparison_methods import compare
-from skeval.model_selection._evidence import Question
+from skeval.model_selection._comparison_methods import Systems, compare
 from skeval.report import ClustererComparison, evaluate_clusterer
 from skeval.report._clustering import write_verdict, write_warnings
-from skeval.report._evaluate_clusterer import Halvings, write_stabler
+from skeval.report._evaluate_clusterer import write_stabler
 
 IRIS, SPECIES = scale(load_iris().data), load_iris().target
 BLOBS, BLOB = make_blobs(60, centers=[[0, 0], [9, 0], [0, 9]], random_state=0)
@@ -352,8 +351,8 @@ def test_several_are_written_in_every_form(several, tmp_path):
 
 
 def compare_two(a, b):
-    source = Halvings(("a", "b"), np.column_stack([a, b]), "prediction_strength", 60)
-    return compare(source, "halvings", Question())
+    systems = Systems(("a", "b"), "prediction_strength", 60)
+    return compare(systems, "halvings", np.column_stack([a, b]), 0.0)
 
 
 @pytest.mark.filterwarnings("ignore:The difference is the same")
