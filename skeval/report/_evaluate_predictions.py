@@ -187,8 +187,7 @@ def evaluate_predictions(
     check_option("kind", kind, KINDS)
     check_option("units", units, UNITS)
     prevalence = check_prevalence(prevalence)
-    systems = list_systems(y_true, predictions)
-    if systems is not None:
+    if (systems := list_systems(y_true, predictions)) is not None:
         return _evaluate_each(y_true, predictions, systems, options)
     if is_wide(y_true):
         return evaluate_labels(y_true, predictions, options)
@@ -212,9 +211,10 @@ def evaluate_predictions(
         means = parsed.average(options | {"random_state": seed})
         calibration = parsed.validate(sample, seed)
         subgroups = measure_slices(parsed, by, groups, weight, confidence_level)
+        answer = parsed.find_answer(metrics)
     weighted_sizes = _predictions.count_classes(parsed.target, weight) if scored.answers else None
     return PredictionsReport(
-        answer=parsed.find_answer(metrics),
+        answer=answer,
         kind=parsed.kind,
         threshold=parsed.threshold,
         positive=parsed.positive,
