@@ -198,7 +198,7 @@ def deliver(
     headline = _write_headline(options.data, table, numbers, column)
     start = [headline, procedure, ""]
     if getattr(options, "full", True):
-        lines = [*start, str(report), *notes]
+        lines = [*start, report._write_text(full=hasattr(options, "full")), *notes]
     else:
         filled = [line for note in notes for line in fill_lines(note)]
         summary = summarize(report, N_LINES - len(start), scored=bool(options.scoring))
@@ -262,7 +262,7 @@ def summarize(report: Any, n_lines: int, *, scored: bool) -> list[str]:
     n_rows = min(1 + MAX_ROWS, n_left - len(warned))
     shown = rows if scored else rows[: n_rows if n_rows > 1 else 0]
     subgroup_sections = (section for section in others if section.results.get("subgroups"))
-    subgroups = [line for section in subgroup_sections for line in section.lines]
+    subgroups = [line for section in subgroup_sections for line in section.write_lines()]
     blank = [""] if shown or subgroups else []
     return [*verdict, *basis, *warned, "", *shown, *subgroups, *blank, more]
 

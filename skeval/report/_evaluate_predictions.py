@@ -32,6 +32,7 @@ from skeval.report._findings import RareClass
 from skeval.report._multilabel import MultilabelReport, evaluate_labels
 from skeval.report._parsed_predictions import (
     KINDS,
+    POSITIVE_WORDS,
     ParsedPredictions,
     SystemReport,
     is_wide,
@@ -46,7 +47,7 @@ from skeval.report._run import describe_run
 from skeval.report._sections import Figure, Section, Table, list_few
 from skeval.utils._checks import RandomStateLike, check_confidence_level, check_option, small_seed
 from skeval.utils._plotting import shorten_name
-from skeval.utils._text import count, write_ends, write_number
+from skeval.utils._text import count, name_label, write_ends, write_number
 
 MEANINGS = {
     "Brier score": "The Brier score is the mean squared difference between predicted probability "
@@ -450,7 +451,22 @@ class PredictionsReport(SystemReport):
         """Explanation of a lesser-known main metric, and the target of the intervals."""
         more = ", each with its weight" if np.ptp(self.out_of_fold.weight) else ""
         meaning = [text for name, text in MEANINGS.items() if name == self.answer.name]
-        return [*meaning, self._describe_target(more), *self._describe_groups()]
+        target = self._describe_target(more)
+        return [*meaning, target, *self._describe_groups(), *self._describe_positive()]
+
+    def _describe_positive(self) -> Iterator[str]:
+        """Yield the class that scores refer to, and how to change a class chosen by its order."""
+        classes = self.out_of_fold.target.classes
+        if self.positive is None or classes is None or classes.dtype.kind not in "USO":
+            return
+        text = f"Positive class: {name_label(self.positive)}"
+        words = tuple(str(label).strip().lower() for label in classes)
+        if self.settings.get("pos_label", "None") == "None" and words not in POSITIVE_WORDS:
+            text += (
+                f", the second in sorted order; if the {self.kind} refer to "
+                f"{name_label(classes[0])}, pass pos_label={classes.tolist()[0]!r} (--pos-label)"
+            )
+        yield f"{text}."
 
     def _describe_groups(self) -> Iterator[str]:
         """Yield the within-group correlation of the losses."""
@@ -659,7 +675,7 @@ class PredictionsReport(SystemReport):
             last = "probability of the true class"
             table = self._tabulate_samples(last, lambda wrong: f"{1 - wrong:.3f}")
         elif predictions.class_scores is None:
-            table = self._tabulate_samples(caption="Misclassified samples (first rows).")
+            table = self._tabulate_samples()
         sentences += [
             f"{n_wrong} of {size} samples of class {name} are misclassified."
             for name, (n_wrong, size) in hard.unknown.items()

@@ -223,7 +223,11 @@ class ScoredReport(Report):
             for label, estimates in by_class.items()
         ]
         head = ["class", *map(_sentences.name_metric, names)]
-        made = Table("By class.", head, rows, n_on_page=MAX_CLASSES, n_in_text=0)
+        caption = "By class."
+        if len(by_class) == 2:
+            caption += " The recall of the positive class is the sensitivity, of the other the "
+            caption += "specificity."
+        made = Table(caption, head, rows, n_on_page=MAX_CLASSES, n_in_text=0)
         return [made] if rows else []
 
     def _tabulate_confusion(self) -> list[Table]:
@@ -292,18 +296,14 @@ class ScoredReport(Report):
         """Yield the curves of more than two classes."""
         yield from ()
 
-    def _tabulate_samples(
-        self,
-        last: str = "",
-        write: Callable[[float], str] = str,
-        caption: str = "Largest residuals.",
-    ) -> Table:
+    def _tabulate_samples(self, last: str = "", write: Callable[[float], str] = str) -> Table:
         """Return a table of the worst predictions; `last` names the last column.
 
         For numeric targets that is the size of the residual.
         """
-        head = ["sample", "true", "predicted as"]
+        head, caption = ["sample", "true", "predicted as"], "Misclassified samples."
         if self.class_sizes is None:
+            caption = "Largest residuals."
             head[2], last, write = "predicted", "residual / RMS", "{:.1f}".format
         rows = [
             (row["name"], row["truth"], row["prediction"], *([write(row["wrong"])] if last else []))
@@ -789,4 +789,4 @@ def _write_shortly(estimate: Estimate) -> str:
     """Return an estimate with its interval on the next line."""
     if np.isnan(estimate.interval.low):
         return write_number(estimate.value)
-    return f"{estimate.value:.3f}\n{estimate.interval.low:.3f}–{estimate.interval.high:.3f}"
+    return f"{estimate.value:.3f}\n({estimate.interval.low:.3f}–{estimate.interval.high:.3f})"

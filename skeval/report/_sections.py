@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, is_dataclass
+from dataclasses import asdict, dataclass, field, is_dataclass, replace
 from functools import cached_property
 from html import escape
 from os import PathLike
@@ -172,6 +172,20 @@ class Table:
         head = zip(*([""] * (height - len(name)) + name for name in names), strict=True)
         return _text.align_rows([*map(list, head), *rows[: self.n_in_text]], left=self.left)
 
+    @property
+    def all_lines(self) -> list[str]:
+        """Return the rows that a page does not fold as lines of text, under the caption.
+
+        Tables without a selection for text have all their rows.
+        """
+        rows = [
+            [" ".join(cell.split("\n")) if isinstance(cell, str) else cell for cell in row]
+            for row in self.rows[: self.n_on_page]
+        ]
+        names = [name.replace("\n", " ") for name in self.head]
+        caption = [self.caption] if self.n_in_text == 0 else []
+        return [*caption, *replace(self, head=names, rows=rows, n_in_text=None).lines]
+
 
 def _write_cell(cell: Cell, write: Callable[[float, float], str]) -> str:
     """Return a cell as text; `write` formats the limits of an interval."""
@@ -210,13 +224,17 @@ class Section:
         """The tables that a page shows here, and not beside the verdict."""
         return [table for table in self.tables if not table.beside]
 
-    @property
-    def lines(self) -> Iterator[str]:
-        """Return the section as lines of text, with a blank line before and after each table."""
+    def write_lines(self, *, full: bool = False) -> Iterator[str]:
+        """Yield the section as lines of text, with a blank line before and after each table.
+
+        The `full` text has all tables, and not only a selection of their rows.
+        """
         for text in self.items:
             yield f"! {text} [{text.code}]" if isinstance(text, Caution) else f"! {text}"
         for table in self.tables:
-            if table.n_in_text != 0:
+            if full and table.rows:
+                yield from ("", *table.all_lines, "")
+            elif table.n_in_text != 0:
                 yield from ("", *table.lines, "")
         yield from self.sentences
 
@@ -321,9 +339,13 @@ class Report:
         )
 
     def __str__(self) -> str:
+        return self._write_text()
+
+    def _write_text(self, *, full: bool = False) -> str:
+        """Return the report as text; the `full` text has all tables of the page."""
         lines = [self.verdict, *self._basis]
         for section in self._sections:
-            for line in section.lines:
+            for line in section.write_lines(full=full):
                 if line or lines[-1]:
                     lines.append(line)
         return "\n".join(lines).rstrip()

@@ -58,7 +58,7 @@ def test_numbers_are_those_of_evaluate(capsys, tmp_path):
         random_state=7,
     )
     assert status == 0
-    assert str(report) in capsys.readouterr().out
+    assert report._write_text(full=True) in capsys.readouterr().out
     assert json.loads(path.read_text()) == report.to_dict()
     line = shlex.join(["skeval", *words])
     assert page.read_text() == report.to_html(title="wine: linear-svm, seed 7", command=line)
@@ -516,3 +516,16 @@ def test_samples_have_their_ids(doses, predictions, capsys, tmp_path):
     printed = capsys.readouterr().out
     assert "the root mean square: 7 (" in printed
     assert "samples are numbered from 0, the first row below the header; --id names" in printed
+
+
+def test_the_full_text_has_the_confusion_matrix_and_the_classes(capsys):
+    assert main(["evaluate", "iris", "--full", "--cv", "5", "--include", "holdout"]) == 0
+    printed = capsys.readouterr().out
+    lines = printed.splitlines()
+    place = next(row for row, line in enumerate(lines) if line.startswith("True classes (rows)"))
+    assert " ".join(lines[place + 1].split()) == (
+        "class predicted as 0 predicted as 1 predicted as 2"
+    )
+    assert "\nBy class.\nclass" in printed
+    assert "\nMisclassified samples.\nsample" in printed
+    assert "Largest residuals" not in printed

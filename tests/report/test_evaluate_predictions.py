@@ -602,3 +602,13 @@ def test_one_column_of_probabilities_is_not_enough_for_many_classes():
         skeval.evaluate_predictions(y, np.r_[np.nan, p[1:]], kind="numbers")
     with pytest.raises(ValueError, match=r"predictions must hold numbers .* got 'a'"):
         skeval.evaluate_predictions(y + 0.5, np.repeat("a", 60), kind="numbers")
+
+
+def test_the_positive_class_is_named_and_how_to_change_it():
+    y, p = np.array(["ill", "well"] * 20), np.linspace(0, 1, 40)
+    text = "Positive class: well, the second in sorted order; if the probabilities refer to ill, "
+    assert f"{text}pass pos_label='ill' (--pos-label)." in str(skeval.evaluate_predictions(y, p))
+    assert "Positive class: ill." in str(skeval.evaluate_predictions(y, p, pos_label="ill"))
+    answers = np.where(y == "ill", "yes", "no")
+    assert "Positive class: yes." in str(skeval.evaluate_predictions(answers, p))
+    assert "Positive class" not in str(skeval.evaluate_predictions(np.arange(40) % 2, p))
