@@ -4,8 +4,8 @@ Each sample is at its lower bound (alpha = 0), at its upper bound (alpha = C), o
 For fixed sets the problem is linear. Samples whose alpha leaves its box or whose margin has the
 wrong sign change sets, and the linear problem is solved again, until no sample changes
 (Hintermueller, Ito and Kunisch 2002, doi:10.1137/S1052623401383558). This takes a few rounds near
-the solution and may cycle far from it, so a problem with more and more changes is abandoned;
-callers must check `settled`.
+the solution, but may cycle far from it. A problem is therefore abandoned if the number of changes
+grows, and callers must check `settled`.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ import numpy as np
 
 from skeval._solvers.newton import Duals, ProblemRows
 
-# Samples closer to a bound than this fraction of their box count as at the bound.
+# Samples within this fraction of their box from a bound count as at the bound.
 STRICT = 1e-7
 # Tolerance of margins, and of alpha relative to the smaller of its box and the largest alpha.
 _SLACK = 1e-9
-# Maximum number of multiplier steps, and relative duality gap that ends them.
+# Maximum number of multiplier steps, and the relative duality gap that ends them.
 _MAX_STEPS, _GAP = 3, 1e-8
 
 
@@ -114,7 +114,7 @@ def active_set(duals: Duals, sets: ActiveSets, *, max_iter: int, patience: int) 
 def _center_intercepts(duals: Duals, result: SetSolution) -> None:
     """Move the intercepts of problems without free samples to the middle of their interval.
 
-    Samples on their margins are ends of the interval of optimal intercepts, and libsvm uses its
+    The interval of optimal intercepts ends where a sample reaches its margin. libsvm uses its
     midpoint.
     """
     a = result.fraction

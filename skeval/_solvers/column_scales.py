@@ -11,7 +11,7 @@ class ColumnScales:
     """The columns of X that vary, standardized over all samples, and their scales.
 
     A linear SVM with an intercept is invariant to shifts. The columns can therefore be centered on
-    all samples, whichever samples a problem trains on, and constant columns can be dropped.
+    all samples instead of the training samples, and constant columns can be dropped.
     Scaling by ``s`` instead of the common `scale` is the ridge ``(s / scale)^2``, eq. (4) of svm.
     varies (p,): a mask of the columns that vary. raw (n, q): those columns. mean, scale (q,): their
     means and standard deviations. standard (n, q): the columns less their means, over the scales.
@@ -27,7 +27,7 @@ class ColumnScales:
         self.standard /= self.scale
 
     def ridge(self, weights: np.ndarray | None = None) -> np.ndarray:
-        """Return the ridge of no scaling (p,), or of a StandardScaler's under weights (B, p)."""
+        """Return the ridge without scaling (p,), or for a StandardScaler under weights (B, p)."""
         unscaled = 1.0 / self.scale**2
         if weights is None:
             return unscaled
@@ -36,7 +36,7 @@ class ColumnScales:
         second = weights @ self.standard**2 / total
         variance = second - mean**2  # eq. (5) of svm, (B, p)
         self._recompute(variance, weights, variance <= 1e-6 * second)
-        # scikit-learn does not scale a column that is constant up to rounding, eq. (7) of svm.
+        # scikit-learn does not scale a column that is constant up to rounding, eq. (7) of svm
         raw_mean, raw_variance = self.mean + self.scale * mean, variance * self.scale**2
         rounding = total * _EPS * raw_variance + (total * raw_mean * _EPS) ** 2
         return np.where(raw_variance <= rounding, unscaled, variance)
@@ -53,13 +53,13 @@ class ColumnScales:
         return means
 
     def deviations(self, weights: np.ndarray) -> np.ndarray:
-        """Return a StandardScaler's divisors under weights (B, n): 1 for a constant column."""
+        """Return the divisors of a StandardScaler under weights (B, n), 1 for constant columns."""
         deviations = np.ones((len(weights), len(self.varies)))
         deviations[:, self.varies] = np.sqrt(self.ridge(weights)) * self.scale
         return deviations
 
     def _recompute(self, variance: np.ndarray, weights: np.ndarray, suspect: np.ndarray) -> None:
-        """Compute in place, in two passes, the variances that lost digits to cancellation."""
+        """Recompute, in place and in two passes, the variances that lost digits to cancellation."""
         for problem, column in zip(*np.nonzero(suspect), strict=True):
             w, x = weights[problem], self.raw[:, column]
             total = w.sum()

@@ -1,7 +1,7 @@
-"""Naive Bayes classifiers of counts for many training sets at once.
+"""Naive Bayes classifiers for counts, for many training sets at once.
 
-Sums of the classes are one matrix product for many training sets, and log-probabilities are linear
-in the counts of a sample.
+One matrix product gives the class sums of many training sets. The log-probabilities are linear in
+the counts of a sample.
 Derivation: doc/derivations/counts.rst.
 """
 
@@ -16,7 +16,7 @@ EPSILON = float(np.finfo(float).eps)
 
 # Rounding errors of a scalar product, in units of the last place of the sum of absolute terms.
 _ROUNDING = 16.0
-# Numbers in one stack of fits.
+# Maximum size of the arrays of one stack of fits.
 _STACK = 2**20
 
 
@@ -25,7 +25,7 @@ def count_by_class(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return sums (F, n_classes, p) of samples over training sets, and class sizes.
 
-    Samples (n, p) have labels and weights (F, n).
+    `labels` and `weights` have the shape (F, n).
     """
     member = (labels[:, None] == np.arange(n_classes)[:, None]) * weights[:, None].astype(float)
     sums = (X.T @ member.reshape(-1, labels.shape[1]).T).T  # eq. (1) of counts
@@ -52,7 +52,7 @@ def score_tested(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the scores (F, t, K) of tested samples (F, t), and their rounding errors (F,)."""
     F, K, p = slopes.shape
-    if issparse(X):  # a product of all samples costs less than their selection
+    if issparse(X):  # selecting rows costs more than a product of all samples
         scores = (X @ slopes.reshape(F * K, p).T).reshape(-1, F, K).swapaxes(0, 1)
         products = np.take_along_axis(scores, tested[..., None], axis=1)
     else:

@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-# Singular values below this share of the largest belong to directions of rounding errors only.
+# Singular values below this fraction of the largest are rounding errors.
 _NEGLIGIBLE = 1e-12
-# Largest share of a tested sample that may lie outside the span of a training set.
+# Maximum relative distance of a tested sample from the span of the training set.
 _NEAR = 1e-9
-# Smallest share of the variance along the discriminant that must lie within the classes.
+# Minimum fraction of the variance along the discriminant that lies within the classes.
 _SEPARATED = 1e-6
 
 
@@ -43,7 +43,7 @@ class Discriminant:
     train : ndarray of shape (m, p)
     test : ndarray of shape (n_tested, p)
     shrinkage : float
-        From 0 to 1. Without shrinkage the columns are scaled first, which changes no result.
+        Between 0 and 1. Without shrinkage the columns are scaled first, which changes no result.
     divisor : float
         Divisor of the scatter within classes.
     priors : tuple of two floats or None
@@ -105,13 +105,12 @@ class Discriminant:
         ridge = self._shrinkage * within / self._n_features
         inverse = 1 / (share * scatter + ridge)  # (n_fits, r)
         slope = inverse * difference
-        # update of rank one
+        # correct the inverse by the scatter between classes, a matrix of rank one
         explained = share * between * np.sum(difference * slope, axis=1, keepdims=True)
         remaining = 1 - explained
         slope /= remaining  # eq. (5) of discriminant
-        offset = decision_offset(
-            n0, n1, np.sum(difference * slope, axis=1, keepdims=True), self._priors
-        )
+        distance = np.sum(difference * slope, axis=1, keepdims=True)
+        offset = decision_offset(n0, n1, distance, self._priors)
         gained = share * between * remaining * np.sum(slope**2, axis=1, keepdims=True)
         bound = inverse.sum(axis=1, keepdims=True) + gained  # eq. (10) of discriminant
         solved = (remaining > _SEPARATED) & (n0 > 1) & (n1 > 1)
@@ -155,9 +154,9 @@ def discriminate(
     -------
     values : ndarray of shape (n_fits, n_tested)
     remaining : ndarray of shape (n_fits,)
-        Share of the variance along the discriminant that lies within the classes.
+        Fraction of the variance along the discriminant that lies within the classes.
     solved : bool ndarray of shape (n_fits,)
-        False if this share is nearly 0.
+        False if this fraction is nearly 0.
     """
     n1, m = n_second[:, None].astype(float), n_trained[:, None].astype(float)
     n0 = m - n1
@@ -167,8 +166,5 @@ def discriminate(
     remaining = np.where(solved, remaining, 1.0)
     scale = divisor[:, None] / between / remaining
     offset = decision_offset(n0, n1, scale * (1 - remaining), priors)
-    return (
-        scale * (fitted - n1 / m) + offset,
-        remaining[:, 0],
-        solved[:, 0],
-    )  # eq. (8) of discriminant
+    values = scale * (fitted - n1 / m) + offset  # eq. (8) of discriminant
+    return values, remaining[:, 0], solved[:, 0]

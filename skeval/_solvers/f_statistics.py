@@ -1,9 +1,9 @@
 """Selection of the k features with the largest F statistics, for many labels and resamples at once.
 
-The sums of one-way analysis of variance are matrix products over all problems. They agree with
-`sklearn.feature_selection.f_classif` up to rounding errors, which decide ties, so each selection
-has a flag: certain for any rounding errors, or not. Correlations, which take less work, settle most
-selections.
+The sums of one-way analysis of variance are matrix products over all problems. The statistics agree
+with `sklearn.feature_selection.f_classif` up to rounding errors, which may decide ties. A selection
+is marked as certain if rounding errors cannot change it. Most selections are certain from
+correlations, which are cheaper than the statistics.
 Derivation: doc/derivations/f_statistics.rst.
 """
 
@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-# Numbers in one (problems, features) array, so that a few arrays stay in the cache.
+# Maximum size of a (problems, features) array, so that a few arrays fit in the cache.
 _BLOCK = 2**16
-# All integers up to this one are exact in float64.
+# float64 represents all integers up to this one exactly.
 _EXACT = 2**53
-# SelectKBest replaces undefined scores by this number.
+# Number that replaces undefined scores in SelectKBest.
 _LOWEST = np.finfo(float).min
 
 
@@ -29,9 +29,9 @@ class FSelection(NamedTuple):
     features : int ndarray of shape (B, k)
         Indices of the selected columns in ascending order.
     certain : bool ndarray of shape (B,)
-        Whether SelectKBest must select the same columns.
+        Whether SelectKBest selects the same columns for any rounding errors.
     constant : bool ndarray of shape (p,)
-        Columns with an undefined score in a problem, where they are constant.
+        Columns that are constant in a problem, where their score is undefined.
     """
 
     features: np.ndarray
@@ -46,7 +46,7 @@ class TwoClassF:
     ----------
     X : ndarray of shape (n, p)
     scaled : bool
-        Whether f_classif receives scaled columns. They are rounded, so their sums are not exact.
+        Whether f_classif receives scaled columns, whose sums are not exact.
     """
 
     def __init__(self, X: np.ndarray, *, scaled: bool = False) -> None:
@@ -76,7 +76,7 @@ class TwoClassF:
             at = order[start : start + size]
             chosen, apart = self._select_by_correlation(counts[at], positive[at], which[at], k)
             features[at[apart]], certain[at[apart]] = positions(chosen[apart], k), True
-        # the others by F itself, with its error bound
+        # decide the other problems by F itself, with an error bound
         left = order[~certain[order]]
         for start in range(0, len(left), size):
             at = left[start : start + size]
@@ -108,15 +108,13 @@ class TwoClassF:
             r *= r
             r *= n[which] / (n1 * (n[which] - n1))  # eq. (7) of f_statistics
             sizes = ((same @ self.squares + squares) / spread).max(axis=1, keepdims=True)
-            doubt = ((128.0 + 8.0 * np.sqrt(n)) * n * np.finfo(float).eps * sizes)[
-                which
-            ]  # eq. (8) of f_statistics
+            doubt = (128.0 + 8.0 * np.sqrt(n)) * n * np.finfo(float).eps * sizes
+            doubt = doubt[which]  # eq. (8) of f_statistics
             ordered = np.partition(r, r.shape[1] - k, axis=1)
             worst_in, best_out = ordered[:, [-k]], ordered[:, :-k].max(axis=1, keepdims=True)
             largest = ordered[:, -k:].max(axis=1, keepdims=True)
-            apart = (worst_in - best_out > 2.0 * doubt) & (
-                1.0 - largest > doubt
-            )  # eq. (9) of f_statistics
+            # eq. (9) of f_statistics
+            apart = (worst_in - best_out > 2.0 * doubt) & (1.0 - largest > doubt)
         return r >= worst_in, apart[:, 0]
 
     def _statistics(
@@ -156,9 +154,8 @@ class TwoClassF:
 
         It is infinite if the denominator of f is of the size of its error.
         """
-        bound = ((16 * np.finfo(float).eps * n) * squares * self._rounded)[
-            which
-        ]  # eq. (3) of f_statistics
+        # eq. (3) of f_statistics
+        bound = ((16 * np.finfo(float).eps * n) * squares * self._rounded)[which]
         freedom = np.maximum(n - 2.0, 0.0)[which]
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             error = 2 * bound / within * (freedom + 2 * np.abs(f))  # eq. (4) of f_statistics
@@ -167,7 +164,7 @@ class TwoClassF:
 
 
 def number_equal(counts: np.ndarray) -> np.ndarray:
-    """Return a number (B,) for each row of counts (B, n), equal for equal rows."""
+    """Return one number (B,) per row of counts (B, n); equal rows have equal numbers."""
     numbers: dict[bytes, int] = {}
     return np.array([numbers.setdefault(row.tobytes(), len(numbers)) for row in counts], dtype=int)
 

@@ -13,12 +13,12 @@ import numpy as np
 
 from skeval._solvers.newton import Duals, ProblemRows
 
-# A step ends at most this fraction of the way to the nearest bound.
+# Maximum length of a step, as a fraction of the distance to the nearest bound.
 _TO_BOUNDARY = 0.9995
 
 
 class Start(NamedTuple):
-    """Starting coefficients (B, q) and intercepts (B,); mu is small if they are accurate."""
+    """Starting coefficients (B, q), intercepts (B,) and mu, which is small for accurate ones."""
 
     coef: np.ndarray
     intercept: np.ndarray
@@ -67,7 +67,7 @@ def interior_point(duals: Duals, point: PathPoint, *, tol: float, max_iter: int)
         # duality gap, eq. (3) of interior_point, and dual objective
         gap = np.einsum("bi,bi->b", C, at.fraction * at.surplus + at.rest * at.shortfall)
         dual = np.einsum("bi,bi->b", C, at.fraction) - 0.5 * duals.system.squared_norm(at.coef)
-        # problems that have converged leave the block, eq. (4) of interior_point
+        # remove converged problems from the block, eq. (4) of interior_point
         done = ~np.isfinite(gap) | ((gap <= tol * np.abs(dual)) & (at.residual <= tol))
         if done.any():
             point.put(problems[done], at.take(done))

@@ -1,7 +1,7 @@
 """Batches of SVMs whose problems share a few Gram matrices.
 
-Operator splitting on one matrix approaches all solutions. Active sets then finish exactly, each
-problem with its own matrix, which may differ a little from the shared one.
+Operator splitting on one matrix approaches all solutions. Active sets then solve each problem
+exactly on its own matrix, which may differ slightly from that matrix.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from skeval._solvers.newton import Duals, GramSystem
 from skeval._solvers.optimum import BatchSolution
 from skeval._solvers.splitting import Splitting
 
-# Maximum size of a (problems, samples) array and of a stack of Gram matrices, so that the memory of
-# one round fits in the cache.
+# Maximum size of a (problems, samples) array and of a stack of Gram matrices, so that they fit in
+# the cache.
 _BLOCK = 2**15
 _GRAM_BLOCK = 2**18
 # Steps of the splitting between checks, and their maximum.
 _STEPS, _MAX_STEPS = 10, 320
-# No attempt to finish is made while these steps reduce the free samples by more than this factor.
+# Active sets are tried when these steps leave at least this fraction of the free samples free.
 _FALLING = 0.8
-# Number of active-set rounds in an attempt to finish.
+# Maximum number of active-set rounds.
 _ROUNDS = 12
-# If the first attempt on at least this many problems settles less than this fraction of them, it is
-# the last: libsvm is faster.
+# A block of at least this many problems is abandoned if the first active sets settle less than this
+# fraction of them, because libsvm is then faster.
 _MANY, _WORTHWHILE = 8, 0.6
-# Attempts leave out samples farther outside of their margins than the first number. No such sample
-# of a solution may be farther inside than the second.
+# Active sets omit samples with a margin above the first number. In a solution, the margins of these
+# samples must be above minus the second.
 _NEAR, _MARGIN = 0.3, 1e-6
 # Eigenvalues above minus this multiple of the mean diagonal count as 0.
 _INDEFINITE = 1e-9
@@ -105,9 +105,9 @@ def squared_distances(products: np.ndarray, left: np.ndarray, right: np.ndarray)
 
 
 class KernelSVMBatch:
-    """SVMs trained on some samples, `rows` (m,) of all n, under kernels like the one given.
+    """SVMs on the samples `rows` (m,) of all n.
 
-    near (m, m): a Gram matrix of the rows that is similar to the problems' matrices.
+    near (m, m): a Gram matrix of these samples that is similar to the matrices of the problems.
     """
 
     @np.errstate(all="ignore")
@@ -122,7 +122,7 @@ class KernelSVMBatch:
         """Solve ``min 1/2 beta' K beta - y' beta, sum beta = 0, 0 <= y_i beta_i <= box_i``.
 
         `signs` (m,) or (B, m) of -1 and +1, `box` (B, m). Decision values are for all samples.
-        A block of problems is abandoned if the first attempt to finish settles too few of them.
+        A block of problems is abandoned if the first active sets settle too few of them.
         """
         signs = np.broadcast_to(signs, box.shape)
         solution = BatchSolution.empty(len(box), n_samples)
@@ -137,7 +137,7 @@ class KernelSVMBatch:
         return solution
 
     def _solve_block(self, block: _Block, solution: BatchSolution) -> None:
-        """Try to finish when the number of free samples is stable, and after the last step."""
+        """Try active sets when the number of free samples is stable, and after the last step."""
         box = self._unit * block.box
         point, penalty = self._splitting.start(block.signs, box), self._splitting.penalty(box)
         n_free, n_done, due = box.size, 0, 0
@@ -186,7 +186,7 @@ class _Block:
                 part = group[start : start + size]
                 block = self.take(part)
                 near = block._find_near(fraction[part], margin[part])
-                if not len(near):  # The splitting diverges where the kernel is not positive.
+                if not len(near):  # nan: the splitting diverges if a kernel value is infinite
                     continue
                 inner = block.take_rows(near)
                 solved, beta = inner._solve_sets(fraction[part][:, near])
@@ -241,7 +241,7 @@ def standardize(K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def is_positive(K: np.ndarray) -> bool:
-    """Whether a Gram matrix is positive semi-definite on vectors that sum to 0."""
+    """Return whether a Gram matrix is positive semi-definite on vectors that sum to 0."""
     centered, _ = standardize(K)
     centered[np.diag_indices(len(K))] += _INDEFINITE
     try:

@@ -1,7 +1,7 @@
-"""L-BFGS for many smooth problems at once, step for step as SciPy's L-BFGS-B without bounds.
+"""L-BFGS for many smooth problems at once, with the steps of SciPy's L-BFGS-B without bounds.
 
-Estimators that stop this method early have coefficients that depend on its path. The same starting
-values, line search, updates and stopping rules therefore give the estimator's own coefficients, up
+If an estimator stops this method early, its coefficients depend on the path. The same starting
+values, line search, updates and stopping rules therefore give the coefficients of the estimator, up
 to rounding. All problems advance together, one evaluation of their objectives at a time.
 """
 
@@ -14,15 +14,15 @@ import numpy as np
 
 from skeval._solvers.newton import ProblemRows
 
-# Number of corrections; largest number of evaluations per line search and per problem.
+# Number of corrections; maximum number of evaluations per line search and per problem.
 N_CORRECTIONS, MAX_EVALUATIONS, MAX_TOTAL = 10, 50, 15_000
-# Sufficient decrease, curvature, relative width of the bracket, eq. (4) of lbfgs, and largest step.
+# Sufficient decrease, curvature and relative width of the bracket, eq. (4) of lbfgs; maximum step.
 _DECREASE, _CURVATURE, _WIDTH, _LARGEST_STEP = 1e-3, 0.9, 0.1, 1e10
 _EPS = float(np.finfo(np.float64).eps)
-# A reduction of the objective by less than this share ends the iterations, eq. (6) of lbfgs.
+# A relative reduction of the objective below this ends the iterations, eq. (6) of lbfgs.
 _REDUCTION = 64 * _EPS
 UNFINISHED, CONVERGED, MAX_ITER, ABNORMAL = -1, 0, 1, 2
-"""Status of a problem; all but UNFINISHED end where SciPy ends."""
+"""Status of a problem. All except UNFINISHED end at the iterate where SciPy ends."""
 
 
 class Objective(Protocol):
@@ -86,7 +86,7 @@ class LineSearches(ProblemRows):
         return cls(*map(np.copy, rows))  # no two attributes share memory
 
     def advance(self, value: np.ndarray, slope: np.ndarray) -> np.ndarray:
-        """Return which searches end at their step (B,); the others get their next step."""
+        """Return a mask (B,) of searches that end at their step; set the next step of others."""
         self.n_evaluations += 1
         decrease = _DECREASE * self.slope
         line = self.start + self.step * decrease
@@ -108,7 +108,7 @@ class LineSearches(ProblemRows):
     def shrink(self, value: np.ndarray, slope: np.ndarray) -> None:
         """Choose the next step from the values and slopes at the current one."""
         tilt = _DECREASE * self.slope
-        # the function less the line of sufficient decrease, while the decrease is too small
+        # subtract the line of sufficient decrease while the decrease is too small
         tilt = np.where(
             self.modified & (value <= self.best_value) & (value > self.start + self.step * tilt),
             tilt,
@@ -121,7 +121,7 @@ class LineSearches(ProblemRows):
         higher = trial[1] > best[1]
         crossed = ~higher & (trial[2] * np.sign(best[2]) < 0)
         self.bracketed = self.bracketed | higher | crossed
-        # the trial replaces an end of the bracket
+        # replace an end of the bracket by the trial
         self.other, self.other_value, self.other_slope = (
             np.select([higher, crossed], [t, b], o)
             for t, b, o in zip(
@@ -185,7 +185,7 @@ def next_step(
     cubic, secant = t + ratio * (x - t), t + dt / (dt - dx) * (x - t)
     crossed = np.where(np.abs(cubic - t) > np.abs(secant - t), cubic, secant)
 
-    # the slope shrinks without a change of sign: a cubic that has no minimum ahead is ignored
+    # the slope shrinks without a change of sign: ignore a cubic without a minimum ahead
     cubic = np.where((ratio < 0) & (gamma != 0), cubic, beyond)
     nearer = np.where(np.abs(cubic - t) < np.abs(secant - t), cubic, secant)
     edge = t + 0.66 * (other[0] - t)
@@ -277,7 +277,7 @@ class Iterates(ProblemRows):
     d: np.ndarray
 
 
-@np.errstate(all="ignore")  # A problem that overflows ends as UNFINISHED.
+@np.errstate(all="ignore")  # problems that overflow end as UNFINISHED
 def minimize_each(
     objective: Objective, n_problems: int, n_coef: int, *, tol: float, max_iter: int
 ) -> Minima:
@@ -302,7 +302,7 @@ def minimize_each(
     status = np.where(objective.is_flat(g, tol), CONVERGED, UNFINISHED)
     lost = ~np.isfinite(f) | ~np.isfinite(squares)
     for _ in range(MAX_TOTAL):
-        # problems that have stopped leave the active set
+        # remove problems that have stopped
         stopped = lost | (status != UNFINISHED)
         if stopped.any():
             numbers = at.number[stopped]
@@ -327,7 +327,7 @@ def minimize_each(
             status[new] = stopping_status(at, new, search.start[new], flat, max_iter)
         turn = np.flatnonzero(((done & (status == UNFINISHED)) | failed) & ~lost)
         if len(turn):
-            # a failed search restarts along the gradient, or ends the iterations, eq. (7) of lbfgs
+            # after a failed search, restart along the gradient or stop, eq. (7) of lbfgs
             status[turn] = new_directions(at, corrections, turn, failed[turn])
             slopes = np.einsum("bj,bj->b", at.g[turn], at.d[turn])
             search.put(turn, LineSearches.begin(at.f[turn], slopes, np.ones(len(turn))))
@@ -375,7 +375,7 @@ def new_directions(
     rows = at.number[turn]
     status = np.full(len(turn), UNFINISHED)
     for _ in range(2):
-        # without corrections to forget a failure is final
+        # without corrections to remove, a failure is final
         status[failed & (corrections.count[rows] == 0)] = ABNORMAL
         corrections.clear(rows[failed])
         at.d[turn] = corrections.direct(rows, at.g[turn])

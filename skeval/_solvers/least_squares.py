@@ -11,24 +11,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skeval._solvers.splits import Products, Splits, take_samples
+from skeval._solvers.splits import CONSTANT, EPSILON, Products, Splits, take_samples
 
-EPSILON = float(np.finfo(float).eps)
-
-# Squared singular values below this share of the largest are rounding errors.
+# Squared singular values below this fraction of the largest are rounding errors.
 _NEGLIGIBLE = 1e-24
 _NEGLIGIBLE_IN_KERNEL = 1e-14
-# Maximum size of the stored hat matrix, in numbers.
+# Maximum number of elements of the stored hat matrix.
 _MAX_KEPT = 2**22
-# Numbers in one stack of small matrices.
+# Maximum number of elements of a stack of small matrices.
 _STACK = 2**19
-# Right-hand sides with irregular signs, from multiples of irrational numbers: their solutions show
-# how rounding errors of size 1 are amplified.
+# Irrational numbers whose multiples give right-hand sides of irregular signs. Their solutions show
+# how much the matrix amplifies rounding errors.
 _PROBES = (5**0.5, 7**0.5)
-# Leave-one-out errors with a smaller relative difference are considered tied.
+# Leave-one-out errors with a smaller relative difference count as tied.
 _MIN_RELATIVE_GAP = 1e-7
-# A variance within a training set below this share of the variance over all samples is rounding.
-_CONSTANT = 1e-10
 
 
 class Solutions(NamedTuple):
@@ -38,12 +34,12 @@ class Solutions(NamedTuple):
     ----------
     values : ndarray of shape (n_fits, n_targets, n_tested)
     noise : ndarray of shape (n_fits,)
-        Order of the rounding errors in the values for targets of size 1; inf or nan if the
+        Magnitude of the rounding errors in the values for targets of size 1; inf or nan if the
         equations are singular.
     residual : ndarray of shape (n_fits, n_targets)
-        Sum of squared residuals of the training set, valid without a penalty.
+        Sum of squared residuals of the training set; only valid without a penalty.
     inverse : ndarray of shape (n_fits,)
-        Order of the largest eigenvalue of the inverse of the matrix of the equations.
+        Magnitude of the largest eigenvalue of the inverse matrix of the equations.
     """
 
     values: np.ndarray
@@ -73,9 +69,8 @@ class PenalizedSquares:
         self.relative = relative
         self.products = Products(basis)
         self.gram = self.products.gram
-        self.hat = (
-            basis @ basis.T if relative is None and n * n <= _MAX_KEPT else None
-        )  # eq. (1) of deletion
+        keeps_hat = relative is None and n * n <= _MAX_KEPT
+        self.hat = basis @ basis.T if keeps_hat else None  # eq. (1) of deletion
         places = np.outer(np.arange(max(n, q)), _PROBES) % 1
         self._probes = np.where(places < 0.5, 1.0, -1.0)
 
@@ -88,10 +83,11 @@ class PenalizedSquares:
         if splits.plain:
             removed = splits.removed()
             same = removed.shape == splits.tested.shape and np.array_equal(removed, splits.tested)
-            # a matrix of the size of the test set, if that is smaller than the basis
+            # the matrix of a fit has the size of the test set, if that is smaller than the basis
             if same and self.hat is not None and removed.shape[1] < q:
                 return self._in_stacks(self._delete, removed.shape[1], targets, of_fit, splits)
-            # one product over all samples costs as much as separate ones over a quarter of them
+            # a product over all samples costs as much as products over a quarter of them for each
+            # fit
             if 4 * removed.shape[1] <= n or self.products.pairs is None:
                 return self._in_stacks(self._downdate, q, targets, of_fit, splits)
         return self._in_stacks(self._reweight, q, targets, of_fit, splits)
@@ -109,7 +105,7 @@ class PenalizedSquares:
         return Solutions._make(map(np.concatenate, zip(*blocks, strict=True)))
 
     def _delete(self, targets: np.ndarray, of_fit: np.ndarray, splits: Splits) -> Solutions:
-        """Predict the samples left out, which are also the tested samples."""
+        """Predict the samples outside of the training set, which are the tested samples."""
         out, d = splits.tested, splits.tested.shape[1]
         assert self.hat is not None
         residuals = targets - (targets @ self.basis) @ self.basis.T  # (L, c, n)
@@ -126,12 +122,12 @@ class PenalizedSquares:
         return Solutions(values, EPSILON * noise * len(self.basis) ** 0.5, residual, size)
 
     def _downdate(self, targets: np.ndarray, of_fit: np.ndarray, splits: Splits) -> Solutions:
-        """Subtract the samples left out from the sums over all samples.
+        """Subtract the terms of the samples left out from the sums over all samples.
 
-        If fewer samples are trained on than left out, their sums are added up instead.
+        If the training set is smaller than the rest, its terms are added up instead.
         """
         plain = splits.weights != 0
-        # sums over the smaller part of the samples
+        # sum over the smaller part of the samples
         adds = 2 * int(plain[0].sum()) < plain.shape[1]
         rows = np.nonzero(plain if adds else ~plain)[1].reshape(len(splits), -1)  # (F, d)
         some = self.basis[rows]  # (F, d, q)
@@ -150,7 +146,7 @@ class PenalizedSquares:
         return self._finish(grams, rights, squares, np.full(len(splits), counts), moments, splits)
 
     def _reweight(self, targets: np.ndarray, of_fit: np.ndarray, splits: Splits) -> Solutions:
-        """Compute weighted sums over all samples, in one product for all fits."""
+        """Compute weighted sums over all samples with one product for all fits."""
         weights = splits.weights.astype(float)
         grams = self.products.weighted_sums(weights)
         weighted = targets[of_fit] * weights[:, None]  # (F, c, n)
@@ -177,7 +173,7 @@ class PenalizedSquares:
             first, second = moments[0] / counts[:, None], moments[1] / counts[:, None]
             variance = second - first**2  # eq. (5) of deletion
             scaled = self.relative > 0
-            least = _CONSTANT * np.diag(self.gram)[scaled] / len(self.basis)
+            least = CONSTANT * np.diag(self.gram)[scaled] / len(self.basis)
             constant = (variance[:, scaled] < least).any(axis=1)
             grams[:, q, q] += self.relative * variance
         solution, probed = self._solve_each(grams, rights)
@@ -258,7 +254,7 @@ class SearchedSquares:
         if self.scaled:
             first = weights @ basis / counts
             variance = grams[:, q, q] / counts - first**2  # eq. (5) of deletion
-            constant = (variance[:, 1:] * len(basis) < _CONSTANT).any(axis=1)
+            constant = (variance[:, 1:] * len(basis) < CONSTANT).any(axis=1)
             units = units * variance
         # leave-one-out errors of every penalty
         losses, inverses = [], []

@@ -1,7 +1,8 @@
 """C-SVMs of libsvm, one at a time, without the validation that ``SVC`` adds to every call.
 
 libsvm solves eq. (1) of svm up to a tolerance, and its solution depends on its steps. With the
-arrays and options that ``SVC`` passes on, decision values are those of ``SVC`` to the last bit.
+arrays and options that ``SVC`` passes to libsvm, the decision values equal those of ``SVC`` to the
+last bit.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ _C_SVC = 0
 
 
 class LibsvmOptions(NamedTuple):
-    """Options of an ``SVC`` that libsvm reads."""
+    """Options of an ``SVC`` for libsvm."""
 
     kernel: str
     C: float = 1.0

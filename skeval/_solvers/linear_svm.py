@@ -1,9 +1,9 @@
 """Batches of linear two-class SVMs on the same samples.
 
-The problems differ in their boxes ``0 <= alpha_i <= C_i`` (a box of 0 leaves the sample out, an
-integer multiple repeats it, a random factor perturbs it), in their labels, or in the scales of
-the columns. With few features, Newton systems have the size of the features, and a few problems
-solved first give the others a start. With many features, the systems are on Gram matrices.
+The problems differ in their boxes ``0 <= alpha_i <= C_i`` (0 leaves a sample out, an integer
+multiple repeats it, a random factor perturbs it), in their labels, or in the scales of the columns.
+With few features, Newton systems have the size of the features, and the other problems start from
+the solutions of a few. With many features, the systems are on a Gram matrix.
 """
 
 from __future__ import annotations
@@ -21,28 +21,28 @@ from skeval._solvers.interior_point import Start
 from skeval._solvers.newton import Duals, FeatureDuals, FeatureSystem, GramSystem, SelectedFeatures
 from skeval._solvers.optimum import BatchSolution
 
-# Maximum size of a (problems, samples) array and of a stack of Gram matrices, so that the memory of
-# one round fits in the cache.
+# Maximum size of a (problems, samples) array and of a stack of Gram matrices, so that they fit in
+# the cache.
 _BLOCK = 2**15
 _GRAM_BLOCK = 2**18
-# Number of pilots: problems that are solved first.
+# Number of pilots, problems that are solved first.
 _N_PILOTS = 24
-# Initial mu of the interior point: without a start, from the solution for the mean box, and a large
-# one for problems whose variables got stuck at a bound.
+# Initial mu of the interior point: without a start, from the solution for the mean box, and for
+# problems whose variables got stuck at a bound.
 _COLD, _WARM, _FAR = 1.0, 0.3, 10.0
-# A sample is screened out if its margin is this many standard deviations of the pilots from 0;
-# screening is used if at most this fraction of the samples is left.
+# Number of standard deviations of the pilot margins, beyond which a sample is screened out, and
+# maximum fraction of the remaining samples for which screening is used.
 _DEVIATIONS, _LARGEST_STRIP = 4.0, 0.8
 
 
 class LinearSVMBatch:
-    """Linear SVMs on the rows of X (n, p), which is prepared once.
+    """Linear SVMs on the rows of X (n, p).
 
-    With few features no n x n matrix is formed. Otherwise the Gram matrix, at most 1.5 times the
-    size of X, is faster.
+    With few features no n x n matrix is computed. Otherwise the Gram matrix, which has at most 1.5
+    times the size of X, is faster.
     """
 
-    # squares of numbers above 1e150 overflow; then no problem converges
+    # squares of numbers above 1e150 overflow, and then no problem converges
     @np.errstate(all="ignore")
     def __init__(self, X: np.ndarray) -> None:
         self._columns = ColumnScales(X)
@@ -109,8 +109,8 @@ def solve_feature_svms(X: np.ndarray, signs: np.ndarray, box: np.ndarray) -> Bat
 class FeatureProblems:
     """B problems on few features, which are solved in blocks of about `size`.
 
-    If all labels are equal, they start from the solution for the mean box, and are solved on the
-    samples that are near their margins in a few problems, the pilots.
+    If all problems have the same labels, they start from the solution for the mean box, and are
+    solved on the samples near the margins of a few problems, the pilots.
     `system_of` returns the system of some problems; signs (n,) or (B, n), box (B, n).
     """
 
@@ -148,13 +148,13 @@ class FeatureProblems:
         return self.solution
 
     def _unsolved(self, problems: np.ndarray) -> np.ndarray:
-        """Return the unsolved ones of some problems."""
+        """Return the unsolved problems among some."""
         return problems[~self.solution.converged[problems]]
 
     def _solve(
         self, problems: np.ndarray, start: Start, solver: Callable[..., SetSolution], size: int
     ) -> None:
-        """Solve in blocks, all from the same start of one row."""
+        """Solve in blocks from the same start, which has one row."""
         for at in newton.divide(problems, size):
             duals = FeatureDuals(self.system_of(at), self.signs[at], self.box[at])
             coef = np.repeat(start.coef, len(at), axis=0)
@@ -162,30 +162,25 @@ class FeatureProblems:
             self.solution.put(at, duals, solver(duals, begin))
 
     def _mean_start(self, problems: np.ndarray, start: Start) -> Start:
-        """Return the solution of the problem of the mean box, or `start` if it does not settle."""
+        """Return the solution for the mean box, or `start` if it does not settle."""
         mean = self.box[problems].mean(axis=0)[None]
         duals = Duals(self.system_of(problems[:1]), self.signs[:1], mean)
         solved = optimum.solve_from_values(duals, start)
         return Start(solved.coef, solved.intercept, _WARM) if solved.settled[0] else start
 
     def _pilot_strip(self, problems: np.ndarray, start: Start) -> Strip | None:
-        """Solve the pilots, and return the strip that their margins suggest, if any."""
-        pilots = _spread_pilots(problems)
+        """Solve evenly spaced problems, and return the strip that their margins suggest."""
+        pilots = problems[np.linspace(0, len(problems) - 1, _N_PILOTS).astype(int)]
         self._solve(pilots, start, optimum.solve_from_values, self.size)
         done = pilots[self.solution.converged[pilots]]
         return screen(self.signs[done] * self.solution.decision[done] - 1.0)
 
 
-def _spread_pilots(problems: np.ndarray) -> np.ndarray:
-    """Return a few evenly spaced problems."""
-    return problems[np.linspace(0, len(problems) - 1, _N_PILOTS).astype(int)]
-
-
 def _solve_on_gram(system: GramSystem, signs: np.ndarray, box: np.ndarray) -> BatchSolution:
     """Solve problems on many features by active sets.
 
-    If all labels are equal, the first guess is the sets of the problem with the mean box; otherwise
-    all samples are on their margins.
+    If all problems have the same labels, the first guess are the sets for the mean box. Otherwise
+    all samples are assumed to be on their margins.
     """
     same_labels, signs = signs.ndim == 1, np.broadcast_to(signs, box.shape)
     solution = BatchSolution.empty(*box.shape)
@@ -208,7 +203,7 @@ def _solve_on_gram(system: GramSystem, signs: np.ndarray, box: np.ndarray) -> Ba
 
 
 def _solve_from_margins(duals: Duals) -> SetSolution:
-    """Solve from the guess that all samples are on their margins, as with many features."""
+    """Solve from the guess that all samples are on their margins, likely with many features."""
     bound = np.zeros(duals.box.shape, dtype=bool)
     sets = ActiveSets(bound, bound, np.zeros(duals.box.shape), np.zeros(len(duals.box)))
     return optimum.solve_from_sets(duals, sets)
@@ -221,9 +216,9 @@ def _solve_loosest(
     problems: np.ndarray,
     solution: BatchSolution,
 ) -> None:
-    """Solve the problem with the loosest box, and store its solution where it is in the box.
+    """Solve the problem with the loosest box, and store its solution for the boxes that hold it.
 
-    The loosest box contains every box, so a solution inside a box is optimal for that box, too,
+    The loosest box contains every box, so a solution inside a box is also optimal for that box,
     eq. (14) of svm.
     """
     C = box[problems]
@@ -243,9 +238,9 @@ def _solve_loosest(
 class Strip:
     """Samples near their margins; the others are fixed at alpha = 0 or alpha = C.
 
-    Samples far outside of their margins have alpha = 0, samples far inside have alpha = C. If the
-    pilots agree that a sample is far from its margin, it is fixed. The other problems are solved on
-    the remaining samples, and checked on all.
+    Samples far outside of their margins have alpha = 0, samples far inside have alpha = C. A sample
+    is fixed if it is far from its margin in all pilots. The other problems are solved on the
+    remaining samples, and checked on all.
     inside (m,): indices of the samples near their margins. low, up (n,): masks of the samples fixed
     at alpha = 0 and at alpha = C.
     """
@@ -255,14 +250,14 @@ class Strip:
     up: np.ndarray
 
     def admits(self, signs: np.ndarray, box: np.ndarray) -> np.ndarray:
-        """Return which problems (B,) can satisfy sum(beta) = 0 with the other samples fixed."""
+        """Return a mask (B,) of problems that can satisfy sum(beta) = 0 with the fixed samples."""
         fixed = (signs[:, self.up] * box[:, self.up]).sum(axis=1)
         y, C = signs[:, self.inside], box[:, self.inside]
         # eq. (4) of screening
         return (fixed < (C * (y < 0)).sum(axis=1)) & (-fixed < (C * (y > 0)).sum(axis=1))
 
     def solve(self, part: FeatureSystem, duals: FeatureDuals, start: Start) -> SetSolution:
-        """Solve on the strip with the system `part`; settled if all fixed samples agree."""
+        """Solve on the strip, whose system is `part`, and check the fixed samples."""
         whole = duals.system
         signs, box = duals.signs, duals.box
         bound = signs[:, self.up] * box[:, self.up]
@@ -281,7 +276,7 @@ class Strip:
 
 
 def screen(margins: np.ndarray) -> Strip | None:
-    """Return the strip that pilot margins (problems, samples) suggest, None if not worthwhile."""
+    """Return the strip from pilot margins (problems, samples), or None if it saves too little."""
     if len(margins) < 2:
         return None
     center = margins.mean(axis=0)

@@ -8,6 +8,7 @@ products of matrices, which all problems share unless each selects its own colum
 from __future__ import annotations
 
 import copy
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 
@@ -16,18 +17,18 @@ from scipy.special import expit
 
 from skeval._solvers.lbfgs import N_CORRECTIONS, UNFINISHED, minimize_each
 
-# Numbers in one (problems, samples, classes) array, and in the corrections, of a block of problems.
+# Maximum size of a (problems, samples, classes) array, and of the corrections, of a block.
 _BLOCK, _CORRECTIONS = 2**16, 2**22
-# Above this decision value exp overflows.
+# Largest decision value whose exponential is finite.
 _LARGEST = 700.0
 
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of B problems, ``(X - shift) / scale``, eq. (1) of logistic.
+    """Columns ``(X - shift) / scale`` of B problems, eq. (1) of logistic.
 
-    X (n, p) of all problems, or (B, n, p); shift and scale (B, p), or None: the columns of X. basis
-    (p_0, p) or None: orthonormal columns, with X @ basis.T the columns of the estimator.
+    X (n, p) or (B, n, p). shift, scale (B, p), or None for the columns of X. basis (p_0, p) or
+    None: orthonormal columns, where X @ basis.T are the columns of the estimator.
     """
 
     X: np.ndarray
@@ -37,7 +38,7 @@ class Columns:
 
     @classmethod
     def of_rows(cls, X: np.ndarray) -> Columns:
-        """Return the columns of X (n, p) in a basis of its rows if these are few."""
+        """Return the columns of X (n, p), in a basis of its rows if there are few rows."""
         if 2 * len(X) > X.shape[1]:
             return cls(X)
         basis, triangle = np.linalg.qr(X.T)  # eq. (6) of logistic
@@ -76,10 +77,10 @@ class Columns:
 
 
 class LogisticSolution(NamedTuple):
-    """The ends of B fits over n samples.
+    """Results of B fits over n samples.
 
-    decision (B, n, K): decision values, K = 1 for two classes, the log odds of the second. n_iter
-    and status (B,): as in `Minima`; a fit that lacks a class is unfinished.
+    decision (B, n, K): decision values; for two classes K = 1, the log odds of the second class.
+    n_iter and status (B,): as in `Minima`; a fit that lacks a class is unfinished.
     """
 
     decision: np.ndarray
@@ -129,7 +130,7 @@ def solve_logistic(
     return solution
 
 
-class LogisticLoss:
+class LogisticLoss(ABC):
     """Mean log loss and penalty of B problems with K rows of coefficients, eq. (2) of logistic."""
 
     def __init__(
@@ -147,9 +148,9 @@ class LogisticLoss:
         self.K = 1 if n_classes == 2 else n_classes
         self.set_labels(codes)
 
+    @abstractmethod
     def set_labels(self, codes: np.ndarray) -> None:
         """Prepare the labels (n,) or (B, n)."""
-        raise NotImplementedError
 
     def take(self, problems: np.ndarray) -> Self:
         """Return the objectives of some of the problems."""
@@ -190,9 +191,9 @@ class LogisticLoss:
             g = np.concatenate([g, totals[..., None]], axis=2)
         return value, g.reshape(coef.shape)
 
+    @abstractmethod
     def loss(self, f: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return mean losses (B,) and derivatives (B, K, n) by decision values, overwritten."""
-        raise NotImplementedError
+        """Return mean losses (B,) and derivatives (B, K, n) by decision values; overwrite `f`."""
 
 
 class TwoClasses(LogisticLoss):

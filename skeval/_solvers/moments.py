@@ -1,8 +1,8 @@
 """Gaussian classifiers for many training sets, by the counts, means and moments of their classes.
 
-The sum of a class over a training set is its sum over all samples minus its sum over the samples
-left out, or a weighted sum. Samples are centered once, to avoid cancellation, and scaled to a size
-near 1 by powers of two, so that sums of integers stay exact.
+The sum of a class over a training set is its sum over all samples minus its sum over the test set,
+or a weighted sum. The columns are centered over all samples to avoid cancellation, and scaled by
+powers of two to a size near 1, so that sums of integers stay exact.
 Derivation: doc/derivations/moments.rst.
 """
 
@@ -15,22 +15,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from skeval._solvers.splits import Products, Splits, take_samples
+from skeval._solvers.splits import CONSTANT, EPSILON, Products, Splits, take_samples
 
-EPSILON = float(np.finfo(float).eps)
-
-# Rounding errors of a sum, in units of the last place of its largest part.
-ROUNDING = 16.0
-# Rounding errors of distances computed from scalar products, in the same units.
-_ROUNDING_OF_SQUARES = 64.0
-# Rounding errors of means, whose sums are pairwise, in the same units.
-ROUNDING_OF_MEANS = 2.0
-# A variance within a training set below this share of the variance over all samples is rounding.
-CONSTANT = 1e-10
-# Largest change of a probability, or relative change of decision values, by rounding errors; other
-# fits are left to the estimator.
+# Rounding errors in units of the last place: of a sum, of a distance computed from scalar products,
+# and of a mean, which is summed pairwise.
+ROUNDING, _ROUNDING_OF_SQUARES, ROUNDING_OF_MEANS = 16.0, 64.0, 2.0
+# Maximum rounding error of a probability, and maximum relative error of decision values. The
+# estimator does the fits with larger errors.
 _MAX_NOISE = 1e-8
-# Numbers in one stack of fits.
+# Maximum size of the arrays of one stack of fits.
 _STACK = 2**19
 # Singular values must exceed the tolerance of the estimator by this factor.
 _ROOM = 2.0
@@ -44,7 +37,7 @@ class ClassScores(NamedTuple):
     values : ndarray of shape (n_fits, n_tested, n_classes)
         The class with the largest value is predicted.
     error : ndarray of shape (n_fits, n_tested, n_classes)
-        Order of the rounding errors in the values.
+        Magnitude of the rounding errors in the values.
     scores : ndarray of shape (n_fits, n_tested, n_classes)
         Log-probabilities up to a constant, as computed by the estimator.
     solved : bool ndarray of shape (n_fits,)
@@ -58,7 +51,7 @@ class ClassScores(NamedTuple):
 
 
 class Columns:
-    """Samples, prepared for class sums over any training set.
+    """Centered and scaled columns, whose class sums are computed for any training set.
 
     Parameters
     ----------
@@ -115,13 +108,13 @@ class Columns:
         return SplitMoments(self, targets, of_fit, splits), self.values[splits.tested]
 
     def size_of_fit(self, n_tested: int, *, squares: bool) -> int:
-        """Return the number of numbers that a fit requires, with matrices for `squares`."""
+        """Return the size of the arrays of a fit, including matrices if `squares`."""
         n, p = self.values.shape
         numbers = self.n_classes * (2 * p + n) + n_tested * (2 * p + 1)
         return numbers + squares * (self.n_classes + 2) * p * p
 
     def sum_by_class(self, targets: np.ndarray, of_fit: np.ndarray, splits: Splits) -> np.ndarray:
-        """Return sums of 1, the columns and their squares, shape (F, n_classes, 2 p + 1)."""
+        """Return class sums of ones, columns and squares, shape (F, n_classes, 2 p + 1)."""
         n, codes = len(self.rows), np.arange(self.n_classes)[:, None]
         if splits.plain:
             removed = splits.removed()
@@ -160,7 +153,7 @@ class SplitMoments:
     counts : ndarray of shape (F, n_classes)
     means, variances : ndarray of shape (F, n_classes, p)
     rounding : ndarray of shape (F, n_classes, p)
-        Order of the rounding errors in the variances.
+        Magnitude of the rounding errors in the variances.
     total : ndarray of shape (F, p)
         Mean of the training set.
     factor : ndarray of shape (F, p)
@@ -168,7 +161,7 @@ class SplitMoments:
     varies : bool ndarray of shape (F,)
         False if a scaler may treat a column as constant.
     mean_rounding : ndarray of shape (F, p) or (1, p)
-        Order of the rounding errors in the estimator's means.
+        Magnitude of the rounding errors in the estimator's means.
     """
 
     def __init__(
@@ -192,7 +185,7 @@ class SplitMoments:
     def _summarize(self, sums: np.ndarray) -> None:
         """Set counts, means and variances from sums (F, n_classes, 2 p + 1)."""
         self.counts = sums[..., 0]
-        self.means, self.variances = mean_and_variance(sums)  # eq. (2) of moments
+        self.means, self.variances = mean_and_variance(sums)
         self.total, self.variance = mean_and_variance(sums.sum(axis=1))
 
     @property
@@ -229,12 +222,12 @@ class SplitMoments:
 
 
 def mean_and_variance(sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return means and variances from sums (..., 2 p + 1) of 1, columns and their squares."""
+    """Return means and variances from sums (..., 2 p + 1) of ones, columns and squares."""
     p = sums.shape[-1] // 2
     counts, first, second = sums[..., :1], sums[..., 1 : p + 1], sums[..., p + 1 :]
     with np.errstate(invalid="ignore", divide="ignore"):
         means = first / counts
-        # exactly 0 for constant columns of integers
+        # eq. (2) of moments; exactly 0 for constant columns of integers
         variances = np.maximum((counts * second - first**2) / counts**2, 0.0)
     return means, variances
 
@@ -263,7 +256,10 @@ def squared_distances(tested: np.ndarray, means: np.ndarray, inverse: np.ndarray
 
 
 def settle(values: np.ndarray, error: np.ndarray) -> np.ndarray:
-    """Return the fits (F,) whose probabilities do not depend on errors of log-probabilities."""
+    """Return a mask (F,) of fits whose probabilities have negligible errors.
+
+    `values` are the log-probabilities, and `error` bounds their errors.
+    """
     shares = np.exp(values - values.max(axis=-1, keepdims=True))
     shares /= shares.sum(axis=-1, keepdims=True)
     moved = np.sum(shares * (1 - shares) * error, axis=-1)
@@ -279,7 +275,7 @@ class NaiveGaussians:
     ----------
     priors : ndarray of shape (n_classes,) or None
     smoothing : float
-        Share of the largest variance that is added to all variances.
+        Fraction of the largest variance that is added to all variances.
     """
 
     priors: np.ndarray | None
@@ -287,7 +283,7 @@ class NaiveGaussians:
 
     def __call__(self, moments: SplitMoments, tested: np.ndarray) -> ClassScores:
         """Return log-probabilities of samples (F, t, p)."""
-        # variances, smoothed by a share of the largest
+        # variances, smoothed by a fraction of the largest
         largest = np.max(moments.factor * moments.spread, axis=1, keepdims=True)
         added = self.smoothing * largest / moments.factor  # (F, p)
         variances = moments.variances + added[:, None]  # eq. (3) of moments
@@ -300,10 +296,8 @@ class NaiveGaussians:
         values = constants[:, None] - 0.5 * apart
         # rounding errors of variances and means
         off = moments.rounding / variances + moments.mean_rounding[:, None] / np.sqrt(variances)
-        error_bound = (off.max(axis=2) + ROUNDING * EPSILON)[:, None]  # (F, 1, K), (4)
-        error = error_bound * (
-            tested.shape[2] + apart + np.abs(np.maximum(constants, -1e300))[:, None]
-        )
+        bound = (off.max(axis=2) + ROUNDING * EPSILON)[:, None]  # (F, 1, K), eq. (4) of moments
+        error = bound * (tested.shape[2] + apart + np.abs(np.maximum(constants, -1e300))[:, None])
         solved = positive & moments.varies & settle(values, error)
         return ClassScores(values, error, values, solved)
 
@@ -329,7 +323,7 @@ class Centroids:
         within = np.sum(counts[..., None] * moments.variances, axis=1) / (m - K)  # (F, p)
         rounding = np.where(moments.columns.exact, 0.0, ROUNDING * EPSILON)
         none = within == 0
-        # after a scaler only columns that are constant in all samples have an exact variance of 0
+        # after a scaler, only columns that are constant in all samples have a variance of exactly 0
         exact = moments.columns.constant if moments.columns.scaled else moments.columns.exact
         solved = ~((within < rounding / _MAX_NOISE) & ~(none & exact)).any(axis=1)
         solved &= moments.varies & (m[:, 0] > K)
@@ -411,7 +405,7 @@ class QuadraticGaussians:
     tolerance : float
         Smallest variance allowed in any direction.
     divisor_offset : int
-        0 or 1: subtracted from the number of samples in the divisor of a scatter.
+        Number subtracted from the sample size in the divisor of a scatter matrix, 0 or 1.
     """
 
     priors: np.ndarray | None
@@ -427,9 +421,8 @@ class QuadraticGaussians:
         covariances = moments.covariances() * (counts / divisor)[..., None, None]
         covariances *= 1 - self.ridge
         diagonal = np.arange(p)
-        covariances[..., diagonal, diagonal] += (
-            self.ridge / moments.factor[:, None]
-        )  # eq. (8) of moments
+        # eq. (8) of moments
+        covariances[..., diagonal, diagonal] += self.ridge / moments.factor[:, None]
         inverse = invert(covariances)
         apart = np.empty((*tested.shape[:2], counts.shape[1]))
         for code in range(counts.shape[1]):
@@ -466,11 +459,11 @@ class LinearGaussians:
     shrinkage : float
         Weight of the scaled identity in the shrunk covariance within classes.
     tolerance : float
-        Smallest singular value that is kept; 0 if all are.
+        Smallest singular value that is kept; 0 keeps all.
     divisor_offset : int
-        Subtracted from the number of samples to give the divisor of the scatter matrix.
+        Number subtracted from the sample size in the divisor of the scatter matrix.
     centered : bool
-        Whether scores are expanded at the mean of the classes, else at 0.
+        Whether the estimator centers its scores at the mean of the classes, or at 0.
     """
 
     priors: np.ndarray | None
@@ -490,9 +483,8 @@ class LinearGaussians:
                 moments.factor * covariance[:, diagonal, diagonal], axis=1, keepdims=True
             )
             covariance *= 1 - self.shrinkage
-            covariance[:, diagonal, diagonal] += (
-                self.shrinkage * trace / p / moments.factor
-            )  # eq. (7) of moments
+            # eq. (7) of moments
+            covariance[:, diagonal, diagonal] += self.shrinkage * trace / p / moments.factor
         # scores, with the rounding errors of the inverse
         inverse = invert(covariance)
         priors = log_priors(self.priors, counts)
@@ -518,7 +510,7 @@ class LinearGaussians:
     def _keeps_all(
         self, means: np.ndarray, inverse: np.ndarray, priors: np.ndarray, m: np.ndarray
     ) -> np.ndarray:
-        """Return the fits (F,) that keep all directions between the means."""
+        """Return a mask (F,) of fits that keep all directions between the means."""
         apart = means - (priors[:, None] @ means)
         root = np.sqrt(priors * m[:, None])
         between = root[:, :, None] * (apart @ inverse @ apart.swapaxes(1, 2)) * root[:, None]
@@ -538,7 +530,6 @@ class LinearGaussians:
             place = -moments.columns.center / moments.columns.unit
         place = place / inverse.unit  # (F, p)
         slope = inverse.matrices @ place[..., None]  # (F, p, 1)
-        common: np.ndarray = (
-            0.5 * (place[:, None] @ slope) - (tested / inverse.unit[:, None]) @ slope
-        )
+        samples = tested / inverse.unit[:, None]
+        common: np.ndarray = 0.5 * (place[:, None] @ slope) - samples @ slope
         return common  # eq. (11) of moments

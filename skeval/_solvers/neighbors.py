@@ -1,7 +1,7 @@
-"""Nearest neighbors of many fits: votes and means, and lists that serve any training set.
+"""Nearest neighbors of many fits, and their votes and means.
 
-Distances between samples do not depend on the training set. All samples are sorted once by their
-distance to a sample, and its neighbors are the first training samples in this list.
+Distances between samples do not depend on the training set. For each sample, all samples are sorted
+once by their distance to it. Its neighbors are the first training samples in this list.
 Derivation: doc/derivations/neighbor_votes.rst.
 """
 
@@ -12,22 +12,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from skeval._solvers.splits import Splits
+from skeval._solvers.splits import CONSTANT, Splits
 
-# Numbers in one stack of votes of all neighbors.
-_BLOCK = 2**22
-# Numbers in one stack of lists.
-_STACK = 2**19
+# Maximum number of votes, and of list elements, that are processed at once.
+_BLOCK, _STACK = 2**22, 2**19
 # Maximum number of stored squared differences of columns.
 _MAX_KEPT = 2**22
 # Relative accuracy required of weights and vote shares.
 _RELATIVE = 1e-7
-# A variance within a training set below this share of the variance over all samples is rounding.
-_CONSTANT = 1e-10
 
 
 class Neighbors(NamedTuple):
-    """Training samples that predict each tested sample.
+    """Nearest training samples of each tested sample.
 
     Attributes
     ----------
@@ -54,9 +50,8 @@ def count_votes(
     counts = np.empty((n_classes, n_tested, len(codes)), dtype=np.int32)
     for code in range(n_classes):
         member = (by_sample == code).view(np.int8)
-        counts[code] = sum(
-            member[rank].astype(np.int32) for rank in neighbors.indices.T
-        )  # eq. (1) of neighbor_votes
+        # eq. (1) of neighbor_votes
+        counts[code] = sum(member[rank].astype(np.int32) for rank in neighbors.indices.T)
     predicted = counts.argmax(axis=0).T  # eq. (2) of neighbor_votes
     return predicted, counts.transpose(2, 1, 0) / k
 
@@ -95,13 +90,12 @@ def average(numbers: np.ndarray, neighbors: Neighbors) -> np.ndarray:
     step = max(1, _BLOCK // indices.size)
     for start in range(0, len(numbers), step):
         part = slice(start, start + step)
-        neighbor_values = numbers[part][:, indices]  # (fits, n_tested, k)
+        values = numbers[part][:, indices]  # (fits, n_tested, k)
+        # eq. (3) of neighbor_votes
         if weights is None:
-            means[part] = neighbor_values.mean(axis=-1)  # eq. (3) of neighbor_votes
+            means[part] = values.mean(axis=-1)
         else:
-            means[part] = (neighbor_values * weights).sum(axis=-1) / weights.sum(
-                axis=-1
-            )  # eq. (3) of neighbor_votes
+            means[part] = (values * weights).sum(axis=-1) / weights.sum(axis=-1)
     return means
 
 
@@ -111,7 +105,7 @@ class Votes(NamedTuple):
     Attributes
     ----------
     shares : ndarray of shape (n_fits, n_tested, n_classes)
-        Share of each class in the votes; for a numeric target one column with the mean.
+        Fraction of the votes for each class; for a numeric target one column with the mean.
     certain : bool ndarray of shape (n_fits,)
         False if samples tied for the last neighbor have different targets.
     """
@@ -121,7 +115,7 @@ class Votes(NamedTuple):
 
 
 class Lists(NamedTuple):
-    """Samples near some tested samples, and their distances.
+    """Samples near the tested samples, and their distances.
 
     Attributes
     ----------
@@ -130,7 +124,7 @@ class Lists(NamedTuple):
     reach : ndarray of shape (n_pairs,)
         Lower bound on the squared distances of samples that are not listed.
     noise : float or ndarray of shape (n_pairs,)
-        Squared distances that differ by no more are considered tied.
+        Squared distances that differ by at most this count as tied.
     """
 
     distances: np.ndarray
@@ -140,9 +134,9 @@ class Lists(NamedTuple):
 
 
 class SortedNeighbors:
-    """Lists of the nearest samples of each sample, nearest first, itself included.
+    """Nearest samples of each sample, nearest first, including the sample itself.
 
-    The neighbors within a training set are the first of its samples in the list.
+    The neighbors in a training set are the first training samples in the list.
 
     Parameters
     ----------
@@ -151,13 +145,13 @@ class SortedNeighbors:
         each of shape (n, size).
     n_samples, n_neighbors : int
     noise : float
-        Squared distances that differ by no more are considered tied.
+        Squared distances that differ by at most this count as tied.
     by_distance : bool
         Whether votes are weighted by the inverse distance.
     """
 
     room = 1
-    """Length of the lists in units of the expected requirement."""
+    """Length of the lists, in units of the expected length that a vote needs."""
 
     def __init__(
         self,
@@ -178,7 +172,7 @@ class SortedNeighbors:
         """Return the votes under labels (n_fits, n): codes, or numbers if `n_classes` is 0."""
         shape, k = splits.tested.shape, self.n_neighbors
         share = float((splits.weights != 0).mean())
-        # mean plus seven standard deviations; lists that are too short are extended below
+        # mean plus seven standard deviations of the length that a vote needs
         size = self.room * (int(k / share + 7 * (k * (1 - share)) ** 0.5 / share) + 3)
         fit, tested = np.repeat(np.arange(shape[0]), shape[1]), splits.tested.ravel()
         shares, certain = np.zeros((fit.size, max(1, n_classes))), np.zeros(fit.size, dtype=bool)
@@ -193,18 +187,18 @@ class SortedNeighbors:
                 lists = self._measure(scales, fit[at], tested[at], size)
                 votes = self._count(lists, labels, splits.weights, fit[at], n_classes)
                 shares[at], certain[at], is_certain[start : start + step] = votes
-            left, size = left[~is_certain], 4 * size
+            left, size = left[~is_certain], 4 * size  # lists that were too short
         sure = np.asarray(certain.reshape(shape).all(axis=1))
         return Votes(shares.reshape(*shape, -1), sure)
 
     def _scales(self, splits: Splits) -> tuple[Any, np.ndarray]:
-        """Return the column scales of each fit (none here), and which fits can be solved."""
+        """Return the column scales of each fit (here None), and a mask of the fits to solve."""
         return None, np.ones(len(splits), dtype=bool)
 
     def _measure(self, scales: Any, fit: np.ndarray, tested: np.ndarray, size: int) -> Lists:
         """Return the lists of tested samples; sample `tested[i]` is tested in fit `fit[i]`."""
         distances, indices = self._sorted(size)
-        # complete lists have no bound
+        # no other sample remains outside of a complete list
         whole = indices.shape[1] == self.n_samples
         reach = np.full(self.n_samples, np.inf) if whole else distances[:, -1]
         return Lists(distances[tested], indices[tested], reach[tested], self.noise)
@@ -212,7 +206,7 @@ class SortedNeighbors:
     def _sorted(self, size: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the distances and indices of the nearest samples of all samples."""
         if self._lists is None or self._lists[0].shape[1] < size:
-            # slightly longer, for later blocks that leave out a few more samples
+            # slightly longer, because later blocks may leave out a few more samples
             self._lists = self.find(min(size + size // 8, self.n_samples))
         distances, indices = self._lists
         return distances[:, :size], indices[:, :size]
@@ -230,11 +224,10 @@ class SortedNeighbors:
         near = np.take_along_axis(distances, first, axis=1)
         neighbor = np.take_along_axis(lists.indices, first, axis=1)
         weight = np.take_along_axis(listed, first, axis=1)
-        used = np.clip(
-            k - (np.cumsum(weight, axis=1) - weight), 0, weight
-        )  # eq. (4) of neighbor_votes
+        # eq. (4) of neighbor_votes
+        used = np.clip(k - (np.cumsum(weight, axis=1) - weight), 0, weight)
         last = np.max(np.where(used > 0, near, -np.inf), axis=1)
-        # a sample with copies left over is also the next candidate
+        # distance of the next candidate, which may be a further copy of a neighbor
         after = np.min(np.where(used < weight, near, np.inf), axis=1)
         full, noise = used.sum(axis=1) == k, lists.noise + 1e-10 * np.abs(last)
         is_certain = (full & (last + 3 * noise < lists.reach)) | np.isinf(lists.reach)
@@ -316,16 +309,16 @@ class ScaledNeighbors(SortedNeighbors):
         self._differences = np.empty((len(columns), 0, columns.shape[1]))
 
     def _scales(self, splits: Splits) -> tuple[np.ndarray, np.ndarray]:
-        """Return the inverse variances (F, p) of the columns, and which fits can be solved."""
+        """Return the inverse variances (F, p) of the columns, and a mask of the fits to solve."""
         weights = splits.weights.astype(float)
         sizes = weights.sum(axis=1, keepdims=True)
         means = weights @ self.columns / sizes
         variances = weights @ self.columns**2 / sizes - means**2  # eq. (5) of deletion
-        varies = (variances > _CONSTANT).all(axis=1) & (sizes[:, 0] > self.n_neighbors)
+        varies = (variances > CONSTANT).all(axis=1) & (sizes[:, 0] > self.n_neighbors)
         return 1 / np.where(varies[:, None], variances, 1.0), varies
 
     def _measure(self, scales: Any, fit: np.ndarray, tested: np.ndarray, size: int) -> Lists:
-        """Return the lists of tested samples in fits, complete ones if that takes less memory."""
+        """Return the lists of tested samples in fits, complete if this takes less memory."""
         n, columns = self.n_samples, self.columns
         noise = self.noise * (scales @ (columns**2).T).max(axis=1)[fit]
         if size * columns.size > _MAX_KEPT or size == n:

@@ -1,8 +1,8 @@
 """SVM duals in batches, and the Newton systems of the interior point and the active sets.
 
 Both methods take steps of the same form, eq. (1) of newton. A system computes the steps of B
-problems at once: in feature space, where the coefficients ``v`` are weights of columns, or on Gram
-matrices, where they are weights of samples.
+problems at once. The coefficients ``v`` are weights of columns in feature space, and weights of
+samples on a Gram matrix.
 """
 
 from __future__ import annotations
@@ -11,16 +11,17 @@ import copy
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import NamedTuple, Protocol, Self
+from typing import NamedTuple, Self
 
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotrs
 
-# Above this many numbers the products of columns are not stored but formed problem by problem.
+# Maximum number of stored products of columns. More products are computed for each problem.
 _MAX_PRODUCTS = 2**23
-# This share of the diagonal of a matrix is added to it.
+# Fraction of the diagonal of a matrix that is added to it.
 _DIAGONAL = 1e-14
-# Below this size the calls for each matrix take longer than elimination in one call for all.
+# Smaller matrices are solved by one call of elimination for all, which is faster than Cholesky
+# factors of each.
 _SMALL = 14
 
 
@@ -48,7 +49,7 @@ class Duals:
 
 @dataclass(frozen=True)
 class FeatureDuals(Duals):
-    """Duals whose system is one in feature space."""
+    """Duals with a system in feature space."""
 
     system: FeatureSystem
 
@@ -61,13 +62,13 @@ class ProblemRows:
         return type(self)(**{name: rows[problems] for name, rows in vars(self).items()})
 
     def put(self, problems: np.ndarray, other: Self) -> None:
-        """Write the rows of another object into those of these problems."""
+        """Replace the rows of some problems by the rows of another object."""
         for name, rows in vars(self).items():
             rows[problems] = getattr(other, name)
 
 
 class NewtonStep(NamedTuple):
-    """The changes of coefficients (B, q), intercepts (B,), decisions (B, n) and beta (B, n)."""
+    """Changes of coefficients (B, q), intercepts (B,), decision values and beta (B, n)."""
 
     dv: np.ndarray
     db: np.ndarray
@@ -76,58 +77,19 @@ class NewtonStep(NamedTuple):
 
 
 StepFunction = Callable[[np.ndarray, np.ndarray, np.ndarray], NewtonStep]
-"""Targets e (B, n), beta (B, n) and coefficients v (B, q) -> the step of eq. (1) of newton."""
+"""Function of targets e (B, n), beta (B, n) and v (B, q) that returns the step of eq. (1)."""
 
 Solve = Callable[[np.ndarray], np.ndarray]
-"""Right sides (B, m, r) -> solutions of a stack of linear systems."""
-
-
-class NewtonSystem(Protocol):
-    """The kernel of B problems over n samples, with q coefficients ``v`` for each of them."""
-
-    # D of samples that are held on their margin, in units of 1 / K_ii.
-    stiffness: float
-    # Smallest number of steps with this D.
-    min_steps: int
-
-    @property
-    def rank(self) -> int:
-        """The maximum number of samples whose margins can be chosen freely."""
-
-    def take(self, problems: np.ndarray) -> NewtonSystem:
-        """Return the system of some of the problems."""
-
-    def zeros(self, n_problems: int) -> np.ndarray:
-        """Return coefficients that are all 0, shape (n_problems, q)."""
-
-    def moments(self, beta: np.ndarray) -> np.ndarray:
-        """Return sums over the samples weighted by beta (B, n); the last column is sum(beta)."""
-
-    def coef(self, beta: np.ndarray) -> np.ndarray:
-        """Return the coefficients (B, q) that belong to beta (B, n)."""
-
-    def gradient(self, beta: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """Return residuals, 0 if beta (B, n) is balanced and coefficients v (B, q) belong to it."""
-
-    def scores(self, v: np.ndarray) -> np.ndarray:
-        """Return the decision values (B, n) without intercept."""
-
-    def squared_norm(self, v: np.ndarray) -> np.ndarray:
-        """Return twice the penalty (B,) of coefficients, ``beta' K beta`` where v = coef(beta)."""
-
-    def kernel_scale(self) -> np.ndarray:
-        """Return the mean of ``K_ii``, (B,) or one number for all problems, eq. (6) of newton."""
-
-    def factor(self, D: np.ndarray) -> StepFunction:
-        """Prepare the steps for diagonals D (B, n)."""
+"""Function of right sides (B, m, r) that returns the solutions of a stack of linear systems."""
 
 
 class FeatureSystem:
-    """The system for few features, whose coefficients are weights ``w`` of the columns.
+    """System for few features, with the weights of the columns as coefficients.
 
     Z (n, q + 1): the columns of X (n, q) and a column of ones. ridge (q,) or (B, q): penalties of
     the columns. pull (B, q + 1) or None: moments of samples outside of X, which are fixed at their
-    upper bounds.
+    upper bounds. stiffness: D of free samples in the active sets, in units of 1 / K_ii. min_steps:
+    minimum number of steps with this D.
     """
 
     stiffness, min_steps = 1e8, 2
@@ -142,10 +104,11 @@ class FeatureSystem:
         self._unpack = np.empty((q, q), dtype=np.intp)
         self._unpack[upper] = self._unpack[upper[::-1]] = np.arange(len(upper[0]))
         self._products: np.ndarray | None = None  # (n, pairs of columns)
-        if stores_products(*self.Z.shape):
+        if len(X) * len(upper[0]) <= _MAX_PRODUCTS:
             self._products = self.Z[:, upper[0]] * self.Z[:, upper[1]]
 
     def take(self, problems: np.ndarray) -> Self:
+        """Return the system of some of the problems."""
         part = copy.copy(self)
         if self.ridge.ndim == 2:
             part.ridge = self.ridge[problems]
@@ -154,6 +117,7 @@ class FeatureSystem:
         return part
 
     def take_samples(self, samples: np.ndarray) -> Self:
+        """Return the system of some of the samples."""
         part = copy.copy(self)
         part.Z = np.ascontiguousarray(self.Z[samples])
         if self._products is not None:
@@ -161,42 +125,46 @@ class FeatureSystem:
         return part
 
     def with_ridge(self, ridge: np.ndarray, pull: np.ndarray | None = None) -> Self:
+        """Return the system with other penalties and moments of fixed samples."""
         part = copy.copy(self)
         part.ridge, part.pull = ridge, pull
         return part
 
     def zeros(self, n_problems: int) -> np.ndarray:
+        """Return coefficients of 0, shape (n_problems, q)."""
         return np.zeros((n_problems, self.Z.shape[-1] - 1))
 
     def moments(self, beta: np.ndarray) -> np.ndarray:
+        """Return sums over the samples weighted by beta (B, n); the last column is sum(beta)."""
         total = beta @ self.Z  # eq. (2) of newton, left
         return total if self.pull is None else total + self.pull
 
     def coef(self, beta: np.ndarray) -> np.ndarray:
+        """Return the coefficients (B, q) that belong to beta (B, n)."""
         return self.moments(beta)[:, :-1] / self.ridge  # eq. (2) of newton, right
 
-    def gradient(self, beta: np.ndarray, v: np.ndarray) -> np.ndarray:
-        right = self.moments(beta)
-        right[:, :-1] -= self.ridge * v
-        return right
-
     def scores(self, v: np.ndarray) -> np.ndarray:
+        """Return the decision values (B, n) without intercept."""
         return v @ self.Z[:, :-1].T
 
     @property
     def rank(self) -> int:
+        """Maximum number of samples with independent margins."""
         return self.Z.shape[-1]
 
     def squared_norm(self, v: np.ndarray) -> np.ndarray:
+        """Return twice the penalty (B,) of coefficients, ``beta' K beta`` where v = coef(beta)."""
         return np.einsum("bj,bj->b", v * self.ridge, v)
 
     def kernel_scale(self) -> np.ndarray:
+        """Return the mean of ``K_ii``, (B,) or one number for all problems, eq. (6) of newton."""
         return np.sum(np.mean(self.Z[:, :-1] ** 2, axis=0) / self.ridge, axis=-1)
 
     def factor(self, D: np.ndarray) -> StepFunction:
+        """Prepare the steps for diagonals D (B, n)."""
         M = self.weighted_products(D)  # (B, q + 1, q + 1), the matrix of eq. (3) of newton
         diagonal = np.arange(M.shape[1] - 1)
-        # Exact copies of a column would make the matrix singular where the ridge rounds away.
+        # copies of a column make the matrix singular if the ridge is lost by rounding
         M[:, diagonal, diagonal] += self.ridge + _DIAGONAL * M[:, diagonal, diagonal]
         corner = M[:, -1, -1]
         corner[corner == 0] = 1.0  # without a free sample no step determines the intercept
@@ -218,14 +186,15 @@ class FeatureSystem:
     def _step(
         self, solve: Solve, D: np.ndarray, e: np.ndarray, beta: np.ndarray, v: np.ndarray
     ) -> NewtonStep:
-        right = self.gradient(beta + D * e, v)  # (B, q + 1), the right side of eq. (3) of newton
+        right = self.moments(beta + D * e)  # (B, q + 1), the right side of eq. (3) of newton
+        right[:, :-1] -= self.ridge * v
         d = solve(right[:, :, None])[:, :, 0]
         df = self._changes(d)
         return NewtonStep(d[:, :-1], d[:, -1], df, D * (e - df))  # eq. (1) of newton
 
 
 class SelectedFeatures(FeatureSystem):
-    """The system of problems with their own features X (B, n, q), eq. (5) of newton."""
+    """System of problems with their own features X (B, n, q), eq. (5) of newton."""
 
     def __init__(self, X: np.ndarray, ridge: np.ndarray) -> None:
         ones = np.ones((*X.shape[:2], 1))
@@ -253,9 +222,9 @@ class SelectedFeatures(FeatureSystem):
 
 
 class GramSystem:
-    """The system for many features, whose coefficients are weights of the samples.
+    """System on the Gram matrix K (n, n) of all problems, with coefficients beta.
 
-    All problems share the Gram matrix K (n, n).
+    The methods correspond to `FeatureSystem`.
     """
 
     stiffness, min_steps = 1e11, 1
@@ -275,9 +244,6 @@ class GramSystem:
     def coef(self, beta: np.ndarray) -> np.ndarray:
         return beta
 
-    def gradient(self, beta: np.ndarray, v: np.ndarray) -> np.ndarray:
-        return np.column_stack([beta - v, self.moments(beta)])
-
     def scores(self, v: np.ndarray) -> np.ndarray:
         return v @ self.K
 
@@ -294,7 +260,7 @@ class GramSystem:
     def factor(self, D: np.ndarray) -> StepFunction:
         count = int(np.count_nonzero(D, axis=1).max())
         inside, K, S = None, self.K, np.sqrt(D)
-        if count < 0.8 * D.shape[1]:  # Samples with D = 0 take no part in the step.
+        if count < 0.8 * D.shape[1]:  # leave out samples with D = 0, which do not change
             inside = np.argsort(D == 0, axis=1, kind="stable")[:, : max(count, 1)]  # (B, m)
             S = np.take_along_axis(S, inside, axis=1)
             K = take_each(self.K, inside)  # (B, m, m)
@@ -329,17 +295,20 @@ class GramSystem:
         return NewtonStep(dv, db, self.scores(dv) + db[:, None], d_beta)  # eq. (10) of newton
 
 
+NewtonSystem = FeatureSystem | GramSystem
+
+
 def factor_each(matrices: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
     """Return a function that solves symmetric systems (B, m, m) for right sides (B, m, r).
 
-    A matrix that rounding has made indefinite is solved by elimination; solutions are nan where a
-    matrix is singular.
+    If rounding has made a matrix indefinite, its system is solved by elimination. Solutions are nan
+    if a matrix is singular.
     """
     if matrices.shape[-1] < _SMALL:
         return partial(solve_each, matrices)
     factors, failed = matrices.copy(), np.zeros(len(matrices), dtype=bool)
     for at, factor in enumerate(factors):
-        # The transpose of a symmetric matrix has the layout of memory that LAPACK works in.
+        # the transpose has the memory layout of LAPACK
         failed[at] = dpotrf(factor.T, lower=1, clean=0, overwrite_a=1)[1] != 0
     broken = np.flatnonzero(failed)
     return partial(_solve_factored, factors, broken, matrices[broken])
@@ -348,7 +317,7 @@ def factor_each(matrices: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
 def _solve_factored(
     factors: np.ndarray, broken: np.ndarray, matrices: np.ndarray, right: np.ndarray
 ) -> np.ndarray:
-    """Return solutions from Cholesky factors, and from the matrices of those that are broken."""
+    """Solve with Cholesky factors, or with the `matrices` of the problems `broken`."""
     columns = np.array(right.transpose(0, 2, 1), order="C")  # (B, r, m), overwritten
     for factor, column in zip(factors, columns, strict=True):
         dpotrs(factor.T, column.T, lower=1, overwrite_b=1)
@@ -359,10 +328,10 @@ def _solve_factored(
 
 
 def solve_each(matrices: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Return the solutions of a stack of linear systems, nan for those that are singular."""
+    """Return the solutions of a stack of linear systems, nan for singular systems."""
     try:
         return np.linalg.solve(matrices, right)
-    except np.linalg.LinAlgError:  # One singular matrix raises for the whole stack.
+    except np.linalg.LinAlgError:  # raised if any matrix of the stack is singular
         if len(matrices) == 1:
             return np.full(right.shape, np.nan)
     half = len(matrices) // 2
@@ -381,15 +350,10 @@ def take_each(matrix: np.ndarray, rows: np.ndarray) -> np.ndarray:
 
 
 def uses_features(n_samples: int, n_features: int) -> bool:
-    """Whether systems of the size of the features are faster to solve than Gram matrices."""
+    """Return whether systems in feature space are faster than systems on Gram matrices."""
     return 3 * n_features < 2 * n_samples
 
 
-def stores_products(n_samples: int, n_columns: int) -> bool:
-    """Whether the products of all pairs of columns are kept for all problems."""
-    return n_samples * n_columns * (n_columns + 1) // 2 <= _MAX_PRODUCTS
-
-
 def divide(problems: np.ndarray, size: int) -> Iterator[np.ndarray]:
-    """Return the numbers of some problems in blocks of equal size; the last may be smaller."""
+    """Yield the problems in blocks of equal size; the last may be smaller."""
     return (problems[i : i + size] for i in range(0, len(problems), size))

@@ -1,8 +1,8 @@
-"""Exact optima of a block of SVM duals, and the conditions under which solutions are accepted.
+"""Exact optima of a block of SVM duals, and the conditions for accepting a solution.
 
-The interior point approaches the optimum, and active sets make it exact. Every solution is accepted
-by its optimality conditions alone, whichever method found it. Boxes are in the units of eq. (8) of
-svm.
+The interior-point method approaches the optimum, and active sets solve it exactly. A solution of
+any method is accepted if it satisfies the optimality conditions. Boxes are in the units of eq. (8)
+of svm.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from skeval._solvers.newton import Duals
 _MAX_ITER = 120
 # Maximum number of rounds of active sets, from an interior point and from guessed sets.
 _ROUNDS_OF_POINT, _ROUNDS_OF_SETS = 8, 15
-# Relative duality gaps at which active sets are tried; most problems settle at the first ones.
+# Relative duality gaps at which active sets are tried. Most problems settle at the first two.
 _GAPS = (1e-2, 1e-4, 1e-6, 1e-9, 1e-11, 1e-13)
-# Tolerances of accepted solutions: margins (the finest tolerance usual with libsvm), and relative
-# to their own size the duality gap, the balance sum(y alpha) = 0 and the lag v - coef(y alpha).
+# Tolerances of accepted solutions: of margins, and relative tolerances of the duality gap, the
+# balance sum(y alpha) = 0 and the lag v - coef(y alpha).
 _MARGIN, _GAP, _BALANCE, _LAG = 1e-6, 1e-8, 1e-9, 1e-6
 # Rounding error of sums over samples. It is added to the tolerance of the lag, which is relative
 # to v and so almost 0 if features and labels are unrelated.
@@ -40,8 +40,9 @@ _ROUNDING = 1e-14
 class BatchSolution:
     """Solutions of B problems over n samples; nan for problems that did not converge.
 
-    decision (B, n): of all samples, trained on or not. alpha (B, n). intercept (B,): for columns
-    centered on all samples. converged (B,): False also if all training samples are of one class.
+    decision, alpha (B, n): decision values of all samples, and dual variables. intercept (B,): for
+    columns centered on all samples. converged (B,): also False if all training samples are of one
+    class.
     """
 
     decision: np.ndarray
@@ -59,7 +60,7 @@ class BatchSolution:
         )
 
     def put(self, problems: np.ndarray, duals: Duals, solved: SetSolution) -> None:
-        """Store the optimal ones among the solutions of some problems (b,)."""
+        """Store the solutions of some problems (b,) that are optimal."""
         optimal = solved.settled & are_optimal(duals, solved)
         at = problems[optimal]
         self.decision[at] = duals.signs[optimal] * (solved.margin[optimal] + 1.0)
@@ -120,7 +121,7 @@ def _end_of_path(duals: Duals, point: PathPoint) -> SetSolution:
     """Return the last points of the path as solutions; callers must check `are_optimal`.
 
     If features and labels are unrelated, hundreds of samples may be within 1e-6 of their margins.
-    Their sets cannot be determined then, but the decision values do not depend on them.
+    Their sets are then undetermined, but do not affect the decision values.
     """
     a, v, b = point.fraction, point.coef, point.intercept
     # surplus - shortfall is not the margin of samples that are left out
@@ -134,7 +135,7 @@ def are_optimal(duals: Duals, solved: SetSolution) -> np.ndarray:
     system, v, trained = duals.system, solved.coef, duals.box > 0
     alpha = duals.box * solved.fraction
     total = alpha.sum(axis=1)
-    # reduce boxes that no alpha comes near: rounding times a box of 1e20 is not a duality gap
+    # reduce large boxes, because the rounding error of a margin times 1e20 is not a duality gap
     box = np.minimum(duals.box, 2.0 * alpha.max(axis=1, keepdims=True))  # eq. (11) of svm
     margin = duals.margins(v, solved.intercept)
     beta = duals.signs * alpha
@@ -161,7 +162,7 @@ def are_optimal(duals: Duals, solved: SetSolution) -> np.ndarray:
 
 
 def solve_from_sets(duals: Duals, sets: ActiveSets) -> SetSolution:
-    """Solve problems from guessed sets; those that do not settle, by the interior point."""
+    """Solve problems from guessed sets, and those that do not settle by the interior point."""
     result = active_set(duals, sets, max_iter=_ROUNDS_OF_SETS, patience=duals.box.shape[1])
     again = ~result.settled
     if again.any():

@@ -1,4 +1,4 @@
-"""Columns that each training set selects, or projects on its principal components.
+"""Selections and principal components of columns that differ between training sets.
 
 Derivation: doc/derivations/reduction.rst.
 """
@@ -12,23 +12,16 @@ from typing import NamedTuple
 import numpy as np
 
 from skeval._solvers.f_statistics import select_by_moments
-from skeval._solvers.moments import (
-    CONSTANT,
-    EPSILON,
-    ROUNDING,
-    ROUNDING_OF_MEANS,
-    Columns,
-    SplitMoments,
-)
+from skeval._solvers.moments import ROUNDING, ROUNDING_OF_MEANS, Columns, SplitMoments
 from skeval._solvers.neighbors import Lists, SortedNeighbors, Votes, complete_lists
-from skeval._solvers.splits import Splits
+from skeval._solvers.splits import CONSTANT, EPSILON, Splits
 
 # Smallest difference of consecutive eigenvalues, in units of the largest.
 _MIN_GAP = 1e-6
 
 
 class Reduced(NamedTuple):
-    """Columns as the last step of a pipeline receives them, up to a shift.
+    """Columns that the last step of a pipeline receives, up to a shift.
 
     Attributes
     ----------
@@ -36,7 +29,7 @@ class Reduced(NamedTuple):
     size : ndarray of shape (F, k)
         Bound on the absolute means of the columns before the shift.
     error : ndarray of shape (F,)
-        Order of the relative rounding errors of the values.
+        Magnitude of the relative rounding errors of the values.
     solved : bool ndarray of shape (F,)
         False if the estimator must do the fit.
     """
@@ -80,7 +73,7 @@ class Projection:
     ----------
     k : int
     is_deterministic : callable
-        Whether the estimator draws no random numbers for a number of training samples.
+        ``is_deterministic(n_samples)`` returns whether the estimator uses no random numbers.
     """
 
     k: int
@@ -103,7 +96,7 @@ class Projection:
         covariance -= means[:, :, None] * means[:, None]  # eq. (2) of reduction
         covariance *= scales[:, :, None] * scales[:, None]
         eigenvalues, vectors = np.linalg.eigh(covariance)
-        # components must be separated, whatever the rounding errors
+        # rounding errors must not exchange components
         gaps = np.diff(eigenvalues[:, -self.k - 1 :], axis=1).min(axis=1)
         largest = eigenvalues[:, -1]
         certain = gaps > _MIN_GAP * largest  # eq. (3) of reduction
@@ -116,7 +109,7 @@ class Projection:
 
 
 class ReducedColumns(Columns):
-    """Samples whose columns each training set scales, if requested, and reduces.
+    """Columns that each training set reduces, after scaling them if requested.
 
     Parameters
     ----------
@@ -162,7 +155,7 @@ class ReducedColumns(Columns):
         return ReducedMoments(self, reduced, targets, of_fit, splits), tested
 
     def size_of_fit(self, n_tested: int, *, squares: bool) -> int:
-        """Return the approximate number of numbers that a fit requires."""
+        """Return the approximate size of the arrays of a fit."""
         n, p = self.values.shape
         covariance = p * p if isinstance(self.reduction, Projection) else 0
         moments = 2 * self.n_classes * p + 3 * n * self.reduction.k

@@ -13,10 +13,10 @@ EPSILON = float(np.finfo(float).eps)
 
 
 def class_signs(codes: np.ndarray, n_classes: int) -> np.ndarray:
-    """Return the targets of codes (n_fits, m): 1 for the class and -1 for all others.
+    """Return targets for codes (n_fits, m): 1 for samples of a class and -1 for all others.
 
-    For two classes these are the signs of the second, shape (n_fits, m), else those of every class,
-    shape (n_fits, n_classes, m).
+    For two classes, the shape is (n_fits, m), and the class is the second. For more classes, the
+    shape is (n_fits, n_classes, m).
     """
     if n_classes == 2:
         return 2.0 * codes - 1.0
@@ -31,10 +31,10 @@ class Smoother(NamedTuple):
     Attributes
     ----------
     basis : ndarray of shape (m, r) or None
-        Orthonormal columns: predictions depend on labels through their products with these
-        columns. None stands for the identity matrix.
+        Orthonormal columns. Predictions depend on the labels only through their products with these
+        columns. None represents the identity matrix.
     responses : ndarray of shape (n_tested, r)
-        Predictions for labels that are the columns of the basis.
+        Predictions whose labels are a column of the basis.
     """
 
     basis: np.ndarray | None
@@ -52,7 +52,7 @@ class Smoother(NamedTuple):
         return self.responses.size + (0 if self.basis is None else self.basis.size)
 
     def rounding(self, n_trained: int) -> float:
-        """Return the order of the rounding errors in predictions of signs."""
+        """Return the magnitude of the rounding errors in predictions of signs."""
         longest = float(np.sqrt(np.sum(self.responses**2, axis=1)).max())
         return EPSILON * longest * n_trained**0.5  # eq. (4) of smoothers
 
@@ -65,9 +65,7 @@ def find_basis(train: np.ndarray) -> np.ndarray | None:
     m, p = train.shape
     if m <= p + 1:
         return None
-    basis: np.ndarray = np.linalg.qr(np.column_stack([np.ones(m), train]))[
-        0
-    ]  # eq. (2) of smoothers
+    basis, _ = np.linalg.qr(np.column_stack([np.ones(m), train]))  # eq. (2) of smoothers
     return basis
 
 
@@ -77,10 +75,9 @@ def decide(values: np.ndarray, noise: float | np.ndarray) -> tuple[np.ndarray, n
     Decision values have the shape (n_fits, n_tested) for two classes, else (n_fits, n_classes,
     n_tested). Their error is at most `noise`, a number or an array (n_fits,).
     """
+    # eq. (5) of smoothers
     if values.ndim == 2:
-        return (values > 0).astype(np.intp), np.abs(values).min(
-            axis=1
-        ) > noise  # eq. (5) of smoothers
+        return (values > 0).astype(np.intp), np.abs(values).min(axis=1) > noise
     ranked = np.partition(values, -2, axis=1)
     gap = ranked[:, -1] - ranked[:, -2]
-    return values.argmax(axis=1), gap.min(axis=1) > 2 * noise  # eq. (5) of smoothers
+    return values.argmax(axis=1), gap.min(axis=1) > 2 * noise

@@ -7,7 +7,11 @@ from functools import cached_property
 
 import numpy as np
 
-# Maximum size of the stored products of all pairs of columns, in numbers.
+EPSILON = float(np.finfo(float).eps)
+# Variances in a training set below this fraction of the variance over all samples are rounding
+# errors.
+CONSTANT = 1e-10
+# Maximum number of stored products of pairs of columns.
 _MAX_KEPT = 2**22
 
 
@@ -18,7 +22,7 @@ class Splits:
     Attributes
     ----------
     weights : ndarray of shape (n_fits, n)
-        Number of times that a sample occurs in the training set, or its weight.
+        How often a sample occurs in the training set, or its weight.
     tested : int ndarray of shape (n_fits, n_tested)
         Indices of the test samples.
     """
@@ -57,11 +61,11 @@ class Products:
 
     def weighted_sums(self, weights: np.ndarray) -> np.ndarray:
         """Return the sums (F, q, q) under weights (F, n)."""
-        if self.pairs is None:  # one product for each fit, else a single one for all fits
+        if self.pairs is None:
             return np.stack([(self.columns.T * row) @ self.columns for row in weights])
         q = self.columns.shape[1]
         i, j = np.triu_indices(q)
-        sums = weights @ self.pairs  # eq. (4) of deletion, (F, q (q + 1) / 2)
+        sums = weights @ self.pairs  # all fits at once, eq. (4) of deletion, (F, q (q + 1) / 2)
         grams = np.empty((len(weights), q, q))
         grams[:, i, j] = sums
         grams[:, j, i] = sums

@@ -1,9 +1,9 @@
 """Operator splitting for SVM duals that share a Gram matrix: cheap steps toward all optima.
 
-Labels and boxes differ between the problems. A step is one product with a matrix that they share,
-and a clip to the boxes (alternating directions, Boyd et al. 2011, doi:10.1561/2200000016). The
-iterates are not exact, but they show which samples are at which bound; `active_set` continues from
-there.
+Labels and boxes differ between the problems. A step is one product with a matrix that all problems
+share, and a clip to the boxes (alternating directions, Boyd et al. 2011, doi:10.1561/2200000016).
+The iterates are not exact, but they show which samples are at a bound, and `active_set` continues
+with these sets.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from skeval._solvers.newton import ProblemRows
 
 # Over-relaxation, between 1 and 2.
 _RELAXATION = 1.6
-# Penalties are powers of this base, so that few matrices are needed.
+# Penalties are powers of this base, because each penalty requires a matrix inverse.
 _BASE = 4.0
 
 

@@ -94,6 +94,8 @@ def test_nothing_is_made_of_a_matrix_that_is_not_finite():
     assert (
         not KernelSVMBatch(K, np.arange(60)).solve(broken, y, np.ones((2, 60)), 60).converged.any()
     )
+    batch = KernelSVMBatch(np.full_like(K, np.nan), np.arange(60))
+    assert not batch.solve(fixed(K, 2), y, np.ones((2, 60)), 60).converged.any()
 
 
 def test_a_matrix_may_be_positive_on_vectors_that_sum_to_zero():

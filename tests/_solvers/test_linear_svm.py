@@ -218,6 +218,11 @@ def test_many_problems_on_a_strip():
     np.testing.assert_allclose(solution.decision[150:153], alone.decision, atol=1e-6)
 
 
+@pytest.mark.parametrize("n_pilots", [0, 1])
+def test_one_pilot_suggests_no_strip(n_pilots):
+    assert linear_svm.screen(np.ones((n_pilots, 5))) is None
+
+
 def test_a_wrong_strip_is_noticed(monkeypatch):
     """Screening that leaves out support vectors costs time, not correctness."""
     X, y = simulated(200, 5)

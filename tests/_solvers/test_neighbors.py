@@ -14,6 +14,7 @@ from skeval._solvers.neighbors import (
     SortedNeighbors,
     average,
     count_votes,
+    nearest,
     weight_votes,
 )
 from skeval._solvers.splits import Splits
@@ -123,3 +124,9 @@ def test_lists_in_the_scales_of_all_samples_miss_no_neighbor(kind, by_distance, 
     assert found.certain.any() or kind == "resamples"
     sure = found.certain
     assert_allclose(found.shares[sure], expected.shares[sure], rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("size", [2, 3, 5])
+def test_nearest_are_in_order_also_in_a_short_list(size):
+    distances = np.array([[3.0, 1.0, 2.0], [1.0, 3.0, 2.0]])
+    assert_array_equal(nearest(distances, size), np.array([[1, 2, 0], [0, 2, 1]])[:, :size])
