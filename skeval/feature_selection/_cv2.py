@@ -87,15 +87,16 @@ class CV2FeatureSelectionPipeline(
     `fit` runs a cross-validation that repeats the selection on every training part, so that no test
     label leaks into it, and then fits the final classifier. Selecting on all samples first and
     cross-validating only the classifier (CV1) is optimistic: on pure noise (50 samples, 5000
-    features, the best 20) it finds an error near 0.05, CV2 near 0.5.
+    features, the best 20), the error of CV1 is near 0.05, and that of CV2 near 0.5.
 
     Parameters
     ----------
     selector : transformer, default=None
         A selector, an extraction (`PCA`, `PLSRegression`, `LinearDiscriminantAnalysis`), or a
         pipeline of transformers such as ``make_pipeline(StandardScaler(), SelectKBest())``: all its
-        steps are refitted in every round. PLS is fitted to indicators of the classes. None means
-        ``SelectKBest(f_classif, k=20)``, or all features where there are fewer than 20.
+        steps are refitted in every round. A data frame reaches the selector as it is, so a
+        `ColumnTransformer` may use column names. PLS is fitted to indicators of the classes. None
+        means ``SelectKBest(f_classif, k=20)``, or all features if there are fewer than 20.
     classifier : classifier, default=None
         Classifier for the selected or extracted features. None means ``SVC(kernel="linear")``.
     cv : int, splitter, iterable of (train, test) or None, default=10
@@ -116,8 +117,7 @@ class CV2FeatureSelectionPipeline(
     n_jobs : int, default=None
         Number of joblib workers for the rounds.
     verbose : int, default=0
-        1 says whether a solver does the fits, and shows a progress bar; more adds joblib's own
-        lines.
+        1 reports whether a solver is used and shows a progress bar; more adds joblib's own lines.
     memory : str, path-like or joblib.Memory, default=None
         Cache of finished rounds. An interrupted run that is repeated with the same arguments and an
         integer `random_state` does only the remaining rounds; see :doc:`/user_guide/scale`.
@@ -156,9 +156,9 @@ class CV2FeatureSelectionPipeline(
 
     Notes
     -----
-    `cv2_error_` is the error of the *procedure*, selection included. With ``final="consensus"``
-    it is that of selecting in one training part; the consensus itself has seen every label, and
-    its error is estimated by cross-validating this estimator as a whole.
+    `cv2_error_` is the error of the *procedure*, including the selection. With
+    ``final="consensus"`` it is the error of a selection in one training part; the consensus itself
+    depends on all labels, so cross-validate this estimator as a whole to estimate its error.
 
     References
     ----------
@@ -217,11 +217,10 @@ class CV2FeatureSelectionPipeline(
         y : array-like of shape (n_samples,)
             Labels.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the samples in the classifier, in the selector if its `fit` takes them or
-            hands them on (`SelectFromModel` and `RFE` do, `SelectKBest` does not), and in the
-            errors.
+            Weights of the samples in the classifier, in the selector if its `fit` accepts them
+            (`SelectFromModel` and `RFE` do, `SelectKBest` does not), and in the errors.
         groups : array-like of shape (n_samples,), default=None
-            Group of each sample, for `cv` and for what else splits by groups, such as a search.
+            Group of each sample, for `cv` and for steps that split by groups, such as a search.
 
         Returns
         -------
@@ -437,7 +436,7 @@ class CV2FeatureSelectionPipeline(
 
     @property
     def fitted_steps(self) -> tuple[Any, Any]:
-        """Selector and classifier of a refit, compared with a solver's."""
+        """Fitted selector and classifier, for the comparison with a solver."""
         return self.selector_, self.classifier_
 
     def predict(self, X: Any) -> np.ndarray:
@@ -468,7 +467,7 @@ class CV2FeatureSelectionPipeline(
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
-            As the classifier gives them.
+            Output of the classifier.
         """
         reduced = self._check_and_select(X)
         return self.classifier_.decision_function(reduced)
@@ -485,7 +484,7 @@ class CV2FeatureSelectionPipeline(
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            As the classifier gives them.
+            Output of the classifier.
         """
         reduced = self._check_and_select(X)
         return self.classifier_.predict_proba(reduced)
@@ -503,7 +502,7 @@ class CV2FeatureSelectionPipeline(
 def adapter_of_refit(
     pipeline: CV2FeatureSelectionPipeline, X: Any, target: Target, transformers: tuple
 ) -> Adapter | NoSolver | None:
-    """Return the adapter of selector and classifier, which are all that predicts after a refit.
+    """Return the adapter of selector and classifier, which make all predictions after a refit.
 
     The inner rounds do not change the final selector and classifier.
     """
@@ -518,7 +517,7 @@ def adapter_of_refit(
 
 
 def withhold_estimates(classifier: Any) -> None:
-    """Make a classifier raise if its own error is read, which ignores the selection."""
+    """Make a classifier raise an error if its own error is read, which ignores the selection."""
     final = getattr(classifier, "best_estimator_", classifier)
     while isinstance(final, Pipeline):
         final = final.steps[-1][1]
@@ -650,8 +649,7 @@ def selection_bias(
     n_jobs : int, default=None
         Number of joblib workers; the result does not depend on it.
     verbose : int, default=0
-        1 says whether a solver does the fits, and shows a progress bar; more adds joblib's own
-        lines.
+        1 reports whether a solver is used and shows a progress bar; more adds joblib's own lines.
     memory : str, path-like or joblib.Memory, default=None
         Cache of finished fits. An interrupted run that is repeated with the same arguments and an
         integer `random_state` does only the remaining fits; see :doc:`/user_guide/scale`.
@@ -745,7 +743,7 @@ def compare_selections(
     repeat_of: np.ndarray,
     confidence_level: float,
 ) -> SelectionBias:
-    """Return the bias of fitting the first part of an estimator to all samples.
+    """Return the bias from fitting the first part of an estimator to all samples.
 
     The second part is fitted to the output of the first one, on the folds of a plan.
     """

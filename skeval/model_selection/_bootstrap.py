@@ -365,8 +365,7 @@ class OutOfBag:
 
     @property
     def sample_errors(self) -> np.ndarray:
-        """The mean loss of each sample, or the mean over all others for a sample that no resample
-        tested."""
+        """The mean loss of each sample; for an untested sample, the mean of the others."""
         tested = self.tests > 0
         means = np.divide(self.sums, self.tests, where=tested, out=np.zeros(len(tested)))
         means[~tested] = means[tested].mean()
@@ -396,7 +395,7 @@ def sum_out_of_bag(
 
 
 def bootstrap(inputs: Inputs, root: SeedSequence, *, n_resamples: int = 200) -> BootstrapEstimate:
-    """Estimate as `bootstrap_error` does, whatever groups are called: B + 1 fits."""
+    """Combine the out-of-bag and the training error, as `bootstrap_error`: B + 1 fits."""
     _checks.check_count("n_resamples", n_resamples, 2)
     groups = None if inputs.units.n_groups is None else inputs.units.unit
     numbered = inputs.with_options(target=replace(inputs.target, groups=groups))
@@ -455,7 +454,7 @@ def estimate_from_draws(
 
 
 class Resampled(NamedTuple):
-    """Errors of the models of a sample and of its resamples.
+    """Errors of models that were fitted to a sample and to its resamples.
 
     Attributes
     ----------
@@ -492,7 +491,7 @@ def fit_samples(
 def measure_sample(
     inputs: Inputs, resampler: Resampler, number: int, outputs: list[FitOutput | None]
 ) -> Resampled:
-    """Return the errors of the fits to a sample and to its resamples, nan where they failed."""
+    """Return the errors of the fits to a sample and to its resamples; nan for failed fits."""
     loss, whole = inputs.loss, outputs[0]
     if whole is None or outputs[1:].count(None) == len(outputs) - 1:
         return Resampled(np.nan, np.nan, np.full(len(outputs) - 1, np.nan))
@@ -587,7 +586,7 @@ class BootstrapSplit(MetadataRequester):
         X : array-like of shape (n_samples, n_features)
             Samples; only their number matters.
         y : array-like of shape (n_samples,), default=None
-            Labels; every resample has at least two classes. Anything but labels is not looked at.
+            Labels; every resample has at least two classes. Targets of regression are ignored.
         groups : array-like of shape (n_samples,), default=None
             Groups that are drawn whole.
 
@@ -598,8 +597,8 @@ class BootstrapSplit(MetadataRequester):
         Raises
         ------
         ValueError
-            If lengths differ, `y` or `groups` hold nan, or no resample has two classes and a
-            sample left out.
+            If lengths differ, `y` or `groups` contain nan, or every resample has one class or
+            leaves no sample out.
         """
         _checks.check_same_length(X=X, y=y, groups=groups)
         n_samples = num_samples(X)
@@ -652,9 +651,9 @@ def score_632(
         The dict that ``cross_validate`` returned, run with ``return_estimator=True`` or
         ``return_train_score=True``.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features), default=None
-        The samples. With them, `A` is the score of one estimator that is fitted to all samples, a
-        clone of those in `results`: the exact estimate. Without them, `A` is the mean score of the
-        estimators on their own resamples, an approximation that costs no fit.
+        The samples. With them, `A` is exact: the score of a clone of the estimator, fitted to all
+        samples. Without them, `A` is approximated by the mean score of the estimators on their own
+        resamples, without another fit.
     y : array-like of shape (n_samples,), default=None
         The labels or numbers.
     scoring : str or callable, default=None
@@ -668,15 +667,15 @@ def score_632(
     Returns
     -------
     float
-        In the unit and direction of the scores; the mean is that over resamples.
+        In the unit and direction of the scores.
 
     Raises
     ------
     TypeError
         If `results` is not such a dict.
     ValueError
-        If it lacks the scores or, as needed, the estimators or training scores; if a score is not
-        finite; or if only one of `X` and `y` is given.
+        If `results` lacks the scores, or the required estimators or training scores, or is not from
+        `BootstrapSplit`; if a score is not finite; or if only one of `X` and `y` is passed.
 
     See Also
     --------
@@ -742,22 +741,22 @@ def refit_632(cv_results: Mapping[str, Any], *, metric: str = "score") -> int:
     """Return the index of the candidate with the best .632 score, for ``refit=`` of a search.
 
     The score of a candidate is ``0.368 A + 0.632 B``, where `B` is the mean out-of-bag score and
-    `A` the mean score of its rules on their own resamples. ``make_bootstrap_scorer(".632")`` with
-    `WholeSample` has the resubstitution score of one fit for `A`, and `best_score_`.
+    `A` the mean score of its models on their own resamples. With ``make_bootstrap_scorer(".632")``
+    and `WholeSample`, `A` is the training score of one fit, and the search has a `best_score_`.
 
     Parameters
     ----------
     cv_results : dict
         The `cv_results_` of a search with ``cv=BootstrapSplit()`` and ``return_train_score=True``.
     metric : str, default="score"
-        The metric of a search with several; bind it with `functools.partial`.
+        Metric, if the search has several; bind it with `functools.partial`.
 
     Returns
     -------
     int
-        Position in ``cv_results["params"]``; of a search by halving, in its last round. A search
-        with a callable `refit` has no `best_score_`, because scikit-learn cannot identify the
-        maximized score.
+        Index in ``cv_results["params"]``; for a halving search, in the last round. A search with a
+        callable `refit` has no `best_score_`, because scikit-learn cannot identify the maximized
+        score.
 
     Raises
     ------

@@ -56,13 +56,13 @@ def error_interval(
     memory: Any = None,
     error_score: float | str = "raise",
 ) -> ErrorEstimate:
-    r"""Return the error that a procedure will make on new samples, with a confidence interval.
+    r"""Estimate the error of a procedure on new samples, with a confidence interval.
 
-    Offers every published method and one of ours. With `e_i` the losses of tested samples, `sd` and
-    `var` with divisor `n - 1`, and `z` and `t` the quantiles at :math:`1 - a/2` of the normal and
-    of Student's distribution, the intervals are
+    It offers every published method and one of ours. With `e_i` the losses of tested samples, `sd`
+    and `var` with divisor `n - 1`, and `z` and `t` the quantiles at :math:`1 - a/2` of the normal
+    and of Student's distribution, the intervals are
 
-    - "repeated_cv" (ours, what "auto" stands for): the mean of `R` stratified `K`-fold
+    - "repeated_cv" (ours, and the default "auto"): the mean of `R` stratified `K`-fold
       cross-validations, and Jeffreys' interval [11]_ for ``n / f`` samples. Squared and absolute
       loss have Student's interval of the logarithm. Its degrees of freedom are the smallest of
       ``n / f - 1``, :math:`2 n / (\kappa - 1)` for losses of kurtosis :math:`\kappa`, and
@@ -73,11 +73,11 @@ def error_interval(
       were more than 20 times the estimate, there is no interval: it is nan, and `no_interval`
       states the reason. The inflation is :math:`f = 1.15 + 8 / n + 1 / (2 R)`, or
       :math:`1 + \delta` if that is larger and :math:`\delta` exceeds its noise, where
-      :math:`\delta` is what losses share because one model tests them, estimated from the repeats
-      (Notes); with `groups`, and with one repeat, f is 1.55 + .45 / `R`.
-    - "cross_validation", "leave_one_out", "resubstitution": those of `cross_val_error`, of one
-      set of folds and of as many as samples or groups, and of `resubstitution_error`, which is no
-      interval of the error.
+      :math:`\delta` measures the covariance of losses that share a model, estimated from the
+      repeats (Notes); with `groups`, and with one repeat, f is 1.55 + .45 / `R`.
+    - "cross_validation", "leave_one_out": the intervals of `cross_val_error`, with one set of folds
+      or with a fold for each sample or group. "resubstitution": the interval of
+      `resubstitution_error`, which is no interval for the error on new samples.
     - "holdout": :math:`\bar e \mp z\, sd(e)/\sqrt{n_{test}}`.
     - "cv_wald" [2]_: :math:`\bar e \mp z\, s/\sqrt n` of one cross-validation, with
       :math:`s^2 = \frac1n \sum_i (e_i - \bar e)^2` (``variance="all_pairs"``) or the mean over
@@ -88,26 +88,27 @@ def error_interval(
     - "conservative_z" [3]_: :math:`\bar\mu \mp z s`, where each of `M` pairs of disjoint halves
       is subsampled as well, with the same :math:`n_2`, to means :math:`a_m` and :math:`b_m`, and
       :math:`s^2 = \sum_m (a_m - b_m)^2 / (2M)`.
-    - "nested_cv" [4]_: for each fold `k`, :math:`e^{out}` are its losses by the rule trained
-      without it, :math:`e^{in}` those of each other fold `l` by the rule trained without `k` and
-      `l`; with :math:`a = (\bar e^{in} - \bar e^{out})^2`, :math:`b = var(e^{out})/|k|` and
-      :math:`mse = \frac{K-1}{K} \overline{a - b}`, the interval is
+    - "nested_cv" [4]_: for each fold `k`, :math:`e^{out}` are its losses under the model trained
+      without it, and :math:`e^{in}` the losses of each other fold `l` under the model trained
+      without `k` and `l`; with :math:`a = (\bar e^{in} - \bar e^{out})^2`,
+      :math:`b = var(e^{out})/|k|` and :math:`mse = \frac{K-1}{K} \overline{a - b}`, the interval is
       :math:`\bar e^{in} - bias \mp z \sqrt{mse}`, where
-      :math:`bias = (1 + \frac{K-2}{K})(\bar e^{in} - \bar e^{out})` and :math:`\sqrt{mse}` is
-      held between 1 and :math:`\sqrt K` times :math:`sd(e^{in})/\sqrt n`. A fit without `k` and
-      `l` serves both orders: ``R K (K+1) / 2`` fits.
+      :math:`bias = (1 + \frac{K-2}{K})(\bar e^{in} - \bar e^{out})` and :math:`\sqrt{mse}` is held
+      between 1 and :math:`\sqrt K` times :math:`sd(e^{in})/\sqrt n`. A fit without `k` and `l` is
+      used in both orders, so there are ``R K (K+1) / 2`` fits.
     - "five_by_two" [5]_: :math:`p_{11} \mp t_5 s`, with
       :math:`s^2 = \frac15 \sum_r \sum_k (p_{rk} - \bar p_r)^2`.
     - "oob", ".632", ".632+" [6]_: the estimates of `bootstrap_error` with its standard errors.
-    - "location_shifted_bootstrap" [7]_: the quantiles of the in-bag errors of the bootstrap rules,
-      shifted by .632+ less the resubstitution error.
-    - "two_stage_bootstrap" [7]_: the quantiles of .632+ computed again in resamples of the data,
-      whose repeats count as cases of their own.
+    - "location_shifted_bootstrap" [7]_: the quantiles of the in-bag errors of the bootstrap models,
+      shifted by .632+ minus the resubstitution error.
+    - "two_stage_bootstrap" [7]_: the quantiles of .632+ over resamples of the data; repeated
+      samples of a resample count as different samples.
     - "replace_one_cv" [8]_: :math:`\bar e \mp z s/\sqrt n`, with
-      :math:`s^2 = \frac n4 \sum_i (m_0 - m_i)^2`, where :math:`m_0` is the cross-validated error
-      of one half of the data and :math:`m_i` that with its `i`-th case replaced by the `i`-th of
-      the other half.
-    - "perturbation" [9]_: that of `perturbation_interval` under ``statistic="cross_validation"``.
+      :math:`s^2 = \frac n4 \sum_i (m_0 - m_i)^2`, where :math:`m_0` is the cross-validated error of
+      one half of the data, and :math:`m_i` the same error after the `i`-th sample was replaced by
+      the `i`-th sample of the other half.
+    - "perturbation" [9]_: the interval of `perturbation_interval` with
+      ``statistic="cross_validation"``.
 
     For 0-1 loss each ``estimate -/+ quantile * se`` is by default replaced by Wilson's interval
     [1]_ for ``error (1 - error) / se^2`` samples, at most `n`, or for `n` (or `n / f`) samples if
@@ -126,12 +127,11 @@ def error_interval(
     method : str, default="auto"
         One of the names above.
     cv : int, splitter or iterable of (train, test), default=None
-        For "cross_validation", its folds. For "repeated_cv", instead of `n_folds`: the folds that
-        the error is of. Those of a number,
-        and of a splitter with ``shuffle=True``, are drawn anew for each repeat. All others are
-        taken as they are, and the method of the result is "given_folds": the error is then that of
-        `cross_val_error` on them, and where folds are neither dealt at random by the splitter nor
-        made of `groups`, samples that no test set takes apart count as one unit.
+        Folds of "cross_validation" or "repeated_cv", instead of `n_folds`. A number of folds, or a
+        splitter with ``shuffle=True``, draws new folds for each repeat. All other folds are used as
+        they are, and the method of the result is "given_folds": the error is then the error of
+        `cross_val_error` on these folds. Unless the splitter deals them at random or they consist
+        of `groups`, samples that no test set separates count as one unit.
     confidence_level : float, default=0.95
         Nominal coverage.
     loss : str or callable, default=None
@@ -141,18 +141,18 @@ def error_interval(
         the share of wrong labels of a sample (the default), "zero_one", whether any is wrong, or
         the mean over columns of "squared" or "absolute".
     groups : array-like of shape (n_samples,), default=None
-        Group of each sample. Groups are never split, and they are the units that are counted, with
-        Student's quantile for their number.
+        Group of each sample. Groups are never split. Intervals count groups instead of samples,
+        with Student's quantile for their number.
     params : dict, default=None
         Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``; arrays
         with one value per sample are split with the samples.
     sample_weight : array-like of shape (n_samples,), default=None
-        Positive weights of the samples, in training and in mean losses; for "perturbation" and the
-        methods that hold samples out.
+        Positive weights of the samples, in training and in mean losses. The bootstrap methods do
+        not support them.
     n_folds : int, default=None
         Number `K` of folds; None is 5 for "nested_cv" and "replace_one_cv" and 10 for
-        "repeated_cv", "cv_wald" and "perturbation", or as many as can be made: the most frequent
-        class has a member, or a group that holds it, for each of them.
+        "repeated_cv", "cv_wald" and "perturbation", or fewer if the most frequent class has fewer
+        members, or is in fewer groups.
     n_repeats : int, default=None
         Number of repeats; None is 10 for "repeated_cv" and "nested_cv", 50 subsamplings for
         "corrected_t" and 15 for "conservative_z".
@@ -177,18 +177,19 @@ def error_interval(
         Cache of finished fits. An interrupted run that is repeated with the same arguments and an
         integer `random_state` does only the remaining fits; see :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        What to do if a fit fails: raise an error that names it, or leave it out, count it and warn.
+        What to do if a fit fails: raise an error that names the fit, or leave it out, count it and
+        warn.
 
     Returns
     -------
     ErrorEstimate
-        `replicates` holds the errors of folds, subsamples, repeats or resamples that are averaged
-        or whose quantiles are the limits; for "holdout" the losses. `interval` has the form that
-        suits the loss and the method; ``confidence_interval(method=)`` accepts all
-        `interval_methods`: those of `cross_val_error`, "t" instead of "normal" for Student's
-        quantile, and "quantile" (of the replicates) for the two bootstraps with quantiles.
-        `parameters` holds the parameters of the method, and `no_interval` the reason if there is no
-        interval. With several columns of `y`, `by_output` has the error of each, on the same folds.
+        `replicates` holds the errors of the folds, subsamples, repeats or resamples; for "holdout",
+        the losses. `interval` has the form that suits the loss and the method.
+        ``confidence_interval(method=)`` accepts all `interval_methods`: the forms of
+        `cross_val_error`, "t" instead of "normal" for Student's quantile, and "quantile" (of the
+        replicates) for the two bootstraps with quantiles. `parameters` holds the parameters of the
+        method, and `no_interval` the reason if there is no interval. With several columns of `y`,
+        `by_output` has the error of each, on the same folds.
 
     Raises
     ------
@@ -202,9 +203,9 @@ def error_interval(
 
     Notes
     -----
-    There are two targets: the risk of the rule fitted to these data, and its mean over data sets of
-    this size. "nested_cv" and "repeated_cv" are designed for the first target; the theory of
-    "cv_wald", "corrected_t" and "replace_one_cv" applies to the second or to something in between.
+    There are two targets: the risk of the model fitted to these data, and its mean over data sets
+    of this size. "nested_cv" and "repeated_cv" are designed for the first target; the theory of
+    "cv_wald", "corrected_t" and "replace_one_cv" applies to the second or to a target in between.
 
     *Coverage.* Measured coverage of the risk by the default at level .95, with 400 data sets per
     cell (standard error .011), or 100 (.022) for 1,000 samples and more, except for losses of
@@ -213,7 +214,7 @@ def error_interval(
     .99 with a fixed factor of 1.55), at 1.16 times the median width of Wilson's interval on one
     cross-validation; it was .93 to .99 in the 43 cells that were used. With one class in 31 and 200
     to 1,000 samples it was .95 to .98 in 7 of these cells. Brier score: .90 to .98 in 30 cells. Log
-    loss: .89 to 1.00 in 16 cells of rules that never predict a probability of 0, but .80 to .99 in
+    loss: .89 to 1.00 in 16 cells of models that never predict a probability of 0, but .80 to .99 in
     14 cells of nearest neighbors, which do. Absolute loss: .90 to .99 in 25 cells; squared loss:
     .93 to .99 in 21, and .92 to .95 in four where errors have heavy tails. It failed for least
     squares on 100 samples with 100 features (.24 and .01). With fewer repeats the interval is
@@ -228,16 +229,16 @@ def error_interval(
     the losses. Bengio and Grandvalet [12]_ show that it cannot be estimated from one
     cross-validation; repeats make it possible. See :doc:`/derivations/shared_variance`.
 
-    "given_folds" (ours): the mean loss of all tested samples, with the variance of the mean of
-    its units times the same inflation where single samples are the units and folds are repeated,
-    and else times 1.55 + .45 / R, for R repeats: units are the `groups`, or samples that are never
-    parted, or single samples; a single test set has a factor of 1. (The figures that follow are of
-    the fixed factor.) In 200 data sets of each
-    cell, linear discriminant analysis: .995 on five or ten folds of 100 independent samples as a
-    list, at 1.9 and 1.5 times the width of a binomial interval, .975 to .99 on repeated
-    folds, leave-one-out and random subsamples, .95 on a single third; with 20 groups of 10 or 8 of
-    20, .96 to .98 on folds by groups, as a list and with `groups`. A tree had .93 to .98 on
-    independent samples, .92 on a single third.
+    "given_folds" (ours): the mean loss of all tested samples. Its units are the `groups`, the sets
+    of samples that no test set separates, or single samples. The variance of the mean over units is
+    multiplied by the same inflation if single samples are the units and folds are repeated, by 1
+    for a single test set, and otherwise by 1.55 + .45 / R for R repeats. With this fixed factor,
+    coverage in 200 data sets of each cell was, for linear discriminant analysis, .995 on a list of
+    five or ten folds of 100 independent samples (at 1.9 and 1.5 times the width of a binomial
+    interval), .975 to .99 on repeated folds, leave-one-out and random subsamples, and .95 on a
+    single third; with 20 groups of 10 or 8 groups of 20 it was .96 to .98 on folds by groups, both
+    as a list and with `groups`. For a tree it was .93 to .98 on independent samples, and .92 on a
+    single third.
 
     *Several outputs.* Samples are the units, whatever the number of columns. "hamming" has
     Student's interval of the logarithm, and Jeffreys' interval if no label is wrong. Folds are
@@ -374,7 +375,7 @@ def take_parameters(method: str, **parameters: Any) -> dict[str, Any]:
 
 
 def read_positive_weight(inputs: Inputs, sample_weight: Any) -> np.ndarray | None:
-    """Return the weights of the samples, or None; raise where nothing would take them."""
+    """Return the weights of the samples, or None; raise if the method does not support them."""
     if sample_weight is None:
         return None
     if inputs.method in WITHOUT_WEIGHTS:

@@ -1,8 +1,8 @@
 """Error on the training samples, by one cross-validation, and by perturbation resampling.
 
-Resubstitution is the error on the samples that the estimator was fitted to; cross-validation is
-that on held-out folds, and leave-one-out has a fold for each sample. Perturbation repeats either of
-them under random weights of the samples.
+Resubstitution is the error on the training samples, cross-validation is the error on held-out
+folds, and leave-one-out has a fold for each sample. Perturbation repeats either of them under
+random weights of the samples.
 
 Each method is a function from validated inputs, a seed and its parameters to an estimate.
 """
@@ -60,7 +60,7 @@ def estimate_error(
     kind: type[Kind] = ErrorEstimate,  # type: ignore[assignment]
     **fields: Any,
 ) -> Kind:
-    """Return the estimate of a method; by default all samples, and groups, were used."""
+    """Return the estimate of a method; the default numbers are those of all samples and groups."""
     shared = {"n_samples": len(inputs.target), "n_groups": inputs.n_groups}
     return error_estimate(
         value,
@@ -87,7 +87,7 @@ def size_of_error(
 def estimate_from_spread(
     inputs: Inputs, value: float, spread: Spread, replicates: np.ndarray, size: float, **fields: Any
 ) -> ErrorEstimate:
-    """Return the estimate of a method whose losses have this spread; `size` counts weights."""
+    """Return an estimate from the spread of its losses; `size` is the effective sample size."""
     standard_error, n_groups = spread.error, spread.n_groups
     shared: dict[str, Any] = {
         "degrees_of_freedom": spread.degrees_of_freedom,
@@ -112,8 +112,8 @@ def estimate_from_losses(
 ) -> ErrorEstimate:
     """Return the estimate of a method that averages losses.
 
-    `tested` are these losses, or `untested_losses` with their weights and units. `variance` is
-    that of a single loss; for 0-1 loss it is ``value (1 - value)`` if `binomial`.
+    `tested` has these losses, or `untested_losses` with the same weights and units. `variance` is
+    the variance of a single loss; for 0-1 loss it is ``value (1 - value)`` if `binomial`.
     """
     value = float(np.clip(value, *intervals.bounds_of(inputs.loss.name)))
     if binomial and inputs.loss.name == "zero_one":
@@ -170,7 +170,7 @@ def resubstitution_error(
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         Labels or numbers; several columns are several labels or numbers of each sample.
     groups : array-like of shape (n_samples,), default=None
-        Samples that belong together, for the standard error; the estimator does not see them.
+        Group of each sample, for the standard error; the estimator does not receive them.
     loss : str or callable, default=None
         "zero_one", "squared" or "absolute"; "log_loss" or "brier", of the probabilities of a
         classifier; or any loss of predictions, ``(y_true, y_pred) -> (n,)``. None means 0-1 loss
@@ -183,23 +183,23 @@ def resubstitution_error(
     confidence_level : float, default=0.95
         Nominal coverage of the interval.
     memory : str, path-like or joblib.Memory, default=None
-        Where the finished fit is kept; see :doc:`/user_guide/scale`.
+        Cache of the finished fit; see :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        What to do when the fit raises: raise its error, or under ``numpy.nan``, as where all fits
-        of an estimate fail, a `ValueError`; no estimate can do without the only fit.
+        If the fit raises: raise its error, or with ``numpy.nan`` a `ValueError`, because there is
+        no other fit.
 
     Returns
     -------
     ErrorEstimate
-        `replicates` holds the n losses; its intervals are those of `cross_val_error`, without
-        "inflated". They describe the sampling of the n losses only, not the optimism.
+        `replicates` holds the n losses. The intervals have the forms of `cross_val_error`, except
+        for "inflated". They account for the sampling of the losses, not for the optimism.
 
     Raises
     ------
     ValueError
         If `y` holds one class only, or `X` and `y` differ in length.
     TypeError
-        If `estimator` has no `predict`, or takes no weights where some are given.
+        If `estimator` has no `predict`, or weights are passed and it does not accept them.
 
     See Also
     --------
@@ -223,7 +223,7 @@ def resubstitution_error(
 
 
 def resubstitution(inputs: Inputs, root: SeedSequence | None = None) -> ErrorEstimate:
-    """Test on the samples of training, which gives no interval of the error: 1 fit."""
+    """Test on the training samples; its interval does not cover the true error: 1 fit."""
     losses, weights = inputs.loss_values(fit_to_all(inputs)), inputs.relative_weight
     counted = np.ones(len(losses)) if weights is None else weights
     spread = intervals.spread_of_ratio(counted * losses, counted, inputs.kept_together)
@@ -233,7 +233,7 @@ def resubstitution(inputs: Inputs, root: SeedSequence | None = None) -> ErrorEst
 
 
 def fit_to_all(inputs: Inputs, request: FitRequest | None = None) -> FitOutput:
-    """Return the predictions of one fit to all samples for these samples."""
+    """Fit once to all samples, and return the predictions for the same samples."""
     inputs = inputs.with_options(n_jobs=None, verbose=0)
     ((_, output),) = fit_plan(inputs, whole_plan(len(inputs.target)), request)
     return output
@@ -259,7 +259,8 @@ def cross_val_error(
     r"""Estimate the error by cross-validation: K-fold, repeated, stratified or leave-one-out.
 
     Every sample is predicted by an estimator that was fitted without it. There are two averages,
-    which differ if folds differ in size: `value` is the mean over all out-of-fold predictions,
+    which differ if the folds have different sizes: `value` is the mean over all out-of-fold
+    predictions,
 
     .. math:: CV = \frac{1}{n} \sum_{i=1}^{n} e_i ,
 
@@ -305,7 +306,7 @@ def cross_val_error(
         Cache of finished fits. An interrupted run that is repeated with the same arguments and an
         integer `random_state` does only the remaining fits; see :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        What to do if a fit fails: raise the error, or leave out the fold, count it and warn.
+        If a fit raises: raise the error, or leave out the fold, count it and warn.
 
     Returns
     -------
@@ -322,33 +323,36 @@ def cross_val_error(
         If `sample_weight` is passed and a step of the estimator does not accept it; the step is
         named.
 
-    Notes ----- The standard error is the standard error of the mean per-sample loss. It ignores
-    that folds share training samples; no unbiased estimate of that variance exists [1]_. With this
-    standard error, Wilson's interval covered the error of the trained model in 73 to 94 % at a
-    nominal 95 % (about 40 combinations of populations and learners, mostly 50 samples, 200 or 400
-    data sets each). The default, "inflated", therefore doubles the variance (with Jeffreys'
-    interval for 0-1 loss) and covered it in 92 to 99 %. A single test set (hold-out) has Wilson's
-    interval. Quote `error_interval`: its interval is a tenth shorter, because it averages over
-    repeated folds.
+    Notes
+    -----
+    The standard error is the standard error of the mean per-sample loss. It ignores that folds
+    share training samples; no unbiased estimate of that variance exists [1]_. With this standard
+    error, nominal 95 % intervals by Wilson covered the error of the trained model in 73 to 94 % of
+    data sets (about 40 combinations of populations and learners, mostly 50 samples, 200 or 400 data
+    sets each). The default, "inflated", therefore doubles the variance (with Jeffreys' interval for
+    0-1 loss); it covered the error in 92 to 99 %. A single test set (hold-out) has Wilson's
+    interval. Report the interval of `error_interval` instead: it is a tenth shorter, because it
+    averages over repeated folds.
 
-    With `groups` the losses of each group are summed first, and intervals count the independent
-    samples that would have this standard error, reduced for Student's quantile [2]_. If folds test
-    later samples than they train on, as ``TimeSeriesSplit`` does, blocks of time are counted in
-    place of groups, and the variance is not doubled: standard error and degrees of freedom are
-    those of `error_interval` for the same folds, and refer to the error of the fitted rules at
-    times like these. The interval is the same, too, except that it is somewhat longer for few
-    errors in 0-1 loss, as with groups. In simulations (100 data sets per cell, 100 and 400 samples;
-    squared, absolute and 0-1 loss), 95 % intervals covered that error in .88 to 1.00 if the errors
-    of neighbors had an autocorrelation of 0 or .5, and in .89 to .91 with .9 and 400 samples. With
-    .9 and 100 samples it was .93 for 0-1 loss; for the other two losses, .71 and .75 of the data
-    sets were refused, and .52 and .72 of the rest were covered.
+    With `groups`, the losses of each group are summed first. Intervals then use the number of
+    independent samples that would have this standard error, reduced to account for Student's
+    quantile [2]_. If folds test later samples than they train on, as ``TimeSeriesSplit`` does,
+    blocks of time replace the groups, and the variance is not doubled: standard error and degrees
+    of freedom equal those of `error_interval` for the same folds, and refer to the error of the
+    fitted models in this period. The interval is the same, too, but somewhat longer for few errors
+    in 0-1 loss, as with groups. In simulations (100 data sets per cell, 100 and 400 samples;
+    squared, absolute and 0-1 loss), 95 % intervals covered that error in .88 to 1.00 of the data
+    sets if the errors of neighbors had an autocorrelation of 0 or .5, and in .89 to .91 if it was
+    .9 with 400 samples. With .9 and 100 samples, coverage was .93 for 0-1 loss; for the other two
+    losses, .71 and .75 of the data sets got no interval, and the error was covered in .52 and .72
+    of the rest.
 
-    For 0-1 loss ``result.confidence_interval(method=)`` takes "wilson", "agresti_coull",
-    "jeffreys", "exact" and "wald", of ``value (1 - value) / standard_error^2`` independent samples,
-    of `n_samples` at most, and of `n_samples` (or of the groups) where the error is 0 or 1; so all
-    but "wald" have a width even if no error was seen. For squared and absolute loss "log" is the
-    normal interval of the logarithm, which holds no negative number. "normal", with `groups` "t",
-    is cut off at the range of the loss.
+    For 0-1 loss, ``result.confidence_interval(method=)`` accepts "wilson", "agresti_coull",
+    "jeffreys", "exact" and "wald". They use ``value (1 - value) / standard_error^2`` independent
+    samples, at most `n_samples`; if the error is 0 or 1, they use `n_samples` (or the number of
+    groups). All but "wald" therefore have a positive width even without errors. For squared and
+    absolute loss, "log" is the normal interval of the logarithm, which contains no negative number.
+    "normal" (with `groups`, "t") is clipped to the range of the loss.
 
     References
     ----------
@@ -381,7 +385,7 @@ def cross_val_error(
 
 
 def cross_validation(inputs: Inputs, root: SeedSequence, *, cv: Any = None) -> ErrorEstimate:
-    """Cross-validate once, and count half of the samples: K fits."""
+    """Cross-validate once, with twice the variance: K fits."""
     n = len(inputs.target)
     folds = KeptFolds(n, resolve_folds(cv, inputs.X, inputs.target, inputs.groups, root))
     ordered = inputs.units.n_groups is None and keeps_order(cv, folds)
@@ -389,22 +393,22 @@ def cross_validation(inputs: Inputs, root: SeedSequence, *, cv: Any = None) -> E
 
 
 def leave_one_out(inputs: Inputs, root: SeedSequence | None = None) -> ErrorEstimate:
-    """Hold each sample, or each group, out in turn, and count half of the samples: n fits."""
+    """Leave each sample, or each group, out in turn, with twice the variance: n fits."""
     return average_folds(inputs, plan_leave_one_out(inputs))
 
 
 def plan_leave_one_out(inputs: Inputs) -> ResamplingPlan:
-    """Return the fits without each sample, or each group, in turn."""
+    """Return the plan that leaves out each sample, or each group, in turn."""
     splitter = LeaveOneOut() if inputs.groups is None else LeaveOneGroupOut()
     folds = resolve_folds(splitter, inputs.X, inputs.target, inputs.groups, None)
     return fold_plan(len(inputs.target), folds)
 
 
 def average_folds(inputs: Inputs, plan: ResamplingPlan, ordered: bool = False) -> ErrorEstimate:
-    """Return the error over folds; losses of samples that are kept together are added up first.
+    """Return the error over folds; the losses of each unit are summed first.
 
-    If the folds keep the order of the samples, these are blocks of time, and the error refers to
-    the fitted models themselves.
+    If the folds keep the order of the samples, the units are blocks of time, and the error refers
+    to the fitted models themselves.
     """
     weights, n = inputs.relative_weight, len(inputs.target)
     sums, tests = np.zeros(n), np.zeros(n)
@@ -433,7 +437,7 @@ def average_folds(inputs: Inputs, plan: ResamplingPlan, ordered: bool = False) -
     fields: dict[str, Any] = {"fold_mean": float(np.nanmean(of_folds)), "n_samples": n_tested}
     if ordered:
         fields["first"] = "jeffreys"
-        if np.isnan(spread.error):  # a single block of time does not say how blocks vary
+        if np.isnan(spread.error):  # a single block of time has no variance between blocks
             fields["effective_n_samples"] = None
     elif len(of_folds) > 1:
         # folds share training samples: twice the variance, half of the samples
@@ -455,9 +459,9 @@ def average_folds(inputs: Inputs, plan: ResamplingPlan, ordered: bool = False) -
 def repeat_folds(
     n_repeats: int, X: Any, target: Target, groups: Any, random_state: RandomStateLike
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return the default folds drawn several times, those that come out the same only once.
+    """Return the default folds of several draws, without repeats of the same folds.
 
-    A fold for each group or sample can be made in one way; repeats would look like evidence.
+    Folds of one group or sample each are always the same; repeats would count as new evidence.
     """
     root, seen, splits = _checks.root_seed(random_state), set(), []
     for repeat in range(n_repeats):
@@ -496,18 +500,19 @@ def perturbation_interval(
     memory: Any = None,
     error_score: float | str = "raise",
 ) -> PerturbationEstimate:
-    r"""Return a confidence interval of the error by perturbation resampling.
+    r"""Estimate the error with a confidence interval by perturbation resampling.
 
     The fit is repeated under random sample weights :math:`G_i`, independent of the data, with mean
     and variance 1; for a support vector machine that minimizes
     :math:`\sum_i G_i \{(1 - y_i f(x_i))_+ + \lambda w'w\}` [1]_. With :math:`e_i` the loss of
-    sample `i`, :math:`\hat\theta` the fit without weights and :math:`\theta^*` that under weights,
+    sample `i`, :math:`\hat\theta` the fit without weights and :math:`\theta^*` the fit under
+    weights,
 
     .. math:: W^* = n^{-1/2} \sum_i G_i \{ e_i(\theta^*) - AE(\hat\theta) \}
 
-    imitates the deviation of the error from its estimate (``statistic="resubstitution"``, that of
-    [1]_). ``statistic="cross_validation"``, which is not in [1]_, runs the cross-validation again
-    under the weights, which enter training and evaluation:
+    imitates the deviation of the error from its estimate (``statistic="resubstitution"``, as in
+    [1]_). ``statistic="cross_validation"``, which is not in [1]_, repeats the cross-validation
+    under the weights, in training and evaluation:
 
     .. math:: W^* = n^{-1/2} \sum_i G_i \{ e_i^{CV}(\theta^*) - CV \} .
 
@@ -522,31 +527,30 @@ def perturbation_interval(
     - "symmetric": :math:`CV \mp q_{1-a}(|W^*|)/\sqrt n`,
     - "quantile": :math:`CV \mp q_{1-a/2}/\sqrt n`, as some notes print it; for comparison only,
 
-    clipped to the range of the loss. The first two do not leave it, and are the default.
+    clipped to the range of the loss. The first two, which are the default, never exceed it.
 
     Parameters
     ----------
     estimator : estimator
-        Any classifier or regressor whose `fit` takes `sample_weight`, or a pipeline that ends in
-        one; within a pipeline every step that takes weights is given them.
+        Any classifier or regressor whose `fit` accepts `sample_weight`, or a pipeline that ends in
+        one; every step that accepts weights receives them.
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
         Samples, or any other input of the estimator: texts, or a square precomputed kernel.
     y : array-like of shape (n_samples,)
         Labels or numbers.
     n_resamples : int, default=None
-        Number of perturbations. None means 1000, or the rows of `weights`, whose number it must
-        equal otherwise.
+        Number of perturbations. None means 1000, or the number of rows of `weights`.
     statistic : {"cross_validation", "resubstitution"}, default="cross_validation"
-        What is perturbed. The default takes as many fits again as there are folds, and is the one
-        whose coverage was measured to hold; see Notes.
+        The perturbed error. The default fits each fold once per perturbation, and its intervals
+        have better coverage; see Notes.
     interval : str, default=None
-        Form of the interval: one of the above, or for 0-1 loss another that `cross_val_error` has;
-        None is "wilson" for 0-1 loss, "log" for squared and absolute loss, "normal" for a loss of
-        your own.
+        Form of the interval: one of the above, or for 0-1 loss another form of `cross_val_error`.
+        None means "wilson" for 0-1 loss, "log" for squared and absolute loss, and otherwise
+        "normal".
     confidence_level : float, default=0.95
         Nominal coverage.
     cv : int, splitter or iterable of (train, test), default=10
-        Folds, as in `cross_val_error`; repeated splitters are averaged for each sample.
+        Folds, as in `cross_val_error`; with repeated folds, the losses of each sample are averaged.
     groups : array-like of shape (n_samples,), default=None
         Groups for the splitter.
     loss : str or callable, default=None
@@ -556,8 +560,8 @@ def perturbation_interval(
     weights : array-like of shape (n_resamples, n_samples), default=None
         Use these perturbations `G` instead of drawing them from the exponential distribution.
     params : dict, default=None
-        Arguments of the estimator's `fit` by name, other than weights, as ``cross_validate`` of
-        scikit-learn takes them.
+        Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``; weights
+        are not allowed.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the samples themselves; they multiply `G` in training and evaluation.
     random_state : int, RandomState, Generator or None, default=None
@@ -570,47 +574,46 @@ def perturbation_interval(
         Cache of finished fits. An interrupted run that is repeated with the same arguments and an
         integer `random_state` does only the remaining fits; see :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        What to do if a fit fails: raise the error, or leave it out and warn; a repetition without
-        any remaining fit has no draw.
+        If a fit raises: raise the error, or leave the fit out and warn. A perturbation whose fits
+        all fail is left out.
 
     Returns
     -------
     PerturbationEstimate
-        `value` is the cross-validated error, `replicates` are its perturbations,
-        ``CV + W*/sqrt(n)``, which can be read again at another level or in another form.
-        `statistics` are `W*`, and `resubstitution` is the error of the fit to all samples on those
-        samples.
+        `value` is the cross-validated error and `replicates` are its perturbations,
+        ``CV + W*/sqrt(n)``. `statistics` are `W*`, and `resubstitution` is the training error.
+        ``confidence_interval`` returns other levels and forms from the same perturbations.
 
     Raises
     ------
     TypeError
-        If the estimator does not take `sample_weight`; the step is named.
+        If the estimator does not accept `sample_weight`; the error names the step.
     ValueError
-        If `weights` are negative, all zero in a row or of the wrong shape; if there are too few
-        perturbations for the quantile asked; if `interval` does not fit the loss; if classes are
-        more than two and the loss is not 0-1.
+        If `weights` are negative, have a row of zeros or the wrong shape; if there are too few
+        perturbations for the requested quantile; if `interval` does not suit the loss; or if there
+        are more than two classes and the loss is not 0-1.
 
     Warns
     -----
     UserWarning
-        If the resubstitution error is below half the cross-validated one: `W*` degenerates when
-        the estimator overfits, and ``statistic="cross_validation"`` is the one to use.
+        If ``statistic="resubstitution"`` and the training error is below half the cross-validated
+        error: `W*` degenerates for overfitted models; use ``statistic="cross_validation"``.
 
     Notes
     -----
-    The theory of [1]_, for "resubstitution", is that of many samples and few features. On
-    simulated data (two Gaussian classes, 50 to 200 samples, 5 to 200 features, 400 sets each)
-    the nominal 95 % interval "normal" covered the error of the fitted rule in 0 to 94 %, in more
+    The theory of [1]_, for "resubstitution", assumes many samples and few features. On simulated
+    data (two Gaussian classes, 50 to 200 samples, 5 to 200 features, 400 sets each) the nominal 95
+    % interval "normal" covered the error of the fitted model in 0 to 94 % of the data sets, in more
     than 90 % only with 100 samples or more and 5 weakly separated features. With
-    "cross_validation" it covered in 94 to 99 % where there were at least five samples for each
-    feature and the class means three standard deviations apart at most, but in 83 to 93 % where
-    there were as many features as samples or more. The user guide has the table.
+    "cross_validation", coverage was 94 to 99 % with at least five samples for each feature and
+    class means at most three standard deviations apart, but 83 to 93 % with at least as many
+    features as samples. The user guide has the table.
 
-    Where classes are easy few errors are seen, or none, and "normal" falls short of all that: it
-    is the reason for "wilson". Coverage of the error of the fitted rule by nominal 95 % intervals,
-    mean width in parentheses (linear discriminant analysis of two Gaussian classes whose means are
-    `d` standard deviations apart in one of `p` features, 10 folds, 100 perturbations; 300 data
-    sets for p = 4, 200 for p = 15):
+    If the classes are easy to separate, there are few errors or none, and "normal" covers even
+    less; "wilson" is therefore the default. Coverage of the error of the fitted model by nominal 95
+    % intervals, mean width in parentheses (linear discriminant analysis of two Gaussian classes
+    whose means are `d` standard deviations apart in one of `p` features, 10 folds, 100
+    perturbations; 300 data sets for p = 4, 200 for p = 15):
 
     ===  ==  ===  =====  ===========  ===========  ===========  ===========
     n    p   d    error  CV           CV           training     training
@@ -630,12 +633,12 @@ def perturbation_interval(
     100  15  1.2  .323   .99 (.27)    1.00 (.26)   .84 (.15)    .91 (.18)
     ===  ==  ===  =====  ===========  ===========  ===========  ===========
 
-    "wilson" with "resubstitution" is never shorter than Wilson's interval of `n` independent
-    samples, and where the fit separates the classes it is that interval.
+    "wilson" with "resubstitution" is never shorter than Wilson's interval for `n` independent
+    samples, and equals it if the fit separates the classes.
 
-    A fit depends on the ratios of the weights only: they are divided by their mean over the
-    training samples. Notes that print :math:`W^* = n^{1/2} \sum_i G_i |y_i - f(x_i)|` lack the
-    centering and have a factor `n` too much; that quantity has no limit.
+    The weights are divided by their mean over the training samples, so a fit depends only on their
+    ratios. Some notes define :math:`W^* = n^{1/2} \sum_i G_i |y_i - f(x_i)|`, which is not
+    centered, has an additional factor `n`, and has no limit.
 
     References
     ----------
@@ -688,7 +691,8 @@ def perturb_error(
 ) -> PerturbationEstimate:
     """Return the error over folds with the spread of perturbed cross-validations or fits.
 
-    An error of 0 has the effective size of the samples, or `with_groups` of the groups.
+    For an error of 0 or 1, the effective sample size is the number of samples, or of groups if
+    `with_groups` is True.
     """
     n = len(inputs.target)
     check_perturbed(inputs)
@@ -767,9 +771,9 @@ def check_perturbed(inputs: Inputs) -> None:
 def choose_draws(
     weights: Any, n_resamples: int | None, root: SeedSequence, n_samples: int
 ) -> tuple[int, Draw]:
-    """Return the number of perturbations and a function that returns the weights of each.
+    """Return the number of perturbations, and a function that returns the weights of one.
 
-    Without `weights` they are drawn, with mean and variance 1.
+    If `weights` is None, the weights are drawn with mean and variance 1.
     """
     if weights is None:
         count = N_RESAMPLES if n_resamples is None else n_resamples
@@ -787,10 +791,10 @@ def choose_draws(
 def make_weighted_plan(
     base: ResamplingPlan, n_resamples: int, draw: Draw, sample_weight: np.ndarray
 ) -> ResamplingPlan:
-    """Repeat all fits of a plan under each of the perturbations.
+    """Repeat all fits of a plan under each perturbation.
 
-    The weights are divided by their mean over the training samples, so that the penalty of the fit
-    is perturbed with its loss.
+    The weights are divided by their mean over the training samples, so that the ratio of loss and
+    penalty is not perturbed.
     """
     fits = concatenate_blocks([base.draw(r) for r in range(base.n_draws)])
     sizes = fits.train.sum(axis=1, keepdims=True)

@@ -1,4 +1,4 @@
-"""The error on a separate test set, sampled at random or class by class, and the size it needs."""
+"""Error on a separate test set, sampled at random or by class, and the required size."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from skeval.utils import _checks
 from skeval.utils._text import align_text, write_number
 
 STRATIFIED = "stratified_wilson"
-"""The form of an interval of classes whose priors are known."""
+"""Form of the interval with priors of the classes."""
 Priors = Mapping[Any, float] | Sequence[float] | np.ndarray
 
 
@@ -41,7 +41,7 @@ def holdout_error(
     groups: Any = None,
     confidence_level: float = 0.95,
 ) -> HoldoutEstimate:
-    r"""Estimate the error rate on a test set that took no part in training.
+    r"""Estimate the error rate from predictions for a separate test set.
 
     *Random sampling* (``priors=None``): with `k` of `N` samples wrong,
 
@@ -69,8 +69,8 @@ def holdout_error(
         Weights of the samples. The variance uses the effective number of samples,
         :math:`(\sum w)^2 / \sum w^2`.
     groups : array-like of shape (n_samples,) or (n_samples, n_kinds), default=None
-        Samples that belong together, as those of a patient; nested or crossed. Influences on the
-        error are added within groups; see :doc:`/user_guide/dependence`.
+        Group of each sample, such as the patient; several kinds of groups may be nested or crossed.
+        Influences on the error are summed within groups; see :doc:`/user_guide/dependence`.
     confidence_level : float, default=0.95
         Nominal coverage of the interval.
 
@@ -81,14 +81,15 @@ def holdout_error(
         ``confidence_interval(method=)`` takes "wilson" (default), "agresti_coull", "jeffreys",
         "exact", "wald" or "normal" under random sampling, "stratified_wilson" [1]_ (default) or
         "normal" with priors; the normal interval is too short for few errors and is nan for none.
-        With groups, with or without priors, they are those of random sampling, of as many samples
-        as have the standard error and with Student's quantile, "t" in place of "normal".
+        With groups, the forms are those of random sampling (with priors, too), for the number of
+        independent samples with this standard error and with Student's quantile; "t" replaces
+        "normal".
 
     Raises
     ------
     ValueError
-        If lengths differ, weights are negative or all zero within a class, or `priors` are
-        negative, do not sum to 1 or do not name exactly the classes of `y_true`.
+        If lengths differ, weights are negative or zero for a whole class, or `priors` are negative,
+        do not sum to 1 or do not name exactly the classes of `y_true`.
 
     Notes
     -----
@@ -97,8 +98,9 @@ def holdout_error(
     :math:`\frac1N \sum_c P_c (\epsilon_c - \epsilon)^2`. `variance_reduction` is the plug-in
     difference for the allocation at hand, which may be negative.
 
-    With priors and 10, 20 or 50 groups of ten samples that are alike by 0, .3 and .8, the interval
-    covered the error in .93 to 1.00 of 400 simulated data sets, and without priors in .94 to 1.00.
+    With priors and 10, 20 or 50 groups of ten samples, whose within-group correlation was 0, .3 or
+    .8, the interval covered the error in .93 to 1.00 of 400 simulated data sets; without priors, in
+    .94 to 1.00.
 
     References
     ----------
@@ -184,7 +186,7 @@ def _compute_class_errors(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return, for each code, the weighted error and `(sum w)^2 / sum w^2`; nan without weight.
 
-    Weights are taken relative to the largest of their code: their squares cannot vanish then.
+    Weights are divided by the largest weight of their code, so that their squares do not underflow.
     """
     largest = np.zeros(int(codes.max()) + 1)
     np.maximum.at(largest, codes, weight)
@@ -224,7 +226,7 @@ LARGEST_SIZE = 2**62
 
 @dataclass(frozen=True)
 class HoldoutSize(Result):
-    """How many test samples an interval of a wanted width takes.
+    """Number of test samples for a confidence interval of a given width.
 
     Attributes
     ----------
@@ -233,7 +235,7 @@ class HoldoutSize(Result):
     per_class : tuple of int or None
         The number from each class under selective sampling, in the order of `priors`.
     half_width : float
-        Half the width that the interval will have at the error assumed.
+        Half the width of the interval at the assumed error.
     confidence_level : float
         Nominal coverage.
     method : str
@@ -268,10 +270,10 @@ def holdout_size(
     group_size: float | None = None,
     intraclass_correlation: float | None = None,
 ) -> HoldoutSize:
-    r"""Return the number of test samples for a confidence interval of a wanted width.
+    r"""Return the number of test samples for a confidence interval of a given width.
 
-    Under random sampling it is the smallest `N` whose interval at `error` has at most the half
-    width `h`. Under selective sampling with priors :math:`P_c` and errors :math:`\epsilon_c`,
+    Under random sampling it is the smallest `N` for which half the width of the interval at `error`
+    is at most `h`. Under selective sampling with priors :math:`P_c` and errors :math:`\epsilon_c`,
     allocating the fraction :math:`a_c` of the samples to class `c`,
 
     .. math:: N = (z/h)^2 \sum_c P_c^2 \epsilon_c (1-\epsilon_c) / a_c ,
@@ -281,7 +283,7 @@ def holdout_size(
     Parameters
     ----------
     error : float or array-like of shape (n_classes,)
-        The error to plan for, between 0 and 1; with `priors` that of each class (or one for all).
+        Expected error, between 0 and 1; with `priors`, the error of each class (or one for all).
     half_width : float
         Half the width of the interval, between 0 and 0.5.
     confidence_level : float, default=0.95
@@ -294,12 +296,13 @@ def holdout_size(
         With `priors`: :math:`a_c = P_c`, or :math:`a_c \propto P_c\sqrt{\epsilon_c(1-\epsilon_c)}`
         (Neyman), which makes `N` smallest.
     group_size : float, default=None
-        How many samples of a group (patient, site) the test set will hold; of unequal sizes m that
-        of an average sample, :math:`\sum m^2 / \sum m`. None is independent samples.
+        Number of samples in a group (patient, site) of the test set; for groups of unequal sizes m,
+        the size of the group of an average sample, :math:`\sum m^2 / \sum m`. None means
+        independent samples.
     intraclass_correlation : float, default=None
-        How alike two samples of a group are, whether they are wrong: `metric_interval` of a pilot
-        study with `groups` estimates it. `N` is :math:`1 + (m - 1) \rho` times as many as
-        independent samples, and as many more as Student's quantile of the groups is longer.
+        Within-group correlation :math:`\rho` of being misclassified; `metric_interval` with
+        `groups` estimates it from a pilot study. `N` is multiplied by :math:`1 + (m - 1) \rho`, and
+        increased to account for Student's quantile for the number of groups.
 
     Returns
     -------
@@ -308,9 +311,9 @@ def holdout_size(
     Raises
     ------
     ValueError
-        If an argument lies outside its range, one of the last two is missing, or the interval has
-        no width at `error`: that of Wald, and the normal one with `priors`, where no error lies
-        strictly between 0 and 1.
+        If an argument is outside its range, only one of the last two is passed, or the interval has
+        no width at `error`, as Wald's interval at 0 and 1, or the normal interval with `priors` if
+        no class has an error strictly between 0 and 1.
 
     Examples
     --------

@@ -1,14 +1,14 @@
 """Methods of `error_interval`: functions from inputs, a seed and parameters to an estimate.
 
-First what they share, then the methods that hold samples out (folds, subsamples, halves,
-replacements), then repeated cross-validation. Bootstraps and perturbation, which draw the data
-again, are in `_bootstrap` and `_estimates`; `ERROR_METHODS` lists all.
+First come shared helpers, then the methods that hold samples out (folds, subsamples, halves,
+replacements), then repeated cross-validation. The bootstrap and perturbation are in `_bootstrap`
+and `_estimates`; `ERROR_METHODS` lists all methods.
 
-The folds that a user gives decide. A splitter that shuffles is drawn anew for each repeat; one that
-draws at random and repeats by itself (``RepeatedStratifiedKFold``, ``ShuffleSplit``) is taken as it
-is; in both cases samples are the units, or the groups if there are any. All other folds are also
-used as they are, but samples that they never separate may belong together, so without groups they
-count as one unit. So a list of five folds has five units, and the interval is that of five.
+The folds of `cv` determine the units. A splitter that shuffles draws new folds for each repeat; one
+that draws at random and repeats by itself (``RepeatedStratifiedKFold``, ``ShuffleSplit``) is used
+as it is. In both cases the units are the samples, or the groups if there are any. All other folds
+are also used as they are, but samples that they never separate may belong together, so without
+groups they count as one unit. A list of five folds therefore has five units.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def count_folds(
 ) -> int:
     """Return the number of folds, each of `per_fold` units at least.
 
-    None is the default, lowered to what the units and classes allow.
+    None means the default, or fewer if there are too few units or members of the classes.
     """
     n = inputs.units.n_units
     most = n // per_fold
@@ -124,7 +124,7 @@ def completed(outputs: Iterable[FitOutput | None]) -> list[FitOutput]:
 
 
 def holdout(inputs: Inputs, root: SeedSequence, *, test_size: Any = 1 / 3) -> ErrorEstimate:
-    """Hold a part out once: 1 fit."""
+    """Test once on held-out samples: 1 fit."""
     n_test = units_to_test(inputs, test_size, least=2)
     (output,) = completed(fit_each(inputs, subsamples(inputs.units, n_test, 1, root)))
     tested = inputs.tested(output)
@@ -439,7 +439,7 @@ def perturbation(
 
 
 GIVEN_FOLDS = "given_folds"
-"""The method if folds are given that are taken as they are."""
+"""Name of the method if the folds of `cv` are used as they are."""
 
 
 class RepeatedFolds(NamedTuple):
@@ -691,7 +691,7 @@ def error_of_some(
 
 
 ErrorMethod = Callable[..., ErrorEstimate]
-"""``method(inputs, root, **parameters)``; the guide shows the first line of its docstring."""
+"""``method(inputs, root, **parameters)``; the user guide shows the first line of the docstring."""
 
 ERROR_METHODS: dict[str, ErrorMethod] = {
     "resubstitution": resubstitution,
@@ -712,12 +712,12 @@ ERROR_METHODS: dict[str, ErrorMethod] = {
     "two_stage_bootstrap": two_stage_bootstrap,
     "perturbation": perturbation,
 }
-"""Methods of `error_interval`; a new one takes a row here, and a line in its docstring."""
+"""Methods of `error_interval`; a new method needs a row here and a line in that docstring."""
 FOR_ANY_SCORE = ("repeated_cv", "corrected_t", "conservative_z", "five_by_two")
-"""Methods that need only a number for each fit, such as any score."""
+"""Methods that need only one number for each fit, and therefore support any score."""
 WITHOUT_HOLDOUT = ("resubstitution", "perturbation")
 """Methods that use more than losses of held-out samples."""
 WITHOUT_WEIGHTS = ("oob", ".632", ".632+", "location_shifted_bootstrap", "two_stage_bootstrap")
 """Methods that draw samples with replacement, and take no weights."""
 AUTO = "repeated_cv"
-"""The method that "auto" stands for, and that counts given folds."""
+"""The method of ``method="auto"``."""

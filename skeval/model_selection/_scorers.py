@@ -1,4 +1,4 @@
-"""Scorers that resample the whole procedure, and the splitter that they need."""
+"""Scorers that resample the whole procedure, and the splitter for them."""
 
 from __future__ import annotations
 
@@ -25,12 +25,11 @@ from skeval.utils._compat import RoutedScorer, ScoredFold, num_samples, scored_f
 
 
 class WholeSample:
-    """One split, with all samples for training and all for testing.
+    """Splitter with one split: all samples for training and all for testing.
 
     A scikit-learn cross-validator for ``cv=``, for scorers that resample the whole procedure
-    themselves: those of `make_bootstrap_scorer`, `make_permutation_scorer` and
-    `make_interval_scorer`. Every other score under it, such as "accuracy", is the resubstitution
-    score and is too good.
+    themselves: `make_bootstrap_scorer`, `make_permutation_scorer` and `make_interval_scorer`. Any
+    other score, such as "accuracy", is the score on the training samples and is optimistic.
 
     Examples
     --------
@@ -74,7 +73,7 @@ class WholeSample:
         y : object
             Ignored.
         groups : None
-            Not accepted: the scorers resample, so they need the groups.
+            Must be None: pass groups to the function that makes the scorer.
 
         Yields
         ------
@@ -96,7 +95,7 @@ class WholeSample:
 
 @dataclass(eq=False, repr=False)
 class ProcedureScorer(RoutedScorer):
-    """A scorer ``scorer(estimator, X, y)``: minus a number of a function of the three."""
+    """Scorer ``scorer(estimator, X, y)`` that returns minus an attribute of a result."""
 
     name: str
     function: Callable[..., Any]
@@ -111,7 +110,7 @@ class ProcedureScorer(RoutedScorer):
         return self.function
 
     def __call__(self, estimator: Any, X: Any, y: Any, **metadata: Any) -> float:
-        """Return minus the number; clones of the estimator are fitted to resamples of `X`, `y`."""
+        """Return the score, from clones fitted to resamples of `X` and `y`."""
         options, fold = self.options | metadata, scored_fold(X)
         if fold is not None:
             self.check_fold(fold, options)
@@ -143,7 +142,7 @@ class ProcedureScorer(RoutedScorer):
 def make_scorer_of(
     name: str, function: Callable[..., Any], attribute: str, **options: Any
 ) -> ProcedureScorer:
-    """Return the scorer of a function, after a check of the names of its arguments."""
+    """Return the scorer of a function; raise if it has no such argument."""
     taken = inspect.signature(function).parameters
     unknown = sorted(options.keys() - (taken.keys() - {"estimator", "X", "y"}))
     if unknown:
@@ -160,21 +159,22 @@ def make_bootstrap_scorer(
     random_state: RandomStateLike = None,
     **options: Any,
 ) -> ProcedureScorer:
-    """Make a scorer of the bootstrap estimate of the error: minus `bootstrap_error`.
+    """Make a scorer that returns minus the bootstrap estimate of the error.
 
-    The scorer fits clones of the estimator to resamples of the samples that it scores, so it needs
-    ``cv=WholeSample()``; under other folds it raises an error, which `cross_validate` turns into
-    nan with a warning unless ``error_score="raise"``.
+    The scorer fits clones of the estimator to resamples of the samples that it scores, so it
+    requires ``cv=WholeSample()``. With other folds it raises an error, which `cross_validate` turns
+    into nan with a warning unless ``error_score="raise"``. It also raises if `cross_validate`
+    passes groups, weights or other arguments to `fit` that it does not have itself.
 
     Parameters
     ----------
     method : {"oob", ".632", ".632+"}, default=".632+"
         The estimate, as in `bootstrap_error`.
     n_resamples : int, default=200
-        Number of resamples; each takes a fit of every candidate.
+        Number of resamples, each of which takes one fit.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the resamples. None and generators draw one seed for all calls, so all candidates
-        of a search see the same resamples.
+        Seed of the resamples. None and generators draw one seed when the scorer is made, so all
+        candidates of a search use the same resamples.
     **options : dict
         Other arguments of `bootstrap_error`, such as `loss`, `groups` or `n_jobs`.
 
@@ -199,8 +199,7 @@ def make_bootstrap_scorer(
 
     Notes
     -----
-    The best score of a search is too good, as that of any search: `tuning_optimism` estimates by
-    how much.
+    The best score of a search is optimistic; `tuning_optimism` estimates the bias.
 
     Examples
     --------
@@ -241,17 +240,18 @@ QUANTITIES = {
 def make_interval_scorer(
     quantity: str = "high", *, random_state: RandomStateLike = None, **options: Any
 ) -> ProcedureScorer:
-    """Make a scorer of a limit of the confidence interval of the error: minus `error_interval`.
+    """Make a scorer that returns minus a limit of the confidence interval of the error.
 
     With ``quantity="high"`` a search chooses the model with the lowest upper limit of the error.
-    The scorer needs ``cv=WholeSample()``, as that of `make_bootstrap_scorer` does.
+    The interval is that of `error_interval`. The scorer requires ``cv=WholeSample()`` and the
+    arguments of the fit, as in `make_bootstrap_scorer`.
 
     Parameters
     ----------
     quantity : {"low", "high", "value", "standard_error"}, default="high"
         Lower limit, upper limit, estimated error, or its standard error.
     random_state : int, RandomState, Generator or None, default=None
-        Seed. None and generators draw one seed for all calls.
+        Random seed. None and generators draw one seed when the scorer is made.
     **options : dict
         Other arguments of `error_interval`, such as ``method="perturbation"``,
         `confidence_level`, `loss`, `groups` or `n_jobs`.
@@ -276,8 +276,8 @@ def make_interval_scorer(
 
     Notes
     -----
-    The interval is that of a single model. The interval of the best of many candidates covers its
-    error less often than the nominal level, since the search chose the luckiest one.
+    Coverage holds for a single model. After a search over many candidates, the interval of the best
+    one covers its error less often than the nominal level.
 
     Examples
     --------
@@ -310,28 +310,27 @@ def make_permutation_scorer(
     random_state: RandomStateLike = None,
     **options: Any,
 ) -> ProcedureScorer | FixedRuleScorer:
-    """Make a scorer of the permutation P-value, minus P.
+    """Make a scorer that returns minus the P-value of a permutation test.
 
-    With ``refit=True`` it is minus the P-value of `permutation_test`: the whole procedure is run
-    again on every permutation of the labels. It needs ``cv=WholeSample()``, as the scorer of
-    `make_bootstrap_scorer` does. With ``refit=False`` the fitted rule stays as it is and only the
-    labels of the scored samples are permuted. That tests whether *this rule* predicts *these
-    labels* better than chance. Its samples must not have trained the rule, so it needs ordinary
-    folds.
+    With ``refit=True`` the test is `permutation_test`: the whole procedure is repeated for every
+    permutation of the labels. It requires ``cv=WholeSample()`` and the arguments of the fit, as in
+    `make_bootstrap_scorer`. With ``refit=False`` the fitted model is kept, and only the labels of
+    the scored samples are permuted. This tests whether *this model* predicts *these labels* better
+    than chance. The samples must not have trained the model, so it requires ordinary folds.
 
     Parameters
     ----------
     scoring : str, callable or None, default=None
-        The score whose null distribution is drawn, as in `permutation_test`.
+        The score, as in `permutation_test`.
     n_permutations : int, default=1000
         Number `P` of permutations.
     refit : bool, default=True
         Whether the procedure is fitted again to permuted labels.
     random_state : int, RandomState, Generator or None, default=None
-        Seed. None and generators draw one seed for all calls.
+        Random seed. None and generators draw one seed when the scorer is made.
     **options : dict
         With ``refit=True`` other arguments of `permutation_test`, such as `cv`, `groups` or
-        `n_jobs`; ``refit=False`` takes none.
+        `n_jobs`; ``refit=False`` has none.
 
     Returns
     -------
@@ -343,11 +342,11 @@ def make_permutation_scorer(
     Raises
     ------
     TypeError
-        If `permutation_test` has no such option, or ``refit=False`` is given any; or `scoring`
-        holds several scores.
+        If `permutation_test` has no such option, an option is passed with ``refit=False``, or
+        `scoring` has several scores.
     ValueError
-        If `n_permutations` < 1; when called, if the split is not one described above, or if the
-        score of the observed labels is undefined.
+        If `n_permutations` < 1; when called, if the folds are not as described above, or the score
+        of the observed labels is undefined.
 
     See Also
     --------
@@ -359,12 +358,12 @@ def make_permutation_scorer(
     minimum is a P-value.
 
     Candidates of a search that beat every permutation tie at ``-1/(P + 1)``, and the first of them
-    is chosen: search by the score itself where all candidates are better than chance.
+    is selected. Use the score itself for the search if all candidates are better than chance.
 
     Outside of scikit-learn's folds, ``refit=False`` fits a clone to the scored samples and raises
-    if it equals the rule, which was then trained on them; learners whose fits differ from one
-    another need a `random_state` for this. This check cannot detect a rule that was trained on only
-    some of the samples, or with sample weights.
+    an error if it equals the model, which was then trained on them. Estimators with random fits
+    require a `random_state` for this. The check cannot detect a model that was trained on only some
+    of the samples, or with sample weights.
 
     Examples
     --------
@@ -406,7 +405,7 @@ def make_permutation_scorer(
 
 @dataclass(eq=False, repr=False)
 class FixedRuleScorer(RoutedScorer):
-    """A scorer ``(estimator, X, y) -> -P`` of a fitted rule on samples that did not train it."""
+    """Scorer ``(estimator, X, y) -> -P`` of a fitted model on samples that did not train it."""
 
     name: str
     scoring: Any

@@ -1,7 +1,7 @@
 """Sensitivity, specificity and predictive values at a threshold, corrected for its choice.
 
-Read from top to bottom: the public function, the rules of choice, and the bootstrap, which repeats
-the choice on each resample.
+In order: the public function, the rules that select a threshold, and the bootstrap, which repeats
+the selection on each resample.
 """
 
 from __future__ import annotations
@@ -76,11 +76,11 @@ def threshold_measures(
     n_resamples: int = 1000,
     random_state: RandomStateLike = None,
 ) -> Results:
-    r"""Sensitivity, specificity and predictive values at a threshold, given or chosen on the data.
+    r"""Estimate sensitivity, specificity and predictive values at a fixed or selected threshold.
 
     Samples with a score of at least the threshold are predicted positive. A threshold that was
-    chosen on these samples does worse on new ones; for a chosen threshold, the values are therefore
-    estimates for new samples, corrected for this optimism.
+    selected on these samples performs worse on new samples. For a selected threshold, the values
+    are therefore corrected for this optimism.
 
     Parameters
     ----------
@@ -89,8 +89,8 @@ def threshold_measures(
     y_score : array-like of shape (n_samples,)
         Probabilities or scores; larger values indicate the positive class.
     threshold : float, "youden", or dict, default="youden"
-        A number must have been chosen without these samples. Otherwise the rule that chooses one of
-        the scores:
+        A number must have been selected without these samples. Otherwise the rule that selects one
+        of the scores:
 
         - "youden": maximize sensitivity + specificity - 1, Youden's index [2]_;
         - ``{"sensitivity": 0.9}``: the highest threshold with at least this sensitivity;
@@ -107,13 +107,13 @@ def threshold_measures(
     groups : array-like of shape (n_samples,), default=None
         Group of each sample: whole groups are resampled.
     prevalence : float in (0, 1), default=None
-        Frequency of the positive class in the population of interest, if these samples have
-        another one, as in a case-control study. The predictive values then refer to that
-        population, and accuracy and net benefit are added.
+        Prevalence of the positive class in the population of interest, if it differs from these
+        samples, as in a case-control study. The predictive values then refer to that population,
+        and accuracy and net benefit are added.
     confidence_level : float, default=0.95
         Nominal coverage of the intervals.
     n_resamples : int, default=1000
-        Number of bootstrap resamples; the threshold is chosen again on each.
+        Number of bootstrap resamples; the threshold is selected again on each.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the resamples.
 
@@ -121,7 +121,7 @@ def threshold_measures(
     -------
     dict of Estimate
         The ``threshold``, and ``sensitivity``, ``specificity``, ``ppv`` and ``npv`` at it. For a
-        chosen threshold, their `details` have the values on these samples, ``apparent``, and the
+        selected threshold, their `details` have the values on these samples, ``apparent``, and the
         ``optimism`` that was subtracted. With `prevalence` also ``accuracy``, and ``net_benefit``
         if the threshold sets the odds of the costs: a probability, or the rule "cost_ratio".
 
@@ -142,20 +142,20 @@ def threshold_measures(
     specificity, or predictive value) on that resample and :math:`s(t_b)` its value on all samples.
     The optimism [1]_ is the mean of :math:`s_b(t_b) - s(t_b)`. The variance of these differences
     estimates the variance of the apparent value around its value on unlimited data at the same
-    threshold. The interval is Wilson's for the number of samples at which a proportion has this
-    variance, and at most for the actual number. The interval of the threshold has the percentiles
-    of :math:`t_b`.
+    threshold. The interval is Wilson's, for the number of samples at which a proportion has this
+    variance, but at most the actual number. The interval of the threshold has the percentiles of
+    :math:`t_b`.
 
     The quantity that a rule fixes, for example the sensitivity under ``{"sensitivity": 0.9}``,
-    hardly varies between samples; its true value at the threshold does. The threshold is an order
-    statistic of the `n` scores of the class. For any distribution of the scores, the true value at
-    the order statistics on both sides of it therefore has a beta distribution [3]_. With `k`
-    samples on the correct side, the interval is Clopper and Pearson's for `k` of `n`, and the value
-    is the mean of the beta distribution: ``k / (n + 1)`` for the sensitivity, and between that and
-    ``(k + 1) / (n + 1)`` for the specificity, because the threshold may lie within the gap. With
-    groups or weights, `n` is the effective number of samples. In 120 data sets of 60 samples with
-    20 % positives, the interval covered a true specificity of .95 in 117 (with the variance of the
-    optimism, in 106).
+    hardly varies between samples, but its true value at the threshold does. The threshold is an
+    order statistic of the `n` scores of the class. For any distribution of the scores, the true
+    value at the order statistics on both sides of it therefore has a beta distribution [3]_. With
+    `k` samples on the correct side, the interval is Clopper and Pearson's for `k` of `n`, and the
+    value is the mean of the beta distribution: ``k / (n + 1)`` for the sensitivity, and between
+    that and ``(k + 1) / (n + 1)`` for the specificity, because the threshold may lie within the
+    gap. With groups or weights, `n` is the effective number of samples. In 120 data sets of 60
+    samples with 20 % positives, the interval covered a true specificity of .95 in 117 (with the
+    variance of the optimism, in 106).
 
     Simulated coverage of the values on unlimited data at the chosen threshold by nominal 95 %
     intervals: lowest and highest of the four measures, 100 data sets each (normal scores 1.5
@@ -277,13 +277,13 @@ def check_prevalence(prevalence: Any) -> float | None:
 
 
 class Rule(NamedTuple):
-    """Rule that chooses a threshold: its name, and the value to reach."""
+    """Rule that selects a threshold: its name, and the required value."""
 
     rule: str
     wanted: float = np.nan
 
     def choose(self, tp: Floats, fp: Floats) -> int:
-        """Return the index of the chosen cut, from true and false positives at each cut."""
+        """Return the index of the selected cut, from true and false positives at each cut."""
         hit, false = tp / tp[-1], fp / fp[-1]
         if self.rule == "sensitivity":
             return int(np.argmax(hit >= self.wanted - TIE))
@@ -294,7 +294,7 @@ class Rule(NamedTuple):
 
 
 def read_rule(threshold: Any) -> float | Rule:
-    """Return a fixed threshold as a number, or the rule that chooses it."""
+    """Return a fixed threshold as a number, or the rule that selects it."""
     if isinstance(threshold, str) and threshold == "youden":
         return Rule("youden")
     name, wanted = "", threshold
@@ -313,7 +313,7 @@ def read_rule(threshold: Any) -> float | Rule:
 
 
 def _measure_given(sample: CurveSample, threshold: float) -> dict[str, Estimate]:
-    """Return the measures at a threshold that was chosen without these samples."""
+    """Return the measures at a threshold that was selected without these samples."""
     cut = Estimate(
         name="threshold",
         value=threshold,
@@ -351,7 +351,7 @@ def _measure_given(sample: CurveSample, threshold: float) -> dict[str, Estimate]
 def _measure_chosen(
     sample: CurveSample, rule: Rule, n_resamples: int, root: SeedSequence
 ) -> tuple[dict[str, Estimate], float]:
-    """Return the measures at a chosen threshold, corrected for optimism.
+    """Return the measures at a selected threshold, corrected for optimism.
 
     The second value is the correlation of sensitivity and specificity, 0 if the rule fixes one.
     """

@@ -1,4 +1,4 @@
-"""Optimism of the best score of a hyperparameter search, nested or from its results table."""
+"""Optimism of the best score of a search, by nested cross-validation or from its results."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def tuning_optimism(
     groups : array-like of shape (n_samples,), default=None
         Group of each sample, for the outer folds; for the inner folds, see `params`.
     params : dict, default=None
-        Arguments of the `fit` of the search by name, as in ``cross_validate`` of scikit-learn:
+        Arguments of the `fit` of the search by name, as in scikit-learn's ``cross_validate``:
         ``{"groups": groups}`` if the search splits by groups.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the samples in every fit; scores are not weighted.
@@ -105,17 +105,17 @@ def tuning_optimism(
     Raises
     ------
     TypeError
-        If `search` is none.
+        If `search` is not a search, or a pipeline that ends in one.
     ValueError
-        If it does not refit, `cv` makes one fold only, or `n_repeats` exceeds 1 with a `cv` that
-        is no number.
+        If the search does not refit, `cv` has only one fold, or `n_repeats` exceeds 1 and `cv` is
+        not a number.
 
     Warns
     -----
     UserWarning
         If the optimism exceeds two standard errors.
     UndefinedMetricWarning
-        If a score is undefined in a fold, which is left out, or nothing varies over the folds.
+        If a score is undefined in a fold, which is left out, or is the same in all folds.
 
     See Also
     --------
@@ -125,8 +125,8 @@ def tuning_optimism(
     Notes
     -----
     The search runs once on each training part and once on all samples. Inner models train on fewer
-    samples than the model tested in the outer fold, so the optimism is smaller than the effect of
-    choosing alone.
+    samples than the model that is tested in the outer fold, so the optimism is smaller than the
+    effect of selection alone.
 
     The interval is the corrected resampled t [1]_ over the folds of all repeats, as in
     `selection_bias`. Its target is the mean optimism for samples of this size; several repeats make

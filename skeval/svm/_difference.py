@@ -45,9 +45,9 @@ def perturbation_difference(
 
     .. math:: W^* = n^{-1/2} \sum_i G_i \{ e_{1i} - e_{2i} - D \} = W^*_1 - W^*_2 .
 
-    Errors that both machines make on the same samples cancel, so the interval is shorter than one
-    that combines the two intervals as if they were independent. A negative difference means that
-    `first` has the smaller error.
+    Errors of both machines on the same samples cancel, so the interval is shorter than a
+    combination of two independent intervals. A negative difference means that `first` has the
+    smaller error.
 
     Parameters
     ----------
@@ -100,8 +100,8 @@ def perturbation_difference(
     Warns
     -----
     UndefinedMetricWarning
-        If the machines make the same errors under all perturbations: nothing varies, and the ends
-        of the interval and the P-value are nan.
+        If the machines make the same errors under all perturbations: the limits of the interval and
+        the P-value are then nan.
 
     See Also
     --------

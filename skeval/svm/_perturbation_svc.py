@@ -23,7 +23,7 @@ from skeval.utils import _checks
 from skeval.utils._compat import CallbackSupportMixin, selector_before, with_callbacks
 
 SVC_PARAMETERS = frozenset(SVC().get_params()) - {"probability", "random_state", "verbose"}
-"""Parameters that are passed on to `SVC`; the other two control the resampling."""
+"""Parameters of `SVC` that the estimator has, too; its seed and verbosity are its own."""
 
 
 RESAMPLING = (
@@ -42,11 +42,11 @@ INTERVALS = ("wilson", "normal", "pivotal", "symmetric", "quantile")
 class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):
     r"""Support vector classifier with a confidence interval of its error.
 
-    `fit` fits `sklearn.svm.SVC`. The first time that `cv_error_`, `confidence_interval_` or another
-    result of the resampling is read, the procedure is cross-validated, and its fits are repeated
-    under random sample weights; their errors give a confidence interval around the cross-validated
-    error. `skeval.model_selection.perturbation_interval` has the definition. A cross-validation or
-    a grid search that reads no interval costs as much as that of `SVC`.
+    `fit` fits `sklearn.svm.SVC`. When `cv_error_`, `confidence_interval_` or another result of the
+    resampling is first read, the procedure is cross-validated, and its fits are repeated with
+    random sample weights; the errors of these fits give a confidence interval around the
+    cross-validated error, defined in `skeval.model_selection.perturbation_interval`. A
+    cross-validation or grid search that does not read an interval is as fast as with `SVC`.
 
     .. warning::
         The resampling does not repeat the steps in front of this estimator. In
@@ -60,60 +60,59 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
     C : float, default=1.0
         Penalty of `SVC`.
     kernel : {"linear", "poly", "rbf", "sigmoid"} or callable, default="linear"
-        Kernel of `SVC`. The theory holds for the linear one.
+        Kernel of `SVC`. The theory assumes the linear kernel.
     degree : int, default=3
         Degree of the polynomial kernel.
     gamma : {"scale", "auto"} or float, default="scale"
-        Coefficient of the kernels other than the linear one.
+        Kernel coefficient for "rbf", "poly" and "sigmoid".
     coef0 : float, default=0.0
-        Independent term of the polynomial and the sigmoid kernel.
+        Independent term of the kernels "poly" and "sigmoid".
     shrinking : bool, default=True
-        Whether `SVC` shrinks its problem.
+        Whether to use the shrinking heuristic.
     tol : float, default=1e-3
-        Tolerance of `SVC`.
+        Tolerance for the stopping criterion.
     cache_size : float, default=200
-        Size of its kernel cache, in MB.
+        Size of the kernel cache, in MB.
     class_weight : dict or "balanced", default=None
-        Factors of `C` by class, which multiply the random weights.
+        Factors of `C` by class; they multiply the random weights.
     max_iter : int, default=-1
-        Limit of its iterations, -1 for none. Without a limit libsvm may never stop on features far
-        from zero (say 1e8 + x); standardize them.
+        Maximum number of iterations, -1 for no limit. Without a limit, libsvm may not stop if
+        features are far from zero (such as 1e8 + x); standardize them.
     decision_function_shape : {"ovo", "ovr"}, default="ovr"
-        Shape of `decision_function` for more than two classes.
+        Shape of `decision_function` with more than two classes.
     break_ties : bool, default=False
-        Whether `predict` breaks ties of more than two classes by the decision values.
+        Whether `predict` breaks ties of more than two classes by the decision values, as in `SVC`.
     estimator : SVC or Pipeline that ends in one, default=None
-        The procedure. Every fold and every perturbation fits all its steps anew, selection and
-        scaling included. None means an `SVC` with the parameters above, which must have their
-        default values where a procedure is given.
+        The procedure; all its steps, including selection and scaling, are fitted in every fold and
+        for every perturbation. None means an `SVC` with the parameters above. With a procedure, the
+        parameters above must have their default values.
     n_resamples : int, default=1000
-        Number of perturbations. With 0 there is no estimate of the error.
+        Number of perturbations; 0 skips the estimation of the error.
     statistic : {"cross_validation", "resubstitution"}, default="cross_validation"
-        The perturbed error; "resubstitution" is the published method, which needs many samples,
-        few features and a tenth of the fits.
+        The perturbed error. "resubstitution" is the published method; it requires many samples and
+        few features, and takes a tenth of the fits.
     interval : {"wilson", "normal", "pivotal", "symmetric", "quantile"}, default=None
-        Form of the interval; None is "wilson".
+        Form of the interval; None means "wilson".
     confidence_level : float, default=0.95
         Nominal coverage.
     cv : int, splitter or iterable of (train, test), default=10
-        Folds; a number larger than the smallest class is lowered to its size, with a warning.
+        Folds. A number is reduced to the size of the smallest class, with a warning.
     random_state : int, RandomState or None, default=None
         Seed of the folds and perturbations.
     n_jobs : int, default=None
         Number of joblib workers; the result does not depend on it.
     verbose : int, default=0
-        1 reports whether a solver does the fits, and shows a progress bar; more adds joblib's own
-        lines.
+        1 reports whether a solver is used and shows a progress bar; more adds joblib's own lines.
     memory : str, path-like or joblib.Memory, default=None
-        Cache of finished fits. A run that was interrupted and starts again with the same
-        arguments, `random_state` an int, does only the rest; see :doc:`/user_guide/scale`.
+        Cache of finished fits. An interrupted run that is repeated with the same arguments and an
+        integer `random_state` does only the remaining fits; see :doc:`/user_guide/scale`.
 
     Attributes
     ----------
     estimator_ : SVC or Pipeline
         The fitted procedure.
     svc_ : SVC
-        The fitted classifier, its last step.
+        The last step of `estimator_`.
     classes_ : ndarray of shape (n_classes,)
         The labels.
     cv_error_ : float
@@ -125,9 +124,9 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
     confidence_interval_ : ConfidenceInterval
         The interval around `cv_error_`.
     perturbation_ : PerturbationEstimate or None
-        All of these, at any confidence level; None for ``n_resamples=0``.
+        The complete result; None for ``n_resamples=0``.
     n_features_in_ : int
-        Number of features.
+        Number of features seen during fit.
 
     See Also
     --------
@@ -136,8 +135,8 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
 
     Notes
     -----
-    `fit` keeps a copy of the samples until the error is read, and draws the seed of the resampling,
-    so repeated reading gives the same interval. A model that is pickled before its error is read
+    `fit` keeps a copy of the samples until the error is read, and fixes the seed of the resampling,
+    so that the interval is always the same. A model that is pickled before its error is read
     contains the samples.
 
     References
@@ -218,8 +217,8 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         y : array-like of shape (n_samples,)
             Labels.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the samples, which multiply the random ones; every step that takes weights
-            gets them.
+            Weights of the samples; they multiply the random weights. Every step that accepts
+            weights receives them.
         groups : array-like of shape (n_samples,), default=None
             Group of each sample, for the folds and for steps that split by groups.
 
@@ -294,7 +293,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
 
     @property
     def perturbation_(self) -> PerturbationEstimate | None:
-        """The cross-validated error with its interval; None for ``n_resamples=0``."""
+        """Cross-validated error with its interval; None for ``n_resamples=0``."""
         check_is_fitted(self)
         if self._not_estimable:
             raise ValueError(self._not_estimable)
@@ -312,7 +311,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         return self._perturbation
 
     def _withhold_estimates(self, reason: str) -> None:
-        """Raise `reason` wherever an estimate of the error is read."""
+        """Raise an error with this reason if an estimate of the error is read."""
         self._not_estimable, self._record = reason, None
 
     def _get_perturbation(self) -> PerturbationEstimate:
@@ -333,12 +332,12 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
 
     @property
     def statistics_(self) -> np.ndarray:
-        """The perturbed statistics `W*`, shape (n_resamples,)."""
+        """Perturbed statistics `W*`, shape (n_resamples,)."""
         return self._get_perturbation().statistics
 
     @property
     def confidence_interval_(self) -> ConfidenceInterval:
-        """The interval around the cross-validated error."""
+        """Confidence interval of the error."""
         return self._get_perturbation().confidence_interval()
 
     @property
@@ -399,7 +398,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
 
 
 def last_step(estimator: Any) -> Any:
-    """Return the last step of a pipeline, of an inner one where pipelines are nested."""
+    """Return the last step of a pipeline, or of the pipeline that is its last step."""
     while isinstance(estimator, Pipeline):
         estimator = estimator.steps[-1][1]
     return estimator
@@ -409,7 +408,7 @@ def last_step(estimator: Any) -> Any:
 def adapter_of_procedure(
     estimator: PerturbationResamplingSVC, X: Any, target: Target, transformers: tuple
 ) -> Adapter | NoSolver | None:
-    """Return the adapter of the `SVC` that the estimator fits: its labels are the same."""
+    """Return the adapter of the `SVC` that the estimator fits, which predicts the same labels."""
     if type(estimator) is not PerturbationResamplingSVC or estimator.estimator is not None:
         return None
     return adapter_for(estimator._procedure(), X, target, transformers)
