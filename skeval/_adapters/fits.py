@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from skeval._adapters.trials import choose_solver, reports_progress
-from skeval._resampling.fit_errors import check_plan
+from skeval._resampling.fit_errors import check_plan, explaining_errors
 from skeval._resampling.fit_loop import Outputs, run_plan
 from skeval._resampling.fit_outputs import FitOutput
 from skeval._resampling.fit_request import FitRequest
@@ -37,14 +37,17 @@ def fit_plan(
     request = FitRequest(inputs.asked) if request is None else request
     plan = check_plan(inputs, plan)
     worker = make_worker(inputs, plan, request)
-    solver = choose_solver(inputs, worker, plan)
     n_done = n_solved = 0
-    for block, output in run_plan(inputs, plan, worker, solver=solver, first_block=first_block):
-        n_done += len(output)
-        n_solved += output.n_solved
-        if inputs.finished is not None:
-            inputs.finished.append((block, output))
-        yield block, output
+    with explaining_errors(inputs, plan):
+        solver = choose_solver(inputs, worker, plan)
+        for block, output in run_plan(
+            plan, worker, inputs.run_options, solver=solver, first_block=first_block
+        ):
+            n_done += len(output)
+            n_solved += output.n_solved
+            if inputs.finished is not None:
+                inputs.finished.append((block, output))
+            yield block, output
     if solver is not None and reports_progress(inputs, plan):
         rest = "" if n_solved == n_done else f", {n_done - n_solved} one by one"
         tell(f"skeval used a solver for {n_solved} fits{rest}")

@@ -24,7 +24,7 @@ from skeval._adapters.registry import (
     PlannedAdapter,
     ask_steps,
 )
-from skeval._resampling.fit_errors import explain_inputs
+from skeval._resampling.fit_errors import explaining_errors
 from skeval._resampling.fit_outputs import FitOutput
 from skeval._resampling.fit_request import FitRequest
 from skeval._resampling.fit_worker import FitWorker, make_worker
@@ -113,16 +113,10 @@ def choose_solver(
     """
     adapter: Adapter | NoSolver = NoSolver("the call requires each model, or more than X and y")
     if not worker.params and worker.request.need_no_model(inputs):
-        try:
-            adapter = find_adapter(inputs)
-            worker.fit_one = getattr(adapter, "fit_one", None)
-            if not isinstance(adapter, NoSolver):
-                adapter = try_adapter(adapter, worker, plan, times)
-        except ValueError as error:
-            explained = explain_inputs(error, inputs.X)
-            if explained is None:
-                raise
-            raise explained from error
+        adapter = find_adapter(inputs)
+        worker.fit_one = getattr(adapter, "fit_one", None)
+        if not isinstance(adapter, NoSolver):
+            adapter = try_adapter(adapter, worker, plan, times)
     if not isinstance(adapter, NoSolver):
         return BlockSolver.of_adapter(adapter, worker)
     if reports_progress(inputs, plan):
@@ -165,7 +159,8 @@ def is_served(
     """Whether a solver does the fits of a plan, at least `times` as fast as the loop."""
     request = FitRequest() if scoring is None else FitRequest.for_scores(inputs.estimator, scoring)
     worker = make_worker(inputs, plan, request)
-    return choose_solver(inputs.with_options(verbose=0), worker, plan, times) is not None
+    with explaining_errors(inputs, plan):
+        return choose_solver(inputs.with_options(verbose=0), worker, plan, times) is not None
 
 
 def try_adapter(

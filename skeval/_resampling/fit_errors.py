@@ -49,11 +49,14 @@ def explain_one_class(inputs: Inputs, which: str, codes: np.ndarray) -> str:
 
 
 @contextmanager
-def naming_the_fit(inputs: Inputs, plan: ResamplingPlan) -> Iterator[None]:
-    """Name the fit in the error of a fit, with the size of its rarest class."""
+def explaining_errors(inputs: Inputs, plan: ResamplingPlan) -> Iterator[None]:
+    """Locate missing values and texts in the error of a fit, or name the fit."""
     try:
         yield
     except Exception as error:
+        explained = explain_inputs(error, inputs.X)
+        if explained is not None:
+            raise explained from error
         rows = getattr(error, "training_rows", None)
         if rows is None or plan.describe is None:
             raise

@@ -8,10 +8,8 @@ from typing import Any, Protocol
 import numpy as np
 from sklearn.exceptions import FitFailedWarning
 
-from skeval._resampling.fit_errors import naming_the_fit
 from skeval._resampling.fit_outputs import FitOutput, join_outputs
 from skeval._resampling.fit_worker import FitWorker
-from skeval._resampling.inputs import Inputs
 from skeval._resampling.jobs import open_jobs
 from skeval._resampling.plans import PlanBlock, ResamplingPlan
 from skeval.utils._checks import warn_user
@@ -43,9 +41,9 @@ class Solver(Protocol):
 
 
 def run_plan(
-    inputs: Inputs,
     plan: ResamplingPlan,
     worker: FitWorker,
+    options: dict[str, Any],
     *,
     solver: Solver | None = None,
     first_block: int | None = None,
@@ -54,25 +52,25 @@ def run_plan(
 
     The solver fits a block at once. Fits that it cannot solve, and all fits without a solver, clone
     and fit the estimator in joblib workers. The first block has at most `first_block` draws, for a
-    caller that may stop early; each further block is as large as all blocks before it.
+    caller that may stop early; each further block is as large as all blocks before it. `options`
+    are the number of jobs, verbosity and memory.
     """
     if solver is None:
-        outputs = fit_one_by_one(worker, plan, first_block, inputs.run_options)
+        outputs = fit_one_by_one(plan, worker, options, first_block)
     elif solver.stays_here:
-        outputs = solve_here(solver, worker, plan, first_block, inputs.run_options)
+        outputs = solve_here(plan, worker, solver, options, first_block)
     else:
-        outputs = solve_in_workers(solver, plan, first_block, inputs.run_options)
+        outputs = solve_in_workers(plan, solver, options, first_block)
     n_failed = n_done = 0
-    with naming_the_fit(inputs, plan):
-        for block, output in outputs:
-            n_failed += int(output.failed.sum())
-            n_done += len(output)
-            yield block, output
+    for block, output in outputs:
+        n_failed += int(output.failed.sum())
+        n_done += len(output)
+        yield block, output
     report_failures(n_failed, n_done)
 
 
 def fit_one_by_one(
-    worker: FitWorker, plan: ResamplingPlan, first_block: int | None, options: dict[str, Any]
+    plan: ResamplingPlan, worker: FitWorker, options: dict[str, Any], first_block: int | None
 ) -> Outputs:
     """Yield the blocks of a plan; a job is one fit."""
     # fits with names are handed out as soon as they are done
@@ -83,7 +81,7 @@ def fit_one_by_one(
 
 
 def solve_in_workers(
-    solver: Solver, plan: ResamplingPlan, first_block: int | None, options: dict[str, Any]
+    plan: ResamplingPlan, solver: Solver, options: dict[str, Any], first_block: int | None
 ) -> Outputs:
     """Yield the blocks of a plan; a job is a block."""
     size = count_fits_of_block(plan, shown=plan.describe is not None)
@@ -97,11 +95,11 @@ def solve_in_workers(
 
 
 def solve_here(
-    solver: Solver,
-    worker: FitWorker,
     plan: ResamplingPlan,
-    first_block: int | None,
+    worker: FitWorker,
+    solver: Solver,
     options: dict[str, Any],
+    first_block: int | None,
 ) -> Outputs:
     """Yield the blocks of a plan, solved in this process; jobs are fits without a solution."""
     with open_jobs(worker, total=plan.n_fits, **options) as jobs:

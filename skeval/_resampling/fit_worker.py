@@ -11,7 +11,6 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import get_tags
 
-from skeval._resampling.fit_errors import explain_inputs
 from skeval._resampling.fit_outputs import FitOutput, join_outputs
 from skeval._resampling.fit_params import Params, fit_arguments, weight_parameters
 from skeval._resampling.fit_request import FitRequest
@@ -83,10 +82,7 @@ class FitWorker:
             output = self.request.read(model, test, test_labels, self.target)
         except Exception as error:
             if self.error_score == "raise":
-                explained = explain_inputs(error, self.X)
-                if explained is not None:
-                    raise explained from error
-                # `naming_the_fit` looks them up in the plan
+                # `explaining_errors` looks them up in the plan
                 vars(error)["training_rows"] = rows
                 raise
             return FitOutput(fit.test[None], np.ones(1, dtype=bool))

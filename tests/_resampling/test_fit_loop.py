@@ -29,7 +29,7 @@ def folds_of(inputs, n_folds=5, n_repeats=2):
 
 def run(inputs, plan, **options):
     """Run a plan without looking for a solver."""
-    return run_plan(inputs, plan, make_worker(inputs, plan, FitRequest()), **options)
+    return run_plan(plan, make_worker(inputs, plan, FitRequest()), {}, **options)
 
 
 class EveryOther:
@@ -56,7 +56,7 @@ def test_fits_that_a_solver_leaves_are_done_by_the_estimator(stays_here):
     loop = join_outputs([output for _, output in run(inputs, plan)])
     worker = make_worker(inputs, plan, FitRequest())
     solver = EveryOther(worker, stays_here)
-    output = join_outputs([out for _, out in run_plan(inputs, plan, worker, solver=solver)])
+    output = join_outputs([out for _, out in run_plan(plan, worker, {}, solver=solver)])
     assert not output.failed.any()
     for fit, (ours, expected) in enumerate(zip(output, loop, strict=True)):
         assert_array_equal(ours.predicted, expected.predicted if fit % 2 else 1)
@@ -94,11 +94,10 @@ def test_failures_are_reported():
     inputs = validate_inputs(Failing(), X, Y, error_score=np.nan)
     with pytest.raises(NoFitLeftError, match="all 10 fits failed"):
         list(run(inputs, folds_of(inputs)))
-    inputs = validate_inputs(Failing(), X, Y, method="cv")
+    inputs = validate_inputs(Failing(), X, Y)
     with pytest.raises(ArithmeticError, match="no") as caught:
         list(run(inputs, folds_of(inputs)))
-    (note,) = caught.value.__notes__
-    assert "method='cv': estimator failed without fold 1 of repeat 1" in note
+    assert len(caught.value.training_rows) == 48
     with pytest.raises(ValueError, match="error_score must be"):
         validate_inputs(Failing(), X, Y, error_score=0)
 
