@@ -107,3 +107,20 @@ def test_fractions_are_those_that_tex_reads(tex, above, below, monkeypatch):
     mathml = importlib.import_module("mathml")
     written = mathml.convert(nodes.math(text=tex, rawsource=tex), as_block=False)
     assert re.sub(r"\s", "", written).partition(above + below)[1]
+
+
+@pytest.mark.parametrize(
+    ("tex", "expected"),
+    [
+        (r"\hat y_i", "<msub><moveraccent"),
+        (r"\overline{x}_{i+1}^*", "<msup><msub><moveraccent"),
+        (r"\underbrace{a}_{b}", "<munder><munder>"),
+        (r"\sum_i^n x", "<munderover><mo"),
+    ],
+)
+def test_indices_are_beside_accented_letters(tex, expected, monkeypatch):
+    pytest.importorskip("sphinx")
+    monkeypatch.syspath_prepend(DOC / "_extensions")
+    mathml = importlib.import_module("mathml")
+    written = mathml.convert(nodes.math(text=tex, rawsource=tex), as_block=True)
+    assert expected in re.sub(r"\s", "", written)

@@ -1,6 +1,7 @@
 """Formulas as MathML, which browsers draw by themselves: no script, no font, no network."""
 
 import re
+from xml.etree import ElementTree
 
 from docutils import nodes
 from docutils.utils.math import MathError, pick_math_environment
@@ -17,6 +18,10 @@ REWRITTEN = [
     (re.compile(r"\\dots\b"), r"\\ldots"),
 ]
 
+MATHML = "http://www.w3.org/1998/Math/MathML"
+ElementTree.register_namespace("", MATHML)
+BRACE = "⏟"
+
 logger = logging.getLogger(__name__)
 
 
@@ -28,10 +33,35 @@ def convert(node, *, as_block):
     if as_block and pick_math_environment(tex).startswith("align"):
         tex = rf"\begin{{aligned}}{tex}\end{{aligned}}"
     try:
-        return tex2mathml(tex, as_block=as_block)
+        return attach_scripts(tex2mathml(tex, as_block=as_block))
     except MathError as error:
         logger.warning("no MathML for %r: %s", tex, error, location=node)
         return ""
+
+
+def attach_scripts(mathml):
+    """Move indices of accented letters beside them, and labels of braces below them.
+
+    The converter writes the index of ``\\hat y_i`` below the letter, and the label of a brace as an
+    index.
+    """
+    root = ElementTree.fromstring(mathml)
+    for element in root.iter():
+        children = list(element)
+        if element.tag.endswith("}munderover") and is_accent(children[2]):
+            base, index, accent = children
+            element.tag = f"{{{MATHML}}}msub"
+            accented = ElementTree.Element(f"{{{MATHML}}}mover", {"accent": "true"})
+            accented.extend([base, accent])
+            element[:] = [accented, index]
+        elif element.tag.endswith("}msub") and [mark.text for mark in children[0]][1:] == [BRACE]:
+            element.tag = f"{{{MATHML}}}munder"
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def is_accent(element):
+    """Return whether an element is an accent, not the upper limit of a sum."""
+    return element.get("stretchy") == "false" or element.get("accent") == "true"
 
 
 def visit_math(self, node):

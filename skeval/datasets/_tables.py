@@ -431,12 +431,12 @@ def _read_numeric_target(sheet: Columns, label: int, notes: list[str], kind: str
         if not written.holds_numbers or len(set(values)) <= MAX_TEXTS:
             return sheet
         if written.others or written.limits:
-            what = written.describe_others() if written.others else "limits: "
-            what += "" if written.others else written.describe_limits()
+            limits = f"limits: {written.describe_limits()}"
+            values_listed = written.describe_others() if written.others else limits
             raise ValueError(
                 f"{sheet.source}: the target column {name!r} must hold numbers or names of "
-                f"classes; {what}. --numeric {shlex.quote(name)} counts a limit as its number and "
-                "other texts as missing."
+                f"classes; {values_listed}. --numeric {shlex.quote(name)} counts a limit as its "
+                "number and other texts as missing."
             )
     notes += _note_written(sheet, name, written)
     columns = list(sheet.values)
