@@ -16,12 +16,11 @@ from scipy.special import expit, softmax
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.utils import check_array
 
+from skeval._adapters.column_steps import ColumnMaps, ColumnSteps, make_column_steps
 from skeval._adapters.registry import Adapter, Difference, NoSolver, adapter_for
-from skeval._adapters.svc import SELECTORS, SelectedSVCAdapter, last_step, serves_selection
+from skeval._adapters.svc import last_step
 from skeval._adapters.svc_problems import TIED, Boxes, make_boxes
-from skeval._adapters.transformers import ColumnSteps, make_column_steps
 from skeval._resampling.fit_outputs import FitOutput
 from skeval._resampling.plans import PlanBlock, whole_plan
 from skeval._resampling.target import Target
@@ -75,19 +74,10 @@ def logistic_adapter(
         intercept=bool(estimator.fit_intercept),
     )
     pipeline = make_pipeline(*transformers, estimator)
-    if any(type(step) in SELECTORS for step in transformers):
-        if n_classes > 2 or not serves_selection(transformers, X):
-            return NoSolver(
-                "features selected in each fit are supported for two classes, with SelectKBest "
-                "or SelectPercentile(f_classif) on an array, and one scaler before or after"
-            )
-        return SelectedLogisticAdapter(pipeline, X, target, boxes, options)
-    columns = check_array(X, dtype=np.float64, estimator=estimator, input_name="X")
-    steps = make_column_steps(transformers, columns)
-    if steps is None:
-        names = ", ".join(type(step).__name__ for step in transformers)
-        return NoSolver(f"no solver supports these transformers: {names}")
-    if max(1, n_classes - (n_classes == 2)) * (columns.shape[1] + 1) > MAX_COEFFICIENTS:
+    steps = make_column_steps(transformers, X, target)
+    if isinstance(steps, str):
+        return NoSolver(steps)
+    if max(1, n_classes - (n_classes == 2)) * (steps.n_columns + 1) > MAX_COEFFICIENTS:
         return NoSolver(f"a fit has more than {MAX_COEFFICIENTS} coefficients")
     return LogisticAdapter(pipeline, X, target, boxes, steps, options)
 
@@ -136,7 +126,8 @@ class LogisticAdapter:
         self._center, deviations = steps.X.mean(axis=0), steps.X.std(axis=0)
         self._unit = np.where(deviations > 0, deviations, 1.0)
         self._standard = (steps.X - self._center) / self._unit
-        whole = steps.maps(whole_plan(len(target)).draw(0)).transform(steps.X, 0)
+        block = whole_plan(len(target)).draw(0)
+        whole = (steps.scale if steps.pca is None else steps.maps)(block).transform(steps.X, 0)
         spreads = whole.std(axis=0)
         sizes = np.hypot(whole.mean(axis=0), spreads)
         self._erratic = sizes.max() > MAX_RATIO * np.min(spreads[spreads > 0], initial=np.inf)
@@ -151,20 +142,24 @@ class LogisticAdapter:
         self, n_fits: int, model: Any, times: float = 1.0, trial: PlanBlock | None = None
     ) -> bool:
         """Return whether a batch is faster than a loop."""
-        shape = self.steps.X.shape
-        if self.steps.pca is None:
-            rows, extra = not self.steps.changes, 0.0
-        else:
-            rows, extra = False, self.steps.projection_seconds
-            shape = shape[0], int(self.steps.pca.n_components)
+        n, p = self.steps.X.shape[0], self.steps.n_columns
         return is_faster(
-            self.pipeline, shape, self._n_classes, n_fits, model, times, extra, rows=rows
+            self.pipeline,
+            (n, p),
+            self._n_classes,
+            n_fits,
+            model,
+            times,
+            self.steps.seconds_of_reduction,
+            rows=not self.steps.changes,
         )
 
     def compare(self, block: PlanBlock, model: Any, samples: Any) -> Difference | None:
         """Return the difference between the probabilities of one fit and of its model."""
         if not self._erratic:
             return compare_probabilities(self(block), model, samples, self.target)
+        if self.steps.reduces:
+            return None
         # lbfgs depends on rounding errors: return how far from the optimum it stops
         weights, options = self.boxes(block), self.options
         ridge = options.ridge * (self.steps.maps(block).scale[0] / self._unit) ** 2
@@ -180,66 +175,35 @@ class LogisticAdapter:
         """Return log odds and probabilities."""
         if not self.boxes.serves_logistic(block):
             return FitOutput(block.test, np.ones(len(block), dtype=bool))
-        columns, weights = self._columns, self.boxes(block)
-        if self.steps.changes:
-            maps = self.steps.maps(block)
-            weights = np.where(maps.usable[:, None], weights, 0.0)
-            if maps.axes is None:
-                shift, scale = (maps.shift - self._center) / self._unit, maps.scale / self._unit
-                columns = Columns(self._standard, shift, scale)
-            else:
-                stack = [maps.transform(self.steps.X, fit) for fit in range(len(block))]
-                columns = Columns(np.stack(stack))
         codes = self.target.codes if block.order is None else self.target.codes[block.order]
-        solution = solve_logistic(columns, codes, weights, self.options)
+        weights = self.boxes(block)
+        if not self.steps.changes:
+            solution = solve_logistic(self._columns, codes, weights, self.options)
+            return make_output(block, solution, self.noise)
+        maps = self.steps.maps(block)
+        if self.steps.reduces:
+            solution = self._solve_reduced(maps, codes, weights)
+        else:
+            shift, scale = (maps.shift - self._center) / self._unit, maps.scale / self._unit
+            columns = Columns(self._standard, shift, scale)
+            weights = np.where(maps.usable[:, None], weights, 0.0)
+            solution = solve_logistic(columns, codes, weights, self.options)
         return make_output(block, solution, self.noise)
 
-
-class SelectedLogisticAdapter(SelectedSVCAdapter):
-    """Fits of a selector and a LogisticRegression on the columns that each fit selects."""
-
-    centered = False  # the path of lbfgs depends on shifts
-
-    def __init__(
-        self,
-        pipeline: Pipeline,
-        X: np.ndarray,
-        target: Target,
-        boxes: Boxes,
-        options: LogisticOptions,
-    ) -> None:
-        super().__init__(pipeline, X, target, boxes)
-        self.options, self.tol = options, ROUNDING
-        scaler = self._scaling.scaler
-        deviations = X.std(axis=0)
-        if scaler is None and np.abs(X).max() > MAX_RATIO * np.min(deviations[deviations > 0]):
-            self.tol = np.inf
-
-    def pays(
-        self, n_fits: int, model: Any, times: float = 1.0, trial: PlanBlock | None = None
-    ) -> bool:
-        """Return whether a batch is faster than a loop."""
-        n, p = self.X.shape
-        extra = 4e-9 * n * p  # selection
-        return is_faster(self.pipeline, (n, self.k), 2, n_fits, model, times, extra)
-
-    def compare(self, block: PlanBlock, model: Any, samples: Any) -> Difference | None:
-        """Return the difference between the probabilities of one fit and of its model."""
-        return compare_probabilities(self(block), model, samples, self.target)
-
-    def __call__(self, block: PlanBlock) -> FitOutput:
-        """Return log odds and probabilities."""
-        positive, box = block.order_labels(self.target.codes) == 1, self.boxes(block)
-        (B, n), served = block.train.shape, self.boxes.serves_logistic(block)
+    def _solve_reduced(
+        self, maps: ColumnMaps, codes: np.ndarray, weights: np.ndarray
+    ) -> LogisticSolution:
+        """Return the solutions on few columns of each fit, a stack of fits at a time."""
+        codes = np.broadcast_to(codes, weights.shape)
+        (B, n), K = weights.shape, self._n_classes - (self._n_classes == 2)
         result = LogisticSolution(
-            np.full((B, n, 1), np.nan), np.zeros(B, dtype=np.intp), np.full(B, UNFINISHED)
+            np.full((B, n, K), np.nan), np.zeros(B, dtype=np.intp), np.full(B, UNFINISHED)
         )
-        for fits, columns in self.stacks(block, positive) if served else ():
-            codes = positive[fits].astype(np.intp)
-            solution = solve_logistic(Columns(columns), codes, box[fits], self.options)
+        for fits, columns in maps.stack(self.steps.X):
+            solution = solve_logistic(Columns(columns), codes[fits], weights[fits], self.options)
             for whole, part in zip(result, solution, strict=True):
                 whole[fits] = part
-        return make_output(block, result, self.noise)
+        return result
 
 
 def compare_probabilities(

@@ -8,23 +8,19 @@ similar on other machines. Nothing is timed, so the choice depends on the data a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from copy import copy
 from dataclasses import replace
 from itertools import combinations
-from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array, issparse
-from sklearn.base import clone
-from sklearn.feature_selection import SelectKBest, SelectPercentile, f_classif
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.svm import SVC
 from sklearn.utils import check_array
-from sklearn.utils.validation import has_fit_parameter
 
 from skeval._adapters import svc_problems
+from skeval._adapters.column_steps import ColumnSteps, make_column_steps
 from skeval._adapters.libsvm import count_pair_votes, make_libsvm_fits
 from skeval._adapters.registry import Adapter, Difference, NoSolver, adapter_for
 from skeval._adapters.svc_problems import (
@@ -35,18 +31,13 @@ from skeval._adapters.svc_problems import (
     PairProblems,
     PairSolver,
 )
-from skeval._adapters.transformers import ColumnSteps, is_supported_scaler, make_column_steps
 from skeval._resampling.fit_outputs import FitOutput
 from skeval._resampling.fit_worker import OneFit
 from skeval._resampling.plans import PlanBlock
 from skeval._resampling.target import Target
 from skeval._solvers.active_set import strictly_free
-from skeval._solvers.f_statistics import TwoClassF
 from skeval._solvers.kernel_svm import KernelForm, is_positive
-from skeval._solvers.libsvm import solve_each
-from skeval._solvers.linear_svm import solve_feature_svms
 from skeval._solvers.newton import uses_features
-from skeval.utils._checks import warn_user
 
 MOST_SAMPLES = 4096
 """Maximum number of samples of a Gram matrix that is kept: 128 MB, and as much for its parts."""
@@ -72,22 +63,15 @@ def svc_adapter(
         return NoSolver("class_weight does not give every class a positive weight")
     fit_one = make_libsvm_fits(estimator, X, target, boxes, transformers)
     pipeline = make_pipeline(*transformers, estimator)
-    if any(type(step) in SELECTORS for step in transformers):
-        linear = estimator.kernel == "linear" and target.codes.max() == 1
-        if not linear or not serves_selection(transformers, X):
-            return NoSolver(
-                "features selected in each fit are served before a linear SVC of two classes, by "
-                "SelectKBest or SelectPercentile(f_classif) on an array, with a scaler beside it",
-                fit_one,
-            )
-        return SelectedSVCAdapter(pipeline, X, target, boxes, fit_one)
-    solver = make_pair_solver(estimator, X, transformers)
+    solver = make_pair_solver(estimator, X, target, transformers)
     if isinstance(solver, str):
         return NoSolver(solver, fit_one)
     return SVCAdapter(pipeline, X, target, boxes, solver, fit_one)
 
 
-def make_pair_solver(estimator: SVC, X: Any, transformers: tuple) -> PairSolver | str:
+def make_pair_solver(
+    estimator: SVC, X: Any, target: Target, transformers: tuple
+) -> PairSolver | str:
     """Return the solver of the problems of an SVC, or the reason why there is none."""
     few = shape_of(X)[0] <= MOST_SAMPLES
     too_many = f"more than {MOST_SAMPLES} samples, whose Gram matrix is not kept"
@@ -106,18 +90,15 @@ def make_pair_solver(estimator: SVC, X: Any, transformers: tuple) -> PairSolver 
         return "samples are no rows of a table"
     if transformers and not takes_columns(X):
         return "transformers are served on finite numbers in double precision"
-    X = check_array(X, dtype=np.float64, estimator=estimator, input_name="X")
-    steps = make_column_steps(transformers, X)
-    if steps is None:
-        return f"no solver serves these transformers: {', '.join(map(name_type, transformers))}"
-    if estimator.kernel == "linear" and steps.pca is None:
+    checked = check_array(X, dtype=np.float64, estimator=estimator, input_name="X")
+    steps = make_column_steps(transformers, X if transformers else checked, target)
+    if isinstance(steps, str):
+        return steps
+    if estimator.kernel == "linear":
         return LinearPairSolver(steps, float(estimator.tol))
-    return make_kernel_solver(estimator, X, steps if transformers else None) if few else too_many
-
-
-def name_type(step: Any) -> str:
-    """Return the class name of a step."""
-    return type(step).__name__
+    return (
+        make_kernel_solver(estimator, checked, steps if transformers else None) if few else too_many
+    )
 
 
 def takes_columns(X: Any) -> bool:
@@ -194,26 +175,27 @@ class SVCAdapter:
         """Return whether a batch of fits is faster than single ones."""
         n, p = len(self.target), shape_of(self.X)[-1]
         steps: ColumnSteps | None = getattr(self.solver, "steps", None)
-        pca = None if steps is None else steps.pca
+        reduces = steps is not None and steps.reduces
         shuffled = trial is not None and trial.order is not None
         counts = trial is None or trial.train.dtype.kind in "iu"
-        scaled = len(self.pipeline) > 1
+        scaled = len(self.pipeline) > 1 + reduces
         grams = not isinstance(self.solver, LinearPairSolver)
-        own_kernels = grams and not shuffled and (scaled or (counts and self._gamma == "scale"))
-        own_kernels |= pca is not None
+        own_gamma = scaled or (counts and self._gamma == "scale")
         shape = FitShape(
             n,
             p,
-            p if pca is None else int(pca.n_components),
+            p if steps is None else steps.n_columns,
+            reduces=reduces,
             scaled=scaled,
             grams=grams,
-            own_kernels=own_kernels,
+            own_kernels=grams and (reduces or (own_gamma and not shuffled)),
             n_classes=self._n_classes,
             shuffled=shuffled,
         )
         saved = 0.0 if self.fit_one is None else _VALIDATION
-        if steps is not None and pca is not None:
-            saved += steps.projection_seconds - _PROJECTION
+        if steps is not None and reduces:
+            loop = _PROJECTION if steps.selection is None else _SELECTION + _SELECTED * n * p
+            saved += _MARGIN * times * steps.seconds_of_reduction - loop
         return batch_pays(shape, n_fits, model, times, saved)
 
     def compare(self, block: PlanBlock, model: Any, samples: Any) -> Difference | None:
@@ -265,7 +247,7 @@ class SVCAdapter:
 
 
 def compare_decisions(
-    adapter: SVCAdapter | SelectedSVCAdapter, block: PlanBlock, model: Any, samples: Any
+    adapter: SVCAdapter, block: PlanBlock, model: Any, samples: Any
 ) -> Difference | None:
     """Return the difference of decision values of one fit from a model's, for pairs of classes."""
     pairs, svc = copy(adapter), copy(last_step(model))
@@ -317,200 +299,12 @@ def shape_of(X: Any) -> tuple[int, ...]:
     return shape
 
 
-NONE = -1
-"""Index that marks missing features of fits that select fewer than others."""
-
-BLOCK_ELEMENTS = 2**22
-"""Approximate maximum size of a stack of selected columns or Gram matrices, in numbers."""
-
-
-SELECTORS = (SelectKBest, SelectPercentile)
-"""Selectors of the features with the largest statistics, by number or by percentile."""
-
-APART = 0.01
-"""Minimum distance of a percentile from the scores around it, relative to their difference."""
-
-
-def serves_selection(steps: tuple, X: Any) -> bool:
-    """Return whether the steps are a supported selector and at most one scaler."""
-    selectors = [step for step in steps if type(step) in SELECTORS]
-    scalers = [step for step in steps if type(step) not in SELECTORS]
-    return (
-        len(selectors) == 1
-        and len(scalers) <= 1
-        and all(is_supported_scaler(step) for step in scalers)
-        and selects_as_we_do(selectors[0], X)
-    )
-
-
-def selects_as_we_do(selector: SelectKBest | SelectPercentile, X: Any) -> bool:
-    """Return whether a selector uses `f_classif` on finite numbers in double precision."""
-    return (
-        selector.score_func is f_classif
-        and type(X) is np.ndarray
-        and X.ndim == 2
-        and X.dtype in (np.float64, np.int64)
-        and count_selected(selector, X.shape[1]) > 0
-        and bool(np.isfinite(X).all())
-    )
-
-
-def count_selected(selector: SelectKBest | SelectPercentile, p: int) -> int:
-    """Return the number of p features with distinct scores that are selected, 0 if unsupported.
-
-    SelectPercentile selects the scores above their percentile, which lies between two scores.
-    """
-    if type(selector) is SelectKBest:
-        served = isinstance(selector.k, Integral) and 1 <= int(selector.k) <= p
-        return int(selector.k) if served else 0
-    if not isinstance(selector.percentile, Real):
-        return 0
-    share = float(selector.percentile)
-    if not 0 < share <= 100:
-        return 0
-    if share == 100:
-        return p
-    position = (p - 1) * ((100 - share) / 100)  # as numpy computes it
-    below = int(position)
-    certain = position == below or APART <= position - below <= 1 - APART
-    return p - 1 - below if certain else 0
-
-
-class SelectedSVCAdapter:
-    """Fits of a selection by the F statistic and an SVC on the columns that each fit selects.
-
-    A scaler may come before or after the selector, because scales do not change the statistic.
-    """
-
-    centered = True  # an SVC with an intercept is invariant to shifts
-
-    def __init__(
-        self,
-        pipeline: Pipeline,
-        X: np.ndarray,
-        target: Target,
-        boxes: Boxes,
-        fit_one: OneFit | None = None,
-    ) -> None:
-        steps = list(pipeline)[:-1]
-        self.pipeline, self.X, self.target, self.boxes = pipeline, X, target, boxes
-        self.fit_one = fit_one
-        self.classifier = pipeline[-1]
-        self.noise, self.tol = 0.0, float(pipeline[-1].tol)
-        self.selector = next(step for step in steps if type(step) in SELECTORS)
-        self.k = count_selected(self.selector, X.shape[1])
-        self._by_share = type(self.selector) is SelectPercentile
-        scalers = [step for step in steps if step is not self.selector]
-        numbers = X.astype(float)
-        self._scaling = ColumnSteps(numbers, drops=False, scaler=next(iter(scalers), None))
-        self._before = scalers if steps[0] is not self.selector else []
-        # The two selectors treat ties differently, so no tie of a percentile is certain.
-        rounded = bool(self._before) or self._by_share
-        self._statistics = TwoClassF(numbers, scaled=rounded)
-        self._center = numbers.mean(axis=0) if self.centered else np.zeros(X.shape[1])
-        self._columns = np.ascontiguousarray((numbers - self._center).T)
-
-    def pays(
-        self, n_fits: int, model: Any, times: float = 1.0, trial: PlanBlock | None = None
-    ) -> bool:
-        """Return whether a batch of fits is faster than single ones."""
-        n, p = self.X.shape
-        scaled = len(self.pipeline) > 2
-        shape = FitShape(n, p, self.k, selects=True, scaled=scaled)
-        saved = 0.0 if self.fit_one is None else _VALIDATION
-        return batch_pays(shape, n_fits, model, times, saved)
-
-    def compare(self, block: PlanBlock, model: Any, samples: Any) -> Difference | None:
-        """Return the difference of decision values from a model's."""
-        return compare_decisions(self, block, model, samples)
-
-    def __call__(self, block: PlanBlock) -> FitOutput:
-        """Return the decisions of a block."""
-        positive, box = block.order_labels(self.target.codes) == 1, self.boxes(block)
-        values = np.full(block.train.shape, np.nan)
-        for fits, columns in self.stacks(block, positive):
-            signs = np.where(positive[fits], 1.0, -1.0)
-            values[fits] = self._decide(columns, signs, box[fits], block.train[fits])
-        solved = svc_problems.are_certain(values, block.test, self.noise)
-        return FitOutput.of_decisions(block, values, solved)
-
-    def _decide(
-        self, columns: np.ndarray, signs: np.ndarray, box: np.ndarray, train: np.ndarray
-    ) -> np.ndarray:
-        """Return decision values (B, n) on columns (B, n, k), nan where a fit is not settled."""
-        n, k = columns.shape[1:]
-        if uses_features(n, k):
-            solution = solve_feature_svms(columns, signs, box)
-            values, alpha = solution.decision, solution.alpha
-        else:  # few samples: libsvm is faster on Gram matrices of their own
-            values, alpha = solve_each(
-                lambda fit: columns[fit] @ columns[fit].T,
-                signs,
-                box,
-                train,
-                rows=np.arange(n),
-                n_samples=n,
-                tol=float(self.classifier.tol),
-            )
-        values[~self.boxes.settles(box, alpha)] = np.nan
-        return values
-
-    def select(self, train: np.ndarray, positive: np.ndarray) -> np.ndarray:
-        """Return the features (n_fits, k) that the selector selects in each fit."""
-        # selectors ignore weights; counts repeat samples
-        counts = (train if train.dtype.kind in "iu" else train > 0).astype(np.intp)
-        selection = self._statistics.select(counts, positive, self.k)
-        if selection.constant.any():
-            constant = np.flatnonzero(selection.constant)
-            warn_user(f"Features {constant} are constant in a training set.")
-        features = selection.features.copy()  # (n_fits, k)
-        undefined = self._by_share and selection.constant.any()
-        for r in np.flatnonzero(~selection.certain | undefined):
-            rows = np.repeat(np.arange(len(self.X)), counts[r])
-            samples = self.X[rows]
-            for scaler in self._before:
-                weighted = train.dtype.kind == "f" and has_fit_parameter(scaler, "sample_weight")
-                weights = {"sample_weight": train[r, rows]} if weighted else {}
-                samples = clone(scaler).fit(samples, **weights).transform(samples)
-            fitted = clone(self.selector).fit(samples, positive[r, rows])
-            chosen = fitted.get_support(indices=True)
-            # fits with fewer features because of ties are left to the estimator
-            features[r] = chosen if len(chosen) == self.k else NONE
-        return features
-
-    def stacks(
-        self, block: PlanBlock, positive: np.ndarray
-    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield numbers of fits, and the columns (fits, n, k) that they select.
-
-        Fits without one of the classes or with another number of columns are left out.
-        """
-        trained = block.train > 0
-        complete = (trained & positive).any(axis=1) & (trained & ~positive).any(axis=1)
-        fits = np.flatnonzero(complete)
-        if not len(fits):
-            return
-        features = self.select(block.train[fits], positive[fits])
-        fits, features = fits[features[:, 0] != NONE], features[features[:, 0] != NONE]
-        n, k = block.train.shape[1], self.k
-        size = max(1, BLOCK_ELEMENTS // (n * (k if uses_features(n, k) else n + k)))
-        for start in range(0, len(fits), size):
-            part, chosen = fits[start : start + size], features[start : start + size]
-            columns = self._columns[chosen].transpose(0, 2, 1)  # (fits, n, k)
-            if len(self.pipeline) > 2:
-                maps = self._scaling.maps(block.take(part))
-                shift = np.take_along_axis(maps.shift - self._center, chosen, axis=1)
-                scale = np.take_along_axis(maps.scale, chosen, axis=1)
-                columns = (columns - shift[:, None]) / scale[:, None]
-            yield part, columns
-
-
 # Seconds of a fit and a prediction of an SVC on the smallest data.
 _CALL = 2.5e-3
 # Part of them outside of libsvm.
 _VALIDATION = 2.2e-3
-# Seconds of a PCA outside of its linear algebra.
-_PROJECTION = 5e-4
+# Seconds of a PCA outside of its linear algebra; of a selection, and of an element of X in it.
+_PROJECTION, _SELECTION, _SELECTED = 5e-4, 2e-3, 1.2e-8
 # Seconds of libsvm for a product in a kernel value, and its other costs as a number of products.
 _KERNEL, _CELL = 7e-10, 15
 # Seconds of libsvm for a sample in a step.
@@ -522,8 +316,8 @@ _MARGIN = 1.1
 class FitShape(NamedTuple):
     """The size of one fit.
 
-    The SVM uses `n_solved` of `n_features` columns. Each fit may select (`selects`) or scale
-    (`scaled`) its columns, use Gram matrices (`grams`), and have a kernel of its own
+    The SVM uses `n_solved` of `n_features` columns. Each fit may scale its columns (`scaled`),
+    select or project them (`reduces`), use Gram matrices (`grams`), and have a kernel of its own
     (`own_kernels`). Each pair of the `n_classes` is a problem on the samples of the pair, or on all
     samples if labels are `shuffled` for each fit.
     """
@@ -531,7 +325,7 @@ class FitShape(NamedTuple):
     n_samples: int
     n_features: int
     n_solved: int
-    selects: bool = False
+    reduces: bool = False
     scaled: bool = False
     grams: bool = False
     own_kernels: bool = False
@@ -553,25 +347,23 @@ class FitShape(NamedTuple):
         n, k = float(self.n_samples), float(self.n_solved)
         start = 2e-4 + 8e-3 / n_fits
         on_features = uses_features(self.n_samples, self.n_solved)
-        select = 4e-9 * n * self.n_features if self.selects else 0.0
-        if self.own_kernels or ((self.selects or self.scaled) and not (self.grams or on_features)):
-            product = 5e-10 * n**2 * k if self.selects or self.scaled else 0.0
-            return start + 1.5e-8 * n**2 + product + _STEP * n_steps * n + select
+        if self.own_kernels or ((self.reduces or self.scaled) and not (self.grams or on_features)):
+            product = 5e-10 * n**2 * k if self.reduces or self.scaled else 0.0
+            return start + 1.5e-8 * n**2 + product + _STEP * n_steps * n
         if self.grams:
             return 5e-5 + 1.2e-6 * n + 4e-9 * n**2 + (8e-3 + 4e-10 * n**3) / n_fits
         if on_features:
             system = n * (1.35e-6 + 4e-8 * k + 1.25e-9 * k**2)
             # Where all fits share the columns, the problem of mean weights is solved first.
-            system *= 2.5 if self.selects else 1.0 + 8.0 / n_fits
+            system *= 2.5 if self.reduces else 1.0 + 8.0 / n_fits
         else:
             system = 1.5e-7 * n**2 + 2.5e-10 * n**3
-        return start + system + select
+        return start + system
 
     def loop_seconds(self, n_support: float, n_steps: float) -> float:
         """Return the time of one fit by scikit-learn, given what libsvm went through."""
         cells = float(self.n_samples * self.n_features)
-        transform = 2e-3 + 1.2e-8 * cells if self.selects else 0.0
-        transform += 8e-4 + 2e-8 * cells if self.scaled else 0.0
+        transform = 8e-4 + 2e-8 * cells if self.scaled else 0.0
         n_pair, n_shared = float(self._pair_samples), self.n_classes - 1  # problems of a sample
         kernel = _KERNEL * n_shared * n_support * n_pair * (self.n_solved + _CELL)
         return _CALL + 5e-9 * cells + transform + kernel + _STEP * n_steps * n_pair

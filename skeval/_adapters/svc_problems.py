@@ -14,13 +14,14 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils.class_weight import compute_class_weight
 
-from skeval._adapters.transformers import ColumnMaps, ColumnSteps
+from skeval._adapters.column_steps import ColumnMaps, ColumnSteps
 from skeval._resampling.plans import PlanBlock, whole_plan
 from skeval._resampling.target import Target
 from skeval._solvers.active_set import strictly_free
 from skeval._solvers.kernel_svm import KernelForm, Kernels, KernelSVMBatch, squared_distances
 from skeval._solvers.libsvm import solve_each
-from skeval._solvers.linear_svm import LinearSVMBatch
+from skeval._solvers.linear_svm import LinearSVMBatch, solve_feature_svms
+from skeval._solvers.newton import uses_features
 
 FITS_OF_KERNEL = 10
 """Average number of fits that must share a Gram matrix for a batch to be faster than libsvm."""
@@ -138,38 +139,63 @@ class PairSolver(Protocol):
 
 
 class LinearPairSolver:
-    """Solves linear SVMs, on columns that each fit may scale."""
+    """Solves linear SVMs, on columns that each fit may scale, select or project."""
 
     def __init__(self, steps: ColumnSteps, tol: float = 1e-3) -> None:
-        self._steps, self._tol = steps, tol
+        self.steps, self._tol = steps, tol
         self._batches: dict[bytes, LinearSVMBatch] = {}
 
     def solve(self, problems: PairProblems) -> Solutions:
-        batch = self._prepare(problems.rows)
-        steps, maps = self._steps, None
-        if steps.changes:
-            maps = steps.maps(problems.block)
-            problems = problems.restrict(maps)
+        steps = self.steps
+        if not steps.changes:
+            return self._solve_scaled(problems, None)
+        maps = steps.maps(problems.block)
+        problems = problems.restrict(maps)
+        on_features = uses_features(len(problems.rows), steps.n_columns)
+        if steps.reduces and on_features:
+            return self._solve_reduced(problems, maps)
         # A column that is constant in a fit changes nothing there and need not be dropped.
-        scales = None if maps is None or steps.scaler is None else maps.scale
-        if maps is not None and scales is not None and not batch.uses_features:
+        if on_features or (steps.scaler is None and not steps.reduces):
+            return self._solve_scaled(problems, None if steps.scaler is None else maps.scale)
 
-            def gram_of(fit: int) -> np.ndarray:
-                columns = maps.transform(steps.X, fit)
-                return np.asarray(columns[problems.rows] @ columns.T)
+        def gram_of(fit: int) -> np.ndarray:
+            columns = maps.transform(steps.X, fit)
+            columns -= columns.mean(axis=0)
+            return np.asarray(columns[problems.rows] @ columns.T)
 
-            return solve_own_grams(problems, gram_of, len(steps.X), self._tol)
+        return solve_own_grams(problems, gram_of, len(steps.X), self._tol)
+
+    def _solve_scaled(self, problems: PairProblems, scales: np.ndarray | None) -> Solutions:
+        """Return the solutions on all columns, divided by scales (n_fits, p)."""
+        batch, X = self._prepare(problems.rows), self.steps.X
         solution = batch.solve(problems.signs, problems.box, scales=scales)
         decision = solution.decision
-        if len(problems.rows) < len(steps.X):
-            decision = batch.decide(steps.X, problems.signs, solution, scales=scales)
+        if len(problems.rows) < len(X):
+            decision = batch.decide(X, problems.signs, solution, scales=scales)
         return Solutions(decision, solution.alpha)
+
+    def _solve_reduced(self, problems: PairProblems, maps: ColumnMaps) -> Solutions:
+        """Return the solutions on few columns of each fit, a stack of fits at a time."""
+        _, rows, signs, box = problems
+        X, n_fits = self.steps.X, len(box)
+        # samples of other classes have boxes of 0
+        all_signs, all_boxes = np.ones((n_fits, len(X))), np.zeros((n_fits, len(X)))
+        all_signs[:, rows], all_boxes[:, rows] = signs, box
+        solutions = Solutions(np.full((n_fits, len(X)), np.nan), np.zeros(box.shape))
+        for fits, columns in maps.stack(X):
+            columns -= columns.mean(axis=1, keepdims=True)
+            solution = solve_feature_svms(columns, all_signs[fits], all_boxes[fits])
+            solutions.decision[fits], solutions.alpha[fits] = (
+                solution.decision,
+                solution.alpha[:, rows],
+            )
+        return solutions
 
     def _prepare(self, rows: np.ndarray) -> LinearSVMBatch:
         """Return what solves problems on some samples, which all pairs of two classes share."""
         key = rows.tobytes()
         if key not in self._batches:
-            self._batches[key] = LinearSVMBatch(self._steps.X[rows])
+            self._batches[key] = LinearSVMBatch(self.steps.X[rows])
         return self._batches[key]
 
 
@@ -277,7 +303,7 @@ class KernelPairSolver:
         if self.gamma != "scale":
             return np.full(len(block), float(self.gamma))
         counts = block.train if block.train.dtype.kind in "iu" else block.train > 0
-        if maps is not None and maps.axes is not None:
+        if maps is not None and self.steps is not None and self.steps.reduces:
             fits = np.flatnonzero(maps.usable).tolist()
             variance = np.zeros(len(block))
             variance[fits] = [self._direct_variance(counts[fit], maps, fit) for fit in fits]
@@ -326,9 +352,9 @@ class KernelPairSolver:
         rows = np.flatnonzero(counts)
         part = self._X[rows]
         part = part.toarray() if issparse(part) else part
-        if maps is not None:
+        if maps is not None and self.steps is not None:
             part = maps.transform(part, fit)
-            part = part if maps.axes is not None else part[:, np.isfinite(maps.scale[fit])]
+            part = part if self.steps.reduces else part[:, np.isfinite(maps.scale[fit])]
         return (
             float(np.repeat(part, counts[rows].astype(np.intp), axis=0).var()) if part.size else 0.0
         )

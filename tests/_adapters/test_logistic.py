@@ -19,7 +19,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-from skeval._adapters.logistic import LogisticAdapter, SelectedLogisticAdapter, rounding_error
+from skeval._adapters.logistic import LogisticAdapter, rounding_error
 from skeval._adapters.registry import NoSolver, ask_steps
 from skeval._resampling.fit_params import fit_arguments
 from skeval._resampling.plans import PlanBlock
@@ -58,7 +58,7 @@ def solve(model, X, y, train, order=None):
     """The output of the adapter for all samples, fit by fit."""
     given, target, _ = validate_data(model, X, y)
     adapter = ask_steps(model, given, target)
-    assert isinstance(adapter, LogisticAdapter | SelectedLogisticAdapter), adapter
+    assert isinstance(adapter, LogisticAdapter), adapter
     orders = None if order is None else np.tile(order, (len(train), 1))
     return list(adapter(PlanBlock(train, np.ones(train.shape, dtype=bool), orders)))
 

@@ -14,6 +14,7 @@ from sklearn.feature_selection import (
     f_regression,
 )
 from sklearn.metrics import f1_score, hinge_loss, make_scorer
+from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import StratifiedKFold, permutation_test_score
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -21,7 +22,8 @@ from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier
 
 from skeval._adapters import fits
-from skeval._adapters.svc import SelectedSVCAdapter, count_selected
+from skeval._adapters.column_steps import count_selected
+from skeval._adapters.svc import SVCAdapter
 from skeval._resampling.plans import PlanBlock
 from skeval._resampling.target import validate_data
 from skeval.feature_selection import CV2FeatureSelectionPipeline
@@ -81,7 +83,7 @@ DATA = {
 )
 def test_same_null_distribution_as_scikit_learn(data, C):
     X, y = DATA[data]
-    assert isinstance(adapter_of(procedure(C=C), X, y), SelectedSVCAdapter)
+    assert isinstance(adapter_of(procedure(C=C), X, y), SVCAdapter)
     cv = StratifiedKFold(3)
     ours = permutation_test(procedure(C=C), X, y, cv=cv, permutations=some_orders(len(y), 3))
     # A shift changes no fit, but libsvm keeps kernel values in single precision.
@@ -97,7 +99,7 @@ def test_same_null_distribution_as_scikit_learn(data, C):
 @pytest.mark.parametrize(("data", "percentile"), every_other(DATA, [5, 10]))
 def test_a_share_of_the_features(data, percentile):
     X, y = DATA[data]
-    assert isinstance(adapter_of(by_share(percentile), X, y), SelectedSVCAdapter)
+    assert isinstance(adapter_of(by_share(percentile), X, y), SVCAdapter)
     cv = StratifiedKFold(4)
     orders = some_orders(len(y), 4)
     ours = permutation_test(by_share(percentile), X, y, cv=cv, permutations=orders)
@@ -216,12 +218,9 @@ def test_same_features_as_the_loop():
         adapter = adapter_of(procedure(), X, y)
         rng = np.random.default_rng(0)
         counts = np.array([np.bincount(rng.integers(0, len(y), len(y)), minlength=len(y))] * 5)
-        positive = np.array([rng.permutation(y == "b") for _ in counts])
-        for features, count, labels in zip(
-            adapter.select(counts, positive), counts, positive, strict=True
-        ):
-            rows = np.repeat(np.arange(len(y)), count)
-            selector = SelectKBest(k=10).fit(X[rows], labels[rows])
+        block = PlanBlock(counts, counts == 0, np.array([rng.permutation(len(y)) for _ in counts]))
+        for features, fit in zip(adapter.solver.steps.selection(block), block, strict=True):
+            selector = SelectKBest(k=10).fit(X[fit.training_rows], y[fit.order][fit.training_rows])
             assert features.tolist() == selector.get_support(indices=True).tolist()
 
 
@@ -269,7 +268,7 @@ class SubclassedSVC(SVC):
 
 
 NOT_SERVED = {
-    "kernel": make_pipeline(SelectKBest(), SVC()),
+    "kernel": make_pipeline(SelectKBest(), SVC(kernel=rbf_kernel)),
     "iterations": make_pipeline(SelectKBest(), SVC(kernel="linear", max_iter=3)),
     "subclass": make_pipeline(SelectKBest(), SubclassedSVC(kernel="linear")),
     "score": make_pipeline(SelectKBest(f_regression), SVC(kernel="linear")),
@@ -283,7 +282,7 @@ NOT_SERVED = {
     ),
     "memory": make_pipeline(SelectKBest(), SVC(kernel="linear"), memory="nowhere"),
     "consensus": CV2FeatureSelectionPipeline(final="consensus"),
-    "cv2 kernel": CV2FeatureSelectionPipeline(classifier=SVC()),
+    "cv2 kernel": CV2FeatureSelectionPipeline(classifier=SVC(kernel=rbf_kernel)),
 }
 
 

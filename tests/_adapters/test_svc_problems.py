@@ -5,7 +5,6 @@ import pytest
 from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.feature_selection import VarianceThreshold
-from sklearn.impute import SimpleImputer
 from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
@@ -13,6 +12,7 @@ from sklearn.svm import SVC
 from sklearn.utils.class_weight import compute_class_weight
 
 from skeval._adapters import svc_problems
+from skeval._adapters.column_steps import make_column_steps
 from skeval._adapters.svc_problems import (
     GramPairSolver,
     KernelPairSolver,
@@ -21,7 +21,6 @@ from skeval._adapters.svc_problems import (
     are_certain,
     make_boxes,
 )
-from skeval._adapters.transformers import is_supported_scaler, make_column_steps
 from skeval._resampling.plans import PlanBlock
 from skeval._resampling.target import validate_data
 from skeval._solvers.kernel_svm import KernelForm
@@ -40,40 +39,9 @@ def some_data():
     return X, np.resize(["a", "a", "b"], N), PlanBlock(counts, counts == 0, order)
 
 
-STEPS = {
-    "standard": [StandardScaler()],
-    "not centered": [StandardScaler(with_mean=False)],
-    "not scaled": [StandardScaler(with_std=False)],
-    "min-max": [MinMaxScaler(feature_range=(-1, 3))],
-    "varying": [VarianceThreshold()],
-    "all three": [SimpleImputer(), VarianceThreshold(), MinMaxScaler()],
-}
-
-
-@pytest.mark.parametrize("name", STEPS)
-def test_columns_are_what_the_transformers_make_of_them(name):
-    X, _, block = some_data()
-    maps = make_column_steps(STEPS[name], X).maps(block)
-    for shift, scale, n_kept, counts in zip(
-        maps.shift, maps.scale, maps.n_kept, block.train, strict=True
-    ):
-        expected = make_pipeline(*STEPS[name]).fit(X[np.repeat(np.arange(N), counts)]).transform(X)
-        kept = np.isfinite(scale)
-        assert kept.sum() == n_kept == expected.shape[1]
-        assert_allclose(((X - shift) / scale)[:, kept], expected, rtol=1e-9, atol=1e-9)
-
-
-def test_steps_that_are_not_served():
-    X = some_data()[0]
-    for steps in (
-        [StandardScaler(), VarianceThreshold()],
-        [StandardScaler(), MinMaxScaler()],
-        [VarianceThreshold(0.1)],
-        [MinMaxScaler(clip=True)],
-        [SimpleImputer(missing_values=0.5)],
-    ):
-        assert make_column_steps(steps, X) is None
-    assert not is_supported_scaler(type("Own", (StandardScaler,), {})())
+def column_steps(steps, X):
+    """Return the steps before a classifier of two classes."""
+    return make_column_steps(steps, X, validate_data(SVC(), X, np.arange(len(X)) % 2)[1])
 
 
 @pytest.mark.parametrize("class_weight", [None, "balanced", {"a": 2.0, "b": 0.5}], ids=str)
@@ -100,7 +68,7 @@ def test_a_class_without_room_has_no_boxes():
 @pytest.mark.parametrize("steps", [[], [VarianceThreshold(), StandardScaler()]], ids=str)
 def test_gamma_is_that_of_each_fit(gamma, steps):
     X, _, block = some_data()
-    columns = make_column_steps(steps, X) if steps else None
+    columns = column_steps(steps, X) if steps else None
     solver = KernelPairSolver(X, columns, KernelForm("rbf"), gamma)
     maps = None if columns is None else columns.maps(block)
     for found, counts in zip(solver._gammas(block, maps), block.train, strict=True):
@@ -135,7 +103,7 @@ def test_a_kernel_of_each_fit_gives_the_decision_values_of_svc(steps, weighted, 
     block = PlanBlock(train, block.test, order)
     signs = np.where(y == "b", 1.0, -1.0)[np.arange(N)[None] if order is None else order]
     box = 2.0 * block.train
-    columns = make_column_steps(steps, X) if steps else None
+    columns = column_steps(steps, X) if steps else None
     solver = KernelPairSolver(X, columns, KernelForm("rbf"), "scale", tol=1e-6)
     found = solver.solve(PairProblems(block, np.arange(N), np.broadcast_to(signs, box.shape), box))
     for number, decision in enumerate(found.decision):
@@ -161,7 +129,7 @@ def test_scaled_columns_of_many_features_give_the_decision_values_of_svc(scaler)
     signs = np.resize([1.0, -1.0, -1.0], N)
     block = some_data()[2]
     box = 0.5 * block.train
-    solver = LinearPairSolver(make_column_steps([scaler], X), tol=1e-6)
+    solver = LinearPairSolver(column_steps([scaler], X), tol=1e-6)
     decision, alpha = solver.solve(PairProblems(block, rows, signs[rows], box[:, rows]))
     for number in range(len(block)):
         columns = clone(scaler).fit(X[block[number].training_rows]).transform(X)
@@ -185,9 +153,7 @@ def test_a_fit_that_keeps_no_column_has_no_solution():
     X[4:] = 1.0
     signs = np.where(y == "b", 1.0, -1.0)
     problems = PairProblems(block, np.arange(N), signs, block.train.astype(float))
-    decision = (
-        LinearPairSolver(make_column_steps([VarianceThreshold()], X)).solve(problems).decision
-    )
+    decision = LinearPairSolver(column_steps([VarianceThreshold()], X)).solve(problems).decision
     assert np.isnan(decision[0]).all()
     assert np.isfinite(decision[1:]).all()
 

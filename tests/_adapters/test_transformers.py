@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
@@ -15,9 +14,7 @@ from skeval._adapters.transformers import (
     draws_nothing,
     ignores_labels,
     is_deterministic,
-    make_column_steps,
 )
-from skeval._resampling.plans import PlanBlock
 
 
 @pytest.mark.parametrize("n_components", [1, 3, 9, 10, 0.5, "mle", None])
@@ -51,37 +48,3 @@ def test_what_ignores_labels():
 def test_what_is_affine():
     assert are_affine((StandardScaler(), MinMaxScaler()))
     assert not are_affine((StandardScaler(), MinMaxScaler(clip=True)))
-
-
-@pytest.mark.parametrize("whiten", [False, True])
-@pytest.mark.parametrize("n_components", [1, 3, 6])
-@pytest.mark.parametrize("before", [[], [StandardScaler()], [MinMaxScaler()]], ids=str)
-def test_principal_components_of_each_fit(before, n_components, whiten):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(40, 6)) * np.arange(1, 7) + 5
-    counts = rng.multinomial(40, np.full(40, 1 / 40), size=3)
-    steps = [*before, PCA(n_components, whiten=whiten)]
-    maps = make_column_steps(steps, X).maps(PlanBlock(counts, counts == 0))
-    assert maps.usable.all()
-    for fit, of_fit in enumerate(counts):
-        expected = make_pipeline(*steps).fit(np.repeat(X, of_fit, axis=0)).transform(X)
-        columns = maps.transform(X, fit)
-        columns *= np.sign(np.sum(columns * expected, axis=0))  # the signs of axes are arbitrary
-        assert_allclose(columns, expected, atol=1e-9)
-
-
-def test_components_that_are_left_to_the_estimator():
-    """Equal eigenvalues, more components than samples, weights, and random numbers."""
-    rng = np.random.default_rng(0)
-    square = np.tile([[1.0, 1.0], [1.0, -1.0], [-1.0, 1.0], [-1.0, -1.0]], (5, 1))
-    cases = [
-        (PCA(1), square, np.ones((1, 20), dtype=int)),
-        (PCA(5), rng.normal(size=(20, 6)), (np.arange(20) < 4)[None].astype(int)),
-        (PCA(2), rng.normal(size=(20, 6)), rng.exponential(size=(1, 20))),
-        (PCA(3), rng.normal(size=(600, 90)), np.ones((1, 600), dtype=int)),
-    ]
-    for pca, X, train in cases:
-        maps = make_column_steps([pca], X).maps(PlanBlock(train, np.ones(train.shape, bool)))
-        assert not maps.usable.any()
-    for pca in (PCA(), PCA(0.9), PCA(3, svd_solver="arpack"), PCA(7)):
-        assert make_column_steps([pca], rng.normal(size=(20, 6))) is None
