@@ -4,7 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.cross_decomposition import PLSRegression
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -155,3 +155,15 @@ def test_bad_selectors():
     nothing = make_pipeline(StandardScaler(), SelectKBest(k=0))
     with pytest.raises(ValueError, match="at least one of the 30"):
         CV2FeatureSelectionPipeline(nothing, GaussianNB(), cv=None).fit(X, y)
+
+
+def test_a_transformer_without_names_of_features_makes_new_ones():
+    class Double(TransformerMixin, BaseEstimator):
+        def fit(self, X, y=None):
+            self.n_features_in_ = X.shape[1]
+            return self
+
+        def transform(self, X):
+            return 2 * X
+
+    assert read_selection(Double().fit(np.eye(3)), 3) is None

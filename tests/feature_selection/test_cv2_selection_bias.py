@@ -154,3 +154,9 @@ def test_bad_input():
         selection_bias(SelectKBest(k=2), Ridge(), X, np.arange(50.0))
     with pytest.raises(ValueError, match="y must hold at least two classes"):
         selection_bias(SelectKBest(k=2), NearestCentroid(), X, np.ones(50, dtype=int))
+
+
+def test_samples_must_have_columns_and_a_fold_must_be_fitted():
+    y = np.repeat([0, 1], 10)
+    with pytest.raises(ValueError, match=r"X must have the shape \(n_samples, n_features\)"):
+        selection_bias(SelectKBest(k=1), SVC(), np.zeros((20, 2, 2)), y)

@@ -174,3 +174,9 @@ def test_interval_covers_the_population_value(method):
         result = selection_stability(draw(60), method=method, confidence_level=0.9)
         covered += result.interval.low <= truth <= result.interval.high
     assert binomtest(covered, 100, 0.9).pvalue > 0.001
+
+
+def test_two_rounds_without_features_have_no_jaccard_index():
+    with pytest.warns(UndefinedMetricWarning, match="Jaccard stability is undefined"):
+        result = selection_stability([[0, 0], [0, 0], [1, 0]], method="jaccard")
+    assert np.isnan(result.value)

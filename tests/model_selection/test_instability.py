@@ -1,5 +1,7 @@
 """prediction_instability against plain loops."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from matplotlib import pyplot as plt
@@ -100,3 +102,13 @@ def test_a_smooth_curve_is_close_to_the_truth_and_ends_with_the_data():
 def test_errors_name_the_argument(two_classes, estimator, options, message):
     with pytest.raises(ValueError, match=message):
         prediction_instability(estimator, *two_classes, **options)
+
+
+def test_frames_of_several_classes_and_of_numbers_and_failed_fits():
+    X, y = load_iris(return_X_y=True)
+    classes = prediction_instability(GaussianNB(), X, y, n_resamples=5, random_state=0)
+    assert list(classes.to_frame()) == ["mape", "classification_instability"]
+    numbers = prediction_instability(Ridge(), X, X[:, 0], n_resamples=5, random_state=0)
+    assert list(numbers.to_frame()) == ["predictions", "low", "high", "mape"]
+    assert "failed fits" not in str(numbers)
+    assert "failed fits   2" in str(replace(numbers, n_failed=2))

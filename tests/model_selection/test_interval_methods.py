@@ -20,7 +20,7 @@ from helpers.error_tasks import (
 from numpy.testing import assert_allclose
 from reference import intervals as reference
 from scipy.stats import norm, t
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
 
 from skeval._adapters.fits import fit_each
 from skeval._inference.errors import nested_errors
@@ -226,3 +226,17 @@ def test_perturbation_is_that_of_perturbation_interval():
     assert_allclose(
         [result.interval.low, result.interval.high], [expected.interval.low, expected.interval.high]
     )
+
+
+@pytest.mark.parametrize(
+    ("n", "options", "message"),
+    [
+        (12, {"method": "holdout", "test_size": "third"}, "test_size must be a share or a number"),
+        (12, {"method": "holdout", "test_size": True}, "test_size must be a share or a number"),
+        (3, {"method": "five_by_two"}, "at least 4 samples or groups for method='five_by_two'"),
+        (3, {"method": "replace_one_cv"}, "at least 4 samples or groups for method='replace_one"),
+    ],
+)
+def test_too_few_samples_and_other_sizes_are_errors(n, options, message):
+    with pytest.raises(ValueError, match=message):
+        error_interval(Ridge(), np.eye(n), np.arange(n), **options)

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 from sklearn.dummy import DummyClassifier
+from sklearn.exceptions import FitFailedWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import LeaveOneGroupOut, cross_val_predict
 from sklearn.naive_bayes import GaussianNB
@@ -285,3 +286,32 @@ TWICE = pd.DataFrame({"value": [0.1, 0.2], "standard_error": [0.1, 0.1]}, index=
 def test_bad_input_is_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_sites_without_a_rate_or_a_weight_are_errors_and_equal_sites_do_not_differ():
+    options = {"scale": "binomial"}
+    with pytest.raises(ValueError, match=r"must lie in \[0, 1\] for scale=.binomial., got 1.2"):
+        pool_estimates([1.2, 0.3], [0.1, 0.1], **options)
+    with pytest.raises(ValueError, match=r"'site 1' has 0\.0 at 0\.2"):
+        pool_estimates([0.2, 0.3], [0.0, 0.1], **options)
+    equal = pool_estimates([1.0, 1.0, 1.0], [0.1, 0.2, 0.3], scale="identity")
+    assert equal.value == 1.0
+    assert equal.interval.low < 1 < equal.interval.high
+
+
+def test_a_site_whose_fit_fails_is_left_out_with_a_warning():
+    rng = np.random.default_rng(0)
+    site = np.repeat(np.arange(4), 20)
+    X = rng.normal(size=(80, 2))
+    y = (X[:, 0] + rng.normal(size=80) > 0).astype(int)
+    X[site == 0, 0] += 100
+
+    class FailsOnLarge(LogisticRegression):
+        def fit(self, X, y):
+            if np.count_nonzero(X[:, 0] > 50) == 0:  # the training set lacks site 0
+                raise ValueError("too small")
+            return super().fit(X, y)
+
+    with pytest.warns(FitFailedWarning, match="1 of 4 fits failed"):
+        result = new_site_error(FailsOnLarge(), X, y, site, error_score=np.nan)
+    assert (result.n_failed, len(result.replicates)) == (1, 3)

@@ -431,3 +431,20 @@ def test_a_search_passes_its_weights_to_the_scorers(several):
     search.fit(X, y, sample_weight=weights)
     run = {"method": "oob", "n_resamples": 5, "random_state": 0, "sample_weight": weights}
     assert search.best_score_ == -bootstrap_error(SVC(), X, y, **run).value
+
+
+def test_a_fitted_rule_may_be_scored_on_other_samples_too_and_needs_a_score():
+    X, y = two_classes()
+    half = np.arange(40) % 2 == 0
+    rule = SVC().fit(X[half], y[half])
+
+    def on_five(estimator, X, y):
+        few = np.mean(estimator.predict(X[:5]) == y[:5])
+        return float(few + np.mean(estimator.predict(X) == y))
+
+    scorer = make_permutation_scorer(on_five, n_permutations=19, refit=False, random_state=0)
+    assert -1 <= scorer(rule, X[~half], y[~half]) <= -0.05
+    undefined = make_permutation_scorer(lambda *_: np.nan, n_permutations=19, refit=False)
+    with pytest.raises(ValueError, match="scoring must be defined on the observed labels"):
+        undefined(rule, X[~half], y[~half])
+    assert repr(WholeSample()) == "WholeSample()"

@@ -188,3 +188,14 @@ def test_intervals_of_a_fixed_share_hold_the_truth_of_a_rare_class(rule):
 def test_intervals_at_a_chosen_threshold_hold_the_truth_long(n, share, rule):
     # Intervals may hold more often; of 32 shares one in 30 runs is below by chance.
     assert all(binom.cdf(hits, 400, 0.95) > 0.001 for hits in count_hits(400, n, share, rule, 300))
+
+
+def test_the_effective_sample_size_of_groups_widens_the_interval_of_a_fixed_sensitivity():
+    rng = np.random.default_rng(0)
+    group = np.repeat(np.arange(20), 10)
+    y = (rng.random(200) < 0.5).astype(int)
+    score = 1.5 * y + rng.normal(size=20)[group] + 0.3 * rng.normal(size=200)
+    options = {"threshold": {"sensitivity": 0.8}, "n_resamples": 100, "random_state": 0}
+    single = threshold_measures(y, score, **options)["sensitivity"].interval
+    grouped = threshold_measures(y, score, groups=group, **options)["sensitivity"].interval
+    assert grouped.high - grouped.low > 1.2 * (single.high - single.low)
