@@ -452,8 +452,7 @@ class CV2FeatureSelectionPipeline(
         ndarray of shape (n_samples,)
             Class labels.
         """
-        reduced = self._check_and_select(X)
-        return self.classifier_.predict(reduced)
+        return self.classifier_.predict(self._check_and_select(X))
 
     @available_if(classifier_has("decision_function"))
     def decision_function(self, X: Any) -> np.ndarray:
@@ -469,8 +468,7 @@ class CV2FeatureSelectionPipeline(
         ndarray of shape (n_samples,) or (n_samples, n_classes)
             Output of the classifier.
         """
-        reduced = self._check_and_select(X)
-        return self.classifier_.decision_function(reduced)
+        return self.classifier_.decision_function(self._check_and_select(X))
 
     @available_if(classifier_has("predict_proba"))
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -486,8 +484,7 @@ class CV2FeatureSelectionPipeline(
         ndarray of shape (n_samples, n_classes)
             Output of the classifier.
         """
-        reduced = self._check_and_select(X)
-        return self.classifier_.predict_proba(reduced)
+        return self.classifier_.predict_proba(self._check_and_select(X))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

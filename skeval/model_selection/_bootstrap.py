@@ -497,13 +497,11 @@ def measure_sample(
         return Resampled(np.nan, np.nan, np.full(len(outputs) - 1, np.nan))
     sample = resampler.sample(number)
     losses = np.full((len(outputs), len(sample.rows)), np.nan)
+    place = np.searchsorted(whole.rows, sample.rows)  # all fits are tested on the same rows
     for fit, output in enumerate(outputs):
         if output is not None:
-            of_row = np.zeros(len(inputs.target))
-            of_row[output.rows] = inputs.loss_values(output)
-            losses[fit] = of_row[sample.rows]
+            losses[fit] = inputs.loss_values(output)[place]
     counts = np.stack([resampler.counts(number, b, sample) for b in range(len(outputs) - 1)])
-    place = np.searchsorted(whole.rows, sample.rows)
     truth, predictions = loss.pair(inputs.target, inputs.target.codes[whole.rows], whole)
     pairs = None if loss.name == "zero_one" else loss
     cases = truth[place], predictions[place]

@@ -263,14 +263,11 @@ class PredictionInstability(Result):
         -------
         pandas.DataFrame
         """
-        columns: dict[str, Any] = {"mape": self.mape}
-        if self.predictions.ndim == 1:
-            columns = {name: getattr(self, name) for name in ("predictions", "low", "high")}
-            columns["mape"] = self.mape
+        names = ["mape"] if self.predictions.ndim > 1 else ["predictions", "low", "high", "mape"]
         if self.classification_instability is not None:
-            columns["classification_instability"] = self.classification_instability
-        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-        return make_frame(rows)
+            names.append("classification_instability")
+        rows = zip(*(getattr(self, name) for name in names), strict=True)
+        return make_frame([dict(zip(names, row, strict=True)) for row in rows])
 
     def __str__(self) -> str:
         most = int(np.argmax(self.mape))

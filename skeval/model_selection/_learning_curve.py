@@ -32,7 +32,7 @@ from skeval._inference.estimate import Band, Curve, Estimate, Limits
 from skeval._inference.intervals import bounds_of, normal_interval
 from skeval._inference.paired import percentile_limits
 from skeval._resampling.fit_params import Params
-from skeval._resampling.inputs import Inputs, validate_inputs
+from skeval._resampling.inputs import validate_inputs
 from skeval._resampling.losses import LossLike
 from skeval._resampling.plans import PlanBlock, ResamplingPlan
 from skeval._resampling.sampling_units import SamplingUnits, units_of
@@ -278,12 +278,13 @@ class Thinned:
         self, folds: RepeatedFolds, cases: SamplingUnits, root: SeedSequence, train_sizes: Any
     ) -> None:
         self.folds, self.cases, self.root = folds, cases, child_seed(root, 1)
-        plan = folds.plan
+        self.inputs, plan = folds.inputs, folds.plan
         blocks = [plan.draw(fit) for fit in range(plan.n_fits)]
         splits = [(np.flatnonzero(b.train[0]), np.flatnonzero(b.test[0])) for b in blocks]
         self.in_order = len(splits) > 1 and all(train[-1] < test[0] for train, test in splits)
         self.n_units = np.array([len(np.unique(cases.unit[train])) for train, _ in splits])
         self.shares = read_sizes(train_sizes, [len(train) for train, _ in splits], self.n_units)
+        self.n_sizes = len(self.shares)
         counts = [
             [np.count_nonzero(self.draw(fit, share).train) for share in self.shares]
             for fit in range(plan.n_fits)
@@ -295,16 +296,6 @@ class Thinned:
                 f"{self.sizes.tolist()} samples on average."
             )
         self.ratio = float(np.mean([len(test) / len(train) for train, test in splits]))
-
-    @property
-    def n_sizes(self) -> int:
-        """Number of sizes."""
-        return len(self.shares)
-
-    @property
-    def inputs(self) -> Inputs:
-        """The inputs of the folds."""
-        return self.folds.inputs
 
     @lru_cache(1)  # noqa: B019
     def order(self, fit: int) -> NDArray[np.intp]:

@@ -367,8 +367,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         -------
         ndarray of shape (n_samples,)
         """
-        X = self._check_data(X)
-        return self.estimator_.predict(X)
+        return self.estimator_.predict(self._check_data(X))
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the decision values, as `SVC` does.
@@ -382,8 +381,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
         """
-        X = self._check_data(X)
-        return self.estimator_.decision_function(X)
+        return self.estimator_.decision_function(self._check_data(X))
 
     def _check_data(self, X: Any) -> Any:
         check_is_fitted(self)
