@@ -452,7 +452,8 @@ class CV2FeatureSelectionPipeline(
         ndarray of shape (n_samples,)
             Class labels.
         """
-        return self.classifier_.predict(self._check_and_select(X))
+        reduced = self._check_and_select(X)  # raises an error before fit
+        return self.classifier_.predict(reduced)
 
     @available_if(classifier_has("decision_function"))
     def decision_function(self, X: Any) -> np.ndarray:
@@ -468,7 +469,8 @@ class CV2FeatureSelectionPipeline(
         ndarray of shape (n_samples,) or (n_samples, n_classes)
             Output of the classifier.
         """
-        return self.classifier_.decision_function(self._check_and_select(X))
+        reduced = self._check_and_select(X)  # raises an error before fit
+        return self.classifier_.decision_function(reduced)
 
     @available_if(classifier_has("predict_proba"))
     def predict_proba(self, X: Any) -> np.ndarray:
@@ -484,7 +486,8 @@ class CV2FeatureSelectionPipeline(
         ndarray of shape (n_samples, n_classes)
             Output of the classifier.
         """
-        return self.classifier_.predict_proba(self._check_and_select(X))
+        reduced = self._check_and_select(X)  # raises an error before fit
+        return self.classifier_.predict_proba(reduced)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -367,7 +367,8 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         -------
         ndarray of shape (n_samples,)
         """
-        return self.estimator_.predict(self._check_data(X))
+        X = self._check_data(X)  # raises an error before fit
+        return self.estimator_.predict(X)
 
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the decision values, as `SVC` does.
@@ -381,7 +382,8 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
         """
-        return self.estimator_.decision_function(self._check_data(X))
+        X = self._check_data(X)  # raises an error before fit
+        return self.estimator_.decision_function(X)
 
     def _check_data(self, X: Any) -> Any:
         check_is_fitted(self)
