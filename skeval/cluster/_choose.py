@@ -66,9 +66,9 @@ class Measured(NamedTuple):
         return base + SHARE * (1 - base)
 
     def near_the_best(self, limits: Array) -> Array:
-        """Raise the limits of the rivals to one standard error below the best candidate.
+        """Raise the limits of all but the best candidate to one standard error below its value.
 
-        The best of the sufficient candidates keeps its own limit.
+        The best candidate is the sufficient candidate with the largest value.
         """
         base = self.reference.mean(axis=1)
         sufficient = np.flatnonzero((self.values >= limits) & (self.values > base))
@@ -321,7 +321,10 @@ def choose_n_clusters(
     3
     """
     X = _stability.check_points(clusterer, X)
-    methods = [method] if isinstance(method, str) else _check_methods(method)
+    if not method:
+        raise ValueError("method must hold at least one name, got none.")
+    names = [method] if isinstance(method, str) else method
+    methods = list(dict.fromkeys(check_option("method", name, METHODS) for name in names))
     n_clusters = list(n_clusters) if isinstance(n_clusters, Iterable) else n_clusters
     candidates = {name: _candidates_of(name, n_clusters, len(methods)) for name in methods}
     for name in {SEQUENTIAL, GAP} & {*methods}:
@@ -339,13 +342,6 @@ def choose_n_clusters(
     if isinstance(method, str):
         return choices[method]
     return Results({name: choices[name] for name in methods})
-
-
-def _check_methods(methods: Sequence[str]) -> list[str]:
-    """Return the validated names of distinct methods."""
-    if not methods:
-        raise ValueError("method must hold at least one name, got none.")
-    return list(dict.fromkeys(check_option("method", name, METHODS) for name in methods))
 
 
 def _candidates_of(method: str, n_clusters: Iterable[int], n_methods: int) -> np.ndarray:
@@ -374,19 +370,23 @@ def _choose_by_halves(
         clusterers, trial.X, trial.draws, measures, trial.n_repeats, trial.root, trial.options
     )
     return {
-        method: _read_choice(trial, method, own, values[:, np.isin(union, own)])
+        method: _make_choice(trial, method, own, values[:, np.isin(union, own)])
         for (method, own), values in zip(candidates.items(), table, strict=True)
     }
 
 
-def _read_choice(
+def _make_choice(
     trial: Trial, method: str, candidates: np.ndarray, both: np.ndarray
 ) -> NClustersChoice:
     """Return the choice from the (2, K, n_repeats) values of data and reference."""
     (values, base), (errors, base_errors) = both.mean(axis=-1), sem(both, axis=-1)
-    limits = RULES[method].limits(Measured(values, errors, both[1], trial.threshold))
+    rule = RULES[method]
+    limits = rule.limits(Measured(values, errors, both[1], trial.threshold))
+    # one cluster if no candidate reaches its limit
+    reached = candidates[(values >= limits) & (values > base)]
+    pick = np.max if rule.takes_largest else np.min
     return NClustersChoice(
-        n_clusters=pick_candidate(method, candidates, values, limits, base),
+        n_clusters=int(pick(reached)) if reached.size else 1,
         candidates=candidates,
         values=values,
         standard_errors=errors,
@@ -398,15 +398,5 @@ def _read_choice(
         method=method,
         reference=trial.kind,
         threshold=trial.threshold,
-        rule=RULES[method].words.format(threshold=trial.threshold),
+        rule=rule.words.format(threshold=trial.threshold),
     )
-
-
-def pick_candidate(
-    method: str, candidates: Array, values: Array, limits: Array, base: Array
-) -> int:
-    """Return the chosen number of clusters; 1 if no candidate reaches its limit."""
-    reached = candidates[(values >= limits) & (values > base)]
-    if not reached.size:
-        return 1
-    return int(reached.max() if RULES[method].takes_largest else reached.min())

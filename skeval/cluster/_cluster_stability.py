@@ -195,12 +195,12 @@ def cluster_stability(
 
     Notes
     -----
-    The verdicts are those of Hennig's function ``clusterboot`` in the R package fpc: a mean of 0.85
-    or more is "highly stable", 0.75 "stable"; from 0.6 a cluster is a "pattern" with uncertain
+    The verdicts follow Hennig's function ``clusterboot`` in the R package fpc: a mean of 0.85 or
+    more is "highly stable", 0.75 "stable"; from 0.6 a cluster is a "pattern" with uncertain
     members; up to 0.5 it is "dissolved", and "doubtful" in between. These limits were developed for
     the bootstrap. Coefficients of at most 0.5 and above 0.75 are also counted.
 
-    The resamples are those of fpc with its default settings, where a sample that is drawn twice is
+    The resamples follow the default settings of fpc, where a sample that is drawn twice is
     used once, because duplicates look like dense clusters. Label -1, the noise of DBSCAN, is not a
     cluster. A resample without any sample of a cluster counts 0 for that cluster.
 
@@ -284,7 +284,10 @@ def make_resamples(X: Any, method: str) -> Resamples:
     if method == "noise":
         reach = NOISE_REACH * scores.std(axis=0, ddof=1)
         return partial(replace_rows, X, points, center, axes, reach)
-    return partial(move_rows, X, points, axes, np.array([smallest_steps(s) for s in scores.T]))
+    # standard deviation of the noise: a low quantile of the positive steps between projections
+    steps = [np.diff(np.unique(column)) for column in scores.T]
+    scales = [np.quantile(step, JITTER_QUANTILE) if step.size else 0.0 for step in steps]
+    return partial(move_rows, X, points, axes, np.array(scales))
 
 
 def draw_rows(X: Any, method: str, rng: Generator) -> Resample:
@@ -310,14 +313,7 @@ def replace_rows(
 def move_rows(
     X: Any, points: np.ndarray, axes: np.ndarray, scales: np.ndarray, rng: Generator
 ) -> Resample:
-    """Add normal noise to all rows, of its own scale along each axis."""
+    """Add normal noise to all rows, with the standard deviations `scales` along the axes."""
     data = points + rng.normal(scale=scales, size=(len(points), len(scales))) @ axes
     rows = np.arange(len(points))
     return rebuild(X, data), rows, rows
-
-
-def smallest_steps(scores: np.ndarray) -> float:
-    """Return the low quantile of the positive distances between neighbors on an axis."""
-    steps = np.diff(np.sort(scores))
-    steps = steps[steps > 0]
-    return float(np.quantile(steps, JITTER_QUANTILE)) if steps.size else 0.0

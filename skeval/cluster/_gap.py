@@ -8,7 +8,6 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.random import SeedSequence
 from scipy.sparse import issparse
 from scipy.stats import sem
 
@@ -171,8 +170,8 @@ def choose_by_gap(trial: Trial, candidates: np.ndarray, metric: str = SQUARED) -
     """Return the choice of the gap statistic; the gap of the reference is 0."""
     logs, reference_logs = compute_dispersions(trial, candidates, metric)
     gap, errors = read_gap(logs, reference_logs)
-    limits = np.append((gap - errors)[1:], -np.inf)
-    chosen = int(candidates[gap >= limits].min())  # the last has no limit
+    limits = np.append((gap - errors)[1:], -np.inf)  # no limit for the last candidate
+    chosen = int(candidates[gap >= limits].min())
     if chosen == candidates[-1] > candidates[0]:
         warn_user(
             f"The gap still increases at {chosen} clusters, the largest candidate, which is "
@@ -203,7 +202,7 @@ def compute_dispersions(
 
     All numbers of clusters use the same draws.
     """
-    root = SeedSequence(trial.root.entropy, spawn_key=trial.root.spawn_key)  # without children
+    root = trial.copy_root()
     of_reference = root.spawn(1)[0]
     clusterers = with_n_clusters(trial.clusterer, trial.parameter, candidates)
     measure = partial(measure_draw, trial.X, trial.draws, clusterers, metric)

@@ -40,6 +40,10 @@ class Trial(NamedTuple):
     root: SeedSequence
     options: dict[str, Any]
 
+    def copy_root(self) -> SeedSequence:
+        """Return a copy of `root` that has not spawned any children."""
+        return SeedSequence(self.root.entropy, spawn_key=self.root.spawn_key)
+
 
 def read_trial(
     clusterer: Any,
@@ -186,7 +190,7 @@ class NClustersChoice(Result):
         if self.method == SEQUENTIAL:
             return self._compare_pvalues()
         ours = self.candidates == self.n_clusters
-        decides = (self.candidates > 1) | (self.method == GAP)  # others have no limit at 1
+        decides = (self.candidates > 1) | (self.method == GAP)  # only the gap has a limit at 1
         # if the smallest sufficient k is chosen, larger candidates are irrelevant, and vice versa
         if self.method in (SILHOUETTE, GAP):
             rivals = ~np.any(ours) | (self.candidates < self.n_clusters)

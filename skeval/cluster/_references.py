@@ -157,11 +157,10 @@ def fit_unimodal_column(values: np.ndarray) -> UnimodalColumn:
 
 
 def divide_range(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
-    """Return the edges of cells, their shares of the values, and the spacing of a lattice.
+    """Return the edges of cells, the fractions of values in them, and the spacing of a lattice.
 
-    The cells of continuous values lie between neighboring values. Values on a lattice, such as
-    counts or rounded measurements, have a cell around each point, and continuous ones a spacing
-    of 0.
+    The cells of continuous values lie between neighboring values, and their spacing is 0. Values on
+    a lattice, such as counts or rounded measurements, have a cell around each point.
     """
     points, counts = np.unique(values, return_counts=True)
     if len(points) < 2:

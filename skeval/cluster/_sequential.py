@@ -67,8 +67,10 @@ class Step(NamedTuple):
 
 def choose_sequentially(trial: Trial, candidates: np.ndarray, n_references: int) -> NClustersChoice:
     """Return the number of clusters of the last rejected test, or 1."""
-    root = SeedSequence(trial.root.entropy, spawn_key=trial.root.spawn_key)  # without children
-    clusterers = with_n_clusters(trial.clusterer, trial.parameter, candidates)
+    root, clusterers = (
+        trial.copy_root(),
+        with_n_clusters(trial.clusterer, trial.parameter, candidates),
+    )
     partitions, silhouettes = cluster_with_each(clusterers, trial.X, repetition_rng(root, 0))
     n_clusters, labels, steps = 1, np.zeros(trial.X.shape[0]), list[Step]()
     while np.any(left := candidates > n_clusters):
@@ -83,6 +85,7 @@ def choose_sequentially(trial: Trial, candidates: np.ndarray, n_references: int)
         n_clusters = step.pick()
         labels = partitions[n_clusters]
     first, last = steps[0], steps[-1]
+    tests_more = last is not first and last.candidates[0] > n_clusters
     return NClustersChoice(
         n_clusters=n_clusters,
         candidates=candidates,
@@ -98,9 +101,7 @@ def choose_sequentially(trial: Trial, candidates: np.ndarray, n_references: int)
         threshold=trial.threshold,
         rule=RULE,
         pvalue=first.pvalue,
-        pvalue_more=last.pvalue
-        if last is not first and last.candidates[0] > n_clusters
-        else np.nan,
+        pvalue_more=last.pvalue if tests_more else np.nan,
     )
 
 
@@ -112,7 +113,7 @@ def run_test(
     n_references: int,
     level: float,
 ) -> Step:
-    """Test against more clusters; stop early if so many draws are better that it cannot reject.
+    """Test against more clusters; stop early if enough draws are better to prevent a rejection.
 
     After an early stop, the P-value is computed from the draws so far (Besag and Clifford, 1991).
     """
@@ -123,7 +124,7 @@ def run_test(
         draws = np.concatenate([draws, block], axis=1)
         step = make_step(candidates, values, draws, level)
         n_better = step.pvalue * (1 + draws.shape[1]) - 1
-        if n_better > allowed + 1.5:  # one in reserve, since the standardization changes
+        if n_better > allowed + 1.5:  # one more, because later draws change the standardization
             break
     return step
 
@@ -179,6 +180,6 @@ def make_step(candidates: np.ndarray, values: np.ndarray, draws: np.ndarray, lev
 
 
 def standardize(differences: np.ndarray, scales: np.ndarray) -> np.ndarray:
-    """Divide by scales; where these are 0, equal values are 0 and others infinite."""
+    """Divide by scales; for a scale of 0, equal values are 0 and others infinite."""
     unequal = np.where(np.abs(differences) > ROUNDING, np.copysign(np.inf, differences), 0.0)
     return np.divide(differences, scales, out=unequal, where=scales > ROUNDING)

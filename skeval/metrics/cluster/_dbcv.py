@@ -212,7 +212,7 @@ def _core_distances(tiles: Tiles, members: slice, dimension: int) -> np.ndarray:
 def _spanning_tree(tiles: Tiles, members: slice, core: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the (m-1, 2) ends of the edges and their (m-1,) reachabilities, by Prim's algorithm.
 
-    Of edges of equal reachability that at the densest sample is taken, then the shortest.
+    Among edges of equal reachability, the edge at the densest sample is chosen, then the shortest.
     """
     m = len(core)
     outside = np.ones(m, dtype=bool)
@@ -265,7 +265,7 @@ def _separations(samples: Samples, reach: np.ndarray) -> np.ndarray:
 
 
 def _strips(members: slice, n_columns: int) -> Iterator[slice]:
-    """Cut the rows of a cluster so that a strip of distances holds few numbers."""
+    """Divide the rows of a cluster into strips of few distances."""
     size = max(1, NUMBERS_AT_ONCE // n_columns)
     for start in range(members.start, members.stop, size):
         yield slice(start, min(start + size, members.stop))

@@ -30,8 +30,8 @@ class Contingency:
     cells : ndarray of shape (n_cells,)
         Number, or total weight, of the samples in each cell.
     within : float or None
-        The pairs of samples of one cell, in units of ``4**exponent``; None without weights, where
-        the cells determine them exactly.
+        Weighted number of pairs of samples in the same cell, in units of ``4**exponent``; None
+        without weights, because the cells then determine it exactly.
     row_sums, column_sums : ndarray
         Sizes of the classes and of the clusters.
     exponent : int, default=0
@@ -61,9 +61,9 @@ class Contingency:
 class PairCounts(NamedTuple):
     """Numbers of pairs that are together or apart in two partitions.
 
-    They are together in both (`both`, SS), in `labels_true` only (`true_only`, SD: the false
+    Pairs are together in both (`both`, SS), in `labels_true` only (`true_only`, SD: the false
     negatives), in `labels_pred` only (`pred_only`, DS: the false positives), or apart in both
-    (`neither`, DD); floats only where samples have weights.
+    (`neither`, DD). Numbers are floats only if samples have weights.
     """
 
     both: float
@@ -134,7 +134,7 @@ def contingency(
 
 
 def margin(codes: np.ndarray, cells: np.ndarray, size: int) -> np.ndarray:
-    """Add the cells by code, in their own dtype."""
+    """Return the sums of the cells by code, in the dtype of the cells."""
     sums = np.zeros(size, cells.dtype)
     np.add.at(sums, codes, cells)
     return sums
@@ -145,8 +145,8 @@ def count_pairs(table: Contingency) -> PairCounts:
 
     Pairs of weighted samples are in units of ``4**table.exponent``, which cancel in ratios.
 
-    With weights a pair weighs ``w_i w_j``, and a sample with ``w_i > 1`` also makes
-    ``w_i (w_i - 1)/2`` pairs with itself, together in both: whole weights repeat the sample.
+    The pair of samples i and j has the weight ``w_i w_j``. A sample with ``w_i > 1`` represents
+    repeated samples, and adds ``w_i (w_i - 1)/2`` pairs that are together in both.
     """
     cells, total = table.cells, table.total
     if table.within is not None:
@@ -165,15 +165,15 @@ def count_pairs(table: Contingency) -> PairCounts:
 def pair_products(values: np.ndarray, groups: np.ndarray, n_groups: int) -> float:
     """Return the sum of ``v_i v_j`` over the pairs of each group.
 
-    As ``m S + (S^2 - sum v^2) / 2`` with m the largest value of a group and S the sum of the
-    others, it loses nothing where one value dwarfs them.
+    It is computed as ``m S + (S^2 - sum v^2) / 2`` with the largest value m of a group and the sum
+    S of the others, which is accurate also if m is much larger than the others.
     """
     largest = np.zeros(n_groups)
     np.maximum.at(largest, groups, values)
     others = values.copy()
     position = np.zeros(n_groups, np.intp)
     is_largest = np.flatnonzero(values == largest[groups])
-    position[groups[is_largest]] = is_largest  # one of them where several are equal
+    position[groups[is_largest]] = is_largest  # a single one if several are equal
     others[position[largest > 0]] = 0.0
     rest = np.bincount(groups, others, n_groups)
     squares = np.bincount(groups, others**2, n_groups)
@@ -241,7 +241,7 @@ def check_labels(labels: ArrayLike, name: str) -> np.ndarray:
         return _check_whole_numbers(array, name)
     if array.dtype.kind == "O":
         with naming(name):
-            present = set(array.tolist())  # raises a TypeError where a label cannot be hashed
+            present = set(array.tolist())  # raises a TypeError if a label cannot be hashed
         if None in present:
             raise ValueError(f"{name} must not hold missing values, got None.")
     return array

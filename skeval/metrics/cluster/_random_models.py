@@ -1,12 +1,12 @@
 """Rand index adjusted for chance under several models of random partitions.
 
-Let a random partition of n samples put two given samples into the same cluster with probability p.
-The Rand index of two independent random partitions has the expectation
+Two samples are in the same cluster of a random partition with probability p. The Rand index of two
+independent random partitions, with probabilities p_1 and p_2, has the expectation
 
 .. math:: E = p_1 p_2 + (1 - p_1)(1 - p_2)     (1)
 
-and the adjusted index is (RI - E) / (1 - E). A fixed partition has its share of pairs in place of
-p, and so have all partitions with the same cluster sizes.
+and the adjusted index is (RI - E) / (1 - E). For a fixed partition, and for all partitions with the
+same cluster sizes, p is the fraction of pairs that are in the same cluster.
 """
 
 from __future__ import annotations

@@ -115,7 +115,7 @@ def _is_noise(values: np.ndarray) -> np.ndarray:
         return np.asarray(values == NOISE)
     if values.dtype.kind in "OUST":
         return np.isin(values.astype(str), NOISE_AS_TEXT)
-    return np.zeros(len(values), dtype=bool)  # unsigned and booleans have no -1
+    return np.zeros(len(values), dtype=bool)  # unsigned integers and Booleans cannot be -1
 
 
 def _split_noise(
@@ -144,8 +144,8 @@ def check_samples(
 ) -> Samples:
     """Validate data and labels, resolve noise, and sort the points by cluster.
 
-    `by_place` sorts dense points of a cluster once more, for a pass over several tiles that looks
-    for neighbors.
+    `by_place` also sorts the dense points of each cluster by place, which speeds up the search for
+    neighbors in a pass over several tiles.
     """
     if np.ndim(X) == 1 and np.ndim(labels) == 2:
         raise TypeError(
@@ -195,7 +195,7 @@ def _is_moderate(data: Points) -> bool:
 
 
 def _check_matrix(X: object) -> np.ndarray:
-    """Return a validated distance matrix in its own precision."""
+    """Return a validated distance matrix without changing its precision."""
     options = {"accept_sparse": "csr", "dtype": PRECISIONS}
     matrix = check_data("X", X, ensure_all_finite=False, **options)
     if issparse(matrix):
@@ -220,10 +220,10 @@ def _check_matrix(X: object) -> np.ndarray:
 
 
 def _asymmetry(matrix: np.ndarray, tolerance: float) -> float:
-    """Return the largest asymmetry of a distance matrix, or 0 if below the tolerance.
+    """Return the largest asymmetry of a distance matrix, or 0 if it is below the tolerance.
 
-    Products with a vector of irregular weights (Freivalds' check) show it unless the differences
-    of a row happen to cancel; where they show any, all pairs are looked at.
+    Products with a vector of irregular weights (Freivalds' check) reveal an asymmetry, unless the
+    differences of a row cancel. If they do, the differences of all pairs are computed.
     """
     weights = (0.5 + np.arange(len(matrix)) ** 2.0 * IRRATIONAL % 0.5).astype(matrix.dtype)
     if matrix.dtype != np.float16 and np.abs(matrix @ weights - weights @ matrix).max() <= (
@@ -243,8 +243,8 @@ def _asymmetry(matrix: np.ndarray, tolerance: float) -> float:
 def _to_dense_matrix(matrix: csr_matrix) -> np.ndarray:
     """Return a sparse distance matrix as a dense one; missing entries are 0.
 
-    Being at distance 0 must then be an equivalence of rows, which it is not in a graph of
-    neighbors: there the pairs that are not stored are far apart.
+    Samples at distance 0 from each other must have equal distances to all others. This rejects
+    neighbor graphs, where missing pairs are far apart.
     """
     n, matrix = matrix.shape[0], matrix.copy()
     matrix.sum_duplicates()
@@ -254,7 +254,7 @@ def _to_dense_matrix(matrix: csr_matrix) -> np.ndarray:
         row, column = stored.row[off_diagonal & stored.data], stored.col[off_diagonal & stored.data]
         n_zeros = n - np.bincount(row, minlength=n)
         position = np.arange(len(row)) - np.searchsorted(row, row)
-        first_zero = n - n_zeros  # where all columns before it are stored
+        first_zero = n - n_zeros  # if all columns before it are stored
         gaps = column != position
         np.minimum.at(first_zero, row[gaps], position[gaps])
         sizes = np.bincount(first_zero, minlength=n)

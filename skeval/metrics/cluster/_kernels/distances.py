@@ -207,7 +207,7 @@ def left_operands(right: np.ndarray) -> np.ndarray:
 
 
 def multiply(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Return the (r, c) product, a few rows at a time: BLAS multiplies small blocks uncopied."""
+    """Return the (r, c) product in small blocks of rows, whose operands BLAS does not copy."""
     step = SMALL_PRODUCT // right.size
     if step < MIN_ROWS:
         return left @ right
@@ -290,16 +290,16 @@ def squared_norms(points: Points) -> np.ndarray:
 
 
 BlockDistance = Callable[[Points, Points], np.ndarray]
-"""(r, p) points and (c, p) points -> (r, c) distances."""
+"""Function of (r, p) points and (c, p) points that returns (r, c) distances."""
 
 BlockCheck = Callable[[np.ndarray, slice, slice], None]
 """Function of a block, its rows and its columns that raises for invalid distances."""
 
 Strip = Callable[[slice], "Tile"]
-"""Slice of columns -> tile of a strip of the distance matrix."""
+"""Function of a slice of columns that returns a tile of a strip of the distance matrix."""
 
 Tiles = Callable[[slice], Strip]
-"""Slice of rows, sorted by cluster -> strip."""
+"""Function of a slice of rows, sorted by cluster, that returns a strip."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -357,22 +357,23 @@ def distance_function(metric: str | Callable, points: Points) -> BlockDistance:
 def _cosine(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Return the cosine distance of rows of any length.
 
-    scikit-learn takes dense rows that are shorter than 2e-15 for zeros.
+    scikit-learn treats dense rows that are shorter than 2e-15 as zeros.
     """
     return pairwise_distances(_enlarge(a), _enlarge(b), metric="cosine")
 
 
 def _enlarge(points: np.ndarray) -> np.ndarray:
-    """Multiply each row by a power of two, which keeps its direction, so that it is near 1."""
+    """Multiply each row by a power of two, so that its largest entry is near 1."""
     exponents = np.frexp(np.abs(points).max(axis=1))[1]
     return np.ldexp(points, -exponents[:, None])
 
 
 def _correlation(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return the correlation distance, nan where a row is constant.
+    """Return the correlation distance, nan for constant rows.
 
-    The mean of equal numbers may differ from them by rounding, which would leave a constant row a
-    direction. Rows less their first number have the same correlations, and constant ones are 0.
+    The mean of equal numbers may differ from them by rounding, so that a constant row would not be
+    0 after centering. Subtracting the first number of each row does not change correlations, and
+    makes constant rows exactly 0.
     """
     return cdist(a - a[:, :1], b - b[:, :1], metric="correlation")
 
@@ -391,7 +392,7 @@ def _pair_by_pair(metric: Callable, a: np.ndarray, b: np.ndarray) -> np.ndarray:
 def check_distances(
     block: np.ndarray, metric: str | Callable, pair: Callable[[int, int], str]
 ) -> None:
-    """Raise unless all distances are finite and not negative; `pair` names what (i, j) are."""
+    """Raise unless all distances are finite and not negative; `pair(i, j)` describes the points."""
     if isinstance(metric, str):
         np.maximum(block, 0.0, out=block)  # rounding; nan stays
     if block.min(initial=0.0) >= 0 and block.max(initial=0.0) < np.inf:
@@ -442,8 +443,8 @@ def point_tiles(distance: BlockDistance, points: Points, check: BlockCheck | Non
 def euclidean_tiles(points: np.ndarray, starts: np.ndarray) -> Tiles:
     """Return the tiles of the Euclidean distance matrix of points sorted by cluster.
 
-    The strips of a cluster share its center, and so one copy of the operands of all columns. It is
-    a median, which outliers do not move away from the others.
+    The strips of a cluster share its center, and so one copy of the operands of all columns. The
+    center is a median, which is robust against outliers.
     """
     stops, by_feature = np.append(starts[1:], len(points)), np.ascontiguousarray(points.T)  # (p, n)
 
@@ -464,15 +465,21 @@ def euclidean_tiles(points: np.ndarray, starts: np.ndarray) -> Tiles:
         def block(columns: slice) -> Tile:
             right = own if columns == rows else around(cluster)[:, columns]
             squared = multiply(left, right)  # eq. 8, (r, c)
-            _fill_diagonal(squared, rows, columns, np.inf)  # no pair of a row with itself is close
-            aa, bb = left[:, -1], right[-2]
-            lowest = mend(squared, aa, bb, lambda: (points[rows], points[columns]))
-            distances = np.sqrt(squared, out=squared)
-            return Tile(_fill_diagonal(distances, rows, columns), np.sqrt(lowest))
+            return _tile_of_squares(squared, points, rows, columns, left[:, -1], right[-2])
 
         return block
 
     return strip
+
+
+def _tile_of_squares(
+    squared: np.ndarray, points: Points, rows: slice, columns: slice, aa: np.ndarray, bb: np.ndarray
+) -> Tile:
+    """Return the tile from its squared distances, which are overwritten; aa, bb as in `mend`."""
+    _fill_diagonal(squared, rows, columns, np.inf)  # exclude each row from its close pairs
+    lowest = mend(squared, aa, bb, lambda: (points[rows], points[columns]))
+    distances = np.sqrt(squared, out=squared)
+    return Tile(_fill_diagonal(distances, rows, columns), np.sqrt(lowest))
 
 
 def sparse_tiles(points: Points) -> Tiles:
@@ -492,11 +499,7 @@ def sparse_tiles(points: Points) -> Tiles:
         def block(columns: slice) -> Tile:
             b = operand(columns.start, columns.stop)
             squared = np.asarray(safe_sparse_dot(a, b, dense_output=True))  # eq. 8, (r, c)
-            _fill_diagonal(squared, rows, columns, np.inf)
-            aa, bb = norms[rows], norms[columns]
-            lowest = mend(squared, aa, bb, lambda: (points[rows], points[columns]))
-            distances = np.sqrt(squared, out=squared)
-            return Tile(_fill_diagonal(distances, rows, columns), np.sqrt(lowest))
+            return _tile_of_squares(squared, points, rows, columns, norms[rows], norms[columns])
 
         return block
 
@@ -504,7 +507,7 @@ def sparse_tiles(points: Points) -> Tiles:
 
 
 def matrix_tiles(matrix: np.ndarray, order: np.ndarray) -> Tiles:
-    """Return the tiles of a distance matrix whose rows and columns are taken in `order`."""
+    """Return the tiles of a distance matrix with its rows and columns sorted by `order`."""
 
     def strip(rows: slice) -> Strip:
         whole = matrix[order[rows]]
@@ -534,12 +537,12 @@ def _is_cheaper_dense(n: int, p: int) -> bool:
 
 
 def has_centroids(metric: str | Callable) -> bool:
-    """Tell whether the metric measures means of rows: not of Booleans, nor without any points."""
+    """Return whether the metric is defined for means of rows, unlike metrics of Booleans."""
     return metric != "precomputed" and metric not in PAIRWISE_BOOLEAN_FUNCTIONS
 
 
 def measure_centroids(samples: Samples, needs: Set[str]) -> dict[str, Any]:
-    """Return what comes from centroids; None where the metric has none."""
+    """Return the quantities that need centroids; None if the metric has no centroids."""
     points, partition, metric = samples.points, samples.partition, samples.metric
     result: dict[str, Any] = dict.fromkeys(needs)
     if not needs or metric == "precomputed":
@@ -604,10 +607,10 @@ def between_centroids(
 
 
 def _around_means(points: np.ndarray, partition: Partition) -> tuple[np.ndarray, np.ndarray]:
-    """Return the (n,) squared distances to the own mean and the (K, p) means less a central row.
+    """Return (n,) squared distances to the cluster mean, and (K, p) means minus a central row.
 
-    Differences of rows keep their digits far from the origin, and are 0 where rows are equal. The
-    median of a row of each cluster is central, even where one cluster is far from all others.
+    Differences of rows are accurate also far from the origin, and are 0 for equal rows. The central
+    row is the median of the first row of each cluster, so that one distant cluster has no effect.
     """
     starts, sizes = partition.starts, partition.sizes
     firsts = points[starts] - np.median(points[starts], axis=0)
@@ -628,13 +631,13 @@ def _around_means(points: np.ndarray, partition: Partition) -> tuple[np.ndarray,
 
 
 def _between_means(means: Points, within: np.ndarray) -> np.ndarray:
-    """Return the Euclidean distances (K, K) between means; those that may be rounding are 0.
+    """Return the Euclidean distances (K, K) between means; 0 if they may be rounding errors.
 
     `within` (K,) is the largest squared norm of the rows of each cluster, centered if dense.
     """
     between = euclidean(means, means)
     np.fill_diagonal(between, 0.0)
-    # Each pair has its own scale: one far cluster makes no others coincide.
+    # a scale for each pair, so that one distant cluster does not make others coincide
     scale = np.sqrt(within) + np.sqrt(squared_norms(means))
     between[between <= COINCIDENT * np.maximum.outer(scale, scale)] = 0.0
     return between
@@ -645,6 +648,6 @@ def _stack(means: list[Any]) -> Points:
 
 
 def _mean(cluster: Points) -> Points:
-    """Return the mean as a (1, p) matrix, sparse where the cluster is."""
+    """Return the mean as a (1, p) matrix, sparse for a sparse cluster."""
     mean = cluster.mean(axis=0)
     return csr_matrix(mean) if issparse(cluster) else mean[None]
