@@ -114,7 +114,6 @@ def test_fractions_are_those_that_tex_reads(tex, above, below, monkeypatch):
     [
         (r"\hat y_i", "<msub><moveraccent"),
         (r"\overline{x}_{i+1}^*", "<msup><msub><moveraccent"),
-        (r"\underbrace{a}_{b}", "<munder><munder>"),
         (r"\sum_i^n x", "<munderover><mo"),
     ],
 )

@@ -20,7 +20,6 @@ REWRITTEN = [
 
 MATHML = "http://www.w3.org/1998/Math/MathML"
 ElementTree.register_namespace("", MATHML)
-BRACE = "⏟"
 
 logger = logging.getLogger(__name__)
 
@@ -40,11 +39,7 @@ def convert(node, *, as_block):
 
 
 def attach_scripts(mathml):
-    """Move indices of accented letters beside them, and labels of braces below them.
-
-    The converter writes the index of ``\\hat y_i`` below the letter, and the label of a brace as an
-    index.
-    """
+    """Move the index of an accented letter, as in ``\\hat y_i``, from below to beside it."""
     root = ElementTree.fromstring(mathml)
     for element in root.iter():
         children = list(element)
@@ -54,8 +49,6 @@ def attach_scripts(mathml):
             accented = ElementTree.Element(f"{{{MATHML}}}mover", {"accent": "true"})
             accented.extend([base, accent])
             element[:] = [accented, index]
-        elif element.tag.endswith("}msub") and [mark.text for mark in children[0]][1:] == [BRACE]:
-            element.tag = f"{{{MATHML}}}munder"
     return ElementTree.tostring(root, encoding="unicode")
 
 

@@ -524,10 +524,11 @@ def score_decomposition(
     probabilities, :math:`g` the predicted probabilities averaged in each bin, and :math:`\bar y`
     the frequency of the event. Then
 
-    .. math:: \bar S(p) = \underbrace{\bar S(g) - \bar S(c)}_{miscalibration}
-              - \underbrace{\bar S(\bar y) - \bar S(c)}_{discrimination}
-              + \underbrace{\bar S(\bar y)}_{uncertainty}
-              + \underbrace{\bar S(p) - \bar S(g)}_{within\ bins} .
+    .. math:: \bar S(p) = \{\bar S(g) - \bar S(c)\} - \{\bar S(\bar y) - \bar S(c)\}
+              + \bar S(\bar y) + \{\bar S(p) - \bar S(g)\} .
+
+    The terms are the miscalibration, the discrimination, the uncertainty, and the variation within
+    bins.
 
     Parameters
     ----------
