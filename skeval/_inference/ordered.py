@@ -129,7 +129,7 @@ def blocks_test(differences: Floats, alternative: str = "two-sided") -> PairedTe
     if blocks is not None:
         error = float(np.sqrt(variance_of_mean(TestLosses(differences, None, blocks))))
         n_blocks = int(blocks[-1]) + 1
-    return student_test(float(differences.mean()), error, n_blocks, alternative)
+    return student_test(float(differences.mean()), error, n_blocks - 1, alternative)
 
 
 def diebold_mariano(
@@ -152,7 +152,7 @@ def diebold_mariano(
     variance = (covariances[0] + 2 * sum(covariances[1:])) / n
     variance *= n / (n + 1 - 2 * horizon + horizon * (horizon - 1) / n)
     error = float(np.sqrt(variance)) if variance >= 0 else np.nan
-    return student_test(float(differences.mean()), error, n, alternative)
+    return student_test(float(differences.mean()), error, n - 1, alternative)
 
 
 def giacomini_white(differences: Floats) -> tuple[PairedTest, float]:

@@ -152,11 +152,11 @@ def corrected_t(
     The variance is ``(1/J + n_test/n_train) s^2``, with J - 1 degrees of freedom.
     """
     mean, error = float(differences.mean()), corrected_error(differences, test_train_ratio)
-    return student_test(mean, error, len(differences), alternative)
+    return student_test(mean, error, len(differences) - 1, alternative)
 
 
-def student_test(mean: float, error: float, n_units: float, alternative: str) -> PairedTest:
-    """Return the test of a mean given its standard error, with ``n_units - 1`` degrees of freedom.
+def student_test(mean: float, error: float, degrees: float, alternative: str) -> PairedTest:
+    """Return the test of a mean from its standard error and degrees of freedom.
 
     Without variation beyond rounding the interval is nan, and so are the statistic and the P-value
     unless the mean is 0.
@@ -165,8 +165,8 @@ def student_test(mean: float, error: float, n_units: float, alternative: str) ->
         statistic, pvalue = (0.0, 1.0) if mean == 0 else (np.nan, np.nan)
         return PairedTest(0.0, statistic, pvalue, partial(intervals.normal_interval, mean, np.nan))
     statistic = mean / error
-    pvalue = tail_probability(statistic, alternative, n_units - 1)
-    limits = partial(intervals.normal_interval, mean, error, degrees_of_freedom=n_units - 1)
+    pvalue = tail_probability(statistic, alternative, degrees)
+    limits = partial(intervals.normal_interval, mean, error, degrees_of_freedom=degrees)
     return PairedTest(error, statistic, pvalue, limits)
 
 
@@ -305,18 +305,9 @@ def grouped_mcnemar(
     n, eye = counted.right.shape[1], np.eye(len(counted.right))
     (value,), spread = counted.spread(eye[[a]] - eye[[b]])
     variance = (n**2 * spread.variance + 1 + 2 * n * value**2 / (n + 2)) / (n + 2) ** 2
-    test = _student(n * value / (n + 2), variance, spread, alternative)
+    error = float(np.sqrt(max(variance, 0.0)))
+    test = student_test(n * value / (n + 2), error, spread.degrees_of_freedom, alternative)
     return test._replace(limits=partial(_within_bounds, test.limits)), spread
-
-
-def _student(value: float, variance: float, spread: Spread, alternative: str) -> PairedTest:
-    """Return the test of a difference with this variance; undefined for variance 0."""
-    degrees, error = spread.degrees_of_freedom, float(np.sqrt(max(variance, 0.0)))
-    if error == 0:
-        return _of_no_variance(np.array([value]))
-    limits = partial(intervals.normal_interval, value, error, degrees_of_freedom=degrees)
-    pvalue = tail_probability(value / error, alternative, degrees)
-    return PairedTest(error, value / error, pvalue, limits)
 
 
 def _within_bounds(limits: Callable[[float], Limits], confidence_level: float) -> Limits:
@@ -483,12 +474,9 @@ def five_by_two_t(differences: Floats, alternative: str) -> PairedTest:
     It has 5 degrees of freedom.
     """
     error = float(np.sqrt(_variances(differences).mean()))
-    first = float(differences[0, 0])
     if error == 0:
         return _of_no_variance(differences)
-    statistic = first / error
-    pvalue = tail_probability(statistic, alternative, 5)
-    return PairedTest(error, statistic, pvalue, partial(_t_limits, first, error))
+    return student_test(float(differences[0, 0]), error, 5, alternative)
 
 
 def five_by_two_f(differences: Floats) -> PairedTest:
@@ -515,11 +503,6 @@ def _of_no_variance(differences: Floats) -> PairedTest:
     """Return the test if the two differences of each repeat are equal."""
     statistic, pvalue = (np.nan, np.nan) if differences.any() else (0.0, 1.0)
     return PairedTest(0.0, statistic, pvalue, intervals.give_no_limits)
-
-
-def _t_limits(first: float, error: float, confidence_level: float) -> Limits:
-    half = float(stats.t.isf((1 - confidence_level) / 2, 5)) * error
-    return first - half, first + half
 
 
 def _f_limits(differences: Floats, total: float, confidence_level: float) -> Limits:

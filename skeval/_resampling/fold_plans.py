@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 from itertools import combinations
 
 import numpy as np
-from numpy.random import Generator, SeedSequence
+from numpy.random import SeedSequence
 
 from skeval._resampling.plans import MAX_TRIES, PlanBlock, ResamplingPlan, explain_no_draw
 from skeval._resampling.sampling_units import SamplingUnits
@@ -97,6 +97,24 @@ def subsamples(
     return unit_plan(units, n_repeats, parts, lambda fit: f"in subsampling {fit + 1}")
 
 
+def join_plans(first: ResamplingPlan, second: ResamplingPlan) -> ResamplingPlan:
+    """Do the fits of a plan, then the fits of another one with as many folds."""
+
+    def locate(fit: int) -> tuple[ResamplingPlan, int]:
+        return (first, fit) if fit < first.n_fits else (second, fit - first.n_fits)
+
+    def draw(fit: int) -> PlanBlock:
+        plan, at = locate(fit)
+        return plan.draw(at)
+
+    def describe(fit: int) -> str:
+        plan, at = locate(fit)
+        return plan.describe(at) if plan.describe else str(at)
+
+    n_fits = first.n_fits + second.n_fits
+    return replace(second, n_draws=n_fits, draw=draw, describe=describe)
+
+
 def subsamples_of_halves(
     units: SamplingUnits, n_test: int, n_repeats: int, n_pairs: int, root: SeedSequence
 ) -> ResamplingPlan:
@@ -113,24 +131,15 @@ def subsamples_of_halves(
         order = units.spread(everything, _checks.repetition_rng(halving, pair))
         halves += [order[:h], order[h : 2 * h]]
 
-    def draw(fit: int) -> PlanBlock:
-        if fit < n_repeats:
-            return whole.draw(fit)
-        return of_halves.draw(fit - n_repeats)
-
     def parts(fit: int) -> Parts:
         order = units.spread(halves[fit // n_repeats], _checks.repetition_rng(within, fit))
         return order[n_test:], order[:n_test]
 
     def describe(fit: int) -> str:
-        half, repeat = divmod(fit - n_repeats, n_repeats)
-        if half < 0:
-            return whole.describe(fit) if whole.describe else str(fit)
+        half, repeat = divmod(fit, n_repeats)
         return f"in subsampling {repeat + 1} of half {half % 2 + 1} of division {half // 2 + 1}"
 
-    of_halves = unit_plan(units, len(halves) * n_repeats, parts, describe)
-    n_fits = n_repeats * (1 + len(halves))
-    return ResamplingPlan(len(units.unit), n_fits, draw, describe=describe)
+    return join_plans(whole, unit_plan(units, len(halves) * n_repeats, parts, describe))
 
 
 def replacements(units: SamplingUnits, n_folds: int, root: SeedSequence) -> ResamplingPlan:
@@ -141,9 +150,6 @@ def replacements(units: SamplingUnits, n_folds: int, root: SeedSequence) -> Resa
     half, others = order[:h], rng.permutation(order[h : 2 * h])
     fold = units.deal(half, n_folds, rng)
 
-    def draw(fit: int) -> PlanBlock:
-        return whole.draw(fit) if fit < n_folds else of_half.draw(fit - n_folds)
-
     def parts(fit: int) -> Parts:
         replaced, k = divmod(fit, n_folds)
         units = half.copy()
@@ -152,15 +158,11 @@ def replacements(units: SamplingUnits, n_folds: int, root: SeedSequence) -> Resa
         return units[fold != k], units[fold == k]
 
     def describe(fit: int) -> str:
-        replaced, k = divmod(fit - n_folds, n_folds)
-        if replaced < 0:
-            return f"without fold {fit + 1}"
+        replaced, k = divmod(fit, n_folds)
         exchanged = f" with {units.kind.label[:-1]} {replaced} replaced" if replaced else ""
         return f"without fold {k + 1} of one half{exchanged}"
 
-    of_half = unit_plan(units, (h + 1) * n_folds, parts, describe)
-    n_fits = (h + 2) * n_folds
-    return ResamplingPlan(len(units.unit), n_fits, draw, describe=describe, n_folds=n_folds)
+    return join_plans(whole, unit_plan(units, (h + 1) * n_folds, parts, describe, n_folds))
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,7 +213,8 @@ class Resampler:
         """Return how often a resample contains each case of a sample, shape (n_cases,)."""
         rng = _checks.repetition_rng(_checks.child_seed(self.root, number), 1 + resample)
         for _ in range(MAX_TRIES):
-            counts = draw_counts(rng, sample.n_units)[sample.unit]
+            drawn = rng.integers(0, sample.n_units, sample.n_units)
+            counts = np.bincount(drawn, minlength=sample.n_units)[sample.unit]
             if not counts.all() and self.has_classes(sample.rows[counts > 0]):
                 return counts
         raise ValueError(explain_no_draw(self.target.classes, self.target.codes))
@@ -220,11 +223,6 @@ class Resampler:
         """Whether the rows contain two classes; True for regression."""
         codes = self.target.codes[rows]
         return self.target.classes is None or bool(np.any(codes != codes[0]))
-
-
-def draw_counts(rng: Generator, n_units: int) -> np.ndarray:
-    """Return how often a resample contains each unit."""
-    return np.bincount(rng.integers(0, n_units, n_units), minlength=n_units)
 
 
 def double_bootstrap(resampler: Resampler, n_resamples: list[int]) -> ResamplingPlan:

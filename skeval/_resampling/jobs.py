@@ -322,22 +322,23 @@ class Workers:
         tally = Tally() if shared_tally is None else shared_tally
         with shared_with_workers(function) as shared:
             source = Source(shared, jobs)
+            results = self._start(source)
             try:
-                yield from self._run(source, tally)
+                for name, value, caught_warnings in results:
+                    tally.add(caught_warnings)
+                    yield name, value
             except GeneratorExit:  # the caller needs no more results
                 if shared_tally is None:
                     tally.warn()
                 raise
+            finally:
+                with warnings.catch_warnings():  # joblib warns if results are left over
+                    warnings.simplefilter("ignore")
+                    results.close()
             if source.error is not None:
                 raise source.error
         if shared_tally is None:
             tally.warn()
-
-    def _run(self, source: Source, tally: Tally) -> Iterator[Named]:
-        with closing_in_silence(self._start(source)) as results:
-            for name, value, told in results:
-                tally.add(told)
-                yield name, value
 
     def _start(self, source: Source) -> Finished:
         try:
@@ -382,17 +383,6 @@ class Source:
         except Exception as error:
             self.error = error
             raise StopIteration from error
-
-
-@contextmanager
-def closing_in_silence(results: Finished) -> Iterator[Finished]:
-    """Close results that are no longer needed, without the warning of joblib."""
-    try:
-        yield results
-    finally:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            results.close()
 
 
 _held: dict[str, Callable[[Any], Any]] = {}

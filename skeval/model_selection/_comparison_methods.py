@@ -683,7 +683,7 @@ def compare_study(systems: Systems, row: ComparisonMethod, study: ReaderStudy) -
     def test_pair(a: int, b: int) -> PairTest:
         value, spread = float(values[a] - values[b]), study.of_difference(a, b)
         degrees = spread.degrees_of_freedom
-        test = paired.student_test(value, spread.error, degrees + 1, systems.alternative)
+        test = paired.student_test(value, spread.error, degrees, systems.alternative)
         return value, test, {"details": {"degrees_of_freedom": degrees}}
 
     omnibus = None

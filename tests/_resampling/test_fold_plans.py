@@ -99,7 +99,7 @@ def test_fits_are_named_in_errors():
     assert plan.describe(1) == "in subsampling 2"
     assert plan.describe(2 + 3 * 2) == "in subsampling 1 of half 2 of division 2"
     plan = replacements(GROUPED, 3, root_seed(0))
-    assert plan.describe(2) == "without fold 3"
+    assert plan.describe(2) == "without fold 3 of repeat 1"
     assert plan.describe(3) == "without fold 1 of one half"
     assert plan.describe(3 + 2 * 3 + 1) == "without fold 2 of one half with group 2 replaced"
     resampler = Resampler(UNITS, Target(Y, np.unique(Y), Y), root_seed(0))
