@@ -87,7 +87,7 @@ class CV2FeatureSelectionPipeline(
     `fit` runs a cross-validation that repeats the selection on every training part, so that no test
     label leaks into it, and then fits the final classifier. Selecting on all samples first and
     cross-validating only the classifier (CV1) is optimistic: on pure noise (50 samples, 5000
-    features, the best 20), the error of CV1 is near 0.05, and that of CV2 near 0.5.
+    features, the best 20), CV1 estimates an error near 0.05, and CV2 near 0.5.
 
     Parameters
     ----------
@@ -749,8 +749,8 @@ def compare_selections(
     """
     head, tail = parts
     X, everything = inputs.X, np.arange(len(inputs.target))
-    given = params_of_part(head, inputs.params)
-    arguments = fit_arguments(head, X, given, inputs.weight, inputs.groups, everything)
+    params = params_of_part(head, inputs.params)
+    arguments = fit_arguments(head, X, params, inputs.weight, inputs.groups, everything)
     selected = clone(head).fit(X, inputs.target.given, **arguments)
     check_selects(selected)
     outside = inputs.with_estimator(tail, selected.transform(X)).with_options(

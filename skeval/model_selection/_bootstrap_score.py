@@ -90,7 +90,7 @@ def bootstrap_score(
     Each of `B` resamples of the `n` samples, drawn with replacement, trains a model. With `A` the
     apparent score, of **one** fit to **all** samples on these samples, :math:`S^b_{in}`,
     :math:`S^b_{all}` and :math:`S^b_{out}` the scores of model `b` on its own resample, on all
-    samples and on those that its resample left out, and `O` the mean of :math:`S^b_{out}`,
+    samples and on the samples outside its resample, and `O` the mean of :math:`S^b_{out}`,
 
     .. math::
 
@@ -100,10 +100,10 @@ def bootstrap_score(
         R = \frac{A - O'}{A - \gamma}.
 
     The first is Harrell's correction for optimism [1]_, common in the validation of clinical
-    prediction models; the last is that of Efron and Tibshirani [2]_. The no-information score
-    :math:`\gamma` is the score of the fit to all samples on all :math:`n^2` pairs of a label and a
-    prediction, as if these were independent, :math:`O' = \max(O, \gamma)`, and :math:`R = 0` unless
-    `A` exceeds both. Larger is better, except for calibration.
+    prediction models; the last is the estimate of Efron and Tibshirani [2]_. The no-information
+    score :math:`\gamma` is the score of the fit to all samples on all :math:`n^2` pairs of a label
+    and a prediction, as if these were independent, :math:`O' = \max(O, \gamma)`, and :math:`R = 0`
+    unless `A` exceeds both. Larger is better, except for calibration.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def bootstrap_score(
     confidence_level : float, default=0.95
         Nominal coverage of the interval.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the resamples, which are those of `bootstrap_error`.
+        Seed of the resamples, which are the same as in `bootstrap_error`.
     n_jobs : int, default=None
         Number of joblib workers; the result does not depend on it.
     verbose : int, default=0
@@ -155,8 +155,8 @@ def bootstrap_score(
     Raises
     ------
     ValueError
-        If a class is too small to draw from, a name is no score, or calibration is asked for
-        without the probabilities of two classes.
+        If a class has fewer than two members, a name is not a score, or calibration is requested
+        without probabilities of two classes.
     TypeError
         If `sample_weight` is passed and the estimator or a score does not accept it, or if a scorer
         returns several numbers.
@@ -164,8 +164,8 @@ def bootstrap_score(
     Warns
     -----
     UndefinedMetricWarning
-        If a score is undefined for the left-out samples of some resamples, as an area under the ROC
-        curve of one class is; they are left out.
+        If a score is undefined for the out-of-bag samples of some resamples, such as an area under
+        the ROC curve with one class; these resamples are ignored.
 
     See Also
     --------
@@ -186,9 +186,9 @@ def bootstrap_score(
     .. math:: \sqrt{(1.15 + 8 / n)\, J^2 + var_b(S^b_{all})} ,
 
     where `J` is the jackknife over samples (or groups, whose number is then `n`) of the score of
-    left-out predictions of 30 models together, and the second term is the variance between models.
-    The factor is the smallest inflation of `error_interval`. Of scorers that need the model itself
-    it is :math:`sd(S_{out}) \sqrt{(1.15 + 8 / n) (1/B + \pi / (1 - \pi))}` [3]_, where
+    out-of-bag predictions of 30 models together, and the second term is the variance between
+    models. The factor is the smallest inflation of `error_interval`. Of scorers that need the model
+    itself it is :math:`sd(S_{out}) \sqrt{(1.15 + 8 / n) (1/B + \pi / (1 - \pi))}` [3]_, where
     :math:`\pi` is the probability that a sample is left out, about .368.
 
     Coverage of the score of the fitted model by nominal 95 % intervals, with the bias of the
@@ -336,9 +336,9 @@ class FittedResamples(NamedTuple):
     Attributes
     ----------
     scores : dict of str to ndarray of shape (n_resamples, 3)
-        Scores on the resample, on all samples and on those left out; nan where undefined.
+        Scores on the resample, on all samples and out of bag; nan if undefined.
     left_out : list of (PlanBlock, FitOutput)
-        Predictions of left-out samples, if there are means of losses.
+        Predictions of out-of-bag samples, if some scores are means of losses.
     pooled : list of (counts, FitOutput)
         How often each sample was drawn, and predictions of all samples, of some models.
     n_redrawn, n_failed : int
@@ -442,13 +442,13 @@ def keep_model(model: Any, X: Any, y: Any) -> Any:
 
 
 def predict_all(plan: ResamplingPlan) -> ResamplingPlan:
-    """Return a plan whose models predict all samples, whatever trained them."""
+    """Return a plan whose models predict all samples."""
     everything = np.ones((1, plan.n_samples), dtype=bool)
     return replace(plan, draw=lambda number: replace(plan.draw(number), test=everything))
 
 
 def choose_left_out(block: PlanBlock, output: FitOutput) -> tuple[PlanBlock, FitOutput]:
-    """Return the predictions of the samples that each resample left out."""
+    """Return the predictions of the out-of-bag samples of each resample."""
     left_out = block.train == 0
     kept = left_out[output.answered]
     return replace(block, test=left_out), FitOutput(
@@ -484,8 +484,8 @@ class Judge:
     ) -> float:
         """Return the score of some rows of predictions, which may repeat.
 
-        The labels, and the weights unless `weight` is passed, are those of `samples`, which
-        defaults to `rows`. `trained` contains the training samples of the model.
+        The labels belong to `samples`, which defaults to `rows`, and so do the weights unless
+        `weight` is passed. `trained` contains the training samples of the model.
         """
         inputs, target = self.inputs, self.inputs.target
         samples = rows if samples is None else samples
@@ -511,10 +511,10 @@ class Judge:
         return float(score) if np.isfinite(score) else np.nan
 
     def score_resamples(self, block: PlanBlock, output: FitOutput) -> np.ndarray:
-        """Return scores on the resample, on all samples and on those left out, (n_fits, 3).
+        """Return scores on the resample, on all samples and out of bag, shape (n_fits, 3).
 
-        The first is of use for optimism alone. Undefined scores are nan, as those of left-out
-        samples of one class are.
+        The first is computed only for "optimism". Undefined scores are nan, such as the AUC of
+        out-of-bag samples of one class.
         """
         scores = np.full((len(output), 3), np.nan)
         everything, fits = np.arange(block.train.shape[1]), list(output)
@@ -587,7 +587,7 @@ class Judge:
         inflation = MIN_INFLATION + SMALL_SAMPLE_INFLATION / units.n_units
         _, whole, outside = fitted.scores[name].T
         if self.needs_model:
-            # the variance of left-out sets, for a test set of n samples
+            # the variance of out-of-bag scores, for a test set of n samples
             share = float(np.mean(units.left_out_probability))
             defined = outside[np.isfinite(outside)]
             return math.sqrt(inflation) * corrected_error(defined, share / (1 - share))
@@ -595,9 +595,9 @@ class Judge:
         return math.sqrt(inflation * self.jackknife(fitted, units.unit, root) ** 2 + models)
 
     def jackknife(self, fitted: FittedResamples, unit: np.ndarray, root: SeedSequence) -> float:
-        """Return the standard error of the score of left-out predictions of several models.
+        """Return the standard error of the score of out-of-bag predictions of several models.
 
-        It leaves out blocks of units, of all models at once.
+        The jackknife leaves out blocks of units, for all models at once.
         """
         n, pooled = len(unit), join_outputs([output for _, output in fitted.pooled])
         fit, samples = np.nonzero(np.array([counts for counts, _ in fitted.pooled]) == 0)
@@ -701,7 +701,7 @@ def stretch(low: float, span: float, limits: Any, confidence_level: float) -> Li
 
 
 def score_of_mean(inputs: Inputs, label: str, error: BootstrapEstimate) -> BootstrapEstimate:
-    """Return the score that is a constant less a mean loss."""
+    """Return a score that equals a constant minus a mean loss."""
     mean, classes = find_mean_loss(label), inputs.target.n_classes
     assert mean is not None
     mirror = {

@@ -1,4 +1,4 @@
-"""Instability of predictions: models of resamples against the model of all samples."""
+"""Instability of predictions: models of resamples compared with the model of all samples."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def prediction_instability(
     memory: Any = None,
     error_score: float | str = "raise",
 ) -> PredictionInstability:
-    r"""Return how much each prediction changes when the training samples are drawn again.
+    r"""Measure how much each prediction varies between bootstrap samples of the training data.
 
     A model is fitted to each of `B` bootstrap resamples and predicts all `n` samples [1]_. With
     :math:`\hat p_i` the prediction of the model fitted to all samples, and :math:`\hat p_i^b` that
@@ -80,7 +80,7 @@ def prediction_instability(
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the samples, in every fit, in the means over samples and in calibration curves.
     random_state : int, RandomState, Generator or None, default=None
-        Seed of the resamples, which are those of `bootstrap_error` and `bootstrap_score`.
+        Seed of the resamples, which are the same as in `bootstrap_error` and `bootstrap_score`.
     n_jobs : int, default=None
         Number of joblib workers; the result does not depend on it.
     verbose : int, default=0
@@ -100,7 +100,7 @@ def prediction_instability(
     ------
     ValueError
         If a classifier has no `predict_proba`, `threshold` is not a probability of two classes, or
-        a class is too small to draw from.
+        a class has fewer than two members.
 
     See Also
     --------
@@ -108,8 +108,8 @@ def prediction_instability(
 
     Notes
     -----
-    The model of a resample was trained on about 63 % of the samples that it predicts, so new
-    samples are predicted with somewhat larger instability. Instability is no error: a model that
+    The model of a resample was trained on about 63 % of the samples that it predicts, so the
+    instability is somewhat larger for new samples. Instability is not an error: a model that
     ignores its training samples has a MAPE of 0. For more than two classes, MAPE is the mean over
     the classes.
 
@@ -184,7 +184,7 @@ def prediction_instability(
 
 
 def check_threshold(inputs: Inputs, threshold: Any) -> None:
-    """Raise unless there are probabilities, of two classes where there is a threshold."""
+    """Raise unless there are probabilities, and for a threshold two classes."""
     if inputs.target.classes is not None and "predict_proba" not in inputs.responses:
         raise ValueError(
             "estimator must have predict_proba or be a regressor, got "
@@ -305,7 +305,7 @@ class InstabilityDisplay(Display):
     low, high : ndarray of the shape of `predictions`
         Ends of the 95 % instability interval of each prediction.
     calibration_curves : ndarray of shape (1 + n_resamples, 99) or None
-        Calibration curves, that of the model of all samples first.
+        Calibration curves; the first belongs to the model of all samples.
 
     Attributes
     ----------

@@ -348,7 +348,7 @@ def nested_cv(
 def nested_losses(
     inputs: Inputs, folds_of_units: np.ndarray, outputs: Sequence[FitOutput | None]
 ) -> list[errors.NestedFold]:
-    """Return each fold with the losses within it; folds without a successful fit are left out.
+    """Return each fold with the losses within it, without folds whose fits failed.
 
     `folds_of_units`, of shape (n_repeats, n_units), are the folds of each repeat. A fit without the
     folds k and l tests l within k, and k within l.
@@ -491,7 +491,7 @@ def plan_repeats(
     n_folds = count_folds(inputs, n_folds, 10)
     count = check_count("n_repeats", 10 if n_repeats is None else n_repeats)
     if cv is None:
-        # one unit can be left out of all in one way: repeats would be the same
+        # folds of one unit each are always the same
         count = 1 if n_folds == inputs.units.n_units else count
         return RepeatedFolds(inputs, repeated_folds(inputs.units, n_folds, count, root))
     if n_repeats is not None and not draws_anew(cv):
@@ -530,7 +530,7 @@ def count_units(
     repeats: Sequence[Sequence[np.ndarray]] | None,
     at_random: bool,
 ) -> SamplingUnits:
-    """Return the units of losses under given folds.
+    """Return the units of losses under the folds of `cv`.
 
     Test sets that overlap (no `repeats`) test a sample more than once: its losses are one unit.
     """

@@ -101,7 +101,7 @@ def pool_estimates(
     -------
     Estimate
         `value` is the mean of all sites; on the scales "binomial", "arcsine" and "log" it is the
-        median site. Its interval is "binomial" or "hartung_knapp";
+        value at the median site. Its interval is "binomial" or "hartung_knapp";
         ``confidence_interval(method="prediction")`` is the prediction interval for the true value
         at another site; it requires at least three sites. `details` has "between", the standard
         deviation :math:`\tau` on the scale; "i_squared", the share of the variance of an estimate
@@ -136,7 +136,7 @@ def pool_estimates(
     them in 25 to 80 of 80 and .46 to 1.00 (``benchmarks/coverage_sites.py``). With three sites the
     intervals are long: the half-normal prior of :math:`\tau` has the scale 1.5 on the log-odds.
 
-    *Other scales.* The standard error is that of Hartung and Knapp [1]_, with Student's quantile on
+    *Other scales.* The standard error is by Hartung and Knapp [1]_, with Student's quantile on
     :math:`k - 1` degrees of freedom for `k` sites, and at least the standard error without their
     correction, as [2]_ recommend for sites of unequal size. The prediction interval averages
     Student's distribution of another site over the confidence distribution of :math:`\tau^2`,
@@ -357,7 +357,7 @@ def new_site_error(
 
     Notes
     -----
-    Samples of a site are assumed to be independent given the site. The errors of the sites are also
+    Samples of a site are assumed to be conditionally independent. The errors of the sites are also
     assumed to be independent, although their models share most of their training samples. For the
     coverage of the intervals see `pool_estimates`.
 

@@ -1,4 +1,4 @@
-"""Several classifiers on several data sets with the same splits, and tables of existing scores."""
+"""Scores of several classifiers on several data sets, computed or read from a table."""
 
 from __future__ import annotations
 
@@ -98,12 +98,12 @@ def run_over_datasets(
         If `estimators` or `datasets` is not a dict of names, or an estimator lacks a method.
     ValueError
         If a data set has another form, groups, weights or parameters name an unknown data set,
-        groups are given twice, or `memory` is given and new folds would be drawn.
+        groups are passed twice, or `memory` is used and the folds would be random.
 
     Notes
     -----
-    An error in a fit is raised with a note that names the classifier and the data set; fits
-    finished before it are kept.
+    The error of a failed fit has a note that names the classifier and the data set; with `memory`,
+    finished fits are kept.
 
     Examples
     --------
@@ -172,7 +172,7 @@ def run_over_datasets(
 
 
 def _read_dataset(name: str, dataset: Any) -> tuple[Any, Any, Any]:
-    """Return X, y and groups of a data set, or of what a callable returns."""
+    """Return X, y and groups of a data set, which a callable may return."""
     if callable(dataset):
         dataset = dataset()
     if hasattr(dataset, "X") and hasattr(dataset, "y"):
@@ -381,7 +381,7 @@ def check_same_indices(results: Mapping[str, Any]) -> None:
 
 
 def _read_indices(result: Any) -> list[Any] | None:
-    """Return the training and then the test samples of all splits; None if unknown."""
+    """Return the training samples and the test samples of all splits; None if unknown."""
     indices = result.get("indices") if isinstance(result, Mapping) else None
     return None if indices is None else [*indices["train"], *indices["test"]]
 

@@ -127,10 +127,10 @@ class ProcedureScorer(RoutedScorer):
             )
         requested = self.get_metadata_routing().score.requests
         refused = [name for name, request in requested.items() if request is False]
-        known = {*options, *(options.get("params") or {}), *refused}
+        accepted = {*options, *(options.get("params") or {}), *refused}
         for name, value in fold.fit_params.items():
             argument = name.rpartition("__")[2]
-            if value is not None and not known & {name, argument}:
+            if value is not None and not accepted & {name, argument}:
                 own = argument in inspect.signature(self.function).parameters
                 remedy = f"{argument}=" if own else f"params={{{name!r}: ...}}"
                 raise ValueError(
@@ -143,8 +143,8 @@ def make_scorer_of(
     name: str, function: Callable[..., Any], attribute: str, **options: Any
 ) -> ProcedureScorer:
     """Return the scorer of a function; raise if it has no such argument."""
-    taken = inspect.signature(function).parameters
-    unknown = sorted(options.keys() - (taken.keys() - {"estimator", "X", "y"}))
+    parameters = inspect.signature(function).parameters.keys()
+    unknown = sorted(options.keys() - (parameters - {"estimator", "X", "y"}))
     if unknown:
         raise TypeError(f"{unknown[0]} is no argument of {function.__name__}.")
     # one seed for all calls: candidates of a search are compared on the same resamples
@@ -243,7 +243,7 @@ def make_interval_scorer(
     """Make a scorer that returns minus a limit of the confidence interval of the error.
 
     With ``quantity="high"`` a search chooses the model with the lowest upper limit of the error.
-    The interval is that of `error_interval`. The scorer requires ``cv=WholeSample()`` and the
+    The interval comes from `error_interval`. The scorer requires ``cv=WholeSample()`` and the
     arguments of the fit, as in `make_bootstrap_scorer`.
 
     Parameters

@@ -137,14 +137,14 @@ def threshold_measures(
 
     Notes
     -----
-    At a fixed threshold, the intervals are those of `metric_interval`. For a chosen threshold, let
-    :math:`t_b` be the threshold chosen on resample b, :math:`s_b(t_b)` the sensitivity (or
-    specificity, or predictive value) on that resample and :math:`s(t_b)` its value on all samples.
-    The optimism [1]_ is the mean of :math:`s_b(t_b) - s(t_b)`. The variance of these differences
-    estimates the variance of the apparent value around its value on unlimited data at the same
-    threshold. The interval is Wilson's, for the number of samples at which a proportion has this
-    variance, but at most the actual number. The interval of the threshold has the percentiles of
-    :math:`t_b`.
+    At a fixed threshold, the intervals are the same as in `metric_interval`. For a selected
+    threshold, let :math:`t_b` be the threshold selected on resample b, :math:`s_b(t_b)` the
+    sensitivity (or specificity, or predictive value) on that resample and :math:`s(t_b)` its value
+    on all samples. The optimism [1]_ is the mean of :math:`s_b(t_b) - s(t_b)`. The variance of
+    these differences estimates the variance of the apparent value around its value on unlimited
+    data at the same threshold. The interval is Wilson's, for the number of samples at which a
+    proportion has this variance, but at most the actual number. The interval of the threshold has
+    the percentiles of :math:`t_b`.
 
     The quantity that a rule fixes, for example the sensitivity under ``{"sensitivity": 0.9}``,
     hardly varies between samples, but its true value at the threshold does. The threshold is an
@@ -157,7 +157,7 @@ def threshold_measures(
     samples with 20 % positives, the interval covered a true specificity of .95 in 117 (with the
     variance of the optimism, in 106).
 
-    Simulated coverage of the values on unlimited data at the chosen threshold by nominal 95 %
+    Simulated coverage of the values on unlimited data at the selected threshold by nominal 95 %
     intervals: lowest and highest of the four measures, 100 data sets each (normal scores 1.5
     standard deviations apart, 200 resamples):
 
@@ -181,10 +181,10 @@ def threshold_measures(
 
     This assumes that the scores of each class have the same distribution in both populations. The
     limits are the smallest and largest value over all (s, t) that a score test with one degree of
-    freedom does not reject; for one rate this is Wilson's interval. With groups or a chosen
-    threshold, the correlation of the two rates is estimated. The attribute `effective_n_samples`
-    is the number of samples of the population (for predictive values, with this prediction) that
-    give the same standard error.
+    freedom does not reject; for one rate this is Wilson's interval. With groups or a selected
+    threshold, the correlation of the two rates is estimated. The attribute `effective_n_samples` is
+    the number of samples of the population (for predictive values, with this prediction) that give
+    the same standard error.
 
     Exact coverage of nominal 95 % intervals at a fixed threshold, lowest and mean over 16 pairs of
     rates from .6 to .99 and prevalences of .01, .1 and .5
@@ -199,9 +199,9 @@ def threshold_measures(
     50, 50              .911, .945  .911, .945  .911, .949  .921, .951
     ==================  ==========  ==========  ==========  ===========
 
-    With 60 or 200 samples in groups of five, or a threshold chosen by "youden", a sensitivity of .9
-    or a cost ratio of 5, the lowest simulated coverage over the three prevalences was .932 to .978,
-    depending on the measure (400 data sets).
+    With 60 or 200 samples in groups of five, or a threshold selected by "youden", a sensitivity of
+    .9 or a cost ratio of 5, the lowest simulated coverage over the three prevalences was .932 to
+    .978, depending on the measure (400 data sets).
 
     References
     ----------
@@ -256,7 +256,7 @@ def measure_at(
 
 
 def _find_odds(sample: CurveSample, rule: float | Rule, threshold: float) -> float | None:
-    """Return the cost of a false positive over the benefit of a true positive, None if unknown."""
+    """Return the ratio of the cost of a false positive to the benefit of a true positive."""
     if isinstance(rule, Rule) and rule.rule == "cost_ratio":
         return 1 / rule.wanted
     is_probability = sample.score.min() >= 0 and sample.score.max() <= 1 and 0 < threshold < 1

@@ -68,7 +68,7 @@ def tuning_optimism(
         Labels or numbers.
     cv : int, splitter or iterable of (train, test), default=5
         The outer folds. A number of folds is shuffled with `random_state`, stratified by class, and
-        never splits a group when `groups` is given.
+        never splits a group if `groups` is passed.
     n_repeats : int, default=1
         Number of repeats with newly shuffled folds; `cv` must be a number if it exceeds 1.
     groups : array-like of shape (n_samples,), default=None
