@@ -200,9 +200,10 @@ def deliver(
     if getattr(options, "full", True):
         lines = [*start, report._write_text(full=hasattr(options, "full")), *notes]
     else:
+        start = [*fill_lines(headline), *fill_lines(procedure), ""]
         filled = [line for note in notes for line in fill_lines(note)]
         summary = summarize(report, N_LINES - len(start), scored=bool(options.scoring))
-        lines = [*map(shorten_line, start), *summary, *filled]
+        lines = [*start, *summary, *filled]
     try:
         if options.json is not None:
             report.to_json(options.json)
@@ -289,11 +290,6 @@ def fill_lines(text: str) -> list[str]:
     return [line.replace("\u00a0", " ") for line in wrap(kept, WIDTH, break_on_hyphens=False)]
 
 
-def shorten_line(text: str) -> str:
-    """Return a text as one line of the width of a terminal."""
-    return text if len(text) <= WIDTH else f"{text[: WIDTH - 4]} ..."
-
-
 def _printable_name(source: str) -> str:
     """Return the name of a file with undecodable bytes replaced."""
     return _show_bytes(Path(source).name)
@@ -327,7 +323,9 @@ def _write_headline(source: str, table: ColumnTable, numbers: bool, column: str)
     if numbers:
         return f"{size}, target from {write_figures(classes[0])} to {write_figures(classes[-1])}"
     names = [name_label(name) for name in classes]
-    counts = ", ".join(f"{name}: {of_class}" for name, of_class in zip(names, sizes, strict=True))
+    listed = [f"{name}: {of_class}" for name, of_class in zip(names, sizes, strict=True)]
+    counts = ", ".join(listed[:MAX_CLASSES])
+    counts += f" and {len(names) - MAX_CLASSES} more" if len(names) > MAX_CLASSES else ""
     return f"{size}, {count(len(classes), 'class')} ({counts})"
 
 
@@ -339,7 +337,8 @@ def collect_notes(function: Callable[..., Any], *args: Any, **kwargs: Any) -> tu
     return result, sorted({f"note: {' '.join(str(item.message).split())}" for item in caught})
 
 
-MAX_LISTED = 4
+MAX_LISTED, MAX_CLASSES = 4, 6
+"""Maximum number of columns, and of classes, that are named."""
 
 
 def make_preparation(table: ColumnTable, *, scale: bool) -> list[Any]:
@@ -364,14 +363,17 @@ def make_preparation(table: ColumnTable, *, scale: bool) -> list[Any]:
     return [make_column_transformer(*parts, verbose_feature_names_out=False)]
 
 
+IN_FOLDS = ", fitted in each fold"
+
+
 def describe_preparation(table: ColumnTable) -> str:
     """Describe how missing values and texts are handled; "" if there are none."""
     steps = []
     if table.missing:
-        steps.append(f"medians replace missing numbers ({_list_names(table, table.missing)})")
+        steps.append(f"medians for missing values ({_list_names(table, table.missing)})")
     if table.texts:
-        steps.append(f"one-hot encoded text ({_list_names(table, table.texts)})")
-    return f", {' and '.join(steps)} within every fold" if steps else ""
+        steps.append(f"one-hot encoding of text ({_list_names(table, table.texts)})")
+    return f", {' and '.join(steps)}{IN_FOLDS}" if steps else ""
 
 
 def _list_names(table: ColumnTable, columns: Sequence[int]) -> str:

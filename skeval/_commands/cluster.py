@@ -108,7 +108,7 @@ def _run_cluster(options: argparse.Namespace) -> None:
         memory=options.memory,
     )
     scaled = "features scaled to variance 1" if options.scale else "unscaled features"
-    prepared = _shared.describe_preparation(table).removesuffix(" within every fold")
+    prepared = _shared.describe_preparation(table).removesuffix(_shared.IN_FOLDS)
     procedure = f"{names}, {scaled}{prepared}, seed {options.seed}"
     table_notes = [f"note: {note}" for note in table.notes]
     _shared.deliver(report, options, table, procedure, [*table_notes, *notes])

@@ -26,7 +26,7 @@ PILOT_ROWS, MIN_PILOTS, PILOT_SECONDS = 5000, 500, 1.0
 """Rows from which the running time is forecast, smallest pilot sample, and seconds for pilots."""
 MAX_SVM_ROWS = 20_000
 """Maximum number of rows for which a support vector machine is the default."""
-MAX_CLASSES = 20
+MAX_CLASSES, MAX_SUBGROUPS = 20, 20
 EXAMPLES = """\
 examples:
   a first look, and an HTML page within ten seconds:
@@ -223,6 +223,8 @@ def _run_evaluate(options: argparse.Namespace) -> None:
             "note: --by and --groups name the same column, so each subgroup is one group, whose "
             "error has no useful interval; use --by with a column of larger subgroups."
         )
+    subgroups = _find_subgroups(table, options)
+    notes += _note_subgroups(options, subgroups)
     estimator, procedure = _make_estimator(table, options, numbers)
     options.progress.headline = f"{_shared.describe_data(options.data, table)}; {procedure}"
     if len(table.X) > PILOT_ROWS:
@@ -245,7 +247,7 @@ def _run_evaluate(options: argparse.Namespace) -> None:
         cv=_make_folds(table, options, numbers),
         groups=table.groups,
         scoring=options.scoring,
-        by=_find_subgroups(table, options),
+        by=subgroups,
         include=include if include in ("auto", "all") else include.replace(" ", "").split(","),
         budget=budget,
         n_bootstraps=options.bootstraps,
@@ -297,6 +299,8 @@ def _run_predictions(options: argparse.Namespace) -> None:
                 f"{options.pos_label!r}."
             )
         positive = classes.get(options.pos_label)
+    subgroups = _find_subgroups(table, options)
+    notes += _note_subgroups(options, subgroups)
     from skeval.report import evaluate_predictions
 
     report, run_notes = _shared.collect_notes(
@@ -307,7 +311,7 @@ def _run_predictions(options: argparse.Namespace) -> None:
         threshold=options.threshold,
         scoring=options.scoring,
         groups=table.groups,
-        by=_find_subgroups(table, options),
+        by=subgroups,
         pos_label=positive,
         labels=labels,
         confidence_level=options.confidence_level,
@@ -357,8 +361,22 @@ def _find_subgroups(table: ColumnTable, options: argparse.Namespace) -> Any:
     if by not in columns:
         names = ", ".join(columns)
         raise ValueError(f"--by must be one of the columns {names}, got {by!r}.")
-    values = [str(value) for value in columns[by]]
+    values = [
+        str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+        for value in columns[by]
+    ]
     return ["missing" if value in ("", "nan", "None") else value for value in values]
+
+
+def _note_subgroups(options: argparse.Namespace, subgroups: list[str] | None) -> list[str]:
+    """Return a note if there are many subgroups, such as one for each age."""
+    n = len(set(subgroups or ()))
+    if n <= MAX_SUBGROUPS or options.by == options.groups:
+        return []
+    return [
+        f"note: --by {options.by} makes {n} subgroups, too small for useful intervals; use a "
+        "column of larger subgroups, such as age bands instead of ages."
+    ]
 
 
 def _choose_task(table: ColumnTable, task: str | None) -> tuple[bool, list[str]]:

@@ -44,7 +44,8 @@ def explain_one_class(inputs: Inputs, which: str, codes: np.ndarray) -> str:
     what = f"class {names.tolist()[left[0]]!r} only" if len(left) else "no sample"
     return (
         f"y has too few samples of class {rarest!r}, {sizes.min()}, for "
-        f"method={inputs.method!r}: the training set {which} holds {what}."
+        f"method={inputs.method!r}: the training set {which} holds {what}. Collect more samples of "
+        "this class, or merge it with another class."
     )
 
 
@@ -85,23 +86,25 @@ def explain_failure(inputs: Inputs, plan: ResamplingPlan, rows: np.ndarray) -> s
     return f"{explanation}, where class {rarest!r} has {sizes.min()} of {len(rows)} samples"
 
 
-NO_MISSING, MAX_NAMED = "contains NaN", 5
+NO_MISSING, INFINITE, MAX_NAMED = "contains NaN", "contains infinity", 5
 NO_TEXTS = "could not convert string|arrays of bytes/strings|Expected 2D array, got 1D array"
 """Messages of scikit-learn's estimators about texts."""
 
 
 def explain_inputs(error: Exception, X: Any) -> Exception | None:
-    """Return an error that locates the missing values or texts in X that made a fit fail."""
+    """Return an error that locates the values or texts in X that made a fit fail."""
     if not isinstance(error, ValueError):
         return None
     if NO_MISSING in str(error):
         return _explain_missing(X)
+    if INFINITE in str(error):
+        return _explain_infinite(X)
     if re.search(NO_TEXTS, str(error)) is None:
         return None
     if hasattr(X, "columns"):
         held = [str(name) for name in X.columns if holds_texts(X[name])]
         what = f"in the column{'s' * (len(held) > 1)} {', '.join(map(repr, held))}"
-        remedy = "OneHotEncoder in a ColumnTransformer"
+        remedy = "OneHotEncoder in a ColumnTransformer (TfidfVectorizer for free text)"
     else:
         held, what = [""] * holds_texts(X), "instead of numbers"
         remedy = "OneHotEncoder" if np.ndim(X) == 2 else "CountVectorizer"
@@ -110,6 +113,27 @@ def explain_inputs(error: Exception, X: Any) -> Exception | None:
     return ValueError(
         f"X must hold numbers for this estimator, got texts {what}; put an encoder, such as "
         f"{remedy}, before it in a pipeline. It said: {error}"
+    )
+
+
+def _explain_infinite(X: Any) -> Exception | None:
+    """Return an error that counts the infinite values of a table, and names its columns."""
+    array = np.asarray(X.data if issparse(X) else X)
+    if array.dtype.kind not in "fO":
+        return None
+    infinite = np.isinf(array.astype(float))
+    n_infinite = int(np.sum(infinite))
+    if not n_infinite:
+        return None
+    where = ""
+    if array.ndim == 2:
+        names = list(X.columns) if hasattr(X, "columns") else range(array.shape[1])
+        first = names[int(np.flatnonzero(infinite.any(axis=0))[0])]
+        where = f", the first in column {first!r}"
+    return ValueError(
+        f"X must be finite for this estimator, got {n_infinite} infinite "
+        f"value{'s' * (n_infinite > 1)}{where}; "
+        "correct them, or replace them by nan and put SimpleImputer before it in a pipeline."
     )
 
 

@@ -213,7 +213,7 @@ def _note_encoding(source: str, records: Sequence[tuple[int, list[str]]]) -> str
 
 
 def _note_titles(source: str, header: str) -> str:
-    return f"{source}: the names of the columns are in {header}; what is above is left out."
+    return f"{source}: the column names are in {header}; everything above is ignored."
 
 
 def _find_header(rows: Sequence[Sequence[str]], target: str) -> int:

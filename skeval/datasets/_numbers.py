@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from skeval.datasets._files import marks_missing, parse_number
+from skeval.utils._text import count
 
 MIN_SHARE = 0.8
 """Minimum share of numbers of a numeric column; other texts are missing values."""
@@ -67,11 +68,10 @@ class WrittenNumbers(NamedTuple):
     def describe_limits(self) -> str:
         """Return the most frequent detection limits."""
         n = sum(self.limits.values())
-        shown = [
-            f"{text!r} ({n_of_text})" for text, n_of_text in self.limits.most_common(MAX_NAMED)
-        ]
+        common = self.limits.most_common(MAX_NAMED)
+        shown = [f"{text!r} in {count(n_rows, 'row')}" for text, n_rows in common]
         share = 100 * n / len(self.values)
-        return f"{', '.join(shown)}, {share:.0f} % of the rows"
+        return f"{', '.join(shown)} ({share:.0f} % of all)"
 
 
 def read_written_numbers(texts: Sequence[str], *, decimal_comma: bool) -> WrittenNumbers:

@@ -33,6 +33,12 @@ USUAL_TARGETS = {"label", "labels", "class", "y", "outcome", "response", "diagno
 """Common names of a target column."""
 SOME_NUMBERS = 0.2
 """Minimum share of numbers for a note that a text column contains numbers."""
+MIN_WORDS = 3
+"""Mean number of words from which texts are free texts rather than names."""
+FREE_TEXT = (
+    "to use free text, evaluate a pipeline that begins with TfidfVectorizer in Python: "
+    "skeval.evaluate(make_pipeline(TfidfVectorizer(), LogisticRegression()), texts, y)"
+)
 MAX_TEXTS = 20
 """Maximum number of distinct texts in a text feature, or half of the rows if that is more."""
 
@@ -237,7 +243,7 @@ def load_columns(
             )
             columns |= parts
         elif reason:
-            notes.append(f"{sheet.source}: column {name!r} {reason} and is left out.")
+            notes.append(f"{sheet.source}: column {name!r} {reason}.")
             left_out[name] = np.array(sheet.values[position])
         else:
             columns[name] = column
@@ -453,9 +459,10 @@ def _note_written(sheet: Columns, name: str, written: WrittenNumbers) -> list[st
         notes.append(f"{start}: {text!r} is read as {number:.15g}.")
     if written.limits:
         limits = written.describe_limits()
-        notes.append(f"{start}: limits are read as their numbers ({limits}).")
+        keep = f"--text {shlex.quote(name)} keeps them as categories"
+        notes.append(f"{start}: limits are read as their numbers: {limits}; {keep}.")
     if written.others:
-        keep = f"--text {shlex.quote(name)} keeps texts"
+        keep = f"--text {shlex.quote(name)} keeps all values as categories"
         notes.append(f"{start}: {written.describe_others()}, read as missing; {keep}.")
     return notes
 
@@ -576,20 +583,29 @@ def _read_feature(
         n_distinct = len(different)
         texts = np.array([text.strip() or "missing" for text in values], dtype=object)
         if _files.read_times(values):
-            many = f"holds dates or times, {n_distinct} different ones in {sheet.n_rows} rows"
-            ways = f"--time {name} goes by them, --date-features makes numbers of them"
-            return texts, f"{many} ({ways}),"
+            many = f"holds dates or times ({n_distinct} different ones in {sheet.n_rows} rows)"
+            ways = f"--time {shlex.quote(name)} predicts later rows from earlier ones"
+            ways += ", --date-features converts dates to numbers"
+            return texts, f"{many} and is left out; {ways}"
         if n_distinct <= MAX_TEXTS or n_distinct <= sheet.n_rows / 2:
             if some_numbers:
                 notes.append(f"{sheet.source}: column {name!r} is read as texts: {some_numbers}.")
             return texts, None
         many = f"holds {n_distinct} different texts in {sheet.n_rows} rows"
-        return texts, f"{many} ({some_numbers or 'as names and free texts do'})"
+        ways = FREE_TEXT
+        if some_numbers:
+            ways = some_numbers
+        elif np.mean([len(text.split()) for text in different]) < MIN_WORDS:
+            ways = f"--id {shlex.quote(name)} names the rows by it"
+        return texts, f"{many} and is left out; {ways}"
     if np.isinf(numbers).any():
         record = sheet.name_record(int(np.argmax(np.isinf(numbers))))
-        raise ValueError(f"{sheet.source}: column {name!r} must be finite, {record} is not.")
+        raise ValueError(
+            f"{sheet.source}: column {name!r} must be finite, {record} is not; correct "
+            "the value or leave it empty."
+        )
     if np.isnan(numbers).all():
-        return numbers, "has no value"
+        return numbers, "has no value and is left out"
     if not isinstance(values, np.ndarray) and np.isnan(numbers).any():
         dashes = sorted({text.strip() for text in values} & DASHES)
         notes += [

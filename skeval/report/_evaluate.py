@@ -102,7 +102,7 @@ def evaluate(estimator: Any, X: Any, y: Any, **options: Unpack[Options]) -> Eval
 def evaluate(
     estimator: Any,
     X: Any,
-    y: Any,
+    y: Any = None,
     *,
     cv: Any = None,
     include: Parts = "auto",
@@ -145,7 +145,7 @@ def evaluate(
     X : {array-like, sparse matrix, dataframe} of shape (n_samples, n_features)
         Samples, or other inputs of the estimator: texts, or a square precomputed kernel.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
-        Labels or numbers; several columns give a shorter report, whose labels or numbers are named
+        Labels or numbers. Several columns give a shorter report, whose labels or numbers are named
         after the columns of a data frame. A sparse matrix holds 0 and 1, whether a sample has each
         label.
     cv : int, splitter or iterable of (train, test), default=None
@@ -265,6 +265,10 @@ def evaluate(
     options |= {"sample_weight": sample_weight, "feature_names": feature_names}
     options |= {"left_out": left_out, "random_state": random_state, "n_jobs": n_jobs}
     options |= {"verbose": verbose, "memory": memory, "error_score": error_score}
+    if y is None:
+        for one in estimator.values() if isinstance(estimator, Mapping) else [estimator]:
+            _checks.check_predicts_target(one)
+        raise TypeError("y must hold the labels or numbers to predict, got None.")
     if isinstance(estimator, Mapping):
         return _evaluate_each(estimator, X, y, options)
     if has_outputs(y):

@@ -22,8 +22,10 @@ else:
 
 def make_frame(data: Any, index: Any = None, name: str | None = None) -> DataFrame:
     """Return a data frame of columns by name, or of rows as dicts, with an optional index."""
-    import pandas as pd
-
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise ImportError('a data frame needs pandas: pip install "skeval[table]"') from error
     return pd.DataFrame(data, index=None if index is None else pd.Index(index, name=name))
 
 

@@ -171,7 +171,7 @@ def test_missing_numbers_of_stored_tables_are_medians(tmp_path, capsys, ending):
     else:
         pd.DataFrame(X, columns=["x0", "x1"]).assign(target=y).to_parquet(path)
     assert main(["evaluate", str(path), *LEAST]) == 0
-    assert "medians replace missing numbers (x1) within every fold" in capsys.readouterr().out
+    assert "medians for missing values (x1), fitted in each fold" in capsys.readouterr().out
 
 
 def test_a_missing_extra_is_told_before_the_work(tmp_path, capsys, monkeypatch):
@@ -291,15 +291,10 @@ def test_dates_are_left_out_by_name_and_told_in_the_first_warning(tmp_path, caps
     page = tmp_path / "page.html"
     main(["evaluate", str(tmp_path / "walks.csv"), *LEAST, "--html", str(page)])
     text = capsys.readouterr().out
-    assert (
-        "(--time date goes by them, --date-features makes numbers of them), and is left out."
-        in text
-    )
+    remedies = "--time date predicts later rows from earlier ones, --date-features converts dates"
+    assert f"is left out; {remedies} to numbers." in text
     assert "('date' rises)" in text
-    assert (
-        "(--time date goes by them, --date-features makes numbers of them), and is left out."
-        in page.read_text()
-    )
+    assert remedies in page.read_text()
 
 
 @pytest.mark.parametrize(
@@ -529,3 +524,16 @@ def test_the_full_text_has_the_confusion_matrix_and_the_classes(capsys):
     assert "\nBy class.\nclass" in printed
     assert "\nMisclassified samples.\nsample" in printed
     assert "Largest residuals" not in printed
+
+
+def test_many_subgroups_get_a_hint(doses, capsys, tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.read_csv(doses).assign(age=rng.permutation(np.arange(20, 80)), site=1)
+    frame.to_csv(tmp_path / "ages.csv", index=False)
+    words = ["evaluate", str(tmp_path / "ages.csv"), "--drop", "patient", "--quick", "--by"]
+    assert main([*words, "age"]) == 0
+    printed = capsys.readouterr().out
+    assert "note: --by age makes 60 subgroups, too small for useful intervals; use a" in printed
+    assert "\n20 " in printed  # not 20.0
+    assert main([*words, "site"]) == 0
+    assert "subgroups, too small" not in capsys.readouterr().out

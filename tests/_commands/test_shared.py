@@ -84,13 +84,13 @@ def test_numbers_are_those_of_a_pipeline_that_prepares_within_the_folds(people, 
         feature_names=["Sex", "Age", "Port"],
         random_state=0,
     )
-    assert str(report) in captured.out
+    assert report._write_text(full=True) in captured.out
     assert without_progress(captured.err) == ""
     first, second, *_ = captured.out.splitlines()
     assert first == "people.csv: 80 samples, 3 features, 2 classes (no: 41, yes: 39)"
     assert second == (
-        "linear-svm, medians replace missing numbers (Age) and one-hot encoded text (Sex, Port) "
-        "within every fold, seed 0"
+        "linear-svm, medians for missing values (Age) and one-hot encoding of text (Sex, Port), "
+        "fitted in each fold, seed 0"
     )
     assert "note: people.csv: column 'Name' holds 80 different texts in 80 rows" in captured.out
 
@@ -180,7 +180,7 @@ def test_an_estimator_of_ones_own(tmp_path, capsys, monkeypatch):
     )
     for path in ("mine:make", "mine:model"):
         assert main(["evaluate", "iris", "--estimator", path, *LEAST]) == 0
-        assert str(report) in capsys.readouterr().out
+        assert report._write_text(full=True) in capsys.readouterr().out
     for path, message in {
         "mine:absent": "cannot be imported: module 'mine' has no attribute 'absent'",
         "absent_module:x": "cannot be imported: No module named 'absent_module'",
@@ -195,9 +195,7 @@ def test_clusters_of_a_messy_table(people, capsys):
     words = ["--target", "Survived", "--drop", "No", "--k", "2:3", "--quick"]
     assert main(["cluster", people, *words]) == 0
     second = capsys.readouterr().out.splitlines()[1]
-    assert second.startswith(
-        "kmeans, features scaled to variance 1, medians replace missing numbers"
-    )
+    assert second.startswith("kmeans, features scaled to variance 1, medians for missing values")
 
 
 def test_parquet_is_read_alike(people, tmp_path):
@@ -457,8 +455,8 @@ def test_limits_count_as_their_numbers_and_other_texts_as_missing(tmp_path):
     table = load()
     np.testing.assert_allclose(table.X[:3, 0], [0.1, 20, float(values[2])])
     assert table.notes == [
-        "a.csv: column 'a': limits are read as their numbers ('<0.1' (1), '>20' (1), 3 % of the "
-        "rows)."
+        "a.csv: column 'a': limits are read as their numbers: '<0.1' in 1 row, '>20' in 1 row (3 % "
+        "of all); --text a keeps them as categories."
     ]
     load = write_columns(tmp_path / "a.csv", a=["hemolyzed"] * 6 + values[6:])
     table = load()
@@ -489,7 +487,8 @@ def test_few_levels_beside_numbers_stay_texts_and_are_named(tmp_path):
 
 def test_a_target_of_numbers_and_others_is_refused_with_their_share(tmp_path):
     values = [f"{value / 1e5:.2f}" for value in AMOUNTS]
-    for first, told in (("<0.1", "limits: '<0.1' .1."), ("lost", "98 % are numbers; others: 'lo")):
+    limit, other = "limits: '<0.1' in 1 row", "98 % are numbers; others: 'lo"
+    for first, told in (("<0.1", limit), ("lost", other)):
         load = write_columns(tmp_path / "a.csv", target=[first, *values[1:]])
         with pytest.raises(ValueError, match=f"must hold numbers or names.*{told}.*--numeric targ"):
             load()
@@ -504,3 +503,19 @@ def test_unknown_columns_are_named_at_once(tmp_path):
         ValueError, match=r"no column 'Age' for --drop.* and no column 'ill' for --n"
     ):
         load(drop=["Age"], numeric=["ill"])
+
+
+def test_free_texts_and_names_have_a_remedy(tmp_path):
+    words = np.array(["good", "bad", "slow", "fast", "room", "food", "staff", "clean"])
+    rng = np.random.default_rng(0)
+    texts = [" ".join(rng.choice(words, 6)) for _ in range(40)]
+    load = write_columns(tmp_path / "a.csv", review=texts, name=[f"P{k}" for k in range(40)])
+    review, name = load().notes
+    assert "and is left out; to use free text, evaluate a pipeline that begins with Tfidf" in review
+    assert name.endswith("and is left out; --id name names the rows by it.")
+
+
+def test_an_infinite_value_has_a_remedy(tmp_path):
+    load = write_columns(tmp_path / "a.csv", a=["inf", *map(str, range(59))])
+    with pytest.raises(ValueError, match="line 2 is not; correct the value or leave it empty"):
+        load()

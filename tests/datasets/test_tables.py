@@ -429,7 +429,7 @@ def test_titles_above_the_names_are_left_out(tmp_path, separator, titles):
         with pytest.raises(ValueError, match="line 4 has 3 fields, the header has 2"):
             load_table(tmp_path / "a.csv")
         return
-    with pytest.warns(UserWarning, match=f"in line {len(titles) + 1}; what is above is left out"):
+    with pytest.warns(UserWarning, match=f"in line {len(titles) + 1}; everything above is ignored"):
         table = load_table(tmp_path / "a.csv")
     assert table.feature_names == ["a", "b"]
     assert table.X.tolist() == [[1, 2], [3, 4]]
@@ -441,7 +441,7 @@ def test_titles_of_excel_are_left_out(tmp_path):
     for row in (["A study"], [], ["a", "b", "target"], [1.5, 2, 0], [3.5, 4, 1]):
         book.active.append(row)
     book.save(tmp_path / "a.xlsx")
-    with pytest.warns(UserWarning, match="names of the columns are in row 3"):
+    with pytest.warns(UserWarning, match="column names are in row 3"):
         table = load_table(tmp_path / "a.xlsx")
     assert table.feature_names == ["a", "b"]
     assert table.X.tolist() == [[1.5, 2], [3.5, 4]]

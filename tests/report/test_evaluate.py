@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from helpers.jobs import two_workers
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.cluster import KMeans
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import RandomForestClassifier
@@ -706,3 +707,18 @@ def test_the_table_of_squared_errors_has_the_unit_of_the_target():
     both = evaluate({"a": Ridge(), "b": Ridge(9.0)}, X, y, cv=3, include=[], random_state=0)
     head = next(line for line in str(both).splitlines() if line.startswith("estimator"))
     assert head.count("root mean squared error") == 1
+
+
+def test_a_missing_target_and_a_clusterer_are_named():
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    with pytest.raises(TypeError, match=r"skeval.evaluate_clusterer\(clusterer, X\) evaluates it"):
+        evaluate(KMeans(2), X)
+    with pytest.raises(TypeError, match="y must hold the labels or numbers to predict, got None"):
+        evaluate(GaussianNB(), X)
+
+
+def test_an_infinite_value_is_located():
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    X[3, 1] = np.inf
+    with pytest.raises(ValueError, match="got 1 infinite value, the first in column 1; correct"):
+        evaluate(GaussianNB(), X, np.arange(30) % 2)

@@ -1,5 +1,6 @@
 """Names of estimators, and what a notebook shows of results."""
 
+import sys
 from dataclasses import dataclass, field, is_dataclass
 from importlib import import_module
 from warnings import catch_warnings, simplefilter
@@ -24,6 +25,7 @@ from skeval.model_selection import (
 from skeval.utils._text import (
     ShownAsText,
     count,
+    make_frame,
     name_estimators,
     say_pvalue,
     write_ends,
@@ -191,3 +193,9 @@ def test_no_result_says_that_its_spread_is_zero(scale):
         said = str(result)
         assert "nan" not in said
         assert " 0.0000\n" not in said.partition("standard error")[2].partition("\n")[0] + "\n"
+
+
+def test_a_frame_without_pandas_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match=r'frame needs pandas: pip install "skeval\[table\]"'):
+        make_frame({"a": [1]})
