@@ -265,10 +265,7 @@ def evaluate(
     options |= {"sample_weight": sample_weight, "feature_names": feature_names}
     options |= {"left_out": left_out, "random_state": random_state, "n_jobs": n_jobs}
     options |= {"verbose": verbose, "memory": memory, "error_score": error_score}
-    if y is None:
-        for one in estimator.values() if isinstance(estimator, Mapping) else [estimator]:
-            _checks.check_predicts_target(one)
-        raise TypeError("y must hold the labels or numbers to predict, got None.")
+    _checks.refuse_no_target(estimator, y)
     if isinstance(estimator, Mapping):
         return _evaluate_each(estimator, X, y, options)
     if has_outputs(y):

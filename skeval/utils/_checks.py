@@ -100,6 +100,14 @@ def check_predicts_target(estimator: Any) -> None:
         )
 
 
+def refuse_no_target(estimator: Any, y: Any) -> None:
+    """Raise if there is no target; for a clusterer the error names `evaluate_clusterer`."""
+    if y is None:
+        for one in estimator.values() if isinstance(estimator, Mapping) else [estimator]:
+            check_predicts_target(one)
+        raise TypeError("y must hold the labels or numbers to predict, got None.")
+
+
 MAX_SMALL_CLASSES, MIN_CLASS_SIZE = 10, 5
 """Up to MAX_SMALL_CLASSES classes may be small; more need MIN_CLASS_SIZE members on average."""
 
