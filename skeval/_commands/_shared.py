@@ -262,7 +262,7 @@ def summarize(report: Any, n_lines: int, *, scored: bool) -> list[str]:
     warned = fill_lines(f"! {'; '.join(titles)}")[:n_left] if titles else []
     n_rows = min(1 + MAX_ROWS, n_left - len(warned))
     shown = rows if scored else rows[: n_rows if n_rows > 1 else 0]
-    subgroup_sections = (section for section in others if section.results.get("subgroups"))
+    subgroup_sections = (section for section in others if section.in_summary)
     subgroups = [line for section in subgroup_sections for line in section.write_lines()]
     blank = [""] if shown or subgroups else []
     return [*verdict, *basis, *warned, "", *shown, *subgroups, *blank, more]

@@ -164,6 +164,11 @@ class ClusteringReport(Report):
             "n_repeats": stability.replicates.shape[1],
         }
 
+    @property
+    def _results(self) -> dict[str, Any]:
+        """The results by their names in `to_dict` and `to_frame`, after the warnings."""
+        return {"rows": self._rows()}
+
     def _make_sections(self) -> Iterator[Section]:
         """Yield the sections of samples, rules, all numbers and indices."""
         yield self._show_samples()
@@ -172,7 +177,7 @@ class ClusteringReport(Report):
         yield self._show_indices()
 
     def _show_samples(self) -> Section:
-        """Yield the section of the samples in their clusters, if there are at least two."""
+        """Return the section of the samples in their clusters, if there are at least two."""
         shown, heading, tables = self.shown, "The clusters", [self._tabulate_sizes()]
         if shown is None:
             return Section(heading, tables=tables)
@@ -229,7 +234,7 @@ class ClusteringReport(Report):
         return StabilityDisplay.from_result(self.stability, ax=ax)
 
     def _show_rules(self) -> Section:
-        """Yield the section of the number of clusters by each rule."""
+        """Return the section of the number of clusters by each rule."""
         rows = [
             (RULE_NAMES[name], str(choice.n_clusters), _write_evidence(choice))
             for name, choice in self.choices.items()
@@ -260,10 +265,9 @@ class ClusteringReport(Report):
         )
 
     def _show_numbers(self) -> Section:
-        """Yield the section of all numbers as a table."""
+        """Return the section of all numbers as a table."""
         sentences = [FRONT] if self.external is None else [FRONT, ORIENTATION]
-        tables, results = [self._tabulate_numbers()], {"rows": self._rows()}
-        return Section("All numbers", sentences=sentences, tables=tables, results=results)
+        return Section("All numbers", sentences=sentences, tables=[self._tabulate_numbers()])
 
     def _tabulate_numbers(self) -> Table:
         """Return the table of all numbers, one row per number of clusters."""
@@ -299,7 +303,7 @@ class ClusteringReport(Report):
             yield ("adjusted", "Rand with", "classes"), _write_alike(values)
 
     def _show_indices(self) -> Section:
-        """Yield the section of the indices by number of clusters, and of the first two."""
+        """Return the section of the indices by number of clusters, and of the first two."""
         comparison = self.comparison
         n_panels = len(comparison.indices)
         figures = [

@@ -77,7 +77,13 @@ class EvaluationComparison(ReportsByName):
     @property
     def _title(self) -> str:  # type: ignore[override]
         """Heading of the page."""
-        return f"Comparison of {self._first._compared.split()[0]}"
+        return f"Comparison of {self._noun}s"
+
+    @property
+    def _noun(self) -> str:
+        """Noun for a compared object: estimator or system."""
+        noun: str = self._first._compared.split()[0]
+        return noun[:-1]
 
     @property
     def _scored_reports(self) -> dict[str, Any]:
@@ -244,11 +250,29 @@ class EvaluationComparison(ReportsByName):
         size = f"{self._first._facts[0]}; {len(self)} {self._first._compared}"
         return [size, *([_sections.list_few(steps)] if steps else []), *self._first._basis[:1]]
 
+    @property
+    def _results(self) -> dict[str, Any]:
+        """The results by their names in `to_dict` and `to_frame`, after the warnings."""
+        results = {"estimators": [_read_row(*item) for item in self.items()], "comparison": []}
+        if self.comparison is not None:
+            differences, ranks = self.comparison.differences.values(), self.comparison.ranks
+            results["comparison"] = [difference.to_dict() for difference in differences]
+            results["ranks"] = [{"name": name, **rank.to_dict()} for name, rank in ranks.items()]
+        return results | {"subgroups": self._subgroups or None}
+
+    @property
+    def _subgroups(self) -> dict[str, Any]:
+        """The answer in each subgroup, by system."""
+        reports = self.items()
+        return {name: one.subgroups for name, one in reports if one.subgroups is not None}
+
     def _make_sections(self) -> Iterator[Section]:
         """Yield the sections of all estimators side by side, of pairs, and of each estimator."""
         yield self._show_side_by_side()
-        yield self._show_pairs()
-        yield self._show_subgroups()
+        if self.comparison is not None:
+            yield self._show_pairs(self.comparison)
+        if self._subgroups:
+            yield self._show_subgroups()
         verdicts = [f"{name}: {report.verdict}" for name, report in self.items()]
         yield Section("Individual results", explains=verdicts)
 
@@ -288,48 +312,34 @@ class EvaluationComparison(ReportsByName):
             label=f"Forest plot of the {named} of {len(self)} {self._first._compared}.",
             height=1.2 + 0.42 * len(self),
         )
-        head = [self._first._compared.split()[0][:-1], named, level, *map(name_metric, metrics)]
+        head = [self._noun, named, level, *map(name_metric, metrics)]
         poor = sum(bool(report.baseline and not report.baseline.better) for report in self.values())
         heading = f"{len(self) - poor} of {len(self)} beat the baseline significantly"
         return Section(
             heading if self._first.baseline else "Side by side",
             figures=[figure] if len(self) > MAX_DRAWN else [],
             tables=[Table("In numbers.", head, rows, left=(0, 2))],
-            results={"estimators": [_read_row(*item) for item in self.items()]},
         )
 
     def _show_subgroups(self) -> Section:
-        """Yield the section of the answer of each system in each subgroup."""
-        by_system = {
-            name: report.subgroups for name, report in self.items() if report.subgroups is not None
-        }
-        if not by_system:
-            return Section("By subgroup", results={"subgroups": None})
+        """Return the section of the answer of each system in each subgroup."""
+        by_system, first = self._subgroups, self._first
         rows = [
-            (str(subgroup), f"{estimate.n_samples}", name, estimate.value, estimate.interval)
-            for subgroup in next(iter(by_system.values()))
-            for name, estimate in ((name, of_one[subgroup]) for name, of_one in by_system.items())
+            (str(name), f"{estimate.n_samples}", system, estimate.value, estimate.interval)
+            for name in next(iter(by_system.values()))
+            for system, estimate in ((system, one[name]) for system, one in by_system.items())
         ]
-        first = self._first
-        head = ["subgroup", "samples", first._compared.split()[0][:-1], first.answer.name]
+        head = ["subgroup", "samples", self._noun, first.answer.name, first._level]
         caption = f"The {first.answer.name} of each in each subgroup."
-        table = Table(caption, [*head, first._level], rows, left=(0, 2, 4))
-        return Section("By subgroup", tables=[table], results={"subgroups": by_system})
+        table = Table(caption, head, rows, left=(0, 2, 4))
+        return Section("By subgroup", tables=[table], in_summary=True)
 
-    def _show_pairs(self) -> Section:
-        """Yield the section of the differences of all pairs."""
-        comparison = self.comparison
-        if comparison is None:
-            return Section("Which is better?", results={"comparison": []})
-        n_found = sum(
-            difference.pvalue <= comparison.level for difference in comparison.differences.values()
-        )
-        n_pairs = count(len(comparison.differences), "pair")
-        verb = "differs" if 1 in (n_found, len(comparison.differences)) else "differ"
-        heading = f"{n_found} of {n_pairs} {verb} significantly"
-        pairs = [difference.to_dict() for difference in comparison.differences.values()]
-        ranks = {name: rank.to_dict() for name, rank in comparison.ranks.items()}
-        results = {"comparison": pairs, "ranks": [{"name": k} | v for k, v in ranks.items()]}
+    def _show_pairs(self, comparison: Comparison) -> Section:
+        """Return the section of the differences of all pairs."""
+        differences = comparison.differences
+        n_found = sum(one.pvalue <= comparison.level for one in differences.values())
+        verb = "differs" if 1 in (n_found, len(differences)) else "differ"
+        heading = f"{n_found} of {count(len(differences), 'pair')} {verb} significantly"
         figures = []
         if comparison.lows is not None and len(self) > 2:
             figures.append(
@@ -343,10 +353,10 @@ class EvaluationComparison(ReportsByName):
                 )
             )
         if figures and len(self) > MAX_TABULATED:
-            return Section(heading, figures=figures, results=results)
+            return Section(heading, figures=figures)
         rows = [
             (" - ".join(pair), *self._find_difference(pair), write_pvalue(difference.pvalue))
-            for pair, difference in comparison.differences.items()
+            for pair, difference in differences.items()
         ]
         name, _ = self._compared_metric
         table = Table(
@@ -356,7 +366,7 @@ class EvaluationComparison(ReportsByName):
             rows,
             left=(0, 2),
         )
-        return Section(heading, figures=figures, tables=[table], results=results)
+        return Section(heading, figures=figures, tables=[table])
 
 
 def _read_row(name: str, report: Any) -> dict[str, Any]:

@@ -401,6 +401,11 @@ class ClustererComparison(ReportsByName):
         """
         return StabilitiesDisplay({n: report.stability for n, report in self.items()}).plot(ax)
 
+    @property
+    def _results(self) -> dict[str, Any]:
+        """The results by their names in `to_dict` and `to_frame`, after the warnings."""
+        return {"clusterings": self._rows(), "differences": self._differences()}
+
     def _make_sections(self) -> Iterator[Section]:
         """Yield the sections of all clusterers side by side, of pairs, and of each clusterer."""
         yield self._show_side_by_side()
@@ -411,7 +416,7 @@ class ClustererComparison(ReportsByName):
             yield Section(name, explains=lines, code=report.clusterer, tables=[numbers])
 
     def _show_side_by_side(self) -> Section:
-        """Yield the section of the choice of each clusterer, with its values."""
+        """Return the section of the choice of each clusterer, with its values."""
         method, has_classes = self._first.stability.method, self._first.external is not None
         head = ["clusterer", "choice", "P for\nstructure", "rules that\nagree"]
         head += ["k shown", " ".join(MEASURES[method]), "Pareto front"]
@@ -438,13 +443,10 @@ class ClustererComparison(ReportsByName):
         sentences = [FRONT_OF_ALL, ORIENTATION] if has_classes else [FRONT_OF_ALL]
         title = "Choice of each algorithm; values at k, the largest silhouette for one cluster."
         table = Table(title, head, lines)
-        results = {"clusterings": rows}
-        return Section(
-            "Side by side", sentences=sentences, figures=[figure], tables=[table], results=results
-        )
+        return Section("Side by side", sentences=sentences, figures=[figure], tables=[table])
 
     def _show_pairs(self) -> Section:
-        """Yield the section of the differences at each number of clusters."""
+        """Return the section of the differences at each number of clusters."""
         rows, lines = self._differences(), []
         for row in sorted(rows, key=lambda row: row["n_clusters"] not in self._quoted):
             pair = self.comparisons[row["n_clusters"]].differences[row["a"], row["b"]]
@@ -462,12 +464,7 @@ class ClustererComparison(ReportsByName):
             f"pairs and significant at {level:.2g} or less. Agreement is the adjusted Rand "
             "index of the two clusterings of all samples; 1 if they are identical."
         )
-        return Section(
-            "Which is more stable?",
-            explains=[NOT_RIGHT, caption],
-            tables=[table],
-            results={"differences": rows},
-        )
+        return Section("Which is more stable?", explains=[NOT_RIGHT, caption], tables=[table])
 
     def _differences(self) -> list[dict[str, Any]]:
         """Return the differences of all pairs of clusterers at each number of clusters.

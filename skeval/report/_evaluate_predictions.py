@@ -492,15 +492,22 @@ class PredictionsReport(SystemReport):
             facts.append(f"predicted as {self.positive} at a threshold of {self.threshold:g}")
         return facts if self.n_groups is None else [*facts, f"{self.n_groups} groups"]
 
+    _parts = (*SystemReport._parts, "at_threshold", "calibration", "within")
+
     def _make_sections(self) -> Iterator[Section]:
         """Yield the sections of metrics and curves, subgroups and samples."""
         yield self._show_metrics()
         yield self._show_curves()
-        yield self._show_threshold()
-        yield self._show_calibration()
-        yield self._show_units()
-        yield self._show_subgroups()
-        yield self._show_hard_samples()
+        if self.at_threshold is not None:
+            yield self._show_threshold(self.at_threshold)
+        if self.calibration is not None:
+            yield self._show_calibration(self.calibration)
+        if self.within is not None:
+            yield self._show_units(self.within)
+        if self.subgroups is not None:
+            yield self._show_subgroups(self.subgroups)
+        if self.out_of_fold.answers and len(self.hard_samples.sample):
+            yield self._show_hard_samples()
 
     def _explain_metrics(self) -> str:
         """Describe the samples of the metrics."""
@@ -580,20 +587,17 @@ class PredictionsReport(SystemReport):
             height=3.6,
         )
 
-    def _show_threshold(self) -> Section:
-        """Yield the section of the threshold, with the optimism of choosing it."""
-        measures = self.at_threshold
-        if measures is None:
-            return Section("The threshold", results={"at_threshold": None})
+    def _show_threshold(self, measures: Results) -> Section:
+        """Return the section of the threshold, with the optimism of choosing it."""
         shares = dict(measures)
         cut = shares.pop("threshold")
+        start = f"From {write_number(cut.value)} on"
         texts = [f"{name} is {measures[name].value:.2f}" for name in ("sensitivity", "specificity")]
-        heading = f"From {write_number(cut.value)} on, {' and '.join(texts)}"
         rows: list[Any] = [
             (WORDS.get(name, name), measure.value, measure.interval)
             for name, measure in shares.items()
         ]
-        head, caption = ["", "estimate", self._level], f"From {write_number(cut.value)} on."
+        head, caption = ["", "estimate", self._level], f"{start}."
         if cut.method == "bootstrap":
             rows = [
                 (*row, measure.details["apparent"])
@@ -607,8 +611,8 @@ class PredictionsReport(SystemReport):
                 "optimism of choosing it here."
             )
         table = Table(caption, head, rows, left=(0, 2))
-        sentences = self._describe_population()
-        return Section(heading, sentences, tables=[table], results={"at_threshold": measures})
+        heading = f"{start}, {' and '.join(texts)}"
+        return Section(heading, self._describe_population(), tables=[table])
 
     def _describe_population(self) -> list[str]:
         """Describe the population of another prevalence."""
@@ -627,11 +631,8 @@ class PredictionsReport(SystemReport):
             f"{sentence} The accuracy is as precise as with {size:.0f} samples of that population."
         ]
 
-    def _show_calibration(self) -> Section:
-        """Yield the section of the calibration measures."""
-        measures = self.calibration
-        if measures is None:
-            return Section("Calibration", results={"calibration": None})
+    def _show_calibration(self, measures: Results) -> Section:
+        """Return the section of the calibration measures."""
         rows = [(measure.name, measure.value, measure.interval) for measure in measures.values()]
         table = Table(
             "Calibration measures of external validation studies.",
@@ -651,24 +652,37 @@ class PredictionsReport(SystemReport):
                 height=3.6,
             )
             figures.append(figure)
-        sentences, results = [f"{heading}.{precision}"], {"calibration": measures}
-        return Section(heading, sentences, figures=figures, tables=[table], results=results)
+        return Section(heading, [f"{heading}.{precision}"], figures=figures, tables=[table])
+
+    def _show_units(self, means: Results) -> Section:
+        """Return the section of the means over units."""
+        rows = []
+        for name, mean in means.items():
+            span = f"{mean.replicates.min():.3g} to {mean.replicates.max():.3g}"
+            rows.append((_sentences.name_metric(name), mean.value, mean.interval, span))
+        head = ["mean over units", "estimate", self._level, "range of the units"]
+        target = (
+            "on new samples of these units"
+            if self.units == "fixed"
+            else "over all units of which these are a random sample"
+        )
+        return Section(
+            f"Means over {len(next(iter(means.values())).replicates)} units",
+            sentences=[f"Intervals of means over units are for the mean {target}."],
+            tables=[Table("The metric is computed in each unit.", head, rows, left=(0, 2))],
+        )
 
     def _show_hard_samples(self) -> Section:
-        """Yield the section of the worst predictions."""
+        """Return the section of the worst predictions."""
         hard, numbers = self.hard_samples, self.class_sizes is None
         predictions = self.out_of_fold
-        results = {"hard_samples": hard.to_records()}
-        n_hard = len(hard.sample)
-        if not n_hard or not predictions.answers:
-            return Section("Samples", results=results)
         n_wrong = (
             int(np.sum(predictions.predicted != predictions.target.codes)) if not numbers else 0
         )
         heading = f"{count(n_wrong, 'sample')} {'is' if n_wrong == 1 else 'are'} misclassified"
         sentences, table = [], self._tabulate_samples()
         if numbers:
-            heading = _sentences.write_large_residuals(n_hard)
+            heading = _sentences.write_large_residuals(len(hard.sample))
             listed = _sentences.write_hard_samples(hard, numbers=True)
             sentences += listed or [f"{heading}."]
         elif predictions.probabilities is not None:
@@ -680,7 +694,7 @@ class PredictionsReport(SystemReport):
             f"{n_wrong} of {size} samples of class {name} are misclassified."
             for name, (n_wrong, size) in hard.unknown.items()
         ]
-        return Section(heading, sentences=sentences, tables=[table], results=results)
+        return Section(heading, sentences=sentences, tables=[table])
 
 
 Evaluated = PredictionsReport | MultilabelReport | EvaluationComparison

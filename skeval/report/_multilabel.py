@@ -420,8 +420,10 @@ class MultilabelReport(SystemReport):
         """Yield the sections of metrics, subgroups and samples."""
         yield self._show_metrics()
         yield self._show_labels()
-        yield self._show_subgroups()
-        yield self._show_hard_samples()
+        if self.subgroups is not None:
+            yield self._show_subgroups(self.subgroups)
+        if len(self.hard_samples.sample):
+            yield self._show_hard_samples()
 
     def _explain_metrics(self) -> str:
         """Describe the averages."""
@@ -462,7 +464,7 @@ class MultilabelReport(SystemReport):
         ]
 
     def _show_labels(self) -> Section:
-        """Yield the section of the F1 of each label."""
+        """Return the section of the F1 of each label."""
         shown = self._drawn
         f1 = {name: estimate.value for name, estimate in shown.items() if name in self.labels}
         if not f1:
@@ -490,15 +492,11 @@ class MultilabelReport(SystemReport):
         return {name: replace(estimate, name="F1") for name, estimate in drawn.items()}
 
     def _show_hard_samples(self) -> Section:
-        """Yield the section of the worst predictions."""
-        records = self.hard_samples.to_records()
-        results = {"hard_samples": records}
-        if not records:
-            return Section("Samples to look at", results=results)
+        """Return the section of the worst predictions."""
         head = ["sample", "has", "predicted", self.answer.name]
         rows = [
             (row["name"], row["truth"], row["prediction"], write_number(row["wrong"]))
-            for row in records[:MAX_ROWS]
+            for row in self.hard_samples.to_records()[:MAX_ROWS]
         ]
         table = Table("Samples with most errors.", head, rows, n_in_text=0)
-        return Section("Samples to look at", tables=[table], results=results)
+        return Section("Samples to look at", tables=[table])

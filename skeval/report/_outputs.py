@@ -336,6 +336,12 @@ class OutputsReport(Report):
         named = {key: replace(one, name=self.answer.name) for key, one in drawn.items()}
         return EstimatesDisplay.from_result(named, quoted=0, ax=ax)
 
+    @property
+    def _results(self) -> dict[str, Any]:
+        """The results by their names in `to_dict` and `to_frame`, after the warnings."""
+        records = [self._describe_output(name, one) for name, one in self.outputs.items()]
+        return {"metrics": self.metrics} | ({"outputs": records} if records else {})
+
     def _make_sections(self) -> Iterator[Section]:
         """Yield the metrics of all outputs, and the error of each output."""
         rows = [
@@ -344,15 +350,16 @@ class OutputsReport(Report):
         ]
         head = ["over all outputs", "estimate", self._level]
         yield Section(
-            "All outputs together",
-            tables=[Table("All outputs.", head, rows, left=(0, 2))],
-            results={"metrics": self.metrics},
+            "All outputs together", tables=[Table("All outputs.", head, rows, left=(0, 2))]
         )
-        records = [self._describe_output(name, one) for name, one in self.outputs.items()]
-        if not records:
-            return
+        if self.outputs:
+            yield self._show_outputs()
+
+    def _show_outputs(self) -> Section:
+        """Return the section of the error of each output."""
+        records = self._results["outputs"]
         head = ["output", "error", self._level, "best constant", "better"]
-        table = [
+        rows = [
             (
                 row["output"],
                 row["error"],
@@ -365,18 +372,16 @@ class OutputsReport(Report):
         worst = max(
             records, key=lambda row: row["error"] / row["constant"] if row["constant"] else 0
         )
-        yield Section(
+        figure = Figure(
+            self.plot,
+            f"{self.answer.name.capitalize()}: all outputs and each, with {self._level}s.",
+            label=f"Forest plot of {len(records)} outputs.",
+            height=1.2 + 0.3 * min(len(records), MAX_DRAWN),
+        )
+        return Section(
             f"Least gain over a constant: {worst['output']}",
-            figures=[
-                Figure(
-                    self.plot,
-                    f"{self.answer.name.capitalize()}: all outputs and each, with {self._level}s.",
-                    label=f"Forest plot of {len(records)} outputs.",
-                    height=1.2 + 0.3 * min(len(records), MAX_DRAWN),
-                )
-            ],
-            tables=[Table("By output.", head, table, n_in_text=MAX_ROWS, left=(0, 2, 4))],
-            results={"outputs": records},
+            figures=[figure],
+            tables=[Table("By output.", head, rows, n_in_text=MAX_ROWS, left=(0, 2, 4))],
         )
 
     def _describe_output(self, name: str, one: JudgedOutput) -> dict[str, Any]:

@@ -681,42 +681,23 @@ class SystemReport(ScoredReport):
         """
         return EstimatesDisplay.from_result(self._drawn, quoted=0, ax=ax)
 
-    def _show_units(self) -> Section:
-        """Yield the section of the means over units."""
-        means = self.within
-        if means is None:
-            return Section("Means over units", results={"within": None})
-        title = f"Means over {len(next(iter(means.values())).replicates)} units"
-        rows = []
-        for name, mean in means.items():
-            low, high = mean.replicates.min(), mean.replicates.max()
-            row = name_metric(name), mean.value, mean.interval, f"{low:.3g} to {high:.3g}"
-            rows.append(row)
-        table = Table(
-            "The metric is computed in each unit.",
-            ["mean over units", "estimate", self._level, "range of the units"],
-            rows,
-            left=(0, 2),
-        )
-        target = (
-            "on new samples of these units"
-            if self.units == "fixed"
-            else "over all units of which these are a random sample"
-        )
-        return Section(
-            title,
-            sentences=[f"Intervals of means over units are for the mean {target}."],
-            tables=[table],
-            results={"within": means},
-        )
+    _parts: ClassVar[Sequence[str]] = ("metrics", "confusion")
+    """Attributes among the results."""
 
-    def _show_subgroups(self) -> Section:
-        """Yield the section of the main metric in each subgroup, and the differences from the
+    @property
+    def _results(self) -> dict[str, Any]:
+        """The results by their names in `to_dict` and `to_frame`, after the warnings."""
+        subgroups = self.subgroups
+        return {name: getattr(self, name) for name in self._parts} | {
+            "subgroups": subgroups,
+            "less_the_rest": None if subgroups is None else subgroups.less_the_rest,
+            "hard_samples": self.hard_samples.to_records(),
+        }
+
+    def _show_subgroups(self, estimates: Results) -> Section:
+        """Return the section of the main metric in each subgroup, and the differences from the
         rest."""
-        estimates, name, level = self.subgroups, self.answer.name, self._level
-        if estimates is None:
-            return Section("By subgroup", results={"subgroups": None, "less_the_rest": None})
-        less = estimates.less_the_rest
+        less, level = estimates.less_the_rest, self._level
         rows = [
             (
                 str(subgroup),
@@ -729,13 +710,14 @@ class SystemReport(ScoredReport):
             )
             for subgroup, estimate in estimates.items()
         ]
-        head = ["subgroup", "samples", name, level, "less the rest", level, "adjusted P"]
+        name, rest = self.answer.name, "less the rest"
+        head = ["subgroup", "samples", name, level, rest, level, "adjusted P"]
         sentence = describe_slices(estimates)
         return Section(
             sentence.partition(" (")[0].rstrip("."),
             sentences=[sentence],
             tables=[Table("Error by subgroup.", head, rows, left=(0, 3, 5))],
-            results={"subgroups": estimates, "less_the_rest": less},
+            in_summary=True,
         )
 
 

@@ -180,7 +180,6 @@ class ScoredReport(Report):
                 *self._tabulate_classes(),
                 *self._tabulate_confusion(),
             ],
-            results={"metrics": self.metrics, "confusion": self.confusion},
         )
 
     def _show_curves(self) -> Section:
@@ -312,34 +311,21 @@ class ScoredReport(Report):
         head += [last] if last else []
         return Table(caption, head, rows, n_on_page=FIRST_ROWS, n_in_text=0)
 
-    def _show_subgroups(self) -> Section:
+    def _show_subgroups(self, estimates: Results) -> Section:
         """Return the section of the error in each subgroup."""
-        estimates = self.subgroups
-        results = {
-            "subgroups": estimates,
-            "largest_difference": estimates and estimates.largest_difference,
-        }
-        if estimates is None:
-            return Section("By subgroup", results=results)
         differ, largest = "may be the same in all", estimates.largest_difference
         if largest and (largest.interval.low > 0 or largest.interval.high < 0):
             differ = "differs between"
+        head = ["subgroup", "samples", next(iter(estimates.values())).name, self._level]
         rows = [
             (str(name), f"{estimate.n_samples}", estimate.value, estimate.interval)
             for name, estimate in estimates.items()
         ]
         return Section(
             f"The {self.answer.name} {differ} subgroups",
-            sentences=[describe_difference(estimates.largest_difference)],
-            tables=[
-                Table(
-                    "Error by subgroup.",
-                    ["subgroup", "samples", next(iter(estimates.values())).name, self._level],
-                    rows,
-                    left=(0, 3),
-                )
-            ],
-            results=results,
+            sentences=[describe_difference(largest)],
+            tables=[Table("Error by subgroup.", head, rows, left=(0, 3))],
+            in_summary=True,
         )
 
 
@@ -501,16 +487,42 @@ class EvaluationReport(ScoredReport):
             "answer": self.answer.to_dict() | {"covers": " ".join(self._basis)}
         }
 
+    @property
+    def _results(self) -> dict[str, Any]:
+        """The results by their names in `to_dict` and `to_frame`, after the warnings."""
+        subgroups = self.subgroups
+        return {
+            "metrics": self.metrics,
+            "confusion": self.confusion,
+            "subgroups": subgroups,
+            "largest_difference": subgroups and subgroups.largest_difference,
+            "estimates": [self.answer, *self.estimates.values()],
+            "baseline": self.baseline,
+            "omitted": self.omitted,
+            "perturbation": self.perturbation,
+            "permutation": self.permutation,
+            "selection_bias": self.selection_bias,
+            "selection_stability": self.selection_stability,
+            "candidate_names": self.candidate_names,
+            "tuning": self.tuning,
+            "hard_samples": self.hard_samples.to_records(),
+        }
+
     def _make_sections(self) -> Iterator[Section]:
         """Yield the sections of predictions, estimates, tests and samples."""
         yield self._show_metrics()
         yield self._show_curves()
-        yield self._show_subgroups()
+        if self.subgroups is not None:
+            yield self._show_subgroups(self.subgroups)
         yield self._show_estimates()
-        yield self._show_perturbation()
-        yield self._show_permutation()
-        yield self._show_selection()
-        yield self._show_tuning()
+        if self.perturbation:
+            yield self._show_perturbation(self.perturbation)
+        if self.permutation is not None:
+            yield self._show_permutation(self.permutation)
+        if self.selection_bias is not None:
+            yield self._show_selection(self.selection_bias)
+        if self.tuning is not None:
+            yield self._show_tuning(self.tuning)
         yield self._show_hard_samples()
 
     def _explain_metrics(self) -> str:
@@ -529,49 +541,39 @@ class EvaluationReport(ScoredReport):
             "include variation from retraining."
         )
 
-    def _show_tuning(self) -> Section:
-        """Yield the section of the hyperparameter search: its best score, and the selected
+    def _show_tuning(self, bias: TuningOptimism) -> Section:
+        """Return the section of the hyperparameter search: its best score, and the selected
         settings."""
-        bias = self.tuning
-        if bias is None:
-            return Section("Tuning", results={"tuning": None})
         shown = "is optimistic" if bias.interval.low > 0 else "is not significantly optimistic"
-        heading = f"The best score of the search {shown}"
-        counts = bias.counts
-        chosen = zip(bias.settings[:MAX_ROWS], counts, strict=False)
+        n_searches = int(bias.counts.sum())
         rows = [
             (
                 ", ".join(f"{name}={value!r}" for name, value in setting.items()),
-                f"{count} of {int(counts.sum())}",
+                f"{n} of {n_searches}",
             )
-            for setting, count in chosen
+            for setting, n in zip(bias.settings[:MAX_ROWS], bias.counts, strict=False)
         ]
         caption = "Hyperparameters selected by the searches."
         return Section(
-            heading,
+            f"The best score of the search {shown}",
             sentences=[_sentences.write_tuning(bias)],
             tables=[Table(caption, ["setting", "chosen"], rows, n_on_page=FIRST_ROWS, n_in_text=0)],
-            results={"tuning": bias},
         )
 
     def _show_hard_samples(self) -> Section:
-        """Yield the section of the samples that are misclassified repeatedly."""
+        """Return the section of the samples that are misclassified repeatedly."""
         hard, numbers = self.hard_samples, self.class_sizes is None
         table = self._tabulate_samples("wrong in", lambda wrong: f"{100 * wrong:.0f} %")
-        what = (
-            "misclassified in every repeat"
-            if len(self.out_of_fold.repeats) > 1
-            else "misclassified"
-        )
         verb = "is" if hard.always == 1 else "are"
-        heading = f"{count(hard.always, 'sample')} {verb} {what}"
+        heading = f"{count(hard.always, 'sample')} {verb} misclassified"
+        if len(self.out_of_fold.repeats) > 1:
+            heading += " in every repeat"
         if numbers:
             heading = _sentences.write_large_residuals(hard.always)
         return Section(
             heading,
             sentences=_sentences.write_hard_samples(hard, numbers),
             tables=[table] if hard.always else [],
-            results={"hard_samples": hard.to_records()},
         )
 
     @property
@@ -612,11 +614,10 @@ class EvaluationReport(ScoredReport):
 
     def _show_estimates(self) -> Section:
         """Return the section with every estimate of the error, drawn and in a table."""
-        named = self._named_estimates
-        level = f"{100 * self.confidence_level:g} %"
+        named, loss, baseline = self._named_estimates, self.answer.loss, self.baseline
         figure = Figure(
             self.plot,
-            f"Estimates of one error, with {level} intervals.",
+            f"Estimates of one error, with {100 * self.confidence_level:g} % intervals.",
             label=f"Forest plot of {len(named)} estimates of the error; the table holds the "
             "numbers.",
             height=1.1 + 0.42 * len(named),
@@ -625,7 +626,7 @@ class EvaluationReport(ScoredReport):
         for name, estimate in named:
             value, spread, interval = in_target_unit(estimate)
             rows.append((name, value, write_spread(spread), interval, interval.method))
-        error = "root mean squared error" if self.answer.loss == "squared" else "error"
+        error = "root mean squared error" if loss == "squared" else "error"
         table = Table(
             "The same as a table.",
             ["estimate", error, "std. error", self._level, "method"],
@@ -636,35 +637,21 @@ class EvaluationReport(ScoredReport):
             left=(0, 3, 4),
         )
         sentences = []
-        grave = list_grave(self.warnings)
-        if self.baseline is not None and self.baseline.better and not grave:
-            sentences.append(_sentences.write_baseline(self.baseline, self.answer.loss))
+        if baseline is not None and baseline.better and not list_grave(self.warnings):
+            sentences.append(_sentences.write_baseline(baseline, loss))
         if self.omitted:
             sentences.append(_sentences.write_omitted(self.omitted))
-        loss = self.answer.loss
         values = [estimate.value for _, estimate in named]
         width = _sentences.find_width(self.answer, loss)
         least, most = (
             _sentences.write_amount(end, loss, width) for end in (min(values), max(values))
         )
-        values_text = f"from {least} to {most}" if least != most else f"all {least}"
-        return Section(
-            f"{len(named)} estimates of one error, {values_text}",
-            sentences=sentences,
-            figures=[figure],
-            tables=[table],
-            results={
-                "estimates": [self.answer, *self.estimates.values()],
-                "baseline": self.baseline,
-                "omitted": self.omitted,
-            },
-        )
+        span = f"from {least} to {most}" if least != most else f"all {least}"
+        heading = f"{len(named)} estimates of one error, {span}"
+        return Section(heading, sentences=sentences, figures=[figure], tables=[table])
 
-    def _show_perturbation(self) -> Section:
-        """Yield the section of the intervals of a linear support vector machine."""
-        intervals = self.perturbation or ()
-        if not intervals:
-            return Section("Perturbation", results={"perturbation": self.perturbation})
+    def _show_perturbation(self, intervals: Sequence[PerturbationEstimate]) -> Section:
+        """Return the section of the intervals of a linear support vector machine."""
         figures = [
             Figure(
                 result.plot,
@@ -683,25 +670,17 @@ class EvaluationReport(ScoredReport):
         )
         if n < MIN_PERTURBATIONS:
             text += f" With only {n} refits, the histograms and the intervals are rough."
-        ends = [100 * end for end in (intervals[0].interval.low, intervals[0].interval.high)]
+        low, high = intervals[0].interval
         return Section(
-            f"Perturbation interval of the support vector machine: {ends[0]:.1f} to "
-            f"{ends[1]:.1f} %",
+            f"Perturbation interval of the support vector machine: {100 * low:.1f} to "
+            f"{100 * high:.1f} %",
             sentences=[_sentences.write_perturbation(intervals[1])],
             explains=[text],
             figures=figures,
-            results={"perturbation": intervals},
         )
 
-    def _show_permutation(self) -> Section:
-        """Yield the section of the permutation test."""
-        test = self.permutation
-        if test is None:
-            return Section("Chance", results={"permutation": None})
-        n_as_good = test.n_exceedances
-        heading = (
-            f"Shuffled labels scored as well in {n_as_good} of {count(test.n_resamples, 'run')}"
-        )
+    def _show_permutation(self, test: PermutationTest) -> Section:
+        """Return the section of the permutation test."""
         figure = Figure(
             test.plot,
             "Scores on shuffled labels (null distribution).",
@@ -709,33 +688,24 @@ class EvaluationReport(ScoredReport):
             height=2.8,
         )
         interval = test.confidence_interval()
-        sentences = [
+        explains = [
             f"Monte Carlo error of P: {100 * interval.confidence_level:g} % CI {interval.low:.2g} "
             f"to {interval.high:.2g}."
         ]
         if self.baseline is not None and self.baseline.better != (test.pvalue <= ALPHA):
-            sentences.append(_sentences.TESTS_DISAGREE)
+            explains.append(_sentences.TESTS_DISAGREE)
+        runs = count(test.n_resamples, "run")
         return Section(
-            heading,
+            f"Shuffled labels scored as well in {test.n_exceedances} of {runs}",
             sentences=[_sentences.write_permutation(test)],
-            explains=sentences,
+            explains=explains,
             figures=[figure],
-            results={"permutation": test},
         )
 
-    def _show_selection(self) -> Section:
-        """Yield the section of selection outside and within the folds, and the selected
+    def _show_selection(self, bias: SelectionBias) -> Section:
+        """Return the section of selection outside and within the folds, and the selected
         features."""
-        bias, stability = self.selection_bias, self.selection_stability
-        results = {
-            "selection_bias": bias,
-            "selection_stability": stability,
-            "candidate_names": self.candidate_names,
-        }
-        if bias is None:
-            return Section("Selection", results=results)
-        claimed = _sentences.write_amount(bias.cv1_error, "zero_one")
-        heading = f"Selecting features on all samples would have given {claimed}"
+        stability, claimed = self.selection_stability, _sentences.write_rate(bias.cv1_error)
         figures = [
             Figure(
                 bias.plot,
@@ -754,8 +724,11 @@ class EvaluationReport(ScoredReport):
                     height=0.8 + 0.22 * min(MAX_ROWS, stability.selected_ever),
                 )
             )
-        sentences = _sentences.write_selection(bias, stability)
-        return Section(heading, sentences=sentences, figures=figures, results=results)
+        return Section(
+            f"Selecting features on all samples would have given {claimed}",
+            sentences=_sentences.write_selection(bias, stability),
+            figures=figures,
+        )
 
     @property
     def predictions(self) -> DataFrame:

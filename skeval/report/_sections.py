@@ -1,8 +1,8 @@
-"""Report as a list of sections, the source of its text, page, dict and data frames.
+"""Report as a list of sections, the source of its text and page, and as a dict of results.
 
-A section is built once, as data: sentences, tables of values, figures that are drawn for a page,
-and results by name. The text has the sentences and the first rows of the tables, a page has
-everything; `to_dict` and `to_frame` return the results.
+A section is data: sentences, tables of values, and figures that are drawn for a page. The text has
+the sentences and the first rows of the tables, a page has everything. `to_dict` and `to_frame`
+return the results by name.
 """
 
 from __future__ import annotations
@@ -200,8 +200,8 @@ def _write_cell(cell: Cell, write: Callable[[float, float], str]) -> str:
 class Section:
     """Heading and its contents.
 
-    `sentences` are shown in text and page, `explains` on the page only. `results` have the names
-    used in `to_dict` and `to_frame`.
+    `sentences` are shown in text and page, `explains` on the page only. The summary of the command
+    line includes sections that are `in_summary`.
     """
 
     heading: str
@@ -211,11 +211,11 @@ class Section:
     figures: Sequence[Figure] = ()
     tables: Sequence[Table] = ()
     code: str | None = None
-    results: Mapping[str, Any] = field(default_factory=dict)
+    in_summary: bool = False
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to show, or only results that are None."""
+        """Whether there is nothing to show."""
         texts = self.sentences or self.explains or self.items or self.code
         return not (texts or self.figures or self.tables_below)
 
@@ -308,6 +308,11 @@ class Report:
         """The first entries of `to_dict`, before the results of the sections."""
         return {name: getattr(self, name) for name in self._listed}
 
+    @property
+    def _results(self) -> dict[str, Any]:
+        """The results by their names in `to_dict` and `to_frame`, after the warnings."""
+        raise NotImplementedError
+
     def _make_sections(self) -> Iterator[Section]:
         """Yield the sections between the warnings and how to reproduce the report."""
         raise NotImplementedError
@@ -321,7 +326,6 @@ class Report:
                 self._before,
                 explains=() if self.warnings else none,
                 items=sorted(self.warnings, key=lambda one: not getattr(one, "headline", "")),
-                results={"warnings": self.warnings},
             ),
             *self._make_sections(),
         ]
@@ -359,8 +363,7 @@ class Report:
         """
         entries = {"verdict": self.verdict, **self._about, "seed": self.seed}
         entries |= {"settings": self.settings, "versions": self.versions}
-        for section in self._sections:
-            entries |= section.results
+        entries |= {"warnings": self.warnings, **self._results}
         return {name: _make_plain(value) for name, value in entries.items()}
 
     def to_frame(self, part: str | None = None) -> DataFrame:
@@ -385,7 +388,7 @@ class Report:
         """
         if part == "tripod" and hasattr(self, "_main_metrics"):
             return list_tripod(self)
-        results = {name: value for one in self._sections for name, value in one.results.items()}
+        results = {"warnings": self.warnings, **self._results}
         part = check_option("part", self._main_part if part is None else part, tuple(results))
         result = results[part]
         if result is None:
