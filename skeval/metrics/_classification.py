@@ -806,7 +806,9 @@ def count_and_weigh(
     """
     y_true, y_pred, classes = _checks.check_labels(y_true, y_pred, labels)
     weight, scale = _checks.scale_weights(sample_weight, num_samples(y_true))
-    counts = class_counts(y_true, y_pred, classes, labels, weight)
+    counts = class_counts(
+        y_true, y_pred, classes, labels, None if sample_weight is None else weight
+    )
     if isinstance(average, str) and average == "micro":
         tp, fp, fn = (count.sum(keepdims=True) for count in counts)
         return [classes.tolist()], (tp, fp, fn), np.ones(1)
@@ -825,7 +827,7 @@ def class_counts(
     y_pred: ArrayLike,
     classes: NDArray[np.generic],
     labels: ArrayLike | None,
-    weight: Floats,
+    weight: Floats | None,
 ) -> Counts:
     """Return the true positives, false positives and false negatives of each class."""
     if np.ndim(y_true) == 1:
@@ -834,7 +836,9 @@ def class_counts(
         true_code, pred_code = np.searchsorted(present, true), np.searchsorted(present, pred)
         right = true_code == pred_code
         counts: list[NDArray[Any]] = [
-            np.bincount(code[members], weight[members], minlength=len(present))
+            np.bincount(
+                code[members], None if weight is None else weight[members], minlength=len(present)
+            )
             for code, members in ((true_code, right), (pred_code, ~right), (true_code, ~right))
         ]
         if labels is not None:
