@@ -1,7 +1,7 @@
-"""Fits of an ``SVC`` one by one, by libsvm without the validation around it.
+"""Single fits of an ``SVC``, by libsvm without scikit-learn's validation.
 
-The labels are those of ``SVC`` on any data, so no trial is needed. A fit of few samples takes a
-fraction of the time, which is mostly validation; a fit of many takes as long as ``SVC``.
+libsvm receives the same arrays and options as from ``SVC`` and predicts the same labels, so no
+trial fit is needed. Validation takes most of the time of a fit to few samples.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ class LibsvmFits:
         )
 
     def __call__(self, fit: Fit, train: Any, labels: Any, test: Any) -> FitOutput:
-        """Return the output of a fit, failed if it is left to the estimator."""
+        """Return the output of a fit, marked as failed if the estimator must do it."""
         try:
             values = self._decide(fit, train, labels, test)
-        except Exception:  # the estimator raises it, with its own message
+        except Exception:  # the estimator meets the same error, and raises it
             values = None
         failed = np.array([values is None])
         if values is None:
@@ -62,10 +62,11 @@ class LibsvmFits:
         if values.shape[1] == 1:
             decision = -values[:, 0]
             return FitOutput(fit.test[None], failed, (decision >= 0).astype(np.intp), decision)
-        return FitOutput(fit.test[None], failed, *count_pair_votes(values, self._svc))
+        predicted, votes = count_pair_votes(values, self._svc)
+        return FitOutput(fit.test[None], failed, predicted, votes)
 
     def _decide(self, fit: Fit, train: Any, labels: Any, test: Any) -> np.ndarray | None:
-        """Return the decision values (n_test, n_pairs) of pairs of classes."""
+        """Return the decision values (n_test, n_pairs) of pairs of classes, None if unsupported."""
         weights = {} if fit.weights is None else {"sample_weight": fit.weights.astype(float)}
         if self._before is not None:
             if weights:  # transformers may take them, too

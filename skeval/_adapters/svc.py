@@ -1,9 +1,9 @@
-"""Adapters for SVC, alone or after transformers of its columns or a univariate selection.
+"""Adapter for SVC, alone or after transformers of its columns.
 
-Batches compute decision values at the optimum; fits that they do not settle are left to ``SVC``.
-The cost model at the end of the file decides whether a batch is faster than libsvm. Its constants
-are seconds of one core, fitted to ``benchmarks/solver_cost.py``; only their ratios matter, and are
-similar on other machines. Nothing is timed, so the choice depends on the data alone.
+Batches compute decision values at the optimum; ``SVC`` itself does the other fits. The cost model
+at the end of the file decides whether a batch is faster than libsvm. Its constants are seconds of
+one core, fitted to ``benchmarks/solver_cost.py``; their ratios are similar on other machines.
+Nothing is timed, so the choice depends on the data alone.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ MOST_SAMPLES = 4096
 """Maximum number of samples of a Gram matrix that is kept: 128 MB, and as much for its parts."""
 
 INDEFINITE = "the kernel is not positive semi-definite"
-"""The optimum of such a problem is not unique, and the result of SVC depends on its steps."""
+"""Such a problem may have several optima, and the result of SVC depends on its steps."""
 
 
 @adapter_for.register
@@ -77,19 +77,19 @@ def make_pair_solver(
     too_many = f"more than {MOST_SAMPLES} samples, whose Gram matrix is not kept"
     if callable(estimator.kernel) or estimator.kernel == "precomputed":
         if transformers or not few:
-            return "a kernel of your own is served without transformers" if few else too_many
+            return "a custom kernel is supported without transformers only" if few else too_many
         K = compute_gram(estimator, X)
         if isinstance(K, str):
             return K
         return GramPairSolver(K) if is_positive(K) else INDEFINITE
     if issparse(X):
         if transformers or not few:
-            return "sparse samples are served without transformers" if few else too_many
+            return "sparse samples are supported without transformers only" if few else too_many
         return make_kernel_solver(estimator, csr_array(X, dtype=float), None)
     if np.ndim(X) != 2:
-        return "samples are no rows of a table"
+        return "samples are not rows of a table"
     if transformers and not takes_columns(X):
-        return "transformers are served on finite numbers in double precision"
+        return "transformers are supported on finite numbers in double precision only"
     checked = check_array(X, dtype=np.float64, estimator=estimator, input_name="X")
     steps = make_column_steps(transformers, X if transformers else checked, target)
     if isinstance(steps, str):
@@ -122,14 +122,14 @@ def compute_gram(estimator: SVC, X: Any) -> np.ndarray | str:
     """Return the Gram matrix of all samples, or the reason why it cannot be used."""
     if estimator.kernel == "precomputed":
         if issparse(X):
-            return "SVC takes no sparse kernel"
+            return "SVC does not accept a sparse kernel"
         K = check_array(X, dtype=np.float64, input_name="X")
     else:
         K = np.asarray(estimator.kernel(X, X), dtype=float)
         odd, even = X[1::2], X[::2]
         parts = (odd, odd, K[1::2, 1::2]), (even, odd, K[::2, 1::2])
         if not all(are_close(estimator.kernel(a, b), part) for a, b, part in parts):
-            return "the kernel of two samples depends on the others that it is given"
+            return "the kernel of two samples depends on the other samples"
     size = shape_of(X)[0]
     if K.shape != (size, size) or not are_close(K, K.T):
         return "the kernel is not symmetric"
@@ -144,10 +144,10 @@ def are_close(one: Any, other: np.ndarray) -> bool:
 
 
 ROUNDED = 4.0
-"""Ratio of the errors assumed for tested samples to the largest error of free samples."""
+"""Assumed ratio of the errors of tested samples to the largest error of free samples."""
 
 LARGEST_NOISE = 1e-9
-"""Maximum rounding error, in units of the margin; larger differences have other reasons."""
+"""Maximum rounding error, in units of the margin; larger differences have other causes."""
 
 
 class SVCAdapter:
@@ -361,7 +361,7 @@ class FitShape(NamedTuple):
         return start + system
 
     def loop_seconds(self, n_support: float, n_steps: float) -> float:
-        """Return the time of one fit by scikit-learn, given what libsvm went through."""
+        """Return the time of one fit by scikit-learn, for numbers of support vectors and steps."""
         cells = float(self.n_samples * self.n_features)
         transform = 8e-4 + 2e-8 * cells if self.scaled else 0.0
         n_pair, n_shared = float(self._pair_samples), self.n_classes - 1  # problems of a sample
@@ -374,10 +374,10 @@ def batch_pays(
 ) -> bool:
     """Return whether a batch of fits is faster by `times` than a loop of them.
 
-    A loop saves some seconds of each fit if it calls libsvm itself.
+    A loop that calls libsvm directly saves `saved` seconds per fit.
 
     libsvm takes from ten steps, if classes are far apart, to millions. A model has their number;
-    without one the result is that for the slowest fits.
+    None stands for the slowest fits.
     """
     if model is None:
         return True

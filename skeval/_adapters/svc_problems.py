@@ -1,7 +1,7 @@
-"""The two-class problems of the fits of an SVC, and the solvers that they are handed to.
+"""Two-class problems of the fits of an SVC, and their solvers.
 
-A fit defines its problem: the boxes of its samples, the columns as its transformers leave them, its
-kernel and gamma. Everything that the fits have in common is prepared once.
+Fits differ in the boxes of their samples, in their columns after the transformers, and in gamma.
+Everything that the fits share is prepared once.
 """
 
 from __future__ import annotations
@@ -27,53 +27,53 @@ FITS_OF_KERNEL = 10
 """Average number of fits that must share a Gram matrix for a batch to be faster than libsvm."""
 
 KEPT_KERNELS = 2**23
-"""Maximum size of the Gram matrices that are kept at a time, in numbers."""
+"""Maximum size of the Gram matrices in memory at a time, in numbers."""
 
 TIED = 1e-8
-"""After rounding, a sample that is so near to the boundary may lie on either side of it."""
+"""Largest decision value whose sign may be a rounding error."""
 
 
 def make_boxes(C: float, class_weight: Any, target: Target) -> Boxes | None:
-    """Return the boxes of a classifier, None where its `class_weight` leaves a class no room."""
+    """Return the boxes of a classifier, None unless every class has a positive finite weight."""
     if isinstance(class_weight, str) and class_weight == "balanced":
         return Boxes(C, target, None)
     try:
         of_class = compute_class_weight(class_weight, classes=target.classes, y=target.y)
-    except (TypeError, ValueError):  # The classifier itself will raise it, too.
+    except (TypeError, ValueError):  # the classifier raises the same error
         return None
-    room = np.all(np.isfinite(of_class) & (of_class > 0))
-    return Boxes(C, target, of_class) if room else None
+    positive = np.all(np.isfinite(of_class) & (of_class > 0))
+    return Boxes(C, target, of_class) if positive else None
 
 
 class Boxes:
-    """The boxes ``0 <= alpha_i <= C_i`` of fits: ``C_i`` is C times class weight and sample weight.
+    """Boxes ``0 <= alpha_i <= C_i`` of fits: ``C_i`` is C times class weight and sample weight.
 
-    "balanced" weighs a class by the training samples of a fit, as an SVC does it: a sample that is
-    repeated counts as often, one that is weighted counts once. In a logistic regression they are
-    the weights of the samples.
+    The weights "balanced" depend on the training samples of a fit, as in an SVC: repeated samples
+    are counted repeatedly, weighted samples once. In a logistic regression ``C_i`` is the weight of
+    a sample.
     """
 
     def __init__(self, C: float, target: Target, of_class: np.ndarray | None) -> None:
         self._C = float(C)
         self._codes, self._n_classes = target.codes, int(target.codes.max()) + 1
-        self._of_class = of_class  # (n_classes,), or None where class weights depend on the fit.
+        self._of_class = of_class  # (n_classes,), None if class weights depend on the fit
 
     def serves_logistic(self, block: PlanBlock) -> bool:
-        """Whether a LogisticRegression weighs classes so: versions differ in weighted samples."""
+        """Whether LogisticRegression has these weights: versions balance weights differently."""
         return self._of_class is not None or block.train.dtype.kind in "iu"
 
     def class_weights(self, counts: np.ndarray) -> np.ndarray:
-        """Return the class weights (n_classes,) for the numbers of training samples of each."""
+        """Return the class weights (n_classes,) for numbers of training samples (n_classes,)."""
         if self._of_class is not None:
             return self._of_class
         return counts.sum() / (self._n_classes * counts)
 
     def settles(self, box: np.ndarray, alpha: np.ndarray) -> np.ndarray:
-        """Return the fits (n_fits,) that have the same intercept in libsvm.
+        """Return a mask of the fits (n_fits,) that have the same intercept in libsvm.
 
-        It is not unique where every sample is at a bound, as where both classes have the same sum
-        of boxes and are all at the upper one. Libsvm takes the middle then, unless sums of rounded
-        class weights leave one of them a little below its bound.
+        The intercept is not unique if every sample is at a bound, for example at the upper bound
+        when both classes have the same sum of boxes. Libsvm then returns the middle, unless
+        rounding of class weights leaves a sample a little below its bound.
         """
         if self._of_class is not None and np.all(self._of_class == 1.0):
             return np.ones(len(box), dtype=bool)
@@ -115,17 +115,17 @@ class PairProblems(NamedTuple):
 
 
 class Solutions(NamedTuple):
-    """Decisions (n_fits, n_samples), nan for fits that do not settle, and alpha (n_fits, m)."""
+    """Decision values (n_fits, n_samples), nan for unsolved fits, and alpha (n_fits, m)."""
 
     decision: np.ndarray
     alpha: np.ndarray
 
 
 def are_certain(values: np.ndarray, test: np.ndarray, noise: float = 0.0) -> np.ndarray:
-    """Return the fits (n_fits,) whose predicted labels survive rounding and `noise`.
+    """Return a mask of the fits (n_fits,) whose labels rounding and `noise` cannot change.
 
-    Decision values (n_fits, n_samples) that are not known are nan. Other fits are left to SVC
-    itself, so that a sample on the boundary is predicted as in a loop.
+    Decision values (n_fits, n_samples) of unsolved fits are nan. The estimator does the other fits,
+    so that samples on the boundary are predicted as in a loop.
     """
     doubtful = np.isnan(values) | ((np.abs(values) <= max(TIED, noise)) & test)
     return np.asarray(~doubtful.any(axis=1))
@@ -192,7 +192,7 @@ class LinearPairSolver:
         return solutions
 
     def _prepare(self, rows: np.ndarray) -> LinearSVMBatch:
-        """Return what solves problems on some samples, which all pairs of two classes share."""
+        """Return the batch for problems on some samples, which fits of a pair of classes share."""
         key = rows.tobytes()
         if key not in self._batches:
             self._batches[key] = LinearSVMBatch(self.steps.X[rows])
@@ -222,9 +222,9 @@ class GramPairSolver:
 
 
 class KernelPairSolver:
-    """Solves SVMs with a kernel of scikit-learn, on columns that each fit may scale.
+    """Solves SVMs with a kernel of scikit-learn, on columns that each fit may transform.
 
-    `gamma` is the estimator's: a number, "scale" or "auto".
+    `gamma` is the parameter of the estimator: a number, "scale" or "auto".
     """
 
     def __init__(
@@ -240,13 +240,14 @@ class KernelPairSolver:
             problems = problems.restrict(maps)
         gamma = self._gammas(problems.block, maps)
         groups = group_equal(gamma, maps)
-        if len(groups) > 1 and len(groups) * FITS_OF_KERNEL > len(gamma):
-            return solve_own_grams(
-                problems,
-                lambda fit: self._gram(fit, gamma, maps, problems.rows),
-                self._n,
-                self._tol,
-            )
+        # kernels of selected or projected columns are too different for a common factorization
+        reduces = self.steps is not None and self.steps.reduces
+        if reduces or (len(groups) > 1 and len(groups) * FITS_OF_KERNEL > len(gamma)):
+
+            def gram_of(fit: int) -> np.ndarray:
+                return self._gram(fit, gamma, maps, problems.rows)
+
+            return solve_own_grams(problems, gram_of, self._n, self._tol)
         solutions = Solutions(np.full((len(gamma), self._n), np.nan), np.zeros(problems.box.shape))
         size = max(1, KEPT_KERNELS // self._n**2)
         for start in range(0, len(groups), size):
@@ -260,7 +261,7 @@ class KernelPairSolver:
 
     @cached_property
     def _near(self) -> GramPairSolver:
-        """Return the solver of problems with the kernel of the fit to all samples."""
+        """Solver of problems whose kernels are similar to the kernel of the fit to all samples."""
         block = whole_plan(self._n).draw(0)
         maps = None if self.steps is None else self.steps.maps(block)
         return GramPairSolver(self._gram(0, self._gammas(block, maps), maps))
@@ -280,10 +281,10 @@ class KernelPairSolver:
 
     @cached_property
     def _pairs(self) -> np.ndarray:
-        """Return the products, or squared distances, of all pairs of samples."""
+        """Products, or squared distances, of all pairs of samples."""
         X = self._X
         if self._form.takes_distances and not issparse(X):
-            X = X - X.mean(axis=0)  # This changes no distance, and makes all more exact.
+            X = X - X.mean(axis=0)  # smaller numbers lose fewer digits in distances
         products = X @ X.T
         products = products.toarray() if issparse(products) else products
         if not self._form.takes_distances:
@@ -315,7 +316,7 @@ class KernelPairSolver:
     def _variances(
         self, counts: np.ndarray, maps: ColumnMaps | None, kept: np.ndarray
     ) -> np.ndarray:
-        """Return the variance (n_fits,) of all numbers that each fit trains on."""
+        """Return the variance (n_fits,) of all numbers in each training set."""
         shares = counts / counts.sum(axis=1, keepdims=True)
         first, second, center = self._moments
         first, second = shares @ first, shares @ second  # (n_fits, p)
@@ -325,17 +326,16 @@ class KernelPairSolver:
             first = (first - shift) / scale
         mean, square = first.sum(axis=1) / kept, second.sum(axis=1) / kept
         variance = square - mean**2
-        spoiled = ~(variance > 1e-6 * square)  # by cancellation
-        for fit in np.flatnonzero(spoiled).tolist():
+        canceled = ~(variance > 1e-6 * square)
+        for fit in np.flatnonzero(canceled).tolist():
             variance[fit] = self._direct_variance(counts[fit], maps, fit)
         return variance
 
     @cached_property
     def _moments(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the centered numbers, their squares, and what they are centered by.
+        """Return the centered numbers, their squares, and the centers.
 
-        Where each fit scales its columns, that is done column by column; elsewhere the sums of
-        each row are enough.
+        Numbers are summed over each row, unless fits scale their columns.
         """
         X = self._X
         if issparse(X):
@@ -348,7 +348,7 @@ class KernelPairSolver:
         return X - center, (X - center) ** 2, center
 
     def _direct_variance(self, counts: np.ndarray, maps: ColumnMaps | None, fit: int) -> float:
-        """Return the variance of all numbers of a training set, computed from the numbers."""
+        """Return the variance of all numbers in a training set, computed in two passes."""
         rows = np.flatnonzero(counts)
         part = self._X[rows]
         part = part.toarray() if issparse(part) else part
@@ -363,19 +363,20 @@ class KernelPairSolver:
 def solve_own_grams(
     problems: PairProblems, gram_of: Callable[[int], np.ndarray], n_samples: int, tol: float
 ) -> Solutions:
-    """Return the solutions of problems on Gram matrices of their own, each by libsvm.
+    """Return the solutions of problems that each have a Gram matrix, by libsvm.
 
     ``gram_of(fit)`` returns the kernel values (m, n_samples) of `problems.rows` with all samples.
     """
     block, rows, signs, box = problems
     counts = block.train[:, rows]
-    return Solutions(
-        *solve_each(gram_of, signs, box, counts, rows=rows, n_samples=n_samples, tol=tol)
+    decision, alpha = solve_each(
+        gram_of, signs, box, counts, rows=rows, n_samples=n_samples, tol=tol
     )
+    return Solutions(decision, alpha)
 
 
 def group_equal(gamma: np.ndarray, maps: ColumnMaps | None) -> list[np.ndarray]:
-    """Return the fits that share a kernel, group after group."""
+    """Return groups of fits that share a kernel."""
     groups: dict[bytes, list[int]] = {}
     for fit, value in enumerate(gamma):
         parts = (
