@@ -82,7 +82,7 @@ def classifier_has(method: str) -> Callable[[Any], bool]:
 class CV2FeatureSelectionPipeline(
     CallbackSupportMixin, SelectorMixin, ClassifierMixin, BaseEstimator
 ):
-    """Feature selection and classifier as one estimator, with its honest error (CV2).
+    """Feature selection and classifier as one estimator, with its cross-validated error.
 
     `fit` runs a cross-validation that repeats the selection on every training part, so that no test
     label leaks into it, and then fits the final classifier. Selecting on all samples first and

@@ -353,7 +353,7 @@ def combine_fits(
 class OutOfBag:
     """Sums over the resamples of the (n_resamples, n_samples) losses.
 
-    `sums` and `tests` are per sample, `errors` and `scores` per resample (nan where it failed).
+    `sums` and `tests` are per sample, `errors` and `scores` per resample (nan for failed fits).
     """
 
     sums: np.ndarray
@@ -405,7 +405,7 @@ def bootstrap(inputs: Inputs, root: SeedSequence, *, n_resamples: int = 200) -> 
 def location_shifted_bootstrap(
     inputs: Inputs, root: SeedSequence, *, n_resamples: int = 200
 ) -> ErrorEstimate:
-    """Shift the in-bag errors by .632+ less the resubstitution error; too short: B + 1 fits."""
+    """Shift the in-bag errors by .632+ minus the training error; undercovers: B + 1 fits."""
     n_resamples = _checks.check_count("n_resamples", n_resamples, 2)
     (sample,), n_failed = fit_samples(inputs, [n_resamples], root)
     draws = sample.in_bag + (sample.plus - sample.apparent)
@@ -416,7 +416,7 @@ def location_shifted_bootstrap(
 def two_stage_bootstrap(
     inputs: Inputs, root: SeedSequence, *, n_resamples: int = 200, n_inner_resamples: int = 10
 ) -> ErrorEstimate:
-    """Repeat .632+ in resamples of the data; too short: B (b + 2) + 1 fits."""
+    """Repeat .632+ in resamples of the data; undercovers: B (b + 2) + 1 fits."""
     n_resamples = _checks.check_count("n_resamples", n_resamples, 2)
     n_inner = _checks.check_count("n_inner_resamples", n_inner_resamples)
     sizes = [n_resamples] + [n_inner] * n_resamples
@@ -472,7 +472,7 @@ class Resampled(NamedTuple):
 def fit_samples(
     inputs: Inputs, n_resamples: list[int], root: SeedSequence
 ) -> tuple[list[Resampled], int]:
-    """Return the errors of samples, the data themselves first, and the number of failed fits."""
+    """Return the errors of the data and of resamples, and the number of failed fits."""
     codes = None if inputs.target.classes is None else inputs.target.codes
     check_class_sizes(inputs.target.classes, codes)
     resampler = Resampler(inputs.units, inputs.target, root)
@@ -511,7 +511,7 @@ def measure_sample(
 
 
 class BootstrapSplit(MetadataRequester):
-    """Bootstrap resamples as train sets, the samples that they leave out as test sets.
+    """Bootstrap splitter: resamples train, and the samples that they leave out test.
 
     A scikit-learn cross-validator for ``cv=``. The mean test score is the out-of-bag score. The
     training indices repeat samples; the same seed gives the resamples of `bootstrap_error`. Groups
@@ -544,7 +544,7 @@ class BootstrapSplit(MetadataRequester):
     (0.961, 0.963)
     """
 
-    # Groups that reach a splitter are its own, with metadata routing as without.
+    # scikit-learn passes groups to this splitter, with metadata routing and without
     __metadata_request__split: ClassVar[dict[str, bool]] = {"groups": True}
 
     def __init__(

@@ -1,6 +1,6 @@
 """Any score by the bootstrap: out-of-bag, .632, .632+ and Harrell's correction for optimism.
 
-One set of fits serves all scores. Each model predicts all samples, and its predictions are scored
+All scores use the same fits. Each model predicts all samples, and its predictions are scored
 on the resample that trained it, on all samples, and on the samples that the resample left out.
 """
 
@@ -423,7 +423,7 @@ def read_scorers(inputs: Inputs, scoring: Any) -> dict[str, Any]:
 
 
 def request_answers(inputs: Inputs, scorers: Iterable[Any], losses: tuple[Loss, ...]) -> FitRequest:
-    """Return the request of all predictions that scores and losses need, or of the models."""
+    """Return the request for the predictions that scores and losses need, or for the models."""
     methods = {"predict", *(loss.response for loss in losses)}
     note = None
     for scorer in scorers:
@@ -537,7 +537,7 @@ class Judge:
     def score_at_once(
         self, outputs: list[FitOutput], rows: list[np.ndarray], samples: list[np.ndarray]
     ) -> np.ndarray:
-        """Return the scores of rows of each output, nan where only the scorer can compute them."""
+        """Return the scores of rows of each output; nan if only the scorer can compute them."""
         target = self.inputs.target
         score = None if self.needs_model else find_scores(self.scorer, target)
         if score is None or self.inputs.weight is not None or not outputs:
@@ -630,7 +630,7 @@ def combine_scores(
     error: float,
     fields: dict[str, Any],
 ) -> BootstrapEstimate:
-    """Return the estimate from the apparent score and `scores` of shape (n_resamples, 3)."""
+    """Return the estimate from the training score and `scores` of shape (n_resamples, 3)."""
     inputs, (inside, whole, outside) = judge.inputs, scores.T
     if np.isnan(apparent) and inputs.method != "oob":
         raise ValueError(

@@ -343,7 +343,7 @@ def estimate_outputs(
 ) -> ErrorEstimate:
     """Return the error over all outputs, and of each output on the same folds or resamples.
 
-    Methods with one plan fit once for all.
+    Methods with a single plan share its fits.
     """
     method, (loss,) = ERROR_METHODS[inputs.method], inputs.losses
     if inputs.method in ONE_PLAN:

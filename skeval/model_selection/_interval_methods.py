@@ -294,7 +294,7 @@ def conservative_z(
 def five_by_two(
     inputs: Inputs, root: SeedSequence, *, measure: Measure = mean_losses
 ) -> ErrorEstimate:
-    """Halve five times: 10 fits."""
+    """Train on one half and test on the other, five times: 10 fits."""
     if inputs.units.n_units < 4:
         raise ValueError(
             "X must hold at least 4 samples or groups for method='five_by_two', got "
@@ -381,7 +381,7 @@ def nested_losses(
 def replace_one_cv(
     inputs: Inputs, root: SeedSequence, *, n_folds: int | None = None
 ) -> ErrorEstimate:
-    """Cross-validate half of the data, with each of its cases replaced: (n/2 + 2) K fits."""
+    """Cross-validate half of the data, with each sample replaced in turn: (n/2 + 2) K fits."""
     n_folds = count_folds(inputs, n_folds, 5, per_fold=2)
     plan = replacements(inputs.units, n_folds, root)
     sums = np.full((plan.n_repeats, n_folds, 3), np.nan)
@@ -391,7 +391,7 @@ def replace_one_cv(
             weight = np.ones(len(losses)) if weight is None else weight
             sums[divmod(fit, n_folds)] = weight.sum(), weight @ losses, weight @ losses**2
 
-    # errors of all data, of one half, and of this half with each of its cases replaced
+    # errors of all data, of one half, and of this half with each sample replaced
     weights, totals, squares = sums.sum(axis=1).T
     means = totals / weights
     check_enough(inputs, means[:2], 2)
@@ -483,7 +483,7 @@ def plan_repeats(
     n_folds: int | None = None,
     n_repeats: int | None = None,
 ) -> RepeatedFolds:
-    """Return repeated folds: a number of them, or the folds of `cv`."""
+    """Return repeated folds, drawn or from `cv`."""
     if cv is not None and n_folds is not None:
         raise ValueError(f"n_folds must be None where cv is given, got {n_folds!r}.")
     if isinstance(cv, Integral):
@@ -510,7 +510,7 @@ def draw_given_folds(inputs: Inputs, cv: Any, root: SeedSequence, n_draws: int) 
     for draw in range(n_draws if draws_anew(splitter) else 1):
         seeded = seed_splitter(splitter, root, draw)
         drawn = KeptFolds(n, split_samples(seeded, inputs.X, inputs.target, groups))
-        # a fold for each group can be made in one way: repeats would look like evidence
+        # folds of one group each are always the same; repeats would count as new evidence
         draws.setdefault(frozenset(np.sort(test).tobytes() for test in drawn.tests), drawn)
     splits, first = KeptFolds.join(draws.values()), next(iter(draws.values()))
     repeats = part_repeats(splits.tests, n)
@@ -532,7 +532,7 @@ def count_units(
 ) -> SamplingUnits:
     """Return the units of losses under the folds of `cv`.
 
-    Test sets that overlap (no `repeats`) test a sample more than once: its losses are one unit.
+    If test sets overlap (no `repeats`), all losses of a sample are one unit.
     """
     n, alone = len(inputs.target), np.arange(len(inputs.target))
     if inputs.units.n_groups is not None:
@@ -636,7 +636,7 @@ def average_predictions(
     spreads = [errors.spread_of_mean(repeat) for repeat in repeats]
     whole = errors.spread_of_mean(everything)
     if whole.n_groups is not None:
-        # of each repeat, since the losses of a sample are alike in all repeats
+        # mean over repeats, because the losses of a sample are similar in all repeats
         fields["intraclass_correlation"] = float(np.mean([one.correlation for one in spreads]))
 
     # variance of one cross-validation; for an error rate of n samples it is p (1 - p) / n

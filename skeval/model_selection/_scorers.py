@@ -498,6 +498,6 @@ def check_held_out(estimator: Any, X: Any, y: np.ndarray) -> None:
 
 
 def hash_state(estimator: Any) -> str:
-    """Return a hash of what an estimator has learned; of a search, without its times."""
+    """Return a hash of a fitted estimator, or of the best estimator of a search."""
     state: str = joblib.hash(vars(getattr(estimator, "best_estimator_", estimator)))
     return state

@@ -1,4 +1,4 @@
-"""Sensitivity, specificity and predictive values at a threshold, corrected for its choice.
+"""Sensitivity, specificity and predictive values at a threshold, corrected for its selection.
 
 In order: the public function, the rules that select a threshold, and the bootstrap, which repeats
 the selection on each resample.

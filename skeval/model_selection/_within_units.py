@@ -201,7 +201,7 @@ def combine_units(
 
 
 def add_intervals(estimates: Sequence[Estimate], shares: Floats, confidence_level: float) -> Limits:
-    """Return the interval of a weighted mean of independent estimates, see above."""
+    """Return the interval of a weighted mean of independent estimates."""
     values = np.array([estimate.value for estimate in estimates])
     ends = np.array([list(each.confidence_interval(confidence_level)) for each in estimates])
     half, shift = np.ptp(ends, axis=1) / 2, ends.mean(axis=1) - values
