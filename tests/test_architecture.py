@@ -260,15 +260,6 @@ PENDING = {
     "metrics/cluster/test_measures.py",
     "metrics/cluster/test_measures_hostile.py",
     "metrics/cluster/test_pairs.py",
-    "report/_data_checks/test_duplicates.py",
-    "report/_data_checks/test_grouping.py",
-    "report/_data_checks/test_leakage.py",
-    "report/_data_checks/test_table.py",
-    "report/test_coverage.py",
-    "report/test_evaluate_clusterer.py",
-    "report/test_html_browser.py",
-    "report/test_prediction_checks.py",
-    "report/test_shown_clusters.py",
 }
 
 

@@ -1,0 +1,71 @@
+"""Copies of samples, and near-duplicates."""
+
+import numpy as np
+import pytest
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.tree import DecisionTreeClassifier
+
+import skeval
+from skeval._resampling.target import validate_data
+from skeval.report._data_checks import table, write_data_warnings
+
+FEW = {"n_bootstraps": 5, "n_permutations": 0, "random_state": 0}
+
+
+def warnings_of(X, y, groups=None, names=None):
+    target = validate_data(DecisionTreeClassifier(), np.zeros((len(y), 1)), y, None)[1]
+    return write_data_warnings(X, target, groups, names, {})
+
+
+@pytest.fixture(scope="module")
+def noise():
+    rng = np.random.default_rng(0)
+    return rng.normal(size=(50, 3)), np.tile([0, 1], 25)
+
+
+def test_tripled_samples_are_told_loudly_and_no_interval_is_a_point(noise):
+    X, y = np.tile(noise[0], (3, 1)), np.tile(noise[1], 3)
+    report = skeval.evaluate(KNeighborsClassifier(1), X, y, **FEW)
+    assert report["cross_validation"].value == 0
+    assert report.warnings[0].startswith("Exact copies: 150 of 150 samples")
+    assert all(
+        estimate.interval.high > estimate.interval.low for estimate in report.estimates.values()
+    )
+    assert "150 of 150 samples are exact copies" in str(report)
+
+
+def test_copies_within_a_group_are_no_fault(noise):
+    X, y = np.repeat(noise[0], 3, axis=0), np.repeat(noise[1], 3)
+    assert warnings_of(X, y, np.repeat(np.arange(50), 3)) == []
+    assert len(warnings_of(X, y, np.tile(np.arange(30), 5))) == 1
+
+
+def test_a_few_copies_and_tables_of_few_values(noise):
+    X, y = noise
+    assert warnings_of(np.vstack([X[:49], X[:1]]), y) == []
+    assert warnings_of(np.vstack([X[:40], X[:10]]), y)[0].startswith(
+        "Exact copies: 20 of 50 samples"
+    )
+    rng = np.random.default_rng(0)
+    (note,) = warnings_of(rng.integers(0, 2, (50, 3)).astype(float), y)
+    assert note.startswith("Equal rows: 50 of 50 samples equal another sample, as often as chance")
+    assert note.code == "equal-rows"
+    assert not note.headline
+
+
+def test_large_tables_are_searched_for_copies_in_all_rows(noise, monkeypatch):
+    monkeypatch.setattr(table, "MAX_CELLS", 1000)
+    X = np.random.default_rng(0).normal(size=(500, 4))
+    X[-100:] = X[:100]
+    copies, unchecked = warnings_of(X, np.arange(500) % 2)
+    assert copies.startswith("Exact copies: 200 of 500")
+    assert unchecked.startswith("Not checked: 250 of 500 rows")
+
+
+def test_a_single_column_of_categories_holds_no_copies():
+    """Samples of three categories are equal by chance."""
+    X, y = np.repeat([0.0, 1.0, 2.0], 50)[:, None], np.tile([0, 1, 1], 50)
+    order = np.random.default_rng(0).permutation(150)
+    (found,) = [f for f in warnings_of(X[order], y) if f.code in ("copies", "equal-rows")]
+    assert found.code == "equal-rows"
+    assert not found.headline
