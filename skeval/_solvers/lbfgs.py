@@ -49,12 +49,12 @@ class Minima:
 
 @dataclass
 class LineSearches(ProblemRows):
-    """Line searches of one direction per problem, after MINPACK-2.
+    """Line searches of MINPACK-2, one direction per problem.
 
     A search ends at a step that satisfies eq. (4) of lbfgs.
     All attributes have shape (B,). `best` and `other` are the ends of the bracket, with values and
-    slopes; `low` and `high` limit the next step. `modified` marks the first stage: the search may
-    then use the function minus the line of sufficient decrease.
+    slopes; `low` and `high` limit the next step. `modified` marks the first stage, where the search
+    may use the function minus the line of sufficient decrease.
     """
 
     step: np.ndarray
@@ -122,22 +122,15 @@ class LineSearches(ProblemRows):
         crossed = ~higher & (trial[2] * np.sign(best[2]) < 0)
         self.bracketed = self.bracketed | higher | crossed
         # replace an end of the bracket by the trial
+        trial = self.step, value, slope
+        best = self.best, self.best_value, self.best_slope
+        other = self.other, self.other_value, self.other_slope
         self.other, self.other_value, self.other_slope = (
             np.select([higher, crossed], [t, b], o)
-            for t, b, o in zip(
-                (self.step, value, slope),
-                (self.best, self.best_value, self.best_slope),
-                (self.other, self.other_value, self.other_slope),
-                strict=True,
-            )
+            for t, b, o in zip(trial, best, other, strict=True)
         )
         self.best, self.best_value, self.best_slope = (
-            np.where(higher, b, t)
-            for t, b in zip(
-                (self.step, value, slope),
-                (self.best, self.best_value, self.best_slope),
-                strict=True,
-            )
+            np.where(higher, b, t) for t, b in zip(trial, best, strict=True)
         )
         # bisect a bracket that does not shrink fast enough
         width = np.abs(self.other - self.best)
@@ -208,10 +201,10 @@ def next_step(
 
 
 class Corrections:
-    """The last changes s of coefficients and y of gradients of B problems, in a ring of slots.
+    """Last changes s of coefficients and y of gradients of B problems, in a ring of M slots.
 
-    pairs (B, M, 2, P): s and y of each slot. inverse (B, M, M): of the triangle of products s'y in
-    eq. (3) of lbfgs, zero in free slots. Formulas do not depend on the order of slots.
+    pairs (B, M, 2, P): s and y of each slot. inverse (B, M, M): inverse of the triangle of products
+    s'y in eq. (3) of lbfgs, zero in free slots. Formulas do not depend on the order of slots.
     """
 
     def __init__(self, n_problems: int, n_coef: int) -> None:
@@ -223,18 +216,18 @@ class Corrections:
         self.count = np.zeros(n_problems, dtype=np.intp)
 
     def clear(self, rows: np.ndarray) -> None:
-        """Forget the corrections of some problems."""
+        """Remove the corrections of some problems."""
         self.pairs[rows] = self.inverse[rows] = self.yy[rows] = 0.0
         self.sy[rows], self.gamma[rows], self.count[rows] = 0.0, 1.0, 0
 
     def add(self, rows: np.ndarray, s: np.ndarray, y: np.ndarray, sy: np.ndarray) -> None:
-        """Add one correction to each of some problems, in place of the oldest."""
+        """Add one correction to each of some problems, replacing the oldest."""
         slot = self.count[rows] % N_CORRECTIONS
         self.pairs[rows, slot, 0], self.pairs[rows, slot, 1] = s, y
         self.count[rows] += 1
         used, pairs = self._used(rows)
         products = np.matmul(pairs, y[:, :, None]).reshape(len(rows), -1, 2)
-        # without its oldest row and column, the inverse belongs to the remaining triangle
+        # without the oldest row and column, it is the inverse of the remaining triangle
         inverse = self.inverse[rows, :used, :used]
         at = np.arange(len(rows))
         inverse[at, slot] = inverse[at, :, slot] = 0.0
@@ -267,7 +260,7 @@ class Corrections:
 
 @dataclass
 class Iterates(ProblemRows):
-    """Problems that have not stopped: number, iterations, coefficients, value, gradient, step."""
+    """Number, iterations, coefficients, value, gradient and direction of active problems."""
 
     number: np.ndarray
     n_iter: np.ndarray
@@ -283,8 +276,8 @@ def minimize_each(
 ) -> Minima:
     """Minimize B objectives from coefficients of 0.
 
-    Iterations end where no derivative exceeds `tol`, where the objective no longer decreases, or
-    after `max_iter`, eq. (6) of lbfgs.
+    Iterations end if no derivative exceeds `tol`, if the objective no longer decreases, or after
+    `max_iter`, eq. (6) of lbfgs.
     """
     result = Minima(
         np.zeros((n_problems, n_coef)),

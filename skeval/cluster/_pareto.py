@@ -113,7 +113,7 @@ def pareto_dominance(
     Raises
     ------
     ValueError
-        If `values` is not 2-D or holds nan, or `greater_is_better` has another length.
+        If `values` is not 2-D or holds nan, or `greater_is_better` has a different length.
     TypeError
         If `greater_is_better` is not boolean.
 

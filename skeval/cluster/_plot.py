@@ -160,7 +160,7 @@ def label_axis(index: str, greater_is_better: bool) -> str:
 def scatter(ax: Any, x: np.ndarray, y: np.ndarray, front: np.ndarray) -> None:
     """Draw points; points on the front are filled."""
     if not front.all():
-        ax.scatter(x[~front], y[~front], facecolors="white", edgecolors="C0", label="beaten")
+        ax.scatter(x[~front], y[~front], facecolors="white", edgecolors="C0", label="dominated")
     ax.scatter(x[front], y[front], color="C1", label="Pareto front")
 
 

@@ -318,7 +318,8 @@ def index_interval(
     Raises
     ------
     ValueError
-        If `growth` is None for a custom index or the Dunn index, if the index is undefined on the
+        If `growth` is None for a custom index or the Dunn index, if an index of this package or of
+        scikit-learn requires a different number of partitions, if the index is undefined on the
         data or defined on fewer than two halves, if X has fewer than 10 samples or is invalid, or a
         parameter is out of range.
 
@@ -385,6 +386,13 @@ def index_interval(
     growth, row = growth_of(index, growth), find_row(index)
     passed = [value for value in (labels, labels_other) if value is not None]
     X, partitions = _check_partitions(X, passed)
+    if row is not None and row.is_internal != (len(passed) == 1):
+        rule = "None" if row.is_internal else "another partition"
+        takes = "X and one partition" if row.is_internal else "two partitions"
+        got = type(labels_other).__name__ if row.is_internal else "None"
+        raise ValueError(
+            f"labels_other must be {rule} for {row.function_name}, an index of {takes}, got {got}."
+        )
     root = _checks.root_seed(random_state)
     rng, n = _checks.repetition_rng(root, 0), X.shape[0]
     fitted = [partition_rows(X, partition, np.arange(n), rng) for partition in partitions]

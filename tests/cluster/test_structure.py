@@ -380,3 +380,11 @@ def test_bad_input_of_intervals(change, message):
     arguments = {"index": silhouette_score, "X": X, "labels": labels, "n_resamples": 2} | change
     with pytest.raises(ValueError, match=message):
         index_interval(arguments.pop("index"), arguments.pop("X"), **arguments)
+
+
+def test_an_index_gets_as_many_partitions_as_it_compares():
+    X, labels = np.random.default_rng(0).normal(size=(20, 2)), np.arange(20) % 2
+    with pytest.raises(ValueError, match=r"labels_other must be another partition for adjusted_r"):
+        index_interval(adjusted_rand_score, X, labels)
+    with pytest.raises(ValueError, match=r"labels_other must be None for silhouette_score.* ndarr"):
+        index_interval(silhouette_score, X, labels, labels)
