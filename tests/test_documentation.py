@@ -115,6 +115,7 @@ def test_fractions_are_those_that_tex_reads(tex, above, below, monkeypatch):
         (r"\hat y_i", "<msub><moveraccent"),
         (r"\overline{x}_{i+1}^*", "<msup><msub><moveraccent"),
         (r"\sum_i^n x", "<munderover><mo"),
+        (r"a \text{ if } b < c", "<mo>&lt;</mo>"),
     ],
 )
 def test_indices_are_beside_accented_letters(tex, expected, monkeypatch):

@@ -1,6 +1,7 @@
 """Formulas as MathML, which browsers draw by themselves: no script, no font, no network."""
 
 import re
+from html import unescape
 from xml.etree import ElementTree
 
 from docutils import nodes
@@ -40,7 +41,10 @@ def convert(node, *, as_block):
 
 def attach_scripts(mathml):
     """Move the index of an accented letter, as in ``\\hat y_i``, from below to beside it."""
-    root = ElementTree.fromstring(mathml)
+    # XML knows no other entities, such as &nbsp;
+    root = ElementTree.fromstring(
+        re.sub(r"&(?!lt;|gt;|amp;)\w+;", lambda m: unescape(m[0]), mathml)
+    )
     for element in root.iter():
         children = list(element)
         if element.tag.endswith("}munderover") and is_accent(children[2]):
