@@ -369,3 +369,13 @@ class Dull(GaussianNB):
 
     def predict(self, X):
         return np.full(len(X), "no")
+
+
+def test_wide_tables_take_the_whole_width():
+    """The tables of a class have six columns; others stand side by side with a figure."""
+    rng = np.random.default_rng(0)
+    y = np.array(["a", "b", "c"])[np.arange(60) % 3]
+    options = {"include": (), "cv": 2, "n_permutations": 0, "random_state": 0}
+    page = skeval.evaluate(GaussianNB(), rng.normal(size=(60, 2)), y, **options).to_html()
+    (wide,) = page.split('<div class="scroll full"')[1:]
+    assert "<caption>By class.</caption>" in wide[:200]
