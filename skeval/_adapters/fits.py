@@ -34,7 +34,7 @@ def fit_plan(
     if inputs.finished:
         yield from inputs.finished
         return
-    request = FitRequest(inputs.asked) if request is None else request
+    request = FitRequest(inputs.loss_methods) if request is None else request
     plan = check_plan(inputs, plan)
     worker = make_worker(inputs, plan, request)
     n_done = n_solved = 0

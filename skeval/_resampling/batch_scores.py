@@ -15,7 +15,7 @@ import numpy as np
 from sklearn import metrics
 from sklearn.metrics import get_scorer
 
-from skeval._resampling.fit_outputs import FitOutput, answers_by_size
+from skeval._resampling.fit_outputs import FitOutput, group_by_size
 from skeval._resampling.target import Target
 from skeval.metrics._table import BINARY, find_row
 from skeval.utils._compat import is_plain_scorer, metric_of_scorer, responses_of_scorer
@@ -90,7 +90,7 @@ class BatchPredictions:
         Labels and ends, which mark the last of equal scores, have the shape (n_fits_of_size, size).
         """
         assert self.of_second is not None
-        for fits, at in answers_by_size(self.sizes):
+        for fits, at in group_by_size(self.sizes):
             scores = self.of_second[at]
             order = np.argsort(-scores, axis=1, kind="stable")
             scores = np.take_along_axis(scores, order, axis=1)

@@ -40,8 +40,8 @@ def check_plan(inputs: Inputs, plan: ResamplingPlan) -> ResamplingPlan:
 def explain_one_class(inputs: Inputs, which: str, codes: np.ndarray) -> str:
     """Return the message about a training set of one class."""
     names, sizes = np.unique(inputs.target.y, return_counts=True)
-    rarest, left = names.tolist()[int(sizes.argmin())], np.unique(codes)
-    what = f"class {names.tolist()[left[0]]!r} only" if len(left) else "no sample"
+    rarest, present = names.tolist()[int(sizes.argmin())], np.unique(codes)
+    what = f"class {names.tolist()[present[0]]!r} only" if len(present) else "no sample"
     return (
         f"y has too few samples of class {rarest!r}, {sizes.min()}, for "
         f"method={inputs.method!r}: the training set {which} holds {what}. Collect more samples of "
@@ -102,13 +102,13 @@ def explain_inputs(error: Exception, X: Any) -> Exception | None:
     if re.search(NO_TEXTS, str(error)) is None:
         return None
     if hasattr(X, "columns"):
-        held = [str(name) for name in X.columns if holds_texts(X[name])]
-        what = f"in the column{'s' * (len(held) > 1)} {', '.join(map(repr, held))}"
+        columns = [str(name) for name in X.columns if holds_texts(X[name])]
+        what = f"in the column{'s' * (len(columns) > 1)} {', '.join(map(repr, columns))}"
         remedy = "OneHotEncoder in a ColumnTransformer (TfidfVectorizer for free text)"
     else:
-        held, what = [""] * holds_texts(X), "instead of numbers"
+        columns, what = [""] * holds_texts(X), "instead of numbers"
         remedy = "OneHotEncoder" if np.ndim(X) == 2 else "CountVectorizer"
-    if not held:
+    if not columns:
         return None
     return ValueError(
         f"X must hold numbers for this estimator, got texts {what}; put an encoder, such as "
@@ -148,9 +148,9 @@ def _explain_missing(X: Any) -> Exception | None:
     if array.ndim == 2:
         positions = np.flatnonzero(missing.any(axis=0)).tolist()
         names = list(X.columns) if hasattr(X, "columns") else range(array.shape[1])
-        held = [repr(names[position]) for position in positions]
-        more = f" and {len(held) - MAX_NAMED} more" if len(held) > MAX_NAMED else ""
-        where = f" in column{'s' * (len(held) > 1)} {', '.join(held[:MAX_NAMED])}{more}"
+        columns = [repr(names[position]) for position in positions]
+        more = f" and {len(columns) - MAX_NAMED} more" if len(columns) > MAX_NAMED else ""
+        where = f" in column{'s' * (len(columns) > 1)} {', '.join(columns[:MAX_NAMED])}{more}"
     return ValueError(
         f"X must not hold missing values for this estimator, got {n_missing}{where}; put "
         "SimpleImputer before it in a pipeline, or use an estimator that takes them, such as "

@@ -103,23 +103,23 @@ class FitOutput:
             start += size
 
     def __reduce__(self) -> tuple:
-        others = [getattr(self, each.name) for each in fields(self)[1:]]
+        others = [getattr(self, column.name) for column in fields(self)[1:]]
         return FitOutput, (squeeze(self.test), *others)
 
     @cached_property
-    def answered(self) -> np.ndarray:
+    def mask(self) -> np.ndarray:
         """Mask of the samples that each fit predicts, shape (n_fits, n_samples)."""
         return self.test & ~self.failed[:, None] if self.failed.any() else self.test
 
     @cached_property
     def rows(self) -> np.ndarray:
         """Sample of each prediction, shape (n_predictions,)."""
-        return np.nonzero(self.answered)[1]
+        return np.nonzero(self.mask)[1]
 
     @cached_property
     def sizes(self) -> np.ndarray:
         """Number of predictions of each fit, shape (n_fits,)."""
-        sizes: np.ndarray = self.answered.sum(axis=1)
+        sizes: np.ndarray = self.mask.sum(axis=1)
         return sizes
 
     @property
@@ -133,7 +133,7 @@ class FitOutput:
         noise = np.zeros(len(self)) if self.noise is None else self.noise
         columns = self.decision.reshape(len(self.decision), -1)  # (n_predictions, n_columns)
         tied = np.empty_like(columns)
-        for fits, at in answers_by_size(self.sizes):
+        for fits, at in group_by_size(self.sizes):
             values = columns[at].swapaxes(1, 2)  # (n_fits_of_size, n_columns, size)
             rows = values.reshape(-1, at.shape[1])
             off = np.repeat(noise[fits], columns.shape[1])
@@ -141,13 +141,13 @@ class FitOutput:
         ties: np.ndarray = tied.reshape(self.decision.shape)
         return ties
 
-    def _take(self, fits: slice, answers: slice) -> FitOutput:
+    def _take(self, fits: slice, rows: slice) -> FitOutput:
         return FitOutput(
             self.test[fits],
             self.failed[fits],
-            None if self.predicted is None else self.predicted[answers],
-            None if self.decision is None else self.decision[answers],
-            None if self.probability is None else self.probability[answers],
+            None if self.predicted is None else self.predicted[rows],
+            None if self.decision is None else self.decision[rows],
+            None if self.probability is None else self.probability[rows],
             None if self.scores is None else self.scores[fits],
             None if self.notes is None else self.notes[fits],
             None if self.noise is None else self.noise[fits],
@@ -167,15 +167,15 @@ def join_outputs(parts: Sequence[FitOutput]) -> FitOutput:
         columns = [getattr(part, name) for part in with_answers]
         if not columns or any(column is None for column in columns):
             return None
-        alike = len({column.shape[1:] for column in columns}) == 1
-        return np.concatenate(columns) if alike else None
+        same_shape = len({column.shape[1:] for column in columns}) == 1
+        return np.concatenate(columns) if same_shape else None
 
     def chain(name: str) -> list[Any] | None:
         lists = [getattr(part, name) for part in parts]
-        if all(each is None for each in lists):
+        if all(values is None for values in lists):
             return None
         sized = zip(parts, lists, strict=True)
-        return [value for part, each in sized for value in each or [None] * len(part)]
+        return [value for part, values in sized for value in values or [None] * len(part)]
 
     return FitOutput(
         np.concatenate([part.test for part in parts]),
@@ -265,7 +265,7 @@ def tie_rows(values: np.ndarray, noise: np.ndarray) -> np.ndarray:
     return tied
 
 
-def answers_by_size(sizes: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+def group_by_size(sizes: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Yield the fits with the same number of predictions, and their positions, (n_fits, size)."""
     starts = np.cumsum(sizes) - sizes
     for size in np.unique(sizes[sizes > 0]):

@@ -64,7 +64,7 @@ class FitRequest:
         """Whether predictions suffice, so that a solver, which has no models, may do the fits."""
         if self.note is not None:
             return False
-        return self.scorer is None or takes_answers(inputs, self.scorer, self.scoring)
+        return self.scorer is None or needs_predictions_only(inputs, self.scorer, self.scoring)
 
     def score_by(self, names: tuple[str, ...], target: Target) -> Callable[[Any, Any, Any], Any]:
         """Return the scorer of some of the names; a single scorer has no name."""
@@ -102,7 +102,7 @@ class FitRequest:
         """Return the requested part of a solver's output, in the worker."""
         scores = None
         if self.scorer is not None:
-            scores = score_answers(output, block, self, get_tags(estimator), target)
+            scores = score_predictions(output, block, self, get_tags(estimator), target)
         decision = None
         if "decision_function" in self.methods and output.decision is not None:
             decision = output.tie_decision()
@@ -221,7 +221,7 @@ def read_response(method: str, model: Any, X: Any, target: Target) -> np.ndarray
     return aligned
 
 
-def takes_answers(inputs: Inputs, scorer: Any, scoring: Any) -> bool:
+def needs_predictions_only(inputs: Inputs, scorer: Any, scoring: Any) -> bool:
     """Whether a scorer requires only the predictions for the tested samples.
 
     A scorer of scikit-learn uses its samples only through prediction methods; the methods that it
@@ -286,7 +286,7 @@ def make_response(method: str, codes: np.ndarray, target: Target) -> np.ndarray:
 
 
 @limit_threads(limits=1, user_api="blas")
-def score_answers(
+def score_predictions(
     output: FitOutput, block: PlanBlock, request: FitRequest, tags: Any, target: Target
 ) -> list[Any]:
     """Return the score of each fit that a solver completed, None for the others.
@@ -294,22 +294,24 @@ def score_answers(
     The usual metrics are computed for all fits at once, the others one by one.
     """
     done, parts = np.flatnonzero(~output.failed), name_parts(request.scoring)
-    found = np.full((len(output), len(parts)), np.nan)
+    values = np.full((len(output), len(parts)), np.nan)
     # metrics of all fits at once; nan if there is no such form or the score is undefined
-    answers = BatchPredictions(block.tested_labels(target.codes, ~output.failed), output, target)
-    for column, part in zip(found.T, parts.values(), strict=True):
+    predictions = BatchPredictions(
+        block.tested_labels(target.codes, ~output.failed), output, target
+    )
+    for column, part in zip(values.T, parts.values(), strict=True):
         score_fits = find_scores(part, target)
         if score_fits is not None and len(done):
-            column[done] = score_fits(answers)
+            column[done] = score_fits(predictions)
     names, several = np.array([*parts, ""])[:-1], is_several(request.scoring)
     scores: list[Any] = [None] * len(output)
     for fit in done.tolist():
-        scores[fit] = dict(zip(parts, found[fit].tolist(), strict=True))
+        scores[fit] = dict(zip(parts, values[fit].tolist(), strict=True))
     # scikit-learn's scorers compute the rest, fit by fit
-    for fit, part in enumerate(output if np.isnan(found[done]).any() else ()):
-        left = tuple(names[np.isnan(found[fit])].tolist())
-        if left and scores[fit] is not None:
-            scorer = request.score_by(left, target)
+    for fit, part in enumerate(output if np.isnan(values[done]).any() else ()):
+        missing = tuple(names[np.isnan(values[fit])].tolist())
+        if missing and scores[fit] is not None:
+            scorer = request.score_by(missing, target)
             rows = part.rows
             codes = target.codes[rows if block.order is None else block.order[fit, rows]]
             responses: dict[str, Any] = part.responses
@@ -319,7 +321,7 @@ def score_answers(
             replayed = ReplayedEstimator(responses, tags, target.classes)
             scored = scorer(replayed, np.arange(len(rows)), target.decode(codes))
             scores[fit] |= scored if several else {"": scored}
-    return scores if several else [each and each[""] for each in scores]
+    return scores if several else [by_name and by_name[""] for by_name in scores]
 
 
 def is_several(scoring: Any) -> bool:

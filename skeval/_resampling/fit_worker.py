@@ -73,22 +73,22 @@ class FitWorker:
         test, test_labels = self._split(labels, tested, rows)
         model = self.models.get(identify(fit)) if self.models else None
         if model is None and self.fit_one is not None:
-            answer = self.fit_one(fit, train, train_labels, test)
-            if not answer.failed[0]:
-                return self.request.keep(answer, fit.as_block(), self.estimator, self.target)
+            output = self.fit_one(fit, train, train_labels, test)
+            if not output.failed[0]:
+                return self.request.keep(output, fit.as_block(), self.estimator, self.target)
         try:
             if model is None:
                 model = self._fit(fit, rows, train, train_labels)
-            output = self.request.read(model, test, test_labels, self.target)
+            columns = self.request.read(model, test, test_labels, self.target)
         except Exception as error:
             if self.error_score == "raise":
                 # `explaining_errors` looks them up in the plan
                 vars(error)["training_rows"] = rows
                 raise
             return FitOutput(fit.test[None], np.ones(1, dtype=bool))
-        if "predicted" in output:
-            output["predicted"] = self.target.encode(output["predicted"], len(tested))
-        return FitOutput(fit.test[None], np.zeros(1, dtype=bool), **output)
+        if "predicted" in columns:
+            columns["predicted"] = self.target.encode(columns["predicted"], len(tested))
+        return FitOutput(fit.test[None], np.zeros(1, dtype=bool), **columns)
 
     def complete(self, output: FitOutput, block: PlanBlock, jobs: Jobs | None = None) -> FitOutput:
         """Return the output of a block; fits without a solution are done one by one."""

@@ -110,7 +110,7 @@ class Inputs:
         return None if self.units.kind is UnitKind.SAMPLE else self.units.n_groups
 
     @property
-    def asked(self) -> tuple[str, ...]:
+    def loss_methods(self) -> tuple[str, ...]:
         """Prediction methods that the losses need; always includes `predict`."""
         others = {loss.response for loss in self.losses} - {"predict"}
         return ("predict", *sorted(others))

@@ -88,8 +88,8 @@ class Jobs:
 
     def __call__(self, jobs: Iterable[Any]) -> list[Any]:
         """Return ``function(job)`` of each job, in the same order."""
-        ((_, found),) = self.stream([list(jobs)])
-        return found
+        ((_, results),) = self.stream([list(jobs)])
+        return results
 
     @property
     def max_fits(self) -> int | None:
@@ -226,17 +226,19 @@ PACKAGE = Path(__file__).parents[1]
 Named = tuple[Any, Any]
 """Name and job, or name and result of a job."""
 
-Told = tuple[type[Warning], str, str, int]
+CaughtWarning = tuple[type[Warning], str, str, int]
 """Category, text, file and line of a warning."""
 
-Finished = Generator[tuple[Any, Any, list[Told]], None, None]
+Finished = Generator[tuple[Any, Any, list[CaughtWarning]], None, None]
 """Names, results and warnings of jobs."""
 
 SECONDS_TO_LOSE = 1.0
 """Rounds of jobs that take less time are doubled, if a backend returns rounds only."""
 
 
-def run_job(function: Callable[[Any], Any], name: Any, job: Any) -> tuple[Any, Any, list[Told]]:
+def run_job(
+    function: Callable[[Any], Any], name: Any, job: Any
+) -> tuple[Any, Any, list[CaughtWarning]]:
     """Return the name of a job, its result and its warnings.
 
     Warning filters belong to the process, so a thread does not change them.
@@ -246,7 +248,8 @@ def run_job(function: Callable[[Any], Any], name: Any, job: Any) -> tuple[Any, A
     with warnings.catch_warnings(record=True) as caught:
         value = function(job)
     caught_warnings = [
-        (each.category, str(each.message), each.filename, each.lineno) for each in caught
+        (warning.category, str(warning.message), warning.filename, warning.lineno)
+        for warning in caught
     ]
     return name, value, caught_warnings
 
@@ -255,23 +258,23 @@ class Tally:
     """Counts the warnings of jobs; warnings that differ only in numbers are counted together."""
 
     def __init__(self) -> None:
-        self.first: dict[tuple[type[Warning], str], Told] = {}
+        self.first: dict[tuple[type[Warning], str], CaughtWarning] = {}
         self.counts: Counter[tuple[type[Warning], str]] = Counter()
 
-    def add(self, warned: Iterable[Told]) -> None:
+    def add(self, warned: Iterable[CaughtWarning]) -> None:
         """Count some warnings."""
         for warning in warned:
-            alike = warning[0], re.sub(r"\d[\d.e+-]*", "#", warning[1])
-            self.first.setdefault(alike, warning)
-            self.counts[alike] += 1
+            kind = warning[0], re.sub(r"\d[\d.e+-]*", "#", warning[1])
+            self.first.setdefault(kind, warning)
+            self.counts[kind] += 1
 
     def warn(self) -> None:
         """Issue each kind of warning once, with its count.
 
         Warnings of a model about its caller, this package, are attributed to the package's caller.
         """
-        for alike, count in self.counts.items():
-            category, text, file, line = self.first[alike]
+        for kind, count in self.counts.items():
+            category, text, file, line = self.first[kind]
             text = text if count == 1 else f"{count} times in fits: {text}"
             if file.startswith(str(PACKAGE)):
                 warn_user(text, category)

@@ -48,11 +48,11 @@ class Loss:
         true = block.tested_labels(target.codes, ~output.failed)
         pairs = self.pair(target, true, output)
         if self.name in NAMED:
-            losses[output.answered] = self(*pairs)
+            losses[output.mask] = self(*pairs)
             return losses
         stops = np.cumsum(output.sizes)[:-1]
         of_fits = zip(*(np.split(side, stops) for side in pairs), strict=True)
-        losses[output.answered] = np.concatenate([self(t, p) if len(t) else t for t, p in of_fits])
+        losses[output.mask] = np.concatenate([self(t, p) if len(t) else t for t, p in of_fits])
         return losses
 
     def pair(
@@ -72,11 +72,11 @@ class Loss:
 
 
 def resolve_loss(
-    loss: LossLike, target: Target, estimator: Any = None, asked: str | None = None
+    loss: LossLike, target: Target, estimator: Any = None, argument: str | None = None
 ) -> Loss:
     """Return the loss of an argument `loss`; the estimator must have its prediction method.
 
-    Errors contain `asked` instead of ``loss='...'``.
+    Errors contain `argument` instead of ``loss='...'``.
     """
     if callable(loss):
         name = getattr(loss, "__name__", type(loss).__name__)
@@ -90,19 +90,19 @@ def resolve_loss(
         raise ValueError(
             f"loss must be None, a callable or one of {', '.join(map(repr, NAMED))}; got {loss!r}."
         )
-    asked = f"loss={loss!r}" if asked is None else asked
+    argument = f"loss={loss!r}" if argument is None else argument
     if loss in PROBABILITY_LOSSES:
         if target.classes is None:
-            raise ValueError(f"{asked} needs a classifier; this estimator predicts numbers.")
+            raise ValueError(f"{argument} needs a classifier; this estimator predicts numbers.")
         if estimator is not None and not hasattr(estimator, "predict_proba"):
             raise ValueError(
-                f"{asked} needs an estimator with predict_proba, which "
+                f"{argument} needs an estimator with predict_proba, which "
                 f"{type(estimator).__name__} lacks."
             )
         return Loss(loss, NAMED[loss], "predict_proba")
     if loss != "zero_one" and target.y.dtype.kind not in "fiu":
         raise ValueError(
-            f"{asked} needs numbers in y, got dtype {target.y.dtype}; classes need a classifier."
+            f"{argument} needs numbers in y, got dtype {target.y.dtype}; classes need a classifier."
         )
     return Loss(loss, NAMED[loss])
 

@@ -93,8 +93,8 @@ class Predictions:
         return int(np.count_nonzero(np.bincount(self.row)))
 
     @cached_property
-    def answers(self) -> bool:
-        """Whether there are predictions, not only scores."""
+    def has_values(self) -> bool:
+        """Whether there are predicted classes or numbers, not only scores."""
         return self.predicted.dtype.kind != "f" or not bool(np.isnan(self.predicted).any())
 
     @cached_property
@@ -136,13 +136,13 @@ class Predictions:
         if self.n_fits == 0 and scores is not None:
             return np.array([len(scores) > 1 and bool(np.all(scores == scores[0]))])
         sizes = np.bincount(fit)
-        answered = sizes > 0
+        has_rows = sizes > 0
         if scores is None:
-            return np.zeros(np.count_nonzero(answered), dtype=bool)
+            return np.zeros(np.count_nonzero(has_rows), dtype=bool)
         one = np.zeros(len(sizes), dtype=np.intp)
         one[fit] = np.arange(len(fit))  # one prediction of each fit
         varied = np.any(scores != scores[one[fit]], axis=1)
-        return ((np.bincount(fit, varied) == 0) & (sizes > 1))[answered]
+        return ((np.bincount(fit, varied) == 0) & (sizes > 1))[has_rows]
 
     def rank(self, code: int) -> CurveSample | None:
         """Return the scores of a class against all others; None if either is empty."""
@@ -160,17 +160,17 @@ class Predictions:
 
 
 def collect_predictions(
-    inputs: Inputs, answers: Sequence[FitOutput | None], plan: ResamplingPlan, inflation: float
+    inputs: Inputs, outputs: Sequence[FitOutput | None], plan: ResamplingPlan, inflation: float
 ) -> Predictions:
     """Return the predictions of repeated folds, without failed fits."""
     blocks, n_folds = map(plan.draw, range(plan.n_folds)), plan.n_folds
     sizes = np.array([[block.test.sum(), np.sum(block.train)] for block in blocks])
     # columns of the fits that did not fail, fit after fit
-    done = [(fit, answer) for fit, answer in enumerate(answers) if answer is not None]
-    joined = join_outputs([answer for _, answer in done])
+    done = [(fit, output) for fit, output in enumerate(outputs) if output is not None]
+    joined = join_outputs([output for _, output in done])
     fit = np.repeat([fit for fit, _ in done], joined.sizes)
     response = joined.decision if joined.probability is None else joined.probability
-    scores = [{} if answer is None else (answer.scores or [{}])[0] for answer in answers]
+    scores = [{} if output is None else (output.scores or [{}])[0] for output in outputs]
     names = list(scores[done[0][0]])
     return Predictions(
         target=inputs.target,
@@ -182,10 +182,12 @@ def collect_predictions(
         predicted=joined.predicted,
         loss=inputs.loss_values(joined),
         response=None if response is None else np.asarray(response, dtype=float),
-        scores={name: np.array([each.get(name, np.nan) for each in scores]) for name in names},
+        scores={
+            name: np.array([by_name.get(name, np.nan) for by_name in scores]) for name in names
+        },
         noted=joined.notes or [],
         n_folds=n_folds,
         test_train_ratio=float(np.mean(sizes[:, 0] / sizes[:, 1])),
         inflation=inflation,
-        n_fits=len(answers),
+        n_fits=len(outputs),
     )

@@ -450,7 +450,7 @@ def predict_all(plan: ResamplingPlan) -> ResamplingPlan:
 def choose_left_out(block: PlanBlock, output: FitOutput) -> tuple[PlanBlock, FitOutput]:
     """Return the predictions of the out-of-bag samples of each resample."""
     left_out = block.train == 0
-    kept = left_out[output.answered]
+    kept = left_out[output.mask]
     return replace(block, test=left_out), FitOutput(
         left_out,
         output.failed,

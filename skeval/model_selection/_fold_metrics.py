@@ -142,7 +142,7 @@ def measure_classes(predictions: Predictions) -> Iterator[Measured]:
     if classes is None:
         return
     counted = None
-    if predictions.answers:
+    if predictions.has_values:
         predicted = predictions.predicted.astype(np.intp, copy=False)
         counted = count_cells(
             codes, predicted, predictions.look_up(predictions.weight), predictions.repeat

@@ -213,7 +213,7 @@ def evaluate_predictions(
         calibration = parsed.validate(sample, seed)
         subgroups = measure_slices(parsed, by, groups, weight, confidence_level)
         answer = parsed.find_answer(metrics)
-    weighted_sizes = _predictions.count_classes(parsed.target, weight) if scored.answers else None
+    sizes = _predictions.count_classes(parsed.target, weight) if scored.has_values else None
     return PredictionsReport(
         answer=answer,
         kind=parsed.kind,
@@ -230,7 +230,7 @@ def evaluate_predictions(
         subgroups=subgroups,
         out_of_fold=scored,
         baseline=_findings.find_baseline(scored, parsed.loss),
-        rare_class=_findings.find_rare_class(weighted_sizes, metrics, "zero_one"),
+        rare_class=_findings.find_rare_class(sizes, metrics, "zero_one"),
         never_predicted=_findings.list_never_predicted(scored),
         confidence_level=float(confidence_level),
         n_samples=len(weight),
@@ -269,7 +269,7 @@ def _measure_threshold(
 
 def find_worst(predictions: Predictions, index: Any) -> HardSamples:
     """Return the misclassified samples, the lowest score of the true class first."""
-    if not predictions.answers:
+    if not predictions.has_values:
         none = np.empty(0, dtype=np.intp)
         return HardSamples(none, (), (), (), np.empty(0), 0, none.astype(bool), {})
     hard = _predictions.find_hard_samples(predictions, index)
@@ -506,7 +506,7 @@ class PredictionsReport(SystemReport):
             yield self._show_units(self.within)
         if self.subgroups is not None:
             yield self._show_subgroups(self.subgroups)
-        if self.out_of_fold.answers and len(self.hard_samples.sample):
+        if self.out_of_fold.has_values and len(self.hard_samples.sample):
             yield self._show_hard_samples()
 
     def _explain_metrics(self) -> str:

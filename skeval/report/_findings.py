@@ -111,7 +111,7 @@ def find_baseline(
     `earlier` baseline has a name and, for each prediction, the row of the target to predict; it is
     used if it is better. Custom losses, and scores without predicted labels, have no baseline.
     """
-    if not predictions.answers:
+    if not predictions.has_values:
         return None
     weight, codes = (
         predictions.look_up(predictions.weight),
@@ -200,7 +200,7 @@ def find_rare_class(
 def list_never_predicted(predictions: Predictions) -> tuple[str, ...]:
     """Return the classes that are never predicted in any repeat."""
     classes = predictions.target.classes
-    if classes is None or not predictions.answers:
+    if classes is None or not predictions.has_values:
         return ()
     times = np.bincount(predictions.predicted.astype(np.intp, copy=False), minlength=len(classes))
     return tuple(name_label(classes[code]) for code in np.flatnonzero(times == 0))

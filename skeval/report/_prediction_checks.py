@@ -182,7 +182,7 @@ def _warn_of_classes(parsed: ParsedPredictions, predictions: Predictions) -> Ite
         "Perfect predictions: every prediction is correct. Check whether the system has seen "
         "the true values, here or in its training data.",
     )
-    if predictions.answers and np.all(predictions.predicted == target.codes):
+    if predictions.has_values and np.all(predictions.predicted == target.codes):
         yield perfect
     if target.classes is None:
         return

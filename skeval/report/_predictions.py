@@ -353,7 +353,7 @@ def count_classes(target: Target, weight: np.ndarray | None = None) -> dict[Any,
 def measure_confusion(predictions: Predictions, confidence_level: float) -> ConfusionRates | None:
     """Return the confusion matrix; None for regression, or without predicted labels."""
     classes = predictions.target.classes
-    if classes is None or not predictions.answers:
+    if classes is None or not predictions.has_values:
         return None
     k, codes = len(classes), predictions.target.codes
     cell = predictions.look_up(codes) * k + predictions.predicted.astype(np.intp, copy=False)

@@ -104,8 +104,8 @@ def test_parts_are_placed_where_their_fits_stand():
             parts.append((fits, FitOutput.of_same_samples(predicted, certain)))
         found = place_outputs(test, parts)
         assert_array_equal(found.failed, (expected < 0).all(axis=1))
-        assert_array_equal(found.predicted, expected[found.answered])
-        assert (expected[~found.answered] < 0).all()
+        assert_array_equal(found.predicted, expected[found.mask])
+        assert (expected[~found.mask] < 0).all()
 
 
 EPS = np.finfo(float).eps
