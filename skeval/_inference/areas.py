@@ -301,14 +301,14 @@ def rank_columns(
     """Return the mean area or average precision of the columns, shape (n_rows, n_columns).
 
     The variance of the mean comes from the influence of rows or groups. The variance of each
-    column is at least the one used for the interval of this column alone. The degrees of freedom
-    are those of a sum of variances, each estimated from as many samples as the smaller class of
-    its column has.
+    column is at least the one used for the interval of this column alone. With groups, the design
+    effect divides the numbers of samples. The degrees of freedom are Satterthwaite's for a sum of
+    variances, each estimated from the samples of the smaller class of its column.
     """
     n, k = positive.shape
     factor = 1.0 if of_area else n / (n - 1)  # the influence on an area includes it
 
-    def judge(influence: Floats) -> Spread:
+    def measure(influence: Floats, group: Codes | None) -> Spread:
         if group is None:
             return Spread(np.array([[factor * np.sum(influence**2)]]), n - 1.0)
         return intervals.spread_between(influence, group, weight)
@@ -317,22 +317,29 @@ def rank_columns(
     for at, (own, column) in enumerate(zip(positive.T, score.T, strict=True)):
         if own.all() or not own.any():
             return Ranking(np.nan, np.nan, (1.0, 1.0), n - 1.0)
-        m = independent_size(weight[own]), independent_size(weight[~own])
         if of_area:
             fold = np.zeros(n, dtype=np.intp)
             value, influence = within_fold_area(own, column, np.arange(n), fold, weight)
         else:
             value, influence = precision_influence(own, column, weight)
+        if min(value, 1 - value) < _ROUNDING:
+            value, influence = float(round(value)), np.zeros(n)
+        variance = measure(influence, group).variance
+        m = np.array([independent_size(weight[own]), independent_size(weight[~own])])
+        if group is not None:
+            # fewer independent samples of each class, by the design effect
+            alone = measure(influence, None).variance
+            n_groups = np.array([intervals.count_groups(group[side]) for side in (own, ~own)])
+            m = m / max(1.0, variance / alone) if alone > 0 else np.minimum(m, n_groups)
         # the variance is at least the one of the interval for this column alone
-        variance = judge(influence).variance
         least = value * (1 - value) / m[0]
         if of_area:
-            least = intervals.shrink_area_variance(value, variance, m)
+            least = intervals.shrink_area_variance(value, variance, (float(m[0]), float(m[1])))
         larger = max(variance, least)
         values[at], moved, short = value, moved + influence, short + larger - variance
-        sizes += 1 / np.array(m)
+        sizes += 1 / m
         spread += larger, larger**2 / max(1.0, min(m) - 1)
-    whole = judge(moved)
+    whole = measure(moved, group)
     error = float(np.sqrt(whole.variance + short)) / k
     # without variation the columns may all be equal, and then count once
     positives, negatives = ((k**2 if error > 0 else k) / sizes).tolist()

@@ -420,10 +420,13 @@ def step_down(statistics: Floats, drawn: Contrasts) -> tuple[Floats, Floats]:
     """
     order = np.argsort(-statistics, kind="stable")[::-1]
     # largest draw among the pairs with no larger statistic
-    exceeding, largest = np.empty(len(order)), np.empty(0)
+    exceeding, largest, least = np.empty(len(order)), np.empty(0), 0.0
     sizes = statistics[order].tolist()
     for place, (size, largest) in enumerate(zip(sizes, drawn.accumulate(order), strict=True)):
-        exceeding[place] = np.count_nonzero(largest >= size)
+        # the draws only increase: counting is needed above their smallest value alone
+        if size > least:
+            least = float(largest.min())
+        exceeding[place] = np.count_nonzero(largest >= size) if size > least else len(largest)
     pvalues = np.empty(len(order))
     pvalues[order[::-1]] = np.maximum.accumulate((1 + exceeding[::-1]) / (1 + len(largest)))
     return pvalues, largest

@@ -172,6 +172,7 @@ def validate_inputs(
     outputs if the function supports them (`several`).
     """
     _checks.check_confidence_level(confidence_level)
+    _checks.refuse_swapped_data(X, y)
     X, target, _ = validate_data(estimator, X, y, groups, several=several)
     n = len(target)
     _checks.check_jobs(n_jobs, verbose)

@@ -23,12 +23,12 @@ from skeval._resampling.fit_params import Params, check_takes_weights
 from skeval._resampling.fit_request import FitRequest, ReplayedEstimator
 from skeval._resampling.inputs import Inputs, validate_inputs
 from skeval._resampling.losses import resolve_loss
+from skeval._resampling.resampled_statistics import values_or_nan
 from skeval._resampling.sampling_units import drawing_units
 from skeval._resampling.splitters import fold_plan, keeps_order, resolve_folds
 from skeval._resampling.target import Target
 from skeval.metrics._scorers import range_of
 from skeval.model_selection import _comparison_methods
-from skeval.model_selection._compare_predictions import draw_scores
 from skeval.model_selection._compare_scores import find_areas
 from skeval.model_selection._comparison import Comparison
 from skeval.model_selection._comparison_methods import METHODS, Systems
@@ -40,9 +40,10 @@ from skeval.utils._compat import Interval, validate_params
 from skeval.utils._text import name_estimators, name_scoring
 
 Named = Mapping[str, Any] | Sequence[Any]
-"""Things by name, or a list of them."""
+"""Estimators by name, or a list of estimators."""
 
 
+@_checks.in_order(estimators=None, X=None, y=None)
 @validate_params(
     {
         "X": ["array-like", "sparse matrix"],
@@ -92,7 +93,7 @@ def compare_classifiers(
         ten times for "corrected_t" (10 x 10, [4]_).
     method : str, default="auto"
         "auto" is "corrected_t", or "time_blocks" if the folds keep the order of the samples, as
-        those of `sklearn.model_selection.TimeSeriesSplit` do, and the score is a mean over samples,
+        in `sklearn.model_selection.TimeSeriesSplit`, and the score is a mean over samples,
         such as the accuracy. "corrected_t" is the corrected resampled t-test of Nadeau and Bengio
         on the scores of the splits, with the mean `n_test / n_train` of these splits; it has the
         most power with repeated K-fold (see Notes). The other methods pool the out-of-fold
@@ -291,19 +292,19 @@ def compare_classifiers(
 
 
 N_REPEATS = 10
-"""Of the default folds under "corrected_t"."""
+"""Number of repeats of the default folds of "corrected_t"."""
 
 ROPE = 0.01
 """Half the width of the region of practical equivalence of rates."""
 
 
 def default_rope(scoring: str) -> float:
-    """Return 0.01 where a score lies between -1 and 1 whatever the data, else 0."""
+    """Return 0.01 for a score with a range within -1 and 1, and 0 for any other score."""
     return ROPE if max(map(abs, range_of(scoring))) <= 1 else 0.0
 
 
 def check_shared(estimators: Mapping[str, Any], inputs: Inputs, method: str) -> None:
-    """Raise unless all estimators take the weights, and the method does without fits that fail."""
+    """Raise unless all estimators accept the weights, and the method accepts `error_score`."""
     if inputs.weight is not None:
         for name, estimator in estimators.items():
             try:
@@ -320,7 +321,7 @@ def check_shared(estimators: Mapping[str, Any], inputs: Inputs, method: str) -> 
 def choose_splits(
     cv: Any, method: str, X: Any, target: Target, groups: Any, random_state: RandomStateLike
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return the splits that all estimators see: for the t-test by default repeated folds."""
+    """Return the splits for all estimators, by default repeated folds for the t-test."""
     if cv is None and METHODS[method].needs == "splits":
         return repeat_folds(N_REPEATS, X, target, groups, random_state)
     return list(resolve_folds(cv, X, target, groups, random_state))
@@ -328,7 +329,7 @@ def choose_splits(
 
 @dataclass(frozen=True)
 class Fits:
-    """Estimators that are trained on the same splits of the same data."""
+    """Estimators trained on the same splits of the same data, with the evidence of each test."""
 
     tasks: tuple[Inputs, ...]
     folds: list[tuple[np.ndarray, np.ndarray]]
@@ -374,13 +375,13 @@ class Fits:
 
     @property
     def group(self) -> Codes | None:
-        """The number of the group of each sample."""
+        """Group number of each sample."""
         return _checks.number_groups(self.tasks[0].groups, self.n_samples)
 
     def count_right(self) -> tuple[Right]:
         """Return the samples that each estimator predicts correctly."""
         truth = self.target.y
-        right = [each.predict(slice(None)) == truth for each in self.replay("predict")]
+        right = [replayed.predict(slice(None)) == truth for replayed in self.replay("predict")]
         return (Right(np.array(right), self.group),)
 
     def find_areas(self) -> tuple[np.ndarray, Spread]:
@@ -419,11 +420,13 @@ class Fits:
         def score_of(replayed: ReplayedEstimator) -> Callable[[np.ndarray], float]:
             return lambda rows: float(self.scorer(replayed, rows, truth[rows]))
 
-        scores = [score_of(each) for each in self.replay()]
-        return draw_scores(scores, units, self.n_resamples, self.root, self.tasks[0].n_jobs)
+        scores = [score_of(replayed) for replayed in self.replay()]
+        values = np.array([score(np.arange(self.n_samples)) for score in scores])
+        plan = self.n_resamples, self.root, self.tasks[0].n_jobs
+        return values, values_or_nan(scores, units, *plan)
 
     def replay(self, *methods: str) -> list[ReplayedEstimator]:
-        """Return all estimators with their out-of-fold responses, by some methods or by all."""
+        """Return all estimators with out-of-fold responses of some methods, by default of all."""
         return [
             replay_out_of_fold(inputs, self.folds, methods or RESPONSES) for inputs in self.tasks
         ]
@@ -466,5 +469,5 @@ def replay_out_of_fold(
 
 
 def read_classes(model: Any, X: Any, y: Any) -> Any:
-    """Return the classes that a model has seen, None where it has none."""
+    """Return the classes of a model, or None."""
     return getattr(model, "classes_", None)

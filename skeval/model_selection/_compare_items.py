@@ -167,6 +167,10 @@ def _read_items(scores: Any, items: Any, groups: Any, seeds: Any) -> ItemTable:
     """Return a wide or long table as columns of scores, one for each run of a system."""
     columns = _read_columns(scores)
     if columns is None:
+        if isinstance(scores, str):
+            raise TypeError(
+                f"scores must be a table, got {scores!r}; read a file with pandas.read_csv."
+            )
         with _checks.naming("scores"):
             values = np.asarray(scores, dtype=float)
         if values.ndim != 2 or values.shape[1] < 2:
@@ -306,7 +310,7 @@ def _refuse_identifiers(systems: Mapping[str, np.ndarray]) -> None:
 
 
 def _numbers_rows(name: str, column: np.ndarray) -> bool:
-    """Whether a column holds consecutive whole numbers, or any if its name is that of an id."""
+    """Whether a column has consecutive whole numbers, or distinct ones and the name of an id."""
     if column.ndim != 1 or column.dtype.kind not in "iuf" or len(column) < MIN_ID_ROWS:
         return False
     if not np.isfinite(column).all() or (column != np.round(column)).any():

@@ -6,7 +6,7 @@ needs, and their validation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Integral, Real
@@ -21,14 +21,13 @@ from skeval._inference.areas import independent_size
 from skeval._inference.intervals import Codes, Spread, spread_between
 from skeval._inference.paired import Right
 from skeval._resampling.resampled_statistics import (
-    Statistic,
     mean_held,
     mean_signed,
     values_of_draws,
     values_or_nan,
     warn_of_undefined,
 )
-from skeval._resampling.sampling_units import DrawingUnits, ExchangedUnits, drawing_units
+from skeval._resampling.sampling_units import ExchangedUnits, drawing_units
 from skeval.metrics._table import METRICS, Metric, find_row, unwrap
 from skeval.metrics._text import Sums, find_sums
 from skeval.model_selection import _comparison_methods
@@ -42,7 +41,13 @@ from skeval.model_selection._compare_scores import (
 )
 from skeval.model_selection._comparison import Comparison
 from skeval.model_selection._comparison_methods import METHODS, Joint, Systems
-from skeval.model_selection._metric_interval import find_metric, find_sample_values, score_within
+from skeval.model_selection._metric_interval import (
+    find_metric,
+    find_sample_values,
+    name_metric,
+    naming_cause,
+    score_within,
+)
 from skeval.model_selection._within_units import UNITS, read_units
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
@@ -50,6 +55,7 @@ from skeval.utils._compat import Interval, safe_indexing, validate_params
 from skeval.utils._text import name_scoring
 
 
+@_checks.in_order(y_true=_checks.is_no_function, predictions=None)
 @validate_params(
     {
         "metric": [callable, str, None],
@@ -116,9 +122,9 @@ def compare_predictions(
         is a mean loss, such as `sklearn.metrics.mean_absolute_error`: "time_blocks" uses blocks of
         consecutive samples that are as long as the correlation lasts; "diebold_mariano" [6]_ is for
         forecasts `horizon` steps ahead, with the correction of [7]_; "giacomini_white" [10]_, for
-        two forecasts one step ahead, answers another question: whether the last difference predicts
+        two forecasts one step ahead, tests another hypothesis: that the last difference predicts
         which system will score better next. The predicted difference is `foretold`; the interval is
-        that of "time_blocks".
+        the same as by "time_blocks".
     y_true_b : array-like of shape (n_samples_b,), default=None
         True values for the second of two systems if it was tested on other samples than the first,
         for an unpaired comparison ("delong").
@@ -156,7 +162,7 @@ def compare_predictions(
     n_resamples : int, default=2000
         Number of exchanges or resamples.
     random_state : int, RandomState, Generator or None, default=None
-        Draws them.
+        Seed of the exchanges or resamples.
     n_jobs : int, default=None
         Number of joblib workers; the result does not depend on it.
 
@@ -326,14 +332,6 @@ def compare_predictions(
     return _comparison_methods.compare(compared, method, *evidence)
 
 
-def draw_scores(
-    scores: Sequence[Statistic], units: DrawingUnits, *plan: Any
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return scores on all samples and on the same resamples of them, which `plan` draws."""
-    values = np.array([score(np.arange(len(units.unit))) for score in scores])
-    return values, values_or_nan(scores, units, *plan)
-
-
 def _average_units(
     source: ComparedPredictions, method: str, within: Any, unit_weights: Any, kind: str
 ) -> ComparedPredictions:
@@ -384,7 +382,7 @@ _USED = {
 
 
 def _refuse_unused(method: str, **options: Any) -> None:
-    """Raise where an option is given to a method whose evidence has no use for it."""
+    """Raise if an option is passed that the method does not use."""
     used = _USED.get(METHODS[method].needs, set())
     for name, value in options.items():
         if value is not None and name not in used:
@@ -439,7 +437,7 @@ class ComparedPredictions:
 
     @property
     def group(self) -> Codes | None:
-        """The number of the group of each sample, of crossed ones a column for each kind."""
+        """Group number of each sample; a column for each kind of crossed groups."""
         if self.groups is not None and not self._paired:
             raise ValueError("groups must be None where samples differ (y_true_b), got some.")
         return _checks.number_groups(self.groups, self.n_samples)
@@ -528,7 +526,7 @@ class ComparedPredictions:
             if rates and len(self.runs) == k:
                 n_rates = self.n_samples
             if units.n_groups is None:
-                # One sample alone that counts has no spread, whatever the factor.
+                # a single sample with weight has no spread
                 degrees = np.inf if n_rates else max(size - 1.0, 1e-12)
                 factor = 1.0 if n_rates else size / degrees
                 covariance = factor * moved @ moved.T
@@ -592,7 +590,7 @@ class ComparedPredictions:
         return plain and len(np.unique(self.truths[0])) == 2
 
     def _score_samples(self) -> np.ndarray | None:
-        """Return the scores of samples whose mean is the metric; None if it is no mean."""
+        """Return scores of samples with the metric as their mean; None if there are none."""
         if self.truths[0] is None:
             return np.array(self.vectors, dtype=float)
         if self.metric is None:
@@ -617,8 +615,13 @@ class ComparedPredictions:
         of_samples = self._score_samples()
         with _checks.naming("metric"):
             if of_samples is None:
+                metric = cast("Callable[..., float]", self.metric)
                 scores = [partial(self._score, vector) for vector in self.vectors]
-                values, resampled = draw_scores(scores, *plan)
+                values = np.empty(len(scores))
+                for place, (word, vector) in enumerate(zip(self.words, self.vectors, strict=True)):
+                    with naming_cause(metric, self.truths[0], vector, word):
+                        values[place] = scores[place](slice(None))
+                resampled = values_or_nan(scores, *plan)
             else:
                 means = partial(mean_held, of_samples, self.weight)
                 values = means(np.ones(len(self.truths[0]), dtype=np.intp))
@@ -628,7 +631,7 @@ class ComparedPredictions:
         return values, resampled
 
     def _score(self, vector: np.ndarray, rows: Any) -> float:
-        """Return the score of some samples by the metric; without one, samples have scores."""
+        """Return the metric of some samples."""
         metric = cast("Callable[..., float]", self.metric)
         weight = {} if self.weight is None else {"sample_weight": self.weight[rows]}
         return float(metric(self.truths[0][rows], vector[rows], **weight))
@@ -657,55 +660,58 @@ EVIDENCE: dict[str, Callable[[ComparedPredictions], tuple[Any, ...]]] = {
 
 
 def _is_mean(row: Metric) -> bool:
-    """Whether a metric is a mean of losses of predictions, one for each sample."""
+    """Whether a metric is a mean of one loss per sample, computed from predictions."""
     return row.per_sample is not None and not row.root and row.response == "predict"
 
 
-def read_predictions(given: ComparedPredictions) -> ComparedPredictions:
-    """Return the arguments with arrays for the data, and n-gram counts for a score of texts."""
-    sums = find_sums(given.metric)
+def read_predictions(compared: ComparedPredictions) -> ComparedPredictions:
+    """Return validated arrays, and n-gram counts for a metric of texts."""
+    sums = find_sums(compared.metric)
     if sums is not None:
-        return _read_texts(given, sums)
-    if len(given.truths) != len(given.vectors):
-        raise ValueError(f"y_true_b must be None for {len(given.vectors)} predictions.")
-    if given.truths[0] is None:
-        return _read_scores(given)
-    truths = [_checks.check_y("y_true", given.truths[0])] * len(given.vectors)
-    if not given._paired:
-        truths[1] = _checks.check_y("y_true_b", given.truths[1])
+        return _read_texts(compared, sums)
+    if len(compared.truths) != len(compared.vectors):
+        raise ValueError(f"y_true_b must be None for {len(compared.vectors)} predictions.")
+    if compared.truths[0] is None:
+        return _read_scores(compared)
+    truths = [_checks.check_y("y_true", compared.truths[0])] * len(compared.vectors)
+    if not compared._paired:
+        truths[1] = _checks.check_y("y_true_b", compared.truths[1])
     vectors = []
-    for word, truth, values in zip(given.words, truths, given.vectors, strict=True):
+    for word, truth, values in zip(compared.words, truths, compared.vectors, strict=True):
         vectors.append(read_vector(word, values))
         _checks.check_same_length(
             **{"y_true" if truth is truths[0] else "y_true_b": truth, word: vectors[-1]}
         )
-    weight = given.weight
+    weight = compared.weight
     if weight is not None:
         weight = _checks.check_weights("sample_weight", weight, len(truths[0]))
-    return replace(given, truths=truths, vectors=vectors, weight=weight)
+    return replace(compared, truths=truths, vectors=vectors, weight=weight)
 
 
-def _read_scores(given: ComparedPredictions) -> ComparedPredictions:
-    """Return what each sample scores under each system, as numbers of one length."""
-    if given.metric is not None:
-        raise ValueError(f"metric must be None where y_true is None, got {given.scoring}.")
-    pairs = zip(given.words, given.vectors, strict=True)
+def _read_scores(compared: ComparedPredictions) -> ComparedPredictions:
+    """Validate scores: one number for each sample and system."""
+    if compared.metric is not None:
+        raise ValueError(
+            "metric must be None where y_true is None and predictions are scores of samples, got "
+            f"{name_metric(compared.metric)}."
+        )
+    pairs = zip(compared.words, compared.vectors, strict=True)
     vectors = [as_scores(*each, "where y_true is None") for each in pairs]
-    _checks.check_same_length(**dict(zip(given.words, vectors, strict=True)))
-    weight = given.weight
+    _checks.check_same_length(**dict(zip(compared.words, vectors, strict=True)))
+    weight = compared.weight
     if weight is not None:
         weight = _checks.check_weights("sample_weight", weight, len(vectors[0]))
-    return replace(given, vectors=vectors, weight=weight)
+    return replace(compared, vectors=vectors, weight=weight)
 
 
-def _read_texts(given: ComparedPredictions, sums: Sums) -> ComparedPredictions:
-    """Return the counts of each sentence in place of its text, and a metric of their sums."""
-    if given.weight is not None:
-        raise ValueError(f"sample_weight must be None for {given.scoring}.")
+def _read_texts(compared: ComparedPredictions, sums: Sums) -> ComparedPredictions:
+    """Replace each sentence by its counts, and the metric by a function of their sums."""
+    if compared.weight is not None:
+        raise ValueError(f"sample_weight must be None for {compared.scoring}.")
     counts = []
-    for word, sentences in zip(given.words, given.vectors, strict=True):
+    for word, sentences in zip(compared.words, compared.vectors, strict=True):
         with _checks.naming("y_true", word):
-            counts.append(sums.read(given.truths[0], sentences))
+            counts.append(sums.read(compared.truths[0], sentences))
     if len(counts[0]) < 2:
         raise ValueError(f"y_true must hold two sentences at least, got {len(counts[0])}.")
     truth = np.arange(len(counts[0]))
@@ -713,4 +719,4 @@ def _read_texts(given: ComparedPredictions, sums: Sums) -> ComparedPredictions:
     def score(_: np.ndarray, rows: np.ndarray) -> float:
         return sums.score(rows.sum(axis=0))
 
-    return replace(given, truths=[truth] * len(counts), vectors=counts, metric=score)
+    return replace(compared, truths=[truth] * len(counts), vectors=counts, metric=score)

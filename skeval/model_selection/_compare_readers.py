@@ -56,7 +56,7 @@ def compare_readers(
 ) -> Comparison:
     r"""Compare systems that several readers use on the same cases (MRMC studies).
 
-    Use it to answer whether radiologists read better with a system than without it, or with one
+    For example, test whether radiologists read better with a system than without it, or with one
     modality than with another: each reader scores each case with each system. Both readers and
     cases are samples, and the interval accounts for both.
 

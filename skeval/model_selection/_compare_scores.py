@@ -32,6 +32,7 @@ LARGEST = 1e100
 """Maximum absolute score; squares of larger scores may overflow."""
 
 
+@_checks.in_order(scores=None)
 @validate_params({"random_state": ["random_state", Generator]})
 def compare_scores(
     scores: Any,

@@ -58,8 +58,8 @@ class Difference(Estimate):
     Attributes
     ----------
     a, b : str
-        Names of the two; the difference is the score of `a` minus the score of `b`. Over data sets
-        it is the median of the averages of two data sets, and `standard_error` is nan.
+        Names of the two systems; the difference is the score of `a` minus the score of `b`. Over
+        data sets it is the median of its means over two data sets, and `standard_error` is nan.
     statistic : float
         Test statistic: t, z, the smaller number of discordant samples, chi-squared, the difference
         over its standard error, or the difference itself if predictions are exchanged.
@@ -69,7 +69,7 @@ class Difference(Estimate):
         Alternative hypothesis: the difference is not 0, above 0, or below 0. The interval is always
         two-sided: a one-sided test at 5 % corresponds to the ends of a 90 % interval.
     level : float
-        The P-value up to which a difference is called more than chance.
+        Significance level: a difference with at most this P-value is called significant.
     scope : str
         Sentence on the conditions of the test, such as fixed predictions.
     greater_is_better : bool
@@ -129,7 +129,7 @@ class Difference(Estimate):
     @property
     def conclusion(self) -> str:
         """Conclusion of the test in words, with its limits."""
-        shown = self.pvalue <= self.level  # exchanges show it even where no interval is defined
+        shown = self.pvalue <= self.level  # a test by exchanges may reject without an interval
         if np.isnan(self.pvalue) or (np.isnan(self.interval.low) and not shown):
             return (
                 f"No conclusion: the difference is {_text.write_number(self.value)}, without "
@@ -137,16 +137,16 @@ class Difference(Estimate):
             )
         if shown:
             which = "" if self.greater_is_better else ", and less is better"
-            sentence = self._say(self.claim.shown, direction=self._direction, which=which)
+            sentence = self._fill(self.claim.shown, direction=self._direction, which=which)
         else:
             sentence = f"{self._deny()} {self._describe_interval()}"
         equal = self._explain_equal_scores() if shown and self._reaches_zero else ""
-        return " ".join(filter(None, [sentence, equal, self.scope, self._tell_equivalence()]))
+        return " ".join(filter(None, [sentence, equal, self.scope, self._describe_equivalence()]))
 
     @property
     def _direction(self) -> str:
-        """Direction shown by a test that rejects: `a` scores higher or lower."""
-        # where most scores are equal the difference is 0, and the ranks of the others decide
+        """Direction of a significant difference: `a` scores higher or lower."""
+        # the median difference is 0 if most scores are equal; then the statistic has the sign
         more = (self.value or self.statistic) > 0
         more = more if self.alternative == "two-sided" else self._greater
         return "higher" if more else "lower"
@@ -155,17 +155,17 @@ class Difference(Estimate):
     def _greater(self) -> bool:
         return self.alternative == "greater"
 
-    def _say(self, sentence: str, **words: str) -> str:
+    def _fill(self, sentence: str, **words: str) -> str:
         """Return a sentence about the two, with the level and the P-value in it."""
         at = f"{100 * self.level:.3g} % ({_text.say_pvalue(self.pvalue)})"
         return sentence.format(a=self.a, b=self.b, at=at, **words)
 
     def _deny(self) -> str:
-        """Return the sentence for a test that does not reject."""
+        """Return the sentence for a test without a significant result."""
         if self.alternative == "two-sided":
-            return self._say(self.claim.denied)
+            return self._fill(self.claim.denied)
         template = "No evidence at {at} that {a} scores {direction} than {b}."
-        sentence = self._say(template, direction=self._direction)
+        sentence = self._fill(template, direction=self._direction)
         reverse = self.interval.high < 0 if self._greater else self.interval.low > 0
         if not reverse:
             return sentence
@@ -179,7 +179,7 @@ class Difference(Estimate):
         return bool(self.n_equal) and ends.low <= 0 <= ends.high
 
     def _explain_equal_scores(self) -> str:
-        """Explain why an interval may contain 0 although the test rejects."""
+        """Explain why an interval may contain 0 although the difference is significant."""
         equal = _text.count(self.n_equal or 0, "data set")
         return (
             f"The two score the same on {equal}. The test leaves these out and the interval keeps "
@@ -199,7 +199,7 @@ class Difference(Estimate):
         beyond = "" if low <= 0 <= high or self.alternative != "two-sided" else ", without 0"
         return f"{sentence}{beyond})."
 
-    def _tell_equivalence(self) -> str:
+    def _describe_equivalence(self) -> str:
         probability = np.nan if self.equivalent is None else self.equivalent
         if not probability >= SURE:
             return ""
@@ -364,7 +364,7 @@ class Comparison(Result):
     familywise : bool
         Whether the tests have their level for all pairs together.
     level : float
-        The P-value up to which a difference is called more than chance.
+        Significance level: a difference with at most this P-value is called significant.
     confidence_level : float
         Simultaneous coverage of the intervals of differences and ranks.
     omnibus : Test or None
@@ -522,7 +522,7 @@ class Comparison(Result):
         return _bound_rank(self._list_sides()[name], confidence_level)
 
     def _list_sides(self) -> dict[str, list[tuple[Difference, int]]]:
-        """Return the differences of each name; 1 where it comes first, else -1."""
+        """Return the differences of each system with a sign: 1 if it comes first, else -1."""
         better = 1 if self.greater_is_better else -1
         sides: dict[str, list[tuple[Difference, int]]] = {name: [] for name in self.names}
         for each in self.differences.values():
@@ -631,25 +631,25 @@ class Comparison(Result):
         best, pvalues = self._find_best(), self.to_matrix("pvalue")
         is_significant = (pvalues[best] <= self.level).all(axis=0)
         unknown = np.isnan(pvalues[best]).any(axis=0)
-        beaten, untold, left = (
-            ", ".join(self.names[j] for j in self.order if each[j] and j not in best)
-            for each in (is_significant, unknown, ~is_significant & ~unknown)
+        worse, untested, similar = (
+            ", ".join(self.names[j] for j in self.order if mask[j] and j not in best)
+            for mask in (is_significant, unknown, ~is_significant & ~unknown)
         )
         alone = len(best) == 1
         worth = "highest score" if self.greater_is_better else "lowest score"
         worth = "best mean rank" if self.mean_ranks is not None else worth
         text = f"{' and '.join(self.best)} {'has' if alone else 'share'} the {worth}"
-        if beaten:
-            text += f"; {'it differs' if alone else 'they differ'} significantly from {beaten}"
+        if worse:
+            text += f"; {'it differs' if alone else 'they differ'} significantly from {worse}"
         text += f" ({self.title}, {self._describe_level()})."
         reversed_names = ", ".join(self._list_reversed(best, is_significant))
         if reversed_names:
             text += f" The test contradicts this order: {reversed_names} scores higher than"
             text += f" {' and '.join(self.best)} by the size of the differences, which mean ranks"
             text += " ignore. Do not call either the better one."
-        n_found = int(np.sum(np.triu(pvalues <= self.level, 1)))
-        if n_found > int(is_significant.sum()) * len(best):
-            text += f" {n_found} of {len(self.differences)} pairs differ significantly."
+        n_significant = int(np.sum(np.triu(pvalues <= self.level, 1)))
+        if n_significant > int(is_significant.sum()) * len(best):
+            text += f" {n_significant} of {len(self.differences)} pairs differ significantly."
         if self.table is not None:
             n_reaching = self.table.count_reaching_zero(self.level)
         else:
@@ -660,11 +660,11 @@ class Comparison(Result):
         elif n_reaching:
             text += f" For {_text.count(n_reaching, 'pair')} of these the interval reaches 0: it"
             text += " keeps the data sets with equal scores, which the test leaves out."
-        if left:
-            text += f" No significant difference{' for all of them' * (not alone)} from {left};"
+        if similar:
+            text += f" No significant difference{' for all of them' * (not alone)} from {similar};"
             text += " this is not evidence of equality, see the intervals."
-        if untold:
-            text += f" The difference from {untold} was not tested, because it does not vary."
+        if untested:
+            text += f" The difference from {untested} was not tested, because it does not vary."
         if not alone:
             text += " Equal scores are not evidence of equality, see the intervals."
         if self.lows is not None:
@@ -673,7 +673,7 @@ class Comparison(Result):
         return f"{text} {self.scope}".rstrip()
 
     def _describe_level(self) -> str:
-        """Return the level of the tests, and whether it holds for all pairs together."""
+        """Return the level of the tests, and whether it is for all pairs together."""
         level, n_pairs = f"level {100 * self.level:.3g} %", len(self.differences)
         if n_pairs == 1:
             return level
@@ -681,10 +681,10 @@ class Comparison(Result):
             return f"{level} for all of {n_pairs} pairs"
         return f"{level} for each of {n_pairs} pairs, not corrected for their number"
 
-    def _list_reversed(self, best: np.ndarray, found: np.ndarray) -> list[str]:
-        """Return the names that differ from the best ones in the direction against the order."""
+    def _list_reversed(self, best: np.ndarray, is_significant: np.ndarray) -> list[str]:
+        """Return the systems with significant differences against the order of ranks."""
         sign = 1 if self.greater_is_better else -1
-        behind = (sign * self.to_matrix("value")[best] < 0).all(axis=0) & found
+        behind = (sign * self.to_matrix("value")[best] < 0).all(axis=0) & is_significant
         behind[best] = False
         return [self.names[place] for place in np.flatnonzero(behind)]
 
@@ -771,14 +771,14 @@ class Comparison(Result):
 
 
 def _write_pair(difference: Difference) -> tuple[str, str]:
-    """Return what two are called, and their difference, interval and P-value."""
+    """Return the names of a pair, and its difference, interval and P-value."""
     ends = _text.write_ends(difference.interval.low, difference.interval.high)
     text = f"{_text.write_number(difference.value):>7} {ends}"
     return f"{difference.a} - {difference.b}", f"{text}  {_text.say_pvalue(difference.pvalue, 3)}"
 
 
 def _bound_rank(sides: list[tuple[Difference, int]], confidence_level: float) -> Limits:
-    """Return the ranks that are left between what is surely better and what is surely worse."""
+    """Return the interval of a rank from the numbers of better and of worse systems."""
     better = worse = 0
     for each, sign in sides:
         low, high = each.interval.low, each.interval.high
@@ -797,7 +797,7 @@ def draw_posterior(
     rope: float | None,
     test_fraction: float | None,
 ) -> np.ndarray:
-    """Return draws, of shape (n_draws, 3), from the posterior of a next data set.
+    """Return draws from the posterior of a next data set, shape (n_draws, 3).
 
     They are the probabilities that `a` is better by more than `rope`, neither is, or `b` is.
     """

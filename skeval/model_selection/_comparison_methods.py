@@ -167,9 +167,19 @@ def name_listed(
     if isinstance(things, Mapping):
         check_named(argument, things, 2)
         return dict(things)
+    shape = f" of shape {np.shape(things)}" if hasattr(things, "shape") else ""
     raise TypeError(
-        f"{argument} must be a dict or a list of two at least, got {type(things).__name__}."
+        f"{argument} must be a dict or a list of two at least, got {type(things).__name__}{shape}; "
+        f"the order of arguments is {ORDERS[argument]}."
     )
+
+
+ORDERS = {
+    "estimators": "compare_classifiers(estimators, X, y)",
+    "predictions": "compare_predictions(y_true, predictions)",
+    "scores": "compare_scores(scores), and over='datasets' takes arrays",
+}
+"""Calls of the functions that compare a dict or list."""
 
 
 def count_up(noun: str) -> Callable[..., list[str]]:

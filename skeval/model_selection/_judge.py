@@ -179,7 +179,7 @@ def _read_numbers(name: str, array: Any) -> NDArray[np.float64]:
         return np.empty(0)
     values = _checks.check_y(name, array)
     if values.dtype.kind not in "biuf":
-        raise ValueError(f"{name} must hold numbers, such as 0 and 1, got {values[0]!r}.")
+        raise ValueError(f"{name} must hold numbers, such as 0 and 1, got {values.tolist()[0]!r}.")
     return values.astype(float)
 
 

@@ -8,7 +8,8 @@ end of the file has the estimate in each subgroup and the largest difference bet
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from inspect import isfunction, signature
@@ -62,11 +63,11 @@ _BOOTSTRAPS = ("percentile", "bca", "basic")
 _FORMULAS = ("score", *PROPORTION_INTERVALS, "delong", "delta", "normal", "hall", "t")
 _METHODS = ("auto", "analytic", *_BOOTSTRAPS, *_FORMULAS)
 MIN_GROUPS = 10
-_BCA_UNITS = 1000  # Above it "auto" spares the one metric call per unit that BCa needs.
+_BCA_UNITS = 1000  # above it "auto" avoids the one metric call per unit of BCa
 
 
 class Options(TypedDict, total=False):
-    """The keywords of `metric_interval` but for `by`, for the types of its forms."""
+    """Keyword arguments of `metric_interval` other than `by`, for its overloads."""
 
     confidence_level: float
     method: str
@@ -151,23 +152,23 @@ def metric_interval(
     method : str, default="auto"
         "percentile" or "bca": bootstrap; BCa corrects for bias and skewness and calls the metric
         once more for each sample; "basic" mirrors the quantiles at the estimate, and is cut off
-        at the ends of the range of the metric. "analytic": the first formula of the metric, where
-        there is one:
+        at the ends of the range of the metric. "analytic": the first formula of the metric, if
+        it has one:
 
         - "wilson" (or "agresti_coull", "jeffreys", "exact", "wald" by name): error rate, accuracy,
           top-k accuracy, Hamming loss, and binary precision and recall, which condition on the
           number of predicted or true positives; average precision, as if it were a proportion of
           the positives;
-        - "score": all that is a function of the confusion table: F, averaged precision and
+        - "score": functions of the confusion table: F, averaged precision and
           recall, of both packages, balanced accuracy, Jaccard's index, Cohen's kappa, Matthews'
           correlation, expected cost ("delta" by name, for F, is normal on the log-odds scale);
           and `roc_auc_score` and `ranking_loss` ("delong" by name);
         - "hall" (or "t" by name): the mean of squared, absolute or cost-weighted errors.
 
         "normal" is F or the area plus or minus the standard error of "delta" or "delong", clipped
-        to [0, 1]. "auto": the first formula, where there is one that takes what is given ("score"
-        takes `groups` and `sample_weight`, the others nothing); else BCa
-        for at most 1000 samples (or groups), else percentile.
+        to [0, 1]. "auto": the first formula that supports the options (only "score" supports
+        `groups` and unequal `sample_weight`); without one, BCa for at most 1000 samples (or
+        groups), and percentile for more.
     n_resamples : int, default=2000
         Bootstrap resamples.
     groups : array-like of shape (n_samples,), default=None
@@ -192,8 +193,8 @@ def metric_interval(
         also done if the metric is undefined on some resamples, for example because a class is
         missing.
     sample_weight : array-like of shape (n_samples,), default=None
-        Weights of the samples, passed to the metric. A weight is not a number of copies: intervals
-        count at most ``sum(w)^2 / sum(w^2)`` samples.
+        Weights of the samples, passed to the metric; equal weights are the same as None. A weight
+        is not a number of copies: intervals count at most ``sum(w)^2 / sum(w^2)`` samples.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the resamples.
     n_jobs : int, default=None
@@ -206,8 +207,8 @@ def metric_interval(
         undefined; none for a formula); its `confidence_interval` reads the same numbers at another
         level. With `by`, a dict of the estimate in each subgroup, by its name, with an attribute
         `largest_difference`: an `Estimate` whose `details` name the `first`, which has the larger
-        value, and the `second`, and whose interval holds its level for all pairs at once. Of
-        several metrics, a dict of what there is of each, by its name. With `within`, `replicates`
+        value, and the `second`, and whose interval accounts for all pairs. With several
+        metrics, a dict of these results by metric. With `within`, `replicates`
         are the values in the units, and ``details["unit_values"]`` holds them by unit.
 
     Raises
@@ -497,7 +498,7 @@ def _average_metric(
         raise ValueError(
             f"units='fixed' requires at least two samples in each unit, got 1 in {small[0]!r}."
         )
-    with warnings.catch_warnings():  # an interval that is missing raises below
+    with warnings.catch_warnings():  # a missing interval raises an error below
         warnings.simplefilter("ignore", UndefinedMetricWarning)
         estimates = [measure(rows) for rows in kept.rows]
     return combine_units(name, estimates, kept, confidence_level, bounds=bounds)
@@ -511,14 +512,24 @@ def _estimate_metric(
     true, pred = make_column(y_true), make_column(y_pred)
     _checks.refuse_swapped("y_pred", true, pred)
     row = _table.find_row(_table.unwrap(metric)[0])
-    if row is not None and row.from_table is not None and true.ndim == pred.ndim == 1:
-        _checks.check_comparable(true, "y_pred", pred)
+    if row is not None and row.from_table is not None:
+        for name, column in (("y_true", true), ("y_pred", pred)):
+            if column.shape[1:] == (1,):
+                raise ValueError(
+                    f"{name} must have the shape (n_samples,), got {column.shape}; pass its only "
+                    f"column, as np.ravel({name})."
+                )
+        if true.ndim == pred.ndim == 1:
+            _checks.check_comparable(true, "y_pred", pred)
     n, groups, method = num_samples(y_true), data.groups, settings.method
     if n < 2:
         raise ValueError(f"y_true must hold at least two samples, got {n}.")
     weight = None if data.weight is None else _checks.check_weights("sample_weight", data.weight, n)
-    statistic = make_statistic(metric, y_true, y_pred, weight)
-    value = statistic(np.arange(n))
+    if weight is not None and np.ptp(weight) == 0 and find_sums(metric) is None:
+        weight = None
+    with naming_cause(metric, true, pred):
+        statistic = make_statistic(metric, y_true, y_pred, weight)
+        value = statistic(np.arange(n))
     strata = encode_classes(y_true) if settings.stratify else None
     units = drawing_units(n, strata, groups, crossed=True)
     if groups is not None:
@@ -531,7 +542,7 @@ def _estimate_metric(
         limits: LimitsByMethod = {name: form for name, (form, _) in forms.items()}
         error = next(iter(forms.values()))[1]
         if groups is not None:
-            fields = _tell_groups(metric, sample, units)
+            fields = _describe_groups(metric, sample, units)
     else:
         again = None
         if method == "auto":
@@ -544,7 +555,7 @@ def _estimate_metric(
         error = float(np.std(finite, ddof=1)) if len(finite) > 1 else np.nan
         limits = _make_bootstrap_forms(statistic, units, finite, value, method)
         fields = {"n_resamples": len(replicates), "n_undefined": len(replicates) - len(finite)}
-    # Probabilities have a column for each class.
+    # probabilities have a column for each class
     columns = sample.y_pred.shape[1] if sample.y_pred.ndim == 2 else 1
     return Estimate(
         name=name_metric(metric),
@@ -564,12 +575,12 @@ def warn_of_few_groups(n_groups: int) -> None:
     """Warn if there are too few groups to estimate the variation between groups."""
     if n_groups < MIN_GROUPS:
         _checks.warn_user(
-            f"{n_groups} groups are too few for an interval that holds its level: the table in the "
-            "documentation of metric_interval says how often it covers."
+            f"{n_groups} groups are too few for a reliable interval; the documentation of "
+            "metric_interval has its simulated coverage."
         )
 
 
-def _tell_groups(
+def _describe_groups(
     metric: Callable[..., float], sample: Sample, units: DrawingUnits
 ) -> dict[str, Any]:
     """Return attributes that describe groups: the correlation of errors within them.
@@ -601,8 +612,8 @@ def _warn_if_undefined(form: Callable[[float], Limits], confidence_level: float)
 def _check_lengths(y_true: Any, y_pred: Any, *others: Any) -> int:
     """Return the number of samples; raise unless all hold one entry for each."""
     for name, values in (("y_true", y_true), ("y_pred", y_pred)):
-        if isinstance(values, str | bytes):
-            raise TypeError(f"{name} must hold one entry per sample, got the text {values!r}.")
+        if isinstance(values, str | bytes) or values is None or np.isscalar(values):
+            raise TypeError(f"{name} must hold one entry per sample, got {values!r}.")
         _checks.check_complete(name, values)
     with _checks.naming("y_true", "y_pred"):
         check_consistent_length(y_true, y_pred, *others)
@@ -680,7 +691,7 @@ def name_metric(metric: Metric) -> str:
 def make_statistic(
     metric: Callable[..., float], y_true: Any, y_pred: Any, weight: Floats | None
 ) -> Statistic:
-    """Return the metric as a function of the indices of a selection of samples."""
+    """Return the metric as a function of the positions of selected samples."""
     sums = find_sums(metric)
     if sums is not None:
         if weight is not None:
@@ -697,9 +708,41 @@ def make_statistic(
             return float(np.average(values[indices], weights=selected))
         options = {} if weight is None else {"sample_weight": selected}
         pair = safe_indexing(y_true, indices), safe_indexing(y_pred, indices)
-        return float(metric(*pair, **options))
+        score = metric(*pair, **options)
+        if not np.isscalar(score) and np.ndim(score):
+            raise TypeError(
+                f"metric must return one number, got an array of shape {np.shape(score)}; fix its "
+                "options with functools.partial, such as average='macro'."
+            )
+        return float(score)
 
     return statistic
+
+
+@contextmanager
+def naming_cause(
+    metric: Callable[..., float], true: NDArray[Any], pred: NDArray[Any], name: str = "y_pred"
+) -> Iterator[None]:
+    """Add the metric, and the argument that looks wrong, to an error of a metric."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        hint = ""
+        for word, values in (("y_true", true), (name, pred)):
+            if values.dtype.kind == "f" and np.isinf(values).any():
+                place = int(np.argmax(np.isinf(values).reshape(len(values), -1).any(axis=1)))
+                hint = f"; {word} holds infinity, first at position {place}: leave out such samples"
+        if not hint and true.ndim == 1 and pred.shape[1:] == (2,):
+            hint = f"; {name} has a column for each class: pass that of the second, {name}[:, 1]"
+        elif not hint and true.dtype.kind == "f" and np.any(true % 1) and _few_values(pred):
+            hint = f"; y_true and {name} look swapped: the order is (y_true, {name})"
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        message = str(error).rstrip(".")
+        raise kind(f"{name_metric(metric)} of y_true and {name}: {message}{hint}.") from error
+
+
+def _few_values(pred: NDArray[Any]) -> bool:
+    return pred.ndim == 1 and len(np.unique(pred)) <= len(pred) // 2
 
 
 def _score_sums(sums: Sums, rows: NDArray[np.int64], indices: NDArray[np.intp]) -> float:
@@ -732,9 +775,9 @@ def find_metric(metric: Callable[..., float] | str) -> Callable[..., float]:
 def find_sample_values(
     metric: Callable[..., float], y_true: Any, y_pred: Any, weight: Floats | None
 ) -> Floats | None:
-    """Return one value for each sample whose mean is the metric; None if there are none.
+    """Return values of samples with the metric as their mean; None if there are none.
 
-    Their mean must equal the metric, because another version of scikit-learn or data of another
+    The mean is compared with the metric, because another version of scikit-learn or data of another
     shape may change its definition.
     """
     function, arguments = _table.unwrap(metric)

@@ -166,7 +166,7 @@ class EvaluationComparison(ReportsByName):
             order = "lower" if lower_is_better else "higher"
             text = f"{better} has a significantly {order} {name} than {worse} ({chance}): "
             text += f"the difference is {amount}{unit} ({ends_text})."
-        return " ".join(filter(None, [text, difference.scope, difference._tell_equivalence()]))
+        return " ".join(filter(None, [text, difference.scope, difference._describe_equivalence()]))
 
     def _compare_many(self) -> str:
         """Return the best of many systems with the evidence; "" if errors and tests disagree."""

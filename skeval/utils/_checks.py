@@ -160,7 +160,7 @@ def check_count(name: str, value: Any, minimum: int = 1) -> int:
 
 
 def in_order(**kinds: Callable[[Any], bool] | None) -> Callable[[FunctionT], FunctionT]:
-    """Raise with the correct order if a function is called with its first arguments swapped.
+    """Raise with the correct order if the positional arguments of a function are wrong.
 
     Each keyword is an argument. Its value is a function that returns whether an object is valid
     for it; None accepts any object.
@@ -175,7 +175,7 @@ def in_order(**kinds: Callable[[Any], bool] | None) -> Callable[[FunctionT], Fun
             twice = any(name in kwargs for (name, _), _ in pairs)
             missing = any(name not in kwargs for name in list(kinds)[len(args) :])
             wrong = any(not (fits is None or fits(value)) for (_, fits), value in pairs)
-            if twice or missing or wrong:
+            if twice or missing or wrong or len(args) > len(kinds):
                 got = [type(value).__name__ for value in args]
                 got += [f"{name}={type(kwargs[name]).__name__}" for name in kinds if name in kwargs]
                 needs = f"{function.__name__} requires {' and '.join(kinds)}; " if missing else ""
@@ -197,6 +197,11 @@ def is_no_table(value: Any) -> bool:
     if isinstance(value, list | tuple):
         return all(isinstance(item, str) or callable(item) for item in value)
     return not hasattr(value, "__array__") and not hasattr(value, "__dataframe__")
+
+
+def is_no_function(value: Any) -> bool:
+    """Return whether a value can be data, but not a metric."""
+    return not callable(value)
 
 
 def check_rope(rope: Any) -> float:
@@ -484,6 +489,16 @@ def refuse_swapped(name: str, y_true: np.ndarray, y_pred: np.ndarray) -> None:
         raise ValueError(
             f"y_true and {name} look swapped: y_true holds fractions between 0 and 1, {name} two "
             f"classes; the order is (y_true, {name})."
+        )
+
+
+def refuse_swapped_data(X: Any, y: Any) -> None:
+    """Raise if `X` has one column of numbers and `y` has several columns."""
+    kind = getattr(getattr(X, "dtype", None), "kind", "")
+    if kind in ("b", "i", "u", "f") and np.ndim(X) == 1 and getattr(y, "ndim", 1) == 2:
+        raise ValueError(
+            f"X and y look swapped: X has the shape {np.shape(X)}, y {np.shape(y)}; the order is "
+            "(estimator, X, y)."
         )
 
 

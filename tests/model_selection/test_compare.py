@@ -500,3 +500,11 @@ def test_bad_data():
 
     with pytest.raises(ValueError, match="must have decision_function or predict_proba"):
         compare_classifiers([Mute(), BAYES], X, Y, method="delong")
+
+
+def test_swapped_data_are_refused():
+    X, y = load_iris(return_X_y=True)
+    with pytest.raises(ValueError, match="X and y look swapped"):
+        compare_classifiers([GaussianNB(), DecisionTreeClassifier()], y, X)
+    with pytest.raises(TypeError, match=r"order of arguments is compare_classifiers\(estimators"):
+        compare_classifiers(X, y, [GaussianNB(), DecisionTreeClassifier()])

@@ -144,3 +144,8 @@ def test_bad_long_tables_are_named():
 def test_comparison_over_data_sets_points_items_here():
     with pytest.warns(UserWarning, match="compare_items ranks systems"):
         compare_scores(draw(40), over="datasets", random_state=0)
+
+
+def test_text_is_no_table():
+    with pytest.raises(TypeError, match=r"must be a table, got 'scores\.csv'; read a file"):
+        compare_items("scores.csv")

@@ -388,3 +388,34 @@ def test_pvalue_alone_is_that_of_the_alternative(metric):
         pvalues.append(one.pvalue)
     assert both.pvalue_alone == both.pvalue
     assert 2 * min(pvalues) == pytest.approx(both.pvalue, rel=0.05)
+
+
+PARITY = np.arange(40) % 2
+MOSTLY = np.where(np.arange(40) % 7 == 0, 1 - PARITY, PARITY)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        (
+            (PARITY, MOSTLY, MOSTLY),
+            {},
+            r"order of arguments is compare_predictions\(y_true, predictions",
+        ),
+        ((f1_score, PARITY, [PARITY, MOSTLY]), {}, r"order of arguments is compare_predictions"),
+        (
+            ([PARITY, MOSTLY], PARITY),
+            {},
+            r"got ndarray of shape \(40,\); the order of arguments is",
+        ),
+        ((None, [PARITY, MOSTLY]), {"metric": f1_score}, "metric must be None .* got f1_score"),
+        (
+            (PARITY, [PARITY + 0.5, np.where(PARITY == 1, np.inf, 0.5)]),
+            {"metric": roc_auc_score},
+            r"roc_auc_score of y_true and predictions\[1\].* holds infinity, first at position 1",
+        ),
+    ],
+)
+def test_errors_name_the_order_and_the_argument(arguments, options, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        compare_predictions(*arguments, **options)

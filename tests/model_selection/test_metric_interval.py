@@ -18,6 +18,7 @@ from sklearn.metrics import (
     average_precision_score,
     balanced_accuracy_score,
     cohen_kappa_score,
+    confusion_matrix,
     f1_score,
     fbeta_score,
     hamming_loss,
@@ -667,3 +668,63 @@ def test_resamples_without_weight_are_undefined(metric):
     assert result.value == metric(y, predicted, sample_weight=weight)
     assert 0 < result.n_undefined < 100
     assert np.isnan(result.replicates).sum() == result.n_undefined
+
+
+TRUTH = np.arange(40) % 2
+ANSWERS = np.where(np.arange(40) % 7 == 0, 1 - TRUTH, TRUTH)
+SCORES = TRUTH + np.sin(np.arange(40.0))
+WITH_INFINITY = np.where(np.arange(40) == 3, np.inf, SCORES)
+
+
+@pytest.mark.parametrize(
+    ("metric", "y_true", "y_pred", "message"),
+    [
+        (roc_auc_score, TRUTH, WITH_INFINITY, "y_pred holds infinity, first at position 3"),
+        (roc_auc_score, TRUTH, np.c_[-SCORES, SCORES], r"pass that of the second, y_pred\[:, 1\]"),
+        (roc_auc_score, SCORES, TRUTH, "y_true and y_pred look swapped"),
+        (accuracy_score, TRUTH[:, None], ANSWERS, r"shape \(n_samples,\), got \(40, 1\)"),
+        (accuracy_score, TRUTH, ANSWERS[:, None], r"y_pred must .* np.ravel\(y_pred\)"),
+        (accuracy_score, TRUTH, None, "y_pred must hold one entry per sample, got None"),
+        (confusion_matrix, TRUTH, ANSWERS, r"return one number, got an array of shape \(2, 2\)"),
+        (log_loss, TRUTH, SCORES, "log_loss of y_true and y_pred: "),
+    ],
+)
+def test_errors_name_the_cause(metric, y_true, y_pred, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        metric_interval(metric, y_true, y_pred)
+
+
+@pytest.mark.parametrize(
+    ("metric", "y_pred"),
+    [
+        (accuracy_score, ANSWERS),
+        (average_precision_score, SCORES),
+        (roc_auc_score, SCORES),
+        (mean_squared_error, SCORES),
+    ],
+)
+def test_equal_weights_are_no_weights(metric, y_pred):
+    alone = metric_interval(metric, TRUTH, y_pred, random_state=0)
+    for weight in (1.0, 1e-5):
+        weights = np.full(40, weight)
+        weighted = metric_interval(metric, TRUTH, y_pred, sample_weight=weights, random_state=0)
+        assert weighted.interval == alone.interval
+
+
+@pytest.mark.parametrize("score", [SCORES, TRUTH + np.arange(40) / 100], ids=["some", "perfect"])
+def test_the_scale_of_weights_does_not_matter_for_average_precision(score):
+    weights = 1.0 + np.arange(40) % 3
+    ends = [
+        list(metric_interval(average_precision_score, TRUTH, score, sample_weight=w).interval)
+        for w in (weights, 1e-5 * weights, 7 * weights)
+    ]
+    assert_allclose(ends[1:], [ends[0]] * 2, rtol=1e-7)
+
+
+def test_repeated_samples_in_groups_add_nothing_to_average_precision():
+    groups = np.arange(40)
+    once = metric_interval(average_precision_score, TRUTH, SCORES, groups=groups)
+    data = (np.tile(values, 5) for values in (TRUTH, SCORES))
+    again = metric_interval(average_precision_score, *data, groups=np.tile(groups, 5))
+    assert again.standard_error == pytest.approx(once.standard_error, rel=0.05)
+    assert np.ptp(list(again.interval)) > 0.95 * np.ptp(list(once.interval))
