@@ -37,7 +37,7 @@ from skeval.model_selection._score_interval import find_mean_loss
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
 from skeval.utils._compat import Interval, validate_params
-from skeval.utils._text import name_estimators, name_scoring
+from skeval.utils._text import name_scoring
 
 Named = Mapping[str, Any] | Sequence[Any]
 """Estimators by name, or a list of estimators."""
@@ -253,7 +253,7 @@ def compare_classifiers(
     _checks.check_confidence_level(confidence_level)
     _comparison_methods.check_choices(EVIDENCE, method, alternative)
     rope = None if rope is None else _checks.check_rope(rope)
-    named = _comparison_methods.name_listed("estimators", estimators, name_estimators)
+    named = _comparison_methods.name_listed("estimators", estimators)
     chosen, method = method, "corrected_t" if method == "auto" else method
     _comparison_methods.check_method(method, alternative, len(named))
     _comparison_methods.check_estimators("estimators", named, method, groups)

@@ -280,9 +280,7 @@ def compare_predictions(
     _comparison_methods.check_choices(EVIDENCE, method, alternative)
     metric = find_metric(metric) if isinstance(metric, str) else metric
     columns, seeds = read_systems(predictions, y_true, seeds)
-    named = _comparison_methods.name_listed(
-        "predictions", columns, _comparison_methods.count_up("prediction")
-    )
+    named = _comparison_methods.name_listed("predictions", columns, "prediction")
     systems, runs = read_seeds(seeds, named)
     if method == "auto":
         alone = len(systems) == 2 == len(named) and y_true is not None and within is None

@@ -348,9 +348,7 @@ def read_splits(scores: Any, method: str, test_train_ratio: float | None) -> tup
         raise TypeError(
             "scores must hold a result of cross_validate for each classifier, got a single one."
         )
-    named = _comparison_methods.name_listed(
-        "scores", scores, _comparison_methods.count_up("classifier")
-    )
+    named = _comparison_methods.name_listed("scores", scores, "classifier")
     columns = {
         name: read_splits_scores(f"scores[{name!r}]", result) for name, result in named.items()
     }

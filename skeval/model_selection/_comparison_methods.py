@@ -6,7 +6,7 @@ predicted samples, and returns a `Comparison` of all pairs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import combinations
@@ -55,6 +55,7 @@ from skeval.model_selection._comparison import (
     tabulate_normal,
 )
 from skeval.utils._checks import check_methods, check_option, naming, warn_undefined
+from skeval.utils._text import name_estimators
 
 Floats = NDArray[np.float64]
 
@@ -156,14 +157,13 @@ def check_named(name: str, things: Any, minimum: int) -> None:
         raise TypeError(f"{name} must be a dict of {minimum} names (str) at least, got {got}.")
 
 
-def name_listed(
-    argument: str, things: Any, name_all: Callable[..., Sequence[str]]
-) -> dict[str, Any]:
-    """Return two or more items by name; `name_all` names the items of a list."""
+def name_listed(argument: str, things: Any, noun: str = "") -> dict[str, Any]:
+    """Return two or more items by name; a list has names from a noun, or from its estimators."""
     if isinstance(things, list | tuple):
         if len(things) < 2:
             raise TypeError(f"{argument} must hold two at least, got {len(things)}.")
-        return dict(zip(name_all(*things), things, strict=True))
+        numbered = [f"{noun} {number}" for number in range(1, 1 + len(things))]
+        return dict(zip(numbered if noun else name_estimators(*things), things, strict=True))
     if isinstance(things, Mapping):
         check_named(argument, things, 2)
         return dict(things)
@@ -180,11 +180,6 @@ ORDERS = {
     "scores": "compare_scores(scores), and over='datasets' takes arrays",
 }
 """Calls of the functions that compare a dict or list."""
-
-
-def count_up(noun: str) -> Callable[..., list[str]]:
-    """Return a function that names items by a noun and a number."""
-    return lambda *things: [f"{noun} {number}" for number in range(1, 1 + len(things))]
 
 
 def check_estimators(name: str, estimators: Mapping[str, Any], method: str, groups: Any) -> None:
@@ -717,8 +712,14 @@ HALVINGS = (
 DATASETS = "This applies to data sets like these, not to a single data set."
 MEAN_RANKS = f"The mean ranks of two systems depend on which others are compared. {DATASETS}"
 OF_LABELS: dict[str, Any] = {"scoring": "accuracy", "of_classes": True, "scope": RULES}
-IN_TIME: dict[str, Any] = {"independent": True, "scope": RULES}
-OVER_DATASETS: dict[str, Any] = {"one_sided": False, "level": level_over_datasets}
+OF_READERS: dict[str, Any] = {"needs": "readers", "test": compare_study}
+IN_TIME: dict[str, Any] = {"needs": "in_time", "independent": True, "scope": RULES}
+OVER_DATASETS: dict[str, Any] = {
+    "needs": "table",
+    "test": compare_over_datasets,
+    "one_sided": False,
+    "level": level_over_datasets,
+}
 
 TEST_OF_BLOCKS = partial(
     compare_in_time,
@@ -761,55 +762,34 @@ ROWS = (
     ComparisonMethod(
         "obuchowski_rockette",
         "analysis of variance of readers and cases",
-        "readers",
-        compare_study,
         scope="This applies to readers and cases like these.",
+        **OF_READERS,
     ),
     ComparisonMethod(
         "fixed_readers",
         "normal test of cases with fixed readers",
-        "readers",
-        compare_study,
         scope="This applies to these readers, with cases like these.",
+        **OF_READERS,
     ),
-    ComparisonMethod("time_blocks", "blocks of time", "in_time", TEST_OF_BLOCKS, **IN_TIME),
+    ComparisonMethod("time_blocks", "blocks of time", test=TEST_OF_BLOCKS, **IN_TIME),
     ComparisonMethod(
-        "diebold_mariano", "Diebold and Mariano's test", "in_time", TEST_OF_HORIZON, **IN_TIME
+        "diebold_mariano", "Diebold and Mariano's test", test=TEST_OF_HORIZON, **IN_TIME
     ),
     ComparisonMethod(
         "giacomini_white",
         "Giacomini and White's test",
-        "in_time",
-        TEST_OF_FORECASTS,
+        test=TEST_OF_FORECASTS,
         one_sided=False,
         claim=FORETOLD,
         of_two=True,
         **IN_TIME,
     ),
+    ComparisonMethod("wilcoxon", "Wilcoxon's signed-rank test", scope=DATASETS, **OVER_DATASETS),
     ComparisonMethod(
-        "wilcoxon",
-        "Wilcoxon's signed-rank test",
-        "table",
-        compare_over_datasets,
-        scope=DATASETS,
-        **OVER_DATASETS,
+        "nemenyi", "Nemenyi's test", simultaneous=True, scope=MEAN_RANKS, **OVER_DATASETS
     ),
     ComparisonMethod(
-        "nemenyi",
-        "Nemenyi's test",
-        "table",
-        compare_over_datasets,
-        simultaneous=True,
-        scope=MEAN_RANKS,
-        **OVER_DATASETS,
-    ),
-    ComparisonMethod(
-        "mean_ranks",
-        "normal distance of mean ranks",
-        "table",
-        compare_over_datasets,
-        scope=MEAN_RANKS,
-        **OVER_DATASETS,
+        "mean_ranks", "normal distance of mean ranks", scope=MEAN_RANKS, **OVER_DATASETS
     ),
 )
 METHODS = {row.name: row for row in ROWS}

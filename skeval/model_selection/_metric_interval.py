@@ -1,8 +1,7 @@
 """A confidence interval for any metric, of all samples and of subgroups.
 
 The public function, its result, and the samples that bootstrap and jackknife select: values
-computed once per sample, or counts made once per text, are selected instead of computed again. The
-end of the file has the estimate in each subgroup and the largest difference between two of them.
+computed once per sample, or counts made once per text, are selected instead of computed again.
 """
 
 from __future__ import annotations
@@ -10,18 +9,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
 from inspect import isfunction, signature
-from itertools import combinations
 from numbers import Integral, Real
 from typing import Any, NamedTuple, TypedDict, Unpack, overload
 
 import numpy as np
 from numpy.random import PCG64, Generator
 from numpy.typing import ArrayLike, NDArray
-from scipy import stats
-from scipy.optimize import brentq
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import type_of_target
@@ -40,6 +35,7 @@ from skeval._resampling.sampling_units import DrawingUnits, drawing_units
 from skeval.metrics import _table, get_scorer
 from skeval.metrics._table import Forms, Sample
 from skeval.metrics._text import Sums, find_sums
+from skeval.model_selection._subgroups import compare_subgroups
 from skeval.model_selection._within_units import (
     Units,
     combine_units,
@@ -56,7 +52,6 @@ from skeval.utils._compat import (
     safe_indexing,
     validate_params,
 )
-from skeval.utils._text import write_estimate
 
 Floats = NDArray[np.float64]
 _BOOTSTRAPS = ("percentile", "bca", "basic")
@@ -510,17 +505,7 @@ def _estimate_metric(
     """Return one metric of some samples."""
     y_true, y_pred = make_plain(data.y_true), make_plain(data.y_pred)
     true, pred = make_column(y_true), make_column(y_pred)
-    _checks.refuse_swapped("y_pred", true, pred)
-    row = _table.find_row(_table.unwrap(metric)[0])
-    if row is not None and row.from_table is not None:
-        for name, column in (("y_true", true), ("y_pred", pred)):
-            if column.shape[1:] == (1,):
-                raise ValueError(
-                    f"{name} must have the shape (n_samples,), got {column.shape}; pass its only "
-                    f"column, as np.ravel({name})."
-                )
-        if true.ndim == pred.ndim == 1:
-            _checks.check_comparable(true, "y_pred", pred)
+    _check_columns(metric, true, pred)
     n, groups, method = num_samples(y_true), data.groups, settings.method
     if n < 2:
         raise ValueError(f"y_true must hold at least two samples, got {n}.")
@@ -569,6 +554,22 @@ def _estimate_metric(
         confidence_level=settings.confidence_level,
         bounds=_table.range_of_metric(metric, max(2, columns)),
     )
+
+
+def _check_columns(metric: Callable[..., float], true: NDArray[Any], pred: NDArray[Any]) -> None:
+    """Raise if true and predicted values look swapped, or are no columns of comparable labels."""
+    _checks.refuse_swapped("y_pred", true, pred)
+    row = _table.find_row(_table.unwrap(metric)[0])
+    if row is None or row.from_table is None:
+        return
+    for name, column in (("y_true", true), ("y_pred", pred)):
+        if column.shape[1:] == (1,):
+            raise ValueError(
+                f"{name} must have the shape (n_samples,), got {column.shape}; pass its only "
+                f"column, as np.ravel({name})."
+            )
+    if true.ndim == pred.ndim == 1:
+        _checks.check_comparable(true, "y_pred", pred)
 
 
 def warn_of_few_groups(n_groups: int) -> None:
@@ -842,210 +843,3 @@ def encode_classes(y_true: Any) -> NDArray[np.intp]:
         kind = type_of_target(y_true)
         raise ValueError(f"stratify=True needs classes in y_true, got a {kind} target.")
     return np.unique(np.asarray(y_true), return_inverse=True)[1]
-
-
-FALSE_DISCOVERIES = 0.05
-"""False discovery rate of the differences between subgroups and the rest."""
-
-
-def compare_subgroups(
-    by: Any, n_samples: int, measure: Callable[[np.ndarray], Estimate], confidence_level: float
-) -> Results:
-    """Return the estimate of each subgroup, ``measure(chosen)``, and the largest difference.
-
-    The interval of the largest difference combines the intervals of the two subgroups (method of
-    variance estimates recovery [1]_) at Bonferroni's level for all pairs, because the pair was
-    chosen among them. It assumes independent subgroups: if groups of samples lie in several of
-    them, it is too wide.
-
-    References
-    ----------
-    .. [1] Zou, G. Y. and Donner, A. (2008). Construction of confidence limits about effect
-       measures: a general approach. Statistics in Medicine 27, 1693-1702.
-       :doi:`10.1002/sim.3095`
-    """
-    names, chosen = read_subgroups(by, n_samples)
-    estimates = {name: measure(each) for name, each in zip(names, chosen, strict=True)}
-    results = Results(estimates)
-    results.largest_difference = find_largest_difference(estimates, confidence_level)
-    return results
-
-
-def compare_with_rest(
-    by: Any, n_samples: int, measure: Callable[[np.ndarray], Estimate], confidence_level: float
-) -> Results:
-    """Return the estimate of each subgroup, from one column or several.
-
-    For each subgroup, `less_the_rest` is the difference from all other samples, which are assumed
-    to be independent of it. The P-value is one minus the largest confidence level at which the
-    interval of this difference excludes 0, so that test and interval agree; small subgroups have
-    the intervals made for few samples (Wilson's, Student's). P-values are adjusted for the number
-    of subgroups so that on average at most a twentieth of those called different are not (Benjamini
-    and Hochberg [1]_).
-
-    References
-    ----------
-    .. [1] Benjamini, Y. and Hochberg, Y. (1995). Controlling the false discovery rate. Journal of
-       the Royal Statistical Society B 57, 289-300. :doi:`10.1111/j.2517-6161.1995.tb02031.x`
-    """
-    several = isinstance(by, Mapping) or hasattr(by, "columns")
-    columns = {str(name): by[name] for name in by} if several else {"": by}
-    chosen = {
-        f"{column}: {name}" if column else name: mask
-        for column, values in columns.items()
-        for name, mask in zip(*read_subgroups(values, n_samples), strict=True)
-    }
-    estimates = Results({name: measure(mask) for name, mask in chosen.items()})
-    less, pvalues = {}, {}
-    for name, mask in chosen.items():
-        rest = replace(estimates[name], value=np.nan, standard_error=np.nan, limits={})
-        if not mask.all():
-            rest = measure(~mask)
-        each = subtract(estimates[name], rest, 1, confidence_level)
-        less[name] = replace(
-            each, name=f"{each.name} less the rest", n_samples=estimates[name].n_samples
-        )
-        pvalues[name] = invert_interval(each)
-    tested = [name for name, pvalue in pvalues.items() if np.isfinite(pvalue)]
-    adjusted = dict.fromkeys(less, np.nan)
-    if tested:
-        corrected = stats.false_discovery_control([pvalues[name] for name in tested])
-        adjusted |= zip(tested, corrected.tolist(), strict=True)
-    details = {name: {"pvalue": pvalues[name], "pvalue_adjusted": adjusted[name]} for name in less}
-    estimates.less_the_rest = Results(
-        {name: replace(each, details=details[name]) for name, each in less.items()}
-    )
-    return estimates
-
-
-SMALLEST_QUANTILE, LARGEST_QUANTILE = 0.01, 7.0
-"""Normal quantiles for P-values of .99, and of 3e-12 near the resolution of levels."""
-
-
-def invert_interval(difference: Estimate) -> float:
-    """Return the P-value of no difference; nan where the difference has no interval.
-
-    It is one minus the largest confidence level whose interval excludes 0, found as a quantile of
-    the normal distribution, on which the ends are nearly linear.
-    """
-    if not difference.limits:
-        return np.nan
-    if difference.value == 0:
-        return 1.0
-
-    def nearest_end(quantile: float) -> float:
-        """Return the end of the interval on the side of 0, positive if it excludes 0."""
-        interval = difference.confidence_interval(1 - float(2 * stats.norm.sf(quantile)))
-        return interval.low if difference.value > 0 else -interval.high
-
-    if nearest_end(SMALLEST_QUANTILE) <= 0:
-        return 1.0
-    quantile = LARGEST_QUANTILE
-    if nearest_end(LARGEST_QUANTILE) < 0:
-        quantile = brentq(nearest_end, SMALLEST_QUANTILE, LARGEST_QUANTILE, xtol=1e-3)
-    return float(2 * stats.norm.sf(quantile))
-
-
-def subtract(a: Estimate, b: Estimate, n_pairs: int, confidence_level: float) -> Estimate:
-    """Return the difference of two independent estimates, simultaneous for `n_pairs` pairs."""
-    ends = [a.interval.low, a.interval.high, b.interval.low, b.interval.high]
-    limits: LimitsByMethod = {"recovery": partial(subtract_limits, a, b, n_pairs)}
-    return Estimate(
-        name=a.name,
-        value=a.value - b.value,
-        standard_error=float(np.hypot(a.standard_error, b.standard_error)),
-        method="recovery",
-        limits=limits if np.isfinite(ends).all() else {},
-        confidence_level=confidence_level,
-    )
-
-
-def describe_slices(found: Results) -> str:
-    """Describe which subgroups differ from the rest."""
-    less = found.less_the_rest
-    differ = [
-        name for name, each in less.items() if each.details["pvalue_adjusted"] <= FALSE_DISCOVERIES
-    ]
-    differ.sort(key=lambda name: less[name].details["pvalue_adjusted"])
-    rate = f"false discovery rate of {100 * FALSE_DISCOVERIES:g} % over {len(less)} subgroups"
-    if not differ:
-        return f"No subgroup differs significantly from the rest ({rate})."
-    named = []
-    for name in differ[:MAX_NAMED]:
-        low, high = less[name].interval.low, less[name].interval.high
-        value = write_estimate(less[name].value, (high - low) / 4)
-        named.append(f"{name} ({value} compared with the rest)")
-    more = f" and {len(differ) - MAX_NAMED} more" if len(differ) > MAX_NAMED else ""
-    verb = "differs" if len(differ) == 1 else "differ"
-    return f"{', '.join(named)}{more} {verb} significantly from the rest ({rate})."
-
-
-MAX_NAMED = 5
-
-
-def read_subgroups(by: Any, n_samples: int) -> tuple[list[Any], list[np.ndarray]]:
-    """Return the names of the subgroups, and a mask of the samples of each.
-
-    Missing values form a subgroup; names of several types are compared as text.
-    """
-    if isinstance(by, str | bytes) or np.ndim(by) != 1 or len(by) != n_samples:
-        got = np.shape(by) if not isinstance(by, str | bytes) else repr(by)
-        raise ValueError(f"by must hold a subgroup for each of {n_samples} samples, got {got}.")
-    values = ["missing" if _checks.is_missing(value) else value for value in list(by)]
-    if len({type(value) for value in values}) > 1:
-        values = [str(value) for value in values]
-    names, codes = np.unique(np.array(values), return_inverse=True)
-    return names.tolist(), [codes == code for code in range(len(names))]
-
-
-def subtract_limits(a: Estimate, b: Estimate, n_pairs: int, confidence_level: float) -> Limits:
-    r"""Return the interval of ``a - b`` from the intervals of both, for `n_pairs` pairs.
-
-    The method of variance estimates recovery (Zou and Donner 2008; Newcombe 1998 for Wilson's):
-    :math:`a - b - \sqrt{(a - l_a)^2 + (u_b - b)^2}` and its mirror image.
-    """
-    level = 1 - (1 - confidence_level) / n_pairs
-    of_a, of_b = a.confidence_interval(level), b.confidence_interval(level)
-    difference = a.value - b.value
-    low = difference - np.hypot(a.value - of_a.low, of_b.high - b.value)
-    high = difference + np.hypot(of_a.high - a.value, b.value - of_b.low)
-    return float(low), float(high)
-
-
-def find_largest_difference(
-    estimates: dict[Any, Estimate], confidence_level: float
-) -> Estimate | None:
-    """Return the largest difference of two estimates; None unless two have a value and an interval.
-
-    The level is Bonferroni's for all pairs, since the largest is chosen among them.
-    """
-    candidates = [
-        name
-        for name, each in estimates.items()
-        if np.isfinite([each.value, each.interval.low, each.interval.high]).all()
-    ]
-    pairs = list(combinations(candidates, 2))
-    if not pairs:
-        return None
-    pair = max(pairs, key=lambda two: abs(estimates[two[0]].value - estimates[two[1]].value))
-    first, second = sorted(pair, key=lambda name: -estimates[name].value)
-    difference = subtract(estimates[first], estimates[second], len(pairs), confidence_level)
-    details = {"first": first, "second": second, "n_pairs": len(pairs)}
-    return replace(difference, name=f"{difference.name}, {first} less {second}", details=details)
-
-
-def describe_difference(found: Estimate | None) -> str:
-    """Describe the largest difference between subgroups and its interval."""
-    if found is None:
-        return "There are no two subgroups to compare."
-    low, high, n_pairs = found.interval.low, found.interval.high, found.details["n_pairs"]
-    difference, low_end, high_end = (
-        write_estimate(number, (high - low) / 4) for number in (found.value, low, high)
-    )
-    level = f"{100 * found.confidence_level:g} % CI"
-    pairs = f", corrected for {n_pairs} pairs of subgroups" if n_pairs > 1 else ""
-    return (
-        f"The largest difference between subgroups is {difference}, {found.details['first']} minus "
-        f"{found.details['second']} ({level} {low_end} to {high_end}{pairs}); it is "
-        f"{'' if low > 0 else 'not '}significant."
-    )

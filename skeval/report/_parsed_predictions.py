@@ -22,7 +22,7 @@ from skeval.metrics._table import REPORTED, find_row, unwrap
 from skeval.metrics._validation import measure_calibration
 from skeval.model_selection import EstimatesDisplay, metric_interval
 from skeval.model_selection._fold_metrics import measure_metrics
-from skeval.model_selection._metric_interval import compare_with_rest, describe_slices
+from skeval.model_selection._subgroups import compare_with_rest, describe_slices
 from skeval.model_selection._threshold import read_rule
 from skeval.report._predictions import mirror, resolve_scorers
 from skeval.report._report import ScoredReport

@@ -21,7 +21,7 @@ from skeval._resampling.predictions import Predictions
 from skeval.feature_selection import SelectionBias, SelectionFrequencyDisplay, SelectionStability
 from skeval.metrics import CalibrationDisplay, PrecisionRecallDisplay, RocCurveDisplay
 from skeval.model_selection import EstimatesDisplay
-from skeval.model_selection._metric_interval import describe_difference
+from skeval.model_selection._subgroups import describe_difference
 from skeval.model_selection._tuning import TuningOptimism
 from skeval.report import _sentences
 from skeval.report._coverage import write_coverage
