@@ -7,11 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
+from numbers import Integral
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.random import SeedSequence
 from sklearn.base import clone
+from sklearn.model_selection import BaseCrossValidator, BaseShuffleSplit
 from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import type_of_target
 
@@ -53,7 +55,7 @@ from skeval.model_selection._estimates import (
 from skeval.model_selection._tuning import keep_last_round, read_split_scores
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
-from skeval.utils._compat import MetadataRequester, num_samples
+from skeval.utils._compat import MetadataRequester, calling_search, num_samples
 
 
 def bootstrap_error(
@@ -759,7 +761,7 @@ def refit_632(cv_results: Mapping[str, Any], *, metric: str = "score") -> int:
     Raises
     ------
     ValueError
-        If `cv_results` has no such metric or no training scores.
+        If `cv_results` has no such metric or no training scores, or the search uses ordinary folds.
 
     Examples
     --------
@@ -773,6 +775,12 @@ def refit_632(cv_results: Mapping[str, Any], *, metric: str = "score") -> int:
     >>> GridSearchCV(KNeighborsClassifier(), grid, **options).fit(X, y).best_params_
     {'n_neighbors': 1}
     """
+    cv = getattr(calling_search(), "cv", BootstrapSplit())
+    if cv is None or isinstance(cv, Integral | BaseCrossValidator | BaseShuffleSplit):
+        raise ValueError(
+            f"cv must be BootstrapSplit() for refit=refit_632, got {cv!r}: the estimate combines "
+            "out-of-bag scores with training scores."
+        )
     estimates = _score_candidates(cv_results, metric=metric)
     if np.isnan(estimates).all():
         raise ValueError(f"cv_results holds no candidate whose {metric!r} is a number throughout.")

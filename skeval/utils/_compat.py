@@ -131,6 +131,14 @@ def selector_before(estimator: Any) -> str | None:
     return None
 
 
+def calling_search() -> Any:
+    """Return the search of scikit-learn that calls, None outside of a search."""
+    for _, function, variables in calling_frames():
+        if function == "fit" and hasattr(variables.get("self"), "refit"):
+            return variables["self"]
+    return None
+
+
 def calling_frames() -> Iterator[tuple[str, str, Mapping[str, Any]]]:
     """Yield module, name and local variables of scikit-learn's callers, innermost first."""
     frame = sys._getframe(1)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes
 from sklearn.linear_model import Ridge
-from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.model_selection import GridSearchCV, KFold, cross_validate
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -225,3 +225,10 @@ def test_the_optimism_is_of_the_score_that_selected(refit):
     scores = (table[f"mean_{part}_score"][best] for part in ("train", "test"))
     assert found.inner == pytest.approx(np.dot([0.368, 0.632], list(scores)))
     assert found.inner > table["mean_test_score"][best]
+
+
+@pytest.mark.parametrize("cv", [None, 5, KFold(3)])
+def test_refit_632_refuses_a_search_with_ordinary_folds(cancer, cv):
+    options = {"cv": cv, "refit": refit_632, "return_train_score": True}
+    with pytest.raises(ValueError, match=r"cv must be BootstrapSplit\(\) for refit=refit_632"):
+        GridSearchCV(KNeighborsClassifier(), {"n_neighbors": [1, 3]}, **options).fit(*cancer)
