@@ -152,12 +152,12 @@ class ClusteringReport(Report):
     @property
     def _about(self) -> dict[str, Any]:
         """The first entries of `to_dict`, before the results of the sections."""
-        choice, stability = self.choice, self.stability
+        stability = self.stability
         return super()._about | {
-            "rule": choice.rule,
-            "pvalue": choice.pvalue,
-            "pvalue_more": choice.pvalue_more,
-            "choices": {name: each.n_clusters for name, each in self.choices.items()},
+            "rule": self.choice.rule,
+            "pvalue": self.choice.pvalue,
+            "pvalue_more": self.choice.pvalue_more,
+            "choices": {name: choice.n_clusters for name, choice in self.choices.items()},
             "stability": stability.method,
             "threshold": stability.threshold,
             "reference": stability.reference,
@@ -173,7 +173,8 @@ class ClusteringReport(Report):
         """Yield the sections of samples, rules, all numbers and indices."""
         yield self._show_samples()
         yield self._show_rules()
-        yield self._show_numbers()
+        sentences = [FRONT] if self.external is None else [FRONT, ORIENTATION]
+        yield Section("All numbers", sentences=sentences, tables=[self._tabulate_numbers()])
         yield self._show_indices()
 
     def _show_samples(self) -> Section:
@@ -188,14 +189,12 @@ class ClusteringReport(Report):
                 "at its mean. Clusters that overlap here may be separated in other "
                 "directions.",
                 label=f"The samples of {shown.n_clusters} clusters on two principal components.",
-                height=3.6,
             ),
             Figure(
                 partial(draw_silhouettes, shown),
                 "Silhouette of each sample: near 1 if its own cluster is much nearer than "
                 "any other, below 0 if another cluster is nearer.",
                 label=f"Silhouettes of the samples of {shown.n_clusters} clusters.",
-                height=3.6,
             ),
         ]
         chosen = shown.n_clusters == self.n_clusters
@@ -264,11 +263,6 @@ class ClusteringReport(Report):
             tables=[table],
         )
 
-    def _show_numbers(self) -> Section:
-        """Return the section of all numbers as a table."""
-        sentences = [FRONT] if self.external is None else [FRONT, ORIENTATION]
-        return Section("All numbers", sentences=sentences, tables=[self._tabulate_numbers()])
-
     def _tabulate_numbers(self) -> Table:
         """Return the table of all numbers, one row per number of clusters."""
         columns = list(self._make_columns())
@@ -292,7 +286,7 @@ class ClusteringReport(Report):
             up = "larger" if comparison.greater_is_better[place] else "smaller"
             yield (first, last.replace("_", " "), up), _write_alike(comparison.values[:, place])
         means = zip(stability.values, stability.standard_errors, strict=True)
-        yield (*MEASURES[stability.method], "larger"), [write_with_spread(*each) for each in means]
+        yield (*MEASURES[stability.method], "larger"), [write_with_spread(*mean) for mean in means]
         reference = [f"{value:.3f}" for value in stability.reference_values]
         yield ("the same", "without", "structure"), reference
         single = [f"{value:.4f}" for value in self.choice.reference_values]
@@ -413,7 +407,7 @@ RULE_NAMES = {
 def write_verdict(choices: Mapping[str, NClustersChoice]) -> str:
     """Return the choice, its P-value and the agreement of the other rules in one sentence."""
     choice = choices[SEQUENTIAL]
-    others = [each.n_clusters for name, each in choices.items() if name != SEQUENTIAL]
+    others = [other.n_clusters for name, other in choices.items() if name != SEQUENTIAL]
     deviating = sorted({k for k in others if k != choice.n_clusters})
     n_agree = sum(k == choice.n_clusters for k in others)
     is_clear = 2 * n_agree >= len(others) and not choice.edge

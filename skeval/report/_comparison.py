@@ -253,7 +253,12 @@ class EvaluationComparison(ReportsByName):
     @property
     def _results(self) -> dict[str, Any]:
         """The results by their names in `to_dict` and `to_frame`, after the warnings."""
-        results = {"estimators": [_read_row(*item) for item in self.items()], "comparison": []}
+        rows = []
+        for name, report in self.items():
+            low, high = report.answer.interval
+            row = {"name": name, "error": report.answer.value, "low": low, "high": high}
+            rows.append(row | {key: one.value for key, one in report._main_metrics.items()})
+        results: dict[str, Any] = {"estimators": rows, "comparison": []}
         if self.comparison is not None:
             differences, ranks = self.comparison.differences.values(), self.comparison.ranks
             results["comparison"] = [difference.to_dict() for difference in differences]
@@ -367,14 +372,6 @@ class EvaluationComparison(ReportsByName):
             left=(0, 2),
         )
         return Section(heading, figures=figures, tables=[table])
-
-
-def _read_row(name: str, report: Any) -> dict[str, Any]:
-    """Return one row of a report."""
-    quoted = report.answer
-    row = {"name": name, "error": quoted.value}
-    row |= {"low": quoted.interval.low, "high": quoted.interval.high}
-    return row | {metric: estimate.value for metric, estimate in report._main_metrics.items()}
 
 
 def collect_cautions(reports: Mapping[str, Any]) -> Iterator[Caution]:

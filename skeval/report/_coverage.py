@@ -83,16 +83,16 @@ def write_coverage(
     folds = answer.parameters["n_folds"]
     repeats = (answer.n_fits or 0) // folds  # 1 if one unit is left out at a time
     fixed_folds = answer.method == GIVEN_FOLDS
-    made = count(folds, "fold") if fixed_folds else f"{folds}-fold cross-validation"
+    design = count(folds, "fold") if fixed_folds else f"{folds}-fold cross-validation"
     if repeats > 1:
-        made += f", repeated {repeats} times"
+        design += f", repeated {repeats} times"
     in_time, n = cases.kind is UnitKind.TIME_BLOCK, answer.n_samples or 0
-    described = f"{TARGET} ({answer.method}: {made})."
+    described = f"{TARGET} ({answer.method}: {design})."
     if in_time:
         if cases.n_units == 1:
             return []
         n = len(cases.unit)
-        described = f"{TARGET_IN_TIME} ({made}, {cases.n_units} blocks of time)."
+        described = f"{TARGET_IN_TIME} ({design}, {cases.n_units} blocks of time)."
     unmeasured = list(_list_unmeasured(answer, sizes, weighted, n, in_time=in_time))
     if target is not None and count_of_half(target) < MIN_OF_HALF:
         unmeasured.append("targets with only a few values far from the mean")

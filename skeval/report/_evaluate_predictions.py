@@ -342,9 +342,12 @@ def _compare_systems(reports: Mapping[str, Any], options: Mapping[str, Any]) -> 
         shared["groups"] = options["groups"]
     with warnings.catch_warnings():  # the table shows undefined values
         warnings.simplefilter("ignore", UndefinedMetricWarning)
-        made = compare_predictions(truth, columns, metric=metric, method="max_t", **shared)
+        comparison = compare_predictions(truth, columns, metric=metric, method="max_t", **shared)
     # the name may end with a description of units
-    return made if metric else replace(made, scoring=made.scoring.replace("score", scoring, 1))
+    if metric is None:
+        scoring = comparison.scoring.replace("score", scoring, 1)
+        return replace(comparison, scoring=scoring)
+    return comparison
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -532,14 +535,13 @@ class PredictionsReport(SystemReport):
             return
         options: dict[str, Any] = {"sample_weight": predictions.weight, "groups": predictions.group}
         options |= {"pos_label": classes[1], "confidence_level": self.confidence_level}
-        made = NetBenefitDisplay.from_predictions
+        draw = NetBenefitDisplay.from_predictions
         yield Figure(
-            partial(made, predictions.target.y, predictions.probabilities[:, 1], **options),
+            partial(draw, predictions.target.y, predictions.probabilities[:, 1], **options),
             f"Net benefit of treating everyone whose probability of {classes[1]} reaches the "
             "threshold, in true positives per sample; the odds of the threshold are the cost "
             "of a false positive. The model is useful where its curve is above both lines.",
             label="Net benefit by threshold, compared with treating all and none.",
-            height=3.6,
         )
 
     def _draw_scores(self) -> Iterator[Figure]:
@@ -568,7 +570,6 @@ class PredictionsReport(SystemReport):
             f"The {label}, by true class. The classes are separated where the histograms do "
             "not overlap.",
             label=f"Histograms of the {what} by class.",
-            height=3.6,
         )
 
     def _draw_curves_of_many(self, classes: np.ndarray) -> Iterator[Figure]:
@@ -579,12 +580,11 @@ class PredictionsReport(SystemReport):
         options: dict[str, Any] = {"labels": classes, "confidence_level": self.confidence_level}
         if np.ptp(predictions.weight):
             options["sample_weight"] = predictions.weight
-        made = CalibrationDisplay.from_predictions
+        draw = CalibrationDisplay.from_predictions
         yield Figure(
-            partial(made, predictions.target.y, predictions.probabilities, **options),
+            partial(draw, predictions.target.y, predictions.probabilities, **options),
             "Calibration: accuracy of the most probable class at each predicted probability.",
             label="Calibration curve with the intervals of its bins.",
-            height=3.6,
         )
 
     def _show_threshold(self, measures: Results) -> Section:
@@ -649,7 +649,6 @@ class PredictionsReport(SystemReport):
                 "Observed frequency at each predicted probability: a restricted cubic spline "
                 "of the log-odds, from which the distances in the table are computed.",
                 label="Smooth calibration curve with pointwise confidence intervals.",
-                height=3.6,
             )
             figures.append(figure)
         return Section(heading, [f"{heading}.{precision}"], figures=figures, tables=[table])

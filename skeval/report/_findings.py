@@ -126,7 +126,7 @@ def find_baseline(
         tested = predictions.look_up(targets)
         answer, center = "the mean", float(np.average(tested, weights=weight))
         if loss == "absolute":
-            answer, center = "the median", _find_median(tested, weight)
+            answer, center = "the median", find_median(tested, weight)
         losses = LOSSES[loss](tested, center)
     elif loss in PROBABILITY_LOSSES and predictions.target.classes is not None:
         shares = np.bincount(codes, weight, minlength=len(predictions.target.classes))
@@ -153,7 +153,7 @@ def make_baseline(
     return Baseline(answer, error, difference, difference - reach, difference + reach, verb)
 
 
-def _find_median(values: np.ndarray, weight: np.ndarray) -> float:
+def find_median(values: np.ndarray, weight: np.ndarray) -> float:
     """Return the weighted median."""
     order = np.argsort(values)
     passed = np.cumsum(weight[order])

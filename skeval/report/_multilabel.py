@@ -71,7 +71,7 @@ class Labels(NamedTuple):
         Of the labels.
     true : bool ndarray of shape (n_samples, n_labels)
     proba : ndarray of shape (n_samples, n_labels), or None
-    called : bool ndarray of shape (n_samples, n_labels)
+    predicted : bool ndarray of shape (n_samples, n_labels)
         Predicted labels.
     threshold : float or None
     """
@@ -80,7 +80,7 @@ class Labels(NamedTuple):
     names: tuple[str, ...]
     true: np.ndarray
     proba: np.ndarray | None
-    called: np.ndarray
+    predicted: np.ndarray
     threshold: float | None
 
     @property
@@ -91,7 +91,7 @@ class Labels(NamedTuple):
     @property
     def losses(self) -> np.ndarray:
         """Losses of the main metric, shape (n_samples,)."""
-        return self.find_losses(self.called if self.proba is None else self.proba, self.answer)
+        return self.find_losses(self.predicted if self.proba is None else self.proba, self.answer)
 
     @property
     def varied(self) -> np.ndarray:
@@ -123,9 +123,9 @@ class Labels(NamedTuple):
     def collect(self, rows: np.ndarray, groups: Any, weight: np.ndarray) -> Predictions:
         """Return some samples by the number of their true and predicted labels."""
         n_true = self.true.sum(axis=1).astype(float)[rows]
-        n_called = self.called.sum(axis=1).astype(float)[rows]
+        n_predicted = self.predicted.sum(axis=1).astype(float)[rows]
         target = Target(n_true, None, n_true)
-        return collect_predictions(target, groups, weight, n_called, self.losses[rows], None)
+        return collect_predictions(target, groups, weight, n_predicted, self.losses[rows], None)
 
 
 def read_labels(
@@ -209,80 +209,80 @@ def evaluate_labels(y_true: Any, predictions: Any, options: Mapping[str, Any]) -
             raise ValueError(f"{name} must be None for several labels, got some.")
     refuse_other_order(y_true, predictions)
     parsing = ("kind", "threshold", "labels", "pos_label")
-    read = read_labels(y_true, predictions, *(options[name] for name in parsing))
+    parsed = read_labels(y_true, predictions, *(options[name] for name in parsing))
     level, arguments = options["confidence_level"], {"y_true": y_true, "predictions": predictions}
-    n = len(read.true)
+    n = len(parsed.true)
     groups, weight = read_units(options["groups"], options["sample_weight"], n)
     seed = small_seed(options["random_state"])
     with warnings.catch_warnings():  # the report warns of undefined metrics and few groups
         warnings.simplefilter("ignore", UserWarning)
-        scored = read.collect(np.arange(n), groups, weight)
+        scored = parsed.collect(np.arange(n), groups, weight)
         weights = None if options["sample_weight"] is None else weight
-        metrics = measure_labels(read, scored, groups, weights, level)
-        answer = replace(metrics[read.answer], name=NAMES[read.answer])
-        subgroups = measure_slices(read, options["by"], groups, weight, level)
-    constant = read.find_losses(read.find_constant(weight), read.answer)
+        metrics = measure_labels(parsed, scored, groups, weights, level)
+        answer = replace(metrics[parsed.answer], name=NAMES[parsed.answer])
+        subgroups = measure_slices(parsed, options["by"], groups, weight, level)
+    constant = parsed.find_losses(parsed.find_constant(weight), parsed.answer)
     baseline = (
         "the prevalence of each label"
-        if read.proba is not None
+        if parsed.proba is not None
         else "the majority value of each label"
     )
     return MultilabelReport(
         answer=answer,
-        kind=read.kind,
-        threshold=read.threshold,
-        labels=read.names,
+        kind=parsed.kind,
+        threshold=parsed.threshold,
+        labels=parsed.names,
         metrics=metrics,
         confusion=None,
-        hard_samples=find_worst_samples(read, name_rows(y_true)),
+        hard_samples=find_worst_samples(parsed, name_rows(y_true)),
         subgroups=subgroups,
         out_of_fold=scored,
         baseline=make_baseline(scored, baseline, constant),
         rare_class=None,
-        never_predicted=tuple(np.array(read.names)[~read.called.any(axis=0)].tolist()),
+        never_predicted=tuple(np.array(parsed.names)[~parsed.predicted.any(axis=0)].tolist()),
         confidence_level=float(level),
         n_samples=n,
-        class_sizes=dict(zip(read.names, read.true.sum(axis=0).tolist(), strict=True)),
-        warnings=tuple(warn_of_labels(read, scored)),
+        class_sizes=dict(zip(parsed.names, parsed.true.sum(axis=0).tolist(), strict=True)),
+        warnings=tuple(warn_of_labels(parsed, scored)),
         **describe_run("skeval.evaluate_predictions", arguments | dict(options), seed),
     )
 
 
 def measure_labels(
-    read: Labels, predictions: Predictions, groups: Any, weight: Any, confidence_level: float
+    parsed: Labels, predictions: Predictions, groups: Any, weight: Any, confidence_level: float
 ) -> Results:
     """Return the metrics of all labels, averaged and together, and of each label."""
     measure = partial(
         metric_interval, confidence_level=confidence_level, groups=groups, sample_weight=weight
     )
-    made: dict[str, Estimate] = {}
+    metrics: dict[str, Estimate] = {}
 
     def add(name: str, one: Estimate, label: str | None = None, *, better: bool = True) -> None:
         key = name if label is None else f"{name}, {label}"
-        made[key] = replace(one, name=key, metric=name, label=label, greater_is_better=better)
+        metrics[key] = replace(one, name=key, metric=name, label=label, greater_is_better=better)
 
-    true, called = read.true.astype(int), read.called.astype(int)
-    varied = read.varied
-    shown = [name for name in AVERAGED if name not in RANKED or read.proba is not None]
+    true, predicted = parsed.true.astype(int), parsed.predicted.astype(int)
+    varied = parsed.varied
+    shown = [name for name in AVERAGED if name not in RANKED or parsed.proba is not None]
     for name in shown:
-        judged, chosen = (read.proba, varied) if name in RANKED else (called, varied | True)
+        judged, chosen = (parsed.proba, varied) if name in RANKED else (predicted, varied | True)
         if judged is None or chosen.sum() < 2:  # a single label has no average
             continue
         for average in ("macro", "micro"):
             metric = partial(AVERAGED[name][1], average=average)
             add(f"{name}_{average}", measure(metric, true[:, chosen], judged[:, chosen]))
-    exact = np.all(true == called, axis=1)
+    exact = np.all(true == predicted, axis=1)
     add("exact_match", measure(sk.accuracy_score, np.ones(len(exact), dtype=bool), exact))
-    add("hamming_loss", measure(sk.hamming_loss, true, called), better=False)
-    if read.proba is not None:
+    add("hamming_loss", measure(sk.hamming_loss, true, predicted), better=False)
+    if parsed.proba is not None:
         for name in LOSSES:
-            part = replace(predictions, loss=read.find_losses(read.proba, name))
+            part = replace(predictions, loss=parsed.find_losses(parsed.proba, name))
             add(name, _measure_loss(name, part, confidence_level), better=False)
     for k in np.flatnonzero(varied):
         for name in shown:
-            judged = read.proba if name in RANKED and read.proba is not None else called
-            add(name, measure(AVERAGED[name][1], true[:, k], judged[:, k]), read.names[k])
-    return Results(made)
+            judged = parsed.proba if name in RANKED and parsed.proba is not None else predicted
+            add(name, measure(AVERAGED[name][1], true[:, k], judged[:, k]), parsed.names[k])
+    return Results(metrics)
 
 
 def _measure_loss(name: str, predictions: Predictions, confidence_level: float) -> Estimate:
@@ -291,26 +291,26 @@ def _measure_loss(name: str, predictions: Predictions, confidence_level: float) 
     return settle(one, 2, predictions.cases.n_units, confidence_level)
 
 
-def find_worst_samples(read: Labels, index: Any) -> HardSamples:
+def find_worst_samples(parsed: Labels, index: Any) -> HardSamples:
     """Return the samples with a wrong label, the largest loss first."""
-    losses, wrong = read.losses, np.any(read.true != read.called, axis=1)
+    losses, wrong = parsed.losses, np.any(parsed.true != parsed.predicted, axis=1)
     hard = np.flatnonzero(wrong)
     hard = hard[np.argsort(-losses[hard], kind="stable")]
     names = [str(row if index is None else index[row]) for row in hard]
     truth, taken = (
-        tuple(", ".join(np.array(read.names)[has[row]]) or "none" for row in hard)
-        for has in (read.true, read.called)
+        tuple(", ".join(np.array(parsed.names)[has[row]]) or "none" for row in hard)
+        for has in (parsed.true, parsed.predicted)
     )
-    n_all = int(np.all(read.true[hard] != read.called[hard], axis=1).sum())
+    n_all = int(np.all(parsed.true[hard] != parsed.predicted[hard], axis=1).sum())
     suspect = np.zeros(len(hard), dtype=bool)
     return HardSamples(hard, tuple(names), truth, taken, losses[hard], n_all, suspect, {})
 
 
-def warn_of_labels(read: Labels, predictions: Predictions) -> Iterator[Caution]:
+def warn_of_labels(parsed: Labels, predictions: Predictions) -> Iterator[Caution]:
     """Yield the warnings about predictions of several labels."""
     yield from warn_of_few_groups(predictions)
-    names = np.array(read.names)
-    alike = names[~read.varied]
+    names = np.array(parsed.names)
+    alike = names[~parsed.varied]
     if len(alike):
         yield Caution(
             "undefined",
@@ -318,18 +318,18 @@ def warn_of_labels(read: Labels, predictions: Predictions) -> Iterator[Caution]:
             "no metrics; averages of precision, recall and F1 count them as scikit-learn does, "
             "and averages of AUC and average precision leave them out.",
         )
-    never = names[~read.called.any(axis=0) & read.varied]
+    never = names[~parsed.predicted.any(axis=0) & parsed.varied]
     if len(never):
         yield Caution(
             "never-predicted",
             f"Labels never predicted: {', '.join(never[:5])}. Their precision is undefined "
             "and counts as 0 in averages over labels: lower the threshold for these labels.",
         )
-    sizes = read.true.sum(axis=0)
+    sizes = parsed.true.sum(axis=0)
     few = [
         f"{name} ({size})"
-        for name, size in zip(names[read.varied], sizes[read.varied], strict=True)
-        if min(size, len(read.true) - size) < MIN_POSITIVES
+        for name, size in zip(names[parsed.varied], sizes[parsed.varied], strict=True)
+        if min(size, len(parsed.true) - size) < MIN_POSITIVES
     ]
     if few:
         yield Caution(

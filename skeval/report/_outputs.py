@@ -41,7 +41,7 @@ from skeval.model_selection._score_interval import (
     score_of_error,
     take_score,
 )
-from skeval.report._findings import Baseline, make_baseline
+from skeval.report._findings import Baseline, find_median, make_baseline
 from skeval.report._multilabel import Labels, warn_of_labels
 from skeval.report._parsed_predictions import warn_of_few_groups
 from skeval.report._predictions import take_groups
@@ -86,7 +86,11 @@ def evaluate_outputs(estimator: Any, X: Any, y: Any, options: Mapping[str, Any])
     )
     inputs = inputs.with_options(weight=read_positive_weight(inputs, options["sample_weight"]))
     seed = _checks.small_seed(options["random_state"])
-    scoring = choose_scores(inputs, options["scoring"])
+    scoring = options["scoring"]
+    if scoring is None:
+        scoring = [] if inputs.target.output_classes else ["r2"]
+    elif not isinstance(scoring, list | tuple | set | dict):
+        scoring = [scoring]
     scorer = read_scoring(inputs.estimator, scoring) if scoring else None
     folds = plan_repeats(inputs, _checks.root_seed(seed), cv=options["cv"])
     request = FitRequest(scorer=scorer, scoring=scoring)
@@ -158,22 +162,13 @@ def find_constant(column: np.ndarray, weight: np.ndarray, loss: str) -> float:
         return float(np.argmax(np.bincount(column, weight)))
     if loss == "squared":
         return float(np.average(column, weights=weight))
-    order = np.argsort(column)
-    passed = np.cumsum(weight[order])
-    return float(column[order][np.searchsorted(passed, passed[-1] / 2)])
+    return find_median(column, weight)
 
 
 def has_indicators(target: Target) -> bool:
     """Return whether each column holds 0 or 1, whether a sample has a label."""
     classes = target.output_classes
     return bool(classes) and all(labels.tolist() == [0, 1] for labels in classes)
-
-
-def choose_scores(inputs: Inputs, scoring: Any) -> Any:
-    """Return the scorers of the user as a collection, or R2 for numbers."""
-    if scoring is not None:
-        return scoring if isinstance(scoring, list | tuple | set | dict) else [scoring]
-    return [] if inputs.target.output_classes else ["r2"]
 
 
 def score_outputs(

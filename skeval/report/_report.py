@@ -203,8 +203,7 @@ class ScoredReport(Report):
         head = ["metric on new samples", "estimate", self._level]
         of_two = self.class_sizes is not None and len(self.class_sizes) == 2
         stated = {_sentences.name_metric("roc_auc")} if of_two else ()
-        options: dict[str, Any] = {"omitted": stated, "n_in_text": MAX_METRICS, "left": (0, 2)}
-        return Table("All samples.", head, rows, **options)
+        return Table("All samples.", head, rows, omitted=stated, n_in_text=MAX_METRICS, left=(0, 2))
 
     def _tabulate_classes(self) -> list[Table]:
         """Yield a table of the metrics of each class, if there are any."""
@@ -226,8 +225,8 @@ class ScoredReport(Report):
         if len(by_class) == 2:
             caption += " The recall of the positive class is the sensitivity, of the other the "
             caption += "specificity."
-        made = Table(caption, head, rows, n_on_page=MAX_CLASSES, n_in_text=0)
-        return [made] if rows else []
+        table = Table(caption, head, rows, n_on_page=MAX_CLASSES, n_in_text=0)
+        return [table] if rows else []
 
     def _tabulate_confusion(self) -> list[Table]:
         """Yield the confusion matrix: counts, and row shares with their intervals."""
@@ -280,7 +279,6 @@ class ScoredReport(Report):
                 partial(display.from_predictions, true, scores, **banded),
                 f"{self._describe_curve(name)} {about}",
                 label=f"{name} curve with its band. {about}",
-                height=3.6,
             )
         if predictions.probabilities is not None:
             probabilities = predictions.probabilities[one, positive]
@@ -288,7 +286,6 @@ class ScoredReport(Report):
                 partial(CalibrationDisplay.from_predictions, true, probabilities, **options),
                 "Calibration: observed frequency at each predicted probability.",
                 label="Calibration curve with the intervals of its bins.",
-                height=3.6,
             )
 
     def _draw_curves_of_many(self, classes: np.ndarray) -> Iterator[Figure]:

@@ -96,12 +96,12 @@ def _write_value(value: Any, name: str, needed: dict[str, str], imports: set[str
         needed[name] = write_estimator(value)
         return name
     imports |= {"from numpy import array"} if "array(" in text else set()
-    for made in {type(part) for part in _list_parts(value)}:
-        module = _find_module(made)
+    for cls in {type(part) for part in _list_parts(value)}:
+        module = _find_module(cls)
         if module is None:
-            needed[made.__name__] = f"class of {made.__module__}"
+            needed[cls.__name__] = f"class of {cls.__module__}"
         else:
-            imports.add(f"from {module} import {made.__name__}")
+            imports.add(f"from {module} import {cls.__name__}")
     return text
 
 
@@ -163,12 +163,12 @@ def _list_parts(value: Any) -> Iterator[Any]:
             yield from _list_parts(list(value.get_params(deep=False).values()))
 
 
-def _find_module(made: type) -> str | None:
+def _find_module(cls: type) -> str | None:
     """Return the module that a class is imported from, a public one if possible."""
-    parts = made.__module__.split(".")
+    parts = cls.__module__.split(".")
     private = [place for place, part in enumerate(parts) if part.startswith("_")]
-    for module in [*(".".join(parts[:place]) for place in private if place), made.__module__]:
-        if getattr(import_module(module), made.__name__, None) is made and module != "__main__":
+    for module in [*(".".join(parts[:place]) for place in private if place), cls.__module__]:
+        if getattr(import_module(module), cls.__name__, None) is cls and module != "__main__":
             return module
     return None
 

@@ -96,7 +96,7 @@ class Figure:
     draw: Callable[..., Any]
     caption: str
     label: str
-    height: float
+    height: float = 3.6
     n_panels: int | None = None
 
     @cached_property

@@ -114,7 +114,7 @@ class Clock:
     """
 
     def __init__(self, budget: float | None) -> None:
-        self.budget, self.start, self.each = budget, monotonic(), 0.0
+        self.budget, self.start, self.seconds_per_fit = budget, monotonic(), 0.0
         self._n_fits = 0
         self.stopped = ""
 
@@ -128,7 +128,7 @@ class Clock:
     def count(self, n_fits: int) -> None:
         """Count the first fits, to estimate the time per fit."""
         self._n_fits += n_fits
-        self.each = (monotonic() - self.start) / self._n_fits
+        self.seconds_per_fit = (monotonic() - self.start) / self._n_fits
 
     def stop(self, where: str) -> None:
         """Record an interrupt, after which nothing new is started."""
@@ -136,7 +136,7 @@ class Clock:
 
     def seconds_of(self, n_fits: int) -> float:
         """Return the expected seconds of a number of fits."""
-        return n_fits * self.each
+        return n_fits * self.seconds_per_fit
 
 
 @dataclass(frozen=True, eq=False)
