@@ -524,8 +524,8 @@ def score_decomposition(
     probabilities, :math:`g` the predicted probabilities averaged in each bin, and :math:`\bar y`
     the frequency of the event. Then
 
-    .. math:: \bar S(p) = \{\bar S(g) - \bar S(c)\} - \{\bar S(\bar y) - \bar S(c)\}
-              + \bar S(\bar y) + \{\bar S(p) - \bar S(g)\} .
+    .. math:: \bar S(p) = [\bar S(g) - \bar S(c)] - [\bar S(\bar y) - \bar S(c)]
+              + \bar S(\bar y) + [\bar S(p) - \bar S(g)] .
 
     The terms are the miscalibration, the discrimination, the uncertainty, and the variation within
     bins.
