@@ -206,7 +206,7 @@ def calibration_curve(
 ) -> Curve:
     r"""Return observed event fractions in bins of the predicted probability, with intervals.
 
-    In bin `b` of the samples, of weights `w`,
+    In bin `b`, with sample weights `w`,
 
     .. math:: \bar p_b = \frac{\sum_{i \in b} w_i p_i}{\sum_{i \in b} w_i}, \qquad
               \bar y_b = \frac{\sum_{i \in b} w_i y_i}{\sum_{i \in b} w_i},
