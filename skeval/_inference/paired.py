@@ -187,9 +187,9 @@ def mcnemar(
 ) -> tuple[PairedTest, str]:
     """Return the test of McNemar (1947); exact below 25 discordant pairs.
 
-    `only_a` and `only_b` are the numbers of pairs that one classifier alone has right. The second
-    value is the form used: "exact" or "chi-squared". The interval is that of Agresti & Min (2005):
-    Wald's with half a pair added to each cell.
+    `only_a` and `only_b` are the numbers of samples that only one classifier predicts correctly.
+    The second value is the form of the test: "exact" or "chi-squared". The interval is the one of
+    Agresti & Min (2005): Wald's with half a sample added to each cell.
     """
     discordant = only_a + only_b
     if discordant < EXACT_BELOW:
@@ -231,12 +231,12 @@ def exact_of_few(
 
 
 CELLS_OF_THREE = (np.arange(8)[:, None] >> np.arange(3) & 1).astype(float)
-"""Indicators of the three classifiers that are right in each of the 8 cells."""
+"""Which of three classifiers are correct in each of the 8 cells."""
 
 
 @dataclass(frozen=True, eq=False)
 class Right:
-    """Correct answers of k classifiers on n samples, counted once for all tests.
+    """Correct predictions of k classifiers on n samples, counted once for all tests.
 
     Attributes
     ----------
@@ -249,7 +249,7 @@ class Right:
 
     @cached_property
     def both(self) -> Floats:
-        """Number of samples that each pair of classifiers has right."""
+        """Number of samples that both classifiers of each pair predict correctly."""
         return np.array([[np.count_nonzero(a & b) for b in self.right] for a in self.right], float)
 
     @property
@@ -259,14 +259,14 @@ class Right:
 
     @cached_property
     def counts(self) -> tuple[Floats, Floats]:
-        """Number of samples in each group, and number of right answers by classifier and group."""
+        """Number of samples in each group, and of correct predictions by classifier and group."""
         assert self.group is not None
         return self.count(self.group)
 
     def count(self, code: Codes) -> tuple[Floats, Floats]:
         """Return the counts of `counts` for groups of one kind.
 
-        Three classifiers form 8 cells of right and wrong answers, which are counted in one pass.
+        Three classifiers have 8 combinations of correct and wrong predictions, counted in one pass.
         """
         n_groups, hits = int(code.max()) + 1, list[Floats]()
         for first in range(0, len(self.right), 3):
@@ -299,8 +299,8 @@ def grouped_mcnemar(
 ) -> tuple[PairedTest, Spread]:
     """Return McNemar's test from the differences of groups (Durkalski et al. 2003).
 
-    As in the interval without groups, half a sample is added to each discordant cell; here this
-    also applies to the test.
+    Half a sample is added to each discordant cell, as in the interval without groups, here also
+    for the test.
     """
     n, eye = counted.right.shape[1], np.eye(len(counted.right))
     (value,), spread = counted.spread(eye[[a]] - eye[[b]])

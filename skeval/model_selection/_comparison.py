@@ -136,7 +136,8 @@ class Difference(Estimate):
                 "any variance to test it."
             )
         if shown:
-            which = "" if self.greater_is_better else ", and less is better"
+            merit = "better" if self._direction == "lower" else "worse"
+            which = "" if self.greater_is_better else f", which is {merit}"
             sentence = self._fill(self.claim.shown, direction=self._direction, which=which)
         else:
             sentence = f"{self._deny()} {self._describe_interval()}"

@@ -246,14 +246,14 @@ def comparison_power(
         study = _draw_samples(comparison, a, b, difference, *groups)
     root, powers = root_seed(random_state), {}
 
-    def look_at(size: int) -> float:
+    def simulate(size: int) -> float:
         rng = repetition_rng(root, size)
         pvalues = [study.draw_pvalue(size, rng) for _ in range(n_simulations)]
-        # a study without a P-value finds nothing
+        # a study without a P-value has no power
         powers[size] = float(np.mean(np.array(pvalues) <= study.level))
         return powers[size]
 
-    n_needed = _search(look_at, power, study)
+    n_needed = _search(simulate, power, study)
     sizes = sorted(powers)
     return ComparisonPower(
         value=n_needed,
@@ -313,23 +313,23 @@ def _plan_groups(
     return planned, planned.effect / at_hand.effect
 
 
-def _search(look_at: Callable[[int], float], power: float, study: _Study) -> int | None:
+def _search(simulate: Callable[[int], float], power: float, study: _Study) -> int | None:
     """Return the smallest size with the required power, by doubling or halving and bisection."""
     first, least, most = study.first, study.least, study.most
     low, high = first, first
-    if look_at(first) < power:
-        while low == high or look_at(high) < power:
+    if simulate(first) < power:
+        while low == high or simulate(high) < power:
             if high == most:
                 return None
             low, high = high, min(2 * high, most)
     else:
         while low == high and high > least:
             low = max(least, high // 2)
-            if look_at(low) >= power:
+            if simulate(low) >= power:
                 high = low
     while high - low > max(1, CLOSE * high):
         middle = (low + high) // 2
-        if look_at(middle) < power:
+        if simulate(middle) < power:
             low = middle
         else:
             high = middle
@@ -337,7 +337,7 @@ def _search(look_at: Callable[[int], float], power: float, study: _Study) -> int
 
 
 def _choose_pair(comparison: Comparison, pair: Any) -> tuple[str, str]:
-    """Return the two names passed by the user, or the names of the best two."""
+    """Return the names of the pair, by default of the best two systems."""
     if pair is None:
         best = comparison.order[:2].tolist()
         return _name(comparison, best if comparison.datasets else sorted(best))

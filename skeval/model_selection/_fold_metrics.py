@@ -1,12 +1,12 @@
-"""The usual metrics of out-of-fold predictions, with intervals for the rule fitted to all samples.
+"""Metrics of out-of-fold predictions, with intervals for the model trained on all samples.
 
-The intervals are those of a test set with a larger variance, because the rule varies with its
-training samples. For error rates, the mean squared deviation of repeated cross-validation from the
-risk of the rule is `Predictions.inflation` times the variance of independent samples, as in
-`error_interval`; all mean losses use it. Other metrics may vary more with the training samples than
-with the tested samples, such as the explained variance of a rule that explains nothing, or the
-recall of a rule that guesses. Their variance is at least that of independent samples plus `BETWEEN`
-times the variance between repeats of the folds, which comes from the training samples alone.
+The variance is larger than for a test set, because the model varies with its training samples. For
+error rates, the mean squared deviation of repeated cross-validation from the risk of the model is
+`Predictions.inflation` times the variance of independent samples, as in `error_interval`; all mean
+losses use it. Other metrics may vary more with the training samples than with the tested samples,
+such as the explained variance of a useless model, or the recall of a model that guesses. Their
+variance is at least the variance of independent samples plus `BETWEEN` times the variance between
+repeats of the folds, which comes from the training samples alone.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def settle(
 ) -> Estimate:
     """Return the estimate of a measured metric, with its interval."""
     method, limits, error = metric.form
-    if n_units == 1:  # A single unit does not say how units vary.
+    if n_units == 1:  # a single unit has no variance
         method, limits, error = NO_FORM
     return Estimate(
         name=metric.name,
@@ -115,12 +115,12 @@ def settle(
 
 
 Form = tuple[str, Callable[[float], Limits], float]
-"""How an interval is made, its ends by the confidence level, and the standard error."""
+"""Name of an interval, its ends by confidence level, and the standard error."""
 NO_FORM: Form = "none", intervals.give_no_limits, np.nan
 
 
 class Measured(NamedTuple):
-    """Value and interval of a metric, for all samples or for those of a class."""
+    """Value and interval of a metric, for all samples or for one class."""
 
     metric: str
     value: float
@@ -193,7 +193,7 @@ def measure_tables(
 
 
 def inflate(predictions: Predictions, variance: float, values: Iterable[float]) -> float:
-    """Return the variance of a metric of the rule over the variance from tested samples alone.
+    """Return the variance of a metric of the trained model, relative to tested samples alone.
 
     `values` has the metric in each repeat of the folds.
     """
@@ -230,7 +230,7 @@ def measure_loss(
 def summarize_losses(
     predictions: Predictions, losses: np.ndarray, values: Iterable[float] = ()
 ) -> tuple[float, float, float]:
-    """Return the mean of losses, its standard error for the rule, and the degrees of freedom.
+    """Return the mean loss, its standard error for the trained model, and degrees of freedom.
 
     `values` has one value per repeat if the losses are influences on another metric.
     """
@@ -290,9 +290,7 @@ def measure_ranking(
     degrees = spread.degrees_of_freedom
     limits = partial(intervals.area_interval, area, error, effective, degrees_of_freedom=degrees)
     form: Form = "score", limits, error
-    if (
-        predictions.ranks_nothing.all()
-    ):  # All samples are tied, and the area is 1/2 whatever they are.
+    if predictions.ranks_nothing.all():  # all samples are tied, so the area is always 1/2
         form = NO_FORM
     yield Measured("roc_auc", area, form, predictions.n_tested, label=label)
     weight = predictions.look_up(predictions.weight)
@@ -311,7 +309,7 @@ def measure_ranking(
 def measure_given_scores(
     predictions: Predictions, code: int, label: str | None
 ) -> Iterator[Measured]:
-    """Yield both metrics for given scores, with the intervals of `metric_interval`.
+    """Yield area and average precision of existing scores, with intervals of `metric_interval`.
 
     There is no interval if a class has no sample or all samples have one score.
     """
@@ -346,7 +344,7 @@ def measure_numbers(predictions: Predictions) -> Iterator[Measured]:
     true = predictions.look_up(predictions.target.y).astype(float)
     residual = true - predictions.predicted
     weight = predictions.look_up(predictions.weight)
-    mean = float(np.average(true, weights=weight))  # Some samples may not be tested.
+    mean = float(np.average(true, weights=weight))  # some samples may not be tested
     total = float(np.average((true - mean) ** 2, weights=weight))
     squares = residual**2
     if total > 0:

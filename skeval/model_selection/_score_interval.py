@@ -44,7 +44,7 @@ Several = list[str] | tuple[str, ...] | Mapping[str, Any]
 
 
 class Options(TypedDict, total=False):
-    """Options of `score_interval` beside `scoring`, which decides the type of the result."""
+    """Options of `score_interval` other than `scoring`, which determines the type of the result."""
 
     method: str
     confidence_level: float
@@ -269,7 +269,7 @@ def label_parts(scoring: Any) -> dict[str, str]:
 
 
 def label_of(part: Any, name: str) -> str:
-    """Return the label of a score: the name of a scorer, or that of a function with brackets."""
+    """Return the name of a scorer, or the name of a function with brackets."""
     return part if isinstance(part, str) else f"{name}()"
 
 
@@ -281,7 +281,7 @@ class MeanLoss(NamedTuple):
 
 
 def find_mean_loss(label: str) -> MeanLoss | None:
-    """Return the loss whose mean makes a score, or None."""
+    """Return the loss of a score that is a mean loss, otherwise None."""
     row = row_of_scorer(label)
     if row is None or row.loss is None or row.root:
         return None
@@ -289,7 +289,7 @@ def find_mean_loss(label: str) -> MeanLoss | None:
 
 
 ANY = Loss("", np.subtract)
-"""Stands for the loss of a score that is no mean of losses: no bounds, and a normal interval."""
+"""Placeholder for the loss of a score that is not a mean loss, without bounds."""
 
 
 def score_losses(
@@ -338,13 +338,13 @@ def score_fits(
 
 
 def loss_of_score(inputs: Inputs, label: str) -> Loss:
-    """Return the loss whose mean makes a score, or a placeholder."""
+    """Return the loss of a score that is a mean loss, otherwise a placeholder."""
     mean = find_mean_loss(label)
     return ANY if mean is None else resolve_loss(mean.loss, inputs.target)
 
 
 def take_score(scores: list[Any], name: str, label: str) -> FitMeans:
-    """Return one score of each fit, or the mean loss that makes it; undefined scores are nan."""
+    """Return one score of each fit, or its mean loss if it has one; undefined scores are nan."""
     of_name = [score[name] if isinstance(score, dict) else score for score in scores]
     several = next((score for score in of_name if isinstance(score, dict)), None)
     if several is not None:
@@ -367,8 +367,8 @@ def score_repeats(
 ) -> dict[str, ErrorEstimate]:
     """Return the scores of repeated cross-validation by name, all from the same fits.
 
-    Means of losses are errors, as in `error_interval`. Metrics of `measure_metrics` are of all
-    tested samples of a repeat together, and any other score is the mean over the test sets.
+    Mean losses are errors, as in `error_interval`. Metrics of `measure_metrics` use all tested
+    samples of a repeat together, and any other score is the mean over the test sets.
     """
     parts = scoring if isinstance(scoring, dict) else dict.fromkeys(labels, scoring)
     if isinstance(scoring, list | tuple | set):
@@ -455,13 +455,13 @@ def score_of_metric(inputs: Inputs, label: str, metric: Estimate | None) -> Erro
     if not np.isfinite(result.interval.low):
         _checks.warn_undefined(
             f"scoring {label!r} is {value:.4g} and has no interval: it is undefined for these "
-            "answers, or the same for all answers like them."
+            "predictions, or does not vary."
         )
     return result
 
 
 def losses_of(inputs: Inputs, labels: dict[str, str]) -> tuple[Loss, ...]:
-    """Return the losses whose means make the scores; raise if a score is not a mean loss."""
+    """Return the losses of scores that are mean losses; raise if a score is not one."""
     losses = []
     for label in labels.values():
         mean = find_mean_loss(label)

@@ -377,3 +377,14 @@ def test_what_is_tied_is_found_different_nowhere():
     words = found.to_dict()
     assert words["ranks"]["f"]["low"] == found.ranks["f"].interval.low
     assert words["differences"][0]["pvalue"] == found["a", "b"].pvalue
+
+
+def test_conclusions_on_losses_say_what_is_better():
+    y = np.linspace(0, 1, 60)
+    near, far = y + 0.1 * np.sin(9 * y), y + np.sin(99 * y)
+    options = {"metric": mean_absolute_error, "random_state": 0}
+    for systems, words in (
+        ({"a": near, "b": far}, "a scores lower than b, which is better;"),
+        ({"b": far, "a": near}, "b scores higher than a, which is worse;"),
+    ):
+        assert compare_predictions(y, systems, **options).conclusion.startswith(words)
