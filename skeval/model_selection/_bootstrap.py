@@ -704,8 +704,9 @@ def score_632(
         )
     if (X is None) != (y is None):
         raise ValueError("X and y must be given both or not at all.")
-    if X is None and scoring is not None:
-        raise ValueError(f"scoring must be None without X and y, got {scoring!r}.")
+    for name, value in {"scoring": scoring, "params": params}.items():
+        if X is None and value is not None:
+            raise ValueError(f"{name} must be None without X and y, got {value!r}.")
     outside = read_scores(results, f"test_{metric}")
     for train in results.get("indices", {}).get("train", ()):
         if len(np.unique(train)) == len(train):
