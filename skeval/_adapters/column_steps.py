@@ -23,6 +23,7 @@ from skeval._resampling.plans import PlanBlock
 from skeval._resampling.target import Target
 from skeval._solvers.column_scales import ColumnScales
 from skeval._solvers.f_statistics import TwoClassF
+from skeval._solvers.reduction import MIN_GAP, principal_axes
 from skeval.utils._checks import warn_user
 
 EPSILON = float(np.finfo(np.float64).eps)
@@ -38,9 +39,6 @@ NONE = -1
 
 APART = 0.01
 """Minimum distance of a percentile from the scores around it, relative to their difference."""
-
-MIN_GAP = 1e-6
-"""Smallest difference of consecutive eigenvalues of a covariance, in units of the largest."""
 
 
 class ColumnMaps(NamedTuple):
@@ -331,18 +329,16 @@ class ColumnSteps:
         for fit, weight in enumerate(weights):
             columns = maps.transform(self.X, fit)
             covariance[fit] = (columns.T * (weight / sizes[fit])) @ columns
-        eigenvalues, vectors = np.linalg.eigh(covariance)
-        # components must be separated, whatever the rounding errors: eq. (3) of reduction
-        bounded = np.concatenate([np.zeros((len(sizes), 1)), eigenvalues], axis=1)
-        certain = np.diff(bounded[:, -k - 1 :]).min(axis=1) > MIN_GAP * eigenvalues[:, -1]
+        eigenvalues, axes, gaps = principal_axes(covariance, k)
+        # rounding errors must not exchange components
+        certain = gaps > MIN_GAP  # eq. (3) of reduction
         certain &= block.train.dtype.kind in "iu"  # PCA ignores weights
         certain &= [
             is_deterministic(pca, int(size), int(n_columns))
             for size, n_columns in zip(sizes, n_received, strict=True)
         ]
-        axes = vectors[:, :, : -k - 1 : -1]
         if pca.whiten:
-            variance = eigenvalues[:, : -k - 1 : -1] * (sizes / np.maximum(1, sizes - 1))[:, None]
+            variance = eigenvalues * (sizes / np.maximum(1, sizes - 1))[:, None]
             axes = axes / np.sqrt(np.where(certain[:, None], variance, 1.0))[:, None]
         return maps._replace(axes=np.where(certain[:, None, None], axes, np.nan))
 

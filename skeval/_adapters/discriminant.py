@@ -176,13 +176,9 @@ class DiscriminantMap:
     def __call__(self, labels: np.ndarray) -> FitOutput:
         """Return the predictions under label vectors (n_fits, n_trained) of codes."""
         values, bound, solved = self.solver.solve(labels)
-        noise = self.noise * np.maximum(1.0, np.abs(values).max(axis=1))  # (n_fits,)
-        predicted, certain = decide(values, noise)
         if self.tolerance:  # eq. (11) of discriminant: no singular value is discarded
-            certain &= bound * (ROOM * self.tolerance) ** 2 < 1
-        probability = expit(values)
-        shares = np.stack([1 - probability, probability], axis=-1)
-        return FitOutput.of_same_samples(predicted, certain & solved, values, shares)
+            solved &= bound * (ROOM * self.tolerance) ** 2 < 1
+        return make_output(values, solved, self.noise)
 
 
 class DiscriminantDeletion:
@@ -214,9 +210,16 @@ class DiscriminantDeletion:
         if splits.weights.dtype.kind == "f":
             solved &= False
         error_bound = np.maximum(self.noise, MARGIN * fitted.noise / remaining)
-        noise = error_bound * np.maximum(1.0, np.abs(values).max(axis=1))
-        predicted, certain = decide(values, noise)
-        probability = expit(values)
-        shares = np.stack([1 - probability, probability], axis=-1)
         solved &= error_bound < MAX_DIFFERENCE
-        return FitOutput.of_same_samples(predicted, certain & solved, values, shares)
+        return make_output(values, solved, error_bound)
+
+
+def make_output(
+    values: np.ndarray, solved: np.ndarray, relative_error: float | np.ndarray
+) -> FitOutput:
+    """Return the outputs of decision values (n_fits, n_tested) whose signs are certain."""
+    noise = relative_error * np.maximum(1.0, np.abs(values).max(axis=1))  # (n_fits,)
+    predicted, certain = decide(values, noise)
+    probability = expit(values)
+    shares = np.stack([1 - probability, probability], axis=-1)
+    return FitOutput.of_same_samples(predicted, certain & solved, values, shares)

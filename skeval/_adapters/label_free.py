@@ -1,9 +1,9 @@
 """Fits whose expensive part does not depend on the labels.
 
-A permutation test repeats the same training sets under other labels. Each of them is prepared once
-and gives a map from labels to predictions, which is compared with a fit of the estimator. If every
-fit has a training set of its own, one factorization of all samples serves them all: the samples
-left out are deleted from it, exactly.
+A permutation test may repeat the same training sets under other labels. Each training set then has
+a map from labels to predictions, which is computed once and compared with a fit of the estimator.
+If training sets differ, one factorization of all samples is used for all fits: the samples left out
+are deleted from it, exactly.
 """
 
 from __future__ import annotations
@@ -255,7 +255,7 @@ class LabelFreeAdapter:
             train = block.train[fits[0]]
             rows = np.repeat(np.arange(len(train)), train)
             label_columns = labels[even_slice(fits)].take(rows, axis=1)  # (fits, m)
-            # fits without one of the classes are left to the estimator
+            # the estimator does fits without one of the classes
             whole = have_all_classes(self.target, label_columns)
             if not whole.all():
                 fits, label_columns = fits[whole], label_columns[whole]
@@ -323,10 +323,6 @@ class DeletionAdapter:
     target: Target
     labels: np.ndarray
     max_fits: int | None = None
-
-    def prepare(self, plan: ResamplingPlan) -> DeletionAdapter:
-        """Return itself: it was made for a plan, whose fits stay in this process."""
-        return self
 
     def __call__(self, block: PlanBlock) -> FitOutput:
         """Return the outputs of the fits of a block."""

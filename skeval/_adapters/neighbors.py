@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -106,12 +107,7 @@ def make_neighbors_deletion(
     if transformers:
         return make_scaled_deletion(estimator, samples, target, transformers)
     n = samples.shape[0]
-    model = clone(estimator).fit(X, np.arange(n) % 2)
-
-    def find(size: int) -> tuple[np.ndarray, np.ndarray]:
-        distances, indices = model.kneighbors(X, n_neighbors=size)
-        return distances**2, indices
-
+    find = partial(find_sorted, clone(estimator).fit(X, np.arange(n) % 2), X)
     # rounding errors of distances computed from scalar products
     squares = samples.multiply(samples) if issparse(samples) else samples.astype(float) ** 2
     noise = ROUNDING * EPSILON * float(squares.sum(axis=1).max())
@@ -145,14 +141,15 @@ def make_scaled_deletion(
     if not scales:
         return None
     columns, k = standardize_all(columns), estimator.n_neighbors
-    model = NearestNeighbors().fit(columns)
-
-    def find(size: int) -> tuple[np.ndarray, np.ndarray]:
-        distances, indices = model.kneighbors(columns, n_neighbors=size)
-        return distances**2, indices
-
+    find = partial(find_sorted, NearestNeighbors().fit(columns), columns)
     neighbors = ScaledNeighbors(columns, find, k, ROUNDING * EPSILON, by_distance)
     return NeighborsDeletion(neighbors, target)
+
+
+def find_sorted(model: Any, X: Any, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the squared distances and indices of the nearest samples of each row."""
+    distances, indices = model.kneighbors(X, n_neighbors=size)
+    return distances**2, indices
 
 
 def inverse_distances(distances: np.ndarray) -> np.ndarray:

@@ -71,9 +71,13 @@ class BlockSolver:
     @classmethod
     def of_adapter(cls, adapter: Adapter, worker: FitWorker) -> BlockSolver:
         """Return the solver that uses an adapter in this process."""
-        stays_here = isinstance(adapter, PlannedAdapter)
-        max_fits = adapter.max_fits if isinstance(adapter, PlannedAdapter) else None
-        solver = cls(worker, getattr(adapter, "noise", 0.0), max_fits, stays_here)
+        # an adapter with its own block size reuses results from block to block
+        solver = cls(
+            worker,
+            getattr(adapter, "noise", 0.0),
+            getattr(adapter, "max_fits", None),
+            hasattr(adapter, "max_fits"),
+        )
         solver.adapter = adapter
         return solver
 

@@ -17,7 +17,7 @@ from skeval._solvers.neighbors import Lists, SortedNeighbors, Votes, complete_li
 from skeval._solvers.splits import CONSTANT, EPSILON, Splits
 
 # Smallest difference of consecutive eigenvalues, in units of the largest.
-_MIN_GAP = 1e-6
+MIN_GAP = 1e-6
 
 
 class Reduced(NamedTuple):
@@ -95,17 +95,28 @@ class Projection:
         covariance = columns.total_products(splits) / m[:, None, None]
         covariance -= means[:, :, None] * means[:, None]  # eq. (2) of reduction
         covariance *= scales[:, :, None] * scales[:, None]
-        eigenvalues, vectors = np.linalg.eigh(covariance)
+        _, axes, gaps = principal_axes(covariance, self.k)
         # rounding errors must not exchange components
-        gaps = np.diff(eigenvalues[:, -self.k - 1 :], axis=1).min(axis=1)
-        largest = eigenvalues[:, -1]
-        certain = gaps > _MIN_GAP * largest  # eq. (3) of reduction
+        certain = gaps > MIN_GAP  # eq. (3) of reduction
         certain &= [self.is_deterministic(int(size)) for size in m]
-        axes = scales[..., None] * vectors[:, :, : -self.k - 1 : -1]  # (F, p, k)
+        axes = scales[..., None] * axes
         size = np.abs(columns.center / columns.unit) @ np.abs(axes)
         # eq. (4) of reduction
-        error = ROUNDING * EPSILON * largest / np.where(certain, gaps, largest)
+        error = ROUNDING * EPSILON / np.where(certain, gaps, 1.0)
         return Reduced(columns.values @ axes, size, error, certain)
+
+
+def principal_axes(covariance: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the k largest eigenvalues (F, k), their axes (F, p, k), and the smallest gap (F,).
+
+    Gaps are the differences of consecutive eigenvalues, and of the last from the next one or 0, in
+    units of the largest eigenvalue.
+    """
+    eigenvalues, vectors = np.linalg.eigh(covariance)
+    eigenvalues = np.concatenate([np.zeros((len(eigenvalues), 1)), eigenvalues], axis=1)
+    with np.errstate(all="ignore"):  # no gap of constant columns
+        gaps = np.diff(eigenvalues[:, -k - 1 :]).min(axis=1) / eigenvalues[:, -1]
+    return eigenvalues[:, : -k - 1 : -1], vectors[:, :, : -k - 1 : -1], gaps
 
 
 class ReducedColumns(Columns):
