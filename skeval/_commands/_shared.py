@@ -69,7 +69,7 @@ def add_common(parser: argparse.ArgumentParser, *, target: str) -> None:
         action="store_true",
         help="convert dates to numbers: days since 1970, and year, month, day, weekday, hour",
     )
-    add("--id", metavar="COLUMN", help="column of row names; not a feature")
+    add("--id", metavar="COLUMN", help="column that names the rows in the report; not a feature")
     add(
         "--header",
         action=argparse.BooleanOptionalAction,

@@ -12,6 +12,17 @@ ALGORITHMS = ("kmeans", "ward", "gmm")
 AGREEMENTS = ("adjusted_rand", "matched_accuracy", "prediction_strength")
 REPEATS, QUICK_REPEATS = 10, 3
 MAX_CLUSTERS = 10**6
+EXAMPLES = """\
+examples:
+  two to eight clusters by k-means:
+    skeval cluster iris
+  two algorithms, compared on the same halves:
+    skeval cluster iris --algorithm kmeans ward --k 2:6
+  known classes, left out of the features and compared at the end:
+    skeval cluster people.csv --target diagnosis
+  a page with figures within seconds:
+    skeval cluster people.csv --id name --quick --html people.html
+"""
 
 
 def make_clusterer(name: str) -> Any:
@@ -29,7 +40,12 @@ def make_clusterer(name: str) -> Any:
 def add_cluster(commands: Any) -> None:
     """Add the command to the subparsers."""
     parser = commands.add_parser(
-        "cluster", help="compare numbers of clusters by internal indices and by stability"
+        "cluster",
+        help="compare numbers of clusters by internal indices and by stability",
+        description="Choose a number of clusters by prediction strength, and compare all numbers "
+        "by internal indices and by the stability of halves of the samples.",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.set_defaults(run=_run_cluster)
     _shared.add_common(
@@ -41,7 +57,7 @@ def add_cluster(commands: Any) -> None:
     add(
         "--k",
         metavar="A:B",
-        help="from A to B clusters, both included (2:8, or to half of the samples if less)",
+        help="from A to B clusters, both included (default: 2:8, or up to half of the samples)",
     )
     add(
         "--algorithm",
@@ -54,12 +70,12 @@ def add_cluster(commands: Any) -> None:
         "--stability",
         choices=AGREEMENTS,
         default="prediction_strength",
-        help="agreement of halves to report (prediction_strength)",
+        help="agreement of halves to report (default: prediction_strength)",
     )
     add(
         "--repeats",
         type=_shared.parse_whole_number_from(2),
-        help=f"number of random splits (default: {REPEATS})",
+        help=f"number of random splits into halves (default: {REPEATS})",
     )
     add(
         "--scale",
@@ -67,7 +83,7 @@ def add_cluster(commands: Any) -> None:
         default=True,
         help="scale every feature to mean 0 and variance 1 (default: yes)",
     )
-    add("--quick", action="store_true", help=f"{QUICK_REPEATS} random halvings")
+    add("--quick", action="store_true", help=f"the same as --repeats {QUICK_REPEATS}")
 
 
 def _run_cluster(options: argparse.Namespace) -> None:

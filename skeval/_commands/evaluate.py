@@ -54,6 +54,8 @@ def add_evaluate(commands: Any) -> None:
     parser = commands.add_parser(
         "evaluate",
         help="estimate the error of a classifier or regressor",
+        description="Estimate the error of a classifier, a regressor or existing predictions with "
+        "a confidence interval, and warn of leakage and other problems of the table.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -76,9 +78,9 @@ def add_evaluate(commands: Any) -> None:
     add(
         "--estimator",
         metavar="NAME",
-        help=f"estimator after a StandardScaler: {', '.join(CLASSIFIERS)} (default: linear-svm, "
-        f"logistic for more than {MAX_SVM_ROWS} rows); of numbers "
-        f"{', '.join(REGRESSORS)} (default: ridge); or module:object, your own",
+        help=f"classifier: {', '.join(CLASSIFIERS)} (default: linear-svm, or logistic for more "
+        f"than {MAX_SVM_ROWS} rows); regressor: {', '.join(REGRESSORS)} (default: ridge). These "
+        "follow a StandardScaler. Or your own estimator, as module:object",
     )
     add(
         "--select",
@@ -155,23 +157,26 @@ def _add_sizes(parser: argparse.ArgumentParser) -> None:
         "--include",
         metavar="NAMES",
         default="auto",
-        help="estimates to run besides the answer: auto (those that cost little, default), all, "
+        help="estimates to run besides the main one: auto (those that cost little, default), all, "
         f"or a comma-separated list of {', '.join(INCLUDED)}",
     )
     add(
         "--bootstraps",
+        metavar="N",
         type=_shared.parse_whole_number_from(1),
         default=200,
         help="bootstrap resamples (default: 200)",
     )
     add(
         "--permutations",
+        metavar="N",
         type=_shared.parse_whole_number_from(0),
         default=200,
         help="maximum number of label permutations for the P-value (default: 200)",
     )
     add(
         "--confidence-level",
+        metavar="LEVEL",
         type=partial(_parse_number_below, 1, "must lie between 0 and 1"),
         default=0.95,
         help="confidence level of the intervals (default: 0.95)",

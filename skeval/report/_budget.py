@@ -126,4 +126,5 @@ def check_rows_in_time(
 
 def describe_skipped(n_fits: int) -> str:
     """Return why a part of a report is not run, as the report lists it."""
-    return f"{count(n_fits, 'fit')}, more than the time" if n_fits else "more than the time"
+    late = "more than the time limit allows"
+    return f"{count(n_fits, 'fit')}, {late}" if n_fits else late

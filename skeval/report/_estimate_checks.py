@@ -9,9 +9,9 @@ import numpy as np
 
 from skeval._inference.estimate import Estimate
 from skeval._inference.intervals import normal_quantile
+from skeval._resampling.sampling_units import UnitKind
 from skeval.report._sections import Caution
 from skeval.report._sentences import write_amount
-from skeval.utils._text import count
 
 WIDE_INTERVAL = 0.2
 DISAGREEMENT = 2.0
@@ -23,8 +23,13 @@ NEAR_ZERO = 0.1
 """Share of the cross-validated error below which a training error is uninformative."""
 
 
-def check_estimates(estimates: Iterable[Estimate], answer: Estimate | None = None) -> list[Caution]:
-    """Return the warnings about the estimates of one estimator, and about the headline."""
+def check_estimates(
+    estimates: Iterable[Estimate], answer: Estimate | None = None, kind: UnitKind = UnitKind.GROUP
+) -> list[Caution]:
+    """Return the warnings about the estimates of one estimator, and about the headline.
+
+    The `kind` names sampling units of several samples.
+    """
     named = {estimate.method: estimate for estimate in estimates}
     if not {"cross_validation", "resubstitution"} <= named.keys():  # an interrupt came before them
         return []
@@ -37,7 +42,7 @@ def check_estimates(estimates: Iterable[Estimate], answer: Estimate | None = Non
     if answer is not None:
         results.append(_warn_of_two_answers(answer, named))
     if cross_validation.loss == "zero_one":
-        results.append(_warn_of_wide_interval(cross_validation))
+        results.append(_warn_of_wide_interval(cross_validation, kind))
     return [sentence for sentence in results if sentence]
 
 
@@ -134,7 +139,7 @@ def _write_error(estimate: Any) -> str:
     return write_amount(estimate.value, estimate.loss)
 
 
-def _warn_of_wide_interval(cross_validation: Estimate) -> Caution | None:
+def _warn_of_wide_interval(cross_validation: Estimate, kind: UnitKind) -> Caution | None:
     """Warn if there are too few samples for a precise estimate."""
     interval = cross_validation.interval
     if interval.high - interval.low <= WIDE_INTERVAL:
@@ -142,7 +147,7 @@ def _warn_of_wide_interval(cross_validation: Estimate) -> Caution | None:
     n_groups = cross_validation.n_groups
     units = f"{cross_validation.n_samples} samples"
     if n_groups is not None:
-        units = count(n_groups, "group")
+        units = f"{n_groups} {kind.label}"
     level = f"{100 * interval.confidence_level:g} % CI"
     width = 100 * (interval.high - interval.low)
     return Caution(

@@ -373,7 +373,7 @@ def _run_all(
     permutation = run.attempt("permutation", partial(steps.permute, metric, stop_early=stop))
 
     data = run.finish(_check_table, run, names, left_out)
-    notes = [*data, *run.notes, *check_estimates(estimates, answer)]
+    notes = [*data, *run.notes, *check_estimates(estimates, answer, predictions.cases.kind)]
     return {
         "answer": answer,
         "estimates": Results({estimate.method: estimate for estimate in estimates}),

@@ -324,7 +324,11 @@ def write_baseline(baseline: Baseline, loss: str, rare: RareClass | None = None)
     start = f"{name} has {_add_article(metric)} of {error}"
     if not (np.isfinite(low) and low < high):
         if low == high == 0:
-            return f"Same as the baseline: {start} on the same samples, as the model has."
+            remedy = "class weights, other features" if rates else "other features"
+            return (
+                f"Same as the baseline: {start} on the same samples, as the model has. Try "
+                f"{remedy} or another model."
+            )
         return f"Not compared with the baseline: {start}; the difference does not vary."
     ends = [difference, low, high]
     if baseline.better or baseline.worse:

@@ -454,7 +454,7 @@ class Run:
             if not requested or not steps.applies(part):
                 continue
             if auto and part == "permutation" and better:
-                self.omitted[part] = "the interval already excludes chance"
+                self.omitted[part] = "run only if the interval leaves doubt"
                 continue
             if part == "perturbation" and steps.weighs_by_params:
                 self.notes.append(Caution("failed", NOT_PERTURBED))

@@ -20,7 +20,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import skeval
-from skeval.__main__ import main
+from skeval.__main__ import main, make_parser
+from skeval._commands import cluster, evaluate
 from skeval._commands.evaluate import CLASSIFIERS, INCLUDED
 from skeval.report._evaluate import OPTIONAL
 
@@ -393,6 +394,17 @@ def test_predictions_in_a_file_are_evaluated(tmp_path, capsys):
     assert "--cv cannot be used" in capsys.readouterr().err
     assert main([*words, "--predictions", "q"]) == 2
     assert "no column 'q'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("examples", [evaluate.EXAMPLES, cluster.EXAMPLES])
+def test_the_examples_of_the_help_run(examples, capsys):
+    lines = [line.split() for line in examples.splitlines() if line.startswith("    skeval ")]
+    assert len(lines) >= 4
+    for _, *words in lines:
+        assert make_parser().parse_args(words).run
+        if "iris" in words and "my_module:make_model" not in words:
+            assert main([*words, "--quick"]) == 0
+    assert capsys.readouterr().err.count("error") == 0
 
 
 def test_help_names_the_parts_that_there_are():

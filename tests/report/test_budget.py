@@ -67,5 +67,5 @@ def test_a_report_names_what_the_budget_left_out(table):
     (unchecked,) = (text for text in report.warnings if text.code == "unchecked")
     assert "6250 random rows of 10000" in unchecked
     assert any(text.startswith("Few folds: one fit takes about") for text in report.warnings)
-    assert "resubstitution (1 fit, more than the time)" in str(report)
+    assert "resubstitution (1 fit, more than the time limit allows)" in str(report)
     report.to_html()

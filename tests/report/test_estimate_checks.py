@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.model_selection import TimeSeriesSplit
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
@@ -81,3 +82,12 @@ def test_rate_of_false_alarms():
         for m in models
     ]
     assert np.mean(alarms) <= 0.02
+
+
+def test_a_wide_interval_names_its_units():
+    X, y = make_data(0, n=60)
+    folds = TimeSeriesSplit(5)
+    report = skeval.evaluate(GaussianNB(), X, y, cv=folds, n_bootstraps=5, random_state=0)
+    (wide,) = (warning for warning in report.warnings if warning.code == "wide")
+    n_blocks = report.out_of_fold.cases.n_groups
+    assert wide.endswith(f"{n_blocks} blocks of time are too few for a precise estimate.")

@@ -591,8 +591,8 @@ def test_the_rest_costs_half_of_the_answer_at_most(iris, of_default_size):
     report, n_fits = of_default_size
     assert n_fits == 100 + 1 + 1 + 10 + 2  # the last two on shuffled labels
     assert list(report.omitted) == ["permutation", "leave_one_out", "bootstrap"]
-    assert report.omitted["permutation"] == "the interval already excludes chance"
-    assert "Not run: permutation (the interval already" in str(report)
+    assert report.omitted["permutation"] == "run only if the interval leaves doubt"
+    assert "Not run: permutation (run only if the interval" in str(report)
     assert report.to_dict()["omitted"]["leave_one_out"] == "150 fits"
     report, n_fits = count_fits(*iris, n_bootstraps=20)
     assert n_fits == 114 + 20 + 1
@@ -641,7 +641,7 @@ def test_a_budget_leaves_one_repeat_at_least(iris, of_default_size, monkeypatch)
     assert cut.answer.parameters == {"n_folds": 10, "n_repeats": 1}
     assert cut.answer.replicates[0] == plain.answer.replicates[0]
     assert cut.answer.effective_n_samples == pytest.approx(150 / 2)
-    assert cut.omitted["holdout"] == "1 fit, more than the time"
+    assert cut.omitted["holdout"] == "1 fit, more than the time limit allows"
     some = count_fits(*iris, budget=10.0)[0]
     assert 10 < some.answer.n_fits < 100
     assert "unless the time limit" in some.to_html()

@@ -38,11 +38,12 @@ def check_constants(table: TableDescription) -> Iterator[Finding]:
     columns = table.columns
     constant = np.flatnonzero(np.all((columns == columns[:1]) | np.isnan(columns), axis=0)).tolist()
     if constant:
+        them = "it" if len(constant) == 1 else "them"
         yield Finding(
             "constant",
             "Constant features",
             f"{list_features(constant, table.names)} has the same value in all samples",
-            "Remove it; if it should vary, check how the table was written.",
+            f"Remove {them}; a column that should vary was not written correctly.",
         )
 
 
