@@ -810,3 +810,19 @@ def test_a_bad_feature_is_named_by_file_line_and_column(tmp_path, table, bad, bl
     records = csv.reader(io.StringIO(text, newline="").readlines()[line - 1 :])
     assert next(records) == list(map(str, body[row]))
     assert bad in message
+
+
+def test_columns_of_stored_numbers_may_be_texts(tmp_path):
+    np.savez(tmp_path / "a.npz", X=np.array([[1, 2.5], [1, 3.5], [2, 4.5]]), y=[0, 1, 0])
+    table = load_columns(
+        tmp_path / "a.npz", target=None, needs_target=True, header=None, texts=["x0"]
+    )
+    assert table.texts == [0]
+    assert table.X[:, 0].tolist() == ["1.0", "1.0", "2.0"]
+
+
+def test_no_row_is_dropped_where_all_have_a_target(tmp_path):
+    path = write(tmp_path, "a,target\n1,x\n2,y\n")
+    table = load_columns(path, **TARGET, drop_missing_target=True)
+    assert table.y.tolist() == ["x", "y"]
+    assert table.notes == []

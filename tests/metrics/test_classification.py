@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_equal
 from reference import classification as reference
+from scipy.sparse import csr_matrix
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import (
     accuracy_score,
@@ -398,3 +399,14 @@ def test_matrices_with_a_class_never_predicted():
 def test_bad_matrices(matrices, message):
     with pytest.raises(ValueError, match=message):
         matrices_precision_recall_fscore(matrices)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_sparse_indicators_count_like_dense_ones(weighted):
+    rng = np.random.default_rng(0)
+    true, pred = rng.integers(0, 2, (2, 30, 4))
+    options = {"sample_weight": rng.integers(0, 3, 30) if weighted else None, "zero_division": 0.0}
+    for metric in (micro_fbeta_score, macro_fbeta_score, averaged_precision_recall_fscore):
+        assert_equal(
+            metric(csr_matrix(true), csr_matrix(pred), **options), metric(true, pred, **options)
+        )

@@ -441,3 +441,13 @@ def test_refusals():
         CalibrationDisplay.from_estimator(GaussianNB(), X, y)
     with pytest.raises(ValueError, match="must have predict_proba, got LinearSVC"):
         CalibrationDisplay.from_estimator(LinearSVC().fit(X, y), X, y)
+
+
+def test_estimators_of_folds_must_share_their_classes():
+    X, y = np.arange(12.0)[:, None], np.repeat([0, 1, 2], 4)
+    folds = [(np.arange(8), np.arange(8, 12)), (np.arange(12), np.arange(4))]
+    results = cross_validate(
+        GaussianNB(), X, y, cv=folds, return_estimator=True, return_indices=True
+    )
+    with pytest.raises(ValueError, match="hold estimators that all saw the same classes"):
+        CalibrationDisplay.from_cv_results(results, X, y)
