@@ -375,7 +375,7 @@ class Steps(NamedTuple):
         return np.interp(x - _ROUNDING, self.x, self.y, left=0.0, right=1.0)
 
     def above(self, x: Floats) -> Floats:
-        """Return y just before x is left: the top of a vertical step."""
+        """Return y at the top of a vertical step at x."""
         return np.interp(x + _ROUNDING, self.x, self.y, left=0.0, right=1.0)
 
     def swap(self) -> Steps:

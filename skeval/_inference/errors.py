@@ -42,9 +42,9 @@ class TestLosses(NamedTuple):
     ----------
     losses : ndarray of shape (n,)
     weight : ndarray of shape (n,) or None
-        None where all samples weigh the same.
+        None if all samples have equal weights.
     unit : int ndarray of shape (n,) or (n, n_kinds), or None
-        The group of each sample; None where samples are independent.
+        Group of each sample; None if samples are independent.
     """
 
     losses: Floats
@@ -67,7 +67,7 @@ def mean_loss(tested: TestLosses) -> float:
 
 
 def n_units(tested: TestLosses) -> int:
-    """Return the number of samples or groups; for crossed groups, of the kind with the fewest."""
+    """Return the number of samples or groups; for crossed groups, of the smallest kind."""
     return len(tested.losses) if tested.unit is None else count_groups(tested.unit)
 
 
@@ -100,8 +100,8 @@ def effective_samples(
 ) -> float | None:
     """Return the number of independent samples whose mean loss has this standard error.
 
-    `variance` is that of a single loss. If no loss varies, the result is the number of units over
-    `inflation`. It is None if the variance or the standard error is unknown.
+    `variance` is the variance of a single loss. If no loss varies, the result is the number of
+    units over `inflation`. It is None if the variance or the standard error is unknown.
     """
     if not (np.isfinite(variance) and np.isfinite(standard_error)):
         return None
@@ -166,8 +166,8 @@ PAIR_ELEMENTS = 2**22
 """Maximum number of pairs of label and prediction processed at once: 32 MB of float64."""
 
 
-class Units(Protocol):
-    """Units that the bootstrap draws, as arrays; see `skeval._resampling.units.DrawingUnits`."""
+class BootstrapUnits(Protocol):
+    """Units that the bootstrap draws; `skeval._resampling.sampling_units` implements them."""
 
     @property
     def unit(self) -> np.ndarray:
@@ -205,7 +205,7 @@ class Influence:
     noise: float
 
 
-def sampling_influence(values: np.ndarray, units: Units) -> np.ndarray:
+def sampling_influence(values: np.ndarray, units: BootstrapUnits) -> np.ndarray:
     """Return the influence of each unit on the mean of per-sample values, shape (n_units,).
 
     It is ``sum_{i in unit} (v_i - mean of the stratum) / n``.
@@ -222,7 +222,7 @@ def out_of_bag_influence(
     sample_errors: np.ndarray,
     scores: np.ndarray,
     counts: Iterable[np.ndarray],
-    units: Units,
+    units: BootstrapUnits,
     weights: np.ndarray | None = None,
 ) -> Influence:
     r"""Return the infinitesimal jackknife of the out-of-bag error.
@@ -244,8 +244,8 @@ def out_of_bag_influence(
         :math:`\sum_j I_j^b Q_j^b / \pi_j`, with :math:`\pi_j` the probability of being left out;
         nan for a resample whose fit failed.
     counts : iterable of int ndarray of shape (n, n_samples)
-        Blocks of resamples: how often each sample was drawn in each resample.
-    units : Units
+        Blocks of resamples: number of draws of each sample in each resample.
+    units : BootstrapUnits
     weights : ndarray of shape (n_samples,) or None
         Sample weights with mean 1; the terms of the scores are multiplied by them.
     """

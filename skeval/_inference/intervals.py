@@ -148,7 +148,7 @@ def log_interval(
 ) -> Limits:
     """Return the normal interval of the logarithm, ``estimate exp(-/+ z se / estimate)``.
 
-    It contains no negative number, whatever the standard error.
+    It contains no negative number for any standard error.
     """
     if estimate == 0:
         return 0.0, 0.0
@@ -271,8 +271,8 @@ def score_region_limits(
 def binomial_limits(rate: Floats, size: Any, z: Floats, *, exact: bool) -> tuple[Floats, Floats]:
     """Return the limits of rates of `size` samples, at one-sided normal quantiles z.
 
-    They are those of Clopper and Pearson if `exact`, otherwise those of Jeffreys; the limits are 0
-    or 1 for rates of 0 or 1.
+    They are the limits of Clopper and Pearson if `exact`, otherwise of Jeffreys; 0 or 1 for rates
+    of 0 or 1.
     """
     hits, misses, tail = rate * size, (1 - rate) * size, ndtr(-z)
     own, other = (0.0, 1.0) if exact else (0.5, 0.5)
@@ -582,7 +582,7 @@ class Spread(NamedTuple):
     degrees_of_freedom : float
         Infinity for independent samples, 0 if undefined because there is a single group.
     n_groups : int or None
-        Number of groups of the kind with the fewest; None for independent samples.
+        Number of groups, of the smallest kind if groups cross; None for independent samples.
     correlation : tuple of float
         Intraclass correlation in [0, 1], one for each kind of groups.
     """
@@ -612,7 +612,7 @@ class Spread(NamedTuple):
 
 
 def count_groups(group: Codes) -> int:
-    """Return the number of nonempty groups; for crossed groups, of the kind with the fewest."""
+    """Return the number of nonempty groups; for crossed groups, of the smallest kind."""
     kinds = group.reshape(len(group), -1).T
     return min(int(np.count_nonzero(np.bincount(kind))) for kind in kinds)
 
@@ -888,8 +888,8 @@ class Design(NamedTuple):
     def needed(self, n_independent: float, confidence_level: float) -> int:
         """Return the number of samples whose interval is as long as that of independent samples.
 
-        The interval of the `n_independent` samples is normal, that of groups uses Student's
-        quantile.
+        The interval of the `n_independent` samples is normal; the interval of groups uses
+        Student's quantile.
         """
         tail = (1 - confidence_level) / 2
 

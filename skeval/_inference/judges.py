@@ -129,7 +129,7 @@ def regress_on_judge(y: Floats, judge: Floats, group: Codes | None) -> Regressio
 def limits_of_mean(
     y: Floats, result: Regression, alone: Regression, signed: bool, confidence_level: float
 ) -> Limits:
-    """Return the limits of a mean by regression; `alone` is that without the judge.
+    """Return the limits of a mean by regression; `alone` is the regression without the judge.
 
     Rates have Wilson's interval with the effective number of labels, `signed` differences of two
     binary outcomes that of Agresti and Min (2005), which adds half a sample to each cell, means of

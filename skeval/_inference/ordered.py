@@ -137,7 +137,7 @@ def diebold_mariano(
 ) -> PairedTest:
     r"""Return the test of Diebold & Mariano (1995).
 
-    The correction is that of Harvey, Leybourne & Newbold (1997). Errors of forecasts `h` steps
+    The correction is by Harvey, Leybourne & Newbold (1997). Errors of forecasts `h` steps
     ahead are correlated over ``h - 1`` steps. With the autocovariances
     :math:`\gamma_k = \frac1n \sum_t (d_t - \bar d)(d_{t-k} - \bar d)` the variance of the mean is
 
@@ -158,7 +158,7 @@ def diebold_mariano(
 def giacomini_white(differences: Floats) -> tuple[PairedTest, float]:
     r"""Return the one-step test of Giacomini & White (2006), and the predicted next difference.
 
-    Under the null hypothesis the expected next difference is 0 whatever the last one was. With
+    Under the null hypothesis the expected next difference is 0 for any last difference. With
     :math:`h_t = (1, d_t)` and :math:`z_{t+1} = h_t d_{t+1}` the Wald statistic is
 
     .. math:: T = n\, \bar z' \Big( \frac1n \sum_t z_t z_t' \Big)^{-1} \bar z ,

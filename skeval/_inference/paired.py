@@ -541,7 +541,7 @@ def grouped_cochran(counted: Right) -> tuple[float, float]:
 
 
 def cochran_q_statistic(right: NDArray[np.bool_]) -> float:
-    """Return the statistic of Cochran (1950) for correct answers, shape (k, n)."""
+    """Return the statistic of Cochran (1950) for correct predictions, shape (k, n)."""
     k = len(right)
     of_classifier, of_sample = right.sum(axis=1), right.sum(axis=0)
     spread = float(np.sum(of_sample * (k - of_sample)))

@@ -97,7 +97,7 @@ def _summarize(differences: list[Floats], rope: float, rho: float) -> _Summary:
     sizes = np.array([len(values) for values in differences], dtype=float)
     means = np.array([values.mean() for values in differences])
     variances = np.array([values.var() for values in differences])
-    # Without variance, use that of a uniform distribution on the ROPE.
+    # without variance, use the variance of a uniform distribution on the ROPE
     variances = np.where(variances > 1e-24 * np.max(variances), variances, rope**2 / 3)
     outer = float(np.std(means)) or float(np.mean(np.sqrt(variances)))
     return _Summary(

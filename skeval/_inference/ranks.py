@@ -19,7 +19,7 @@ MAX_EXACT_ROWS, MAX_EXACT_COLUMNS, MAX_EXACT_STATES = 10, 8, 200_000
 """Largest tables with an exact distribution of Friedman's statistic, which takes at most 0.3 s."""
 ROUNDING_DIGITS = 12  # relative to the largest value
 MAX_ROWS = 1000
-"""Rows of differences whose averages are held in memory at once."""
+"""Maximum number of rows of differences whose averages are in memory at once."""
 
 
 def settle(values: Floats) -> Floats:

@@ -28,7 +28,7 @@ from scipy import stats
 Floats = NDArray[np.float64]
 
 
-class Spread(NamedTuple):
+class AccuracySpread(NamedTuple):
     """Standard error and degrees of freedom."""
 
     error: float
@@ -93,28 +93,28 @@ class ReaderStudy:
         """Cov2 - Cov3, at least 0: error of a difference that all readers share."""
         return max(self.components[2] - self.components[3], 0.0)
 
-    def of_system(self, system: int) -> Spread:
+    def of_system(self, system: int) -> AccuracySpread:
         """Return the spread of the mean accuracy of one system."""
         values, n_readers = self.values[system], self.values.shape[1]
         block = self.covariance.reshape(2 * self.values.shape)[system, :, system]
         if not self.random_readers:
-            return Spread(float(np.sqrt(block.mean())), np.inf)
+            return AccuracySpread(float(np.sqrt(block.mean())), np.inf)
         shared = (block.sum() - np.trace(block)) / (n_readers * (n_readers - 1))
         return _combine(
             float(values.var(ddof=1)), max(float(shared), 0.0), n_readers, n_readers - 1
         )
 
-    def of_difference(self, a: int, b: int) -> Spread:
+    def of_difference(self, a: int, b: int) -> AccuracySpread:
         """Return the spread of the difference of the mean accuracies of two systems."""
         n_systems, n_readers = self.values.shape
         if not self.random_readers:
             contrast = np.zeros(self.values.shape)
             contrast[a], contrast[b] = 1 / n_readers, -1 / n_readers
             variance = contrast.ravel() @ self.covariance @ contrast.ravel()
-            return Spread(float(np.sqrt(max(float(variance), 0.0))), np.inf)
+            return AccuracySpread(float(np.sqrt(max(float(variance), 0.0))), np.inf)
         degrees = (n_systems - 1) * (n_readers - 1)
         spread = _combine(self.mean_squares[1], self._shared, n_readers, degrees)
-        return Spread(float(np.sqrt(2)) * spread.error, spread.degrees_of_freedom)
+        return AccuracySpread(float(np.sqrt(2)) * spread.error, spread.degrees_of_freedom)
 
     def test_equality(self) -> tuple[float, float]:
         """Return F and the P-value of the hypothesis that all systems are equal."""
@@ -146,9 +146,9 @@ class ReaderStudy:
         return float(stats.ncf.sf(stats.f.isf(level, 1, degrees), 1, degrees, noncentrality))
 
 
-def _combine(mean_square: float, shared: float, n_readers: int, degrees: float) -> Spread:
+def _combine(mean_square: float, shared: float, n_readers: int, degrees: float) -> AccuracySpread:
     """Return the spread of a mean over readers whose errors share the variance `shared`."""
     total = mean_square + n_readers * shared
     with np.errstate(divide="ignore", invalid="ignore"):
         scale = np.divide(total, mean_square) ** 2 if total > 0 else 1.0
-    return Spread(float(np.sqrt(total / n_readers)), float(degrees * scale))
+    return AccuracySpread(float(np.sqrt(total / n_readers)), float(degrees * scale))

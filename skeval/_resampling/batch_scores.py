@@ -52,6 +52,7 @@ class BatchPredictions:
     def table(self) -> np.ndarray:
         """Confusion matrices, shape (n_classes, n_classes, n_fits)."""
         k, n_fits = self.n_classes, len(self.sizes)
+        # one bincount over (true, predicted, fit)
         pair = (self.true * k + self.predicted) * n_fits
         cell = pair + np.repeat(np.arange(n_fits), self.sizes)
         return np.bincount(cell, minlength=k * k * n_fits).reshape(k, k, n_fits)
@@ -212,6 +213,7 @@ def brier(predictions: BatchPredictions) -> np.ndarray:
 def r2(predictions: BatchPredictions) -> np.ndarray:
     """Return the fraction of explained variance; nan without variance."""
     true, sizes = predictions.true.astype(float), predictions.sizes
+    # mean of the tested labels of each fit
     means = np.repeat(predictions.sums(true) / sizes, sizes)
     total = predictions.sums((true - means) ** 2)
     unexplained = predictions.sums((true - predictions.predicted) ** 2)

@@ -32,6 +32,7 @@ def check_plan(inputs: Inputs, plan: ResamplingPlan) -> ResamplingPlan:
                 raise TooFewMembersError(explain_one_class(inputs, describe(fit), codes))
         if inputs.weight is None:
             return block
+        # counts become weights; training rows are then not repeated
         return PlanBlock(block.train * inputs.weight, block.test)
 
     return replace(plan, draw=draw, weighted=inputs.weight is not None)
@@ -62,6 +63,7 @@ def explaining_errors(inputs: Inputs, plan: ResamplingPlan) -> Iterator[None]:
         if rows is None or plan.describe is None:
             raise
         explanation = explain_failure(inputs, plan, np.asarray(rows))
+        # other error types keep their type and traceback
         if type(error) is not ValueError or inputs.target.classes is None:
             error.add_note(f"skeval: {explanation}.")
             raise
@@ -71,6 +73,7 @@ def explaining_errors(inputs: Inputs, plan: ResamplingPlan) -> Iterator[None]:
 def explain_failure(inputs: Inputs, plan: ResamplingPlan, rows: np.ndarray) -> str:
     """Return the name of the fit with this training set, and the size of its rarest class."""
     assert plan.describe is not None
+    # joblib returns only the error, so find the fit by its training rows
     fits = range(plan.n_fits)
     fit = next(f for f in fits if np.array_equal(plan.draw(f)[0].training_rows, rows))
     explanation = f"method={inputs.method!r}: estimator failed {plan.describe(fit)}"

@@ -61,7 +61,7 @@ def run_plan(
         outputs = solve_here(plan, worker, solver, options, first_block)
     else:
         outputs = solve_in_workers(plan, solver, options, first_block)
-    n_failed = n_done = 0
+    n_failed = n_done = 0  # a caller that stops early skips the report of failures
     for block, output in outputs:
         n_failed += int(output.failed.sum())
         n_done += len(output)
@@ -85,7 +85,7 @@ def solve_in_workers(
 ) -> Outputs:
     """Yield the blocks of a plan; a job is a block."""
     size = count_fits_of_block(plan, shown=plan.describe is not None)
-    if plan.n_fits <= size:
+    if plan.n_fits <= size:  # a single block is not worth a second process
         options = options | {"n_jobs": 1}
     # jobs in threads of this process would undo each other's limit
     one_thread = threadpool_controller().limit(limits=1, user_api="blas")
@@ -103,6 +103,7 @@ def solve_here(
 ) -> Outputs:
     """Yield the blocks of a plan, solved in this process; jobs are fits without a solution."""
     with open_jobs(worker, total=plan.n_fits, **options) as jobs:
+        # blocks are stored and shown whole, so their size is limited
         limits = [size for size in (jobs.max_fits, solver.max_fits) if size]
         for block in plan.blocks(min(limits, default=None), first_block):
             output = jobs.do_here(solver.solve, block)

@@ -103,6 +103,7 @@ def check_takes_weights(estimator: Any) -> None:
                 f"enabled; no part of {type(estimator).__name__} does."
             )
         return
+    # follow pipelines and wrappers to the estimator that is fitted last
     final, where = estimator, type(estimator).__name__
     while True:
         if isinstance(final, Pipeline):
@@ -164,7 +165,7 @@ def params_of_part(part: Any, params: Params) -> dict[str, Any]:
     arguments: dict[str, Any] = {}
     for name, value in (params or {}).items():
         step, is_of_step, _ = name.partition("__")
-        if is_routed(part):
+        if is_routed(part):  # scikit-learn distributes them by request
             arguments |= {name: value} if consumes(part, name) else {}
         elif is_of_step:
             arguments |= {name: value} if step in part.named_steps else {}
@@ -197,5 +198,6 @@ def fit_arguments(
 
     `groups` and `params` cover all samples; `params`, from the user, override the rest.
     """
+    # weights are already selected by row; groups and params are not
     arguments = {**group_parameters(estimator, groups), **(params or {})}
     return {**weight_parameters(estimator, weights), **params_of_rows(X, arguments, rows)}

@@ -70,7 +70,9 @@ class FitWorker:
         rows, tested = fit.training_rows, np.flatnonzero(fit.test)
         labels = permute_labels(self.target.given, fit.order)
         train, train_labels = self._split(labels, rows)
+        # the test part of a kernel has the columns of the training rows
         test, test_labels = self._split(labels, tested, rows)
+        # a trial fit is not repeated, and the adapter may do single fits faster
         model = self.models.get(identify(fit)) if self.models else None
         if model is None and self.fit_one is not None:
             output = self.fit_one(fit, train, train_labels, test)
@@ -95,6 +97,7 @@ class FitWorker:
         left = np.flatnonzero(output.failed).tolist()
         if not left:
             return replace(output, n_solved=len(output))
+        # merge single fits into the output in the order of the block
         fits = [block[r] for r in left]
         fitted = dict(zip(left, map(self, fits) if jobs is None else jobs(fits), strict=True))
         joined = join_outputs([fitted.get(r, part) for r, part in enumerate(output)])

@@ -124,6 +124,7 @@ def subsamples_of_halves(
     are of the same size in all of them.
     """
     whole = subsamples(units, n_test, n_repeats, _checks.child_seed(root, 0))
+    # independent seeds for the whole, the divisions and the subsamplings of halves
     everything, h = np.arange(units.n_units), units.n_units // 2
     halving, within = _checks.child_seed(root, 1), _checks.child_seed(root, 2)
     halves = []
@@ -241,6 +242,7 @@ def double_bootstrap(resampler: Resampler, n_resamples: list[int]) -> Resampling
         counts = np.ones(len(sample.rows), dtype=np.intp)
         if resample >= 0:
             counts = resampler.counts(number, resample, sample)
+        # several cases may repeat one row of the data
         train, test = np.zeros(n, dtype=np.intp), np.zeros(n, dtype=bool)
         np.add.at(train, sample.rows, counts)
         test[sample.rows] = True

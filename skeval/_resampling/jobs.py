@@ -27,7 +27,7 @@ from uuid import uuid4
 from joblib import Parallel, delayed, effective_n_jobs, parallel_config
 from joblib.parallel import get_active_backend
 
-from skeval._resampling.memory import Results
+from skeval._resampling.memory import StoredResults
 from skeval._resampling.progress import follow_jobs, tell
 from skeval.utils._checks import check_jobs, warn_user
 
@@ -62,7 +62,7 @@ def open_jobs(
     of fits.
     """
     check_jobs(n_jobs, verbose)
-    results = None if memory is None else Results(memory, function)
+    results = None if memory is None else StoredResults(memory, function)
     with follow_jobs(total, verbose if total > 1 else 0) as (listeners, lines):
         workers = Workers(n_jobs, lines, 1 if blocks else "auto")
         jobs = Jobs(function, workers, results, listeners, blocks)
@@ -81,7 +81,7 @@ class Jobs:
 
     function: Callable[[Any], Any]
     workers: Workers
-    results: Results | None
+    results: StoredResults | None
     listeners: Sequence[Callable[[int], object]]
     blocks: bool
     n_reused: int = 0
@@ -117,7 +117,7 @@ class Jobs:
         does not grow with their number.
         """
         source = map(self._open, batches)
-        # batches that are complete from memory interrupt the stream of jobs
+        # batches that are complete in the cache interrupt the stream of jobs
         for batch in source:
             if batch.n_left:
                 yield from self._run(batch, source)
@@ -130,7 +130,7 @@ class Jobs:
 
         def list_jobs() -> Iterator[tuple[Any, Any]]:
             number, batch = 0, first
-            while batch.n_left:
+            while batch.n_left:  # joblib pulls jobs, and thereby opens the next batches
                 for at in batch.list_left():
                     yield (number, at), batch.jobs[at]
                 following = next(source, None)
@@ -173,7 +173,7 @@ class Batch:
     given: JobList
     jobs: JobList
     group_size: int
-    results: Results | None
+    results: StoredResults | None
     kept: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:

@@ -50,6 +50,7 @@ class Loss:
         if self.name in NAMED:
             losses[output.mask] = self(*pairs)
             return losses
+        # a loss of the user may depend on the other samples, so call it for each fit
         stops = np.cumsum(output.sizes)[:-1]
         of_fits = zip(*(np.split(side, stops) for side in pairs), strict=True)
         losses[output.mask] = np.concatenate([self(t, p) if len(t) else t for t, p in of_fits])

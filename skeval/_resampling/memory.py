@@ -34,8 +34,8 @@ OF_CODE = (
 DATA = (bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset, slice)
 
 
-class Results:
-    """Results of the parts of one task.
+class StoredResults:
+    """StoredResults of the parts of one task.
 
     The key of a result is the hash of the task (functions, estimator, data), computed once, and
     of the part.

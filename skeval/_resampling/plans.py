@@ -178,6 +178,7 @@ class ResamplingPlan:
         The first block has at most `first` repetitions; each further block is as large as all
         blocks before it. A plan of a single block is drawn once, even if it is iterated again.
         """
+        # whole repetitions in a block of bounded memory
         fits = BLOCK_ELEMENTS // self.n_samples
         largest = max(1, min(fits, max_fits or fits) // self.fits_per_draw)
         size, start = first or largest, 0
@@ -286,6 +287,7 @@ def bootstrap_plan(
 
     def draw(repetition: int) -> PlanBlock:
         rng = repetition_rng(root, repetition)
+        # rejection keeps the distribution of the valid resamples
         for n_redrawn in range(MAX_TRIES):
             counts = units.draw(rng)
             if not is_degenerate(counts, codes):

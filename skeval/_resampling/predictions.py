@@ -139,8 +139,9 @@ class Predictions:
         has_rows = sizes > 0
         if scores is None:
             return np.zeros(np.count_nonzero(has_rows), dtype=bool)
+        # compare all scores of a fit with one of them
         one = np.zeros(len(sizes), dtype=np.intp)
-        one[fit] = np.arange(len(fit))  # one prediction of each fit
+        one[fit] = np.arange(len(fit))
         varied = np.any(scores != scores[one[fit]], axis=1)
         return ((np.bincount(fit, varied) == 0) & (sizes > 1))[has_rows]
 
@@ -163,6 +164,7 @@ def collect_predictions(
     inputs: Inputs, outputs: Sequence[FitOutput | None], plan: ResamplingPlan, inflation: float
 ) -> Predictions:
     """Return the predictions of repeated folds, without failed fits."""
+    # sizes of the sets of the first repeat
     blocks, n_folds = map(plan.draw, range(plan.n_folds)), plan.n_folds
     sizes = np.array([[block.test.sum(), np.sum(block.train)] for block in blocks])
     # columns of the fits that did not fail, fit after fit

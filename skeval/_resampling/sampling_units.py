@@ -106,6 +106,7 @@ def units_of(target: Target, groups: np.ndarray | None = None) -> SamplingUnits:
         return SamplingUnits(np.arange(len(target)), classes)
     crossed = None
     if groups.ndim == 2:
+        # folds keep the groups of the smallest kind together
         crossed, groups = groups, groups[:, groups.max(axis=0).argmin()]
     unit = number_by_appearance(groups)
     n_groups = int(unit.max()) + 1
@@ -122,6 +123,7 @@ def find_rarest_labels(codes: np.ndarray) -> np.ndarray:
 
     Folds stratified by it balance the labels, the rarest first.
     """
+    # rank labels by frequency; a sample gets its rarest one
     held = codes > 0
     rank = np.argsort(np.argsort(held.sum(axis=0), kind="stable"))
     rarest = np.where(held, rank, len(rank)).min(axis=1)
@@ -133,6 +135,7 @@ def number_by_appearance(values: np.ndarray) -> np.ndarray:
 
     Random draws then do not depend on the names of classes and groups.
     """
+    # small integers need no sort
     if values.dtype.kind not in "iu" or values.min() < 0 or values.max() > len(values):
         values = np.unique(values, return_inverse=True)[1].reshape(-1)
     n = len(values)

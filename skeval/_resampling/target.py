@@ -134,6 +134,7 @@ def read_outputs(estimator: Any, y: Any, groups: np.ndarray | None) -> Target:
     read = [_checks.check_y("y", column) for column in columns]
     if is_frame:  # scikit-learn rejects columns of categories and of nullable integers
         given = type(y)(dict(zip(y.columns, read, strict=True)), index=y.index)
+    # scikit-learn compares columns, so all must have one type
     texts = [column.dtype.kind not in "biuf" for column in read]
     if any(texts) and not all(texts):
         raise ValueError(
