@@ -13,7 +13,6 @@ import numpy as np
 from skeval._inference.estimate import ErrorEstimate
 from skeval._resampling.sampling_units import SamplingUnits, UnitKind
 from skeval.model_selection._interval_methods import GIVEN_FOLDS
-from skeval.report._findings import ALPHA
 from skeval.utils._text import count
 
 TARGET = "The interval is for the error of the model trained on all samples"
@@ -27,7 +26,7 @@ MEASURED_IN_TIME = (
     "with at least 400 samples and in 69 to 95 % with 100."
 )
 """Coverage with ordered folds, from benchmarks/results/coverage_in_time.csv."""
-MIN_IN_TIME = 100
+MIN_IN_TIME, MEASURED_LEVEL = 100, 0.95
 COVERED = (
     "In simulations with {}, nominal 95 % intervals covered the true error in {} to {} % of data "
     "sets."
@@ -146,7 +145,7 @@ def _list_unmeasured(
         yield f"the {loss.replace('_', ' ')}{'' if loss.endswith('loss') else ' loss'}"
     if loss == "absolute" and degrees is not None and degrees < HEAVIER and not in_time:
         yield "errors with such heavy tails"
-    if answer.confidence_level != 1 - ALPHA:
+    if answer.confidence_level != MEASURED_LEVEL:
         yield f"{100 * answer.confidence_level:g} % intervals"
     fewest = MIN_IN_TIME if in_time else MIN_SAMPLES
     if n < fewest:

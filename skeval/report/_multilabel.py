@@ -28,9 +28,8 @@ from skeval.report._parsed_predictions import (
     measure_slices,
     read_units,
     refuse_other_order,
-    warn_of_few_groups,
 )
-from skeval.report._predictions import HardSamples, name_rows
+from skeval.report._predictions import HardSamples, name_rows, warn_of_few_groups
 from skeval.report._run import describe_run
 from skeval.report._sections import Caution, Figure, Section, Table
 from skeval.report._sentences import write_chance, write_headline, write_rate

@@ -43,8 +43,7 @@ from skeval.model_selection._score_interval import (
 )
 from skeval.report._findings import Baseline, find_median, make_baseline
 from skeval.report._multilabel import Labels, warn_of_labels
-from skeval.report._parsed_predictions import warn_of_few_groups
-from skeval.report._predictions import take_groups
+from skeval.report._predictions import take_groups, warn_of_few_groups
 from skeval.report._run import describe_run, write_estimator
 from skeval.report._sections import Caution, Figure, Report, Section, Table
 from skeval.report._sentences import find_width, write_amount, write_chance, write_interval

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from numbers import Real
@@ -26,7 +26,7 @@ from skeval.model_selection._subgroups import compare_with_rest, describe_slices
 from skeval.model_selection._threshold import read_rule
 from skeval.report._predictions import mirror, resolve_scorers
 from skeval.report._report import ScoredReport
-from skeval.report._sections import Caution, Section, Table
+from skeval.report._sections import Section, Table
 from skeval.report._sentences import name_metric, write_amount, write_interval
 from skeval.utils import _checks
 from skeval.utils._compat import metric_of_scorer, responses_of_scorer, score_function
@@ -718,18 +718,4 @@ class SystemReport(ScoredReport):
             sentences=[sentence],
             tables=[Table("Error by subgroup.", head, rows, left=(0, 3, 5))],
             in_summary=True,
-        )
-
-
-MIN_GROUPS = 10
-
-
-def warn_of_few_groups(predictions: Predictions) -> Iterator[Caution]:
-    """Warn of intervals from few groups."""
-    n_groups = predictions.cases.n_groups
-    if n_groups is not None and n_groups < MIN_GROUPS:
-        yield Caution(
-            "few-groups",
-            f"Few groups: with {n_groups} groups, coverage may be below the nominal level. Collect "
-            "more groups, or quote the interval with this reservation.",
         )

@@ -11,7 +11,7 @@ from skeval._inference.estimate import Results
 from skeval._resampling.predictions import Predictions
 from skeval.report import _findings, _predictions
 from skeval.report._data_checks.duplicates import has_continuous_column
-from skeval.report._parsed_predictions import ParsedPredictions, warn_of_few_groups
+from skeval.report._parsed_predictions import ParsedPredictions
 from skeval.report._sections import Caution, list_few
 
 MIN_OF_CLASS = 10
@@ -57,7 +57,7 @@ def _warn_of_units(
     elif predictions.cases.n_groups is None:
         copies = list(_warn_of_copies(parsed, predictions))
         yield from copies or _warn_of_rounds(parsed)
-    yield from warn_of_few_groups(predictions)
+    yield from _predictions.warn_of_few_groups(predictions)
 
 
 def _warn_of_rounds(parsed: ParsedPredictions) -> Iterator[Caution]:

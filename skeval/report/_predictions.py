@@ -222,6 +222,20 @@ def mirror_limits(answer: Estimate, confidence_level: float) -> tuple[float, flo
     return 1 - interval.high, 1 - interval.low
 
 
+MIN_GROUPS = 10
+
+
+def warn_of_few_groups(predictions: Predictions) -> Iterator[Caution]:
+    """Warn of intervals from few groups."""
+    n_groups = predictions.cases.n_groups
+    if n_groups is not None and n_groups < MIN_GROUPS:
+        yield Caution(
+            "few-groups",
+            f"Few groups: with {n_groups} groups, coverage may be below the nominal level. Collect "
+            "more groups, or quote the interval with this reservation.",
+        )
+
+
 def warn_of_metrics(metrics: Results) -> Iterator[Caution]:
     """Warn of metrics that are undefined, or have no interval."""
     names = {name: _name_metric(name, estimate) for name, estimate in metrics.items()}

@@ -63,7 +63,6 @@ from skeval.model_selection._permutation import draw_orders, evaluate_scores, sc
 from skeval.report._budget import MIN_SAMPLES, describe_skipped
 from skeval.report._findings import ALPHA
 from skeval.report._sections import Caution
-from skeval.report._sentences import PERTURBED
 from skeval.utils._checks import root_seed
 from skeval.utils._text import count, mean_loss_name, write_ends, write_number
 
@@ -343,7 +342,7 @@ class Steps:
             n_resamples = self.sizes["perturbation"]
             return tuple(
                 perturb_error(inputs, self.folds, root, n_resamples=n_resamples, statistic=name)
-                for name in PERTURBED
+                for name in ("cross_validation", "resubstitution")
             )
 
     def _find_scoring(self, metric: str | None) -> Any:
