@@ -58,7 +58,7 @@ X, Y = np.random.default_rng(0).normal(size=(30, 3)), np.arange(30) % 2
             Y,
             r"got \d+ in columns 0, 1.*put SimpleImputer before",
         ),
-        (np.full_like(X, np.inf), Y, "Input X contains infinity"),
+        (np.full_like(X, np.inf), Y, "Input X contains infinity|X must be finite"),
         (X[:, 0], Y, "Expected 2D array, got 1D array"),
     ],
 )
