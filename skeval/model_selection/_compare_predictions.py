@@ -670,7 +670,17 @@ def read_predictions(compared: ComparedPredictions) -> ComparedPredictions:
     if len(compared.truths) != len(compared.vectors):
         raise ValueError(f"y_true_b must be None for {len(compared.vectors)} predictions.")
     if compared.truths[0] is None:
-        return _read_scores(compared)
+        truths, vectors = compared.truths, _read_scores(compared)
+    else:
+        truths, vectors = _read_arrays(compared)
+    weight = compared.weight
+    if weight is not None:
+        weight = _checks.check_weights("sample_weight", weight, len(vectors[0]))
+    return _use_losses(replace(compared, truths=truths, vectors=vectors, weight=weight))
+
+
+def _read_arrays(compared: ComparedPredictions) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Return the targets and the predictions as arrays of the same length."""
     truths = [_checks.check_y("y_true", compared.truths[0])] * len(compared.vectors)
     if not compared._paired:
         truths[1] = _checks.check_y("y_true_b", compared.truths[1])
@@ -680,14 +690,11 @@ def read_predictions(compared: ComparedPredictions) -> ComparedPredictions:
         _checks.check_same_length(
             **{"y_true" if truth is truths[0] else "y_true_b": truth, word: vectors[-1]}
         )
-    weight = compared.weight
-    if weight is not None:
-        weight = _checks.check_weights("sample_weight", weight, len(truths[0]))
-    return replace(compared, truths=truths, vectors=vectors, weight=weight)
+    return truths, vectors
 
 
-def _read_scores(compared: ComparedPredictions) -> ComparedPredictions:
-    """Validate scores: one number for each sample and system."""
+def _read_scores(compared: ComparedPredictions) -> list[np.ndarray]:
+    """Return one finite number for each sample and system."""
     if compared.metric is not None:
         raise ValueError(
             "metric must be None where y_true is None and predictions are scores of samples, got "
@@ -696,10 +703,30 @@ def _read_scores(compared: ComparedPredictions) -> ComparedPredictions:
     pairs = zip(compared.words, compared.vectors, strict=True)
     vectors = [as_scores(*each, "where y_true is None") for each in pairs]
     _checks.check_same_length(**dict(zip(compared.words, vectors, strict=True)))
-    weight = compared.weight
-    if weight is not None:
-        weight = _checks.check_weights("sample_weight", weight, len(vectors[0]))
-    return replace(compared, vectors=vectors, weight=weight)
+    return vectors
+
+
+def _use_losses(compared: ComparedPredictions) -> ComparedPredictions:
+    """Replace predictions by losses if the metric is the square root of their mean.
+
+    Losses are computed once per sample instead of once per resample.
+    """
+    metric, truth = compared.metric, compared.truths[0]
+    row = None if metric is None else find_row(metric)
+    if metric is None or row is None or row.per_sample is None or not row.root:
+        return compared
+    if any(values.ndim > 1 for values in (truth, *compared.vectors)):
+        return compared
+    losses = []
+    for word, vector in zip(compared.words, compared.vectors, strict=True):
+        with naming_cause(metric, truth, vector, word):
+            metric(truth, vector)  # raises for values that it does not accept
+            losses.append(row.per_sample(truth.astype(float), vector.astype(float)))
+    return replace(compared, vectors=losses, metric=_root_of_mean)
+
+
+def _root_of_mean(_: Any, losses: np.ndarray, sample_weight: Any = None) -> float:
+    return float(np.sqrt(np.average(losses, weights=sample_weight)))
 
 
 def _read_texts(compared: ComparedPredictions, sums: Sums) -> ComparedPredictions:

@@ -340,15 +340,11 @@ def _choose_pair(comparison: Comparison, pair: Any) -> tuple[str, str]:
     """Return the names of the pair, by default of the best two systems."""
     if pair is None:
         best = comparison.order[:2].tolist()
-        return _name(comparison, best if comparison.datasets else sorted(best))
+        first, second = best if comparison.datasets else sorted(best)
+        return comparison.names[first], comparison.names[second]
     if not isinstance(pair, tuple | list) or len(pair) != 2 or pair[0] == pair[1]:
         raise ValueError(f"pair must hold two names, got {pair!r}.")
     a, b = (check_option("pair", name, comparison.names) for name in pair)
-    return a, b
-
-
-def _name(comparison: Comparison, places: list[int]) -> tuple[str, str]:
-    a, b = (comparison.names[place] for place in places)
     return a, b
 
 

@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.coverage import consistent_with
+from numpy.testing import assert_allclose
 from reference.metric_intervals import clustered_variance
 from scipy import stats
-from sklearn.metrics import f1_score, mean_absolute_error, roc_auc_score
+from sklearn.metrics import f1_score, mean_absolute_error, roc_auc_score, root_mean_squared_error
 
 from skeval import evaluate_predictions
 from skeval._inference.paired import Contrasts, step_down
@@ -419,3 +420,24 @@ MOSTLY = np.where(np.arange(40) % 7 == 0, 1 - PARITY, PARITY)
 def test_errors_name_the_order_and_the_argument(arguments, options, message):
     with pytest.raises((TypeError, ValueError), match=message):
         compare_predictions(*arguments, **options)
+
+
+@pytest.mark.parametrize("method", ["permutation", "bootstrap", "max_t"])
+@pytest.mark.parametrize("weight", [None, 1.0 + np.arange(40) % 3])
+def test_roots_of_mean_losses_are_those_of_the_metric(method, weight):
+    rng = np.random.default_rng(0)
+    y = rng.normal(size=40)
+    systems = {name: y + size * rng.normal(size=40) for name, size in (("a", 0.5), ("b", 0.8))}
+    groups = np.arange(40) // 2
+    options = {"method": method, "random_state": 0, "sample_weight": weight, "groups": groups}
+
+    def plain(y_true, y_pred, sample_weight=None):
+        return root_mean_squared_error(y_true, y_pred, sample_weight=sample_weight)
+
+    fast = compare_predictions(y, systems, metric=root_mean_squared_error, **options)
+    slow = compare_predictions(y, systems, metric=plain, **options)
+    assert_allclose(fast.values, slow.values)
+    assert_allclose(list(fast.difference.interval), list(slow.difference.interval), rtol=1e-9)
+    assert fast.difference.pvalue == pytest.approx(slow.difference.pvalue)
+    assert fast.best == ("a",)
+    assert "which is better" in fast.conclusion or "No significant" in fast.conclusion
