@@ -41,6 +41,8 @@ from skeval.metrics._table import METRICS, Sample, arrange, make_closed_forms
 SHOWN = [(row, reported) for row in METRICS for reported in row.reported]
 """Metrics that are always computed."""
 
+ROUNDING = 1e-12
+"""Relative range of a metric over the repeats that is rounding alone."""
 BETWEEN = 3.5
 """Variance that training sets add to a metric, over that between repeats of the folds.
 
@@ -199,6 +201,8 @@ def inflate(predictions: Predictions, variance: float, values: Iterable[float]) 
     """
     finite = np.array([value for value in values if np.isfinite(value)])
     if len(finite) < 2 or not variance > 0:
+        return predictions.inflation
+    if np.ptp(finite) <= ROUNDING * np.abs(finite).max():  # as is the variance
         return predictions.inflation
     return max(predictions.inflation, 1 + BETWEEN * float(np.var(finite, ddof=1)) / variance)
 

@@ -9,6 +9,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import Ridge
 
+import skeval
 from skeval._adapters.fits import fit_each
 from skeval._resampling.fit_request import FitRequest
 from skeval._resampling.fold_plans import repeated_folds
@@ -71,3 +72,15 @@ def test_metrics_of_numbers():
     assert metrics["mean_absolute_error"].value == pytest.approx(error)
     root = sk.root_mean_squared_error(true, predictions.predicted)
     assert metrics["root_mean_squared_error"].value == pytest.approx(root)
+
+
+def test_rounding_of_a_constant_metric_does_not_widen_its_interval():
+    """The recall of a class that is always predicted is 1 in every repeat, up to rounding."""
+    rng = np.random.default_rng(0)
+    y = np.where(rng.permutation(120) < 14, "dead", "alive")
+    report = skeval.evaluate(
+        DummyClassifier(), rng.normal(size=(120, 2)), y, include=(), random_state=0
+    )
+    recall = report.metrics["recall, alive"]
+    assert recall.value == pytest.approx(1)
+    assert recall.interval.low > 0.95
