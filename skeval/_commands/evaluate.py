@@ -138,9 +138,13 @@ def _add_predictions(parser: argparse.ArgumentParser) -> None:
 def _read_threshold(text: str) -> Any:
     """Return a number, or the rule that chooses a threshold."""
     name, equals, wanted = text.partition("=")
-    if equals:
-        return {name: float(wanted)}
-    return text if text == "youden" else float(text)
+    if text == "youden":
+        return text
+    with suppress(ValueError):
+        return {name: float(wanted)} if equals else float(text)
+    raise argparse.ArgumentTypeError(
+        f"must be a number, youden, sensitivity=0.9, specificity=0.9 or cost_ratio=5, got {text!r}"
+    )
 
 
 def _add_sizes(parser: argparse.ArgumentParser) -> None:

@@ -549,3 +549,11 @@ def test_many_subgroups_get_a_hint(doses, capsys, tmp_path):
     assert "\n20 " in printed  # not 20.0
     assert main([*words, "site"]) == 0
     assert "subgroups, too small" not in capsys.readouterr().out
+
+
+def test_a_threshold_that_cannot_be_read_is_one_line(capsys):
+    with pytest.raises(SystemExit):
+        main(["evaluate", "iris", "--predictions", "p", "--threshold", "high"])
+    error = capsys.readouterr().err
+    assert "--threshold: must be a number, youden, sensitivity=0.9" in error
+    assert error.count("\n") == 1
