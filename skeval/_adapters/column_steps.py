@@ -138,6 +138,15 @@ def make_column_steps(steps: Sequence[Any], X: Any, target: Target) -> ColumnSte
     return ColumnSteps(numbers, drops, scaler, pca)
 
 
+def has_plain_columns(X: Any) -> bool:
+    """Whether X holds finite numbers in double precision, or integers.
+
+    Transformers keep single precision, unlike solvers, and may impute missing values.
+    """
+    X = np.asarray(X)
+    return X.dtype in (np.float64, np.int64) and bool(np.isfinite(X).all())
+
+
 def imputes_nothing(imputer: SimpleImputer, X: np.ndarray) -> bool:
     """Whether an imputer leaves X as it is, and adds no column."""
     missing = imputer.missing_values

@@ -1,8 +1,8 @@
-"""Adapters for LogisticRegression, alone or after transformers of its columns.
+"""Adapter for LogisticRegression, alone or after transformers of its columns.
 
-The solver follows scikit-learn's default solver "lbfgs" step by step, with its tolerance and its
-limit of iterations. The two differ by rounding errors, which grow with the number of iterations;
-a fit with a tested sample that close to the boundary is left to the estimator.
+The solver follows scikit-learn's default solver "lbfgs" step by step, with the same tolerance and
+limit of iterations. The two differ by rounding errors, which grow with the number of iterations.
+The estimator itself does a fit if such an error may change the label of a tested sample.
 """
 
 from __future__ import annotations
@@ -17,7 +17,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 
-from skeval._adapters.column_steps import ColumnMaps, ColumnSteps, make_column_steps
+from skeval._adapters.column_steps import (
+    ColumnMaps,
+    ColumnSteps,
+    has_plain_columns,
+    make_column_steps,
+)
 from skeval._adapters.registry import Adapter, Difference, NoSolver, adapter_for
 from skeval._adapters.svc import last_step
 from skeval._adapters.svc_problems import TIED, Boxes, make_boxes
@@ -32,7 +37,7 @@ MAX_COEFFICIENTS = 20_000
 """Largest number of coefficients of a fit, of all classes."""
 
 MAX_RATIO = 3000.0
-"""Largest ratio of the sizes of columns at which lbfgs does not depend on rounding errors."""
+"""Maximum ratio of column sizes; beyond it, the path of lbfgs depends on rounding errors."""
 
 # Probabilities differ from scikit-learn's by less than ROUNDING up to LONG iterations, and by ten
 # times more for each further GROWTH iterations.
@@ -43,7 +48,7 @@ ROUNDING, LONG, GROWTH, MAX_NOISE = 5e-7, 50, 10, 0.01
 _CALL, _STEP, _SAMPLE, _NUMBER, _COEFFICIENT = 2.5e-3, 1.2e-4, 4.5e-8, 5e-10, 8e-8
 # Seconds of a transformer: a call, and an element of X.
 _TRANSFORM, _TRANSFORMED = 8e-4, 1e-8
-# The same of a batch: its start with the trial fits, an iteration of all fits, and of one fit.
+# Seconds of a batch: its start with the trial fits, an iteration of all fits, and of one fit.
 _BATCH, _ROUND, _OUR_STEP, _OUR_SAMPLE, _OUR_NUMBER, _OUR_COEFFICIENT = (
     5e-3, 5e-4, 5e-6, 1.2e-8, 4e-10, 1.2e-7,
 )  # fmt: skip
@@ -77,9 +82,9 @@ def logistic_adapter(
     steps = make_column_steps(transformers, X, target)
     if isinstance(steps, str):
         return NoSolver(steps)
-    if max(1, n_classes - (n_classes == 2)) * (steps.n_columns + 1) > MAX_COEFFICIENTS:
+    if count_rows(target) * (steps.n_columns + 1) > MAX_COEFFICIENTS:
         return NoSolver(f"a fit has more than {MAX_COEFFICIENTS} coefficients")
-    return LogisticAdapter(pipeline, X, target, boxes, steps, options)
+    return LogisticAdapter(pipeline, target, boxes, steps, options)
 
 
 def find_penalty(estimator: LogisticRegression, n_classes: int) -> bool | str:
@@ -99,10 +104,9 @@ def find_penalty(estimator: LogisticRegression, n_classes: int) -> bool | str:
     return penalty is not None and bool(np.isfinite(estimator.C))
 
 
-def has_plain_columns(X: Any) -> bool:
-    """Return whether X holds finite numbers in double precision, or integers."""
-    X = np.asarray(X)
-    return X.dtype in (np.float64, np.int64) and bool(np.isfinite(X).all())
+def count_rows(target: Target) -> int:
+    """Return the number of rows of coefficients: 1 for two classes."""
+    return 1 if target.n_classes == 2 else target.n_classes
 
 
 class LogisticAdapter:
@@ -113,19 +117,18 @@ class LogisticAdapter:
     def __init__(
         self,
         pipeline: Pipeline,
-        X: Any,
         target: Target,
         boxes: Boxes,
         steps: ColumnSteps,
         options: LogisticOptions,
     ) -> None:
-        self.pipeline, self.X, self.target = pipeline, X, target
+        self.pipeline, self.target = pipeline, target
         self.boxes, self.steps, self.options = boxes, steps, options
-        self._n_classes = int(target.codes.max()) + 1
-        # standardized columns keep rounding errors small where fits shift and scale them
+        # fits shift and scale standardized columns, which keeps rounding errors small
         self._center, deviations = steps.X.mean(axis=0), steps.X.std(axis=0)
         self._unit = np.where(deviations > 0, deviations, 1.0)
         self._standard = (steps.X - self._center) / self._unit
+        # the path depends on rounding errors if columns differ much in size
         block = whole_plan(len(target)).draw(0)
         whole = (steps.scale if steps.pca is None else steps.maps)(block).transform(steps.X, 0)
         spreads = whole.std(axis=0)
@@ -135,24 +138,32 @@ class LogisticAdapter:
 
     @cached_property
     def _columns(self) -> Columns:
-        """Return the columns of fits without transformers."""
+        """Columns of fits without transformers."""
         return Columns.of_rows(self.steps.X)
 
     def pays(
         self, n_fits: int, model: Any, times: float = 1.0, trial: PlanBlock | None = None
     ) -> bool:
-        """Return whether a batch is faster than a loop."""
-        n, p = self.steps.X.shape[0], self.steps.n_columns
-        return is_faster(
-            self.pipeline,
-            (n, p),
-            self._n_classes,
-            n_fits,
-            model,
-            times,
-            self.steps.seconds_of_reduction,
-            rows=not self.steps.changes,
-        )
+        """Return whether a batch is faster by `times` than a loop, at the iterations of a model.
+
+        Without a model, return whether it is faster if a fit takes `max_iter` iterations.
+        """
+        n, p, K = len(self.target), self.steps.n_columns, count_rows(self.target)
+        n_iter, left = float(self.pipeline[-1].max_iter), 0.0
+        if model is not None:
+            n_iter = float(np.max(last_step(model).n_iter_))
+            # share of fits for the estimator, because one of n / 10 tested samples is uncertain
+            left = rounding_error(n_iter) * n / 5
+            if rounding_error(n_iter) > MAX_NOISE:
+                return False
+        numbers = np.array([n, n * p, p])
+        call = _CALL + (len(self.pipeline) - 1) * (_TRANSFORM + _TRANSFORMED * n * p)
+        loop = call + n_iter * (_STEP + K * numbers @ [_SAMPLE, _NUMBER, _COEFFICIENT])
+        if not self.steps.changes and 2 * n <= p:  # in a basis of the rows
+            numbers = np.array([n, n * n + n * p / 2, n])
+        ours = _OUR_STEP + K * numbers @ [_OUR_SAMPLE, _OUR_NUMBER, _OUR_COEFFICIENT]
+        batch = self.steps.seconds_of_reduction + n_iter * (ours + _ROUND / n_fits)
+        return bool(_MARGIN * times * (batch + _BATCH / n_fits) <= (1.0 - left) * loop)
 
     def compare(self, block: PlanBlock, model: Any, samples: Any) -> Difference | None:
         """Return the difference between the probabilities of one fit and of its model."""
@@ -195,7 +206,7 @@ class LogisticAdapter:
     ) -> LogisticSolution:
         """Return the solutions on few columns of each fit, a stack of fits at a time."""
         codes = np.broadcast_to(codes, weights.shape)
-        (B, n), K = weights.shape, self._n_classes - (self._n_classes == 2)
+        (B, n), K = weights.shape, count_rows(self.target)
         result = LogisticSolution(
             np.full((B, n, K), np.nan), np.zeros(B, dtype=np.intp), np.full(B, UNFINISHED)
         )
@@ -222,9 +233,9 @@ def compare_probabilities(
 
 
 def make_output(block: PlanBlock, solution: LogisticSolution, noise: float) -> FitOutput:
-    """Return the outputs of fits, without those whose labels rounding errors may change.
+    """Return the outputs of the fits whose labels cannot change by rounding errors.
 
-    `noise` is an error of probabilities that all fits share.
+    `noise` is a further error of all probabilities.
     """
     values = solution.decision  # (n_fits, n, K)
     if values.shape[2] == 1:
@@ -247,7 +258,7 @@ def make_output(block: PlanBlock, solution: LogisticSolution, noise: float) -> F
 
 
 def rounding_error(n_iter: Any) -> Any:
-    """Return a bound of the difference of probabilities after some iterations."""
+    """Return a bound of the rounding errors of probabilities after a number of iterations."""
     return ROUNDING * 10.0 ** np.maximum(0.0, (n_iter - LONG) / GROWTH)
 
 
@@ -260,37 +271,3 @@ def warn_unconverged(status: np.ndarray) -> None:
             "or scale the features (StandardScaler).",
             ConvergenceWarning,
         )
-
-
-def is_faster(
-    pipeline: Pipeline,
-    shape: tuple[int, int],
-    n_classes: int,
-    n_fits: int,
-    model: Any,
-    times: float,
-    extra: float = 0.0,
-    *,
-    rows: bool = False,
-) -> bool:
-    """Return whether a batch is faster by `times` than a loop, at the iterations of a model.
-
-    Without a model, return whether it is if a fit takes as many iterations as it may. If `rows`, a
-    batch may use a basis of the rows.
-    """
-    (n, p), K = shape, n_classes if n_classes > 2 else 1
-    n_iter, left = float(pipeline[-1].max_iter), 0.0
-    if model is not None:
-        n_iter = float(np.max(last_step(model).n_iter_))
-        # fits that are left to the estimator as one of n / 10 tested samples is uncertain
-        left = rounding_error(n_iter) * n / 5
-        if rounding_error(n_iter) > MAX_NOISE:
-            return False
-    numbers = np.array([n, n * p, p])
-    call = _CALL + (len(pipeline) - 1) * (_TRANSFORM + _TRANSFORMED * n * p)
-    loop = call + n_iter * (_STEP + K * numbers @ [_SAMPLE, _NUMBER, _COEFFICIENT])
-    if rows and 2 * n <= p:
-        numbers = np.array([n, n * n + n * p / 2, n])
-    ours = _OUR_STEP + K * numbers @ [_OUR_SAMPLE, _OUR_NUMBER, _OUR_COEFFICIENT]
-    batch = extra + n_iter * (ours + _ROUND / n_fits) + _BATCH / n_fits
-    return bool(_MARGIN * times * batch <= (1.0 - left) * loop)

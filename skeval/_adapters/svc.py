@@ -20,7 +20,7 @@ from sklearn.svm import SVC
 from sklearn.utils import check_array
 
 from skeval._adapters import svc_problems
-from skeval._adapters.column_steps import ColumnSteps, make_column_steps
+from skeval._adapters.column_steps import ColumnSteps, has_plain_columns, make_column_steps
 from skeval._adapters.libsvm import count_pair_votes, make_libsvm_fits
 from skeval._adapters.registry import Adapter, Difference, NoSolver, adapter_for
 from skeval._adapters.svc_problems import (
@@ -88,7 +88,7 @@ def make_pair_solver(
         return make_kernel_solver(estimator, csr_array(X, dtype=float), None)
     if np.ndim(X) != 2:
         return "samples are not rows of a table"
-    if transformers and not takes_columns(X):
+    if transformers and not has_plain_columns(X):
         return "transformers are supported on finite numbers in double precision only"
     checked = check_array(X, dtype=np.float64, estimator=estimator, input_name="X")
     steps = make_column_steps(transformers, X if transformers else checked, target)
@@ -99,15 +99,6 @@ def make_pair_solver(
     return (
         make_kernel_solver(estimator, checked, steps if transformers else None) if few else too_many
     )
-
-
-def takes_columns(X: Any) -> bool:
-    """Return whether X holds finite numbers in double precision, or integers.
-
-    Transformers keep single precision, unlike solvers, and may impute missing values.
-    """
-    X = np.asarray(X)
-    return X.dtype in (np.float64, np.int64) and bool(np.isfinite(X).all())
 
 
 def make_kernel_solver(estimator: SVC, X: Any, steps: Any) -> PairSolver | str:
