@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Real
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 from sklearn.utils import get_tags
@@ -18,6 +18,21 @@ from skeval._resampling.plans import PlanBlock
 from skeval._resampling.sampling_units import SamplingUnits, UnitKind, units_of
 from skeval._resampling.target import Target, validate_data
 from skeval.utils import _checks
+from skeval.utils._checks import RandomStateLike
+
+
+class FitOptions(TypedDict, total=False):
+    """Options of public functions with overloads, by which type checkers know them."""
+
+    groups: Any
+    params: Params
+    sample_weight: Any
+    confidence_level: float
+    random_state: RandomStateLike
+    n_jobs: int | None
+    verbose: int
+    memory: Any
+    error_score: float | str
 
 
 @dataclass(frozen=True, eq=False)

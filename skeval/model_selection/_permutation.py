@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple, TypedDict, Unpack, overload
+from typing import Any, NamedTuple, Unpack, overload
 
 import numpy as np
 from numpy.random import SeedSequence
@@ -18,7 +18,7 @@ from skeval._inference.intervals import exact_interval
 from skeval._inference.ordered import autocorrelation, time_blocks
 from skeval._inference.paired import exceedances
 from skeval._resampling.fit_params import Params
-from skeval._resampling.inputs import Inputs, validate_inputs
+from skeval._resampling.inputs import FitOptions, Inputs, validate_inputs
 from skeval._resampling.plans import ResamplingPlan
 from skeval._resampling.splitters import make_permutation_plan
 from skeval.utils import _checks
@@ -32,23 +32,14 @@ Score = Callable[..., float]
 Several = list[str] | tuple[str, ...] | Mapping[str, Any] | Callable[..., Mapping[str, float]]
 
 
-class Options(TypedDict, total=False):
-    """Options of `permutation_test` beside `scoring`, which decides the type of the result."""
+class PermutationOptions(FitOptions, total=False):
+    """Options of `permutation_test` other than `scoring`, which sets the type of the result."""
 
     cv: Any
     n_permutations: int
-    groups: Any
     exchange: str
     permutations: Any
     max_exceedances: int | None
-    params: Params
-    sample_weight: Any
-    confidence_level: float
-    random_state: RandomStateLike
-    n_jobs: int | None
-    verbose: int
-    memory: Any
-    error_score: float | str
 
 
 @overload
@@ -58,11 +49,11 @@ def permutation_test(
     y: Any,
     *,
     scoring: str | Score | None = None,
-    **options: Unpack[Options],
+    **options: Unpack[PermutationOptions],
 ) -> PermutationTest: ...
 @overload
 def permutation_test(
-    estimator: Any, X: Any, y: Any, *, scoring: Several, **options: Unpack[Options]
+    estimator: Any, X: Any, y: Any, *, scoring: Several, **options: Unpack[PermutationOptions]
 ) -> Results: ...
 def permutation_test(
     estimator: Any,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple, TypedDict, Unpack, overload
+from typing import Any, NamedTuple, Unpack, overload
 
 import numpy as np
 from numpy.random import SeedSequence
@@ -17,7 +17,7 @@ from skeval._inference.estimate import ErrorEstimate, Estimate, Results
 from skeval._inference.intervals import give_no_limits, mirrored
 from skeval._resampling.fit_params import Params
 from skeval._resampling.fit_request import FitRequest, find_response_method
-from skeval._resampling.inputs import Inputs, validate_inputs
+from skeval._resampling.inputs import FitOptions, Inputs, validate_inputs
 from skeval._resampling.losses import Loss, resolve_loss
 from skeval._resampling.plans import ResamplingPlan
 from skeval.metrics._scorers import range_of, read_scoring, row_of_scorer
@@ -43,24 +43,15 @@ Score = Callable[..., float]
 Several = list[str] | tuple[str, ...] | Mapping[str, Any]
 
 
-class Options(TypedDict, total=False):
+class ScoreOptions(FitOptions, total=False):
     """Options of `score_interval` other than `scoring`, which determines the type of the result."""
 
     method: str
-    confidence_level: float
-    groups: Any
-    params: Params
-    sample_weight: Any
     n_folds: int | None
     n_repeats: int | None
     n_pairs: int | None
     test_size: float | int | None
     variance: str | None
-    random_state: RandomStateLike
-    n_jobs: int | None
-    verbose: int
-    memory: Any
-    error_score: float | str
 
 
 @overload
@@ -70,11 +61,11 @@ def score_interval(
     y: Any,
     *,
     scoring: str | Score | None = None,
-    **options: Unpack[Options],
+    **options: Unpack[ScoreOptions],
 ) -> ErrorEstimate: ...
 @overload
 def score_interval(
-    estimator: Any, X: Any, y: Any, *, scoring: Several, **options: Unpack[Options]
+    estimator: Any, X: Any, y: Any, *, scoring: Several, **options: Unpack[ScoreOptions]
 ) -> Results: ...
 def score_interval(
     estimator: Any,
