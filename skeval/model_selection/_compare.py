@@ -29,7 +29,7 @@ from skeval._resampling.splitters import fold_plan, keeps_order, resolve_folds
 from skeval._resampling.target import Target
 from skeval.metrics._scorers import range_of
 from skeval.model_selection import _comparison_methods
-from skeval.model_selection._compare_scores import find_areas
+from skeval.model_selection._compare_predictions import find_areas
 from skeval.model_selection._comparison import Comparison
 from skeval.model_selection._comparison_methods import METHODS, Systems
 from skeval.model_selection._estimates import repeat_folds

@@ -11,8 +11,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
-from skeval.model_selection._compare_predictions import compare_predictions
-from skeval.model_selection._compare_scores import read_rows
+from skeval.model_selection._compare_predictions import compare_predictions, read_rows
 from skeval.model_selection._comparison import Comparison
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike

@@ -1,7 +1,4 @@
-"""Comparison of existing scores: of splits, of data sets, of samples in time.
-
-This module also validates systems, their runs, and scores of samples.
-"""
+"""Comparison of existing scores of splits or of data sets."""
 
 from __future__ import annotations
 
@@ -10,10 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from sklearn.metrics import roc_auc_score
 
-from skeval._inference.areas import spread_of_areas
-from skeval._inference.intervals import Codes, Spread
 from skeval._inference.paired import CORRECTIONS
 from skeval._inference.ranks import smallest_pvalue
 from skeval.model_selection import _comparison_methods
@@ -263,82 +257,6 @@ def compare_scores(
     return _comparison_methods.compare(systems, method, *evidence)
 
 
-LONG = ("item", "system", "score")
-"""Columns of a frame in long form."""
-
-
-def read_systems(predictions: Any, y_true: Any, seeds: Any) -> tuple[Any, Any]:
-    """Return the columns of a data frame by name, and the system of each run in long form."""
-    is_frame = hasattr(predictions, "columns") and hasattr(predictions, "pivot")
-    keys = set(predictions.columns if is_frame else ())
-    if isinstance(predictions, Mapping) and set(predictions) <= {*LONG, "seed"}:
-        keys = set(predictions)
-    if set(LONG) <= keys:
-        if y_true is not None:
-            raise ValueError("y_true must be None where predictions have a row for each score.")
-        names, owners, values = read_rows(predictions, "seed" in keys)
-    elif is_frame:
-        names, owners = [str(name) for name in predictions.columns], None
-        if getattr(predictions.columns, "nlevels", 1) == 2:
-            names = [" ".join(map(str, name)) for name in predictions.columns]
-            owners = [str(name[0]) for name in predictions.columns]
-        values = [predictions[key].to_numpy() for key in predictions.columns]
-    else:
-        return predictions, seeds
-    if len(set(names)) < len(names):
-        raise ValueError(f"predictions must have columns of different names, got {names}.")
-    return dict(zip(names, values, strict=True)), owners if seeds is None else seeds
-
-
-def read_seeds(seeds: Any, named: Mapping[str, Any]) -> tuple[tuple[str, ...], np.ndarray]:
-    """Return the names of the systems, and the index of the system of each prediction."""
-    if seeds is None:
-        return tuple(named), np.arange(len(named))
-    owners = [str(owner) for owner in _checks.check_y("seeds", seeds).tolist()]
-    _checks.check_same_length(predictions=list(named), seeds=owners)
-    systems = tuple(dict.fromkeys(owners))
-    if len(systems) < 2:
-        raise ValueError(f"seeds must name two systems at least, got {list(systems)}.")
-    return systems, np.array([systems.index(owner) for owner in owners])
-
-
-def read_rows(
-    rows: Any, has_seeds: bool, argument: str = "predictions"
-) -> tuple[list[str], list[str] | None, list[Any]]:
-    """Return the names of the runs, the system of each if there are several runs, and scores."""
-    names = [*LONG, "seed"] if has_seeds else LONG
-    columns = {name: np.asarray(rows[name]) for name in names}
-    _checks.check_same_length(
-        **{f"{argument}[{name!r}]": column for name, column in columns.items()}
-    )
-    with _checks.naming(argument):
-        scores = columns.pop("score").astype(float)
-        coded = [
-            np.unique(_checks.check_y(f"{argument}[{name!r}]", column), return_inverse=True)
-            for name, column in columns.items()
-        ]
-    levels, codes = zip(*coded, strict=True)
-    run = codes[1] * len(levels[2]) + codes[2] if has_seeds else codes[1]
-    runs, run = np.unique(run, return_inverse=True)
-    owners = names = [str(system) for system in levels[1]]
-    several = len(runs) > len(owners)
-    if several:
-        pairs = [divmod(run_id, len(levels[2])) for run_id in runs]
-        owners = [names[system] for system, _ in pairs]
-        names = [f"{names[system]} {levels[2][seed]}" for system, seed in pairs]
-    table = np.full((len(runs), len(levels[0])), np.nan)
-    table[run, codes[0]] = scores
-    counts = np.bincount(run * table.shape[1] + codes[0], minlength=table.size)
-    if (counts != 1).any():
-        place = int(np.argmax(counts != 1))
-        system, item = divmod(place, table.shape[1])
-        raise ValueError(
-            f"{argument} must have one score of each item by {names[system]!r}, got "
-            f"{counts[place]} of item {levels[0][item]}."
-        )
-    return names, owners if several else None, list(table)
-
-
 def read_splits(scores: Any, method: str, test_train_ratio: float | None) -> tuple[Any, ...]:
     """Return the names of the classifiers, and their scores on splits with the ratio of sizes.
 
@@ -415,46 +333,3 @@ def choose_test(shape: tuple[int, ...], alpha: float, correction: str) -> tuple[
     if k == 2:
         return "wilcoxon", f"{few}: it cannot reject."
     return "nemenyi", f"{few}, so Nemenyi's test is used."
-
-
-def find_areas(
-    positive: np.ndarray, scores: np.ndarray, max_fpr: float, group: Codes | None
-) -> tuple[np.ndarray, Spread]:
-    """Return areas and their covariance; a partial area is standardized as in scikit-learn."""
-    of_part = None if max_fpr == 1 else max_fpr
-    areas = [roc_auc_score(positive, system, max_fpr=of_part) for system in scores]
-    alike = np.ones(len(positive))
-    return np.array(areas), spread_of_areas(positive, scores, alike, group, max_fpr)
-
-
-def find_positive(name: str, y: np.ndarray) -> np.ndarray:
-    """Return a mask of the samples of the second of two classes."""
-    classes, counts = np.unique(y, return_counts=True)
-    if len(classes) != 2 or counts.min() < 2:
-        raise ValueError(
-            f"{name} must hold two classes of two samples each at least for method='delong', got "
-            f"{len(classes)} classes of {counts.min()} or more."
-        )
-    positive: np.ndarray = y == classes[1]
-    return positive
-
-
-def as_scores(name: str, scores: Any, when: str = "for method='delong'") -> np.ndarray:
-    """Return one finite number for each sample."""
-    with _checks.naming(name):
-        values = np.asarray(scores, dtype=np.float64)
-    if values.ndim != 1 or not np.isfinite(values).all():
-        raise ValueError(f"{name} must hold one finite score a sample {when}.")
-    return values
-
-
-def read_vector(name: str, predicted: Any) -> np.ndarray:
-    """Return predictions as an array of one or two dimensions, the samples first."""
-    with _checks.naming(name):
-        array = np.asarray(predicted)
-    if array.ndim not in (1, 2) or not array.size:
-        raise ValueError(f"{name} must have one entry or row a sample, got shape {array.shape}.")
-    _checks.check_complete(name, array)
-    if array.dtype != np.dtype(object) and np.any(array != array):  # as nan alone is
-        raise ValueError(f"{name} must have no missing values, got nan.")
-    return array
