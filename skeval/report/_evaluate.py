@@ -1,7 +1,7 @@
 """Evaluation of one estimator, or of several, in one call.
 
-Arguments of `evaluate` and their defaults, estimators that resample in their own fit, and the
-fields of a report.
+`evaluate` validates its arguments; `_run_all` computes the answer, the baseline, the other
+estimates, the tests and the warnings, in this order. `_steps` has the computations of each part.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from skeval.report._findings import Baseline, RareClass
 from skeval.report._model_checks import check_fitted_before, check_least_squares
 from skeval.report._outputs import OutputsReport, evaluate_outputs
 from skeval.report._report import EvaluationReport
-from skeval.report._run import describe_run, name_steps, write_estimator
+from skeval.report._run import RUN_OPTIONS, describe_run, name_steps, write_estimator
 from skeval.report._sections import Caution
 from skeval.report._steps import ALWAYS, ESTIMATES, INTERRUPTED, OPTIONAL, Clock, Run, Steps
 from skeval.svm import PerturbationResamplingSVC
@@ -316,10 +316,6 @@ def evaluate(
         vars(stop)["report"] = report
         raise stop
     return report
-
-
-RUN_OPTIONS = ("n_jobs", "verbose", "memory", "error_score", "confidence_level", "loss", "params")
-"""Arguments that `validate_inputs` checks."""
 
 
 def _run_all(

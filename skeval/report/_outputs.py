@@ -44,7 +44,7 @@ from skeval.model_selection._score_interval import (
 from skeval.report._findings import Baseline, find_median, make_baseline
 from skeval.report._multilabel import Labels, warn_of_labels
 from skeval.report._predictions import take_groups, warn_of_few_groups
-from skeval.report._run import describe_run, write_estimator
+from skeval.report._run import RUN_OPTIONS, describe_run, write_estimator
 from skeval.report._sections import Caution, Figure, Report, Section, Table
 from skeval.report._sentences import find_width, write_amount, write_chance, write_interval
 from skeval.utils import _checks
@@ -79,9 +79,14 @@ def evaluate_outputs(estimator: Any, X: Any, y: Any, options: Mapping[str, Any])
         )
     arguments = {"estimator": estimator, "X": X, "y": y, **options}
     X, groups = take_groups(X, options["groups"])
-    run = ("n_jobs", "verbose", "memory", "error_score", "confidence_level", "loss", "params")
     inputs = validate_inputs(
-        estimator, X, y, groups, method=AUTO, several=True, **{name: options[name] for name in run}
+        estimator,
+        X,
+        y,
+        groups,
+        method=AUTO,
+        several=True,
+        **{name: options[name] for name in RUN_OPTIONS},
     )
     inputs = inputs.with_options(weight=read_positive_weight(inputs, options["sample_weight"]))
     seed = _checks.small_seed(options["random_state"])

@@ -27,6 +27,8 @@ from skeval._version import __version__
 PLAIN = (type(None), bool, int, float, complex, str, bytes, range)
 MAX_ITEMS, MAX_NAME, MAX_TEXT = 50, 60, 10**6
 DATA = ("estimator", "clusterer", "X", "y", "y_true", "predictions")
+RUN_OPTIONS = ("n_jobs", "verbose", "memory", "error_score", "confidence_level", "loss", "params")
+"""Options of `evaluate` that `validate_inputs` has too."""
 NO_SETTING = {*DATA, "n_jobs", "verbose", "memory"}
 
 

@@ -1,6 +1,7 @@
-"""Steps of an evaluation: each estimates the error of one estimator in one way.
+"""Parts of an evaluation: how each is computed, and which are run.
 
-The last step reads the features that a pipeline selects, by name, and how often.
+`Steps` computes the answer, each other estimate of the error, and the tests. `Run` decides which
+parts are run within their share of the fits and the time limit, and survives interrupts.
 """
 
 from __future__ import annotations
@@ -480,15 +481,15 @@ class Run:
             n_left -= 0 if fast else n_fits
 
     def attempt(self, part: str, compute: Callable[[], Any]) -> Any:
-        """Return the result of a part; None if it is not run, is interrupted or may fail."""
+        """Return the result of a part; None if it is not run, is interrupted or fails."""
         if part not in self.parts:
             return None
         steps, clock = self.steps, self.clock
         n_fits = steps.n_fits_of(part)
-        large = part in ALWAYS and len(steps.target) >= MIN_SAMPLES
         if clock.stopped and n_fits:  # finished fits can still be read
             self.omitted[part] = INTERRUPTED
             return None
+        large = part in ALWAYS and len(steps.target) >= MIN_SAMPLES
         if large and clock.seconds_of(n_fits) > clock.left:
             self.omitted[part] = describe_skipped(n_fits)
             return None
