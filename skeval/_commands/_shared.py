@@ -240,6 +240,8 @@ def _name_samples(
 N_LINES, WIDTH = 15, 100
 MAX_ROWS = 4
 """Rows of the table of a summary."""
+MAX_SUBGROUP_LINES = 25
+"""Lines on subgroups in a summary."""
 
 
 def summarize(report: Any, n_lines: int, *, scored: bool) -> list[str]:
@@ -264,6 +266,8 @@ def summarize(report: Any, n_lines: int, *, scored: bool) -> list[str]:
     shown = rows if scored else rows[: n_rows if n_rows > 1 else 0]
     subgroup_sections = (section for section in others if section.in_summary)
     subgroups = [line for section in subgroup_sections for line in section.write_lines()]
+    if len(subgroups) > MAX_SUBGROUP_LINES:
+        subgroups = [*subgroups[: MAX_SUBGROUP_LINES - 3], "...", *subgroups[-2:]]
     blank = [""] if shown or subgroups else []
     return [*verdict, *basis, *warned, "", *shown, *subgroups, *blank, more]
 

@@ -208,7 +208,7 @@ def evaluate_predictions(
             parsed = parsed.cut(at_threshold["threshold"].value)
             scored = parsed.collect(slice(None), groups, weight)
         metrics = measure_metrics(scored, confidence_level)
-        metrics |= parsed.measure_scoring(scoring, confidence_level, **sampling)
+        metrics |= parsed.measure_scoring(scoring, confidence_level, metrics, **sampling)
         means = parsed.average(options | {"random_state": seed})
         calibration = parsed.validate(sample, seed)
         subgroups = measure_slices(parsed, by, groups, weight, confidence_level)

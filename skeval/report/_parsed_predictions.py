@@ -18,7 +18,7 @@ from skeval._resampling.sampling_units import units_of
 from skeval._resampling.target import Target
 from skeval.metrics._curves import CurveSample
 from skeval.metrics._regression import LOSSES, find_brier_losses
-from skeval.metrics._table import REPORTED, find_row, unwrap
+from skeval.metrics._table import find_row, unwrap
 from skeval.metrics._validation import measure_calibration
 from skeval.model_selection import EstimatesDisplay, metric_interval
 from skeval.model_selection._fold_metrics import measure_metrics
@@ -119,14 +119,14 @@ class ParsedPredictions(NamedTuple):
         return replace(estimate, name=name_metric(estimate.name))
 
     def measure_scoring(
-        self, scoring: Any, confidence_level: float, skip: Container[str] = REPORTED, **options: Any
+        self, scoring: Any, confidence_level: float, skip: Container[str] = (), **options: Any
     ) -> dict[str, Estimate]:
         """Return the requested metrics with their intervals, without those to skip."""
         estimates = {}
         scorers = resolve_scorers(scoring).scoring if scoring is not None else {}
         for name, scorer in scorers.items():
-            if name in skip:
-                continue  # always included
+            if name in skip or name.removeprefix("neg_") in skip:
+                continue
             function, better, response = scorer, True, None
             if score_function(scorer) is not scorer:
                 function, fixed, better = metric_of_scorer(scorer)
@@ -157,7 +157,7 @@ class ParsedPredictions(NamedTuple):
             metrics["roc_auc"] = roc_auc_score
         y_pred = self.score if binary else self.predicted
         means = metric_interval(metrics, y_true, y_pred, **options)
-        more = self.measure_scoring(arguments["scoring"], skip=(), **options)
+        more = self.measure_scoring(arguments["scoring"], **options)
         return Results({**means, **more})
 
     def choose_response(self, name: str, response: Any) -> np.ndarray:

@@ -588,3 +588,14 @@ def test_the_positive_class_is_named_and_how_to_change_it():
     answers = np.where(y == "ill", "yes", "no")
     assert "Positive class: yes." in str(skeval.evaluate_predictions(answers, p))
     assert "Positive class" not in str(skeval.evaluate_predictions(np.arange(40) % 2, p))
+
+
+def test_a_requested_metric_is_never_left_out_silently():
+    y = np.arange(40) % 2
+    with pytest.raises(ValueError, match="'roc_auc' needs scores or probabilities, got labels"):
+        skeval.evaluate_predictions(y, y[::-1], scoring="roc_auc")
+    plain = skeval.evaluate_predictions(y, np.linspace(0.1, 0.9, 40), random_state=0)
+    scored = skeval.evaluate_predictions(
+        y, np.linspace(0.1, 0.9, 40), scoring="neg_log_loss", random_state=0
+    )
+    assert scored.metrics["log_loss"].interval == plain.metrics["log_loss"].interval
