@@ -35,10 +35,10 @@ STACK_ELEMENTS = 2**20
 """Approximate maximum size of a stack of selected or projected columns, in numbers."""
 
 NONE = -1
-"""Index in place of the columns of a fit that is left to the estimator."""
+"""Index that marks a fit whose columns only the estimator can select."""
 
 APART = 0.01
-"""Minimum distance of a percentile from the scores around it, relative to their difference."""
+"""Minimum distance between a percentile and the next scores, as a share of their difference."""
 
 
 class ColumnMaps(NamedTuple):
@@ -170,7 +170,7 @@ def is_supported_pca(step: Any, n_features: int) -> bool:
 
 
 def selects_as_we_do(selector: SelectKBest | SelectPercentile, X: Any) -> bool:
-    """Whether a selector uses `f_classif` on finite numbers in double precision."""
+    """Whether a selector applies `f_classif` to finite numbers in double precision."""
     return (
         selector.score_func is f_classif
         and type(X) is np.ndarray
@@ -187,8 +187,8 @@ def count_selected(selector: SelectKBest | SelectPercentile, p: int) -> int:
     SelectPercentile selects the scores above their percentile, which lies between two scores.
     """
     if type(selector) is SelectKBest:
-        served = isinstance(selector.k, Integral) and 1 <= int(selector.k) <= p
-        return int(selector.k) if served else 0
+        supported = isinstance(selector.k, Integral) and 1 <= int(selector.k) <= p
+        return int(selector.k) if supported else 0
     if not isinstance(selector.percentile, Real):
         return 0
     share = float(selector.percentile)
@@ -205,15 +205,15 @@ def count_selected(selector: SelectKBest | SelectPercentile, p: int) -> int:
 class Selection:
     """Columns with the largest F statistics of two classes.
 
-    Scalers do not change the statistics, except that scaled values are rounded. `before` are the
-    scalers before the selector.
+    `before` contains the scaler before the selector, if there is one. Scaling changes the
+    statistics by rounding errors only.
     """
 
     def __init__(self, selector: Any, before: list[Any], X: np.ndarray, target: Target) -> None:
         self.selector, self.before, self.X, self.codes = selector, before, X, target.codes
         self.k = count_selected(selector, X.shape[1])
         self._by_share = type(selector) is SelectPercentile
-        # The two selectors treat ties differently, so no tie of a percentile is certain.
+        # the selectors treat ties differently; ties of SelectPercentile are never certain
         self._statistics = TwoClassF(X, scaled=bool(before) or self._by_share)
 
     def __call__(self, block: PlanBlock) -> np.ndarray:
@@ -239,7 +239,7 @@ class Selection:
             warn_user(f"Features {constant} are constant in a training set.")
         features = selection.features.copy()  # (n_fits, k)
         undefined = self._by_share and selection.constant.any()
-        # rounding errors decide these selections, so the selector itself does them
+        # the selector itself decides where rounding errors matter
         for fit in np.flatnonzero(~selection.certain | undefined):
             rows = np.repeat(np.arange(len(self.X)), counts[fit])
             samples = self.X[rows]

@@ -303,7 +303,7 @@ class LabelFreeAdapter:
 
 
 def costs_more(deletion: Deletion, plan: ResamplingPlan, draw: PlanBlock) -> bool:
-    """Whether a deletion computes more distances than the fits of a plan, given one of its draws.
+    """Whether a deletion computes more distances than the fits of a plan, by one of its draws.
 
     Ten folds compute as many distances as the lists of all samples, which must also be sorted.
     Other factorizations compute none.

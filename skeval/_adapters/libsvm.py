@@ -103,12 +103,12 @@ class LibsvmFits:
 
 
 def count_pair_votes(values: np.ndarray, classifier: SVC) -> tuple[np.ndarray, np.ndarray]:
-    """Return predicted codes, and decision values as SVC computes them from those of pairs.
+    """Return predicted codes and decision values, computed from pairs of classes as in SVC.
 
-    `values` has the shape (n_answers, n_pairs); positive ones favor the first class of a pair. The
-    first of the classes with most votes is predicted. Decision values of one class against the rest
-    are the votes plus the sums of the values, scaled to less than half a vote; with `break_ties`
-    they decide the prediction.
+    `values` has the shape (n_tested, n_pairs); positive values favor the first class of a pair. The
+    prediction is the first class with the most votes. The decision value of a class against the
+    rest is its number of votes plus the sum of its values, scaled to less than half a vote. With
+    `break_ties`, the largest decision value gives the prediction.
     """
     n_classes = int(0.5 + np.sqrt(0.25 + 2 * values.shape[1]))
     votes, sums = np.zeros((2, len(values), n_classes))

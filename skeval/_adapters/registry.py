@@ -18,7 +18,7 @@ from skeval._resampling.target import Target
 
 
 class NoSolver(NamedTuple):
-    """The reason why no adapter supports a procedure, and a function that does single fits."""
+    """Reason why no adapter supports a procedure, and a function for single fits."""
 
     why: str
     fit_one: OneFit | None = None
@@ -54,9 +54,9 @@ class Adapter(Protocol):
 class CostedAdapter(Protocol):
     """Adapter that reaches an optimum, and is not always faster than the loop.
 
-    Fits with a tested sample within `noise` of the boundary are left to the estimator, which stops
-    at a tolerance `tol`; the noise is infinite if the tolerance bounds no difference. Fits
-    that are not solved in blocks are done by `fit_one`, if it is not None.
+    The estimator stops at a tolerance `tol`, and does the fits with a tested sample within `noise`
+    of the boundary; the noise is infinite if the tolerance does not bound the difference. Unless
+    `fit_one` is None, it does the fits that are not solved in blocks.
     """
 
     noise: float

@@ -54,7 +54,7 @@ MAX_ELEMENTS = 2**24
 """Maximum size of a factorization of all samples, in numbers."""
 
 MAX_NOISE = 1e-9
-"""Largest rounding error of a fit, in units of the labels; others are left to the estimator."""
+"""Maximum rounding error of a solved fit, in units of the labels."""
 
 KERNEL_MODELS = (KernelRidge, GaussianProcessRegressor)
 
@@ -83,7 +83,7 @@ def searches(estimator: Any) -> bool:
 
 
 def solves_directly(estimator: Any) -> bool:
-    """Whether predictions are a matrix times the labels for a given penalty."""
+    """Whether predictions are a matrix times the labels, for a fixed penalty."""
     if searches(estimator):
         search_options = (estimator.cv, estimator.scoring, getattr(estimator, "class_weight", None))
         one_alpha = not getattr(estimator, "alpha_per_target", False)

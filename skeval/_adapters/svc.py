@@ -232,8 +232,8 @@ class SVCAdapter:
                 return FitOutput(block.test, ~solved)
             values.append(of_pair[block.test])
             noise += off
-        answered = np.broadcast_to(solved[:, None], block.test.shape)[block.test]
-        predicted, decision = count_pair_votes(np.stack(values, 1)[answered], self.classifier)
+        of_solved = np.broadcast_to(solved[:, None], block.test.shape)[block.test]
+        predicted, decision = count_pair_votes(np.stack(values, 1)[of_solved], self.classifier)
         return FitOutput(block.test, ~solved, predicted, decision, noise=noise)
 
 

@@ -1,8 +1,8 @@
 """Choice between a solver and the loop, by trial fits.
 
-The procedure under evaluation is the user's, which may stop before its optimum, or suffer from
-columns of very different scales. Some fits of the plan are therefore done by the estimator itself
-and compared with the solver's. They are results of the plan, so a loop does not repeat them.
+The user's estimator may stop before its optimum, or suffer from columns of very different scales.
+Some fits of the plan are therefore done by the estimator itself and compared with the solver. They
+are results of the plan, so a loop does not repeat them.
 """
 
 from __future__ import annotations
@@ -35,16 +35,16 @@ from skeval.utils._checks import warn_user
 from skeval.utils._compat import has_valid_params, limit_threads
 
 MAX_TRIALS, FITS_PER_TRIAL, SAMPLES_OF_TRIALS = 3, 5, 6000
-"""Maximum number of trial fits; fits of a plan, and samples to compare, that call for one more."""
+"""Maximum number of trial fits, fits of the plan per trial fit, and samples of all trial fits."""
 
 MAX_DIFFERENCE = 1e-2
 """Largest difference of a probability, or of a decision value in units of 1 + its size."""
 
 NOISE_MARGIN = 2.0
-"""A fit is the estimator's if a tested sample is within this many differences of the boundary."""
+"""The estimator does a fit if a tested sample is within this many differences of the boundary."""
 
 N_PILOTS, MIN_FITS_PER_PILOT, MAX_FAILED = 8, 4, 0.3
-"""Fits that the solver tries, fits of the plan for each of them, and the share that may fail."""
+"""Number of pilot fits, fits of the plan per pilot fit, and the share of them that may fail."""
 
 SLOWER = NoSolver("a loop is as fast as a solver for these data and this number of fits")
 
@@ -58,7 +58,7 @@ class TrialResult(NamedTuple):
 
 @dataclass(eq=False, repr=False)
 class BlockSolver:
-    """Does the fits of a block by an adapter; the worker does those that it leaves.
+    """Fits of a block by an adapter; the worker does the fits that the adapter leaves.
 
     The adapter is not pickled: each process makes its own from the same data.
     """
@@ -139,7 +139,7 @@ def find_adapter(inputs: Inputs) -> Adapter | NoSolver:
         adapter: Adapter | NoSolver | None = NoSolver("its parameters are not valid")
         if has_valid_parts(inputs.estimator):
             adapter = ask_steps(inputs.estimator, inputs.X, inputs.target)
-        inputs.shared["adapter"] = adapter or NoSolver("no solver serves this estimator")
+        inputs.shared["adapter"] = adapter or NoSolver("no solver supports this estimator")
     shared: Adapter | NoSolver = inputs.shared["adapter"]
     return shared
 
@@ -197,7 +197,7 @@ def try_adapter(
         if result.share > 0:
             warn_user(explain_difference(worker.estimator, result), ConvergenceWarning)
         return NoSolver("the estimator stops before its optimum, which a solver reaches")
-    # A trial may be luckier than the others, which stop anywhere below the tolerance.
+    # other fits may stop farther from the optimum, but within the tolerance
     adapter.noise = NOISE_MARGIN * max(result.difference, adapter.tol)
     if not settles(adapter, plan):
         return NoSolver("the solver can complete only few of these fits")
@@ -242,8 +242,8 @@ def explain_difference(estimator: Any, result: TrialResult) -> str:
     """Return the warning about a model that does not reach its optimum."""
     return (
         f"{type(estimator).__name__} does not reach its optimum on these samples: at the optimum, "
-        f"{100 * result.share:.1f} % of its predictions would differ. The fits are those of the "
-        "estimator itself. Scale the features (StandardScaler), or change tol or max_iter."
+        f"{100 * result.share:.1f} % of its predictions would differ. The results are from the "
+        "estimator as it is. Scale the features (StandardScaler), or change tol or max_iter."
     )
 
 
