@@ -87,7 +87,7 @@ def time_fit(inputs: Inputs, seconds: float, seed: int) -> float:
             size, before = GROWTH * size, used
             taken, used = fit(size)
             power = min(max(math.log(used / before, GROWTH), 1.0), 3.0)
-    except Exception:  # the evaluation itself reports what is wrong
+    except Exception:  # the evaluation itself reports the error
         return 0.0
     return taken * (n / size) ** power
 

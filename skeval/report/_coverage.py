@@ -37,7 +37,7 @@ MEASURED |= {1000: (93, 99), 5000: (94, 97)}
 MEASURED_NUMBERS = {"squared": (92, 100), "absolute": (88, 100)}
 """The same for numeric targets by loss, for 50 to 5,000 samples."""
 MEASURED_SHARES = {"log_loss": (89, 100), "brier": (90, 98)}
-"""The same for losses of probabilities; for the log loss none of them is 0."""
+"""The same for losses of probabilities; for the log loss all probabilities are above 0."""
 MEASURED_CERTAIN = (80, 99)
 """The same for the log loss of nearest neighbors, with some probabilities of 0."""
 MEASURED_RARE = [

@@ -507,7 +507,7 @@ NOT_RIGHT = (
 
 
 def write_stabler(k: int, comparison: Comparison) -> str:
-    """Return which clusterers are more stable at a number of clusters, and what is undecided."""
+    """Return which clusterers are more stable at a number of clusters, and the undecided pairs."""
     order = [comparison.names[place] for place in comparison.order]
     best, others = order[0], order[1:]
     pairs = {

@@ -108,7 +108,7 @@ def _ignores_labels(inputs: Inputs, root: SeedSequence) -> bool:
         return bool(np.any(before != before[0])) and all(
             np.array_equal(before, refit(rng.permutation(rows))) for _ in range(N_SHUFFLES)
         )
-    except Exception:  # too few samples of a class, say: such fits are judged elsewhere
+    except Exception:  # for example too few samples of a class, which other checks report
         return False
 
 

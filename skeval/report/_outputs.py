@@ -1,6 +1,6 @@
 """Report of a procedure that predicts several labels, or several numbers, for each sample.
 
-One set of repeated folds serves all: the error over all outputs, that of each output, and scores.
+The error over all outputs, the error of each output and the scores use the same repeated folds.
 Samples are the units of every interval, because the outputs of a sample are not independent.
 """
 
@@ -194,7 +194,7 @@ def score_outputs(
 def pool_f1(predictions: Predictions, confidence_level: float) -> dict[str, Estimate]:
     """Return F1, macro and micro, of all tested samples of a repeat, averaged over the repeats.
 
-    The variance is that of a test set, inflated as for the error.
+    The variance is computed for a test set, and inflated as for the error.
     """
     results: dict[str, Estimate] = {}
     true = predictions.look_up(predictions.target.codes)

@@ -58,7 +58,7 @@ N_RESAMPLES = 200
 
 
 def in_target_unit(estimate: Estimate) -> tuple[float, float, ConfidenceInterval]:
-    """Return value, standard error and interval; of a mean squared error those of its root."""
+    """Return value, standard error and interval; a mean squared error is replaced by its root."""
     value, spread, interval = estimate.value, estimate.standard_error, estimate.interval
     if getattr(estimate, "loss", "") != "squared" or not value > 0:
         return value, spread, interval
@@ -69,7 +69,7 @@ def in_target_unit(estimate: Estimate) -> tuple[float, float, ConfidenceInterval
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class ScoredReport(Report):
-    """Report of predictions for samples that the system has not seen, whoever made them.
+    """Base class of reports on predictions for samples that the system has not seen.
 
     Subclasses provide the fields, and the sentences that describe the predictions.
     """

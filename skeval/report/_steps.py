@@ -1,7 +1,7 @@
 """Parts of an evaluation: how each is computed, and which are run.
 
 `Steps` computes the answer, each other estimate of the error, and the tests. `Run` decides which
-parts are run within their share of the fits and the time limit, and survives interrupts.
+parts are run within their share of the fits and the time limit, and keeps results after Ctrl-C.
 """
 
 from __future__ import annotations
@@ -415,11 +415,11 @@ ALWAYS = ("resubstitution", "cross_validation")
 ESTIMATES = ("resubstitution", "holdout", "cross_validation", "leave_one_out", "bootstrap")
 """Parts that are estimates of the error, from the most optimistic to the most conservative."""
 OPTIONAL = ("holdout", "permutation", "selection", "leave_one_out", "bootstrap", "perturbation")
-"""Optional parts, in the order of their claim on the fits."""
+"""Optional parts; earlier ones are the first to use the fits that are left."""
 SHARE = 0.5
 """Share of the fits of the answer that all parts without a fast solver may cost together."""
 MAX_PLANNED = 2**26
-"""A fast solver is looked for, by drawing folds, up to this number of fits times samples."""
+"""Maximum number of fits times samples of a plan that is drawn to see whether a solver is fast."""
 LOST = {"selection": "account of the selected features", "permutation": "permutation test"}
 """Results that a report can do without if a fit fails."""
 NOT_PERTURBED = (
@@ -507,7 +507,7 @@ class Run:
         return None
 
     def _name_lost(self, part: str, error: Exception) -> str:
-        """Return what a report lacks if a part fails; "" if the error must be raised."""
+        """Return the missing result if a part fails; "" if the error must be raised."""
         if part in ESTIMATES:
             few = isinstance(error, NoFitLeftError | TooFewMembersError)
             return f"{part} estimate" if few and part not in ALWAYS else ""
