@@ -56,7 +56,7 @@ def fit_plan(
 def fit_each(
     inputs: Inputs, plan: ResamplingPlan, request: FitRequest | None = None
 ) -> Iterator[FitOutput | None]:
-    """Yield the output of each fit, None where it failed; a request gets scores of classes, too."""
+    """Yield the output of each fit, None if it failed; requests also get scores of classes."""
     if request is not None:
         request = request.and_scores_of_classes(inputs.estimator, inputs.target)
     for _, outputs in fit_plan(inputs, plan, request):
@@ -88,7 +88,7 @@ def score_plan(
 
 
 def score_each(inputs: Inputs, plan: ResamplingPlan, scoring: Any) -> list[Any]:
-    """Return the score of each fit, nan where it failed."""
+    """Return the score of each fit, nan if it failed."""
     parts = score_plan(inputs, plan, scoring, several=not callable(scoring))
     return [score for part in parts for score in part]
 

@@ -47,7 +47,7 @@ class Adapter(Protocol):
     """
 
     def __call__(self, block: PlanBlock) -> FitOutput:
-        """Return the outputs of the fits; those marked as failed are left to the estimator."""
+        """Return the outputs of the fits; the estimator does the fits marked as failed."""
 
 
 @runtime_checkable

@@ -30,7 +30,7 @@ SCORING_METHODS = ("predict_proba", "decision_function")
 
 @dataclass(frozen=True, eq=False)
 class FitRequest:
-    """Outputs requested from each fitted model; a `FitOutput` holds them.
+    """Outputs requested from each fitted model, the columns of a `FitOutput`.
 
     Attributes
     ----------
@@ -144,7 +144,7 @@ class EachScorer:
 
 
 class NoResponseError(ValueError, AttributeError):
-    """A model has none of the prediction methods that a scorer accepts."""
+    """Error for a model without any prediction method that a scorer accepts."""
 
 
 def check_response(name: str, scorer: Any, model: Any, error: Exception) -> None:

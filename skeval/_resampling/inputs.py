@@ -22,7 +22,7 @@ from skeval.utils._checks import RandomStateLike
 
 
 class FitOptions(TypedDict, total=False):
-    """Options of public functions with overloads, by which type checkers know them."""
+    """Options that public functions with overloads share, for type checkers."""
 
     groups: Any
     params: Params
