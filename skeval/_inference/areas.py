@@ -42,7 +42,7 @@ def spread_of_areas(
 ) -> Spread:
     """Return the covariance of the areas under the ROC curves of scores, shape (k, n).
 
-    The covariance is that of DeLong, DeLong and Clarke-Pearson (1988): each sample contributes the
+    The covariance follows DeLong, DeLong and Clarke-Pearson (1988): each sample contributes the
     fraction of the other class against which it is ranked correctly. With groups, the deviations
     of these contributions are first summed within each group (Obuchowski 1997). The result is nan
     for a class with one sample, or with one sample of nonzero weight. Areas up to a false-positive
@@ -331,7 +331,7 @@ def rank_columns(
             alone = measure(influence, None).variance
             n_groups = np.array([intervals.count_groups(group[side]) for side in (own, ~own)])
             m = m / max(1.0, variance / alone) if alone > 0 else np.minimum(m, n_groups)
-        # the variance is at least the one of the interval for this column alone
+        # at least the variance for the interval of this column alone
         least = value * (1 - value) / m[0]
         if of_area:
             least = intervals.shrink_area_variance(value, variance, (float(m[0]), float(m[1])))
@@ -470,7 +470,7 @@ def independent_size(weight: Floats) -> float:
 
 
 def class_size(score: Floats, weight: Floats, group: Codes | None) -> float:
-    """Return the number of independent samples whose rates are as precise as those of a class.
+    """Return the number of independent samples with equally precise rates for a class.
 
     With groups it is the mean of ``p (1 - p)`` over the cutoffs, divided by the mean variance
     between groups. It is at most the effective size without groups, and at least 1.

@@ -188,8 +188,8 @@ def mcnemar(
     """Return the test of McNemar (1947); exact below 25 discordant pairs.
 
     `only_a` and `only_b` are the numbers of samples that only one classifier predicts correctly.
-    The second value is the form of the test: "exact" or "chi-squared". The interval is the one of
-    Agresti & Min (2005): Wald's with half a sample added to each cell.
+    The second value is the form of the test: "exact" or "chi-squared". The interval is
+    Agresti and Min's (2005): Wald's with half a sample added to each cell.
     """
     discordant = only_a + only_b
     if discordant < EXACT_BELOW:

@@ -77,7 +77,7 @@ def compare_items(
         "seed" if it exists. Wide form: the system of each column of scores. The mean of the runs
         is compared, and the variance between runs is part of the standard error.
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
-        Alternative hypothesis for the score of the first minus that of the second of two systems.
+        Alternative hypothesis for the difference of two systems, first minus second.
     confidence_level : float, default=0.95
         Simultaneous coverage of all intervals of scores, differences and ranks.
     random_state : int, RandomState, Generator or None, default=None
@@ -109,7 +109,7 @@ def compare_items(
     :math:`\bar s_j = \sum_i s_{ij} / n`. The difference of each pair over its standard error is
     compared with the distribution of the largest over all pairs [1]_. The rank interval of a system
     runs from 1 + the number of significantly better systems to the number of systems that are not
-    significantly worse [2]_. Error rates and the coverage of ranks are those of
+    significantly worse [2]_. Error rates and the coverage of ranks are the same as for
     `compare_predictions`: with 30 equal systems, a difference was reported in .045 to .078 of 400
     data sets at a nominal 5 %.
 

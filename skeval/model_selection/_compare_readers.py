@@ -118,7 +118,7 @@ def compare_readers(
 
     Notes
     -----
-    The analysis is that of Obuchowski and Rockette [1]_ with the degrees of freedom of Hillis [2]_.
+    The analysis follows Obuchowski and Rockette [1]_, with the degrees of freedom of Hillis [2]_.
     With J readers, I systems, MS(TR) the mean square of the interaction of systems and readers, and
     Cov2 and Cov3 the mean covariances of the values of two readers with the same system and with
     two systems, the standard error of a difference is
@@ -134,7 +134,7 @@ def compare_readers(
     study (114 cases, 5 readers, 2 modalities) by the R package MRMCaov is reproduced: difference
     -.0438, standard error .0207, 15.07 degrees of freedom, [-.0879, .0003], P = .0512.
 
-    In 60 binormal populations like those of Roe and Metz [3]_ (3 to 10 readers, 50 to 200 cases,
+    In 60 binormal populations after Roe and Metz [3]_ (3 to 10 readers, 50 to 200 cases,
     areas near .70, .85 and .96, 1,000 studies each), two equal systems differed at a nominal 5 % in
     .010 to .102 of the studies: on average in .060, .049 and .043 with 3, 5 and 10 readers. The
     intervals of differences covered .911 to .962 with 3 readers, .939 to .965 with more, and .934
@@ -382,7 +382,7 @@ def _leave_cases_out(
 ) -> tuple[Floats, Floats]:
     """Return the values of a metric and the influence of each unit on them, by the jackknife.
 
-    The shapes are those of `_place_cases`.
+    The shapes are the same as for `_place_cases`.
     """
     units = np.arange(len(weight)) if unit is None else unit
     n_systems, n_readers, _ = readings.scores.shape
@@ -425,7 +425,7 @@ def reader_study_size(
     n_readers : sequence of int, default=3 to 14
         Numbers of readers to consider.
     n_cases : int, default=None
-        Number of cases at which the power is listed; None uses that of the study.
+        Number of cases at which the power is listed; None uses the number of the study.
 
     Returns
     -------

@@ -82,8 +82,8 @@ def compare_scores(
         for any number of repeats. None reads it from results of `cross_validate` with
         ``return_indices=True``.
     alternative : {"two-sided", "greater", "less"}, default="two-sided"
-        Alternative hypothesis for the score of the first minus that of the second, over splits and
-        for two classifiers; "5x2cv_f" is two-sided.
+        Alternative hypothesis for the difference of two classifiers, first minus second, over
+        splits; "5x2cv_f" is two-sided.
     correction : {"holm", "bonferroni", "none"}, default="holm"
         Correction of the P-values for the number of pairs.
     rope : float, default=0.01

@@ -79,7 +79,7 @@ class Difference(Estimate):
     pvalue_alone : float or None
         P-value without the correction for the number of pairs.
     form : str
-        Form of McNemar's test: "exact", "t" for groups, or that of many samples.
+        Form of McNemar's test: "exact", "t" for groups, or "chi-squared".
     only_a, only_b : int or None
         Number of samples that only one of the two predicts correctly.
     paired : bool or None
@@ -383,7 +383,7 @@ class Comparison(Result):
     split_scores : ndarray of shape (n_splits, n_names), list of ndarray or None
         Scores of splits; over data sets, an array for each data set.
     test_train_ratio : float or None
-        Size of a test set over that of a training set, for scores of splits.
+        Size of a test set over the size of its training set, for scores of splits.
     rope : float or None
         Half the width of the region of practical equivalence.
     datasets, dropped : tuple of str
@@ -610,7 +610,7 @@ class Comparison(Result):
             and so the precision on each data set, but assumes that the differences follow Student's
             t distribution around their center.
         rope : float, default=None
-            Half the width of the region of practical equivalence; None uses that of the result.
+            Half the width of the region of practical equivalence; None uses `rope` of the result.
         test_fraction : float, default=None
             Fraction of a data set in a test set, which is the correlation of the splits: 0.1 for
             ten folds, even if repeated ("hierarchical"). None computes it from the indices of the

@@ -471,9 +471,8 @@ class Joint(NamedTuple):
 def compare_joint(systems: Systems, row: ComparisonMethod, joint: Joint) -> Comparison:
     """Compare all pairs by the largest t statistic, with the covariance of all scores.
 
-    If samples score 0 or 1, the interval is that of Agresti and Min, which adds half a sample to
-    each cell. With groups, it uses the variance between groups instead of that of independent
-    samples.
+    If samples score 0 or 1, the interval is Agresti and Min's, which adds half a sample to each
+    cell. With groups, it uses the variance between groups instead of the binomial variance.
     """
     values, n, k = joint.values, joint.n_rates, len(joint.values)
     pairs = np.column_stack(np.triu_indices(k, 1))
@@ -567,7 +566,7 @@ def compare_resampled(
     """Bootstrap the differences of scores, shape (n_names, n_resamples), on the same resamples.
 
     `exchange` returns the differences of a pair after exchanges of the two predictions. With it,
-    the test is that of the exchanges, and the interval that of the bootstrap.
+    the P-value comes from the exchanges, and the interval from the bootstrap.
     """
 
     def test_pair(a: int, b: int) -> PairTest:

@@ -178,8 +178,8 @@ def comparison_power(
         Number of samples per group of the study, if it differs from the available result or that
         has no groups; for unequal sizes m the mean over samples, :math:`\sum m^2 / \sum m`.
     intraclass_correlation : float, default=None
-        Within-group correlation of the differences; None with `group_size` means that of the
-        available result.
+        Within-group correlation of the differences; None with `group_size` uses the one of
+        the available result.
     random_state : int, RandomState, Generator or None, default=None
         Seed of the simulated studies.
 

@@ -44,7 +44,7 @@ def judge_assisted_interval(
     judge_unlabeled : array-like of shape (n_unlabeled,), default=()
         Judgments of the samples without a label.
     groups : array-like of shape (n_labeled + n_unlabeled,), default=None
-        Groups of the labeled samples, then those of the others, such as prompts with several
+        Groups of the labeled samples, then of the others, such as prompts with several
         answers. Samples in a group need not be independent.
     confidence_level : float, default=0.95
         Nominal coverage.
@@ -88,9 +88,10 @@ def judge_assisted_interval(
     judges right in .6 to .95), nominal 95 % intervals covered .940 to .990 at .53 to .98 of the
     width of Wilson's on the labels alone. In 38 more (biased judges, strata without labels, none to
     100 times as many judgments, graded judgments, groups, differences, losses) they covered .931
-    to .989 at .50 to 1.01 of the width without the judge. Coverage above .985 is that of 20 or 30
-    labels and a judge that is almost always right. Prediction-powered intervals [2]_, [3]_ covered
-    as little as .841 (PPI) and .627 (PPI++) in the first 13 (``benchmarks/coverage_judge.py``).
+    to .989 at .50 to 1.01 of the width without the judge. Coverage above .985 occurred with 20
+    or 30 labels and a judge that is almost always right. Prediction-powered intervals [2]_, [3]_
+    covered as little as .841 (PPI) and .627 (PPI++) in the first 13
+    (``benchmarks/coverage_judge.py``).
 
     References
     ----------

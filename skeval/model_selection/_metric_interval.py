@@ -179,10 +179,10 @@ def metric_interval(
     unit_weights : dict of unit to float, default=None
         Weight of each unit in the mean; None gives all units the same weight.
     units : {"random", "fixed"}, default="random"
-        Target of the interval with `within`: "random" is the mean over all units of which these
-        are a random sample; "fixed" is the mean over exactly these units, such as the tasks of a
-        benchmark, on new samples of each. The variance is that between units, or the sum of those
-        within units, from the interval of each unit by `method`.
+        Target of the interval with `within`: "random" is the mean over a population of units, with
+        these as a random sample; "fixed" is the mean over exactly these units, such as the tasks of
+        a benchmark, on new samples of each. The variance is computed between units, or is the sum
+        of the variances within units, from the interval of each unit by `method`.
     stratify : bool, default=False
         Resample within each class of `y_true`, keeping its size. With ``method="auto"`` this is
         also done if the metric is undefined on some resamples, for example because a class is
@@ -281,8 +281,8 @@ def metric_interval(
     only if the spread does not depend on the value, unlike for R2.
 
     With groups of 10 samples whose error rates have the distribution beta(4, 16), the coverage for
-    the accuracy was 1.00, .98, .98 and .94 in 400 data sets of 3, 5, 10 and 30 groups; that of
-    "bca" was .87, .93 and .88 in 60 data sets of 3, 5 and 10 groups.
+    the accuracy was 1.00, .98, .98 and .94 in 400 data sets of 3, 5, 10 and 30 groups; for
+    "bca" it was .87, .93 and .88 in 60 data sets of 3, 5 and 10 groups.
 
     The area uses Obuchowski's variance for groups and weights [9]_. Its coverage in 400 data sets
     for each of the areas .6, .8 and .95 was .91 to .96 with 10, 20 or 40 groups of 6 samples, each
@@ -296,9 +296,9 @@ def metric_interval(
 
     which with equal weights is the variance of the values divided by K. The quantile is Student's
     with `K - 1` degrees of freedom, and Satterthwaite's with weights. The interval is for the mean
-    over all units of which these are a random sample. Fraction of 400 data sets with units of 20
-    samples whose interval covered it (``benchmarks/coverage_units.py``; it is lower with few units
-    whose values are skewed):
+    over a population of units, with these as a random sample. Its coverage in 400 data sets with
+    units of 20 samples (``benchmarks/coverage_units.py``; it is lower with few units and skewed
+    values):
 
     ============================  ========  ========  ========
     metric                        5 units   10 units  30 units
@@ -315,7 +315,7 @@ def metric_interval(
     .. math:: \bar m + \frac{\sum_k w_k^3 h_k^2 s_k}{\sum_k w_k^2 h_k^2}
               \mp \sqrt{\sum_k w_k^2 h_k^2} .
 
-    Fraction of 400 data sets, as above, whose interval covered the mean over their own units:
+    Coverage of the mean over their own units in 400 data sets as above:
 
     ============================  ========  ========  ========
     metric                        5 units   10 units  30 units
@@ -816,8 +816,8 @@ def make_plain(column: Any) -> Any:
     """Return a column in the form that any metric takes.
 
     Other dtypes (nullable, categorical, polars) become NumPy dtypes; numbers and booleans stored as
-    objects get their own dtype; half precision, whose squares overflow, becomes double. All else is
-    returned as it is.
+    objects get their own dtype; half precision, whose squares overflow, becomes double. Everything
+    else is returned unchanged.
     """
     if hasattr(column, "to_numpy") and not isinstance(getattr(column, "dtype", None), np.dtype):
         column = column.to_numpy() if np.ndim(column) == 1 else column

@@ -100,7 +100,7 @@ def score_interval(
     - "balanced_accuracy", "f1_macro", "matthews_corrcoef", "r2", "neg_root_mean_squared_error" and,
       for two classes, "roc_auc", "average_precision", "f1", "precision" and "recall" are computed
       from all tested samples of a repeat together (areas only compare samples of the same test
-      set). The variance is that of independent samples, inflated as for the error, or more if the
+      set). The variance of independent samples is inflated as for the error, or more if the
       score differs between repeats;
     - any other score is averaged over the test sets, with the interval of "corrected_t".
 
@@ -176,8 +176,8 @@ def score_interval(
 
     Notes
     -----
-    Coverage of nominal 95 % intervals by "repeated_cv", with that of "corrected_t" on the same data
-    in brackets (80 data sets per cell): "roc_auc" 0.89 to 1.00 (0.75 to 0.94), "average_precision"
+    Coverage of nominal 95 % intervals by "repeated_cv", and by "corrected_t" on the same data in
+    brackets (80 data sets per cell): "roc_auc" 0.89 to 1.00 (0.75 to 0.94), "average_precision"
     0.96 to 1.00 (0.44 to 0.82), "balanced_accuracy" 0.97 to 1.00 (0.66 to 0.96) and "f1_macro" 0.97
     to 1.00 (0.61 to 0.96), in five cells of 100 samples with 5 features and a class of a half or a
     tenth (linear discriminant analysis and, in one cell, a tree of depth 3); "r2" 0.93 to 0.96
