@@ -209,7 +209,7 @@ def find_largest_difference(
 def describe_difference(found: Estimate | None) -> str:
     """Describe the largest difference between subgroups and its interval."""
     if found is None:
-        return "There are no two subgroups to compare."
+        return "No two subgroups have enough samples to be compared."
     low, high, n_pairs = found.interval.low, found.interval.high, found.details["n_pairs"]
     difference, low_end, high_end = (
         write_estimate(number, (high - low) / 4) for number in (found.value, low, high)
