@@ -547,8 +547,9 @@ class ComparedPredictions:
         else:  # Welch
             parts = float(np.sum(own**2 / per_system))
             seed_degrees = float(own.sum()) ** 2 / parts if parts > 0 else 1.0
-        groups = units.n_groups, together
-        return (Joint(values, covariance, degrees, own, seed_degrees, n_rates, *groups),)
+        n_groups = units.n_groups
+        joint = Joint(values, covariance, degrees, own, seed_degrees, n_rates, n_groups, together)
+        return (joint,)
 
     def _join_parts(self) -> tuple[Joint]:
         """Return the means of the scores over units, and the sum of the covariances within."""
