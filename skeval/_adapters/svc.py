@@ -200,7 +200,7 @@ class SVCAdapter:
             return self._vote(block, box)
         codes = self._codes(block)
         rows = np.arange(len(self.target))
-        values, solved, noise = self._solve(PairProblems(block, rows, 2.0 * codes - 1.0, box))
+        values, solved, noise = self._solve(PairProblems(block, rows, 2.0 * codes - 1.0, box, -1.0))
         return replace(FitOutput.of_decisions(block, values, solved), noise=noise)
 
     def _codes(self, block: PlanBlock) -> np.ndarray:
@@ -226,7 +226,7 @@ class SVCAdapter:
             rows = np.flatnonzero(member.any(axis=0) if member.ndim == 2 else member)
             signs = np.where(codes == first, 1.0, -1.0)[..., rows]
             pair_box = np.where(member, box, 0.0)[:, rows]
-            of_pair, settled, off = self._solve(PairProblems(block, rows, signs, pair_box))
+            of_pair, settled, off = self._solve(PairProblems(block, rows, signs, pair_box, 1.0))
             solved &= settled
             if not solved.any():
                 return FitOutput(block.test, ~solved)

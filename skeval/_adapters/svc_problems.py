@@ -102,12 +102,15 @@ class PairProblems(NamedTuple):
         The samples of the two classes.
     signs : ndarray of shape (m,) or (n_fits, m)
     box : ndarray of shape (n_fits, m)
+    lower : float
+        Sign of the class with the lower code.
     """
 
     block: PlanBlock
     rows: np.ndarray
     signs: np.ndarray
     box: np.ndarray
+    lower: float = 1.0
 
     def restrict(self, maps: ColumnMaps) -> PairProblems:
         """Return the problems with no training samples in fits that have no usable columns."""
@@ -176,7 +179,7 @@ class LinearPairSolver:
 
     def _solve_reduced(self, problems: PairProblems, maps: ColumnMaps) -> Solutions:
         """Return the solutions on few columns of each fit, a stack of fits at a time."""
-        _, rows, signs, box = problems
+        _, rows, signs, box, _ = problems
         X, n_fits = self.steps.X, len(box)
         # samples of other classes have boxes of 0
         all_signs, all_boxes = np.ones((n_fits, len(X))), np.zeros((n_fits, len(X)))
@@ -367,12 +370,15 @@ def solve_own_grams(
 
     ``gram_of(fit)`` returns the kernel values (m, n_samples) of `problems.rows` with all samples.
     """
-    block, rows, signs, box = problems
+    block, rows, signs, box, lower = problems
     counts = block.train[:, rows]
+    # libsvm takes the steps of SVC if the lower class is positive
     decision, alpha = solve_each(
-        gram_of, signs, box, counts, rows=rows, n_samples=n_samples, tol=tol
+        gram_of, lower * signs, box, counts, rows=rows, n_samples=n_samples, tol=tol
     )
-    return Solutions(decision, alpha)
+    # without a free sample, rounding errors decide the intercept
+    decision[~strictly_free(box, alpha).any(axis=1)] = np.nan
+    return Solutions(lower * decision, alpha)
 
 
 def group_equal(gamma: np.ndarray, maps: ColumnMaps | None) -> list[np.ndarray]:
@@ -388,6 +394,5 @@ def group_equal(gamma: np.ndarray, maps: ColumnMaps | None) -> list[np.ndarray]:
 
 def take_fits(problems: PairProblems, fits: np.ndarray) -> PairProblems:
     """Return the problems of some fits."""
-    block, rows, signs, box = problems
-    signs = signs if signs.ndim == 1 else signs[fits]
-    return PairProblems(block.take(fits), rows, signs, box[fits])
+    signs = problems.signs if problems.signs.ndim == 1 else problems.signs[fits]
+    return problems._replace(block=problems.block.take(fits), signs=signs, box=problems.box[fits])

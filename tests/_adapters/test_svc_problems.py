@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.adapters import adapter_of_steps
 from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.feature_selection import VarianceThreshold
@@ -169,3 +170,27 @@ def test_a_tested_sample_on_the_boundary_is_not_certain():
     values = np.array([[1.0, -1.0, 1e-12], [1.0, -1e-12, 1.0], [np.nan, 1.0, 1.0], [1.0, 2.0, 3.0]])
     test = np.tile([True, True, False], (4, 1))
     assert are_certain(values, test).tolist() == [True, False, False, True]
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_fits_on_own_kernels_take_the_steps_of_svc(n_classes):
+    """At a coarse tolerance the decision values depend on the order of the classes."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)), rng.permutation(np.arange(60) % n_classes)
+    model = make_pipeline(StandardScaler(), SVC(tol=0.1, decision_function_shape="ovo"))
+    _, target, _ = validate_data(model, X, y)
+    train = (rng.random((2, 60)) < 0.8).astype(int)
+    outputs = adapter_of_steps(model, X, target)(PlanBlock(train, train == 0))
+    for rows, output in zip(train > 0, outputs, strict=True):
+        expected = model.fit(X[rows], y[rows]).decision_function(X[~rows])
+        assert_allclose(output.decision, expected, atol=1e-6)
+
+
+def test_an_intercept_that_rounding_decides_is_left_to_svc():
+    """With a small C, all samples of two equal classes are at their bounds."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 2)), np.arange(40) % 2
+    model = make_pipeline(StandardScaler(), SVC(C=1e-3))
+    _, target, _ = validate_data(model, X, y)
+    train = np.array([np.ones(40), np.arange(40) >= 2], dtype=int)
+    assert adapter_of_steps(model, X, target)(PlanBlock(train, train >= 0)).failed.all()
