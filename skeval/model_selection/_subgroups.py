@@ -83,10 +83,11 @@ def compare_with_rest(
     if tested:
         corrected = stats.false_discovery_control([pvalues[name] for name in tested])
         adjusted |= zip(tested, corrected.tolist(), strict=True)
-    details = {name: {"pvalue": pvalues[name], "pvalue_adjusted": adjusted[name]} for name in less}
-    estimates.less_the_rest = Results(
-        {name: replace(each, details=details[name]) for name, each in less.items()}
-    )
+    compared = Results()
+    for name, difference in less.items():
+        details = {"pvalue": pvalues[name], "pvalue_adjusted": adjusted[name]}
+        compared[name] = replace(difference, details=details)
+    estimates.less_the_rest = compared
     return estimates
 
 
@@ -135,10 +136,9 @@ def subtract(a: Estimate, b: Estimate, n_pairs: int, confidence_level: float) ->
 def describe_slices(found: Results) -> str:
     """Describe which subgroups differ from the rest."""
     less = found.less_the_rest
-    differ = [
-        name for name, each in less.items() if each.details["pvalue_adjusted"] <= FALSE_DISCOVERIES
-    ]
-    differ.sort(key=lambda name: less[name].details["pvalue_adjusted"])
+    adjusted = {name: each.details["pvalue_adjusted"] for name, each in less.items()}
+    differ = [name for name in less if adjusted[name] <= FALSE_DISCOVERIES]
+    differ.sort(key=adjusted.__getitem__)
     rate = f"false discovery rate of {100 * FALSE_DISCOVERIES:g} % over {len(less)} subgroups"
     if not differ:
         return f"No subgroup differs significantly from the rest ({rate})."

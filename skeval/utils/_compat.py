@@ -115,8 +115,8 @@ def scored_fold(X: Any) -> ScoredFold | None:
             # RFECV scores some columns of X_test, which are a new array
             if scored or function == "_rfe_single_fit":
                 rows = np.arange(num_samples(variables["X"]))
-                parts = rows[variables["train"]], rows[variables["test"]]
-                return ScoredFold(*parts, variables.get("fit_params") or {})
+                train, test = rows[variables["train"]], rows[variables["test"]]
+                return ScoredFold(train, test, variables.get("fit_params") or {})
     return None
 
 
