@@ -52,7 +52,7 @@ _SOURCES = {
     "metric_interval": "model_selection",
     "permutation_test": "model_selection",
 }
-"""The subpackage that each function and class comes from."""
+"""Subpackage that contains each public function and class."""
 
 _SUBPACKAGES = (
     "cluster",

@@ -38,13 +38,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     arguments : sequence of str, default=None
-        The words behind ``python -m skeval``; None takes them from `sys.argv`.
+        Command-line arguments; None takes them from `sys.argv`.
 
     Returns
     -------
     int
-        0, or 2 for bad input, or 130 where it was stopped with Ctrl-C: the report of what was done
-        by then is printed, if a repeat of the folds was.
+        0 on success, 2 for invalid input, or 130 after Ctrl-C. After Ctrl-C, a report of the
+        completed parts is printed if at least one repeat of the folds was completed.
     """
     start = monotonic()
     words = sys.argv[1:] if arguments is None else list(arguments)

@@ -295,7 +295,7 @@ class ColumnSteps:
 
     @cached_property
     def _scales(self) -> ColumnScales:
-        """Means and scales of a StandardScaler under any weights."""
+        """Means and scales of a StandardScaler for arbitrary sample weights."""
         return ColumnScales(self.X)
 
     @cached_property

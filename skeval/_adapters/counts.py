@@ -45,7 +45,7 @@ def counts_adapter(estimator: Any, X: Any, target: Target, transformers: tuple) 
 def make_counts_deletion(
     estimator: Any, X: Any, target: Target, transformers: tuple
 ) -> CountsDeletion | None:
-    """Return the fits of a classifier to any training sets, or None if it is not supported."""
+    """Return a solver that fits a classifier to arbitrary training sets, or None if unsupported."""
     samples = csr_array(X) if issparse(X) else np.asarray(X)
     many = samples.ndim != 2 or samples.shape[1] * target.n_classes > MAX_SLOPES
     if transformers or many or samples.dtype.kind not in "iufb":
@@ -81,7 +81,7 @@ class CountsDeletion:
             scores.append(of_block[0])
             noise.append(of_block[1])
         values, error = np.concatenate(scores), np.concatenate(noise)
-        # scores differ by more than their errors, and probabilities do not depend on these
+        # predicted classes and probabilities must not depend on the rounding errors of the scores
         predicted, certain = decide(values.swapaxes(1, 2), np.maximum(error, self.noise))
         certain &= settle(values, error[:, None, None]) & np.isfinite(values).all(axis=(1, 2))
         return FitOutput.of_same_samples(predicted, certain, probability=softmax(values, axis=2))

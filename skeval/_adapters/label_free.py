@@ -228,7 +228,7 @@ class LabelFreeAdapter:
 
     @cached_property
     def _deletion(self) -> DeletionAdapter | None:
-        """The adapter for any training sets, None if there is none."""
+        """The adapter for arbitrary training sets, or None if there is none."""
         X, steps = self.X, list(self.transformers)
         while steps and maps_each_sample(steps[0]):
             X = clone(steps.pop(0)).fit_transform(X)
@@ -303,7 +303,7 @@ class LabelFreeAdapter:
 
 
 def costs_more(deletion: Deletion, plan: ResamplingPlan, draw: PlanBlock) -> bool:
-    """Whether a deletion computes more distances than the fits of a plan, by one of its draws.
+    """Whether a deletion computes more distances than the fits of a plan; `draw` is one draw.
 
     Ten folds compute as many distances as the lists of all samples, which must also be sorted.
     Other factorizations compute none.
@@ -315,7 +315,7 @@ def costs_more(deletion: Deletion, plan: ResamplingPlan, draw: PlanBlock) -> boo
 
 @dataclass(frozen=True, eq=False)
 class DeletionAdapter:
-    """Fits to any training sets, by deletion of the samples left out."""
+    """Fits to arbitrary training sets, by deletion of the samples left out."""
 
     deletion: Deletion
     estimator: Any
@@ -395,7 +395,7 @@ def distinct_rows(labels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def holds_repetitions(plan: ResamplingPlan) -> bool:
-    """Whether each block holds enough repetitions, so that maps need not be kept."""
+    """Whether blocks contain so many repetitions that maps need not be kept."""
     fits = min(BLOCK_ELEMENTS // plan.n_samples, FITS_OF_SMALL_BLOCK)
     return fits // plan.fits_per_draw >= MIN_REPETITIONS
 

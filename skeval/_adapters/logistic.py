@@ -144,15 +144,17 @@ class LogisticAdapter:
     def pays(
         self, n_fits: int, model: Any, times: float = 1.0, trial: PlanBlock | None = None
     ) -> bool:
-        """Return whether a batch is faster by `times` than a loop, at the iterations of a model.
+        """Return whether a batch is at least `times` as fast as a loop, given the iterations of
+        `model`.
 
-        Without a model, return whether it is faster if a fit takes `max_iter` iterations.
+        Without a model, assume that each fit takes `max_iter` iterations.
         """
         n, p, K = len(self.target), self.steps.n_columns, count_rows(self.target)
         n_iter, left = float(self.pipeline[-1].max_iter), 0.0
         if model is not None:
             n_iter = float(np.max(last_step(model).n_iter_))
-            # share of fits for the estimator, because one of n / 10 tested samples is uncertain
+            # share of fits left to the estimator because one of their n / 10 tested samples is
+            # uncertain
             left = rounding_error(n_iter) * n / 5
             if rounding_error(n_iter) > MAX_NOISE:
                 return False
@@ -233,9 +235,9 @@ def compare_probabilities(
 
 
 def make_output(block: PlanBlock, solution: LogisticSolution, noise: float) -> FitOutput:
-    """Return the outputs of the fits whose labels cannot change by rounding errors.
+    """Return the outputs of the fits whose labels rounding errors cannot change.
 
-    `noise` is a further error of all probabilities.
+    `noise` is an additional error of all probabilities.
     """
     values = solution.decision  # (n_fits, n, K)
     if values.shape[2] == 1:

@@ -33,7 +33,7 @@ PAIRWISE_METRICS = ("minkowski", "euclidean", "l2", "manhattan", "cityblock", "l
 """Metrics whose distances do not depend on the other samples."""
 
 MIN_FITS = 20
-"""Smallest number of fits for which sorted lists are faster: fits are cheap."""
+"""Minimum number of fits for which sorted lists are faster; single fits are cheap."""
 
 SORTING_COST = 5
 """Cost of sorted lists, with a comparison of two fits, in units of all pairwise distances."""
@@ -171,11 +171,11 @@ class NeighborsMap:
 
     @property
     def size(self) -> int:
-        """Number of stored numbers."""
+        """Number of stored values."""
         return 2 * self.neighbors.indices.size
 
     def __call__(self, labels: np.ndarray) -> FitOutput:
-        """Return the predictions under label vectors (n_fits, n_trained)."""
+        """Return the predictions for label vectors (n_fits, n_trained)."""
         certain = np.ones(len(labels), dtype=bool)
         if not self.n_classes:
             return FitOutput.of_same_samples(solver.average(labels, self.neighbors), certain)
@@ -196,7 +196,7 @@ class NeighborsDeletion:
         self.n_pairs = SORTING_COST * len(target) ** 2 if n_pairs is None else n_pairs
 
     def __call__(self, labels: np.ndarray, splits: Splits) -> FitOutput:
-        """Return the predictions under label vectors (n_fits, n_samples)."""
+        """Return the predictions for label vectors (n_fits, n_samples)."""
         shares, certain = self.neighbors.vote(labels, splits, self.n_classes)
         certain &= splits.weights.dtype.kind != "f"
         if not self.n_classes:

@@ -117,7 +117,7 @@ def make_linear_map(estimator: Any, split: TransformedSplit) -> LabelMap | None:
     single = clone(estimator).fit(split.train, split.example)
     expected = single.decision_function(split.test) if n_classes else single.predict(split.test)
     unit = 1.0 if n_classes else float(np.abs(split.example).max())
-    # the fastest map that reproduces the single fit
+    # try the fastest map first, and keep it if it reproduces the single fit
     for make in (make_smoother, ManyTargets):
         predict = make(estimator, split)
         if predict is None:

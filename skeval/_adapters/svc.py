@@ -1,9 +1,9 @@
 """Adapter for SVC, alone or after transformers of its columns.
 
 Batches compute decision values at the optimum; ``SVC`` itself does the other fits. The cost model
-at the end of the file decides whether a batch is faster than libsvm. Its constants are seconds of
-one core, fitted to ``benchmarks/solver_cost.py``; their ratios are similar on other machines.
-Nothing is timed, so the choice depends on the data alone.
+at the end of the file decides whether a batch is faster than libsvm. Its constants are times in
+seconds on one core, fitted to the results of ``benchmarks/solver_cost.py``; their ratios are
+similar on other machines. Nothing is timed at run time, so the choice depends only on the data.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ from skeval._solvers.kernel_svm import KernelForm, is_positive
 from skeval._solvers.newton import uses_features
 
 MOST_SAMPLES = 4096
-"""Maximum number of samples of a Gram matrix that is kept: 128 MB, and as much for its parts."""
+"""Maximum number of samples of a stored Gram matrix: 128 MB, and the same again for its parts."""
 
 INDEFINITE = "the kernel is not positive semi-definite"
-"""Such a problem may have several optima, and the result of SVC depends on its steps."""
+"""Such a problem may have several optima; which one SVC finds depends on its steps."""
 
 
 @adapter_for.register
@@ -194,7 +194,7 @@ class SVCAdapter:
         return compare_decisions(self, block, model, samples)
 
     def __call__(self, block: PlanBlock) -> FitOutput:
-        """Return the decisions of two classes, or the votes of more."""
+        """Return decision values for two classes, or votes for more than two."""
         box = self.boxes(block)
         if self._n_classes > 2:
             return self._vote(block, box)
@@ -273,8 +273,8 @@ def find_noise(problems: PairProblems, values: np.ndarray, alpha: np.ndarray) ->
     """Return the size (n_fits,) of the rounding errors of decision values, except for a shift.
 
     A free sample has the decision value y at the optimum. Its computed value differs from y by the
-    rounding error of a sum over all support vectors, in the scale of their kernel, and by the
-    rounding error of the intercept, which is the same for all samples.
+    rounding error of a sum over all support vectors, which is proportional to the size of their
+    kernel values, and by the rounding error of the intercept, which is the same for all samples.
     """
     off = values[:, problems.rows] - problems.signs
     free = strictly_free(problems.box, alpha) & np.isfinite(off)
@@ -363,7 +363,7 @@ class FitShape(NamedTuple):
 def batch_pays(
     shape: FitShape, n_fits: int, model: Any, times: float = 1.0, saved: float = 0.0
 ) -> bool:
-    """Return whether a batch of fits is faster by `times` than a loop of them.
+    """Return whether a batch of fits is at least `times` as fast as a loop.
 
     A loop that calls libsvm directly saves `saved` seconds per fit.
 

@@ -59,11 +59,14 @@ class Boxes:
         self._of_class = of_class  # (n_classes,), None if class weights depend on the fit
 
     def serves_logistic(self, block: PlanBlock) -> bool:
-        """Whether LogisticRegression has these weights: versions balance weights differently."""
+        """Whether LogisticRegression uses the same class weights.
+
+        scikit-learn versions compute balanced weights differently.
+        """
         return self._of_class is not None or block.train.dtype.kind in "iu"
 
     def class_weights(self, counts: np.ndarray) -> np.ndarray:
-        """Return the class weights (n_classes,) for numbers of training samples (n_classes,)."""
+        """Return the class weights of a training set with the given class counts (n_classes,)."""
         if self._of_class is not None:
             return self._of_class
         return counts.sum() / (self._n_classes * counts)
@@ -72,15 +75,15 @@ class Boxes:
         """Return a mask of the fits (n_fits,) that have the same intercept in libsvm.
 
         The intercept is not unique if every sample is at a bound, for example at the upper bound
-        when both classes have the same sum of boxes. Libsvm then returns the middle, unless
-        rounding of class weights leaves a sample a little below its bound.
+        when the upper bounds of both classes have the same sum. Libsvm then returns the middle,
+        unless rounding of class weights leaves a sample a little below its bound.
         """
         if self._of_class is not None and np.all(self._of_class == 1.0):
             return np.ones(len(box), dtype=bool)
         return np.asarray(strictly_free(box, alpha).any(axis=1))
 
     def __call__(self, block: PlanBlock) -> np.ndarray:
-        """Return the boxes (n_fits, n_samples) of the fits of a block."""
+        """Return the upper bounds (n_fits, n_samples) of the dual variables of each fit."""
         codes = block.order_labels(self._codes)
         if self._of_class is not None:
             return self._C * block.train * self._of_class[codes]
@@ -336,9 +339,9 @@ class KernelPairSolver:
 
     @cached_property
     def _moments(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the centered numbers, their squares, and the centers.
+        """Return the sums of the centered samples and of their squares, and the centers.
 
-        Numbers are summed over each row, unless fits scale their columns.
+        The sums are over each row. If fits scale their columns, the values are not summed.
         """
         X = self._X
         if issparse(X):

@@ -131,7 +131,8 @@ def choose_solver(
 def find_adapter(inputs: Inputs) -> Adapter | NoSolver:
     """Return the adapter of the estimator on X, or the reason why there is none.
 
-    Plans of the same inputs share it. An estimator with invalid parameters has none: it raises.
+    Plans of the same inputs share it. An estimator with invalid parameters has no adapter, so that
+    its own fit raises the error.
     """
     if inputs.target.outputs:
         return NoSolver("y has several columns")
@@ -160,7 +161,7 @@ def reports_progress(inputs: Inputs, plan: ResamplingPlan) -> bool:
 def is_served(
     inputs: Inputs, plan: ResamplingPlan, scoring: Any = None, times: float = 1.0
 ) -> bool:
-    """Whether a solver does the fits of a plan, at least `times` as fast as the loop."""
+    """Whether a solver does the fits of a plan and is at least `times` as fast as the loop."""
     request = FitRequest() if scoring is None else FitRequest.for_scores(inputs.estimator, scoring)
     worker = make_worker(inputs, plan, request)
     with explaining_errors(inputs, plan):
@@ -172,7 +173,8 @@ def try_adapter(
 ) -> Adapter | NoSolver:
     """Return the adapter for a plan, or the reason why a loop does its fits.
 
-    An adapter with a cost must be `times` as fast as a loop, and its fits must be the estimator's.
+    An adapter with a cost must be at least `times` as fast as a loop, and its fits must agree with
+    those of the estimator.
     """
     if isinstance(adapter, PlannedAdapter):
         return adapter.prepare(plan) or SLOWER
@@ -226,7 +228,7 @@ def compare_fits(
         difference = measure(adapter, block, worker.keep_model(fit), worker.read_samples(fit))
         if difference is not None:
             differences.append(difference)
-            # shuffled labels have no optimum that matters to the user
+            # users do not look at the optimum for shuffled labels
             if fit.order is None or np.array_equal(fit.order, np.arange(len(fit.order))):
                 shares.append(difference.share)
             if not difference.largest <= MAX_DIFFERENCE:

@@ -28,7 +28,7 @@ LARGE_FILE = 5e6
 
 
 def add_common(parser: argparse.ArgumentParser, *, target: str) -> None:
-    """Add the data and the options of every command."""
+    """Add the arguments that all commands share: the data and the common options."""
     add = parser.add_argument
     kinds = "CSV, NPZ, Parquet, Feather or Excel file"
     add("data", metavar="DATA", help=f"{', '.join(BUNDLED)}, or a {kinds}")

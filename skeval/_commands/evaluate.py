@@ -491,7 +491,7 @@ def _time_pilots(estimator: Any, table: ColumnTable, seed: int) -> list[tuple[in
 
 
 def _extrapolate(pilots: list[tuple[int, float]], n_rows: float) -> tuple[float, float]:
-    """Return the exponent of the last pilots in the number of rows, and the forecast."""
+    """Return the exponent of a power law fitted to the last pilot runs, and its forecast."""
     import numpy as np
 
     rows, seconds = np.log(np.array(pilots[-3:])).T
@@ -537,9 +537,9 @@ def make_named(name: str, seed: int, *, numbers: bool) -> Any:
 
 
 def parse_path(path: str) -> Any:
-    """Return the estimator of ``module:object``: an estimator, or a function that creates one.
+    """Return the estimator at ``module:object``, an estimator or a function that creates one.
 
-    The module is imported, also from the current folder; nothing is unpickled.
+    The module may be in the current folder. It is imported; nothing is unpickled.
     """
     module_name, _, name = path.partition(":")
     if "" not in sys.path:

@@ -361,8 +361,8 @@ _ROUNDING = 1e-12
 class Steps(NamedTuple):
     """Rates of two classes at every cutoff, from none to all, and effective sample sizes.
 
-    `x` and `y` have shape (n_cuts,), from 0 to 1. The sizes are real numbers for samples with
-    weights or in groups.
+    `x` and `y` have shape (n_cuts,), from 0 to 1. With weights or groups, the effective sizes need
+    not be integers.
     """
 
     x: Floats

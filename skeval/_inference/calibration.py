@@ -339,7 +339,7 @@ def pass_over(masses: Masses, design: Design, beta: Floats) -> Passed:
 def maximize(
     masses: Masses, design: Design, start: Floats, free: list[int]
 ) -> tuple[Floats, Passed] | None:
-    """Return the maximum-likelihood coefficients by Newton's method, or None if there are none.
+    """Return the maximum-likelihood coefficients by Newton's method, or None if they do not exist.
 
     Only the coefficients `free` change. The error after the last full step is of the order of its
     square.

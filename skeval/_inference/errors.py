@@ -122,10 +122,11 @@ def error_estimate(
     no_interval: str = "",
     **fields: Any,
 ) -> Kind:
-    """Return a mean loss with the intervals that suit the loss.
+    """Return a mean loss with intervals appropriate for the loss.
 
-    `forms` are further intervals, and `first` is the form of the default. With a reason for
-    `no_interval`, all limits are nan. `kind` is the class of the result, with `fields`.
+    `forms` are further intervals, and `first` is the form of the default. If `no_interval` gives a
+    reason, all limits are nan. The result is an instance of `kind` with the additional attributes
+    `fields`.
     """
     limits = mean_loss_limits(
         value,
@@ -150,7 +151,7 @@ def error_estimate(
 
 
 def design_effect(parts: Sequence[TestLosses]) -> float:
-    """Return the mean inflation of the variance of a mean by groups and weights.
+    """Return the mean factor by which groups and weights inflate the variance of a mean.
 
     It is 1 without groups and weights.
     """
@@ -288,7 +289,7 @@ def no_information(
     loss_fn: LossFn | None = None,
     weights: np.ndarray | None = None,
 ) -> tuple[float, np.ndarray]:
-    """Return the no-information error and pseudo-values with its mean and influence.
+    """Return the no-information error, and pseudo-values with the same mean and influence.
 
     The error is the mean loss over all pairs of a label and a prediction. As a V-statistic, its
     influence for sample `i` equals the influence on the mean of ``row_i + column_i - error``.
@@ -585,10 +586,11 @@ def shared_variance(dealt: Dealt) -> Shared:
 
     Bengio and Grandvalet (2004) decompose the variance of a cross-validation into the variance of
     single losses, the covariance :math:`\omega` of two losses in one test set, and the covariance
-    :math:`\gamma` of two losses in different test sets. A single cross-validation does not
-    identify :math:`\omega - \gamma`, since the two kinds of pairs consist of different samples.
-    Repeats do, because there each sample is tested by other models together with other samples.
-    With :math:`d_{ri}` the loss of sample `i` in repeat `r` minus its mean over the `R` repeats,
+    :math:`\gamma` of two losses in different test sets. A single cross-validation does not identify
+    :math:`\omega - \gamma`, since the two kinds of pairs consist of different samples. Repeats do
+    identify it, because in each repeat a sample is tested by another model, together with other
+    samples. With :math:`d_{ri}` the loss of sample `i` in repeat `r` minus its mean over the `R`
+    repeats,
 
     .. math:: \delta = \frac{n}{v (1 - 1/R)^2} \left(\overline{d_{ri} d_{rj}}^{same}
               - \overline{d_{ri} d_{rj}}^{apart}\right),

@@ -487,7 +487,7 @@ def check_enough_draws(n_draws: int, confidence_level: float, form: str) -> None
 def limits_of_draws(
     center: float, deviations: np.ndarray, confidence_level: float, form: str
 ) -> Limits:
-    """Return the interval around `center` from draws of its deviation; `form` is one of `DRAWN`."""
+    """Return an interval from draws of the deviation of `center`; `form` is one of `DRAWN`."""
     check_enough_draws(len(deviations), confidence_level, form)
     tail = (1 - confidence_level) / 2
     lower, upper = np.quantile(deviations, [tail, 1 - tail])

@@ -26,7 +26,7 @@ _TIE_TOLERANCE = 1e-12
 
 
 def at_least(value: float, others: np.ndarray) -> np.ndarray:
-    """Return whether each of other scores is as large as a score, up to rounding.
+    """Return a mask of `others` that are at least as large as `value`, up to rounding.
 
     The rounding error of a score depends on the numbers that were subtracted, not on its own size:
     kappa, MCC and R2 are differences of numbers near 1 and may be near 0. So the tolerance is
@@ -433,9 +433,9 @@ def step_down(statistics: Floats, drawn: Contrasts) -> tuple[Floats, Floats]:
 
 
 class SimultaneousLevel:
-    """Level of each of many intervals that are simultaneous; can be pickled with a result.
+    """Function from a simultaneous level to the level of single intervals; can be pickled.
 
-    Each confidence level is computed once for all pairs.
+    Each level is computed once for all pairs.
     """
 
     def __init__(self, largest: np.ndarray) -> None:
@@ -528,7 +528,7 @@ def grouped_cochran(counted: Right) -> tuple[float, float]:
     It uses the covariance between groups, with ``k - 1`` and ``df - k + 2`` degrees of freedom.
     """
     k = len(counted.right)
-    # Contrasts of each classifier with all: symmetric, so their order does not matter.
+    # contrasts of each classifier with the mean of all, so their order does not matter
     means, spread = counted.spread(k * np.eye(k) - 1)
     left = spread.degrees_of_freedom - k + 2
     if left <= 0:

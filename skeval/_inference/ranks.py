@@ -239,7 +239,7 @@ def signed_rank_test(differences: Floats) -> SignedRankTest:
 def signed_rank_tests(
     differences: Floats, confidence_level: float
 ) -> tuple[Floats, Floats, Floats, Floats, NDArray[np.intp]]:
-    """Return estimates, ends, P-values and numbers of zeros of `signed_rank_test` for many rows."""
+    """Return estimates, limits, P-values and numbers of zeros of `signed_rank_test` by row."""
     n = differences.shape[1]
     scale = np.abs(differences).max(axis=1, keepdims=True)
     scale[scale == 0] = 1.0

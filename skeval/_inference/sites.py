@@ -168,7 +168,7 @@ class PooledRate:
     def weigh(self, log_prior: Floats) -> Floats:
         """Return the posterior weights of the grid for a prior of the mean log-odds."""
         means, logs = self.grid
-        # cells of the grid, times the half-normal prior of the spread
+        # widths of the grid cells, times the half-normal prior of the spread
         edges = np.concatenate([[0.0], (SPREADS[1:] + SPREADS[:-1]) / 2, SPREADS[-1:]])
         of_spread = np.log(np.diff(edges)) - SPREADS**2 / 2 / PRIOR_SCALE**2
         logs = logs + np.log(np.gradient(means, axis=1)) + of_spread[:, None] + log_prior

@@ -161,7 +161,8 @@ def score_form(
     The effective sample size is the number of independent samples, each of weight 1, whose metric
     would have this variance; see `effective_number`. Groups use Student's quantile, as in Korn and
     Graubard (1998). If the table is the sum of several tables of the same samples, the variance is
-    the mean of their variances. `widen` returns the ratio of the estimate's variance to this one.
+    the mean of their variances. `widen` returns the ratio of the variance of the estimate to this
+    variance.
     """
     share = table.share
     gradient = table.metric(share)[1]
@@ -276,7 +277,8 @@ def _micro(p: Floats, chosen: NDArray[np.bool_], rate: _Rate) -> tuple[float, Fl
 def _mean_of_classes(p: Floats, weight: Floats, slope: Floats, rate: _Rate) -> tuple[float, Floats]:
     """Return ``sum_c w_c m_c`` and its gradient.
 
-    `slope` is the derivative of the unnormalized w_c by row c, over the sum of the weights.
+    `slope` is the derivative of the unnormalized w_c with respect to the share of row c, divided by
+    the sum of the weights.
     """
     values, by_part, by_row, by_column = rate.find(np.diag(p), p.sum(axis=1), p.sum(axis=0))
     mean = float(weight @ values)

@@ -116,7 +116,7 @@ class NoFitLeftError(ValueError):
 
 
 def report_failures(n_failed: int, n_fits: int) -> None:
-    """Warn of failed fits; raise if all of them failed."""
+    """Warn about failed fits; raise if all of them failed."""
     if n_failed == n_fits:
         raise NoFitLeftError(
             f"all {n_fits} fits failed; error_score='raise' shows the first error."

@@ -118,7 +118,7 @@ class FitRequest:
 
 @dataclass(frozen=True)
 class EachScorer:
-    """Scorers by name as one scorer of a dict of numbers; nan if a scorer raises ValueError."""
+    """Scorer that returns a dict with the value of each named scorer; nan for a ValueError."""
 
     scorers: dict[str, Any]
 

@@ -21,9 +21,9 @@ from skeval._resampling.target import Target, permute_labels
 from skeval.utils._compat import safe_split
 
 OneFit = Callable[[Fit, Any, Any, Any], FitOutput]
-"""Function of a fit, its training samples and labels, and its test samples.
+"""Function that does one fit, given its training samples and labels, and its test samples.
 
-It returns the output of the estimator, or a failed fit, which the estimator then does.
+It returns the same output as the estimator. If it fails, the estimator does the fit.
 """
 
 
@@ -131,7 +131,7 @@ def make_worker(inputs: Inputs, plan: ResamplingPlan, request: FitRequest) -> Fi
 
 
 def identify(fit: Fit) -> bytes:
-    """Return a key of the training samples and their labels."""
+    """Return a key that identifies the training samples and their labels."""
     return fit.train.tobytes() + (b"" if fit.order is None else fit.order.tobytes())
 
 

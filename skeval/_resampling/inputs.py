@@ -126,13 +126,13 @@ class Inputs:
 
     @property
     def loss_methods(self) -> tuple[str, ...]:
-        """Prediction methods that the losses need; always includes `predict`."""
+        """Prediction methods required by the losses; always includes `predict`."""
         others = {loss.response for loss in self.losses} - {"predict"}
         return ("predict", *sorted(others))
 
     @cached_property
     def relative_weight(self) -> np.ndarray | None:
-        """The weights with mean 1, for means of losses."""
+        """Sample weights scaled to mean 1, for weighted mean losses."""
         if self.weight is None:
             return None
         relative = self.weight / self.weight.max()  # their sum may overflow otherwise

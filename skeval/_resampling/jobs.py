@@ -35,7 +35,7 @@ JOBS_PER_RESULT = 4
 """Number of jobs stored as one result: writing takes 2 ms, so 0.5 ms per job."""
 
 FITS_OF_RESULT = 256
-"""Number of fits stored as one result if the calling process does many at once."""
+"""Number of fits stored as one result if the calling process runs many fits together."""
 
 
 class JobList(Protocol):
@@ -271,7 +271,8 @@ class Tally:
     def warn(self) -> None:
         """Issue each kind of warning once, with its count.
 
-        Warnings of a model about its caller, this package, are attributed to the package's caller.
+        A warning that points to the code that called the model, here this package, is attributed to
+        the caller of the package.
         """
         for kind, count in self.counts.items():
             category, text, file, line = self.first[kind]

@@ -75,9 +75,9 @@ class Loss:
 def resolve_loss(
     loss: LossLike, target: Target, estimator: Any = None, argument: str | None = None
 ) -> Loss:
-    """Return the loss of an argument `loss`; the estimator must have its prediction method.
+    """Return the `Loss` for an argument `loss`, after checking that the estimator supports it.
 
-    Errors contain `argument` instead of ``loss='...'``.
+    Error messages name `argument` instead of ``loss='...'``.
     """
     if callable(loss):
         name = getattr(loss, "__name__", type(loss).__name__)

@@ -75,9 +75,9 @@ def compute_result(compute: Callable[[], Any], key: str) -> Any:
 class TaskHasher(NumpyHasher):
     """The hash of `joblib.hash`, with the code of functions and classes instead of their names.
 
-    Code of an installed package counts by the version of the package. Any other function counts by
-    its compiled code, defaults and closure, and a class by its bases and members: the source may
-    have changed since it was compiled, and a program may change defaults and attributes.
+    An installed package contributes its version. Any other function contributes its compiled code,
+    defaults and closure, and a class its bases and members: the source may have changed since it
+    was compiled, and a program may change defaults and attributes.
     """
 
     def __init__(self) -> None:
@@ -112,9 +112,9 @@ class TaskHasher(NumpyHasher):
 
 
 def find_version(code: Any) -> str | None:
-    """Return the version of the package of a function or class, None if its code may be edited.
+    """Return the package version of a function or class, or None if its code may be edited.
 
-    The version of skeval counts wherever it is installed: processes may import it from different
+    For skeval the version is always returned, because processes may import it from different
     places.
     """
     package = (code.__module__ or "").partition(".")[0]

@@ -50,7 +50,7 @@ class Fit:
 
     @property
     def weights(self) -> np.ndarray | None:
-        """Weights of the training rows; None if `train` has numbers of copies."""
+        """Weights of the training rows; None if `train` contains numbers of copies."""
         return self.train[self.train > 0] if self.train.dtype.kind == "f" else None
 
 

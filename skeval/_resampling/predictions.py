@@ -139,7 +139,7 @@ class Predictions:
         has_rows = sizes > 0
         if scores is None:
             return np.zeros(np.count_nonzero(has_rows), dtype=bool)
-        # compare all scores of a fit with one of them
+        # compare the scores of each fit with one of its scores
         one = np.zeros(len(sizes), dtype=np.intp)
         one[fit] = np.arange(len(fit))
         varied = np.any(scores != scores[one[fit]], axis=1)

@@ -77,7 +77,7 @@ def leave_one_out_values(statistic: Statistic, units: DrawingUnits) -> list[Floa
 
 
 def warn_of_undefined(values: Floats) -> None:
-    """Warn of resamples on which the statistic is undefined."""
+    """Warn about resamples on which the statistic is undefined."""
     n_undefined = int(np.isnan(values).sum())
     if n_undefined:
         warn_undefined(

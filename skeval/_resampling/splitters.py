@@ -140,7 +140,7 @@ def make_dealer(splitter: Any, target: Target) -> StratifiedDealer | None:
     if type(splitter) not in (StratifiedKFold, RepeatedStratifiedKFold) or target.classes is None:
         return None
     dealer = StratifiedDealer(splitter, np.bincount(target.codes))
-    # the splitter itself warns of smaller classes, or raises
+    # the splitter itself warns about smaller classes, or raises
     return dealer if dealer.sizes.min() >= dealer.n_folds else None
 
 
@@ -350,7 +350,7 @@ def resolve_splitter(cv: Any, target: Target, groups: Any, random_state: RandomS
 
 
 def deals_at_random(splitter: Any) -> bool:
-    """Whether a splitter deals samples, or the groups that it is handed, to its parts at random."""
+    """Whether a splitter assigns samples, or the groups passed to it, to its parts at random."""
     return hasattr(splitter, "random_state") and bool(getattr(splitter, "shuffle", True))
 
 
@@ -414,8 +414,8 @@ def number_kept_together(repeats: Iterable[Sequence[np.ndarray]], n_samples: int
 def default_folds(target: Target, groups: Any) -> int:
     """Return the number of folds for ``cv=None``: 10, or the largest possible number.
 
-    The largest class must have as many members, or groups. Ten groups with one class each, five of
-    each class, make five folds, since each of ten folds would lack one class.
+    The largest class must have at least this number of members, or groups. Ten groups with one
+    class each, five of each class, give five folds, since each of ten folds would lack one class.
     """
     codes = np.zeros(len(target), dtype=np.intp) if target.classes is None else target.codes
     if groups is not None:

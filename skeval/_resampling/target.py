@@ -167,7 +167,7 @@ def validate_data(
 ) -> tuple[Any, Target, Any]:
     """Check estimator, X, y and groups; return indexable X, the target and the groups.
 
-    A target with several outputs is accepted where they are supported (`several`).
+    A target with several outputs is accepted if `several` is true.
     """
     _checks.check_methods("estimator", estimator, "fit", "predict", "get_params")
     _checks.check_predicts_target(estimator)

@@ -176,7 +176,7 @@ def positions(chosen: np.ndarray, k: int) -> np.ndarray:
 
 
 def k_largest(f: np.ndarray, error: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the mask of the k largest values of each row, and whether errors cannot change it.
+    """Return a mask of the k largest values of each row, and whether it is certain despite `error`.
 
     As in SelectKBest, undefined scores are the lowest, and the later of two equal scores wins.
     """

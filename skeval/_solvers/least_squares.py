@@ -86,8 +86,7 @@ class PenalizedSquares:
             # the matrix of a fit has the size of the test set, if that is smaller than the basis
             if same and self.hat is not None and removed.shape[1] < q:
                 return self._in_stacks(self._delete, removed.shape[1], targets, of_fit, splits)
-            # a product over all samples costs as much as products over a quarter of them for each
-            # fit
+            # one product over all samples is as fast as a product per fit over a quarter of them
             if 4 * removed.shape[1] <= n or self.products.pairs is None:
                 return self._in_stacks(self._downdate, q, targets, of_fit, splits)
         return self._in_stacks(self._reweight, q, targets, of_fit, splits)

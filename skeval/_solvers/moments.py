@@ -310,7 +310,7 @@ class Centroids:
     ----------
     priors : ndarray of shape (n_classes,), or None for the class frequencies
     shrinkage : float
-        Amount subtracted from standardized differences to the overall mean.
+        Amount by which standardized differences from the overall mean are shrunk.
     """
 
     priors: np.ndarray | None

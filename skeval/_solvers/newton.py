@@ -125,7 +125,7 @@ class FeatureSystem:
         return part
 
     def with_ridge(self, ridge: np.ndarray, pull: np.ndarray | None = None) -> Self:
-        """Return the system with other penalties and moments of fixed samples."""
+        """Return a copy with new penalties, and new moments of the fixed samples."""
         part = copy.copy(self)
         part.ridge, part.pull = ridge, pull
         return part
@@ -149,7 +149,7 @@ class FeatureSystem:
 
     @property
     def rank(self) -> int:
-        """Maximum number of samples with independent margins."""
+        """Maximum number of free samples, unless samples are repeated; eq. (10) of svm."""
         return self.Z.shape[-1]
 
     def squared_norm(self, v: np.ndarray) -> np.ndarray:

@@ -69,7 +69,7 @@ class BatchSolution:
         self.converged[at] = True
 
     def in_units(self, unit: np.ndarray | float, box: np.ndarray) -> BatchSolution:
-        """Return the solution for boxes that are not multiplied by `unit`, eq. (8) of svm."""
+        """Return the solution for the original bounds `box`, without `unit`; eq. (8) of svm."""
         return replace(self, alpha=np.minimum(self.alpha / unit, box))
 
 

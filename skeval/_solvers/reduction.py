@@ -160,7 +160,7 @@ class ReducedColumns(Columns):
     def moments(
         self, targets: np.ndarray, of_fit: np.ndarray, splits: Splits
     ) -> tuple[SplitMoments, np.ndarray]:
-        """Return the moments of the reduced columns, and the tested samples (F, t, k)."""
+        """Return the moments of the reduced columns, and the reduced tested samples (F, t, k)."""
         reduced = self.reduce(targets, of_fit, splits)
         tested = np.take_along_axis(reduced.values, splits.tested[..., None], axis=1)
         return ReducedMoments(self, reduced, targets, of_fit, splits), tested
@@ -223,7 +223,7 @@ class ReducedNeighbors(SortedNeighbors):
         self._labels = np.empty(0)
 
     def vote(self, labels: np.ndarray, splits: Splits, n_classes: int) -> Votes:
-        """Return the votes under labels (n_fits, n): codes, or numbers if `n_classes` is 0."""
+        """Return the votes, given labels (n_fits, n): codes, or numbers if `n_classes` is 0."""
         self._labels = labels
         return super().vote(labels, splits, n_classes)
 

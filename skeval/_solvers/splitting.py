@@ -45,7 +45,7 @@ class SplitPoint(ProblemRows):
         return np.asarray(-penalty * self.signs * self.scaled_dual, dtype=float)
 
     def count_free(self) -> int:
-        """Return the total number of samples between their bounds."""
+        """Return the total number of dual variables strictly between their bounds."""
         return int(np.count_nonzero((self.beta > self.low) & (self.beta < self.high)))
 
 

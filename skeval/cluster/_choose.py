@@ -179,7 +179,7 @@ def choose_n_clusters(
     verbose: int = 0,
     memory: Any = None,
 ) -> NClustersChoice | Results:
-    r"""Choose the number of clusters, one included.
+    r"""Choose the number of clusters, possibly one.
 
     The default method tests the number of clusters step by step, as forward selection tests
     variables. The first hypothesis is a single cluster: the data follow a unimodal distribution,
@@ -206,8 +206,8 @@ def choose_n_clusters(
     With ``"silhouette"`` the mean silhouette of the separately clustered halves must exceed the
     prediction limit of one more draw of the reference, 95 % simultaneously for all candidates. The
     choice is the smallest k within one standard error of the best of these, or 1 if there is none.
-    ``"gap"`` is the gap statistic of all samples with its own rule, see `gap_statistic`. A list
-    compares several methods.
+    ``"gap"`` is the gap statistic of all samples with its own rule, see `gap_statistic`. If a list
+    of methods is passed, the choices are compared.
 
     Parameters
     ----------

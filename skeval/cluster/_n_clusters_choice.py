@@ -125,8 +125,8 @@ class NClustersChoice(Result):
         Candidate numbers of clusters, ascending.
     values, standard_errors : ndarray of shape (n_candidates,)
         Mean of each candidate and its standard error over the halvings. The gap is infinite if the
-        samples of each cluster are equal, and its standard error is s_k. The sequential method has
-        one value and no standard error, nan.
+        samples within each cluster are identical; its standard error is s_k. The sequential method
+        has a single value, whose standard error is nan.
     replicates : ndarray of shape (n_candidates, n_repeats)
         Value of each halving. A column refers to the same halves, or for the gap to the same draw
         of the reference, for every candidate. The sequential method has one column.
@@ -213,7 +213,7 @@ class NClustersChoice(Result):
 
     @property
     def _margin_errors(self) -> np.ndarray:
-        """Standard errors of the margins, for the gap over the draws of the reference."""
+        """Standard errors of the margins; those of the gap are over the draws of the reference."""
         if self.method != GAP:
             return self.standard_errors
         with np.errstate(invalid="ignore"):

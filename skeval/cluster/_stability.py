@@ -1,6 +1,6 @@
 """Agreement of the clusterings of two halves of the data.
 
-Also contains the seeds, checks and runs of random draws that all resampling of clusterings shares.
+Also contains the seeds, checks and job runner shared by all methods that resample clusterings.
 """
 
 from __future__ import annotations
@@ -241,7 +241,7 @@ def predictive_power(
 
 
 def name_function(function: Callable[..., Any]) -> str:
-    """Return the name of a function, also if arguments are bound."""
+    """Return the name of a function, even if some of its arguments are bound."""
     while isinstance(function, partial):
         function = function.func
     return getattr(function, "__name__", type(function).__name__)

@@ -1,8 +1,8 @@
 """Readers of files and bundled data sets: named columns of texts or numbers.
 
 Text files are read by Python's `csv` module, which reports the line of each record; Parquet,
-Feather and Excel files by pandas; NPZ files by NumPy, without executing their contents. The parsers
-of numbers, dates and missing values follow the readers.
+Feather and Excel files by pandas; NPZ files by NumPy, without executing their contents. The second
+half of the module parses numbers, dates and missing values.
 """
 
 from __future__ import annotations

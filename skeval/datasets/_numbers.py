@@ -60,7 +60,7 @@ class WrittenNumbers(NamedTuple):
         return self.share >= MIN_SHARE and len(distinct) >= MIN_NUMBERS
 
     def describe_others(self) -> str:
-        """Return the share of numbers and the most frequent other texts."""
+        """Return the share of numbers and the most frequent texts that are not numbers."""
         shown = [f"{text!r} ({n})" for text, n in self.others.most_common(MAX_NAMED)]
         more = f" and {len(self.others) - MAX_NAMED} more" if len(self.others) > MAX_NAMED else ""
         return f"{100 * self.share:.0f} % are numbers; others: {', '.join(shown)}{more}"
@@ -131,7 +131,7 @@ def _separates_decimals(mark: str, other: str, digits: Collection[str]) -> bool:
 
 
 def _is_dressed(word: str, number: float) -> bool:
-    """Return whether a text is not just a number with a decimal comma."""
+    """Return whether a text is more than a number with a decimal comma."""
     return parse_number(word.replace(",", ".", 1)) != number
 
 

@@ -624,7 +624,7 @@ def _read_feature(
 def _read_labels(
     sheet: Columns, label: int, notes: list[str], *, strict: bool, more: str = ""
 ) -> np.ndarray:
-    """Return the labels as stored, or one per text."""
+    """Return the labels as stored, or parsed from text."""
     values, name = sheet.values[label], sheet.names[label]
     start = f"{sheet.source}: the target column {name!r}"
     remedy = "." if strict else "; --drop-missing-target leaves such rows out."

@@ -83,7 +83,7 @@ def _check_columns(
     labels: ArrayLike | None,
     sample_weight: ArrayLike | None,
 ) -> Events:
-    """Return one class against the rest or, without `pos_label`, top-label correctness."""
+    """Return the events: y is `pos_label` or, without one, the top label is correct."""
     with _checks.naming("y_true", "y_proba"):
         check_consistent_length(y_true, columns, sample_weight)
     y = _checks.check_y("y_true", y_true)

@@ -713,7 +713,8 @@ def f_beta(precision: float, recall: float, beta: float) -> float:
 def f_weights(beta: float) -> tuple[float, float]:
     """Return ``1 / (1 + b^2)`` and ``b^2 / (1 + b^2)``, the weights of precision and recall.
 
-    With them ``F_b = TP / (TP + (1 - v) FP + v FN)``; 0 and infinite `beta` are their own limits.
+    With the latter as v, ``F_b = TP / (TP + (1 - v) FP + v FN)``. A `beta` of 0 or infinity gives
+    the limits.
     """
     if beta > 1:  # the square could overflow
         recall_weight, precision_weight = f_weights(1 / beta)

@@ -436,12 +436,12 @@ def cost_curve_band(
     curve : Curve
         Curve with `x` evenly spaced from 0 to 1, the cost or its difference `y`, and the limits
         `low` and `high`. `replicates`, of shape (n_resamples, n_points), contains the curves of the
-        resamples, and `is_difference` is whether a baseline was subtracted.
+        resamples. `is_difference` is True if a baseline was subtracted.
 
     Raises
     ------
     ValueError
-        If a class is absent, there are more than two, or a score is not finite.
+        If there are not exactly two classes, or a score is not finite.
 
     Notes
     -----
@@ -579,7 +579,7 @@ def find_lowest(cuts: Cuts, weight: Floats, at: Floats) -> tuple[Floats, NDArray
 def _limits(
     cuts: Cuts, sample: CurveSample, x: Floats, chosen: NDArray[np.intp], replicates: Floats
 ) -> tuple[Floats, Floats]:
-    """Return the limits of one curve; `chosen` are the best cuts of the resamples."""
+    """Return the limits of one curve; `chosen` contains the best cutoff in each resample."""
     weight, z = sample.weight, sample.z
     cost, best = find_lowest(cuts, weight, x)
     down = up = np.zeros(len(x))

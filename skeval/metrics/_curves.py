@@ -787,9 +787,10 @@ def _precision(share: Floats | float, recall: Floats, false_positive_rate: Float
 def _limits(
     steps: Steps, prevalence: tuple[float, float], r: Floats, z: float, exact: bool
 ) -> tuple[Floats, Floats]:
-    """Return the limits of the precision over all deviations of length z.
+    """Return the range of the precision over all joint deviations of length z.
 
-    The threshold, the false-positive rate at the threshold and the prevalence deviate.
+    A deviation has three components: the threshold, the false positive rate at it, and the
+    prevalence.
     """
     angles = np.linspace(0, np.pi / 2, _DIRECTIONS)
     away, around = (grid.ravel() for grid in np.meshgrid(angles, angles))
@@ -836,7 +837,7 @@ def net_benefit(
         Predicted probabilities of the positive class.
     baseline : array-like of shape (n_samples,), default=None
         Probabilities of a second model for the same samples; its net benefit is subtracted.
-        Probabilities of 1 throughout mean treating everybody.
+        If all are 1, the baseline is to treat every sample.
     thresholds : array-like of shape (n_thresholds,), default=None
         Thresholds in [0, 1). None uses 0.01, 0.02, ..., 0.99.
     pos_label : int, float, bool or str, default=None

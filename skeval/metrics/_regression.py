@@ -578,7 +578,7 @@ def _can_be_split(low: Floats, high: Floats) -> NDArray[np.bool_]:
 
 
 def _mean(values: Floats, weight: Floats, plain: Floats) -> Floats:
-    """Return the weighted mean of each row, with plain weights if its own are unusable."""
+    """Return the weighted mean of each row, with weights `plain` if its own are unusable."""
     total = weight.sum(axis=1)
     useful = np.isfinite(total) & (total > 0)
     share = np.where(useful[:, None], weight, plain)

@@ -167,8 +167,8 @@ def bleu_score(
     -----
     The value equals ``sacrebleu.corpus_bleu(hypotheses, transposed_references,
     tokenize="none").score / 100`` with the `smooth_method` of the same name ("none" for None).
-    References in sacrebleu's order, one list per set of references, raise an error if the numbers
-    differ; for `n` sentences with `n` references each they cannot be detected.
+    References in sacrebleu's order (one list per set of references) raise an error if the number of
+    sets differs from the number of sentences. Otherwise the wrong order cannot be detected.
 
     References
     ----------

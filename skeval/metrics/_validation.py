@@ -531,8 +531,8 @@ def _profile(fit: Fit, at: int, larger: float, confidence_level: float) -> Limit
 def _find_end(fit: Fit, at: int, bound: float, side: int) -> float | None:
     """Return a limit of a profile interval by Newton's method; None if it does not converge.
 
-    Newton's method solves for both coefficients at once: twice the loss of log-likelihood equals
-    the bound, and its derivative by the other coefficient is 0.
+    Newton's method solves for both coefficients at once: twice the decrease of the log-likelihood
+    equals the bound, and its derivative with respect to the other coefficient is 0.
     """
     best, other = float(fit.coefficients[at]), 1 - at
     reach = float(bound * fit.model[at, at]) ** 0.5

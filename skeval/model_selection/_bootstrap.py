@@ -484,7 +484,7 @@ def fit_samples(
         of_sample = list(islice(outputs, 1 + n))
         n_failed += of_sample.count(None)
         samples.append(measure_sample(inputs, resampler, number, of_sample))
-    for _ in outputs:  # no fit is left, but at its end the generator warns of failed fits
+    for _ in outputs:  # exhausts the generator, which then warns about failed fits
         pass
     check_enough(inputs, np.array([samples[0].plus]), 1)
     return samples, n_failed
@@ -493,7 +493,7 @@ def fit_samples(
 def measure_sample(
     inputs: Inputs, resampler: Resampler, number: int, outputs: list[FitOutput | None]
 ) -> Resampled:
-    """Return the errors of the fits to a sample and to its resamples; nan for failed fits."""
+    """Return the errors of the fits to a sample and its resamples; nan for failed fits."""
     loss, whole = inputs.loss, outputs[0]
     if whole is None or outputs[1:].count(None) == len(outputs) - 1:
         return Resampled(np.nan, np.nan, np.full(len(outputs) - 1, np.nan))
@@ -513,11 +513,11 @@ def measure_sample(
 
 
 class BootstrapSplit(MetadataRequester):
-    """Bootstrap splitter: resamples train, and the samples that they leave out test.
+    """Bootstrap splitter: trains on a resample and tests on the samples not drawn.
 
     A scikit-learn cross-validator for ``cv=``. The mean test score is the out-of-bag score. The
-    training indices repeat samples; the same seed gives the resamples of `bootstrap_error`. Groups
-    that are passed to `split` are drawn whole.
+    training indices repeat samples. With the same seed, the resamples are those of
+    `bootstrap_error`. Groups passed to `split` are drawn as a whole.
 
     Parameters
     ----------

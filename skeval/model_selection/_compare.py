@@ -445,7 +445,7 @@ EVIDENCE: dict[str, Callable[[Fits], tuple[Any, ...]]] = {
 def replay_out_of_fold(
     inputs: Inputs, folds: list[tuple[np.ndarray, np.ndarray]], methods: tuple[str, ...]
 ) -> ReplayedEstimator:
-    """Fit on each training part and replay the responses to its test part."""
+    """Fit on the training parts, and return a model that replays responses to the test parts."""
     target, tested = inputs.target, np.concatenate([test for _, test in folds])
     if not np.array_equal(np.sort(tested), np.arange(len(target))):
         raise ValueError(

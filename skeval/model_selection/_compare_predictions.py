@@ -194,8 +194,8 @@ def compare_predictions(
     30 (400 sets)      .053        .045         .048              .078
     =================  ==========  ===========  ================  ================
 
-    With 10 and 30 unequal systems, which are right on a half to three quarters of the same samples,
-    a true rank was outside its interval in at most 1 of 400 sets.
+    With 10 and 30 systems whose accuracies range from 1/2 to 3/4 on the same samples, a true rank
+    was outside its interval in at most 1 of 400 sets.
 
     With two equal systems and 2, 5, 10 and 20 groups of 10 samples with different accuracies, the
     bootstrap interval covered 0 in .60, .91, .92 and .91 of 200 sets (600 with 20 groups), and the
@@ -383,9 +383,9 @@ def _refuse_unused(method: str, **options: Any) -> None:
 class ComparedPredictions:
     """Predictions of the same samples.
 
-    `words` are the names of the predictions in errors. All `truths` are the same target, unless two
-    predictions are of different samples. With fixed units, `parts` has the predictions of each, and
-    `shares` their weights, which sum to 1.
+    `words` are the names of the predictions in error messages. All `truths` are the same target,
+    unless two predictions are of different samples. With fixed units, `parts` contains the
+    predictions of each unit, and `shares` their weights, which sum to 1.
     """
 
     names: tuple[str, ...]
@@ -483,7 +483,7 @@ class ComparedPredictions:
         return *self.draw(), exchange_pair
 
     def score_in_time(self) -> tuple[np.ndarray, int]:
-        """Return the loss of each sample, or 1 if it is predicted correctly, and the horizon."""
+        """Return the loss or the correctness (0 or 1) of each sample, and the horizon."""
         n = self.n_samples
         if 2 * self.horizon >= n:
             raise ValueError(f"horizon must be below half of the samples, {n}, got {self.horizon}.")
@@ -555,7 +555,7 @@ class ComparedPredictions:
         """Return the means of the scores over units, and the sum of the covariances within."""
         joints = [part.join()[0] for part in self.parts]
         sizes = np.array([part.n_samples for part in self.parts])
-        # rates have the covariance of n samples rather than n - 1
+        # covariances of rates are divided by n, not n - 1
         factors = [
             1.0 if joint.n_rates is None else n / (n - 1)
             for joint, n in zip(joints, sizes, strict=True)
@@ -581,7 +581,7 @@ class ComparedPredictions:
         return plain and len(np.unique(self.truths[0])) == 2
 
     def _score_samples(self) -> np.ndarray | None:
-        """Return scores of samples with the metric as their mean; None if there are none."""
+        """Return per-sample scores whose mean is the metric; None if there are no such scores."""
         if self.truths[0] is None:
             return np.array(self.vectors, dtype=float)
         if self.metric is None:

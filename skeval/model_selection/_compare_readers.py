@@ -109,7 +109,7 @@ def compare_readers(
         reader has not read two cases of each class with each system; if the metric is undefined for
         a reader; or if arrays differ in shape.
     TypeError
-        If `scores` has none of the two forms.
+        If `scores` has neither of the two forms.
 
     See Also
     --------

@@ -46,11 +46,12 @@ def compare_scores(
     Parameters
     ----------
     scores : dict, list, dataframe or array-like
-        Over splits, the scores of each classifier by name or in a list: an array of shape
-        (n_splits,), with the same splits in the same order, or a result of `cross_validate`.
+        For several splits of one data set: a dict or list with the scores of each classifier,
+        either an array of shape (n_splits,), with the same splits in the same order, or a result of
+        `cross_validate`.
 
-        Over data sets, a score of each classifier on each data set; larger is better, so give
-        errors a minus sign. One of:
+        For several data sets: the score of each classifier on each data set. Larger is better, so
+        negate errors. One of:
 
         - a frame with a row for each data set and a column for each classifier;
         - a frame in long form with the columns ``dataset``, ``classifier`` and ``score``, and

@@ -157,7 +157,7 @@ class Difference(Estimate):
         return self.alternative == "greater"
 
     def _fill(self, sentence: str, **words: str) -> str:
-        """Return a sentence about the two, with the level and the P-value in it."""
+        """Return a sentence about the two systems, with the level and the P-value."""
         at = f"{100 * self.level:.3g} % ({_text.say_pvalue(self.pvalue)})"
         return sentence.format(a=self.a, b=self.b, at=at, **words)
 
@@ -517,13 +517,13 @@ class Comparison(Result):
         }
 
     def _bound_rank_of(self, name: str, limits: Limits, confidence_level: float) -> Limits:
-        """Return the limits of a rank, from the differences if the level is another one."""
+        """Return the limits of a rank, recomputed from the differences for another level."""
         if confidence_level == self.confidence_level:
             return limits
         return _bound_rank(self._list_sides()[name], confidence_level)
 
     def _list_sides(self) -> dict[str, list[tuple[Difference, int]]]:
-        """Return the differences of each system with a sign: 1 if it comes first, else -1."""
+        """Return the differences that involve each system, with the sign that favors it."""
         better = 1 if self.greater_is_better else -1
         sides: dict[str, list[tuple[Difference, int]]] = {name: [] for name in self.names}
         for each in self.differences.values():
@@ -564,17 +564,17 @@ class Comparison(Result):
         return " ".join(sentences) + (f"\n\n[1] {work}" if work else "")
 
     def to_matrix(self, what: str = "value") -> np.ndarray:
-        """Return a number of all pairs as a table, the row before the column.
+        """Return a matrix of one quantity for all pairs: the row minus the column.
 
         Parameters
         ----------
         what : {"value", "low", "high", "pvalue"}, default="value"
-            The difference, an end of its interval, or its P-value.
+            The difference, a limit of its interval, or its P-value.
 
         Returns
         -------
         ndarray of shape (n_names, n_names)
-            With 0 on the diagonal; of P-values, 1.
+            The diagonal is 0, or 1 for P-values.
         """
         check_option("what", what, ("value", "low", "high", "pvalue"))
         if self.table is not None:
@@ -683,7 +683,7 @@ class Comparison(Result):
         return f"{level} for each of {n_pairs} pairs, not corrected for their number"
 
     def _list_reversed(self, best: np.ndarray, is_significant: np.ndarray) -> list[str]:
-        """Return the systems with significant differences against the order of ranks."""
+        """Return the systems that are significantly better than the best-ranked systems."""
         sign = 1 if self.greater_is_better else -1
         behind = (sign * self.to_matrix("value")[best] < 0).all(axis=0) & is_significant
         behind[best] = False

@@ -183,7 +183,7 @@ ORDERS = {
 
 
 def check_estimators(name: str, estimators: Mapping[str, Any], method: str, groups: Any) -> None:
-    """Raise unless the method can compare the estimators, also with groups."""
+    """Raise unless the method can compare the estimators, with `groups` if they are passed."""
     row = METHODS[method]
     for key, estimator in estimators.items():
         check_methods(f"{name}[{key!r}]", estimator, "fit", "predict", "get_params")
@@ -206,7 +206,7 @@ def check_estimators(name: str, estimators: Mapping[str, Any], method: str, grou
 
 
 def choose_scoring(method: str, scoring: Any, estimator: Any) -> Any:
-    """Return the score that a method tests; raise if it tests another one."""
+    """Return the score that a method tests; raise if the requested one is different."""
     fixed = METHODS[method].scoring
     if fixed is not None and scoring not in (None, fixed):
         raise ValueError(f"method={method!r} tests scoring={fixed!r}, got {scoring!r}.")
@@ -239,9 +239,9 @@ def compare_pairs(
     """Return the comparison of all pairs, with simultaneous intervals and corrected P-values.
 
     `test_pair` compares the systems at two positions, and `interval` is the name of its interval.
-    `level_of_each` turns the simultaneous level of all intervals into the level of each, by default
-    by Bonferroni's inequality. For many systems, `tabulate` returns the numbers of all pairs at a
-    level of each, and a `Difference` is made when it is read.
+    `level_of_each` converts the simultaneous level of all intervals to the level of a single one,
+    by default with Bonferroni's inequality. For many systems, `tabulate` returns a table of all
+    pairs at the latter level, and each `Difference` is created on access.
     """
     names, k = systems.names, len(systems.names)
     correction = "none" if row.simultaneous else systems.correction

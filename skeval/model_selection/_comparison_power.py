@@ -249,7 +249,7 @@ def comparison_power(
     def simulate(size: int) -> float:
         rng = repetition_rng(root, size)
         pvalues = [study.draw_pvalue(size, rng) for _ in range(n_simulations)]
-        # a study without a P-value has no power
+        # a missing P-value counts as no rejection
         powers[size] = float(np.mean(np.array(pvalues) <= study.level))
         return powers[size]
 

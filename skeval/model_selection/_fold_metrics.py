@@ -42,12 +42,12 @@ SHOWN = [(row, reported) for row in METRICS for reported in row.reported]
 """Metrics that are always computed."""
 
 ROUNDING = 1e-12
-"""Relative range of a metric over the repeats that is rounding alone."""
+"""Relative range of a metric over repeats up to which differences are due to rounding."""
 BETWEEN = 3.5
-"""Variance that training sets add to a metric, over that between repeats of the folds.
+"""Variance of a metric due to training sets, divided by its variance between repeats of the folds.
 
-Of R2 it was 2.2 to 4.4, in six cells of 150 sets: the mean, Lasso, ridge and least squares, with 80
-samples of 10 features, none or one of them informative.
+For R2 the ratio was 2.2 to 4.4 in six cells of 150 sets: the mean, Lasso, ridge and least squares,
+with 80 samples of 10 features, none or one of them informative.
 """
 
 

@@ -348,7 +348,7 @@ def holdout_size(
 
 
 def _size_groups(independent: HoldoutSize, design: Design) -> HoldoutSize:
-    """Return the size of a grouped test set as informative as one of independent samples."""
+    """Return the size of a grouped test set that is as informative as independent samples."""
     n, per_class = design.needed(independent.n_samples, independent.confidence_level), None
     if independent.per_class is not None:
         times = n / independent.n_samples

@@ -542,7 +542,7 @@ def count_units(
     if not at_random:
         unit = number_kept_together([[test] for test in tests] if repeats is None else repeats, n)
     n_units = len(np.unique(unit[tested]))
-    if n_units in (1, len(tested)):  # one test set does not show what belongs together
+    if n_units in (1, len(tested)):  # a single test set does not reveal groups
         unit, n_units = alone, n
         if repeats is not None:
             return inputs.units
@@ -582,8 +582,8 @@ def collect_repeats(
 def count_in_time(folds: RepeatedFolds, outputs: Sequence[FitOutput | None]) -> RepeatedFolds:
     """Return folds whose units are blocks of time, if they keep the order of the samples.
 
-    If autocorrelation leaves too few blocks, all samples are one unit. Samples that were not tested
-    have no unit of their own.
+    If too few blocks remain because of autocorrelation, all samples are one unit. Samples that were
+    not tested do not form a unit.
     """
     if not folds.ordered:
         return folds

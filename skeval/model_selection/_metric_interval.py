@@ -209,8 +209,8 @@ def metric_interval(
     Raises
     ------
     ValueError
-        If the metric does not have the requested interval, `groups` is combined with `stratify`, or
-        it is defined in fewer than two units.
+        If the metric does not have the requested interval or is defined in fewer than two units, or
+        if `groups` is combined with `stratify`.
 
     Warns
     -----
@@ -273,8 +273,8 @@ def metric_interval(
     log-normal            .847   .877    .657, .720
     ====================  =====  ======  ==================
 
-    The mean square of heavy-tailed errors has no interval with the nominal coverage; the mean
-    absolute error has (t, 3 df: .953, .950).
+    No interval for the mean squared error reaches the nominal coverage if the errors have heavy
+    tails. The interval for the mean absolute error does (Student's t with 3 df: .953, .950).
 
     For an R2 of .8, 300 data sets of 30 and of 100 samples, the coverage of "bca" was .950 and .957
     (600 resamples), of "percentile" .953 and .953, and of "basic" .893 and .943: mirroring helps
@@ -724,7 +724,7 @@ def make_statistic(
 def naming_cause(
     metric: Callable[..., float], true: NDArray[Any], pred: NDArray[Any], name: str = "y_pred"
 ) -> Iterator[None]:
-    """Add the metric, and the argument that looks wrong, to an error of a metric."""
+    """Add the names of the metric and of a suspicious argument to an error of the metric."""
     try:
         yield
     except (TypeError, ValueError) as error:

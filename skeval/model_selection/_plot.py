@@ -380,7 +380,7 @@ class LeaderboardDisplay(ComparisonDisplay):
 
     @staticmethod
     def _put_beside(ax: Any, inches: float) -> dict[str, Any]:
-        """Return the options of text at a distance to the right of the axes."""
+        """Return options that place an artist a distance in inches to the right of the axes."""
         from matplotlib.transforms import ScaledTranslation
 
         shift = ScaledTranslation(inches, 0, ax.figure.dpi_scale_trans)
@@ -649,7 +649,7 @@ class SimplexDisplay(Display):
 
 @draw_result.register(Comparison)
 def draw_comparison(result: Comparison, *, ax: Any = None) -> ComparisonDisplay:
-    """Draw a comparison with the display that shows most of it."""
+    """Draw a comparison with the most detailed display that applies."""
     if result.lows is not None:
         return LeaderboardDisplay.from_result(result, ax=ax)
     if result.mean_ranks is not None:

@@ -250,7 +250,7 @@ def _read_wide(frame: Any, columns: list[str]) -> tuple[list[str], list[str], Ce
 
 
 def _read_long(frame: Any, columns: list[str]) -> tuple[list[str], list[str], Cells]:
-    """Read rows in any order: names are sorted, and splits are paired by name."""
+    """Read rows in arbitrary order: names are sorted, and splits are paired by name."""
     datasets, names = (_read_ids(frame, column) for column in LONG_COLUMNS[:2])
     with_splits = "split" in columns
     splits = _read_ids(frame, "split") if with_splits else [None] * len(datasets)

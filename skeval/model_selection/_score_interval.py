@@ -186,9 +186,9 @@ def score_interval(
     of 5 or 10 samples is too low, in these cells by 0.17 to 0.76 on average; scores of the third
     kind above have this bias.
 
-    Intervals of scikit-learn's named scores are clipped to the range of the score. In a small
-    sample, a test set of a tenth may contain one class only, so that "corrected_t" has no area
-    under the curve: increase `test_size`.
+    Intervals of scikit-learn's named scores are clipped to the range of the score. In a small data
+    set, a test set with a tenth of the samples may contain a single class. The area under the curve
+    is then undefined for "corrected_t": increase `test_size`.
 
     References
     ----------

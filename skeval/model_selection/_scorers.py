@@ -182,7 +182,7 @@ def make_bootstrap_scorer(
     -------
     scorer : callable
         ``scorer(estimator, X, y) -> float``, minus the estimated error, in [-1, 0] for 0-1 loss;
-        larger is better. It equals ``-bootstrap_error(...).value`` of the same seed, and can be
+        larger is better. It equals ``-bootstrap_error(...).value`` with the same seed, and can be
         pickled.
 
     Raises
@@ -336,7 +336,7 @@ def make_permutation_scorer(
     -------
     scorer : callable
         ``scorer(estimator, X, y) -> float``, minus the P-value, from -1 to ``-1/(P + 1)``; larger
-        is better. With ``refit=True`` it equals ``-permutation_test(...).pvalue`` of the same
+        is better. With ``refit=True`` it equals ``-permutation_test(...).pvalue`` with the same
         seed. It can be pickled.
 
     Raises

@@ -50,10 +50,10 @@ def compare_with_rest(
 
     For each subgroup, `less_the_rest` is the difference from all other samples, which are assumed
     to be independent of it. The P-value is one minus the largest confidence level at which the
-    interval of this difference excludes 0, so that test and interval agree; small subgroups have
-    the intervals made for few samples (Wilson's, Student's). P-values are adjusted for the number
-    of subgroups so that on average at most a twentieth of those called different are not (Benjamini
-    and Hochberg [1]_).
+    interval of this difference excludes 0, so that test and interval agree; for small subgroups it
+    uses intervals suitable for few samples (Wilson's, Student's). P-values are adjusted for the
+    number of subgroups so that on average at most a twentieth of those called different are not
+    (Benjamini and Hochberg [1]_).
 
     References
     ----------
@@ -98,8 +98,8 @@ SMALLEST_QUANTILE, LARGEST_QUANTILE = 0.01, 7.0
 def invert_interval(difference: Estimate) -> float:
     """Return the P-value of no difference; nan where the difference has no interval.
 
-    It is one minus the largest confidence level whose interval excludes 0, found as a quantile of
-    the normal distribution, on which the ends are nearly linear.
+    It is one minus the largest confidence level at which the interval excludes 0. The search runs
+    over quantiles of the normal distribution, in which the limits are nearly linear.
     """
     if not difference.limits:
         return np.nan

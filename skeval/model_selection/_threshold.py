@@ -446,12 +446,12 @@ def _expect_shares(
 def _expect_fixed_share(
     sample: CurveSample, rule: Rule, threshold: float, apparent: float, n: float
 ) -> tuple[float, float]:
-    """Return mean and standard deviation of the true value of the measure that a rule fixes.
+    """Return mean and standard deviation of the true value of the measure fixed by a rule.
 
     The threshold lies in a gap between two neighboring scores of the class. The true value at the
-    ends of this gap has a beta distribution whose parameters add up to ``n + 1``. Under
-    "sensitivity" the threshold is the lower end, a positive. Under "specificity" it is the lowest
-    positive in the gap, or the upper end if there is none.
+    ends of this gap has a beta distribution whose parameters add up to ``n + 1``. For "sensitivity"
+    the threshold is the lower end, which is the score of a positive sample. For "specificity" it is
+    the lowest score of a positive in the gap, or the upper end if there is none.
     """
     part = 0.0
     if rule.rule == "specificity":

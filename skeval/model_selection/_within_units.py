@@ -205,7 +205,7 @@ def add_intervals(estimates: Sequence[Estimate], shares: Floats, confidence_leve
     values = np.array([estimate.value for estimate in estimates])
     ends = np.array([list(each.confidence_interval(confidence_level)) for each in estimates])
     half, shift = np.ptp(ends, axis=1) / 2, ends.mean(axis=1) - values
-    # a score interval is narrower than the standard error suggests, because its center moves
+    # score intervals are narrower than their standard errors suggest, because their centers move
     errors = np.array([estimate.standard_error for estimate in estimates])
     half = np.fmax(half, intervals.normal_quantile(confidence_level) * errors)
     variances = (shares * half) ** 2

@@ -65,9 +65,9 @@ def choose_folds_in_time(inputs: Inputs, seconds: float, seed: int) -> tuple[Any
 def time_fit(inputs: Inputs, seconds: float, seed: int) -> float:
     """Return the expected seconds of a fit to all samples, 0 where fits to fewer samples fail.
 
-    Samples are quadrupled until a fit takes long enough. The time then grows as a power of the
-    number of samples, linearly at least and at most with its cube. The power is that of processor
-    time, which depends less on what else the machine does.
+    Samples are quadrupled until a fit takes long enough. The time is then extrapolated as a power
+    of the number of samples, between linear and cubic. The power is that of processor time, which
+    depends less on what else the machine does.
     """
     n, inputs = len(inputs.target), inputs.with_options(n_jobs=None, verbose=0, memory=None)
     order = np.random.default_rng(seed).permutation(n)
@@ -101,7 +101,7 @@ def check_rows_in_time(
     names: Any,
     left_out: Any,
 ) -> list[Caution]:
-    """Return the warnings for a table, from as many random rows as the time allows."""
+    """Return the warnings about a table, from as many random rows as time permits."""
     n = len(target)
     is_matrix = issparse(X) or len(getattr(X, "shape", ())) == 2
     n_columns = X.shape[1] if is_matrix else 1

@@ -1,6 +1,6 @@
 """Report of one clusterer over a range of numbers of clusters.
 
-Its sections, their sentences, and the clustering that a page shows sample by sample.
+Its sections, their sentences, and the clustering that is plotted on a page.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def write_warnings(
 
 
 def _write_unstable(stability: NClustersChoice) -> list[str]:
-    """Return sentences on values that suffice without, but not with the reference."""
+    """Return sentences about values above the threshold but below the limit from the reference."""
     if stability.method != PREDICTION_STRENGTH:
         return []
     return [
@@ -135,7 +135,7 @@ class ClusteringReport(Report):
 
     @property
     def shown_n_clusters(self) -> int:
-        """The choice, or for one cluster the k with the largest silhouette."""
+        """The chosen k or, if it is 1, the k with the largest silhouette."""
         return find_shown(self.choice)
 
     @property
@@ -457,7 +457,7 @@ N_COMPONENTS = 2
 
 
 def find_shown(choice: NClustersChoice) -> int:
-    """Return the choice, or for one cluster the k with the largest silhouette."""
+    """Return the chosen k or, if it is 1, the k with the largest silhouette."""
     if choice.n_clusters > 1:
         return choice.n_clusters
     return int(choice.candidates[np.argmax(choice.values)])

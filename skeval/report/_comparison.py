@@ -33,7 +33,7 @@ USUAL = (
 )
 """Metrics of the table, if a report has them."""
 MAX_DRAWN = 12
-"""Maximum number of answers drawn below the headline; more are drawn further down."""
+"""Maximum number of main estimates drawn below the headline; more are drawn further down."""
 MAX_TABULATED = 5
 """Maximum number of systems with a table of pairs; more are shown by ranks."""
 CORRECTED = {"holm": "Holm-corrected P-values", "none": "and so do the P-values"}
@@ -237,7 +237,7 @@ class EvaluationComparison(ReportsByName):
 
     @property
     def _line(self) -> Line | None:
-        """The answers with their intervals on one line; None for many systems."""
+        """Drawing of the main estimates with intervals on one axis; None for many systems."""
         if len(self) > MAX_DRAWN:
             return None
         lines = {name: report._draw_answer() for name, report in self.items()}

@@ -149,13 +149,13 @@ def evaluate(
         after the columns of a data frame. A sparse matrix holds 0 and 1, whether a sample has each
         label.
     cv : int, splitter or iterable of (train, test), default=None
-        Folds of the answer and of all its metrics, as in `error_interval`: for a number, or a
+        Folds of the main estimate and of its metrics, as in `error_interval`: for a number, or a
         splitter with ``shuffle=True``, new folds are drawn for each repeat; other folds are used
         as they are, and without `groups` samples that they never separate count as one unit.
-        None means 10, or the number of members of the smallest class, of samples or of groups if
-        that is lower. If folds test only samples after all that they train on, as
-        ``TimeSeriesSplit`` does, estimates that would mix early and late samples are not run,
-        with a warning.
+        None means 10, or the number of samples, of groups or of members of the smallest class if
+        this is smaller. If folds test only samples after all that they train on, as
+        ``TimeSeriesSplit`` does, estimates that would mix early and late samples are not run, with
+        a warning.
     include : "auto", "all" or names, default="auto"
         Estimates besides the answer, resubstitution and cross-validation: any of "holdout",
         "leave_one_out", "bootstrap", "perturbation", "permutation" and "selection". "auto" runs
@@ -217,8 +217,8 @@ def evaluate(
         Cache of finished fits. An interrupted run that is repeated with the same arguments, and an
         int as `random_state`, does only the remaining fits; see :doc:`/user_guide/scale`.
     error_score : "raise" or numpy.nan, default="raise"
-        If a fit raises: raise the error, or skip the fit, count it and warn. Estimates in
-        `include` without any remaining fit are skipped, with a warning in the report.
+        If a fit raises: raise the error, or skip the fit, count it and warn. Estimates in `include`
+        whose fits all fail are skipped, with a warning in the report.
 
     Returns
     -------
@@ -511,7 +511,7 @@ def choose_folds(
 ) -> tuple[Any, Any, list[Caution]]:
     """Return `cv`, or fewer folds if time is limited, and its splitter.
 
-    None makes ten folds, or with a note as many as the data permit.
+    None means ten folds, or the maximum number for these data, with a note.
     """
     target, groups, notes = inputs.target, inputs.groups, list[Caution]()
     if cv is None and clock.budget is not None:

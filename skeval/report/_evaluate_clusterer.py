@@ -384,7 +384,7 @@ class ClustererComparison(ReportsByName):
 
     @property
     def _quoted(self) -> list[int]:
-        """Compared numbers of clusters that some clusterer chooses, or shows instead of one."""
+        """Compared numbers of clusters that some clusterer chooses, or shows instead of 1."""
         return sorted({report.shown_n_clusters for report in self.values()} & {*self.comparisons})
 
     def plot(self, ax: Any = None) -> StabilitiesDisplay:
@@ -537,13 +537,12 @@ def _write_ends_from(first: str, difference: Any) -> str:
 
 @dataclass(eq=False, repr=False)
 class StabilitiesDisplay(Display):
-    """Stability of several clusterers by number of clusters, and their choices."""
+    """Plot of the stability of several clusterers against the number of clusters."""
 
     choices: Mapping[str, NClustersChoice]
 
     def _draw(self, ax: Any) -> None:
-        """Draw the curve of each clusterer, dashed for data without structure, and mark the
-        choices."""
+        """Draw a curve for each clusterer and for data without structure; mark the choices."""
         for place, (name, each) in enumerate(self.choices.items()):
             at = each.candidates + 0.08 * (place - (len(self.choices) - 1) / 2)  # side by side
             style: dict[str, Any] = {"color": f"C{place % 2}"}

@@ -258,7 +258,7 @@ def _measure_threshold(
     prevalence: float | None,
     seed: int,
 ) -> Results | None:
-    """Return the measures at the threshold, None without one."""
+    """Return the measures at the threshold, or None if there is no threshold."""
     cut = parsed.threshold if threshold is None else threshold
     if sample is None or cut is None:
         return None

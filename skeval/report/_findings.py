@@ -1,4 +1,4 @@
-"""What is true of the predictions: baseline, rare class, missing classes, tests against chance."""
+"""Findings about the predictions: baseline, rare class, missing classes, tests against chance."""
 
 from __future__ import annotations
 
@@ -106,10 +106,11 @@ def find_baseline(
 ) -> Baseline | None:
     """Return the best baseline prediction for the tested samples.
 
-    A constant prediction is optimal for all tested samples, weighted by how often each was tested,
-    so it is slightly better than any rule that does not see them. For samples in time order, each
-    `earlier` baseline has a name and, for each prediction, the row of the target to predict; it is
-    used if it is better. Custom losses, and scores without predicted labels, have no baseline.
+    The constant is optimal for the tested samples themselves, weighted by how often each was
+    tested, so it has a slight advantage over predictions made without seeing them. For samples in
+    time order, each `earlier` baseline has a name and, for each prediction, the row of the target
+    to predict; it is used if it is better. Custom losses, and scores without predicted labels, have
+    no baseline.
     """
     if not predictions.has_values:
         return None

@@ -86,7 +86,7 @@ def _uses_labels(part: Any) -> bool:
 def _ignores_labels(inputs: Inputs, root: SeedSequence) -> bool:
     """Whether a model predicts the same, but not a constant, after its labels are shuffled."""
     if isinstance(inputs.estimator, DummyClassifier | DummyRegressor):
-        return False  # it depends on the class frequencies only, and is meant to
+        return False  # by design, it depends only on the frequencies of the labels
     n, rng = len(inputs.target), repetition_rng(root, 0)
     rows = np.sort(rng.permutation(n)[:MAX_REFIT])
     used = np.zeros((1, n), dtype=bool)
@@ -115,8 +115,9 @@ def _ignores_labels(inputs: Inputs, root: SeedSequence) -> bool:
 def check_least_squares(estimator: Any, X: Any, y: Any) -> list[Caution]:
     """Return a warning if least squares have about as many features as samples.
 
-    A tenth more samples change the error of such a rule many times over, and folds train on a tenth
-    less than all. Features are counted after the earlier steps of a pipeline.
+    With 10 % more samples the error of such a rule may change several fold, and the models of ten
+    folds are trained on 10 % fewer samples than the final model. Features are counted after the
+    earlier steps of a pipeline.
     """
     *steps, rule = estimator if isinstance(estimator, Pipeline) else [estimator]
     if not isinstance(rule, LinearRegression) or rule.positive:

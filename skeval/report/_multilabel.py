@@ -120,7 +120,7 @@ class Labels(NamedTuple):
         return replace(one, name=NAMES[self.answer])
 
     def collect(self, rows: np.ndarray, groups: Any, weight: np.ndarray) -> Predictions:
-        """Return some samples by the number of their true and predicted labels."""
+        """Return some rows as predictions, with the numbers of true and predicted labels."""
         n_true = self.true.sum(axis=1).astype(float)[rows]
         n_predicted = self.predicted.sum(axis=1).astype(float)[rows]
         target = Target(n_true, None, n_true)
@@ -213,7 +213,7 @@ def evaluate_labels(y_true: Any, predictions: Any, options: Mapping[str, Any]) -
     n = len(parsed.true)
     groups, weight = read_units(options["groups"], options["sample_weight"], n)
     seed = small_seed(options["random_state"])
-    with warnings.catch_warnings():  # the report warns of undefined metrics and few groups
+    with warnings.catch_warnings():  # the report warns about undefined metrics and few groups
         warnings.simplefilter("ignore", UserWarning)
         scored = parsed.collect(np.arange(n), groups, weight)
         weights = None if options["sample_weight"] is None else weight

@@ -103,7 +103,7 @@ def evaluate_outputs(estimator: Any, X: Any, y: Any, options: Mapping[str, Any])
     overall = judge(folds, outputs, inputs.loss)
     scores = score_outputs(folds, outputs, scoring)
     if has_indicators(inputs.target):
-        with warnings.catch_warnings():  # the report warns of labels without F1
+        with warnings.catch_warnings():  # the report warns about labels without F1
             warnings.simplefilter("ignore", UserWarning)
             scores = pool_f1(overall.predictions, inputs.confidence_level) | scores
     own = losses_by_output(inputs.loss, inputs.target)
@@ -127,13 +127,13 @@ def evaluate_outputs(estimator: Any, X: Any, y: Any, options: Mapping[str, Any])
 
 
 class JudgedOutput(NamedTuple):
-    """Error of all outputs or of one, and the best constant prediction.
+    """Estimated error of one output or of all outputs, with the best constant prediction.
 
     Attributes
     ----------
     answer : ErrorEstimate
     baseline : Baseline or None
-        None for a loss that is a function of the user.
+        None for a loss that is a user-defined function.
     predictions : Predictions
     """
 
@@ -384,7 +384,7 @@ class OutputsReport(Report):
         )
 
     def _describe_output(self, name: str, one: JudgedOutput) -> dict[str, Any]:
-        """Return the numbers of an output."""
+        """Return the table row of an output."""
         assert one.baseline is not None
         better = "yes" if one.baseline.better else "worse" if one.baseline.worse else "not shown"
         low, high = one.answer.interval

@@ -112,7 +112,7 @@ def draw_line(
     best: float,
     write: Callable[[float], str],
 ) -> str:
-    """Return answers with their intervals above other estimates on one axis, as SVG.
+    """Return an SVG of the main estimates with intervals, above other estimates on the same axis.
 
     The axis extends from the `best` value, 0 for errors, to the baseline, or further if a value
     lies beyond it.

@@ -94,7 +94,7 @@ class ParsedPredictions(NamedTuple):
         return scores[:, 1] if scores.ndim == 2 else scores
 
     def cut(self, threshold: float) -> ParsedPredictions:
-        """Return the predictions with labels from a threshold on the scores."""
+        """Return the predictions, with labels obtained by thresholding the scores."""
         codes = (self.score >= threshold).astype(np.intp)
         return self._replace(predicted=codes, threshold=float(threshold))
 
@@ -330,7 +330,7 @@ POSITIVE_WORDS = {
 def translate_labels(y: np.ndarray, predictions: np.ndarray, pos_label: Any) -> np.ndarray | None:
     """Return predictions of 0 and 1, or -1 and 1, as the two classes of `y` that they encode.
 
-    None if the predictions are something else, or classes of `y` as they are.
+    Return None if the predictions have other values or are already classes of `y`.
     """
     classes = np.unique(y).tolist()
     if len(classes) != 2 or predictions.ndim != 1 or predictions.dtype.kind not in "biuf":

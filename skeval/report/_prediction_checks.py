@@ -16,7 +16,7 @@ from skeval.report._sections import Caution, list_few
 
 MIN_OF_CLASS = 10
 MIN_Z = 3.3
-"""Correlation of errors, in standard errors, of predictions that count as repeated."""
+"""Minimum correlation, in standard errors, between the errors of repeated predictions."""
 
 
 def warn_of_predictions(
@@ -43,7 +43,7 @@ def warn_of_predictions(
 def _warn_of_units(
     parsed: ParsedPredictions, predictions: Predictions, y_true: Any
 ) -> Iterator[Caution]:
-    """Warn of samples that may not be independent, and of few groups."""
+    """Warn about samples that may not be independent, and about few groups."""
     n = len(parsed.target)
     index = getattr(y_true, "index", None)
     if index is not None and not callable(index) and not index.is_unique:
@@ -61,7 +61,7 @@ def _warn_of_units(
 
 
 def _warn_of_rounds(parsed: ParsedPredictions) -> Iterator[Caution]:
-    """Warn of several rounds of predictions of the same samples, one below the other."""
+    """Warn about several rounds of predictions of the same samples, one below the other."""
     n, n_samples = len(parsed.target), _find_period(parsed)
     if n_samples < n:
         yield Caution(
@@ -74,11 +74,11 @@ def _warn_of_rounds(parsed: ParsedPredictions) -> Iterator[Caution]:
 
 
 def _find_period(parsed: ParsedPredictions) -> int:
-    """Return after how many rows the true values and their errors repeat; all if they do not.
+    """Return the period, in rows, of the true values and errors; `n_samples` if they do not repeat.
 
-    The true values must repeat exactly. The errors, minus their class means, must
-    correlate between the first round and the mean of the others by more than `MIN_Z` standard
-    errors of independent ones, which `MIN_Z ** 2` samples at least can show.
+    The true values must repeat exactly. The errors, minus their class means, of the first period
+    must be correlated with the mean of the other periods: by more than `MIN_Z` standard errors of
+    the correlation of independent errors, which is possible with at least `MIN_Z ** 2` samples.
     """
     target, n = parsed.target, len(parsed.target)
     errors = _measure_errors(parsed)
@@ -111,7 +111,7 @@ def _measure_errors(parsed: ParsedPredictions) -> np.ndarray:
 
 
 def _warn_of_certainty(parsed: ParsedPredictions) -> Iterator[Caution]:
-    """Warn of true classes with probability 0."""
+    """Warn about true classes with probability 0."""
     if parsed.kind != "probabilities" or parsed.response is None:
         return
     own = parsed.response[np.arange(len(parsed.target)), parsed.target.codes]
@@ -128,7 +128,7 @@ def _warn_of_certainty(parsed: ParsedPredictions) -> Iterator[Caution]:
 def _warn_of_scores(
     parsed: ParsedPredictions, predictions: Predictions, metrics: Results
 ) -> Iterator[Caution]:
-    """Warn of scores that are not probabilities, are constant, or are reversed."""
+    """Warn about scores that are not probabilities, are constant, or are reversed."""
     if parsed.kind == "scores":
         yield from _warn_of_no_probabilities(parsed.original.astype(float), parsed.score.ndim == 1)
     if predictions.class_scores is not None and predictions.ranks_nothing.all():
@@ -153,7 +153,7 @@ def _warn_of_scores(
 
 
 def _warn_of_no_probabilities(scores: np.ndarray, two_classes: bool) -> Iterator[Caution]:
-    """Warn of scores outside [0, 1], or of rows that do not add up to 1."""
+    """Warn about scores outside [0, 1], or rows that do not add up to 1."""
     rows = scores.reshape(len(scores), -1)
     outside = int(np.sum(((rows < 0) | (rows > 1)).any(axis=1)))
     ending = "They are used as scores; calibration, Brier score and log loss are not computed."
@@ -175,7 +175,7 @@ def _warn_of_no_probabilities(scores: np.ndarray, two_classes: bool) -> Iterator
 
 
 def _warn_of_classes(parsed: ParsedPredictions, predictions: Predictions) -> Iterator[Caution]:
-    """Warn of classes never predicted, of rare classes, and of perfect predictions."""
+    """Warn about classes never predicted, rare classes, and perfect predictions."""
     target = parsed.target
     perfect = Caution(
         "perfect",
@@ -217,7 +217,7 @@ SHARE_OF_COPIES = 0.05
 
 
 def _warn_of_copies(parsed: ParsedPredictions, predictions: Predictions) -> Iterator[Caution]:
-    """Warn of equal predictions with equal true values, unless rounding explains them."""
+    """Warn about equal predictions with equal true values, unless rounding explains them."""
     if parsed.kind == "labels":
         return
     n = len(parsed.target)

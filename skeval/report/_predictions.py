@@ -58,7 +58,7 @@ def request_search_notes(request: FitRequest, estimator: Any) -> FitRequest:
 
 
 def note_search(model: Any, X: Any, y: Any) -> Any:
-    """Return the results of a search; None if its table has no score used for the selection."""
+    """Return the results of a search; None if its table lacks the scores used for selection."""
     try:
         return read_search(model, X, y)
     except (TypeError, ValueError):
@@ -117,7 +117,7 @@ RESERVED = {"error", "low", "high", *REPORTED}
 
 
 def convert_arrow(X: Any) -> Any:
-    """Return X; an Arrow table, which has no rows to select, as a data frame."""
+    """Return X; an Arrow table, whose rows cannot be selected, becomes a data frame."""
     is_arrow = hasattr(X, "column_names") and hasattr(X, "to_pandas")
     return X.to_pandas() if is_arrow else X
 
@@ -226,7 +226,7 @@ MIN_GROUPS = 10
 
 
 def warn_of_few_groups(predictions: Predictions) -> Iterator[Caution]:
-    """Warn of intervals from few groups."""
+    """Warn about intervals from few groups."""
     n_groups = predictions.cases.n_groups
     if n_groups is not None and n_groups < MIN_GROUPS:
         yield Caution(
@@ -237,7 +237,7 @@ def warn_of_few_groups(predictions: Predictions) -> Iterator[Caution]:
 
 
 def warn_of_metrics(metrics: Results) -> Iterator[Caution]:
-    """Warn of metrics that are undefined, or have no interval."""
+    """Warn about metrics that are undefined, or have no interval."""
     names = {name: _name_metric(name, estimate) for name, estimate in metrics.items()}
     undefined = [names[name] for name, estimate in metrics.items() if np.isnan(estimate.value)]
     if undefined:
@@ -268,7 +268,7 @@ def _name_metric(name: str, predictions: Estimate) -> str:
 
 
 def warn_of_scores(predictions: Predictions, metrics: Results, estimator: Any) -> list[Caution]:
-    """Warn of undefined metrics, and of constant scores."""
+    """Warn about undefined metrics and constant scores."""
     notes = [] if predictions.cases.n_units == 1 else list(warn_of_metrics(metrics))
     method = find_response_method(estimator, predictions.target)
     if method is not None and predictions.class_scores is None:
@@ -392,7 +392,7 @@ def measure_confusion(predictions: Predictions, confidence_level: float) -> Conf
 
 
 MAX_PRINTED = 20
-"""Number of samples that are printed."""
+"""Maximum number of printed samples."""
 
 
 Words = Sequence[str] | np.ndarray

@@ -295,7 +295,7 @@ class ScoredReport(Report):
     def _tabulate_samples(self, last: str = "", write: Callable[[float], str] = str) -> Table:
         """Return a table of the worst predictions; `last` names the last column.
 
-        For numeric targets that is the size of the residual.
+        For numeric targets it is the absolute residual.
         """
         head, caption = ["sample", "true", "predicted as"], "Misclassified samples."
         if self.class_sizes is None:

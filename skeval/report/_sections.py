@@ -31,7 +31,7 @@ MAX_LISTED = 5
 
 
 def list_few(texts: Sequence[str], n_shown: int = MAX_LISTED) -> str:
-    """Return the first of some texts, and the number of the others."""
+    """Return the first few texts, and the number of the remaining ones."""
     more = [f"and {len(texts) - n_shown} more"] if len(texts) > n_shown else []
     return ", ".join([*texts[:n_shown], *more])
 
@@ -314,7 +314,7 @@ class Report:
         raise NotImplementedError
 
     def _make_sections(self) -> Iterator[Section]:
-        """Yield the sections between the warnings and how to reproduce the report."""
+        """Yield the sections between the warnings and the section on reproducing the report."""
         raise NotImplementedError
 
     @property
@@ -474,9 +474,9 @@ class Report:
     def to_json(self, path: str | PathLike | None = None) -> str:
         """Return `to_dict` as JSON, and write it to a file if a path is passed.
 
-        JSON has no infinity and no nan. Infinity, such as Dunn's index of clusters of equal points,
-        is written as the string "Infinity" or "-Infinity", which `float` reads; nan is written as
-        null.
+        JSON does not support infinity and nan. Infinity, such as Dunn's index of clusters of equal
+        points, is written as the string "Infinity" or "-Infinity", which `float` reads; nan is
+        written as null.
 
         Parameters
         ----------

@@ -92,7 +92,7 @@ def write_verdict(report: Any) -> str:
 
 
 def write_never_predicted(classes: tuple[str, ...]) -> str:
-    """Return that the model never predicts some classes; "" if there are none."""
+    """Return a sentence about the classes that the model never predicts, or ""."""
     return f"The model never predicts {list_few(classes, MAX_LISTED)}." if classes else ""
 
 
@@ -109,8 +109,8 @@ def write_headline(
 ) -> str:
     """Return the error and the most important finding in one sentence.
 
-    The `amount` is the error with its interval, which has this `width`. Disagreement of the tests
-    is left to the verdict.
+    The `amount` is the error with its interval, which has this `width`. Only the verdict reports if
+    the tests disagree.
     """
     if grave := list_grave(warnings):
         quoted = amount.removeprefix("Estimated ").replace(" on new samples:", " of")
@@ -152,7 +152,7 @@ def write_error(
     explained: float | None = None,
     selection_bias: SelectionBias | None = None,
 ) -> str:
-    """Return the error with its baseline, as sentences; squared errors by their root."""
+    """Return sentences on the error and its baseline; the root of squared errors is given."""
     loss = quoted.loss
     sentences = [write_answer(quoted) + (f"; R2 {explained:.2f}" if explained is not None else "")]
     if baseline is not None:
@@ -192,7 +192,7 @@ def name_error(loss: str) -> str:
 
 
 def write_amount(value: float, loss: str, width: float = np.nan) -> str:
-    """Return a mean loss as text: a rate in percent, a squared error by its root.
+    """Return a mean loss as text: a rate in percent, the root of a squared error.
 
     The `width` of its interval sets the number of decimals.
     """
@@ -272,7 +272,7 @@ def write_chance(
 
 
 def list_rates(rare: RareClass) -> list[str]:
-    """Return recall and precision of the rare class in words, as far as they are defined."""
+    """Return a text on recall and precision of the rare class, if they are defined."""
     rates = {"recall": rare.recall, "precision": rare.precision}
     return [f"{name} {write_rate(rate)}" for name, rate in rates.items() if np.isfinite(rate)]
 

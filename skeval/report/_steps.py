@@ -110,7 +110,7 @@ class Clock:
     Attributes
     ----------
     stopped : str
-        Where Ctrl-C stopped it, or ""; no time is left after that.
+        The step interrupted by Ctrl-C, or "". After an interrupt, no time is left.
     """
 
     def __init__(self, budget: float | None) -> None:
@@ -131,7 +131,7 @@ class Clock:
         self.seconds_per_fit = (monotonic() - self.start) / self._n_fits
 
     def stop(self, where: str) -> None:
-        """Record an interrupt, after which nothing new is started."""
+        """Record an interrupt; no further steps are started."""
         self.stopped = self.stopped or where
 
     def seconds_of(self, n_fits: int) -> float:
@@ -179,7 +179,7 @@ class Steps:
         return keeps_order(self.splitter, self.folds)
 
     def find_earlier(self, predictions: Predictions) -> Iterator[tuple[str, np.ndarray]]:
-        """Yield the baselines that predict an earlier target: a name, and the rows of the targets.
+        """Yield the baselines that predict an earlier target: a name, and the row of each target.
 
         "The value before" lies as far before each prediction as the first test sample lies after
         the last training sample. It may be in the same test set, because features may contain it.
@@ -278,7 +278,7 @@ class Steps:
         return 1 + 3 * n_folds
 
     def applies(self, part: str) -> bool:
-        """Whether an optional part is requested by its size, and defined for these samples."""
+        """Whether an optional part is requested (its size is not 0) and defined for the samples."""
         if self.sizes.get(part) == 0:
             return False
         if part == "selection":
@@ -507,7 +507,7 @@ class Run:
         return None
 
     def _name_lost(self, part: str, error: Exception) -> str:
-        """Return the missing result if a part fails; "" if the error must be raised."""
+        """Return the name of the missing result if a part fails, or "" to raise the error."""
         if part in ESTIMATES:
             few = isinstance(error, NoFitLeftError | TooFewMembersError)
             return f"{part} estimate" if few and part not in ALWAYS else ""
@@ -570,10 +570,10 @@ def _name_outputs(steps: Pipeline, feature_names: tuple[str, ...] | None) -> tup
 
 
 def align_selections(notes: Sequence[Selected]) -> tuple[np.ndarray, tuple[str, ...] | None] | None:
-    """Return the selections as rows over the same features, with their names.
+    """Return the selections as rows of a mask over common features, and the feature names.
 
     Folds may select from different features, such as words of their own texts. These are matched by
-    name, and features missing in a fold count as not selected. None if there are no names.
+    name, and features missing in a fold count as not selected. Return None if there are no names.
     """
     first = notes[0]
     if all(one.names == first.names for one in notes) and (

@@ -311,7 +311,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         return self._perturbation
 
     def _withhold_estimates(self, reason: str) -> None:
-        """Raise an error with this reason if an estimate of the error is read."""
+        """Make every error estimate raise an error that states this reason."""
         self._not_estimable, self._record = reason, None
 
     def _get_perturbation(self) -> PerturbationEstimate:

@@ -80,7 +80,7 @@ def metric_of_scorer(scorer: Any) -> tuple[Any, dict[str, Any], bool]:
 
 
 def score_function(scorer: Any) -> Any:
-    """Return the function inside a scorer; a callable that is no scorer is returned as it is."""
+    """Return the function inside a scorer; other callables are returned unchanged."""
     return getattr(scorer, "_score_func", scorer)
 
 
@@ -132,7 +132,7 @@ def selector_before(estimator: Any) -> str | None:
 
 
 def calling_search() -> Any:
-    """Return the search of scikit-learn that calls, None outside of a search."""
+    """Return the scikit-learn search that is running, or None outside of a search."""
     for _, function, variables in calling_frames():
         if function == "fit" and hasattr(variables.get("self"), "refit"):
             return variables["self"]

@@ -249,7 +249,7 @@ def _first(edges: np.ndarray, among: np.ndarray) -> int:
 
 
 def _separations(samples: Samples, reach: np.ndarray) -> np.ndarray:
-    """Return the (K,) smallest reachabilities from each cluster's inner samples to others'."""
+    """Return the (K,) smallest reachability from inner samples of a cluster to those of others."""
     partition = samples.partition
     smallest = np.full(partition.n_clusters, np.inf)
     for k, members in enumerate(partition.members[:-1]):

@@ -919,7 +919,7 @@ class Index:
 
     @property
     def bound(self) -> dict[str, Any]:
-        """Arguments bound to the function, for an index that is one of its forms."""
+        """Arguments bound to the function if the index is a `partial` of it."""
         return self.function.keywords if isinstance(self.function, partial) else {}
 
     @property

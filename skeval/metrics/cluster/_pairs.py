@@ -165,8 +165,8 @@ def count_pairs(table: Contingency) -> PairCounts:
 def pair_products(values: np.ndarray, groups: np.ndarray, n_groups: int) -> float:
     """Return the sum of ``v_i v_j`` over the pairs of each group.
 
-    It is computed as ``m S + (S^2 - sum v^2) / 2`` with the largest value m of a group and the sum
-    S of the others, which is accurate also if m is much larger than the others.
+    It is computed as ``m S + (S^2 - sum v^2) / 2``, where m is the largest value of a group and S
+    and ``sum v^2`` are over the others. This is accurate even if m is much larger than the others.
     """
     largest = np.zeros(n_groups)
     np.maximum.at(largest, groups, values)

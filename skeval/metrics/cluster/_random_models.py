@@ -34,8 +34,8 @@ def model_adjusted_rand_score(
 
     .. math:: \frac{RI - E[RI]}{1 - E[RI]}
 
-    with the expectation over random partitions [1]_. Range: at most 1, which equal partitions
-    have; 0 in expectation under the model, and negative below chance.
+    with the expectation over random partitions [1]_. The maximum is 1, for equal partitions. The
+    expectation under the model is 0, and agreement below chance gives negative values.
 
     Parameters
     ----------
@@ -74,8 +74,8 @@ def model_adjusted_rand_score(
     to `1/K`; in a uniform random partition with any number of clusters with
     :math:`B(n-1) / B(n)`, the ratio of two Bell numbers. With these probabilities :math:`p_1, p_2`
     of the two partitions, :math:`E[RI] = p_1 p_2 + (1 - p_1)(1 - p_2)`. The ratios are computed
-    without the numbers themselves, which overflow beyond 200 samples; time grows with `n K` at
-    most.
+    directly, because the Stirling and Bell numbers overflow beyond 200 samples. The time grows at
+    most with `n K`.
 
     Nearly all partitions of many samples have many small clusters, so under "all" a few large
     clusters may score far below 0.

@@ -187,7 +187,7 @@ def check_magnitude(data: Points) -> None:
 
 
 def _is_moderate(data: Points) -> bool:
-    """Return whether the sum of squares shows finite data of moderate magnitude."""
+    """Return whether the sum of squares implies that data are finite and of moderate size."""
     values = data.data if issparse(data) else data.ravel(order="K")
     with np.errstate(over="ignore", invalid="ignore"):
         total = float(np.dot(values, values))
@@ -222,8 +222,8 @@ def _check_matrix(X: object) -> np.ndarray:
 def _asymmetry(matrix: np.ndarray, tolerance: float) -> float:
     """Return the largest asymmetry of a distance matrix, or 0 if it is below the tolerance.
 
-    Products with a vector of irregular weights (Freivalds' check) reveal an asymmetry, unless the
-    differences of a row cancel. If they do, the differences of all pairs are computed.
+    Products with a vector of irregular weights (Freivalds' check) reveal asymmetry unless the
+    differences in each row cancel. If they do, the differences of all pairs are computed.
     """
     weights = (0.5 + np.arange(len(matrix)) ** 2.0 * IRRATIONAL % 0.5).astype(matrix.dtype)
     if matrix.dtype != np.float16 and np.abs(matrix @ weights - weights @ matrix).max() <= (

@@ -1,4 +1,4 @@
-"""Checks for identifiers: columns whose values repeat and go with the target."""
+"""Checks for identifiers: columns whose values repeat and are associated with the target."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MISSING = ("", "nan", "none", "nat", "<na>", "missing")
 MIN_VALUES, MAX_ROWS = 8, 20
 """Values of an identifier, and mean rows per value: a "site" with 3 values is no identifier."""
 MAX_SHARE_OF_VALUE = 0.2
-"""Share of the rows with the most frequent value of a feature that identifies objects."""
+"""Maximum share of the most frequent value in a feature that identifies objects."""
 MIN_SHARE_REPEATED, MIN_REPEATED = 0.1, 5
 """Share of rows that share their value, and number of values that repeat."""
 NEARLY_CONSTANT, MOSTLY_CONSTANT = 0.8, 0.5
@@ -45,11 +45,11 @@ class Repeats(NamedTuple):
 
 
 def check_identifiers(table: TableDescription) -> Iterator[Finding]:
-    """Report columns whose values repeat and go with the target.
+    """Report columns whose values repeat and are associated with the target.
 
-    A feature is reported only if its values nearly determine the target; a column outside X if its
-    values and the target are related at all. One sample of each group is used, and of features one
-    of each distinct row, because copies repeat the values of every feature.
+    A feature is reported only if its values nearly determine the target, a column outside X if its
+    values are related to the target at all. Only one sample of each group is used and, for
+    features, only one of several equal rows, because copies repeat the values of every feature.
     """
     rows = np.arange(len(table.target))
     if table.groups is not None:
@@ -60,7 +60,7 @@ def check_identifiers(table: TableDescription) -> Iterator[Finding]:
     targets = spread_target(table.target)
     if not np.any(targets[rows] != targets[rows[:1]]):
         return
-    # values with fewer decimals repeat more often, and only within their class
+    # if one class is rounded, its values repeat more often, but do not identify objects
     rounded = {table.names[position] for position in list_rounded_by_class(table)}
     partitions = set[bytes]()  # two columns may identify the same objects
     for name, column in {**table.left_out, **table.values}.items():

@@ -31,7 +31,7 @@ class Finding:
     grave: bool = False
 
     def to_caution(self) -> Caution:
-        """Return the warning of a report; the evidence of a grave finding is its headline."""
+        """Return the finding as a warning; for a serious finding, the evidence is the headline."""
         evidence = self.evidence[0].upper() + self.evidence[1:]
         text = f"{self.title}: {evidence}. {self.advice}"
         return Caution(self.code, text, self.evidence if self.grave else "")

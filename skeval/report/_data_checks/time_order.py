@@ -1,8 +1,8 @@
-"""Checks of the order of rows: neighbors that are alike, and rows in the order of time.
+"""Checks of the order of rows: similar neighbors, and rows in time order.
 
-Rows in random order have neighbors that are no more alike than any two rows. This is tested by
-shuffling the rows, for the targets and for the out-of-fold losses. It is harmless in a file that
-was sorted, but not where the order is that of time.
+In random order, neighboring rows are no more similar than any two rows. This is tested by shuffling
+the rows, for the targets and for the out-of-fold losses. Similar neighbors are harmless in a sorted
+file, but not if the rows are in time order.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from skeval.report._data_checks.table import Finding
 from skeval.report._sections import Caution
 
 MAX_P = 0.005
-"""P-value, from shuffled rows, up to which neighbors are alike."""
+"""Maximum P-value, from shuffled rows, at which neighbors count as similar."""
 MIN_ROWS = 30
 MIN_SHUFFLES, MAX_SHUFFLES, MAX_MOVES = 199, 999, 2 * 10**6
 """Number of shuffles, and of values moved in all of them."""
@@ -150,7 +150,7 @@ def _find_units(n_samples: int, groups: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def are_alike(values: np.ndarray, strata: np.ndarray | None = None) -> bool:
-    """Whether neighbors are more alike than in nearly all other orders of the values.
+    """Whether neighboring values are more similar than in nearly all random orders.
 
     The statistic counts equal neighbors of integer codes (the runs of Wald and Wolfowitz) and sums
     the products of neighboring floats. Rows are shuffled within strata.
@@ -284,7 +284,7 @@ def _are_blocks(folds: Sequence[tuple[np.ndarray, np.ndarray]], n_samples: int) 
 def _find_scattered_times(
     times: Mapping[str, list[np.ndarray]], series: Mapping[str, np.ndarray], tested: np.ndarray
 ) -> Iterator[Finding]:
-    """Yield a finding for each date whose neighbors are alike although rows are not sorted."""
+    """Yield a finding for each date column whose order makes neighbors similar in unsorted rows."""
     for name, readings in times.items():
         order = np.argsort(readings[0][tested], kind="stable")
         codes = [code for code, values in series.items() if are_alike(values[order])]

@@ -62,8 +62,9 @@ def check_missing_by_class(table: TableDescription) -> Iterator[Finding]:
 def check_decimals_by_class(table: TableDescription) -> Iterator[Finding]:
     """Report features that were rounded to fewer decimals in one class.
 
-    Compared are values between the same two powers of ten, because a number of significant digits
-    gives large values fewer decimals. The probability is as in `check_missing_by_class`.
+    Values are compared only between the same two powers of ten, because with a fixed number of
+    significant digits large values have fewer decimals. The probability is as in
+    `check_missing_by_class`.
     """
     if features := list_rounded_by_class(table):
         yield Finding(
@@ -83,14 +84,14 @@ def list_rounded_by_class(table: TableDescription) -> list[int]:
     if target.classes is None or target.codes.ndim != 1:
         return []
     n_columns = columns.shape[1]
-    # most measurements have more decimals than a class could be rounded to
+    # skip columns in which nearly all values have the maximum number of decimals
     n_rounded = np.sum(columns == np.round(columns, MAX_DECIMALS - 1), axis=0)
     candidates = np.flatnonzero(n_rounded >= MIN_DISTINCT).tolist()
     return [p for p in candidates if is_rounded_by_class(columns[:, p], target.codes, n_columns)]
 
 
 def is_rounded_by_class(column: np.ndarray, codes: np.ndarray, n_columns: int) -> bool:
-    """Whether all values of a class have fewer decimals than chance explains."""
+    """Whether all values of a class have fewer decimals than expected by chance."""
     with np.errstate(divide="ignore", invalid="ignore"):
         power = np.floor(np.log10(np.abs(column)))
     usual, counts = np.unique(power[np.isfinite(power)], return_counts=True)

@@ -296,9 +296,9 @@ def add_to_totals(totals: np.ndarray, sums: np.ndarray, rows: slice, starts: np.
 
 
 def mean_within(totals: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Return the (K,) mean distance of the pairs of each cluster from their sum (eq. 5).
+    """Divide the (K,) total distances within clusters by the numbers of pairs (eq. 5).
 
-    It is 0 for singletons.
+    The mean is 0 for singletons.
     """
     return totals / np.maximum(sizes * (sizes - 1) / 2, 1)
 
@@ -416,7 +416,7 @@ def pass_over_rows(
 ) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
     """Yield slices of sampled rows, their (K, r) sums (eq. 1), and (r,) weights of neighbors.
 
-    The weights sum over the neighbors in another cluster among the L nearest.
+    The weight of a row is a sum over those of its L nearest neighbors in other clusters.
     """
     tiles, zero = samples.tiles, samples.zero
     starts, cluster = samples.partition.starts, samples.partition.cluster
@@ -491,10 +491,10 @@ class Nearest:
     def look(
         self, block: np.ndarray, rows: slice, others: slice, lowest: np.ndarray, *, axis: int = 0
     ) -> None:
-        """Add the distances of `rows`, along `axis`, to `others`.
+        """Update the neighbors of `rows` with their distances (a block) to the samples `others`.
 
-        lowest (r,): lower bounds of the distances; rows with bounds beyond the reach are skipped
-        (eq. 4).
+        `axis` is the axis of the block along which `rows` lie. lowest (r,): lower bounds of the
+        distances; rows with bounds beyond the reach are skipped (eq. 4).
         """
         hit = (lowest <= self.reach[rows]).nonzero()[0]  # (q,)
         if not len(hit):
@@ -524,7 +524,7 @@ class Nearest:
         return np.minimum(reach, np.maximum(nearest * (1 + TIED), self.zero[hit]))
 
     def _count_ties(self, rows: np.ndarray, tied: np.ndarray, other: np.ndarray) -> None:
-        """Count (q, c) others that tie with the last of some rows."""
+        """Count the samples `other` (c,) that tie with the last neighbor of some rows (q,)."""
         foreign = tied & (self.cluster[rows, None] != other)
         counts = np.column_stack([tied.sum(axis=1), foreign.sum(axis=1)])
         self._merge(rows, np.empty((len(rows), 0)), counts, self.last[rows])

@@ -1,7 +1,7 @@
 """Samples sorted by cluster, tiles of their distance matrix, and distances to centroids.
 
 Any metric is supported. Euclidean tiles are matrix products, with a relative accuracy of about
-1e-12 also between near-duplicates. Equations: doc/derivations/distance_pass.rst.
+1e-12 even between near-duplicates. Equations: doc/derivations/distance_pass.rst.
 """
 
 from __future__ import annotations
@@ -330,7 +330,7 @@ class Tile:
 
 
 def distance_function(metric: str | Callable, points: Points) -> BlockDistance:
-    """Return the function that computes blocks of distances; `points` sets data-driven scales."""
+    """Return a function that computes blocks of distances, with scales from `points` if needed."""
     if isinstance(metric, MetricOfRows):
         return metric
     if metric in EUCLIDEAN:
