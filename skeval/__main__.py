@@ -1,6 +1,6 @@
 """The command line: ``skeval evaluate DATA`` and ``skeval cluster DATA``.
 
-``python -m skeval`` is the same. What takes time to import is imported where it is used.
+``python -m skeval`` is the same. Slow imports are inside the functions that need them.
 """
 
 from __future__ import annotations

@@ -182,7 +182,7 @@ class DiscriminantMap:
 
 
 class DiscriminantDeletion:
-    """Fits to any training sets by least squares on all samples."""
+    """Fits to arbitrary training sets by least squares on all samples."""
 
     def __init__(
         self, squares: PenalizedSquares, estimator: LinearDiscriminantAnalysis, smallest: float
@@ -195,7 +195,7 @@ class DiscriminantDeletion:
         self.noise = EPSILON
 
     def __call__(self, labels: np.ndarray, splits: Splits) -> FitOutput:
-        """Return the predictions under label vectors (n_fits, n_samples) of codes."""
+        """Return the predictions for label vectors (n_fits, n_samples) of codes."""
         distinct_labels, of_fit = distinct_rows(labels)
         fitted = self.squares.solve(distinct_labels[:, None].astype(float), of_fit, splits)
         m = splits.weights.sum(axis=1)

@@ -102,7 +102,7 @@ class LabelMap(Protocol):
 
 
 class Deletion(Protocol):
-    """A factorization of all samples that gives the predictions of any training set."""
+    """A factorization of all samples that gives the predictions for any training set."""
 
     noise: float
 
@@ -381,7 +381,7 @@ class DeletionAdapter:
 def have_all_classes(
     target: Target, labels: np.ndarray, trained: np.ndarray | bool = True
 ) -> np.ndarray:
-    """Return which fits are trained on every class, under labels (n_fits, n) of codes."""
+    """Return a mask of the fits whose training sets contain every class; `codes` (n_fits, n)."""
     whole = np.ones(len(labels), dtype=bool)
     for code in range(target.n_classes):
         whole &= ((labels == code) & trained).any(axis=1)

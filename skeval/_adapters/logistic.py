@@ -48,7 +48,8 @@ ROUNDING, LONG, GROWTH, MAX_NOISE = 5e-7, 50, 10, 0.01
 _CALL, _STEP, _SAMPLE, _NUMBER, _COEFFICIENT = 2.5e-3, 1.2e-4, 4.5e-8, 5e-10, 8e-8
 # Seconds of a transformer: a call, and an element of X.
 _TRANSFORM, _TRANSFORMED = 8e-4, 1e-8
-# Seconds of a batch: its start with the trial fits, an iteration of all fits, and of one fit.
+# Seconds of a batch: the start with trial fits, an iteration of all fits, and per fit in an
+# iteration: a call, a sample, an element of X and a coefficient.
 _BATCH, _ROUND, _OUR_STEP, _OUR_SAMPLE, _OUR_NUMBER, _OUR_COEFFICIENT = (
     5e-3, 5e-4, 5e-6, 1.2e-8, 4e-10, 1.2e-7,
 )  # fmt: skip

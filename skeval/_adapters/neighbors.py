@@ -80,7 +80,7 @@ def find_neighbors(estimator: Any, split: TransformedSplit) -> Neighbors | None:
     """
     m, k = len(split.example), estimator.n_neighbors
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of as many classes as samples
+        warnings.simplefilter("ignore")  # each sample is a class
         model = clone(estimator).fit(split.train, np.arange(m))
         if estimator.weights == "distance":
             distances, indices = model.kneighbors(split.test)

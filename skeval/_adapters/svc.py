@@ -298,7 +298,7 @@ _VALIDATION = 2.2e-3
 _PROJECTION, _SELECTION, _SELECTED = 5e-4, 2e-3, 1.2e-8
 # Seconds of libsvm for a product in a kernel value, and its other costs as a number of products.
 _KERNEL, _CELL = 7e-10, 15
-# Seconds of libsvm for a sample in a step.
+# Seconds per sample in a step of libsvm.
 _STEP = 3.5e-9
 # A batch must be faster by this factor.
 _MARGIN = 1.1

@@ -18,7 +18,7 @@ from skeval.utils._checks import find_missing
 
 
 def check_plan(inputs: Inputs, plan: ResamplingPlan) -> ResamplingPlan:
-    """Return a plan whose fits have names, with weights; draws of one class only raise."""
+    """Return a plan with names and weights of its fits; raise for draws of a single class."""
     target, describe = inputs.target, plan.describe
     if describe is None:
         return plan

@@ -129,7 +129,7 @@ class EachScorer:
             for name, scorer in self.scorers.items():
                 try:
                     score = scorer(model, X, y)
-                except ValueError:  # as for a test set of one class
+                except ValueError:  # for example, the test set has one class
                     score = np.nan
                 except AttributeError as error:
                     check_response(name, scorer, model, error)

@@ -1,4 +1,4 @@
-"""Sampling units: samples, groups or blocks of time that are resampled and counted whole."""
+"""Sampling units: samples, groups or blocks of time, resampled and counted as a whole."""
 
 from __future__ import annotations
 

@@ -40,9 +40,9 @@ Folds = Iterable[tuple[np.ndarray, np.ndarray]]
 
 
 class KeptFolds(Sequence):
-    """The (train, test) indices of each fold, in memory of the size of the test sets.
+    """The (train, test) indices of each fold, in little more memory than the test sets.
 
-    A training set that is the complement of its test set is not stored: leave-one-out takes n
+    A training set that is the complement of its test set is not stored, so leave-one-out takes n
     numbers, not n^2.
     """
 

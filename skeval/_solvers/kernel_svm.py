@@ -21,7 +21,7 @@ from skeval._solvers.splitting import Splitting
 # the cache.
 _BLOCK = 2**15
 _GRAM_BLOCK = 2**18
-# Steps of the splitting between checks, and their maximum.
+# Number of splitting steps between checks, and maximum number of steps.
 _STEPS, _MAX_STEPS = 10, 320
 # Active sets are tried when these steps leave at least this fraction of the free samples free.
 _FALLING = 0.8
@@ -83,7 +83,7 @@ def raise_to_power(values: np.ndarray, degree: int) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Kernels:
-    """The Gram matrices of B problems over n samples: K (g, n, n), and the index (B,) of each."""
+    """Gram matrices K (g, n, n) over n samples, and the index (B,) of the one of each problem."""
 
     K: np.ndarray
     which: np.ndarray

@@ -109,8 +109,8 @@ class Projection:
 def principal_axes(covariance: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the k largest eigenvalues (F, k), their axes (F, p, k), and the smallest gap (F,).
 
-    Gaps are the differences of consecutive eigenvalues, and of the last from the next one or 0, in
-    units of the largest eigenvalue.
+    Gaps are the differences between consecutive eigenvalues, including the next smaller one (or 0),
+    in units of the largest eigenvalue.
     """
     eigenvalues, vectors = np.linalg.eigh(covariance)
     eigenvalues = np.concatenate([np.zeros((len(eigenvalues), 1)), eigenvalues], axis=1)
@@ -219,7 +219,7 @@ class ReducedNeighbors(SortedNeighbors):
             lambda size: (np.empty(0), np.empty(0)), n, n_neighbors, noise, by_distance
         )
         self.columns = columns
-        self.room = n  # lists of all samples
+        self.room = n  # each list contains all samples
         self._labels = np.empty(0)
 
     def vote(self, labels: np.ndarray, splits: Splits, n_classes: int) -> Votes:

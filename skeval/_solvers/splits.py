@@ -44,7 +44,7 @@ class Splits:
 
 
 class Products:
-    """Sums of products of columns (n, q) under any sample weights."""
+    """Sums of products of columns (n, q) for arbitrary sample weights."""
 
     def __init__(self, columns: np.ndarray) -> None:
         self.columns = columns

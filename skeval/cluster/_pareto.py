@@ -298,7 +298,7 @@ def compute_internal(
 
 
 def call_alone(name: str, partition: str, X: Any, labels: Any, options: dict[str, Any]) -> float:
-    """Return an index that shares no pass with the others."""
+    """Return an index that is computed separately from the others."""
     keywords = {key: value for key, value in options.items() if key not in ("n_neighbors", "noise")}
     if options["noise"] is not None:  # the density-based index has another default
         keywords["noise"] = options["noise"]

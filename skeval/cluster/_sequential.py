@@ -60,7 +60,7 @@ class Step(NamedTuple):
     pvalue: float
 
     def pick(self) -> int:
-        """Return the candidate with the largest excess over the reference, relative to 1."""
+        """Return the candidate with the largest ``(value - reference) / (1 - reference)``."""
         mean = self.draws.mean(axis=1)
         return int(self.candidates[np.argmax(standardize(self.values - mean, 1 - mean))])
 

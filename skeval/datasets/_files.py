@@ -217,7 +217,7 @@ def _note_titles(source: str, header: str) -> str:
 
 
 def _find_header(rows: Sequence[Sequence[str]], target: str) -> int:
-    """Return the position of the first row that is not a title or comment, which fill one cell."""
+    """Return the position of the first row that is not a title (a single cell) or a comment."""
     for place, row in enumerate(rows[:-1]):
         n_filled = sum(bool(cell.strip()) for cell in row)
         is_title = n_filled <= 1 and len(row) != 2

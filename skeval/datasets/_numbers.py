@@ -138,8 +138,9 @@ def _is_dressed(word: str, number: float) -> bool:
 def _find_marks(matches: Mapping[str, re.Match[str] | None]) -> Collection[str]:
     """Return the sign or unit of the numbers of a column, empty if there is none.
 
-    Percent and currency signs may be missing in some numbers, other units in none. Numbers with
-    two different signs or units cannot be compared, so none is returned.
+    Percent and currency signs may be missing from some numbers; other units must be present in all.
+    If there are two different signs or units, the numbers are not comparable and the result is
+    empty.
     """
     matched = [match for match in matches.values() if match is not None]
     marks = {match[side] for match in matched for side in ("before", "after")} - {None}

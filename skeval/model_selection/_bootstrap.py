@@ -531,7 +531,7 @@ class BootstrapSplit(MetadataRequester):
     See Also
     --------
     score_632 : The .632 estimate of the scores of such a split.
-    refit_632 : Model selection by it.
+    refit_632 : Model selection by the .632 estimate.
 
     Examples
     --------

@@ -484,8 +484,8 @@ class Judge:
     ) -> float:
         """Return the score of some rows of predictions, which may repeat.
 
-        The labels belong to `samples`, which defaults to `rows`, and so do the weights unless
-        `weight` is passed. `trained` contains the training samples of the model.
+        The labels are those of `samples`, by default `rows`. So are the weights unless `weight` is
+        passed. `trained` contains the training samples of the model.
         """
         inputs, target = self.inputs, self.inputs.target
         samples = rows if samples is None else samples

@@ -439,7 +439,7 @@ EVIDENCE: dict[str, Callable[[Fits], tuple[Any, ...]]] = {
     "in_time": Fits.score_in_time,
     "draws": Fits.draw,
 }
-"""Evidence of the tests, from fits."""
+"""Functions that compute the evidence for the tests from fits."""
 
 
 def replay_out_of_fold(

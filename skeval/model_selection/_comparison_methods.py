@@ -216,7 +216,7 @@ def choose_scoring(method: str, scoring: Any, estimator: Any) -> Any:
 
 
 def resolve_scorer(scoring: Any) -> Any:
-    """Return the scorer of a name, any other as it is."""
+    """Return the scorer with this name; other scorers are returned unchanged."""
     with naming("scoring"):
         return get_scorer(scoring) if isinstance(scoring, str) else scoring
 

@@ -459,7 +459,7 @@ def average_folds(inputs: Inputs, plan: ResamplingPlan, ordered: bool = False) -
 def repeat_folds(
     n_repeats: int, X: Any, target: Target, groups: Any, random_state: RandomStateLike
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Return the default folds of several draws, without repeats of the same folds.
+    """Return the default folds of several draws, without identical ones.
 
     Folds of one group or sample each are always the same; repeats would count as new evidence.
     """

@@ -199,14 +199,15 @@ def learning_curve_band(
     -----
     Intervals at the measured sizes are those of `error_interval`; a score has the interval of
     Nadeau and Bengio [2]_ over the folds. Errors at all sizes are computed from the same test
-    samples and are correlated: 1,000 curves are drawn with the correlations of the influences of
-    the samples (or groups, or blocks of time) on the errors, and with the intervals as their
-    distribution. The law is fitted to each curve; the quantiles of its predictions are the
-    intervals of the gain and of the error at `2 n`. A law is rejected if fewer than 1 % of the
-    curves drawn around it have an equally large misfit, or if the error rises between two sizes for
-    most samples (one-sided sign test, 1 % for all pairs of sizes), as it does below the
-    interpolation peak of least squares. The law is that of Cortes et al. [1]_; whether it continues
-    beyond the available samples is unknown. Mukherjee et al. [3]_ extrapolate in the same way.
+    samples and are correlated. Therefore 1,000 curves are drawn whose quantiles at each size are
+    the intervals, and whose errors are as correlated as the influences of the samples (or groups,
+    or blocks of time) on the errors. The law is fitted to each curve; the quantiles of its
+    predictions are the intervals of the gain and of the error at `2 n`. A law is rejected if fewer
+    than 1 % of the curves drawn around it have an equally large misfit, or if the error rises
+    between two sizes for most samples (one-sided sign test, 1 % for all pairs of sizes), as it does
+    below the interpolation peak of least squares. The law is that of Cortes et al. [1]_; whether it
+    continues beyond the available samples is unknown. Mukherjee et al. [3]_ extrapolate in the same
+    way.
 
     In simulations (``benchmarks/coverage_learning_curve.py``: discriminant analysis, logistic
     regression, ridge regression and nearest neighbors; 100 or 400 samples; 9 settings with 100 data

@@ -630,7 +630,7 @@ def _make_bootstrap_forms(
         return {method: intervals.give_no_limits}
     limits_of = partial(intervals.bootstrap_limits, finite, estimate, units.n_units)
     percentile = partial(limits_of, None)
-    basic = partial(intervals.mirrored, 2 * estimate, percentile)  # the quantiles mirrored there
+    basic = partial(intervals.mirrored, 2 * estimate, percentile)  # quantiles, mirrored
     forms = {"percentile": percentile, "basic": basic}
     if method == "basic":
         return {"basic": basic} | forms
@@ -648,7 +648,7 @@ def _make_bootstrap_forms(
 def _draw_replicates(
     statistic: Statistic, units: DrawingUnits, again: DrawingUnits | None, *plan: Any
 ) -> tuple[DrawingUnits, Floats]:
-    """Return the units and the replicates; draw from `again` if some are undefined."""
+    """Return the units and the replicates; use the units `again` if some are undefined."""
     (replicates,) = values_or_nan([statistic], units, *plan)
     n_undefined = int(np.isnan(replicates).sum())
     if n_undefined and again is not None:

@@ -260,7 +260,7 @@ def label_parts(scoring: Any) -> dict[str, str]:
 
 
 def label_of(part: Any, name: str) -> str:
-    """Return the name of a scorer, or the name of a function with brackets."""
+    """Return the name of a scorer, or of a function with "()" added."""
     return part if isinstance(part, str) else f"{name}()"
 
 

@@ -437,7 +437,8 @@ def tuning_bias(
     TypeError
         If `cv_results` is not a dict, for example the search itself.
     ValueError
-        If `cv_results` lacks the metric, has fewer than two splits, or no score of the candidate.
+        If `cv_results` lacks the metric or the scores of the candidate, or has fewer than two
+        splits.
 
     See Also
     --------

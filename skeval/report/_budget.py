@@ -125,6 +125,6 @@ def check_rows_in_time(
 
 
 def describe_skipped(n_fits: int) -> str:
-    """Return why a part of a report is not run, as the report lists it."""
+    """Return the reason why a part of a report is not run, in the words of the report."""
     late = "more than the time limit allows"
     return f"{count(n_fits, 'fit')}, {late}" if n_fits else late

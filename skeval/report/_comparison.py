@@ -193,7 +193,7 @@ class EvaluationComparison(ReportsByName):
         """Return the best estimators, and the others that differ significantly.
 
         "" without a comparison, or if the comparison of test sets orders the estimators differently
-        from the answers.
+        from their main estimates.
         """
         comparison = self.comparison
         if comparison is None:
@@ -270,7 +270,7 @@ class EvaluationComparison(ReportsByName):
 
     @property
     def _subgroups(self) -> dict[str, Any]:
-        """The answer in each subgroup, by system."""
+        """The main estimate in each subgroup, by system."""
         reports = self.items()
         return {name: one.subgroups for name, one in reports if one.subgroups is not None}
 
@@ -330,7 +330,7 @@ class EvaluationComparison(ReportsByName):
         )
 
     def _show_subgroups(self) -> Section:
-        """Return the section of the answer of each system in each subgroup."""
+        """Return the section of the main estimate of each system in each subgroup."""
         by_system, first = self._subgroups, self._first
         rows = [
             (str(name), f"{estimate.n_samples}", system, estimate.value, estimate.interval)

@@ -1,6 +1,6 @@
 """Evaluation of one estimator, or of several, in one call.
 
-`evaluate` validates its arguments; `_run_all` computes the answer, the baseline, the other
+`evaluate` validates its arguments; `_run_all` computes the main estimate, the baseline, the other
 estimates, the tests and the warnings, in this order. `_steps` has the computations of each part.
 """
 
@@ -157,20 +157,20 @@ def evaluate(
         ``TimeSeriesSplit`` does, estimates that would mix early and late samples are not run, with
         a warning.
     include : "auto", "all" or names, default="auto"
-        Estimates besides the answer, resubstitution and cross-validation: any of "holdout",
+        Estimates besides the main one, resubstitution and cross-validation: any of "holdout",
         "leave_one_out", "bootstrap", "perturbation", "permutation" and "selection". "auto" runs
-        those that a fast solver computes in the time of half of the fits of the answer, and
+        those that a fast solver computes in the time of half of the fits of the main estimate, and
         others as long as they cost no more than that in total; the permutation test only if the
         interval does not show that the model is better than the baseline, and only until P is
         known to be above 0.05 [1]_. The report lists what was not run.
     budget : float, default=None
-        Time limit in seconds. The headline error has as many repeats of its folds as fit in, at
-        least one, and a larger variance with fewer than ten; parts that would take longer than the
-        rest of the time are not run. With 10,000 samples and more, fits to some of them are timed
-        first. Where ``cv=None`` would take too long, two to five folds or a single hold-out of a
-        fifth of the samples replace it, and the table is checked on a random sample of its rows.
-        The report lists what was left out. Results then depend on the speed of the machine. None
-        sets no limit.
+        Time limit in seconds. The folds of the main estimate are repeated as often as time permits,
+        at least once; with fewer than ten repeats, its variance is larger. Parts that would take
+        longer than the remaining time are not run. With 10,000 samples and more, fits to some of
+        them are timed first. Where ``cv=None`` would take too long, two to five folds or a single
+        hold-out of a fifth of the samples replace it, and the table is checked on a random sample
+        of its rows. The report lists what was left out. Results then depend on the speed of the
+        machine. None sets no limit.
     n_bootstraps : int, default=200
         Number of bootstrap resamples.
     n_permutations : int, default=200
@@ -211,8 +211,8 @@ def evaluate(
     n_jobs : int, default=None
         Number of joblib workers; the result does not depend on it.
     verbose : int, default=0
-        1 prints each step to standard error with a progress bar; the bar of the answer shows the
-        current estimate.
+        1 prints each step to standard error with a progress bar; the bar of the main estimate
+        shows its current value.
     memory : str, path-like or joblib.Memory, default=None
         Cache of finished fits. An interrupted run that is repeated with the same arguments, and an
         int as `random_state`, does only the remaining fits; see :doc:`/user_guide/scale`.
@@ -325,15 +325,15 @@ def _run_all(
     by: Any,
     left_out: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """Return the fields of a report that are computed from fits: the answer, then all others."""
+    """Return the fields of a report that are computed from fits, the main estimate first."""
     steps, inputs, target = run.steps, run.steps.inputs, run.steps.target
     loss, level = inputs.loss.name, steps.confidence_level
 
-    # the answer, and the metrics of its out-of-fold predictions
+    # the main estimate, and the metrics of its out-of-fold predictions
     run.say("error interval")
     answer, predictions = steps.answer(request, run.clock)
     if run.clock.stopped:
-        request = replace(request, note=None)  # the choice of a search takes another fit
+        request = replace(request, note=None)  # noting a search result takes another fit
     counted = steps.design.inputs.with_options(counted=predictions.cases)
     shared = counted, answer, predictions, request, _predictions.name_rows(inputs.X), by, level
     summary = run.finish(_predictions.summarize_predictions, *shared)

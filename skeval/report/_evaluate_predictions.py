@@ -241,7 +241,7 @@ def evaluate_predictions(
 
 
 def _refuse_prevalence(prevalence: float | None, parsed: ParsedPredictions, threshold: Any) -> None:
-    """Raise if there are no predictive values to move to another prevalence."""
+    """Raise if there are no predictive values to convert to another prevalence."""
     no_threshold = threshold is None and parsed.threshold is None
     if prevalence is not None and (parsed.positive is None or no_threshold):
         raise ValueError(
@@ -781,7 +781,7 @@ def draw_scores(
 
 
 def draw_spreads(score: np.ndarray, target: Target, label: str, ax: Any) -> None:
-    """Draw median, quartiles and the central 90 % of the scores of each of many classes."""
+    """Draw the median, quartiles and central 90 % of the scores of each class, for many classes."""
     assert target.classes is not None
     sizes = np.bincount(target.codes, minlength=len(target.classes))
     drawn = np.sort(np.argsort(-sizes, kind="stable")[:MAX_CLASSES_DRAWN])

@@ -285,7 +285,7 @@ def measure_labels(
 
 
 def _measure_loss(name: str, predictions: Predictions, confidence_level: float) -> Estimate:
-    """Return the mean loss of the samples; a share is at most 1."""
+    """Return the mean loss of the samples, with limits of at most 1."""
     one = measure_loss(predictions, name, predictions.loss, bounded=True)
     return settle(one, 2, predictions.cases.n_units, confidence_level)
 
@@ -348,7 +348,7 @@ class MultilabelReport(SystemReport):
     Attributes
     ----------
     answer : Estimate
-        The number to quote: the share of wrong labels or, for probabilities, the mean of the
+        The main estimate: the share of wrong labels or, for probabilities, the mean of the
         Brier scores of the labels.
     kind : {"labels", "probabilities"}
         Kind of the predictions.

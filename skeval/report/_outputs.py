@@ -249,7 +249,7 @@ class OutputsReport(Report):
     Attributes
     ----------
     answer : ErrorEstimate
-        The number to quote: the share of wrong labels, or the squared error averaged over outputs.
+        The main estimate: the share of wrong labels, or the squared error averaged over outputs.
     metrics : dict of Estimate
         Losses of all outputs together and scores, by name; "zero_one" is the share of samples with
         a wrong label.

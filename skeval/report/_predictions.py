@@ -525,7 +525,7 @@ def _write_apart(value: float, other: float) -> tuple[str, str]:
 def _judge_labels(
     predictions: Predictions, classes: np.ndarray, always: np.ndarray, missed: np.ndarray
 ) -> tuple[np.ndarray, dict[str, tuple[int, int]]]:
-    """Return the samples that may have a wrong label, and the classes that are mostly missed."""
+    """Return the samples that may be mislabeled, and the classes that are mostly missed."""
     codes = predictions.target.codes
     tested = np.bincount(predictions.row, minlength=len(codes))
     always = always & (tested > 1)

@@ -89,7 +89,7 @@ class ScoredReport(Report):
 
     _listed: ClassVar[Sequence[str]] = ("answer", "n_samples", "class_sizes", "confidence_level")
     _counted = ""
-    """How the confusion matrix counts samples, after a comma."""
+    """Text after a comma: how the confusion matrix counts samples."""
     _compared, _headline_metric = "estimators on the same folds", "error"
     """Plural of the predictions, and the header of their first column."""
     _scored = "scores"
@@ -335,7 +335,7 @@ class EvaluationReport(ScoredReport):
     Attributes
     ----------
     answer : ErrorEstimate
-        The number to quote, equal to that of `error_interval`.
+        The main estimate, which is the number to quote; equal to that of `error_interval`.
     metrics : dict of str to Estimate
         Metrics of out-of-fold predictions, for all samples and for each class, and the scores
         in `scoring`. Their intervals, too, are for the model trained on all samples.
@@ -575,14 +575,14 @@ class EvaluationReport(ScoredReport):
 
     @property
     def _named_estimates(self) -> list[tuple[str, ErrorEstimate]]:
-        """All estimates by name, the answer first, perturbation last."""
+        """All estimates by name, the main estimate first, perturbation last."""
         named = [(f"answer, {self.answer.method}", self.answer)]
         named += list(self.estimates.items())
         perturbed = _sentences.PERTURBED
         return named + [(perturbed[one.statistic], one) for one in self.perturbation or ()]
 
     def plot(self, ax: Any = None) -> EstimatesDisplay:
-        """Draw every estimate of the error, the answer first; requires matplotlib.
+        """Draw all estimates of the error, the main estimate first; requires matplotlib.
 
         Parameters
         ----------

@@ -114,7 +114,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Line:
-    """The answer as a point with its interval, on a line from the best value to the baseline.
+    """Drawing of the main estimate and its interval between the best value and the baseline.
 
     Each of several systems has a point. Other estimates of the same error are drawn below.
     """
@@ -285,7 +285,7 @@ class Report:
 
     @property
     def _line(self) -> Line | None:
-        """Drawing of the answer below the headline."""
+        """Drawing of the main estimate below the headline."""
         return None
 
     @property
@@ -502,7 +502,7 @@ class Report:
     ) -> str:
         """Return the report as a standalone HTML page, and write it to a file if a path is passed.
 
-        The page has the answer in one sentence, the warnings, figures and tables, and how to
+        The page has the main result in one sentence, the warnings, figures and tables, and how to
         reproduce them. It loads nothing and runs no script. Requires matplotlib and Jinja2: ``pip
         install "skeval[report]"``.
 

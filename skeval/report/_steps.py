@@ -1,7 +1,8 @@
 """Parts of an evaluation: how each is computed, and which are run.
 
-`Steps` computes the answer, each other estimate of the error, and the tests. `Run` decides which
-parts are run within their share of the fits and the time limit, and keeps results after Ctrl-C.
+`Steps` computes the main estimate, each other estimate of the error, and the tests. `Run` decides
+which parts are run within their share of the fits and the time limit, and keeps results after
+Ctrl-C.
 """
 
 from __future__ import annotations
@@ -169,7 +170,7 @@ class Steps:
 
     @cached_property
     def design(self) -> RepeatedFolds:
-        """Folds of the answer: repeats of the requested folds, or the given folds."""
+        """Folds of the main estimate: repeated draws, or the folds that were passed."""
         cv = self.cv if self.cv is None or isinstance(self.cv, Integral) else self.splitter
         return plan_repeats(self.inputs, root_seed(self.seed), cv=cv)
 
@@ -246,8 +247,8 @@ class Steps:
 
     @cached_property
     def repeats_folds(self) -> bool:
-        """Whether the first fits of the answer use the folds of this report, as with given
-        folds."""
+        """Whether the first fits of the main estimate use the folds of this report, for
+        example if folds were passed."""
         if len(self.folds) > self.design.plan.n_fits:
             return False
         plan = fold_plan(len(self.target), self.folds)
@@ -257,7 +258,7 @@ class Steps:
         )
 
     def _read_folds(self) -> Outputs:
-        """Yield the folds with the first fits of the answer."""
+        """Yield the folds with the first fits of the main estimate."""
         for k, answer in enumerate(self._answers[: len(self.folds)]):
             block = self.design.plan.draw(k)
             if answer is None:
@@ -266,8 +267,8 @@ class Steps:
 
     @property
     def n_needed(self) -> int:
-        """Number of fits that every report needs besides the answer: one for the training error,
-        and one set of folds."""
+        """Number of fits that every report needs besides the main estimate: one for the training
+        error, and one set of folds."""
         return 1 + self.n_fits_of("cross_validation")
 
     def n_fits_of(self, part: str) -> int:
@@ -318,8 +319,8 @@ class Steps:
     def estimate(self, part: str) -> Sequence[ErrorEstimate]:
         """Return the estimates of a part, all from the same fits.
 
-        Cross-validation uses the folds of the answer, with its fits if they are the same, and its
-        sampling units.
+        Cross-validation uses the folds and sampling units of the main estimate, and its fits if
+        they are the same.
         """
         root, inputs = root_seed(self.seed), self.inputs.with_options(method=part)
         if part == "resubstitution":
@@ -417,7 +418,7 @@ ESTIMATES = ("resubstitution", "holdout", "cross_validation", "leave_one_out", "
 OPTIONAL = ("holdout", "permutation", "selection", "leave_one_out", "bootstrap", "perturbation")
 """Optional parts; earlier ones are the first to use the fits that are left."""
 SHARE = 0.5
-"""Share of the fits of the answer that all parts without a fast solver may cost together."""
+"""Share of the fits of the main estimate that all parts without a fast solver may cost together."""
 MAX_PLANNED = 2**26
 """Maximum number of fits times samples of a plan that is drawn to see whether a solver is fast."""
 LOST = {"selection": "account of the selected features", "permutation": "permutation test"}
@@ -443,7 +444,7 @@ class Run:
     def choose_parts(self, n_answer: int, better: bool, metric: str | None) -> None:
         """Add the optional parts to run, and note why other applicable ones are not run.
 
-        `n_answer` is the number of fits of the answer. If the answer is `better` than chance, no
+        `n_answer` is the number of fits of the main estimate. If it is `better` than chance, no
         permutation test is needed. It would test `metric`, or the error.
         """
         steps, clock, auto = self.steps, self.clock, self.include == "auto"

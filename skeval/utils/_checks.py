@@ -239,7 +239,7 @@ def check_data(name: str, data: Any, **options: Any) -> Any:
 
 
 def check_no_clusterer(name: str, labels: Any) -> None:
-    """Raise if labels are a clusterer."""
+    """Raise if a clusterer is passed as labels."""
     if hasattr(labels, "fit_predict"):
         clusterer = labels.__name__ if isinstance(labels, type) else type(labels).__name__
         raise TypeError(
@@ -262,7 +262,7 @@ def check_square(X: Any) -> Any:
 def check_weights(name: str, weights: Any, *shape: int | str) -> np.ndarray:
     """Return weights as floats, ones for None; raise unless finite, >= 0 and no row all 0.
 
-    A name in `shape` allows any size: ``"n_resamples", 100`` are rows of 100 weights.
+    A name in `shape` allows any size: ``"n_resamples", 100`` require rows of 100 weights.
     """
     if weights is None:
         return np.ones(int(shape[-1]))

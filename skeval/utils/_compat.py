@@ -36,7 +36,7 @@ try:
 except ImportError:  # scikit-learn before 1.9 has no callbacks
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Stand in for the support of callbacks."""
+        """Placeholder for the support of callbacks."""
 
     def with_callbacks(method: Any) -> Any:
         """Return the method unchanged."""

@@ -526,7 +526,7 @@ def _find_room(
 
 
 def _write_beside(ax: Any, name: str, point: Any, direction: tuple[int, int], distance: int) -> Any:
-    """Write a label in a direction from a point, with a line to it from far away."""
+    """Write a label in a direction from a point, with a connecting line if it is far away."""
     line = {"arrowstyle": "-", "color": "gray", "linewidth": 0.6, "shrinkA": 0, "shrinkB": 3}
     across, up = direction
     return ax.annotate(

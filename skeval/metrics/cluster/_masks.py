@@ -13,7 +13,7 @@ from skeval.utils._compat import array_namespace, device, widest_float_dtype
 
 # pixels per block: counts stay exact in float32, and the converted copy stays small
 BLOCK = 1 << 18
-# soft masks at a pixel may sum to this much above 1, from rounding in half precision
+# tolerance for the sum of soft masks at a pixel, because half precision rounds coarsely
 SUM_TOLERANCE = 0.01
 
 

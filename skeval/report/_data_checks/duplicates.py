@@ -193,7 +193,7 @@ def _exceed_neighbors(rows: np.ndarray, sizes: np.ndarray) -> bool:
 
 MIN_SAMPLES, MAX_SAMPLES = 40, 50_000
 MAX_QUERIES = 2000
-"""Samples whose neighbors are searched, among all samples."""
+"""Maximum number of samples whose neighbors among all samples are searched."""
 SIZES = range(1, 6)
 """Numbers of near-duplicates per sample."""
 MIN_COLUMNS = 2
@@ -266,7 +266,7 @@ def _report_size(what: str, n_points: int) -> Finding:
 
 
 def _varies(column: np.ndarray) -> bool:
-    """Whether a column has enough values that distances between neighbors mean something."""
+    """Whether some column has enough values that distances between neighbors are meaningful."""
     return bool(np.isfinite(column).all()) and len(np.unique(column)) > len(column) / 2
 
 

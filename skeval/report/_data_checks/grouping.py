@@ -116,7 +116,7 @@ def _find_repeats(
         return None
     agreement = _measure_agreement(codes, sizes, targets)
     lowest = -(n - m) / max(1, int(np.sum(sizes * (sizes - 1.0))) - (n - m))
-    # disagreement counts relative to the lowest value it can have
+    # negative agreement is divided by its lowest possible value
     strength = agreement if agreement > 0 else agreement / lowest
     measured = ordered and not outside
     if strength <= minimum or (

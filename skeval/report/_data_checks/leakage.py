@@ -281,8 +281,8 @@ def _has_default_of_class(column: np.ndarray, codes: np.ndarray) -> bool:
 def _is_filled_by_class(column: np.ndarray, codes: np.ndarray) -> bool:
     """Whether some value of one class only is exactly the mean or median of the class's others.
 
-    Values with as few decimals as the others prove nothing. Nor is a median of values that repeat,
-    because it often is one of them.
+    If the value has no more decimals than the others, equality may be a coincidence. So it may be
+    for a median of repeated values, which often equals one of them.
     """
     values, level, sizes = np.unique(column, return_inverse=True, return_counts=True)
     level = level.reshape(-1)

@@ -101,12 +101,12 @@ def warn_of_order(
     groups: Any,
     folds: Sequence[tuple[np.ndarray, np.ndarray]],
 ) -> list[Caution]:
-    """Return warnings if neighboring rows are alike; grave if the rows are in time order.
+    """Return warnings if neighboring rows are similar; grave if the rows are in time order.
 
-    Of each group, which folds keep together, the first sample and the mean loss count. Rows sorted
-    by class are compared within classes; rows sorted by a numeric target are not checked. Similar
-    targets alone are not reported if no feature reveals which rows are neighbors: a model cannot
-    use the order then.
+    Groups, which folds keep together, are represented by their first sample and their mean loss.
+    Rows sorted by class are compared within classes; rows sorted by a numeric target are not
+    checked. Similar targets alone are not reported if no feature reveals which rows are neighbors,
+    because then a model cannot use the order.
     """
     rows, unit = _find_units(len(result.target), groups)
     counts = np.bincount(unit[result.row], minlength=len(rows))
@@ -207,7 +207,7 @@ def _find_rising_time(
 def _change_slowly(
     columns: Mapping[str, np.ndarray], features: set[str], y: np.ndarray, classes: bool
 ) -> bool:
-    """Whether most columns change slowly along the rows, though the rows are sorted by none.
+    """Whether most columns change slowly along the rows, which are not sorted by any of them.
 
     The mean of the class is subtracted from the features; a numeric target counts as a column.
     """
@@ -319,7 +319,7 @@ def _describe_time_order(reason: str, slow: str, codes: Sequence[str]) -> Findin
 
 
 def _describe_row_order(codes: Sequence[str]) -> Finding:
-    """Describe neighbors that are alike in rows without a sign of time."""
+    """Describe similar neighbors in rows that show no sign of time order."""
     return Finding(
         codes[0],
         "Similar neighboring rows",

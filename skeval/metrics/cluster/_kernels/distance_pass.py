@@ -766,7 +766,7 @@ def connectivity_by_tree(
 
 
 def _distinct(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the m different rows (m, p), and for each row which of them it is (n,)."""
+    """Return the m distinct rows (m, p), and the index (n,) of each row among them."""
     order = np.lexsort(points.T)
     ordered = points[order]
     new = np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1))

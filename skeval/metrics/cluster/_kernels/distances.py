@@ -443,8 +443,8 @@ def point_tiles(distance: BlockDistance, points: Points, check: BlockCheck | Non
 def euclidean_tiles(points: np.ndarray, starts: np.ndarray) -> Tiles:
     """Return the tiles of the Euclidean distance matrix of points sorted by cluster.
 
-    The strips of a cluster share its center, and so one copy of the operands of all columns. The
-    center is a median, which is robust against outliers.
+    The strips of a cluster are centered at the same point, so they share one copy of the operands
+    of all columns. The center is a median, which is robust against outliers.
     """
     stops, by_feature = np.append(starts[1:], len(points)), np.ascontiguousarray(points.T)  # (p, n)
 
