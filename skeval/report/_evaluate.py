@@ -42,7 +42,7 @@ from skeval.report._data_checks import (
     write_data_warnings,
 )
 from skeval.report._estimate_checks import check_estimates
-from skeval.report._findings import Baseline, RareClass
+from skeval.report._findings import Baseline
 from skeval.report._model_checks import check_fitted_before, check_least_squares
 from skeval.report._outputs import OutputsReport, evaluate_outputs
 from skeval.report._report import EvaluationReport
@@ -381,7 +381,7 @@ def _run_all(
         "permutation": permutation,
         "baseline": baseline,
         "omitted": run.omitted,
-        "warnings": (*_list_first_warnings(run, baseline, rare), *notes),
+        "warnings": (*_list_first_warnings(run, baseline, metrics), *notes),
     }
 
 
@@ -391,14 +391,15 @@ ORDER_SECONDS_PER_SAMPLE = 2e-6
 
 
 def _list_first_warnings(
-    run: Run, baseline: Baseline | None, rare: RareClass | None
+    run: Run, baseline: Baseline | None, metrics: Mapping[str, Any]
 ) -> Iterator[Caution]:
     """Yield the warnings that precede all others: an interrupt, and an error near the baseline."""
     if run.clock.stopped:
         yield Caution(INTERRUPTED, _sentences.write_interruption(run.clock.stopped))
     if baseline and not baseline.better:
-        loss = run.steps.inputs.loss.name
-        yield Caution("baseline", _sentences.write_baseline(baseline, loss, rare))
+        loss, classes = run.steps.inputs.loss.name, run.steps.target.classes
+        other, _ = _findings.find_better_metric(metrics, 1 if classes is None else len(classes))
+        yield Caution("baseline", _sentences.write_baseline(baseline, loss, other))
 
 
 def _check_order(

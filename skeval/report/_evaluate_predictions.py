@@ -428,7 +428,9 @@ class PredictionsReport(SystemReport):
             elif interval.high < 0.5:
                 chance = "worse than chance (0.5)"
             return f"{text}: {chance}."
-        return f"{text}. {_sentences.write_chance(self.baseline, self._rare, None)}".rstrip()
+        other = _sentences.write_better_metric(self)
+        chance = _sentences.write_chance(self.baseline, self._rare, None, self._loss, other)
+        return f"{text}. {chance}".rstrip()
 
     @property
     def _rare(self) -> RareClass | None:

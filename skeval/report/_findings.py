@@ -176,26 +176,46 @@ def find_rare_class(
     share = smallest / sum(sizes.values())
     if share >= RARE or smallest >= UNEQUAL * max(sizes.values()):
         return None
-    for name, chance in (("roc_auc", 0.5), ("balanced_accuracy", 1 / len(sizes))):
-        if name in metrics and np.isfinite(metrics[name].value):
-            one = metrics[name]
-            interval = one.confidence_interval(1 - ALPHA)
-            recall, precision = (
-                metrics[key].value if (key := f"{part}, {label}") in metrics else np.nan
-                for part in ("recall", "precision")
-            )
-            return RareClass(
-                name_label(label),
-                share,
-                name,
-                one.value,
-                interval.low,
-                interval.high,
-                chance,
-                recall,
-                precision,
-            )
-    return None
+    name, chance = choose_chance_metric(metrics, len(sizes))
+    if not name:
+        return None
+    value, interval = metrics[name].value, metrics[name].confidence_interval(1 - ALPHA)
+    recall, precision = (
+        metrics[key].value if (key := f"{part}, {label}") in metrics else np.nan
+        for part in ("recall", "precision")
+    )
+    return RareClass(
+        name_label(label),
+        share,
+        name,
+        value,
+        interval.low,
+        interval.high,
+        chance,
+        recall,
+        precision,
+    )
+
+
+def choose_chance_metric(metrics: Mapping[str, Any], n_classes: int) -> tuple[str, float]:
+    """Return the metric that detects a relation where the error rate may not, and its chance value.
+
+    It is the area under the ROC curve or, if it is undefined or has no interval because the scores
+    are constant, the balanced accuracy; "" if both are undefined.
+    """
+    candidates = {"roc_auc": 0.5, "balanced_accuracy": 1 / n_classes}
+    defined = [name for name in candidates if name in metrics and np.isfinite(metrics[name].value)]
+    bounded = [name for name in defined if np.isfinite(metrics[name].interval.low)]
+    name = next(iter(bounded or defined), "")
+    return name, candidates.get(name, np.nan)
+
+
+def find_better_metric(metrics: Mapping[str, Any], n_classes: int) -> tuple[str, float]:
+    """Return the metric of `choose_chance_metric` if it is significantly above chance, or ""."""
+    name, chance = choose_chance_metric(metrics, n_classes)
+    if name and metrics[name].confidence_interval(1 - ALPHA).low > chance:
+        return name, chance
+    return "", np.nan
 
 
 def list_never_predicted(predictions: Predictions) -> tuple[str, ...]:

@@ -30,7 +30,13 @@ from skeval.metrics._table import REPORTED
 from skeval.model_selection._interval_methods import AUTO, GIVEN_FOLDS
 from skeval.model_selection._tuning import TuningOptimism
 from skeval.report._exports import describe_exchange
-from skeval.report._findings import Baseline, RareClass, is_above_zero, judge_permutation
+from skeval.report._findings import (
+    Baseline,
+    RareClass,
+    find_better_metric,
+    is_above_zero,
+    judge_permutation,
+)
 from skeval.report._predictions import HardSamples
 from skeval.report._sections import Caution, forbid_quoting, list_few, list_grave, write_gravest
 from skeval.utils._text import count, mean_loss_name, say_pvalue, write_estimate, write_figures
@@ -82,7 +88,10 @@ def write_metric(name: str, estimate: Estimate) -> str:
 def write_verdict(report: Any) -> str:
     """Return the verdict: grave warnings, the error with its interval, baseline and chance."""
     grave = forbid_quoting(report.warnings)
-    chance = write_chance(report.baseline, report.rare_class, report.permutation)
+    other = write_better_metric(report)
+    chance = write_chance(
+        report.baseline, report.rare_class, report.permutation, report.answer.loss, other
+    )
     if grave and chance:
         chance = "With this problem we cannot say whether the model beats chance."
     explained = report._main_metrics["r2"].value if "r2" in report._main_metrics else None
@@ -236,9 +245,16 @@ def write_with_ends(estimate: Estimate, *values: float) -> list[str]:
 
 
 def write_chance(
-    baseline: Baseline | None, rare: RareClass | None, test: PermutationTest | None
+    baseline: Baseline | None,
+    rare: RareClass | None,
+    test: PermutationTest | None,
+    loss: str = "zero_one",
+    other: str = "",
 ) -> str:
-    """Return whether the model is better than chance, by the interval and the permutation test."""
+    """Return whether the model is better than chance, by the interval and the permutation test.
+
+    The `other` metric, with its interval, shows it although the error may not.
+    """
     if rare is not None:
         start = (
             f"Class {rare.label} is rare ({write_rate(rare.share)} of the samples), so use the "
@@ -261,7 +277,10 @@ def write_chance(
         if baseline.low == baseline.high == 0:
             doubt = "it does the same as this baseline"
         shown = "significantly lower error on the same samples"
-        return _join_tests(baseline.better, shown, doubt, test)
+        if baseline.better or not other:
+            return _join_tests(baseline.better, shown, doubt, test)
+        text = _join_tests(False, shown, doubt, test, by=f" by the {mean_loss_name(loss)}")
+        return f"{text} It does by the {other}."
     read, counted = judge_permutation(test)
     return {
         "shown": f"Better than chance ({counted}).",
@@ -269,6 +288,20 @@ def write_chance(
         "undecided": f"Whether it beats chance is undecided ({counted}).",
         "powerless": f"Too few permutations to show that it beats chance: {counted}.",
     }.get(read, "" if baseline is None else "The difference from this baseline was not tested.")
+
+
+def write_better_metric(report: Any) -> str:
+    """Return the metric that is better than chance where the error may not be, or ""."""
+    if report.class_sizes is None:
+        return ""
+    name, chance = find_better_metric(report.metrics, len(report.class_sizes))
+    if not name:
+        return ""
+    value, (low, high) = report.metrics[name].value, report.metrics[name].confidence_interval(0.95)
+    return (
+        f"{name_metric(name)}: {value:.2f} (95 % CI {low:.2f} to {high:.2f}; chance gives "
+        f"{chance:.2g})"
+    )
 
 
 def list_rates(rare: RareClass) -> list[str]:
@@ -307,9 +340,10 @@ def _join_tests(
     return f"No evidence that it beats chance{by}: {doubt}{more.get(read, '')}."
 
 
-def write_baseline(baseline: Baseline, loss: str, rare: RareClass | None = None) -> str:
+def write_baseline(baseline: Baseline, loss: str, other: str = "") -> str:
     """Compare the error with the baseline's; a warning's title comes first unless it is better.
 
+    The `other` metric is better than chance although the error is not below the baseline's.
     Differences of mean squared errors are divided by the sum of both roots, which makes them
     differences of the roots.
     """
@@ -344,12 +378,11 @@ def write_baseline(baseline: Baseline, loss: str, rare: RareClass | None = None)
     text = f"{start}; the model differs by {value}{unit} {interval}, which is not significant."
     if baseline.worse:
         text = f"{start}; the model has {value}{unit} more {interval}."
-    if rare is not None and rare.better:
-        above = "above" if baseline.worse else "not below"
+    if other:
+        above, name = "above" if baseline.worse else "not below", mean_loss_name(loss)
         return (
-            f"Error rate {above} the baseline: {text} By the {name_metric(rare.metric)} the model "
-            f"is still better than chance, because {EXPLAINED[rare.metric]}. Choose a threshold "
-            "by the costs of both errors."
+            f"{name[0].upper()}{name[1:]} {above} the baseline: {text} By the {name_metric(other)} "
+            f"the model is still better than chance, because {EXPLAINED[other]}. {ADVISED[other]}"
         )
     if baseline.worse:
         advice = "Use the model only if errors on rare classes cost more than others."
@@ -364,7 +397,12 @@ EXPLAINED = {
     "roc_auc": "it compares the scores of both classes and uses no threshold",
     "balanced_accuracy": "it weighs every class alike, and the error rate every sample",
 }
-"""Why a metric for a rare class may be better than chance although the error rate is not."""
+"""Why a metric may be better than chance although the error rate is not."""
+ADVISED = {
+    "roc_auc": "Choose a threshold by the costs of both errors.",
+    "balanced_accuracy": "Weigh the classes by the costs of their errors.",
+}
+"""What to do if such a metric is better than chance."""
 
 
 def _add_article(noun: str) -> str:

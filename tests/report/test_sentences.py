@@ -416,14 +416,52 @@ def test_the_width_of_an_interval_sets_the_decimals_of_an_amount():
 
 
 def test_a_rare_class_and_the_error_rate_name_their_metrics():
-    rare = RareClass("case", 0.1, "roc_auc", 0.84, 0.77, 0.89, 0.5)
     alike = Baseline("well", 0.1, -0.02, -0.06, 0.02)
-    text = write_baseline(alike, "zero_one", rare)
+    text = write_baseline(alike, "zero_one", "roc_auc")
     assert text.startswith("Error rate not below the baseline: always predicting well has an error")
     assert "By the area under the ROC curve the model is still better than chance" in text
-    worse = write_baseline(replace(alike, low=0.01, difference=0.03, high=0.05), "zero_one", rare)
+    worse = write_baseline(
+        replace(alike, low=0.01, difference=0.03, high=0.05), "zero_one", "roc_auc"
+    )
     assert worse.startswith("Error rate above the baseline: ")
     assert write_baseline(alike, "zero_one").startswith("Not better than the baseline: ")
+
+
+def test_an_auc_above_chance_is_stated_where_the_error_rate_shows_nothing():
+    rng = np.random.default_rng(3)
+    y = np.where(rng.random(200) < 0.6, "well", "ill")
+    X = rng.normal(size=(200, 3))
+    X[y == "ill", 0] += 0.7
+    report = skeval.evaluate(LinearDiscriminantAnalysis(), X, y, include=(), **FEW)
+    assert not report.baseline.better
+    assert report.rare_class is None
+    assert report.metrics["roc_auc"].interval.low > 0.5
+    assert "No evidence that it beats chance by the error rate: the difference" in report.verdict
+    assert "It does by the area under the ROC curve: 0.71 (95 % CI 0.62 to 0.7" in report.verdict
+    (warning,) = [text for text in report.warnings if text.code == "baseline"]
+    assert warning.startswith("Error rate not below the baseline: always predicting well")
+    assert warning.endswith("uses no threshold. Choose a threshold by the costs of both errors.")
+
+
+def test_constant_scores_are_not_recommended_for_a_rare_class():
+    X, y = draw_rare()
+    report = skeval.evaluate(DummyClassifier(), X, y, include=(), **FEW)
+    assert "constant-scores" in [text.code for text in report.warnings]
+    assert report.rare_class.metric == "balanced_accuracy"
+    assert "so use the balanced accuracy: 0.50 (95 % CI 0.4" in report.verdict
+    assert "area under the ROC" not in report.verdict
+
+
+def test_probabilities_that_rank_well_but_are_miscalibrated_are_no_contradiction():
+    rng = np.random.default_rng(0)
+    y = np.arange(100) % 2
+    shares = 1 / (1 + np.exp(-(2 * y + rng.normal(size=100) + 2)))
+    report = skeval.evaluate_predictions(y, shares)
+    assert report.baseline.worse
+    assert "No evidence that it beats chance by the Brier score: it is sig" in report.verdict
+    assert "It does by the area under the ROC curve: 0.9" in report.verdict
+    chance = skeval.evaluate_predictions(y, rng.random(100)).verdict
+    assert "No evidence that it beats chance: it is significantly worse than" in chance
 
 
 def test_a_baseline_of_numbers_is_in_their_unit():
