@@ -95,7 +95,7 @@ class LabelMap(Protocol):
         """Number of stored numbers."""
 
     def __call__(self, labels: np.ndarray) -> FitOutput:
-        """Return the predictions under label vectors (n_fits, n_trained) of codes or numbers.
+        """Return the predictions for label vectors (n_fits, n_trained) of codes or numbers.
 
         Fits whose predicted classes depend on rounding errors are marked as failed.
         """

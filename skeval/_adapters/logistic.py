@@ -46,7 +46,7 @@ ROUNDING, LONG, GROWTH, MAX_NOISE = 5e-7, 50, 10, 0.01
 # Seconds of a fit by scikit-learn on one core: a call, an iteration, and per iteration and class a
 # sample, an element of X and a coefficient.
 _CALL, _STEP, _SAMPLE, _NUMBER, _COEFFICIENT = 2.5e-3, 1.2e-4, 4.5e-8, 5e-10, 8e-8
-# Seconds of a transformer: a call, and an element of X.
+# Seconds of a transformer, per call and per element of X.
 _TRANSFORM, _TRANSFORMED = 8e-4, 1e-8
 # Seconds of a batch: the start with trial fits, an iteration of all fits, and per fit in an
 # iteration: a call, a sample, an element of X and a coefficient.

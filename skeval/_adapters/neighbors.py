@@ -98,7 +98,7 @@ def find_neighbors(estimator: Any, split: TransformedSplit) -> Neighbors | None:
 def make_neighbors_deletion(
     estimator: Any, X: Any, target: Target, transformers: tuple
 ) -> NeighborsDeletion | None:
-    """Return the neighbors within any training sets, or None if these are not supported."""
+    """Return the neighbors in arbitrary training sets, or None if these are not supported."""
     if estimator.metric not in PAIRWISE_METRICS or estimator.metric_params:
         return None
     samples: Any = X if issparse(X) else np.asarray(X)
@@ -185,7 +185,7 @@ class NeighborsMap:
 
 
 class NeighborsDeletion:
-    """Predictions by the neighbors within any training sets."""
+    """Predictions from the neighbors in arbitrary training sets."""
 
     def __init__(
         self, neighbors: SortedNeighbors, target: Target, n_pairs: int | None = None

@@ -300,7 +300,7 @@ def bootstrap_plan(
 def plan_resamples(
     indices: Any, units: DrawingUnits, codes: np.ndarray | None = None
 ) -> ResamplingPlan:
-    """Train on resamples from the user, rows of sample indices that draw groups whole."""
+    """Train on the user's resamples: rows of sample indices, which must draw whole groups."""
     indices, n_samples = np.asarray(indices), len(units.unit)
     if indices.ndim != 2 or indices.shape[1] != n_samples or not len(indices):
         raise ValueError(

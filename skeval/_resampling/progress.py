@@ -1,7 +1,8 @@
 """Progress of the fits: the line of a command, a bar of tqdm, and scikit-learn's callbacks.
 
-A display that fails is silent from then on, and the run goes on. Callbacks (from scikit-learn 1.9)
-belong to the current fit. The command line imports this module first, so it imports nothing slow.
+After an error, a display shows nothing more, and the run continues. Callbacks (from scikit-learn
+1.9) belong to the current fit. The command line imports this module first, so it imports nothing
+slow.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def tell(line: str) -> None:
 class Progress:
     """Line with the progress of a command and its preliminary result.
 
-    The `headline` is written before the first fit, so that errors in the input come without it. On
+    The `headline` is written just before the first fit, so input errors appear without it. On
     a terminal the line is redrawn. Elsewhere it is written less and less often.
 
     Parameters
@@ -103,7 +104,7 @@ class Progress:
             self.write(CLEAR)
 
     def write(self, text: str) -> None:
-        """Write a text; nothing after the first failure."""
+        """Write a text, unless an earlier attempt failed."""
         if not self.works:
             return
         try:

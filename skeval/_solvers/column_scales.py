@@ -46,14 +46,14 @@ class ColumnScales:
         return (scales[:, self.varies] / self.scale) ** 2
 
     def means(self, weights: np.ndarray) -> np.ndarray:
-        """Return the means (B, p) under weights (B, n)."""
+        """Return the weighted means (B, p) for weights (B, n)."""
         shares = weights / weights.sum(axis=1, keepdims=True)
         means = np.tile(self._first, (len(weights), 1))
         means[:, self.varies] = self.mean + self.scale * (shares @ self.standard)
         return means
 
     def deviations(self, weights: np.ndarray) -> np.ndarray:
-        """Return the divisors of a StandardScaler under weights (B, n), 1 for constant columns."""
+        """Return the divisors of a StandardScaler for weights (B, n), 1 for constant columns."""
         deviations = np.ones((len(weights), len(self.varies)))
         deviations[:, self.varies] = np.sqrt(self.ridge(weights)) * self.scale
         return deviations

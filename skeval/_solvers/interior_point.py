@@ -58,7 +58,7 @@ def start_point(duals: Duals, start: Start) -> PathPoint:
 def interior_point(duals: Duals, point: PathPoint, *, tol: float, max_iter: int) -> int:
     """Advance `point` in place until its relative duality gap is at most `tol`.
 
-    Return the number of steps. A problem that diverges ends as nan.
+    Return the number of steps. If a problem diverges, its point becomes nan.
     """
     total = duals.box.sum(axis=1)
     problems, at = np.arange(len(duals.box)), point

@@ -40,7 +40,8 @@ _INDEFINITE = 1e-9
 class KernelForm(NamedTuple):
     """A kernel as a function of inner products, or of squared distances if `name` is "rbf".
 
-    name: "linear", "poly", "rbf" or "sigmoid". degree: of "poly". coef0: of "poly" and "sigmoid".
+    name: "linear", "poly", "rbf" or "sigmoid". degree: used by "poly". coef0: used by "poly" and
+    "sigmoid".
     """
 
     name: str

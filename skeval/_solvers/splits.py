@@ -60,7 +60,7 @@ class Products:
         return self.columns[:, i] * self.columns[:, j]
 
     def weighted_sums(self, weights: np.ndarray) -> np.ndarray:
-        """Return the sums (F, q, q) under weights (F, n)."""
+        """Return the weighted sums of products (F, q, q) for weights (F, n)."""
         if self.pairs is None:
             return np.stack([(self.columns.T * row) @ self.columns for row in weights])
         q = self.columns.shape[1]

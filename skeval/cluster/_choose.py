@@ -345,7 +345,7 @@ def choose_n_clusters(
 
 
 def _candidates_of(method: str, n_clusters: Iterable[int], n_methods: int) -> np.ndarray:
-    """Return the candidates of a method; among several, a method omits an unsupported 1."""
+    """Return the candidates of a method; if there are several methods, omit 1 if unsupported."""
     takes_one = method in TAKE_ONE
     if not takes_one and n_methods > 1:
         n_clusters = [k for k in check_candidates(n_clusters, 1, method).tolist() if k > 1]

@@ -258,9 +258,9 @@ def _explain_undecodable(path: Path, encoding: str) -> str:
 def _find_separator(file: TextIO, target: str, source: str) -> str:
     """Return the field separator of a file.
 
-    The criteria, in this order, are that the first record has the target, that the first two
-    records have equal numbers of fields, and that this number is largest. Names and labels may
-    contain other separators.
+    A separator is preferred if, in this order, the first record contains the target, the first two
+    records have equal numbers of fields, and this number is large. Names and labels may contain
+    other separators.
     """
 
     def rank(delimiter: str) -> tuple[bool, bool, int]:

@@ -157,8 +157,9 @@ class CV2FeatureSelectionPipeline(
     Notes
     -----
     `cv2_error_` is the error of the *procedure*, including the selection. With
-    ``final="consensus"`` it is the error of a selection in one training part; the consensus itself
-    depends on all labels, so cross-validate this estimator as a whole to estimate its error.
+    ``final="consensus"`` it is still the error of selecting features in one training part. The
+    consensus depends on all labels; to estimate its error, cross-validate this estimator as a
+    whole.
 
     References
     ----------

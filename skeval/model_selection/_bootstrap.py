@@ -251,7 +251,7 @@ def plan_bootstrap(
     stratify: bool = False,
     indices: Any = None,
 ) -> tuple[DrawingUnits, ResamplingPlan]:
-    """Return the units that resamples draw, and the fits to drawn or given resamples."""
+    """Return the units that are resampled, and a plan of fits to drawn or passed resamples."""
     target = inputs.target
     _checks.check_flag("stratify", stratify)
     if stratify and target.classes is None:

@@ -210,12 +210,12 @@ def _are_columns(value: Any, columns: Mapping[str, np.ndarray]) -> bool:
 
 
 def _take_columns(value: Any, columns: dict[str, np.ndarray]) -> list[np.ndarray]:
-    """Return the columns that an argument names."""
+    """Return the columns named by an argument."""
     return [columns[name] for name in ([value] if isinstance(value, str) else value)]
 
 
 def _read_long(columns: dict[str, np.ndarray], items: Any, groups: Any, seeds: Any) -> ItemTable:
-    """Read one row for each score; items are identified by their group and name."""
+    """Read a table with one row per score; items are identified by their group and name."""
     items = "item" if items is None else items
     seeds = "seed" if seeds is None and "seed" in columns else seeds
     for argument, value in {"items": items, "seeds": seeds}.items():
@@ -253,7 +253,7 @@ def _read_long(columns: dict[str, np.ndarray], items: Any, groups: Any, seeds: A
 
 
 def _read_wide(columns: dict[str, np.ndarray], items: Any, groups: Any, seeds: Any) -> ItemTable:
-    """Read one row for each item and one column for each run of a system."""
+    """Read a table with one row per item and one column per run of a system."""
     named = [
         name
         for value in (items, groups)

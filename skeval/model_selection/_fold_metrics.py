@@ -195,9 +195,10 @@ def measure_tables(
 
 
 def inflate(predictions: Predictions, variance: float, values: Iterable[float]) -> float:
-    """Return the variance of a metric of the trained model, relative to tested samples alone.
+    """Return the factor by which training sets increase the variance of a metric.
 
-    `values` has the metric in each repeat of the folds.
+    `variance` is due to the tested samples alone; `values` are the metric in each repeat of the
+    folds.
     """
     finite = np.array([value for value in values if np.isfinite(value)])
     if len(finite) < 2 or not variance > 0:

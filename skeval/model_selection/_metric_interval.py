@@ -557,7 +557,7 @@ def _estimate_metric(
 
 
 def _check_columns(metric: Callable[..., float], true: NDArray[Any], pred: NDArray[Any]) -> None:
-    """Raise if true and predicted values look swapped, or are no columns of comparable labels."""
+    """Raise if true and predicted values look swapped, or are not columns of comparable labels."""
     _checks.refuse_swapped("y_pred", true, pred)
     row = _table.find_row(_table.unwrap(metric)[0])
     if row is None or row.from_table is None:
@@ -776,10 +776,10 @@ def find_metric(metric: Callable[..., float] | str) -> Callable[..., float]:
 def find_sample_values(
     metric: Callable[..., float], y_true: Any, y_pred: Any, weight: Floats | None
 ) -> Floats | None:
-    """Return values of samples with the metric as their mean; None if there are none.
+    """Return per-sample values whose mean is the metric; None if there are no such values.
 
-    The mean is compared with the metric, because another version of scikit-learn or data of another
-    shape may change its definition.
+    The mean is compared with the metric, whose definition may differ for another version of
+    scikit-learn or another shape of the data.
     """
     function, arguments = _table.unwrap(metric)
     row = _table.find_row(function)

@@ -250,7 +250,7 @@ def score_interval(
 def label_parts(scoring: Any) -> dict[str, str]:
     """Return the name of each score in the results, with its label.
 
-    The label of a named scorer is its name in scikit-learn; a function has brackets.
+    The label of a named scorer is its name in scikit-learn, that of a function ends in "()".
     """
     if isinstance(scoring, dict):
         return {name: label_of(part, name) for name, part in scoring.items()}

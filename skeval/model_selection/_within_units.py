@@ -9,7 +9,7 @@ to 1, the variance of the mean :math:`\bar m` is
 .. math:: \sum_k c_k w_k^2 (m_k - \bar m)^2, \quad c_k = 1 / (1 - 2 w_k + \sum_j w_j^2),
 
 which is unbiased if all values have the same variance. With equal weights it is the variance of the
-values divided by K. It contains the variation within units, because the values contain it.
+values divided by K. It includes the variation within units, because the values do.
 
 *Fixed units* are all units of interest. The variances :math:`v_k` within units add up to
 :math:`\sum_k w_k^2 v_k`, and the third cumulants to :math:`\sum_k w_k^3 \kappa_k`. The interval of

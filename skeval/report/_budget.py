@@ -31,7 +31,7 @@ SECONDS_PER_SAMPLE = 5e-6
 """Time of the metrics of one repeat, per sample."""
 MAX_FOLDS, TEST_SHARE = 5, 0.2
 CELLS_PER_SECOND, MIN_CELLS = 200_000, 50_000
-"""Cells of a table that are checked per second, and the fewest that are checked."""
+"""Number of table cells checked per second, and minimum number of checked cells."""
 
 
 def choose_folds_in_time(inputs: Inputs, seconds: float, seed: int) -> tuple[Any, list[Caution]]:

@@ -57,7 +57,7 @@ from skeval.utils._plotting import Display, put_legend_above, shorten_name
 from skeval.utils._text import count, write_ends, write_number, write_pvalue, write_with_spread
 
 HALVES = (PREDICTION_STRENGTH, "adjusted_rand", SILHOUETTE)
-"""Rules on halves of the data that the verdict counts."""
+"""Rules based on halves of the data, whose agreement is in the verdict."""
 
 HALVING_OPTIONS = ("reference", "n_repeats", "param_name", "n_jobs", "verbose", "memory")
 """Options that `choose_n_clusters` has too."""
@@ -145,8 +145,8 @@ def evaluate_clusterer(  # type: ignore[misc]  # the two forms do not name the o
 
     See Also
     --------
-    skeval.cluster.choose_n_clusters : The stability and the choice alone.
-    skeval.cluster.compare_clusterings : The indices and the front alone.
+    skeval.cluster.choose_n_clusters : Only the stability and the choice.
+    skeval.cluster.compare_clusterings : Only the indices and the front.
 
     Notes
     -----
@@ -196,7 +196,7 @@ def evaluate_clusterer(  # type: ignore[misc]  # the two forms do not name the o
         external = tuple(external_indices(labels_true, labels) for labels in partitions.values())
     begin_step("number of clusters", verbose)
     methods = [SEQUENTIAL, *dict.fromkeys((stability, *HALVES))]
-    if resolve_reference(X, reference)[0] != "permuted":  # which keeps equal points of the data
+    if resolve_reference(X, reference)[0] != "permuted":  # permuted columns keep ties
         methods.append(GAP)
     with warnings.catch_warnings():  # the report has its own sentence for this
         warnings.filterwarnings("ignore", "The gap still increases", UserWarning)

@@ -90,11 +90,10 @@ def evaluate_predictions(
         True classes or numbers; with several labels per sample 0 or 1 for each label.
     predictions : array-like of shape (n_samples,) or (n_samples, n_classes), or dict of them
         Labels; probabilities or scores of the second of two classes, or of each class; or numbers.
-        Labels of 0 and 1, or -1 and 1, may stand for two classes with other names: 1 is "yes",
-        "true" or "positive", and of all other names `pos_label`.
-        With several labels per sample, 0 or 1 or a probability for each label.
-        A dict, or a data frame whose columns are not classes of `y_true`, contains several
-        systems, which are compared by `compare_predictions`.
+        Labels of 0 and 1, or -1 and 1, may stand for two classes with other names: 1 means "yes",
+        "true" or "positive" or, for other names, `pos_label`. With several labels per sample, 0 or
+        1 or a probability for each label. A dict, or a data frame whose columns are not classes of
+        `y_true`, contains several systems, which are compared by `compare_predictions`.
     kind : {"auto", "labels", "probabilities", "scores", "numbers"}, default="auto"
         Kind of the predictions. "auto": labels if all are classes of `y_true`, text, or only 0 and
         1; numbers if `y_true` has fractions or more than 20 distinct whole numbers; otherwise

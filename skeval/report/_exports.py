@@ -34,7 +34,7 @@ SMOOTH = "P. C. Austin, E. W. Steyerberg (2019), https://doi.org/10.1002/sim.828
 OPTIMISM = "B. Efron (1983), https://doi.org/10.1080/01621459.1983.10477973"
 REPEATS = "Y. Bengio, Y. Grandvalet (2004), Journal of Machine Learning Research 5, 1089-1105"
 UNITS = (UnitKind.GROUP, UnitKind.TIME_BLOCK)
-"""Order of samples besides the folds."""
+"""Sampling units other than single samples and folds."""
 
 
 def write_card(reports: Mapping[str, Any], model: str, dataset: str) -> str:

@@ -24,10 +24,10 @@ from skeval.report._sections import Caution
 from skeval.utils._checks import repetition_rng
 
 MAX_REFIT = 500
-"""Samples on which a model is refitted with shuffled labels."""
+"""Maximum number of samples on which a model is refitted with shuffled labels."""
 N_SHUFFLES = 12
-"""Shuffles after which predictions must all be the same: a rule with one threshold or one binary
-feature predicts the same after up to half of them. One is enough for most models."""
+"""Number of shuffles after which the predictions must all be the same. A rule with one threshold or
+one binary feature predicts the same after up to half of them; for most models one suffices."""
 REMEDY = (
     "Pass the unfitted estimator, so that it is trained within the folds; for a model that is "
     "fixed in advance, use evaluate_predictions or metric_interval on samples it has not seen."

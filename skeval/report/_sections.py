@@ -72,7 +72,7 @@ def forbid_quoting(warnings: Iterable[Caution]) -> str:
 
 
 def list_grave(warnings: Iterable[Caution]) -> list[str]:
-    """Return the headlines of the grave warnings without repeats."""
+    """Return the headlines of the grave warnings, without duplicates."""
     return list(dict.fromkeys(one.headline for one in warnings if one.headline))
 
 

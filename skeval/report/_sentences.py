@@ -5,10 +5,10 @@ never predicted. Next come the error with its interval and, because the error me
 itself, the error of the baseline. The last part states whether the model is better than chance.
 
 Two tests decide that: the interval of the difference from the baseline on the same samples (for a
-rare class, of the metric that replaces the error), and the permutation test. Both are read at 5 %,
-whatever the level of the intervals; a permutation test with too few permutations cannot decide. The
-model is "better than chance" if the interval shows it and the permutation test does not contradict
-it; if they disagree, the sentence states both.
+rare class, of the metric that replaces the error), and the permutation test. Both use a level of 5
+%, whatever the level of the intervals; a permutation test with too few permutations cannot decide.
+The model is "better than chance" if the interval shows it and the permutation test does not
+contradict it; if they disagree, the sentence states both.
 """
 
 from __future__ import annotations

@@ -531,7 +531,7 @@ def _mean_loss(y_true: np.ndarray, y_pred: np.ndarray, *, loss: Any) -> float:
 
 
 def _mean_share_loss(y_true: np.ndarray, shares: np.ndarray, *, loss: Any, classes: Any) -> float:
-    """Return the mean loss of probabilities; with two classes, the second one's suffice."""
+    """Return the mean loss of the probabilities of all classes, or of the second of two."""
     shares = shares if shares.ndim == 2 else np.column_stack([1 - shares, shares])
     return float(np.mean(loss(np.searchsorted(classes, y_true), shares)))
 

@@ -23,7 +23,7 @@ from skeval.utils import _checks
 from skeval.utils._compat import CallbackSupportMixin, selector_before, with_callbacks
 
 SVC_PARAMETERS = frozenset(SVC().get_params()) - {"probability", "random_state", "verbose"}
-"""Parameters of `SVC` that the estimator has, too; its seed and verbosity are its own."""
+"""Parameters shared with `SVC`; the seed and the verbosity of this estimator are its own."""
 
 
 RESAMPLING = (
@@ -352,7 +352,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
 
     @property
     def n_iter_(self) -> np.ndarray:
-        """Iterations of `SVC` for each pair of classes."""
+        """Number of iterations of `SVC` for each pair of classes."""
         return self.svc_.n_iter_
 
     def predict(self, X: Any) -> np.ndarray:

@@ -306,10 +306,10 @@ def check_groups(groups: Any, n_samples: int, *, crossed: bool = False) -> np.nd
     """Return the groups of samples as a 1-D array, None without groups; raise if one is missing.
 
     Missing groups are an error, since such samples do not form one group. With several columns,
-    kinds of groups nested in another kind, such as patients in sites, are dropped: the coarsest
-    counts. If several kinds are left, they are crossed, such as raters and items. The result is
-    then an array of integers with one column per kind if `crossed` is True; otherwise crossed
-    groups raise an error.
+    kinds of groups nested in another kind, such as patients in sites, are dropped; only the
+    coarsest kind is used. If several kinds are left, they are crossed, such as raters and items.
+    The result is then an array of integers with one column per kind if `crossed` is True; otherwise
+    crossed groups raise an error.
     """
     if groups is None:
         return None

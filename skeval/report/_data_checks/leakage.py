@@ -255,9 +255,9 @@ def check_class_imputation(table: TableDescription) -> Iterator[Finding]:
 
 
 def _has_default_of_class(column: np.ndarray, codes: np.ndarray) -> bool:
-    """Whether few values hold most of a class, and lie between the many values of the others.
+    """Whether a few values make up most of a class, and lie between the many values of the others.
 
-    Every value has one class.
+    Each value occurs in one class only.
     """
     values, level, sizes = np.unique(column, return_inverse=True, return_counts=True)
     level = level.reshape(-1)

@@ -39,7 +39,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class TableDescription:
-    """Samples as the checks read them.
+    """Description of the samples, the input of all checks.
 
     Attributes
     ----------

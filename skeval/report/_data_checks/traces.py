@@ -14,10 +14,10 @@ MAX_CHANCE = 1e-3
 MISSING = ("", "nan", "None", "NaT", "<NA>")
 MAX_DECIMALS = 8
 MIN_DISTINCT = 10
-"""Distinct values of a class that can show to how many decimals its values were rounded."""
+"""Minimum number of distinct values of a class from which its decimals can be determined."""
 MAX_COLUMNS = 500
 ROWS_PER_COLUMN, MIN_SPARE_ROWS = 2, 10
-"""Rows that a linear combination must fit, per column and in addition."""
+"""Number of rows required for an exact linear combination: per column, and in addition."""
 PRECISION = 1e-8
 
 
