@@ -352,7 +352,7 @@ class ColumnSteps:
         return maps._replace(axes=np.where(certain[:, None, None], axes, np.nan))
 
     def _min_max(self, trained: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the map of a MinMaxScaler, which leaves columns of hardly any range unscaled."""
+        """Return the map of a MinMaxScaler, which does not scale nearly constant columns."""
         lowest, highest = self._extremes(trained)
         span = highest - lowest
         span[span < 10 * EPSILON] = 1.0
@@ -366,7 +366,7 @@ class ColumnSteps:
         return lowest, self._first_value(trained, self._order[::-1])
 
     def _first_value(self, trained: np.ndarray, order: np.ndarray) -> np.ndarray:
-        """Return the value of the first training sample of each column, in an order (n, p)."""
+        """Return the value of the training sample that is first in `order` (n, p), by column."""
         columns = np.arange(order.shape[1])
         values = np.full((len(trained), order.shape[1]), np.nan)
         missing = np.ones(values.shape, dtype=bool)

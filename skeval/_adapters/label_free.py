@@ -134,7 +134,8 @@ def label_free_adapter(
 ) -> LabelFreeAdapter | None:
     """Return the adapter of an estimator after transformers, or None if they are not supported.
 
-    Types of transformers that use the labels, and that `make_deletion` supports, are `supervised`.
+    `supervised` lists types of transformers that use the labels but are supported by
+    `make_deletion`.
     """
     strings = target.classes is None and target.y.dtype.kind not in "iuf"
     if strings or target.n_classes > MAX_CLASSES:

@@ -215,7 +215,7 @@ def quadratic_divisor_offset() -> int:
 
 
 class MomentsDeletion:
-    """Fits to any training sets, computed from the moments of the classes."""
+    """Fits to arbitrary training sets, computed from the moments of the classes."""
 
     def __init__(self, columns: Columns, rule: Rule, decides: bool) -> None:
         self.columns = columns

@@ -290,13 +290,13 @@ def shape_of(X: Any) -> tuple[int, ...]:
     return shape
 
 
-# Seconds of a fit and a prediction of an SVC on the smallest data.
+# Seconds of a fit and a prediction of an SVC on the smallest data sets.
 _CALL = 2.5e-3
-# Part of them outside of libsvm.
+# Part of this time that is spent outside of libsvm.
 _VALIDATION = 2.2e-3
-# Seconds of a PCA outside of its linear algebra; of a selection, and of an element of X in it.
+# Seconds of a PCA apart from linear algebra; seconds per selection, and per element of X.
 _PROJECTION, _SELECTION, _SELECTED = 5e-4, 2e-3, 1.2e-8
-# Seconds of libsvm for a product in a kernel value, and its other costs as a number of products.
+# Seconds of libsvm per product in a kernel value; its other costs, as a number of products.
 _KERNEL, _CELL = 7e-10, 15
 # Seconds per sample in a step of libsvm.
 _STEP = 3.5e-9

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 MAX_WORKERS = 10**6
 PAGE_ENDINGS = {".html", ".htm", ""}
 LARGE_FILE = 5e6
-"""Reading a larger file, in bytes, is announced."""
+"""File size in bytes above which a message announces that the file is being read."""
 
 
 def add_common(parser: argparse.ArgumentParser, *, target: str) -> None:

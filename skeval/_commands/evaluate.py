@@ -510,7 +510,7 @@ REGRESSORS = ("ridge", "linear-svm", "rbf-svm", "knn", "forest")
 
 
 def make_named(name: str, seed: int, *, numbers: bool) -> Any:
-    """Return the classifier of a name, or the regressor for numeric targets."""
+    """Return the classifier with this name, or the regressor for numeric targets."""
     from sklearn import ensemble, linear_model, neighbors, svm
     from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 

@@ -306,7 +306,7 @@ def rank_columns(
     variances, each estimated from the samples of the smaller class of its column.
     """
     n, k = positive.shape
-    factor = 1.0 if of_area else n / (n - 1)  # the influence on an area includes it
+    factor = 1.0 if of_area else n / (n - 1)  # already in the influence on an area
 
     def measure(influence: Floats, group: Codes | None) -> Spread:
         if group is None:

@@ -769,10 +769,10 @@ class Curve(Result):
 
 
 def _keep_plain(result: Any) -> dict[str, Any]:
-    """Return the numbers and texts that not every result of a type has, by name.
+    """Return the numbers and texts that are specific to a result, by name.
 
-    They are the details and the fields after `details`, without arrays and empty values; a class
-    lists in `_known` the fields that it shows itself.
+    They are the details and the fields after `details`, without arrays and empty values. Fields
+    that a class prints itself are listed in `_known`.
     """
     names = [item.name for item in fields(result)]
     special = [name for name in names[names.index("details") + 1 :] if name not in result._known]

@@ -169,7 +169,7 @@ def giacomini_white(differences: Floats) -> tuple[PairedTest, float]:
     least-squares regression of the differences on the previous ones.
     """
     by_blocks = blocks_test(differences)
-    scale = float(np.sqrt(np.mean(differences**2))) or 1.0  # makes the rank independent of the unit
+    scale = float(np.sqrt(np.mean(differences**2))) or 1.0  # rank must not depend on units
     unit = differences / scale
     regressors = np.column_stack([np.ones(len(unit) - 1), unit[:-1]])
     moments = regressors * unit[1:, None]

@@ -372,9 +372,9 @@ class Contrasts(NamedTuple):
     errors: Floats
 
     def accumulate(self, order: NDArray[np.intp]) -> Iterator[Floats]:
-        """Yield the largest absolute differences of the pairs in an order, up to each pair.
+        """Yield the running maxima of absolute differences, adding the pairs in an order.
 
-        The array is reused.
+        The yielded array is reused.
         """
         largest, drawn = np.zeros(self.values.shape[1]), np.empty(self.values.shape[1])
         factors = (1 / self.errors[order]).tolist()
@@ -449,7 +449,7 @@ class SimultaneousLevel:
 
 
 def level_of_largest(largest: np.ndarray, confidence_level: float) -> float:
-    """Return the level of each of many intervals by draws of the largest of their statistics."""
+    """Return the level of single intervals, from draws of the largest of all statistics."""
     return 1 - 2 * float(ndtr(-np.quantile(largest, confidence_level)))
 
 

@@ -256,7 +256,7 @@ class ScoreFits(NamedTuple):
     positive: bool = False
 
     def serves(self, scorer: Any, classes: np.ndarray) -> bool:
-        """Whether it equals a scorer on these classes."""
+        """Whether this metric equals a scorer for these classes."""
         row = find_row(metric_of_scorer(scorer)[0])
         assert row is not None
         if not np.array_equal(responses_of_scorer(scorer), row.response):

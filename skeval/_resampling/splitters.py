@@ -136,7 +136,7 @@ class StratifiedDealer:
 
 
 def make_dealer(splitter: Any, target: Target) -> StratifiedDealer | None:
-    """Return the dealer with the folds of a splitter; None if only the splitter can make them."""
+    """Return a fast version of a stratified splitter, or None if there is none."""
     if type(splitter) not in (StratifiedKFold, RepeatedStratifiedKFold) or target.classes is None:
         return None
     dealer = StratifiedDealer(splitter, np.bincount(target.codes))

@@ -154,7 +154,7 @@ class FeatureProblems:
     def _solve(
         self, problems: np.ndarray, start: Start, solver: Callable[..., SetSolution], size: int
     ) -> None:
-        """Solve in blocks from the same start, which has one row."""
+        """Solve in blocks, all from the same start of one row."""
         for at in newton.divide(problems, size):
             duals = FeatureDuals(self.system_of(at), self.signs[at], self.box[at])
             coef = np.repeat(start.coef, len(at), axis=0)

@@ -167,7 +167,7 @@ class LogisticLoss(ABC):
         return rows, np.zeros(rows.shape[:2])
 
     def is_flat(self, g: np.ndarray, tol: float) -> np.ndarray:
-        """Return where no derivative (A,) by coefficients of the estimator exceeds `tol`."""
+        """Return a mask (A,) of problems with derivatives, in the estimator's basis, <= `tol`."""
         basis = self.columns.basis
         if basis is None:
             return np.abs(g).max(axis=1) <= tol

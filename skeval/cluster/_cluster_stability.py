@@ -39,7 +39,7 @@ NOISE_SHARE, NOISE_REACH = 0.05, 4.0  # share of the samples; in standard deviat
 JITTER_QUANTILE = 0.05
 DISSOLVED, RECOVERED = 0.5, 0.75
 VERDICTS = {0.85: "highly stable", RECOVERED: "stable", 0.6: "pattern", DISSOLVED: "doubtful"}
-"""Smallest mean Jaccard coefficient of each verdict; up to the last, "dissolved"."""
+"""Minimum mean Jaccard coefficient of each verdict; up to the last one it is "dissolved"."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -43,7 +43,7 @@ samples may be together by chance."""
 
 Seed = int | RandomState | Generator | None
 Measure = Callable[["Halves", list[np.ndarray]], float]
-"""Function of two halves and the labels of each."""
+"""Measure of agreement: a function of two halves and their labels."""
 
 STABILITY = {
     "clusterer": [HasMethods(["fit_predict", "get_params", "set_params"])],

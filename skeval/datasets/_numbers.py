@@ -116,9 +116,9 @@ def have_decimal_commas(digits: Collection[str], *, default: bool) -> bool:
 def _separates_decimals(mark: str, other: str, digits: Collection[str]) -> bool:
     """Return whether a mark certainly separates decimals, not thousands.
 
-    It does if in any number it follows the other mark, a zero or more than three digits, or if the
-    number of digits after it is not three. It does not if a number has it twice, or has the other
-    mark after it.
+    It does if, in some number, it is preceded by the other mark, a leading zero or more than three
+    digits, or not followed by exactly three digits. It does not if a number contains it twice, or
+    the other mark after it.
     """
     marked = [text for text in digits if mark in text]
     if any(text.count(mark) > 1 or other in text.partition(mark)[2] for text in marked):

@@ -425,7 +425,7 @@ def _drop_unlabeled(sheet: Columns, label: int, notes: list[str]) -> Columns:
 def _read_numeric_target(sheet: Columns, label: int, notes: list[str], kind: str | None) -> Columns:
     """Return a table with a numeric target if its texts are numbers.
 
-    Raise if most of its texts are numbers, and others are limits or not numbers.
+    Raise if most of the texts are numbers but some are detection limits or other text.
     """
     values, name = sheet.values[label], sheet.names[label]
     if kind == "texts" or isinstance(values, np.ndarray):

@@ -331,7 +331,7 @@ class Validated(NamedTuple):
         return intervals.spread_between(moved, self.group, counted, leverage=leverage)
 
     def shrink(self, ratio: float) -> float:
-        """Return a ratio of variances, shrunk toward 1 if it is smaller."""
+        """Return a ratio of variances, shrunk toward 1 if it is below 1."""
         events = float(self.weight @ self.y)
         n = min(events, float(self.weight.sum()) - events)
         return max(ratio, (n * ratio + 4) / (n + 4))

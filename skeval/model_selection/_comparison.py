@@ -128,7 +128,7 @@ class Difference(Estimate):
 
     @property
     def conclusion(self) -> str:
-        """Conclusion of the test in words, with its limits."""
+        """Conclusion of the test in words, with its limitations."""
         shown = self.pvalue <= self.level  # a test by exchanges may reject without an interval
         if np.isnan(self.pvalue) or (np.isnan(self.interval.low) and not shown):
             return (
@@ -626,7 +626,7 @@ class Comparison(Result):
 
     @property
     def conclusion(self) -> str:
-        """Conclusion of the comparison in words, with its limits."""
+        """Conclusion of the comparison in words, with its limitations."""
         if len(self.names) == 2 and not self.datasets:
             return self.difference.conclusion
         best, pvalues = self._find_best(), self.to_matrix("pvalue")

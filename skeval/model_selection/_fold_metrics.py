@@ -117,7 +117,7 @@ def settle(
 
 
 Form = tuple[str, Callable[[float], Limits], float]
-"""Name of an interval, its ends by confidence level, and the standard error."""
+"""Name of an interval, its limits by confidence level, and the standard error."""
 NO_FORM: Form = "none", intervals.give_no_limits, np.nan
 
 

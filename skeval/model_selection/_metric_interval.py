@@ -58,7 +58,7 @@ _BOOTSTRAPS = ("percentile", "bca", "basic")
 _FORMULAS = ("score", *PROPORTION_INTERVALS, "delong", "delta", "normal", "hall", "t")
 _METHODS = ("auto", "analytic", *_BOOTSTRAPS, *_FORMULAS)
 MIN_GROUPS = 10
-_BCA_UNITS = 1000  # above it "auto" avoids the one metric call per unit of BCa
+_BCA_UNITS = 1000  # with more, "auto" avoids BCa (a metric call per unit)
 
 
 class Options(TypedDict, total=False):

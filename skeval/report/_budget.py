@@ -22,11 +22,11 @@ from skeval.utils._text import count
 MIN_SAMPLES = 10_000
 """Fits to fewer samples are not timed beforehand."""
 MIN_TIMED, MAX_TIMED_SHARE, TIMING_SHARE = 1000, 0.05, 0.02
-"""Samples of the first timed fit, and the shares of samples and of the budget that end timing."""
+"""Number of samples of the first timed fit; timing ends at these shares of samples and budget."""
 GROWTH = 4
 """Ratio of the numbers of samples of two timed fits."""
 MAX_ANSWER_SHARE = 0.5
-"""Share of the time left that the fits of the headline error may take."""
+"""Maximum share of the remaining time for the fits of the main estimate."""
 SECONDS_PER_SAMPLE = 5e-6
 """Time of the metrics of one repeat, per sample."""
 MAX_FOLDS, TEST_SHARE = 5, 0.2

@@ -50,8 +50,8 @@ def _warn_of_two_answers(answer: Estimate, named: dict[str, Estimate]) -> Cautio
     """Return a warning if estimates of the same error from the same samples differ too much.
 
     Cross-validations of the same samples share most of their noise, so new folds explain much less
-    than three standard errors of one of them. Training errors are usually lower. Given folds may
-    test other samples and are not compared.
+    than three standard errors of one of them. Training errors are usually lower, so only higher
+    ones are reported. User-defined folds may test other samples and are not compared.
     """
     if answer.method != "repeated_cv":
         return None

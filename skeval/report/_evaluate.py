@@ -125,7 +125,7 @@ def evaluate(
     memory: Any = None,
     error_score: float | str = "raise",
 ) -> AnyReport:
-    """Estimate the error of an estimator with a confidence interval, and everything around it.
+    """Evaluate an estimator: error with a confidence interval, metrics, tests and warnings.
 
     A dict of estimators is evaluated on the same folds and compared.
 
@@ -348,7 +348,7 @@ def _run_all(
         run.notes.append(Caution("ordered", ORDERED + TOO_ALIKE * (n_units == 1)))
     if predictions.cases.kind is UnitKind.FOLD:
         run.notes.append(Caution("given-folds", _sentences.write_given_folds(n_units)))
-        steps.sizes["permutation"] = 0  # it would shuffle single labels
+        steps.sizes["permutation"] = 0  # because it shuffles single labels
 
     # estimates of the same error, and warnings about the rows and the model
     better = bool(rare.better if rare is not None else baseline is not None and baseline.better)
@@ -387,7 +387,7 @@ def _run_all(
 
 NOTHING_SELECTED = dict.fromkeys(("selection_bias", "selection_stability", "candidate_names"))
 ORDER_SECONDS_PER_SAMPLE = 2e-6
-"""Time that the check of the order of rows takes."""
+"""Time per sample of the check of the order of rows."""
 
 
 def _list_first_warnings(

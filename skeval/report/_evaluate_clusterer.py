@@ -240,7 +240,7 @@ def _evaluate_each(
     seed = small_seed(options["random_state"])
     options = options | {"random_state": seed}
     if isinstance(options["n_clusters"], Iterable):
-        options["n_clusters"] = list(options["n_clusters"])  # read by each of them
+        options["n_clusters"] = list(options["n_clusters"])  # each report reads it
     reports = {}
     for name, clusterer in clusterers.items():
         begin_step(f"evaluating {name}", options["verbose"])

@@ -324,7 +324,7 @@ POSITIVE_WORDS = {
     ("no", "yes"), ("n", "y"), ("false", "true"), ("f", "t"), ("0", "1"), ("0.0", "1.0"),
     ("negative", "positive"), ("neg", "pos"), ("absent", "present"), ("-", "+"), ("-1", "1"),
 }  # fmt: skip
-"""Pairs of classes whose second one is 1."""
+"""Pairs of class names; predictions of 1 mean the second one."""
 
 
 def translate_labels(y: np.ndarray, predictions: np.ndarray, pos_label: Any) -> np.ndarray | None:

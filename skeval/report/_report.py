@@ -48,8 +48,8 @@ MAX_CLASSES = 6
 """Maximum number of classes of a confusion matrix beside the verdict; larger ones get their own
 table."""
 MAX_METRICS, MAX_ROWS, FIRST_ROWS = 12, 20, 5
-"""Number of metrics in the text; numbers of settings, samples and features in a page, and shown at
-first."""
+"""Maximum number of metrics in the text; maximum number of settings, samples and features on a
+page, and the number of them that is visible without unfolding."""
 HEADLINERS = ("balanced_accuracy", "accuracy", "r2", "root_mean_squared_error")
 """Metrics in order of preference; the first available one heads the section."""
 SQUARES = ("mean squared error", "root mean squared error")

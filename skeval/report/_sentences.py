@@ -341,9 +341,9 @@ def _join_tests(
 
 
 def write_baseline(baseline: Baseline, loss: str, other: str = "") -> str:
-    """Compare the error with the baseline's; a warning's title comes first unless it is better.
+    """Compare the error with that of the baseline; unless it is better, begin with a warning title.
 
-    The `other` metric is better than chance although the error is not below the baseline's.
+    The `other` metric is better than chance although the error is not below that of the baseline.
     Differences of mean squared errors are divided by the sum of both roots, which makes them
     differences of the roots.
     """

@@ -131,9 +131,9 @@ def perturbation_difference(
     ========  ===  =============  ========  =============  ========  ===========
 
     "CV" is ``statistic="cross_validation"``, "training" is "resubstitution", and "independent" is
-    the width for "CV" if the two intervals were combined as independent. "CV" holds its level, but
-    it is conservative, since the weights also perturb the training of both machines. "pivotal"
-    covered in 84 to 97 %, and "training" falls short with few samples.
+    the width for "CV" if the two intervals were combined as independent. "CV" reaches its nominal
+    level, but is conservative, since the weights also perturb the training of both machines.
+    "pivotal" covered in 84 to 97 %, and "training" falls short with few samples.
 
     References
     ----------

@@ -279,7 +279,7 @@ class PerturbationResamplingSVC(CallbackSupportMixin, ClassifierMixin, BaseEstim
         if self.estimator is None:
             X, y = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
         else:  # its first step checks X, which may hold texts
-            y = validate_data(self, X="no_validation", y=y)  # it forgets the names of features
+            y = validate_data(self, X="no_validation", y=y)  # drops feature names
             validate_data(self, X, skip_check_array=True)
             _checks.check_same_length(X=X, y=y)
         check_classification_targets(y)

@@ -19,11 +19,11 @@ MIN_DISTINCT = 10
 MIN_ROWS = 8
 """A column of fewer rows may count them by chance."""
 MAX_CHANCE_OF_MEANS = 0.01
-"""Largest probability that a feature is as close to the means of the target by chance."""
+"""Maximum probability that a feature is this close to the means of the target by chance."""
 MAX_DECIMALS = 6
 MAX_MERGED = 5
 N_CANDIDATES = 10
-"""Values that are tried to compute the constant of smoothing."""
+"""Number of feature values from which the smoothing constant is computed, by trial."""
 MIN_FITTED = 0.8
 """Share of the samples whose values must be smoothed means of the target, or defaults."""
 MIN_DISTINCT_SHARE = 0.9

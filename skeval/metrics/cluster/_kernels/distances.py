@@ -609,7 +609,7 @@ def between_centroids(
 def _around_means(points: np.ndarray, partition: Partition) -> tuple[np.ndarray, np.ndarray]:
     """Return (n,) squared distances to the cluster mean, and (K, p) means minus a central row.
 
-    Differences of rows are accurate also far from the origin, and are 0 for equal rows. The central
+    Differences of rows are accurate even far from the origin, and are 0 for equal rows. The central
     row is the median of the first row of each cluster, so that one distant cluster has no effect.
     """
     starts, sizes = partition.starts, partition.sizes
