@@ -59,7 +59,7 @@ def make_counts_deletion(
 
 
 class CountsDeletion:
-    """Fits to any training sets, computed from the counts of the classes."""
+    """Fits to arbitrary training sets, computed from the counts of the classes."""
 
     def __init__(self, samples: Any, estimator: Any, n_classes: int) -> None:
         self.samples, self.n_classes = samples, n_classes
@@ -71,7 +71,7 @@ class CountsDeletion:
         self.noise = EPSILON
 
     def __call__(self, labels: np.ndarray, splits: Splits) -> FitOutput:
-        """Return the predictions under label vectors (n_fits, n_samples) of codes."""
+        """Return the predictions for label vectors (n_fits, n_samples) of codes."""
         step = counts.stack_size(self.samples, self.n_classes, splits.tested.shape[1])
         scores, noise = [], []
         for start in range(0, len(labels), step):

@@ -122,7 +122,7 @@ def make_discriminant_map(
 def make_discriminant_deletion(
     estimator: LinearDiscriminantAnalysis, X: Any, target: Target, transformers: tuple
 ) -> Deletion | None:
-    """Return the fits of an estimator to any training sets, or None if it is not supported.
+    """Return a solver that fits an estimator to arbitrary training sets, or None if unsupported.
 
     Two classes without shrinkage are solved by least squares, which does not depend on the scales
     of the columns, other cases by the moments of the classes.
@@ -174,7 +174,7 @@ class DiscriminantMap:
         return self.solver.size
 
     def __call__(self, labels: np.ndarray) -> FitOutput:
-        """Return the predictions under label vectors (n_fits, n_trained) of codes."""
+        """Return the predictions for label vectors (n_fits, n_trained) of codes."""
         values, bound, solved = self.solver.solve(labels)
         if self.tolerance:  # eq. (11) of discriminant: no singular value is discarded
             solved &= bound * (ROOM * self.tolerance) ** 2 < 1

@@ -1,6 +1,6 @@
 """Fits whose expensive part does not depend on the labels.
 
-A permutation test may repeat the same training sets under other labels. Each training set then has
+A permutation test may repeat the same training sets with other labels. Each training set then has
 a map from labels to predictions, which is computed once and compared with a fit of the estimator.
 If training sets differ, one factorization of all samples is used for all fits: the samples left out
 are deleted from it, exactly.
@@ -107,7 +107,7 @@ class Deletion(Protocol):
     noise: float
 
     def __call__(self, labels: np.ndarray, splits: Splits) -> FitOutput:
-        """Return the predictions under label vectors (n_fits, n_samples) of codes or numbers.
+        """Return the predictions for label vectors (n_fits, n_samples) of codes or numbers.
 
         Fits whose predicted classes depend on rounding errors, and fits with singular equations,
         are marked as failed.
@@ -223,7 +223,7 @@ class LabelFreeAdapter:
             tried = np.linspace(0, len(block) - 1, n_tried).astype(int)
             if not adapter.agrees(block.take(tried)):
                 return None
-        except Exception:  # the estimator meets the same error, and raises it
+        except Exception:  # the estimator raises the same error
             return None
         return replace(adapter, max_fits=max(MIN_FITS, MAX_BLOCK_ELEMENTS // plan.n_samples))
 
@@ -279,7 +279,7 @@ class LabelFreeAdapter:
             split = self._transform(rows, tested, example)
             if split is not None and self.make_map is not None:
                 label_map = self.make_map(self.estimator, split)
-        except Exception:  # the estimator meets the same error, and raises it
+        except Exception:  # the estimator raises the same error
             label_map = None
         size = 0 if label_map is None else label_map.size
         if self._n_kept + size <= MAX_KEPT_ELEMENTS:

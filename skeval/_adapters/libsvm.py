@@ -54,7 +54,7 @@ class LibsvmFits:
         """Return the output of a fit, marked as failed if the estimator must do it."""
         try:
             values = self._decide(fit, train, labels, test)
-        except Exception:  # the estimator meets the same error, and raises it
+        except Exception:  # the estimator raises the same error
             values = None
         failed = np.array([values is None])
         if values is None:

@@ -60,7 +60,7 @@ def moments_adapter(estimator: Any, X: Any, target: Target, transformers: tuple)
 def make_moments_deletion(
     estimator: Any, X: Any, target: Target, transformers: tuple
 ) -> MomentsDeletion | None:
-    """Return the fits of an estimator to any training sets, or None if it is not supported."""
+    """Return a solver that fits an estimator to arbitrary training sets, or None if unsupported."""
     samples = as_double_precision(X)
     if samples is None:
         return None
@@ -224,7 +224,7 @@ class MomentsDeletion:
         self.noise = EPSILON
 
     def __call__(self, labels: np.ndarray, splits: Splits) -> FitOutput:
-        """Return the predictions under label vectors (n_fits, n_samples) of codes."""
+        """Return the predictions for label vectors (n_fits, n_samples) of codes."""
         with np.errstate(all="ignore"):  # in fits that are left to the estimator
             values, error, scores, solved = self.columns.score(
                 self.rule, *distinct_rows(labels), splits

@@ -42,8 +42,8 @@ class Difference(NamedTuple):
 class Adapter(Protocol):
     """Solver of all fits of a block.
 
-    Outputs are those of predict, decision_function and predict_proba, as far as the estimator has
-    these methods.
+    Outputs are those of predict, decision_function and predict_proba, if the estimator has these
+    methods.
     """
 
     def __call__(self, block: PlanBlock) -> FitOutput:
@@ -68,9 +68,10 @@ class CostedAdapter(Protocol):
     ) -> bool:
         """Return whether the solver is faster than the loop by a factor of at least `times`.
 
-        `model` is one of the fits, by the estimator; None asks whether it is possible for any
-        model. `trial` is a block of one of the fits. Nothing is timed: the result depends on the
-        data and the number of fits, so numbers are the same on every machine and for any `n_jobs`.
+        `model` is one of the fits, by the estimator; with None, the result is whether it is
+        possible for any model. `trial` is a block of one of the fits. Nothing is timed: the result
+        depends on the data and the number of fits, so numbers are the same on every machine and for
+        any `n_jobs`.
         """
 
     def compare(self, block: PlanBlock, model: Any, samples: Any) -> Difference | None:

@@ -134,7 +134,7 @@ def make_linear_map(estimator: Any, split: TransformedSplit) -> LabelMap | None:
 def make_linear_deletion(
     estimator: Any, X: Any, target: Target, transformers: tuple
 ) -> LinearDeletion | None:
-    """Return the fits of an estimator to any training sets, or None if it is not supported.
+    """Return a solver that fits an estimator to arbitrary training sets, or None if unsupported.
 
     Least squares do not depend on the scales of the columns. Ridge regression does, and is
     supported after a scaler if there are fewer columns than samples.
@@ -243,7 +243,7 @@ class LinearMap:
         return self.predict.size
 
     def __call__(self, labels: np.ndarray) -> FitOutput:
-        """Return the predictions under label vectors (n_fits, n_trained)."""
+        """Return the predictions for label vectors (n_fits, n_trained)."""
         values = self.values(labels)
         if not self.n_classes:
             return FitOutput.of_same_samples(values, np.isfinite(values).all(axis=1))
@@ -264,7 +264,7 @@ class LinearMap:
 
 
 class LinearDeletion:
-    """Linear fits to any training sets, for regression or classification by decision values."""
+    """Linear fits to arbitrary training sets, for regression or classification."""
 
     def __init__(self, squares: PenalizedSquares | SearchedSquares, target: Target) -> None:
         self.squares = squares
@@ -275,7 +275,7 @@ class LinearDeletion:
         self.noise = EPSILON
 
     def __call__(self, labels: np.ndarray, splits: Splits) -> FitOutput:
-        """Return the predictions under label vectors (n_fits, n_samples)."""
+        """Return the predictions for label vectors (n_fits, n_samples)."""
         distinct_labels, of_fit = distinct_rows(labels)
         if self.n_classes:
             targets = smoothers.class_signs(distinct_labels, self.n_classes)

@@ -216,7 +216,7 @@ class SVCAdapter:
         return values, certain, find_noise(problems, values, alpha)
 
     def _vote(self, block: PlanBlock, box: np.ndarray) -> FitOutput:
-        """Solve the problems of all pairs of classes, and let them vote."""
+        """Solve the problems of all pairs of classes, and count their votes."""
         codes, classes = self._codes(block), range(self._n_classes)
         present = [((codes == c) & (block.train > 0)).any(axis=1) for c in classes]
         solved = np.all(present, axis=0)
@@ -285,7 +285,7 @@ def find_noise(problems: PairProblems, values: np.ndarray, alpha: np.ndarray) ->
 
 
 def shape_of(X: Any) -> tuple[int, ...]:
-    """Return the numbers of samples and features, also of lists."""
+    """Return the numbers of samples and features of an array or list."""
     shape: tuple[int, ...] = X.shape if hasattr(X, "shape") else np.asarray(X).shape
     return shape
 

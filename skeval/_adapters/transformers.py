@@ -50,7 +50,7 @@ LABEL_FREE = (
 
 
 def ignores_labels(step: Any) -> bool:
-    """Whether a transformer ignores the labels and depends on the samples alone.
+    """Whether a transformer ignores the labels and depends only on the samples.
 
     Only scikit-learn's own classes are recognized: a subclass may do anything. PCA may draw random
     numbers, depending on the shape of the training set: see `draws_nothing`.

@@ -191,7 +191,7 @@ def try_adapter(
         if not adapter.pays(plan.n_fits, model, times, trials[0]):
             return SLOWER
         result = compare_fits(adapter, worker, trials)
-    except Exception:  # the loop meets the same error, and raises it or leaves the fit out
+    except Exception:  # the loop raises the same error or leaves the fit out
         return NoSolver("a trial fit failed")
     if result is None:
         return NoSolver("the solver can complete only few of these fits")

@@ -26,7 +26,7 @@ examples:
 
 
 def make_clusterer(name: str) -> Any:
-    """Return the algorithm of a name; evaluate_clusterer draws a seed for each half."""
+    """Return the algorithm with this name; evaluate_clusterer draws a seed for each half."""
     from sklearn.cluster import AgglomerativeClustering, KMeans
     from sklearn.mixture import GaussianMixture
 

@@ -384,7 +384,7 @@ class Steps(NamedTuple):
 
 
 def rates_on_sphere(steps: Steps, x: Floats, across: Floats, along: Floats, exact: bool) -> Floats:
-    """Return the ends of y at each x, shape (2, n_directions, n_x).
+    """Return the limits of y at each x, shape (2, n_directions, n_x).
 
     `across` is the deviation of the threshold and `along` the deviation of the rate at it, in
     standard deviations; both have shape (n_directions,).
@@ -406,9 +406,9 @@ def curve_limits(steps: Steps, x: Floats, z: float, exact: bool) -> tuple[Floats
 def curve_distances(steps: Steps, rngs: Iterable[Generator]) -> Floats:
     """Return the largest distance between the true curve and a drawn curve, for each generator.
 
-    The true curve is taken to be the observed one with half a sample added on either side of every
-    cutoff, so that it does not start and end in the corners. The distance of a point is its
-    distance to the nearest point of the drawn curve, in standard deviations.
+    As the true curve, use the observed one with half a sample added on either side of every cutoff,
+    so that it does not start and end in the corners. The distance of a point is its distance to the
+    nearest point of the drawn curve, in standard deviations.
     """
     true = _smooth_curve(steps)
     inside = true[:, ((true > _ROUNDING) & (true < 1 - _ROUNDING)).all(axis=0)]

@@ -172,7 +172,7 @@ class ResultWithLimits(Result):
         confidence_level : float, default=None
             Nominal coverage, between 0 and 1; None uses the level of the result.
         method : str, default=None
-            One of `interval_methods`; None uses the first. If there are none, the ends are nan.
+            One of `interval_methods`; None uses the first. If there are none, the limits are nan.
 
         Returns
         -------
@@ -610,7 +610,7 @@ class Results(dict[Any, Any], Result):
 
 
 class Band(NamedTuple):
-    """Ends of a simultaneous band for the whole curve, each of shape (n_points,)."""
+    """Limits of a simultaneous band for the whole curve, each of shape (n_points,)."""
 
     low: np.ndarray
     high: np.ndarray
@@ -631,7 +631,7 @@ class Curve(Result):
     low, high : ndarray of shape (n_points,), or None
         Ends of the pointwise interval at each `x`; None if there is none.
     band : Band or None
-        ``band.low`` and ``band.high`` are the ends of a simultaneous band for the whole curve.
+        ``band.low`` and ``band.high`` are the limits of a simultaneous band for the whole curve.
     thresholds : ndarray or None
         Threshold of the score at each point, as documented by the function.
     area : Estimate or None

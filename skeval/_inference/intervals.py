@@ -230,7 +230,7 @@ def wilson_interval(
 
 
 def wilson_limits(rate: Any, n: Any, z: Any) -> tuple[Any, Any]:
-    """Return the ends of Wilson's interval of each rate."""
+    """Return the limits of Wilson's interval for each rate."""
     center = (rate + z**2 / (2 * n)) / (1 + z**2 / n)
     half = z / (1 + z**2 / n) * np.sqrt(rate * (1 - rate) / n + z**2 / (4 * n**2))
     # rounding may put the rate outside
@@ -253,7 +253,7 @@ def score_region_limits(
 
     The region contains the pairs of rates whose score statistics have a quadratic form of at most
     the squared quantile. At angle t, its boundary has the statistics ``z cos(t)`` and, for
-    correlation r, ``z (r cos(t) + sqrt(1 - r^2) sin(t))``; each rate is the end of Wilson's
+    correlation r, ``z (r cos(t) + sqrt(1 - r^2) sin(t))``; each rate is the limit of Wilson's
     interval at its statistic.
     """
     z = normal_quantile(confidence_level, degrees_of_freedom)

@@ -127,7 +127,7 @@ EQUAL = 1e-12  # up to rounding, relative to the size of scores
 
 
 class PairedTest(NamedTuple):
-    """Test of a difference; `limits` returns the ends of its interval at a confidence level."""
+    """Test of a difference; `limits` returns the limits of its interval at a confidence level."""
 
     standard_error: float
     statistic: float
@@ -299,8 +299,8 @@ def grouped_mcnemar(
 ) -> tuple[PairedTest, Spread]:
     """Return McNemar's test from the differences of groups (Durkalski et al. 2003).
 
-    Half a sample is added to each discordant cell, as in the interval without groups, here also
-    for the test.
+    Half a sample is added to each discordant cell, for the interval (as without groups) and for the
+    test.
     """
     n, eye = counted.right.shape[1], np.eye(len(counted.right))
     (value,), spread = counted.spread(eye[[a]] - eye[[b]])
@@ -423,7 +423,7 @@ def step_down(statistics: Floats, drawn: Contrasts) -> tuple[Floats, Floats]:
     exceeding, largest, least = np.empty(len(order)), np.empty(0), 0.0
     sizes = statistics[order].tolist()
     for place, (size, largest) in enumerate(zip(sizes, drawn.accumulate(order), strict=True)):
-        # the draws only increase: counting is needed above their smallest value alone
+        # the draws only increase, so counts are only needed above their smallest value
         if size > least:
             least = float(largest.min())
         exceeding[place] = np.count_nonzero(largest >= size) if size > least else len(largest)

@@ -318,7 +318,7 @@ def _f_of_means(
 
 ValueAndGradient = Callable[[Floats], tuple[float, Floats]]
 _TOLERANCE = 1e-6
-"""Tolerance of the ends of the interval, in the unit of the metric."""
+"""Tolerance of the limits of the interval, in the unit of the metric."""
 _MIN_SHARE = 1e-12
 """Minimum weight of the initial table, whose cells are all positive."""
 _PAIRWISE, _MAX_STEPS = 15, 50

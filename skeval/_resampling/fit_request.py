@@ -236,7 +236,7 @@ def needs_predictions_only(inputs: Inputs, scorer: Any, scoring: Any) -> bool:
         try_scorer(inputs, scorer)
     except AttributeError:
         return False
-    except ValueError:  # the scorer refuses these labels, and will raise for the real ones too
+    except ValueError:  # the scorer will also raise for the real labels
         return True
     return True
 

@@ -98,7 +98,7 @@ def subsamples(
 
 
 def join_plans(first: ResamplingPlan, second: ResamplingPlan) -> ResamplingPlan:
-    """Do the fits of a plan, then the fits of another one with as many folds."""
+    """Do the fits of a plan, then those of another plan with the same number of folds."""
 
     def locate(fit: int) -> tuple[ResamplingPlan, int]:
         return (first, fit) if fit < first.n_fits else (second, fit - first.n_fits)

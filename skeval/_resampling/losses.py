@@ -81,7 +81,7 @@ def resolve_loss(
     """
     if callable(loss):
         name = getattr(loss, "__name__", type(loss).__name__)
-        # The name decides shortcuts and intervals, so a callable must not be named like ours.
+        # The name selects shortcuts and intervals, so a callable must not have one of our names.
         return Loss(f"{name}()" if name in {*NAMED, "hamming"} else name, loss)
     if target.outputs:
         return resolve_output_loss(loss, target)

@@ -110,7 +110,7 @@ class Progress:
         try:
             sys.stderr.write(text)
             sys.stderr.flush()
-        except (OSError, ValueError, AttributeError):  # it is closed, or there is none
+        except (OSError, ValueError, AttributeError):  # standard error is closed or missing
             self.works = False
 
 

@@ -27,7 +27,7 @@ class ColumnScales:
         self.standard /= self.scale
 
     def ridge(self, weights: np.ndarray | None = None) -> np.ndarray:
-        """Return the ridge without scaling (p,), or for a StandardScaler under weights (B, p)."""
+        """Return the ridge without scaling (p,), or for a StandardScaler with weights (B, p)."""
         unscaled = 1.0 / self.scale**2
         if weights is None:
             return unscaled

@@ -164,7 +164,7 @@ def next_step(
     """Return a safeguarded step from cubic and quadratic interpolation, eq. (5) of lbfgs."""
     (x, fx, dx), (t, ft, dt) = best, trial
     beyond = np.where(t > x, high, low)
-    # minima of the cubic seen from the best step and from the trial, and of the quadratics
+    # minima of the cubics around the best step and around the trial, and of the quadratics
     theta = 3.0 * (fx - ft) / (t - x) + dx + dt
     size = np.maximum(np.maximum(np.abs(theta), np.abs(dx)), np.abs(dt))
     root = np.maximum(0.0, (theta / size) ** 2 - (dx / size) * (dt / size))

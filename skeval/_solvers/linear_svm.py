@@ -216,7 +216,7 @@ def _solve_loosest(
     problems: np.ndarray,
     solution: BatchSolution,
 ) -> None:
-    """Solve the problem with the loosest box, and store its solution for the boxes that hold it.
+    """Solve the problem with the loosest box, and store its solution for all boxes that contain it.
 
     The loosest box contains every box, so a solution inside a box is also optimal for that box,
     eq. (14) of svm.

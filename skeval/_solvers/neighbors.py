@@ -169,7 +169,7 @@ class SortedNeighbors:
         self._lists: tuple[np.ndarray, np.ndarray] | None = None
 
     def vote(self, labels: np.ndarray, splits: Splits, n_classes: int) -> Votes:
-        """Return the votes under labels (n_fits, n): codes, or numbers if `n_classes` is 0."""
+        """Return the votes, given labels (n_fits, n): codes, or numbers if `n_classes` is 0."""
         shape, k = splits.tested.shape, self.n_neighbors
         share = float((splits.weights != 0).mean())
         # mean plus seven standard deviations of the length that a vote needs

@@ -62,7 +62,7 @@ def gap_statistic(
     .. math:: W_k = \sum_{r=1}^k \frac{1}{2 n_r} \sum_{i, j \in C_r} d_{ij} ,
 
     which for squared distances is the sum of squares around the centroids. It decreases as clusters
-    are added, also in data without structure. The gap is the additional decrease,
+    are added, even in data without structure. The gap is the additional decrease,
 
     .. math:: gap(k) = \frac1B \sum_{b=1}^B \log W^*_{kb} - \log W_k , \qquad
         s_k = \sqrt{1 + 1/B}\; sd_b(\log W^*_{kb}) ,

@@ -113,7 +113,7 @@ def pareto_dominance(
     Raises
     ------
     ValueError
-        If `values` is not 2-D or holds nan, or `greater_is_better` has a different length.
+        If `values` is not 2-D or contains nan, or `greater_is_better` has a different length.
     TypeError
         If `greater_is_better` is not boolean.
 
@@ -218,8 +218,8 @@ def compare_clusterings(
 
     See Also
     --------
-    pareto_dominance : Computes the dominance relation alone.
-    ParetoDisplay : Draws two of the indices with the front.
+    pareto_dominance : Computes only the dominance relation. ParetoDisplay : Draws two of the
+    indices with the front.
 
     Notes
     -----

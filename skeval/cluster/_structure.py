@@ -229,7 +229,7 @@ def value_or_nan(index: Index, *arguments: Any) -> float:
 
 
 def partition_rows(X: Any, partition: Any, rows: np.ndarray, rng: Generator) -> np.ndarray:
-    """Return fixed labels of some rows, or cluster these rows alone."""
+    """Return fixed labels of some rows, or cluster only these rows."""
     if isinstance(partition, np.ndarray):
         return partition[rows]
     clusterer = _stability.seed_clusterer(partition, rng)

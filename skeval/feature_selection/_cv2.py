@@ -65,9 +65,9 @@ from skeval.utils._compat import CallbackSupportMixin, safe_indexing, with_callb
 DEFAULT_N_FEATURES = 20
 
 OF_SELECTION = ("support_", "stability_", "selection_frequency_", "fold_supports_")
-"""Attributes of a selection of columns; extracted features have none of them."""
+"""Attributes of a selection of columns; they are missing for extracted features."""
 OF_ROUNDS = ("cv2_error_", "stability_", "selection_frequency_", "fold_supports_")
-"""Attributes of the inner rounds; ``cv=None`` has none of them."""
+"""Attributes of the inner rounds; they are missing with ``cv=None``."""
 
 
 def classifier_has(method: str) -> Callable[[Any], bool]:
@@ -518,7 +518,7 @@ def adapter_of_refit(
 
 
 def withhold_estimates(classifier: Any) -> None:
-    """Make a classifier raise an error if its own error is read, which ignores the selection."""
+    """Make a classifier raise if its own error, which ignores the selection, is accessed."""
     final = getattr(classifier, "best_estimator_", classifier)
     while isinstance(final, Pipeline):
         final = final.steps[-1][1]

@@ -226,7 +226,7 @@ def expected_loss(
         above or is negative, all quantiles of the distribution are equal, or a density function
         does not integrate to 1.
     TypeError
-        If `distribution` is none of the kinds above.
+        If `distribution` is not of one of these kinds.
 
     Warns
     -----

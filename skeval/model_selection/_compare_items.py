@@ -202,7 +202,7 @@ def _read_columns(scores: Any) -> dict[str, np.ndarray] | None:
 
 
 def _are_columns(value: Any, columns: Mapping[str, np.ndarray]) -> bool:
-    """Whether an argument names columns of the table, and does not hold values."""
+    """Whether an argument contains names of columns of the table rather than values."""
     names = [value] if isinstance(value, str) else value
     if not isinstance(names, list | tuple) or not names:
         return False
@@ -294,7 +294,7 @@ def _check_scores(name: str, column: np.ndarray) -> None:
 
 
 def _refuse_identifiers(systems: Mapping[str, np.ndarray]) -> None:
-    """Raise if a column holds names or numbers of items rather than scores."""
+    """Raise if a column contains names or numbers of items rather than scores."""
     for name, column in systems.items():
         text = column.dtype.kind in "OUS" and any(
             isinstance(value, str) for value in column.tolist()

@@ -111,7 +111,7 @@ def compare_scores(
         few, or the ratio is unknown; over data sets if a score is missing, a data set or classifier
         is named twice, or there are fewer than two.
     TypeError
-        If `scores` has none of these forms.
+        If `scores` does not have one of these forms.
 
     See Also
     --------

@@ -327,7 +327,7 @@ def limits_of_each(
     level_of_each: Callable[[float], float],
     confidence_level: float,
 ) -> Limits:
-    """Return the ends of one of many intervals with a simultaneous level."""
+    """Return the limits of one of many intervals with a simultaneous level."""
     return limits(level_of_each(confidence_level))
 
 

@@ -226,7 +226,7 @@ def comparison_power(
       576 samples  0.825
       768 samples  0.875
       About 576 samples like these would detect a difference of 0.04 with a power of 0.8.
-      The true difference may be smaller: check the ends of its interval.
+      The true difference may be smaller: check the limits of its interval.
     """
     if difference is not None and not np.isfinite(difference):
         raise ValueError(f"difference must be finite, got {difference!r}.")

@@ -197,7 +197,7 @@ def resubstitution_error(
     Raises
     ------
     ValueError
-        If `y` holds one class only, or `X` and `y` differ in length.
+        If `y` has only one class, or `X` and `y` differ in length.
     TypeError
         If `estimator` has no `predict`, or weights are passed and it does not accept them.
 

@@ -30,8 +30,8 @@ def judge_assisted_interval(
     r"""Return the mean of an outcome from few human labels and many judgments of a model.
 
     Use it if an automated judge, such as a language model, scores all outputs of a system, and
-    people check some of them. The judge may be biased: it only makes the interval shorter, as far
-    as its judgments agree with the labels.
+    people check some of them. The judge may be biased: it only makes the interval shorter, the more
+    its judgments agree with the labels.
 
     Parameters
     ----------

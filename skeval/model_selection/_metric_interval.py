@@ -603,7 +603,7 @@ def _describe_groups(
 
 
 def _warn_if_undefined(form: Callable[[float], Limits], confidence_level: float) -> Limits:
-    """Return the ends of an interval; warn if they are nan."""
+    """Return the limits of an interval; warn if they are nan."""
     limits = form(confidence_level)
     if np.isnan(limits).any():
         _checks.warn_undefined("The interval of the metric is undefined on these data: nan.")
@@ -611,7 +611,7 @@ def _warn_if_undefined(form: Callable[[float], Limits], confidence_level: float)
 
 
 def _check_lengths(y_true: Any, y_pred: Any, *others: Any) -> int:
-    """Return the number of samples; raise unless all hold one entry for each."""
+    """Return the number of samples; raise unless all arrays have one entry for each."""
     for name, values in (("y_true", y_true), ("y_pred", y_pred)):
         if isinstance(values, str | bytes) or values is None or np.isscalar(values):
             raise TypeError(f"{name} must hold one entry per sample, got {values!r}.")
@@ -755,7 +755,7 @@ AGREEMENT = 1e-10
 
 
 def find_metric(metric: Callable[..., float] | str) -> Callable[..., float]:
-    """Return a metric, also by the name of its scorer, unless the scorer negates a loss.
+    """Return a metric or, by name, that of a scorer, unless the scorer negates a loss.
 
     Metrics of segmentation masks get ``per_image=True``, because samples are images.
     """

@@ -156,10 +156,10 @@ def score_interval(
     Returns
     -------
     ErrorEstimate or dict
-        An estimate, or one per name for several scores. Its `name` is the name of the score, with
-        brackets if the score is a function; `replicates` holds the scores of folds, subsamples or
-        repeats, and is empty for a score of all samples together; `n_undefined` is the number of
-        fits that were left out because they failed or their score is undefined.
+        An estimate, or one per name for several scores. Its `name` is the name of the score,
+        followed by "()" if the score is a function; `replicates` holds the scores of folds,
+        subsamples or repeats, and is empty for a score of all samples together; `n_undefined` is
+        the number of fits that were left out because they failed or their score is undefined.
 
     Raises
     ------

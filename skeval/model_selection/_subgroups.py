@@ -107,7 +107,7 @@ def invert_interval(difference: Estimate) -> float:
         return 1.0
 
     def nearest_end(quantile: float) -> float:
-        """Return the end of the interval on the side of 0, positive if it excludes 0."""
+        """Return the distance from 0 to the nearer limit, positive if the interval excludes 0."""
         interval = difference.confidence_interval(1 - float(2 * stats.norm.sf(quantile)))
         return interval.low if difference.value > 0 else -interval.high
 

@@ -362,7 +362,7 @@ class ClusteringReport(Report):
         Parameters
         ----------
         part : str, default=None
-            "rows" (the default), or another name of `to_dict` that holds rows.
+            "rows" (the default), or another key of `to_dict` with rows.
 
         Returns
         -------

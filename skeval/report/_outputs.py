@@ -170,7 +170,7 @@ def find_constant(column: np.ndarray, weight: np.ndarray, loss: str) -> float:
 
 
 def has_indicators(target: Target) -> bool:
-    """Return whether each column holds 0 or 1, whether a sample has a label."""
+    """Return whether all columns contain only 0 and 1, as indicators of labels do."""
     classes = target.output_classes
     return bool(classes) and all(labels.tolist() == [0, 1] for labels in classes)
 

@@ -404,7 +404,7 @@ class EvaluationReport(ScoredReport):
     feature_names: tuple[str, ...] | None
 
     def __getitem__(self, method: str) -> Estimate:
-        """Return the estimate of this name."""
+        """Return the estimate with this name."""
         estimate: ErrorEstimate = self.estimates[method]
         return estimate
 

@@ -367,7 +367,7 @@ class Report:
         return {name: _make_plain(value) for name, value in entries.items()}
 
     def to_frame(self, part: str | None = None) -> DataFrame:
-        """Return the results of one name as a data frame; requires pandas.
+        """Return the results with this name as a data frame; requires pandas.
 
         Parameters
         ----------
@@ -576,7 +576,7 @@ class ReportsByName(Report, Mapping):
     _listed = ("reports",)
 
     def __getitem__(self, name: str) -> Any:
-        """Return the report of this name."""
+        """Return the report with this name."""
         if name not in self.reports:
             raise KeyError(f"no report {name!r}; there are {', '.join(map(repr, self.reports))}")
         return self.reports[name]

@@ -238,8 +238,7 @@ def write_rate(value: float) -> str:
 
 
 def write_with_ends(estimate: Estimate, *values: float) -> list[str]:
-    """Return values and the ends of an interval as text, with the digits that its width
-    supports."""
+    """Return values and limits as text, with the digits that the width of the interval supports."""
     low, high = estimate.interval.low, estimate.interval.high
     return [write_estimate(value, (high - low) / 4) for value in (*values, low, high)]
 
@@ -449,7 +448,7 @@ def write_interruption(where: str) -> str:
 
 
 def write_permutation(test: PermutationTest) -> str:
-    """Return the result of the permutation test, and what was permuted within groups."""
+    """Return the result of the permutation test; with groups, also which labels were permuted."""
     result = (
         f"{say_pvalue(test.pvalue)}: {test.n_exceedances} of "
         f"{count(test.n_resamples, 'run')} of the whole procedure on shuffled labels scored at "

@@ -182,11 +182,11 @@ class Steps:
     def find_earlier(self, predictions: Predictions) -> Iterator[tuple[str, np.ndarray]]:
         """Yield the baselines that predict an earlier target: a name, and the row of each target.
 
-        "The value before" lies as far before each prediction as the first test sample lies after
-        the last training sample. It may be in the same test set, because features may contain it.
-        The season is estimated for each model from the targets up to its last training sample, and
-        the baseline is taken from the last season up to that sample. Without a season, it is the
-        last training target.
+        "The value before" is the target at the lag between the last training sample and the first
+        test sample. It may be in the same test set, because features may contain it. The season is
+        estimated for each model from the targets up to its last training sample, and the baseline
+        is taken from the last season up to that sample. Without a season, it is the last training
+        target.
         """
         splits = self.design.splits
         if not self.ordered or splits is None or len(splits) < self.design.plan.n_fits:

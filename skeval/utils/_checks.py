@@ -673,7 +673,7 @@ def check_probabilities(name: str, probabilities: NDArray[np.float64]) -> None:
 
 
 def positive_label(classes: list[object], pos_label: object) -> object:
-    """Return the positive class; raise if it is neither given nor obvious."""
+    """Return the positive class; raise if it is neither passed nor obvious."""
     if pos_label is None:
         if set(classes) <= {0, 1} or set(classes) <= {-1, 1}:
             return 1

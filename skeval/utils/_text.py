@@ -132,7 +132,7 @@ def _write_plain(rounded: float) -> str:
 
 
 def write_ends(low: float, high: float) -> str:
-    """Return the ends of an interval as text; "undefined" if there is none."""
+    """Return the limits of an interval as text; "undefined" if there is none."""
     if np.isnan(low) and np.isnan(high):
         return "undefined"
     if np.isinf(low) and np.isinf(high):
@@ -141,7 +141,7 @@ def write_ends(low: float, high: float) -> str:
 
 
 def write_range(low: float, high: float) -> str:
-    """Return the ends of an interval in words; "undefined" if there is none."""
+    """Return the limits of an interval in words; "undefined" if there is none."""
     if not (np.isfinite(low) or np.isfinite(high)):
         return write_ends(low, high)
     return f"{write_number(low)} to {write_number(high)}"

@@ -248,7 +248,7 @@ def check_labels(labels: ArrayLike, name: str) -> np.ndarray:
 
 
 def _check_whole_numbers(labels: np.ndarray, name: str) -> np.ndarray:
-    with np.errstate(invalid="ignore"):  # values that int64 cannot hold are refused below
+    with np.errstate(invalid="ignore"):  # values that do not fit into int64 raise an error below
         whole = labels.astype(np.int64)
     wrong = labels[whole != labels]
     if wrong.size:

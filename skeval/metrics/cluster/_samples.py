@@ -293,7 +293,7 @@ def measure(samples: Samples, needs: Iterable[str], n_neighbors: int = 0) -> dic
 def measure_without_pass(
     samples: Samples, needs: set[str], n_neighbors: int, max_visits: float = np.inf
 ) -> dict[str, Any]:
-    """Return extremes and connectivity as far as trees and bounds provide them."""
+    """Return extremes and connectivity, if trees and bounds can compute them."""
     result: dict[str, Any] = {}
     if "extremes" in needs:
         result["extremes"] = extremes_by_bounds(samples)

@@ -140,7 +140,7 @@ def _log_count_orders(codes: np.ndarray) -> float:
 
 
 def check_target_encodings(table: TableDescription) -> Iterator[Finding]:
-    """Report features that hold the mean target of a category of this table."""
+    """Report features that contain the mean target of a category of this table."""
     target = table.target
     if np.ndim(target.y if target.classes is None else target.codes) != 1:
         return

@@ -226,7 +226,7 @@ def _change_slowly(
 def _reveal_neighbors(
     columns: Mapping[str, np.ndarray], features: set[str], y: np.ndarray, classes: bool
 ) -> bool:
-    """Whether some feature of neighboring rows is similar beyond what the targets explain."""
+    """Whether some feature of neighboring rows is more similar than the targets explain."""
     numbers = {name: column for name, column in _find_numbers(columns) if name in features}
     target = rankdata(y) - rankdata(y).mean()
     for name in features & columns.keys():

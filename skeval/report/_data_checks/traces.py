@@ -10,7 +10,7 @@ from scipy.stats import hypergeom
 from skeval.report._data_checks.table import Finding, TableDescription, list_features
 
 MAX_CHANCE = 1e-3
-"""Largest probability of a finding if a table has none of these faults."""
+"""Maximum probability of a finding if a table has no such fault."""
 MISSING = ("", "nan", "None", "NaT", "<NA>")
 MAX_DECIMALS = 8
 MIN_DISTINCT = 10

@@ -380,7 +380,8 @@ def measure_by_pass(samples: Samples, needs: Set[str], n_neighbors: int) -> dict
 def _reduce_sums(strips: ClusterSums, partition: Partition, needs: Set[str]) -> dict[str, Any]:
     """Return the quantities from the (K, n) sums of distances to clusters, strip by strip.
 
-    The (K, K) totals, which are large for many clusters, are omitted for silhouettes alone.
+    The (K, K) totals, which are large for many clusters, are omitted if only silhouettes are
+    computed.
     """
     result: dict[str, Any] = {}
     K, silhouette = partition.n_clusters, np.empty(partition.n_samples)
