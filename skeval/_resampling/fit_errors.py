@@ -90,12 +90,19 @@ def explain_failure(inputs: Inputs, plan: ResamplingPlan, rows: np.ndarray) -> s
 
 
 NO_MISSING, INFINITE, MAX_NAMED = "contains NaN", "contains infinity", 5
+MIXED_NAMES = "Feature names are only supported if all input features have string names"
 NO_TEXTS = "could not convert string|arrays of bytes/strings|Expected 2D array, got 1D array"
 """Messages of scikit-learn's estimators about texts."""
 
 
 def explain_inputs(error: Exception, X: Any) -> Exception | None:
     """Return an error that locates the values or texts in X that made a fit fail."""
+    if isinstance(error, TypeError) and MIXED_NAMES in str(error):
+        kinds = sorted({type(name).__name__ for name in X.columns})
+        return TypeError(
+            f"X must have column names that are all strings, got {' and '.join(kinds)}; "
+            "X.rename(columns=str) makes them strings."
+        )
     if not isinstance(error, ValueError):
         return None
     if NO_MISSING in str(error):
@@ -104,6 +111,11 @@ def explain_inputs(error: Exception, X: Any) -> Exception | None:
         return _explain_infinite(X)
     if re.search(NO_TEXTS, str(error)) is None:
         return None
+    if np.ndim(X) == 1 and not holds_texts(X):
+        return ValueError(
+            f"X must have two dimensions for this estimator, got the shape {np.shape(X)}; for a "
+            "single feature give np.reshape(X, (-1, 1)), or X.to_frame() for a pandas Series."
+        )
     if hasattr(X, "columns"):
         columns = [str(name) for name in X.columns if holds_texts(X[name])]
         what = f"in the column{'s' * (len(columns) > 1)} {', '.join(map(repr, columns))}"
@@ -113,10 +125,23 @@ def explain_inputs(error: Exception, X: Any) -> Exception | None:
         remedy = "OneHotEncoder" if np.ndim(X) == 2 else "CountVectorizer"
     if not columns:
         return None
+    advice = f"put an encoder, such as {remedy}, before it in a pipeline"
+    texts = X[[name for name in X.columns if holds_texts(X[name])]] if columns[0] else X
+    if _are_numbers_as_text(texts):
+        advice = "convert them by X.astype(float), after replacing decimal commas by points"
     return ValueError(
-        f"X must hold numbers for this estimator, got texts {what}; put an encoder, such as "
-        f"{remedy}, before it in a pipeline. It said: {error}"
+        f"X must hold numbers for this estimator, got texts {what}; {advice}. The estimator "
+        f"raised: {error}"
     )
+
+
+def _are_numbers_as_text(values: Any) -> bool:
+    """Whether all texts are numbers, with a decimal point or comma."""
+    try:
+        np.char.replace(np.asarray(values).astype(str), ",", ".").astype(float)
+    except ValueError:
+        return False
+    return True
 
 
 def _explain_infinite(X: Any) -> Exception | None:

@@ -4,7 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.sparse import csr_array
-from sklearn.linear_model import RidgeClassifier
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier
 
 from skeval._resampling.fit_errors import explain_inputs
 from skeval.model_selection import cross_val_error, error_interval
@@ -48,3 +50,25 @@ def test_the_fit_is_named_with_weights_too(weight):
         error_interval(FailsWithoutTheFirst(), X, Y, random_state=0, sample_weight=weight)
     (note,) = caught.value.__notes__
     assert "estimator failed without fold" in note
+
+
+def test_numbers_stored_as_texts_are_converted_rather_than_encoded():
+    X, y = np.arange(40.0).reshape(20, 2).astype(str), np.arange(20) % 2
+    table = pd.DataFrame(np.char.replace(X, ".", ","), columns=["a", "b"])
+    for values, where in ((X, "instead of numbers"), (table, "in the columns 'a', 'b'")):
+        with pytest.raises(ValueError, match=rf"got texts {where}; convert them by X.astype\("):
+            cross_val_error(LogisticRegression(), values, y)
+    with pytest.raises(ValueError, match="in the columns 'a', 'b'; put an encoder, such as OneHot"):
+        cross_val_error(LogisticRegression(), table.assign(b="x"), y)
+
+
+def test_one_dimension_of_numbers_is_reported_without_its_values():
+    x, y = np.arange(20.0), np.arange(20) % 2
+    with pytest.raises(ValueError, match=r"X must have two dimensions .* shape \(20,\); .*\.$"):
+        cross_val_error(SVC(), x, y)
+
+
+def test_column_names_of_several_types_are_reported():
+    X, y = pd.DataFrame(np.arange(40.0).reshape(20, 2)).assign(age=1.0), np.arange(20) % 2
+    with pytest.raises(TypeError, match="column names that are all strings, got int and str; X"):
+        cross_val_error(DecisionTreeClassifier(), X, y)
