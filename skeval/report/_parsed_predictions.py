@@ -336,8 +336,10 @@ def translate_labels(y: np.ndarray, predictions: np.ndarray, pos_label: Any) -> 
     if len(classes) != 2 or predictions.ndim != 1 or predictions.dtype.kind not in "biuf":
         return None
     values = set(np.unique(predictions).tolist())
-    coded = values <= {0, 1} or values <= {-1, 1}
-    if not coded or values <= set(classes):
+    if values <= set(classes):
+        return None
+    if not (values <= {0, 1} or values <= {-1, 1}):
+        _refuse_other_codes(classes, sorted(values))
         return None
     words = tuple(str(label).strip().lower() for label in classes)
     negative, positive = classes
@@ -353,6 +355,16 @@ def translate_labels(y: np.ndarray, predictions: np.ndarray, pos_label: Any) -> 
             "for; kind='probabilities' takes predictions for probabilities."
         )
     return np.where(predictions == 1, positive, negative)
+
+
+def _refuse_other_codes(classes: list[Any], values: list[Any]) -> None:
+    """Raise if predictions for two classes are two whole numbers, such as 1 and 2."""
+    if len(values) == 2 and all(value % 1 == 0 for value in values):
+        raise ValueError(
+            f"predictions must hold the classes of y_true, {classes[0]!r} and {classes[1]!r}, or "
+            f"scores of one of them, got only the numbers {values[0]:g} and {values[1]:g}. If they "
+            "are labels, give both the same class names; kind='scores' takes them for scores."
+        )
 
 
 def _check_positive(classes: list[Any], pos_label: Any) -> None:
@@ -442,7 +454,8 @@ def _read_numbers(y: np.ndarray, predictions: np.ndarray) -> ParsedPredictions:
             ("y_true", y) if y.dtype.kind not in "iuf" else ("predictions", predictions)
         )
         raise ValueError(
-            f"{argument} must hold numbers where kind='numbers', got {values.tolist()[0]!r}."
+            f"{argument} must hold numbers where kind='numbers' or y_true holds fractions, got "
+            f"{values.tolist()[0]!r}."
         )
     y, predictions = y.astype(float), predictions.astype(float)
     return ParsedPredictions(
@@ -468,10 +481,25 @@ def _read_labels(y: np.ndarray, predictions: np.ndarray) -> ParsedPredictions:
     ):
         predictions = predictions.astype(y.dtype)
     classes = np.union1d(y, predictions)
+    _refuse_other_names(np.unique(y).tolist(), np.unique(predictions).tolist())
     target = Target(y, classes, np.searchsorted(classes, y))
     _check_two_classes(target)
     codes = np.searchsorted(classes, predictions)
     return ParsedPredictions("labels", target, codes, None, None, None, predictions)
+
+
+def _refuse_other_names(classes: list[Any], labels: list[Any]) -> None:
+    """Raise if no label is a class, or if one differs from a class only by case or spaces."""
+    plain = {str(name).strip().casefold() for name in classes}
+    others = [label for label in labels if label not in classes]
+    alike = [label for label in others if str(label).strip().casefold() in plain]
+    if alike or len(others) == len(labels):
+        wrong, why = (alike, ", which differ only by case or spaces") if alike else (others, "")
+        raise ValueError(
+            "predictions must hold the classes of y_true, "
+            f"{', '.join(map(repr, classes[:5]))}, got {', '.join(map(repr, wrong[:5]))}{why}; "
+            "give both the same class names."
+        )
 
 
 def _check_two_classes(target: Target) -> None:

@@ -41,3 +41,28 @@ def test_numbers_stand_for_classes_with_usual_names(classes, positive):
 def test_other_names_need_the_positive_class():
     with pytest.raises(ValueError, match="pos_label must be given where y_true holds 'ill'"):
         translate_labels(np.array(["ill", "well"])[Y], Y, None)
+
+
+def read(y, predictions, kind="auto"):
+    return read_predictions(np.array(y), np.array(predictions), kind, None, None, None)
+
+
+def test_two_whole_numbers_that_are_no_classes_are_refused():
+    names = np.array(["ill", "well"])[Y]
+    for y in (names, Y):
+        with pytest.raises(ValueError, match=r"classes of y_true, .* got only the numbers 1 and 2"):
+            read(y, Y + 1)
+    assert read(names, Y + 1, "scores").kind == "scores"
+    assert read(Y + 1, Y + 1).kind == "labels"
+    assert read(names, Y + P).kind == "scores"
+
+
+def test_labels_under_other_names_are_refused():
+    names = np.array(["ill", "well"])[Y]
+    with pytest.raises(ValueError, match="got 'Ill', 'well ', which differ only by case or spaces"):
+        read(names, np.array(["Ill", "well "])[Y])
+    with pytest.raises(ValueError, match="got 'Ill', which differ only"):
+        read(names, np.array(["Ill", "well"])[Y])
+    with pytest.raises(ValueError, match="'ill', 'well', got 'north', 'south'; give both the same"):
+        read(names, np.array(["north", "south"])[Y])
+    assert read(names, np.array(["unclear", "well"])[Y]).kind == "labels"  # a third answer
