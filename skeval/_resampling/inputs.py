@@ -188,6 +188,7 @@ def validate_inputs(
     """
     _checks.check_confidence_level(confidence_level)
     _checks.refuse_swapped_data(X, y)
+    _checks.refuse_shuffled_index(X, y=y, groups=groups, sample_weight=sample_weight)
     X, target, _ = validate_data(estimator, X, y, groups, several=several)
     n = len(target)
     _checks.check_jobs(n_jobs, verbose)

@@ -502,6 +502,26 @@ def refuse_swapped_data(X: Any, y: Any) -> None:
         )
 
 
+def refuse_shuffled_index(X: Any, **columns: Any) -> None:
+    """Raise if a column has the index labels of `X`, as in pandas, in another order.
+
+    Other indexes are ignored, as in scikit-learn: only one of the two may have been reset.
+    """
+    index: Any = getattr(X, "index", None)
+    if not hasattr(index, "equals"):
+        return
+    for name, values in columns.items():
+        other: Any = getattr(values, "index", None)
+        if not hasattr(other, "equals") or len(other) != len(index) or index.equals(other):
+            continue
+        if index.is_unique and set(index) == set(other):
+            raise ValueError(
+                f"{name} must have its index in the order of X, got the labels of X in another "
+                f"order; {name}.loc[X.index] matches the rows, and {name}.to_numpy() keeps the "
+                "order."
+            )
+
+
 def native_labels(name: str, y: Any) -> Any:
     """Convert numbers and booleans in an object array to their native dtype.
 

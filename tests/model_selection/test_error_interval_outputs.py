@@ -116,7 +116,7 @@ def test_frames_sparse_and_named_labels_give_the_same_numbers(labels):
     X, y = labels
     chain = OneVsRestClassifier(LogisticRegression())
     plain = error_interval(chain, X, y, n_repeats=1, random_state=0)
-    frame = pd.DataFrame(y, columns=["art", "law", "news", "sport"], index=np.arange(60)[::-1])
+    frame = pd.DataFrame(y, columns=["art", "law", "news", "sport"], index=7 * np.arange(60)[::-1])
     named = error_interval(chain, pd.DataFrame(X), frame, n_repeats=1, random_state=0)
     sparse = error_interval(chain, csr_matrix(X), csr_matrix(y), n_repeats=1, random_state=0)
     assert named.value == plain.value
