@@ -283,6 +283,11 @@ def _run_predictions(options: argparse.Namespace) -> None:
         if getattr(options, name) is not None:
             raise ValueError(f"--{name} cannot be used with --predictions, which fits nothing.")
     truth = options.labels or ([] if options.target is None else [options.target])
+    if shared := [name for name in options.predictions if name in truth]:
+        raise ValueError(
+            f"--predictions: {shared[0]!r} is the column of true values; name a column that a "
+            "system predicted."
+        )
     used = [*truth, *options.predictions, *([] if options.by is None else [options.by])]
     only = used if truth else None  # each of them determines the target column
     table = _shared.read_columns(options, needs_target=options.labels is None, only=only)

@@ -213,7 +213,8 @@ def load_columns(
     named = [*dropped, *(name for name in (groups, time) if name is not None)]
     wanted = None if only is None else [*dict.fromkeys([*only, *named])]
     sheet = _files.read_file(source, target, needs_target, header, wanted, encoding)
-    roles = dict.fromkeys(named, "--drop, --id, --groups and --time")
+    roles = dict.fromkeys(dropped, "--drop and --id")
+    roles |= {name: f"--{role}" for role, name in (("groups", groups), ("time", time)) if name}
     roles |= dict.fromkeys(kinds, "--numeric and --text")
     _check_names(roles | ({} if target is None else {target: "--target"}), sheet)
     notes = list(sheet.notes)

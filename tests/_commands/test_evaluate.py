@@ -301,7 +301,7 @@ def test_dates_are_left_out_by_name_and_told_in_the_first_warning(tmp_path, caps
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--time", "a b"], "no column 'a b' for --drop, --id, --groups and --time"),
+        (["--time", "a b"], "no column 'a b' for --time"),
         (["--time", "name"], "the column of times 'name' must hold numbers, or dates"),
         (["--time", "gap"], "the column of times 'gap' has no value in line 4"),
         (["--time", "us"], "can be read with the day or with the month first"),
@@ -368,6 +368,8 @@ def test_of_stored_predictions_the_columns_asked_for_are_read(tmp_path, capsys, 
     assert main([*words, "q"]) == 2  # which is said where all names are known
     assert asked[2:] == [["y", "q", "site"], None]
     assert "there is no column 'q' among ['p']" in capsys.readouterr().err
+    assert main([*words, "y"]) == 2
+    assert "--predictions: 'y' is the column of true values" in capsys.readouterr().err
 
 
 def test_predictions_in_a_file_are_evaluated(tmp_path, capsys):

@@ -106,11 +106,13 @@ def test_selection_names_the_columns_that_it_chose_from(people, capsys, tmp_path
 
 
 def test_groups_stay_together(people, capsys):
+    assert main(["evaluate", people, "--target", "Survived", "--groups", "Famly"]) == 2
+    assert "'Famly' for --groups (did you mean 'Family'?)" in capsys.readouterr().err
     words = ["--target", "Survived", "--drop", "Name", "--groups", "Family"]
     assert main(["evaluate", people, *words, *LEAST]) == 0
     assert "people.csv: 80 samples, 4 features, 40 groups, 2 classes" in capsys.readouterr().out
     assert main(["evaluate", "iris", "--groups", "x"]) == 2
-    assert "iris has no column 'x' for --drop, --id, --groups and --time" in capsys.readouterr().err
+    assert "iris has no column 'x' for --groups; its columns" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
