@@ -422,7 +422,9 @@ class PredictionsReport(SystemReport):
             text += f"; never predicted: {list_few(self.never_predicted, 3)}"
         if self.answer.name == _sentences.name_metric("roc_auc"):
             chance = "no evidence that it beats chance: the interval includes 0.5"
-            if interval.low > 0.5:
+            if not np.isfinite(interval.low):
+                chance = "not compared with chance (0.5)"
+            elif interval.low > 0.5:
                 chance = "better than chance (0.5)"
             elif interval.high < 0.5:
                 chance = "worse than chance (0.5)"

@@ -141,17 +141,27 @@ def find_baseline(
         baselines.append(
             (name, LOSSES[loss](predictions.look_up(targets), targets[before]), "predicting")
         )
-    return make_baseline(predictions, *min(baselines, key=lambda row: float(weight @ row[1])))
+    best = min(baselines, key=lambda row: float(weight @ row[1]))
+    return make_baseline(predictions, *best, limit=1.0 if loss == "zero_one" else np.inf)
 
 
 def make_baseline(
-    predictions: Predictions, answer: str, losses: np.ndarray, verb: str = Baseline.verb
+    predictions: Predictions,
+    answer: str,
+    losses: np.ndarray,
+    verb: str = Baseline.verb,
+    *,
+    limit: float = np.inf,
 ) -> Baseline:
-    """Return the baseline with these losses, compared with the predictions."""
+    """Return the baseline with these losses, compared with the predictions.
+
+    No difference exceeds the `limit`.
+    """
     error = float(np.average(losses, weights=predictions.look_up(predictions.weight)))
     difference, spread, degrees = summarize_losses(predictions, predictions.loss - losses)
     reach = float(stats.t.isf(ALPHA / 2, degrees)) * spread
-    return Baseline(answer, error, difference, difference - reach, difference + reach, verb)
+    low, high = np.clip([difference - reach, difference + reach], -limit, limit).tolist()
+    return Baseline(answer, error, difference, low, high, verb)
 
 
 def find_median(values: np.ndarray, weight: np.ndarray) -> float:

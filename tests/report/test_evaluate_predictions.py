@@ -599,3 +599,8 @@ def test_a_requested_metric_is_never_left_out_silently():
         y, np.linspace(0.1, 0.9, 40), scoring="neg_log_loss", random_state=0
     )
     assert scored.metrics["log_loss"].interval == plain.metrics["log_loss"].interval
+
+
+def test_constant_scores_are_not_compared_with_chance():
+    verdict = skeval.evaluate_predictions(np.arange(40) % 2, np.full(40, 7.0)).verdict
+    assert verdict.endswith("(no confidence interval): not compared with chance (0.5).")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.dummy import DummyClassifier
-from sklearn.linear_model import LinearRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 
 import skeval
 from skeval.model_selection import metric_interval, permutation_test
@@ -58,3 +58,12 @@ def test_a_permutation_test_decides_with_enough_permutations(n, shift, result):
     test = permutation_test(model, X, y, cv=2, n_permutations=n, random_state=0)
     assert judge_permutation(test)[0] == result
     assert judge_permutation(None) == ("", "")
+
+
+def test_differences_of_error_rates_do_not_exceed_one():
+    X, y = np.random.default_rng(1).normal(size=(5, 4)), np.array([0, 1, 0, 1, 1])
+    model = LogisticRegression()
+    baseline = skeval.evaluate(model, X, y, include=[], random_state=0).baseline
+    assert (baseline.low, baseline.high) == (-1, 1)
+    numbers = skeval.evaluate(LinearRegression(), X, 100.0 * y, include=[], random_state=0)
+    assert numbers.baseline.high > 1
