@@ -267,7 +267,8 @@ def choose_n_clusters(
     See Also
     --------
     predictive_power : Computes the agreement of halves.
-    gap_statistic : Computes only the gap, with its dispersions. StabilityDisplay : Draws the curve.
+    gap_statistic : Computes only the gap, with its dispersions.
+    StabilityDisplay : Draws the curve.
 
     Notes
     -----

@@ -218,8 +218,8 @@ def compare_clusterings(
 
     See Also
     --------
-    pareto_dominance : Computes only the dominance relation. ParetoDisplay : Draws two of the
-    indices with the front.
+    pareto_dominance : Computes only the dominance relation.
+    ParetoDisplay : Draws two of the indices with the front.
 
     Notes
     -----
