@@ -1,26 +1,11 @@
 """Copies of samples, and near-duplicates."""
 
 import numpy as np
-import pytest
+from helpers.tables import FEW, warnings_of
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.tree import DecisionTreeClassifier
 
 import skeval
-from skeval._resampling.target import validate_data
-from skeval.report._data_checks import table, write_data_warnings
-
-FEW = {"n_bootstraps": 5, "n_permutations": 0, "random_state": 0}
-
-
-def warnings_of(X, y, groups=None, names=None):
-    target = validate_data(DecisionTreeClassifier(), np.zeros((len(y), 1)), y, None)[1]
-    return write_data_warnings(X, target, groups, names, {})
-
-
-@pytest.fixture(scope="module")
-def noise():
-    rng = np.random.default_rng(0)
-    return rng.normal(size=(50, 3)), np.tile([0, 1], 25)
+from skeval.report._data_checks import table
 
 
 def test_tripled_samples_are_told_loudly_and_no_interval_is_a_point(noise):

@@ -3,18 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.tables import FEW, warnings_of
 from sklearn.tree import DecisionTreeClassifier
 
 import skeval
 from skeval._resampling.target import validate_data
 from skeval.report._data_checks import write_data_warnings
-
-FEW = {"n_bootstraps": 5, "n_permutations": 0, "random_state": 0}
-
-
-def warnings_of(X, y, groups=None, names=None):
-    target = validate_data(DecisionTreeClassifier(), np.zeros((len(y), 1)), y, None)[1]
-    return write_data_warnings(X, target, groups, names, {})
 
 
 def patients(rng, n_patients=60, flipped=0.0):

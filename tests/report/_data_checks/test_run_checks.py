@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.tables import FEW, warnings_of
 from scipy.stats import binom
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wine
 from sklearn.model_selection import TimeSeriesSplit
@@ -15,21 +16,8 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 import skeval
-from skeval._resampling.target import Target, validate_data
+from skeval._resampling.target import Target
 from skeval.report._data_checks import duplicates, write_data_warnings
-
-FEW = {"n_bootstraps": 5, "n_permutations": 0, "random_state": 0}
-
-
-def warnings_of(X, y, groups=None, names=None):
-    target = validate_data(DecisionTreeClassifier(), np.zeros((len(y), 1)), y, None)[1]
-    return write_data_warnings(X, target, groups, names, {})
-
-
-@pytest.fixture(scope="module")
-def noise():
-    rng = np.random.default_rng(0)
-    return rng.normal(size=(50, 3)), np.tile([0, 1], 25)
 
 
 @pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer, load_digits])

@@ -1,23 +1,8 @@
 """Tables as the checks read them: arrays, lists of rows, and inputs that are no table."""
 
 import numpy as np
-import pytest
+from helpers.tables import warnings_of
 from scipy.sparse import csr_matrix
-from sklearn.tree import DecisionTreeClassifier
-
-from skeval._resampling.target import validate_data
-from skeval.report._data_checks import write_data_warnings
-
-
-def warnings_of(X, y, groups=None, names=None):
-    target = validate_data(DecisionTreeClassifier(), np.zeros((len(y), 1)), y, None)[1]
-    return write_data_warnings(X, target, groups, names, {})
-
-
-@pytest.fixture(scope="module")
-def noise():
-    rng = np.random.default_rng(0)
-    return rng.normal(size=(50, 3)), np.tile([0, 1], 25)
 
 
 def test_samples_that_are_no_table_are_listed_as_unchecked(noise):

@@ -1,0 +1,15 @@
+"""Warnings about tables, and options for a short report."""
+
+import numpy as np
+from sklearn.tree import DecisionTreeClassifier
+
+from skeval._resampling.target import validate_data
+from skeval.report._data_checks import write_data_warnings
+
+FEW = {"n_bootstraps": 5, "n_permutations": 0, "random_state": 0}
+
+
+def warnings_of(X, y, groups=None, names=None):
+    """Return the warnings about a table of classes."""
+    target = validate_data(DecisionTreeClassifier(), np.zeros((len(y), 1)), y, None)[1]
+    return write_data_warnings(X, target, groups, names, {})
