@@ -68,7 +68,7 @@ _SUBPACKAGES = (
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:
-        """Import a name that is asked for the first time."""
+        """Import a name when it is first accessed."""
         if name in _SOURCES:
             globals()[name] = getattr(import_module(f"skeval.{_SOURCES[name]}"), name)
             return globals()[name]

@@ -182,7 +182,7 @@ def selects_as_we_do(selector: SelectKBest | SelectPercentile, X: Any) -> bool:
 
 
 def count_selected(selector: SelectKBest | SelectPercentile, p: int) -> int:
-    """Return the number of p features with distinct scores that are selected, 0 if unsupported.
+    """Return how many of p features with distinct scores are selected, or 0 if unsupported.
 
     SelectPercentile selects the scores above their percentile, which lies between two scores.
     """

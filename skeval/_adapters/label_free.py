@@ -45,13 +45,13 @@ MAX_BLOCK_ELEMENTS = 2**18
 """Maximum size of a (fits, n_samples) array of a block, so that it stays in the cache."""
 
 MIN_FITS = 10
-"""Smallest number of fits for which a deletion, compared with two fits, is faster."""
+"""Minimum number of fits for which a deletion, and its comparison with two fits, is faster."""
 
 TRIED_SHARE, MIN_TRIED, MAX_TRIED = 0.05, 4, 20
-"""Share of the fits of a plan by which a deletion is tried, with its limits in fits."""
+"""Share of the fits of a plan used to try a deletion; minimum and maximum number of these fits."""
 
 MIN_SETTLED = 0.25
-"""Share of the tried fits that a deletion must settle."""
+"""Minimum share of the tried fits that a deletion must settle."""
 
 COST_OF_FIT = 3 * 10**5
 """Cost of a fit and its predictions, without distances, in units of one distance."""

@@ -69,7 +69,7 @@ class LibsvmFits:
         """Return the decision values (n_test, n_pairs) of pairs of classes, None if unsupported."""
         weights = {} if fit.weights is None else {"sample_weight": fit.weights.astype(float)}
         if self._before is not None:
-            if weights:  # transformers may take them, too
+            if weights:  # transformers may also use weights
                 return None
             before = clone(self._before)
             train, test = before.fit_transform(train, labels), before.transform(test)

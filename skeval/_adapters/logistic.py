@@ -91,7 +91,8 @@ def logistic_adapter(
 def find_penalty(estimator: LogisticRegression, n_classes: int) -> bool | str:
     """Return whether squared coefficients are penalized, or why the solver cannot be used.
 
-    Versions differ: `penalty` becomes `l1_ratio` and an infinite `C`, `multi_class` goes.
+    Versions of scikit-learn differ: newer ones replace `penalty` by `l1_ratio` and an infinite `C`,
+    and remove `multi_class`.
     """
     multi_class = getattr(estimator, "multi_class", "deprecated")
     if estimator.solver != "lbfgs":

@@ -115,7 +115,7 @@ def register_adapters() -> None:
 def ask_steps(estimator: Any, X: Any, target: Target) -> Adapter | NoSolver | None:
     """Return the adapter of a bare estimator or of a pipeline, or why there is none."""
     register_adapters()
-    if isinstance(X, np.memmap):  # made by joblib of large arrays for other processes
+    if isinstance(X, np.memmap):  # joblib maps large arrays for its processes
         X = X.view(np.ndarray)
     if type(estimator) is not Pipeline:
         return adapter_for(estimator, X, target, ())

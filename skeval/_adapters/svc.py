@@ -355,7 +355,7 @@ class FitShape(NamedTuple):
         """Return the time of one fit by scikit-learn, for numbers of support vectors and steps."""
         cells = float(self.n_samples * self.n_features)
         transform = 8e-4 + 2e-8 * cells if self.scaled else 0.0
-        n_pair, n_shared = float(self._pair_samples), self.n_classes - 1  # problems of a sample
+        n_pair, n_shared = float(self._pair_samples), self.n_classes - 1  # problems per sample
         kernel = _KERNEL * n_shared * n_support * n_pair * (self.n_solved + _CELL)
         return _CALL + 5e-9 * cells + transform + kernel + _STEP * n_steps * n_pair
 
@@ -367,8 +367,8 @@ def batch_pays(
 
     A loop that calls libsvm directly saves `saved` seconds per fit.
 
-    libsvm takes from ten steps, if classes are far apart, to millions. A model has their number;
-    None stands for the slowest fits.
+    libsvm takes from ten steps, if classes are far apart, to millions. A fitted model has its
+    number of steps; None means the slowest fits.
     """
     if model is None:
         return True

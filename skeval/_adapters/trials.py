@@ -228,7 +228,7 @@ def compare_fits(
         difference = measure(adapter, block, worker.keep_model(fit), worker.read_samples(fit))
         if difference is not None:
             differences.append(difference)
-            # users do not look at the optimum for shuffled labels
+            # for shuffled labels, distance from the optimum is irrelevant to users
             if fit.order is None or np.array_equal(fit.order, np.arange(len(fit.order))):
                 shares.append(difference.share)
             if not difference.largest <= MAX_DIFFERENCE:

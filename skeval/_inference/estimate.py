@@ -146,7 +146,7 @@ class ResultWithLimits(Result):
     """Result with a confidence interval of `value` or of a P-value at any confidence level.
 
     `limits` maps the name of each interval method to a function from the confidence level to two
-    ends. Without methods the limits are nan. Intervals are clipped to `bounds`, the smallest and
+    limits. Without methods the limits are nan. Intervals are clipped to `bounds`, the smallest and
     largest possible value.
     """
 

@@ -783,7 +783,7 @@ def covariance_left_out(influence: Floats, own: Floats, group: Codes) -> Floats:
             for values, size in ((influence, k), (own, k * k))
         )
         rest = np.eye(k) - moved.reshape(-1, k, k)
-        rest[np.linalg.det(rest) < _MIN_SHARE] = np.nan  # no estimate without the group
+        rest[np.linalg.det(rest) < _MIN_SHARE] = np.nan  # no estimate if the group is left out
         left_out = np.linalg.solve(rest, sums[:, :, None])[:, :, 0]
         return Spread(left_out.T @ left_out, np.inf, n_groups, (0.0,))
 

@@ -194,8 +194,8 @@ def join_outputs(parts: Sequence[FitOutput]) -> FitOutput:
 def place_outputs(test: np.ndarray, parts: Iterable[tuple[np.ndarray, FitOutput]]) -> FitOutput:
     """Return the outputs of a block from the outputs of its parts; all other fits have failed.
 
-    `test` has the shape (n_fits, n_samples). A part has the numbers of fits with the same test
-    samples, and their output.
+    `test` has the shape (n_fits, n_samples). A part consists of the indices of fits with the same
+    test samples, and of their output.
     """
     sizes = test.sum(axis=1)
     starts, failed = np.cumsum(sizes) - sizes, np.ones(len(test), dtype=bool)

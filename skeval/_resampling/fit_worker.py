@@ -44,7 +44,7 @@ class FitWorker:
     fit_one: OneFit | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        return vars(self) | {"models": {}}  # results do not depend on them
+        return vars(self) | {"models": {}}  # results do not depend on models
 
     def keep_model(self, fit: Fit) -> Any:
         """Return the model of a trial fit, and keep it for the loop."""

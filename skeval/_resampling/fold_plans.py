@@ -229,7 +229,7 @@ class Resampler:
 def double_bootstrap(resampler: Resampler, n_resamples: list[int]) -> ResamplingPlan:
     """Fit each sample, the data first, and its number of resamples; test on the whole sample."""
     n = len(resampler.target)
-    last_sample = lru_cache(1)(resampler.sample)  # its fits are drawn one after another
+    last_sample = lru_cache(1)(resampler.sample)  # fits of a sample are drawn consecutively
     starts = np.cumsum([0] + [1 + b for b in n_resamples])
 
     def locate(fit: int) -> tuple[int, int]:

@@ -233,7 +233,7 @@ Finished = Generator[tuple[Any, Any, list[CaughtWarning]], None, None]
 """Names, results and warnings of jobs."""
 
 SECONDS_TO_LOSE = 1.0
-"""Rounds of jobs that take less time are doubled, if a backend returns rounds only."""
+"""If a backend returns only whole rounds of jobs, rounds are doubled until they take this time."""
 
 
 def run_job(
@@ -303,7 +303,7 @@ def tallied_warnings() -> Iterator[None]:
 
 @dataclass(eq=False, repr=False)
 class Workers:
-    """Runs jobs through joblib, no backend forced.
+    """Runs jobs through joblib, with any backend.
 
     Attributes
     ----------

@@ -263,7 +263,7 @@ def squeeze_rows(array: np.ndarray | None) -> Any:
     """Return an array of integers without copies of consecutive equal rows."""
     if array is None:
         return None
-    # the folds of a permutation have one order
+    # all folds of a permutation share one order of the labels
     starts = np.flatnonzero(np.r_[True, (array[1:] != array[:-1]).any(axis=1)])
     return squeeze(array[starts])._replace(repeats=np.diff(np.r_[starts, len(array)]))
 

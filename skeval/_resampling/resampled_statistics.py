@@ -17,7 +17,7 @@ from skeval._resampling.sampling_units import DrawingUnits
 from skeval.utils._checks import repetition_rng, warn_undefined
 
 Floats = NDArray[np.float64]
-Statistic = Callable[[NDArray[np.intp]], float]  # of the indices of a selection of samples
+Statistic = Callable[[NDArray[np.intp]], float]  # function of the indices of samples
 _BLOCK = 100
 
 

@@ -285,7 +285,7 @@ def find_smooth_curve(y: NDArray[np.bool_], p: Floats, weight: Floats, grid: Flo
     odds, events, others = _find_odds(p), weight * y, weight * ~y
     knots = np.quantile(odds, KNOTS[4])
     curve = np.full(len(grid), np.nan)
-    if np.min(np.diff(knots)) < CERTAIN:  # few distinct probabilities, as of a tree
+    if np.min(np.diff(knots)) < CERTAIN:  # few distinct probabilities, as from a tree
         return curve
     design = partial(make_spline, knots=knots)
     masses = Masses(odds, events, others, (events**2, others**2))

@@ -246,7 +246,7 @@ class PairTable(NamedTuple):
     has_ties: np.ndarray
 
     def to_matrix(self, what: str) -> np.ndarray:
-        """Return an attribute as a matrix; ends and values of reversed pairs change their sign."""
+        """Return an attribute as a matrix; limits and values of reversed pairs change sign."""
         reverse = {"low": -self.high, "high": -self.low, "value": -self.value}
         n_names = int((1 + np.sqrt(1 + 8 * len(self.value))) // 2)
         rows, columns = np.triu_indices(n_names, 1)

@@ -187,7 +187,7 @@ def measure_tables(
             if row.counted == "y_pred" and not called:
                 estimate = np.nan
             values: list[float] = []
-            if row.loss is None:  # not a mean of losses
+            if row.loss is None:  # the metric is not a mean of losses
                 values = [table.metric(share)[0] for share in table.shares()]
             widen = partial(inflate, predictions, values=values)
             form = score_form(table, estimate, predictions.group, widen=widen)
@@ -203,7 +203,7 @@ def inflate(predictions: Predictions, variance: float, values: Iterable[float]) 
     finite = np.array([value for value in values if np.isfinite(value)])
     if len(finite) < 2 or not variance > 0:
         return predictions.inflation
-    if np.ptp(finite) <= ROUNDING * np.abs(finite).max():  # as is the variance
+    if np.ptp(finite) <= ROUNDING * np.abs(finite).max():  # variance is rounding
         return predictions.inflation
     return max(predictions.inflation, 1 + BETWEEN * float(np.var(finite, ddof=1)) / variance)
 

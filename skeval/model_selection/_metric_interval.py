@@ -199,11 +199,11 @@ def metric_interval(
     -------
     interval : Estimate, or dict of them
         With `value`, `interval`, the `method` used and the `replicates` (nan where the metric is
-        undefined; none for a formula); its `confidence_interval` reads the same numbers at another
-        level. With `by`, a dict of the estimate in each subgroup, by its name, with an attribute
-        `largest_difference`: an `Estimate` whose `details` name the `first`, which has the larger
-        value, and the `second`, and whose interval accounts for all pairs. With several
-        metrics, a dict of these results by metric. With `within`, `replicates`
+        undefined; none for a formula); its `confidence_interval` computes the interval at another
+        level from the same numbers. With `by`, a dict of the estimate in each subgroup, by its
+        name, with an attribute `largest_difference`: an `Estimate` whose `details` name the
+        `first`, which has the larger value, and the `second`, and whose interval accounts for all
+        pairs. With several metrics, a dict of these results by metric. With `within`, `replicates`
         are the values in the units, and ``details["unit_values"]`` holds them by unit.
 
     Raises
@@ -437,7 +437,7 @@ class Data(NamedTuple):
 
 
 def _refuse_with_units(units: Units, settings: Settings, **options: Any) -> None:
-    """Refuse options that do not apply to the mean over units."""
+    """Raise for options that do not apply to the mean over units."""
     if not units.fixed:
         if settings.method not in ("auto", "t"):
             raise ValueError(

@@ -29,7 +29,7 @@ class ComparisonDisplay(Display):
     comparison: Comparison
 
     _detail: ClassVar[str | None] = ""
-    """The attribute that a comparison must have; None takes any."""
+    """Attribute that a comparison must have; None accepts any comparison."""
     _refusal: ClassVar[str] = ""
 
     @classmethod

@@ -31,7 +31,7 @@ def check_estimates(
     The `kind` names sampling units of several samples.
     """
     named = {estimate.method: estimate for estimate in estimates}
-    if not {"cross_validation", "resubstitution"} <= named.keys():  # an interrupt came before them
+    if not {"cross_validation", "resubstitution"} <= named.keys():  # interrupted before these
         return []
     cross_validation = named["cross_validation"]
     results = [

@@ -461,7 +461,7 @@ class PredictionsReport(SystemReport):
         return [*meaning, target, *self._describe_groups(), *self._describe_positive()]
 
     def _describe_positive(self) -> Iterator[str]:
-        """Yield the class that scores refer to, and how to change a class chosen by its order."""
+        """Describe the class that scores refer to and, if chosen by order, how to change it."""
         classes = self.out_of_fold.target.classes
         if self.positive is None or classes is None or classes.dtype.kind not in "USO":
             return

@@ -396,12 +396,12 @@ EXPLAINED = {
     "roc_auc": "it compares the scores of both classes and uses no threshold",
     "balanced_accuracy": "it weighs every class alike, and the error rate every sample",
 }
-"""Why a metric may be better than chance although the error rate is not."""
+"""Reason why a metric may be better than chance although the error rate is not."""
 ADVISED = {
     "roc_auc": "Choose a threshold by the costs of both errors.",
     "balanced_accuracy": "Weigh the classes by the costs of their errors.",
 }
-"""What to do if such a metric is better than chance."""
+"""Advice if such a metric is better than chance."""
 
 
 def _add_article(noun: str) -> str:

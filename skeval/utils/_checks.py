@@ -162,8 +162,8 @@ def check_count(name: str, value: Any, minimum: int = 1) -> int:
 def in_order(**kinds: Callable[[Any], bool] | None) -> Callable[[FunctionT], FunctionT]:
     """Raise with the correct order if the positional arguments of a function are wrong.
 
-    Each keyword is an argument. Its value is a function that returns whether an object is valid
-    for it; None accepts any object.
+    The keywords are the arguments in their order. Each value is a function that returns whether an
+    object is valid for the argument; None accepts any object.
     """
 
     def decorate(function: FunctionT) -> FunctionT:
@@ -638,7 +638,7 @@ def check_labels(
 ) -> tuple[ArrayLike, ArrayLike, NDArray[np.generic]]:
     """Return the result of `check_predictions`, and the classes in order.
 
-    The classes are `labels` if given, which must not repeat, otherwise all that occur, sorted.
+    The classes are `labels`, if passed, which must be distinct, otherwise all that occur, sorted.
     """
     y_true, y_pred = check_predictions(y_true, y_pred)
     return y_true, y_pred, classes_of(y_true, y_pred) if labels is None else _check_classes(labels)

@@ -13,11 +13,11 @@ from skeval.report._data_checks.table import UNCHECKED, Finding, TableDescriptio
 
 MIN_SHARE_OF_COPIES = 0.05
 MIN_KEY_SIZE = 20, 10
-"""Characters of a text, and entries of a sparse row, that are not equal by chance."""
+"""Minimum number of characters of a text, and of entries of a sparse row, to count as copies."""
 MIN_TOGETHER = 0.5
-"""Share of the equal rows that follow each other, if they are measurements of one object."""
+"""Minimum share of equal rows that are consecutive, if they are measurements of one object."""
 MIN_UNIQUE = 0.9
-"""Smallest share of distinct rows with a value of their own in a continuous column."""
+"""Minimum number of distinct values of a continuous column, as a share of the distinct rows."""
 LEVELS_PER_SAMPLE = 50
 """With more grid points per sample, equal values are rare: under 1 % of samples."""
 MIN_REPEATS = 5

@@ -19,7 +19,7 @@ MIN_VALUES, MAX_ROWS = 8, 20
 MAX_SHARE_OF_VALUE = 0.2
 """Maximum share of the most frequent value in a feature that identifies objects."""
 MIN_SHARE_REPEATED, MIN_REPEATED = 0.1, 5
-"""Share of rows that share their value, and number of values that repeat."""
+"""Minimum share of rows with a repeated value, and minimum number of repeated values."""
 NEARLY_CONSTANT, MOSTLY_CONSTANT = 0.8, 0.5
 """Share of the variance of the target that values explain beyond chance: minimum for a feature,
 and for a column outside X. Negative where samples of a value have different targets."""

@@ -23,13 +23,13 @@ MAX_P = 0.005
 """Maximum P-value, from shuffled rows, at which neighbors count as similar."""
 MIN_ROWS = 30
 MIN_SHUFFLES, MAX_SHUFFLES, MAX_MOVES = 199, 999, 2 * 10**6
-"""Number of shuffles, and of values moved in all of them."""
+"""Minimum and maximum number of shuffles; maximum number of values moved in all of them."""
 MIN_TIMES = 10
-"""Distinct values of a column that orders the rows."""
+"""Minimum number of distinct values of a column that orders the rows."""
 SLOW = 0.8
 """Lag-1 autocorrelation of the ranks of a column that changes slowly from row to row."""
 REVEALING = 0.3
-"""Similarity of the values of neighboring rows from which a feature reveals neighbors."""
+"""Minimum similarity of neighboring values for a feature that reveals neighbors."""
 TIME = re.compile(
     r"(year|month|week|day|hour|epoch|period|date|time|date ?time|time ?stamp)s?", re.IGNORECASE
 )
