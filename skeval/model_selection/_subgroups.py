@@ -206,13 +206,14 @@ def find_largest_difference(
     return replace(difference, name=f"{difference.name}, {first} less {second}", details=details)
 
 
-def describe_difference(found: Estimate | None) -> str:
-    """Describe the largest difference between subgroups and its interval."""
+def describe_difference(found: Estimate | None, scale: float = 1.0) -> str:
+    """Describe the largest difference between subgroups and its interval, divided by `scale`."""
     if found is None:
         return "No two subgroups have enough samples to be compared."
-    low, high, n_pairs = found.interval.low, found.interval.high, found.details["n_pairs"]
+    value, low, high = np.array([found.value, *found.interval]) / scale
+    n_pairs = found.details["n_pairs"]
     difference, low_end, high_end = (
-        write_estimate(number, (high - low) / 4) for number in (found.value, low, high)
+        write_estimate(number, (high - low) / 4) for number in (value, low, high)
     )
     level = f"{100 * found.confidence_level:g} % CI"
     pairs = f", corrected for {n_pairs} pairs of subgroups" if n_pairs > 1 else ""

@@ -309,18 +309,27 @@ class ScoredReport(Report):
         return Table(caption, head, rows, n_on_page=FIRST_ROWS, n_in_text=0)
 
     def _show_subgroups(self, estimates: Results) -> Section:
-        """Return the section of the error in each subgroup."""
+        """Return the section of the error in each subgroup; squared errors by their root.
+
+        The difference of mean squared errors is divided by the sum of their roots, which makes it
+        a difference of the roots.
+        """
         differ, largest = "may be the same in all", estimates.largest_difference
         if largest and (largest.interval.low > 0 or largest.interval.high < 0):
             differ = "differs between"
-        head = ["subgroup", "samples", next(iter(estimates.values())).name, self._level]
-        rows = [
-            (str(name), f"{estimate.n_samples}", estimate.value, estimate.interval)
-            for name, estimate in estimates.items()
-        ]
+        quantity, scale = next(iter(estimates.values())).name, 1.0
+        if quantity == SQUARES[0]:
+            quantity = SQUARES[1]
+            pair = (largest.details["first"], largest.details["second"]) if largest else ()
+            scale = sum(in_target_unit(estimates[name])[0] for name in pair) or 1.0
+        head = ["subgroup", "samples", quantity, self._level]
+        rows = []
+        for name, estimate in estimates.items():
+            value, _, interval = in_target_unit(estimate)
+            rows.append((str(name), f"{estimate.n_samples}", value, interval))
         return Section(
             f"The {self.answer.name} {differ} subgroups",
-            sentences=[describe_difference(largest)],
+            sentences=[describe_difference(largest, scale)],
             tables=[Table("Error by subgroup.", head, rows, left=(0, 3))],
             in_summary=True,
         )

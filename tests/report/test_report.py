@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes, load_iris
-from sklearn.linear_model import Ridge
+from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.svm import SVC
 
 import skeval
@@ -143,3 +143,15 @@ def test_silhouettes_stand_cluster_on_cluster(ax):
         assert {*corners.tolist()} == {*found.tolist(), 0.0}
     (text,) = ax.get_legend().get_texts()
     assert text.get_text() == f"mean {shown.silhouettes.mean():.3f}"
+
+
+def test_squared_errors_of_subgroups_are_in_the_unit_of_the_target():
+    rng = np.random.default_rng(0)
+    X, site = rng.normal(size=(80, 2)), np.repeat(["a", "b"], 40)
+    y = 1000 * X[:, 0] + rng.normal(size=80) * np.where(site == "a", 100, 200)
+    report = skeval.evaluate(LinearRegression(), X, y, by=site, include=(), random_state=0)
+    a, b = (np.sqrt(report.subgroups[name].value) for name in "ab")
+    text = str(report)
+    assert "subgroup  samples  root mean squared error" in text
+    assert f"subgroups is {b - a:.0f}, b minus a" in text
+    assert "differs between subgroups" in report.to_html()
