@@ -247,13 +247,15 @@ MAX_SUBGROUP_LINES = 25
 def summarize(report: Any, n_lines: int, *, scored: bool) -> list[str]:
     """Return a summary of a report: verdict, coverage, titles of warnings, a few metrics.
 
+    Warnings that forbid quoting the error are printed with their advice.
     Long verdicts and tables are cut. Subgroups, and all metrics if scores were requested
     (`scored`), are printed in addition.
     """
     verdict = fill_lines(report.verdict)
     basis = fill_lines(report._basis[-1]) if report._basis else []
     first, *others = report._sections
-    titles = dict.fromkeys(map(_name_warning, first.items))
+    grave = [text for text in first.items if getattr(text, "headline", "")]
+    titles = dict.fromkeys(_name_warning(text) for text in first.items if text not in grave)
     tables = (table for section in others for table in section.tables if table.n_in_text != 0)
     rows = next((_fit_lines(table) for table in tables), [])
     more = "--full prints the whole report; --html FILE writes a page with figures."
@@ -261,7 +263,8 @@ def summarize(report: Any, n_lines: int, *, scored: bool) -> list[str]:
     verdict = verdict[: n_left - 2]
     basis = basis if len(basis) <= n_left - len(verdict) - 2 else []
     n_left -= len(verdict) + len(basis)
-    warned = fill_lines(f"! {'; '.join(titles)}")[:n_left] if titles else []
+    warned = [line for text in grave for line in fill_lines(f"! {_write_advice(text)}")]
+    warned = [*warned, *(fill_lines(f"! {'; '.join(titles)}") if titles else [])][:n_left]
     n_rows = min(1 + MAX_ROWS, n_left - len(warned))
     shown = rows if scored else rows[: n_rows if n_rows > 1 else 0]
     subgroup_sections = (section for section in others if section.in_summary)
@@ -276,6 +279,11 @@ def _name_warning(text: str) -> str:
     """Return the title of a warning and its code."""
     title = text.partition(":")[0]
     return f"{title} [{text.code}]" if hasattr(text, "code") else title
+
+
+def _write_advice(text: str) -> str:
+    """Return the title of a warning, its code and its last sentence, which is the advice."""
+    return f"{_name_warning(text)}: {text.rpartition('. ')[2]}"
 
 
 def _fit_lines(table: Any) -> list[str]:

@@ -521,3 +521,16 @@ def test_an_infinite_value_has_a_remedy(tmp_path):
     load = write_columns(tmp_path / "a.csv", a=["inf", *map(str, range(59))])
     with pytest.raises(ValueError, match="line 2 is not; correct the value or leave it empty"):
         load()
+
+
+def test_a_summary_says_what_to_do_about_an_error_that_must_not_be_quoted(tmp_path, capsys):
+    rng = np.random.default_rng(0)
+    patient = np.repeat(np.arange(20), 4)
+    X = np.repeat(rng.normal(size=(20, 4)), 4, axis=0) + 0.1 * rng.normal(size=(80, 4))
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(patient=patient, target=patient % 2)
+    frame["patient"] = [f"P{number}" for number in patient]
+    frame.to_csv(tmp_path / "visits.csv", index=False)
+    assert main(["evaluate", str(tmp_path / "visits.csv"), "--include", "holdout"]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "Do not quote this error" in text
+    assert "! Identifier [identifier]: Pass it as groups (--groups patient, or groups= in" in text
