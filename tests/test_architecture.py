@@ -248,19 +248,6 @@ def test_kernels_name_equations_that_their_pages_have(module):
 TESTS = Path(__file__).parent
 # Tests of the package as a whole, or against others.
 OF_NO_MODULE = {"helpers", "peers", "properties", "reference", "validity"}
-# To be written, merged or renamed; no name may be added.
-PENDING = {
-    "_adapters/test_reduction.py",
-    "_adapters/test_selected_svc.py",
-    "_commands/test_fuzz.py",
-    "_commands/test_interrupts.py",
-    "cluster/test_plot.py",
-    "metrics/cluster/_kernels/test_distances.py",
-    "metrics/cluster/_kernels/test_neighbors.py",
-    "metrics/cluster/test_measures.py",
-    "metrics/cluster/test_measures_hostile.py",
-    "metrics/cluster/test_pairs.py",
-}
 
 
 def mirror_of(module):
@@ -272,7 +259,7 @@ def mirror_of(module):
 MIRRORED = {mirror_of(name) for name in MODULES if not Path(name).name.startswith("__")}
 
 
-@pytest.mark.parametrize("file", sorted(MIRRORED - PENDING - {"test_version.py"}))
+@pytest.mark.parametrize("file", sorted(MIRRORED - {"test_version.py"}))
 def test_every_module_has_a_test_file(file):
     assert (TESTS / file).is_file(), (
         f"tests/{file} is missing: put the tests of the module there, through public names if "
@@ -283,7 +270,7 @@ def test_every_module_has_a_test_file(file):
 def test_every_test_file_is_named_after_a_module():
     for path in sorted(TESTS.glob("*/**/test_*.py")):
         file = path.relative_to(TESTS).as_posix()
-        if file.split("/")[0] in OF_NO_MODULE or file in PENDING:
+        if file.split("/")[0] in OF_NO_MODULE:
             continue
         assert file in MIRRORED or any(
             file.startswith(f"{name.removesuffix('.py')}_") for name in MIRRORED
