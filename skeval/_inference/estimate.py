@@ -223,7 +223,7 @@ class Estimate(ResultWithLimits):
     n_undefined : int or None
         Number of resamples, or fits, without a defined value, which are left out.
     metric, label, greater_is_better : str, str or None, bool or None
-        Of a metric in a report: its name in scikit-learn, its class, and its direction.
+        For a metric in a report: its name in scikit-learn, its class, and its direction.
     caution : str
         Sentence to read before quoting `value`; usually empty.
     details : mapping
@@ -233,10 +233,10 @@ class Estimate(ResultWithLimits):
     confidence_level : float
         Nominal coverage of `interval`.
     limits : mapping of str to callable
-        Function from a confidence level to two ends, for each interval method; empty for purely
+        Function from a confidence level to two limits, for each interval method; empty for purely
         descriptive values.
     bounds : tuple of two floats
-        The smallest and the largest value that there can be; no interval ends beyond them.
+        Smallest and largest possible value, to which intervals are clipped.
     allow_point : bool
         Whether an interval may have zero width, which is possible for ranks and order statistics.
     """
@@ -354,7 +354,7 @@ class BootstrapEstimate(ErrorEstimate):
     no_information : float
         Mean loss over all pairs of a label and a prediction (:math:`\gamma`).
     relative_overfitting : float
-        `R`, from 0, none, to 1, no better than no information.
+        `R`, from 0 (no overfitting) to 1 (no better than no information).
     weight : float
         Weight of the out-of-bag error.
     optimism : float or None
@@ -455,7 +455,7 @@ class Test(ResultWithLimits):
     details : mapping
         Further results of the test, by name.
     limits : mapping of str to callable
-        Function from a confidence level to the ends of `pvalue_interval`, for each method; empty
+        Function from a confidence level to the limits of `pvalue_interval`, for each method; empty
         if `pvalue` is exact.
     """
 
@@ -629,7 +629,7 @@ class Curve(Result):
     x, y : ndarray of shape (n_points,)
         Points of the curve, with `x` increasing.
     low, high : ndarray of shape (n_points,), or None
-        Ends of the pointwise interval at each `x`; None if there is none.
+        Limits of the pointwise interval at each `x`; None if there is none.
     band : Band or None
         ``band.low`` and ``band.high`` are the limits of a simultaneous band for the whole curve.
     thresholds : ndarray or None
@@ -647,8 +647,8 @@ class Curve(Result):
     details : mapping
         Further results of the function, by name.
     prevalence, break_even_point : float or None
-        Of a precision-recall curve: share of positives, and the common value of precision and
-        recall; the former also of a curve of net benefit.
+        For a precision-recall curve, the share of positives, and the common value of precision and
+        recall. A curve of net benefit also has the former.
     is_difference : bool or None
         Whether a baseline is subtracted, for curves that allow one.
     strategy : str

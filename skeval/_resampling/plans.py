@@ -66,7 +66,7 @@ class PlanBlock:
     test : bool ndarray of shape (n_fits, n_samples)
         Test samples.
     order : int ndarray of shape (n_fits, n_samples) or None
-        Fit `r` is trained and tested under the labels ``y[order[r]]``; None leaves `y` as it is.
+        Fit `r` is trained and tested with the labels ``y[order[r]]``; None leaves `y` as it is.
     n_redrawn : int
         Number of degenerate draws that were drawn again.
     """

@@ -122,7 +122,7 @@ def bootstrap_error(
         classifier; or any loss of predictions, ``(y_true, y_pred) -> (n,)``. None means 0-1 loss
         for classifiers and squared error for regressors.
     indices : int array-like of shape (n_resamples, n_samples), default=None
-        Use these resamples instead of drawing any; with `groups` they must draw groups whole.
+        Use these resamples instead of drawing any; with `groups` they must draw whole groups.
     params : dict, default=None
         Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``; arrays
         with one value per sample are split with the samples. Weights passed here

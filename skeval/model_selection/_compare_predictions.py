@@ -140,7 +140,7 @@ def compare_predictions(
     unit_weights : dict of unit to float, default=None
         Weight of each unit in the mean; None gives all units the same weight.
     units : {"random", "fixed"}, default="random"
-        "random" takes the paired differences of units in the place of samples. "fixed" is for
+        "random" uses the paired differences of units instead of samples. "fixed" is for
         exactly these units: the covariance of the systems is estimated within each unit, and
         `groups` may be passed.
     sample_weight : array-like of shape (n_samples,), default=None
@@ -177,14 +177,14 @@ def compare_predictions(
     *"max_t".* If the metric is a mean over samples, the covariance of the scores is computed from
     one value per sample or group; for areas under ROC curves it is DeLong's, and for other metrics
     the bootstrap's. The distribution of the largest statistic comes from 10,000 normal draws with
-    this covariance [8]_; the quantile of a pair is Student's for the number of units. If answers
-    are right or wrong, the interval is Agresti and Min's, which does not collapse with few samples.
-    P-values step down: after a significant pair, the others are compared with the largest of the
-    remaining pairs. The rank of a system lies between 1 plus the number of systems that are
-    significantly better and the number of systems that are not significantly worse [9]_.
-    Percentiles of bootstrap ranks are not such an interval: with ten equal systems, whose true rank
-    is 1, 99 % of them did not contain it (300 sets). False alarms of "max_t" among equal systems at
-    a level of 5 % (``benchmarks/results/equal_systems.csv``):
+    this covariance [8]_; the quantile of a pair is Student's for the number of units. If scores are
+    0 or 1, the interval is Agresti and Min's, which does not collapse with few samples. P-values
+    step down: after a significant pair, the others are compared with the largest of the remaining
+    pairs. The rank of a system lies between 1 plus the number of systems that are significantly
+    better and the number of systems that are not significantly worse [9]_. Percentiles of bootstrap
+    ranks are not such an interval: with ten equal systems, whose true rank is 1, 99 % of them did
+    not contain it (300 sets). False alarms of "max_t" among equal systems at a level of 5 %
+    (``benchmarks/results/equal_systems.csv``):
 
     =================  ==========  ===========  ================  ================
     systems            50 samples  200 samples  300 in 30 groups  100 in 10 groups

@@ -67,7 +67,7 @@ class Difference(Estimate):
         P-value for `alternative`, corrected for the number of pairs.
     alternative : {"two-sided", "greater", "less"}
         Alternative hypothesis: the difference is not 0, above 0, or below 0. The interval is always
-        two-sided: a one-sided test at 5 % corresponds to the ends of a 90 % interval.
+        two-sided: a one-sided test at 5 % corresponds to the limits of a 90 % interval.
     level : float
         Significance level: a difference with at most this P-value is called significant.
     scope : str
@@ -234,7 +234,8 @@ class PairTable(NamedTuple):
     Attributes
     ----------
     value, low, high, pvalue : ndarray of shape (n_pairs,)
-        The ends are the limits of the simultaneous intervals; the P-values are not corrected.
+        `low` and `high` are the limits of the simultaneous intervals; the P-values are not
+        corrected.
     has_ties : ndarray of shape (n_pairs,)
         Whether two have equal scores on a data set, which the test leaves out.
     """
@@ -377,7 +378,7 @@ class Comparison(Result):
     scope : str
         Sentence on the conditions of the test, such as fixed predictions.
     standard_errors, lows, highs : ndarray of shape (n_names,) or None
-        Standard errors of the values and the ends of their simultaneous intervals ("max_t").
+        Standard errors of the values and the limits of their simultaneous intervals ("max_t").
     n_items : int or None
         Number of items of `compare_items`.
     split_scores : ndarray of shape (n_splits, n_names), list of ndarray or None
@@ -403,11 +404,11 @@ class Comparison(Result):
     table : PairTable or None
         Numbers of all pairs of many systems.
     study : ReaderStudy or None
-        Of `compare_readers`: the `values` of all readers, of shape (n_systems, n_readers), their
+        For `compare_readers`: the `values` of all readers, of shape (n_systems, n_readers), their
         `covariance`, the `mean_squares` of systems and of their interaction with readers, and the
         `components` of the error: its variance, Cov1, Cov2 and Cov3.
     estimates : dict of str to Estimate
-        Of `compare_readers`: the value of each system, with its own interval.
+        For `compare_readers`: the value of each system, with its own interval.
     """
 
     names: tuple[str, ...]

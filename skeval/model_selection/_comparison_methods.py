@@ -95,9 +95,9 @@ class ComparisonMethod:
     scoring : str or None
         The only score that it tests; None for any score.
     of_classes : bool
-        Whether it compares predicted classes and refuses regressors.
+        Whether it compares predicted classes, and therefore does not accept regressors.
     independent : bool
-        Whether it assumes independent samples and refuses groups.
+        Whether it assumes independent samples, and therefore does not accept groups.
     one_sided : bool
         Whether it can test one side.
     simultaneous : bool

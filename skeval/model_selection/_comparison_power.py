@@ -164,7 +164,7 @@ def comparison_power(
         numbers of samples that only one of them classifies correctly; the other methods draw the
         difference and its standard error, which decreases with the square root of the number of
         samples. Several pairs are tested at Bonferroni's level. A result with `groups` is extended
-        by groups like them, with Student's t by the number of groups.
+        by similar groups, with Student's t for the number of groups.
     pair : (str, str), default=None
         Names of the two to compare; None means the best two, or the only two in their order.
     difference : float, default=None

@@ -130,8 +130,8 @@ def error_interval(
         Folds of "cross_validation" or "repeated_cv", instead of `n_folds`. A number of folds, or a
         splitter with ``shuffle=True``, draws new folds for each repeat. All other folds are used as
         they are, and the method of the result is "given_folds": the error is then the error of
-        `cross_val_error` on these folds. Unless the splitter deals them at random or they consist
-        of `groups`, samples that no test set separates count as one unit.
+        `cross_val_error` on these folds. Samples that no test set separates count as one unit,
+        unless the splitter assigns samples to folds at random or the folds consist of `groups`.
     confidence_level : float, default=0.95
         Nominal coverage.
     loss : str or callable, default=None

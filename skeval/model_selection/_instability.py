@@ -303,7 +303,7 @@ class InstabilityDisplay(Display):
     resampled : ndarray of shape (n_resamples, n_samples, ...)
         Predictions of the models of the resamples.
     low, high : ndarray of the shape of `predictions`
-        Ends of the 95 % instability interval of each prediction.
+        Limits of the 95 % instability interval of each prediction.
     calibration_curves : ndarray of shape (1 + n_resamples, 99) or None
         Calibration curves; the first belongs to the model of all samples.
 

@@ -367,7 +367,7 @@ class Measured(NamedTuple):
     ----------
     name : str
     sign : int
-        -1 where larger values are better, which the law is fitted to the negatives of.
+        -1 if larger values are better; the law is then fitted to the negated values.
     values : sequence of Estimate
     covariance : ndarray of shape (n_sizes, n_sizes)
     df : float

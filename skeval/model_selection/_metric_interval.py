@@ -146,9 +146,8 @@ def metric_interval(
         Nominal coverage.
     method : str, default="auto"
         "percentile" or "bca": bootstrap; BCa corrects for bias and skewness and calls the metric
-        once more for each sample; "basic" mirrors the quantiles at the estimate, and is cut off
-        at the ends of the range of the metric. "analytic": the first formula of the metric, if
-        it has one:
+        once more for each sample; "basic" mirrors the quantiles at the estimate, and is clipped to
+        the range of the metric. "analytic": the first formula of the metric, if it has one:
 
         - "wilson" (or "agresti_coull", "jeffreys", "exact", "wald" by name): error rate, accuracy,
           top-k accuracy, Hamming loss, and binary precision and recall, which condition on the

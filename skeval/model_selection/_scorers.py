@@ -260,7 +260,7 @@ def make_interval_scorer(
     -------
     scorer : callable
         ``scorer(estimator, X, y) -> float``, minus the quantity; larger is better. It equals
-        ``-error_interval(...).interval.high`` (or another quantity) of the same seed, and can be
+        ``-error_interval(...).interval.high`` (or another quantity) with the same seed, and can be
         pickled.
 
     Raises

@@ -146,8 +146,8 @@ def evaluate(
         Samples, or other inputs of the estimator: texts, or a square precomputed kernel.
     y : array-like of shape (n_samples,) or (n_samples, n_outputs)
         Labels or numbers. Several columns give a shorter report, whose labels or numbers are named
-        after the columns of a data frame. A sparse matrix holds 0 and 1, whether a sample has each
-        label.
+        after the columns of a data frame. A sparse matrix of 0 and 1 indicates which labels each
+        sample has.
     cv : int, splitter or iterable of (train, test), default=None
         Folds of the main estimate and of its metrics, as in `error_interval`: for a number, or a
         splitter with ``shuffle=True``, new folds are drawn for each repeat; other folds are used

@@ -200,7 +200,7 @@ class EstimatesDisplay(Display):
     values : sequence of float
         The estimates.
     lows, highs : sequence of float
-        Ends of the intervals.
+        Limits of the intervals.
     xlabel : str
         Name of the estimated quantity.
     quoted : int, default=None

@@ -44,7 +44,8 @@ class TableDescription:
     Attributes
     ----------
     columns : array of shape (n_rows, n_columns)
-        Features as floats; categories are integers. Without columns where samples are no table.
+        Features as floats; categories are integers. There are no columns if the samples are not a
+        table.
     names : sequence of str
         Names of the columns.
     values : dict of str to array
@@ -60,7 +61,7 @@ class TableDescription:
     n_samples : int
         Samples of the full table.
     unchecked : tuple of str
-        What is not checked, each with its reason.
+        Parts that are not checked, with reasons.
     """
 
     columns: np.ndarray
