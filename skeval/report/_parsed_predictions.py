@@ -444,8 +444,13 @@ def _refuse_unused(
             )
     elif predictions.ndim == 1 and labels is not None:
         raise ValueError("labels must be None where predictions have one column, got some.")
-    if cut is not None:
-        read_rule(cut)
+    if cut is None:
+        return
+    rule = read_rule(cut)
+    if kind == "probabilities" and isinstance(rule, float) and not 0 <= rule <= 1:
+        raise ValueError(
+            f"threshold must lie in [0, 1] where predictions are probabilities, got {cut!r}."
+        )
 
 
 def _read_numbers(y: np.ndarray, predictions: np.ndarray) -> ParsedPredictions:

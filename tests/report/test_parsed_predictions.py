@@ -66,3 +66,12 @@ def test_labels_under_other_names_are_refused():
     with pytest.raises(ValueError, match="'ill', 'well', got 'north', 'south'; give both the same"):
         read(names, np.array(["north", "south"])[Y])
     assert read(names, np.array(["unclear", "well"])[Y]).kind == "labels"  # a third answer
+
+
+@pytest.mark.parametrize("threshold", [50, -0.1, np.inf])
+def test_a_threshold_outside_the_probabilities_is_refused(threshold):
+    with pytest.raises(
+        ValueError, match=r"threshold must lie in \[0, 1\] where predictions are pr"
+    ):
+        read_predictions(Y, P, "auto", None, None, threshold)
+    assert read_predictions(Y, 100 * P, "auto", None, None, threshold).kind == "scores"
