@@ -105,7 +105,8 @@ def find_parameter(clusterer: Any) -> str:
             raise ValueError(f"param_name must say which of {', '.join(matches)} to set.")
     raise ValueError(
         "param_name must name the parameter for the number of clusters: "
-        f"{type(clusterer).__name__} has neither n_clusters nor n_components."
+        f"{type(clusterer).__name__} has neither n_clusters nor n_components; "
+        "skeval.metrics.cluster.dbcv_score judges labels without such a parameter."
     )
 
 
