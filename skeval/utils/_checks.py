@@ -493,7 +493,16 @@ def refuse_swapped(name: str, y_true: np.ndarray, y_pred: np.ndarray) -> None:
 
 
 def refuse_swapped_data(X: Any, y: Any) -> None:
-    """Raise if `X` has one column of numbers and `y` has several columns."""
+    """Raise if `X` or `y` is a string, or if `X` has one column of numbers and `y` has several."""
+    if isinstance(X, str):
+        raise TypeError(
+            f"X must be a table of features, got the string {X!r}; pandas.read_csv reads a file."
+        )
+    if isinstance(y, str):
+        raise TypeError(
+            f"y must hold the label or number of each sample, got the string {y!r}; for a column "
+            f"of a data frame pass frame[{y!r}] as y, and frame.drop(columns={y!r}) as X."
+        )
     kind = getattr(getattr(X, "dtype", None), "kind", "")
     if kind in ("b", "i", "u", "f") and np.ndim(X) == 1 and getattr(y, "ndim", 1) == 2:
         raise ValueError(

@@ -5,7 +5,9 @@ import pandas as pd
 import pytest
 from sklearn.cluster import KMeans
 from sklearn.ensemble import IsolationForest
+from sklearn.neighbors import KNeighborsClassifier
 
+import skeval
 from skeval.utils import _checks
 from skeval.utils._checks import (
     check_confidence_level,
@@ -207,3 +209,11 @@ def test_estimators_without_a_target(estimator, message):
 def test_groups_need_a_column():
     with pytest.raises(ValueError, match=r"groups must have a column at least, got shape \(3, 0\)"):
         _checks.check_groups(np.empty((3, 0)), 3)
+
+
+def test_names_instead_of_data_are_refused():
+    X, y = pd.DataFrame({"a": range(20), "b": range(20)}), np.arange(20) % 2
+    with pytest.raises(TypeError, match=r"y must hold the label .* pass frame\['b'\] as y, and"):
+        skeval.evaluate(KNeighborsClassifier(), X, "b")
+    with pytest.raises(TypeError, match=r"X must be a table of features, got the string 'a.csv'"):
+        skeval.evaluate(KNeighborsClassifier(), "a.csv", y)
