@@ -38,7 +38,9 @@ def write_latex(frame: DataFrame, **options: Any) -> str:
         named = type(frame.index).__name__ != "RangeIndex"
         names = [] if named else [name for name in ("name", "a", "b") if name in frame.columns]
         ends = map(write_ends, frame["low"], frame["high"])
-        table = frame[names].assign(estimate=frame["value"], interval=list(ends))
+        levels = set(frame["confidence_level"]) if "confidence_level" in frame else set()
+        head = f"{100 * levels.pop():g} % CI" if len(levels) == 1 else "interval"
+        table = frame[names].assign(**{"estimate": frame["value"], head: list(ends)})
         frame, options = table, {"index": named} | options
     text: str = frame.to_latex(**{"escape": True, "float_format": "%.4g"} | options)
     return text

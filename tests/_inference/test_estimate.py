@@ -227,7 +227,7 @@ def test_a_latex_table_has_names_estimates_and_intervals():
     both = metric_interval({"right": "accuracy", "mean": "f1"}, y, predicted)
     lines = [line.split(" & ") for line in both.to_latex().splitlines() if " & " in line]
     assert [line[0] for line in lines] == ["", "right", "mean"]
-    assert lines[0][1:] == ["estimate", r"interval \\"]
+    assert lines[0][1:] == ["estimate", r"95 \% CI \\"]
     low, high = both["right"].interval.low, both["right"].interval.high
     assert lines[1][1:] == ["0.75", rf"[{low:.4f}, {high:.4f}] \\"]
     assert both["right"].to_latex(columns=["method"]).count("&") == 2
