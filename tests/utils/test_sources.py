@@ -12,3 +12,11 @@ def test_bundled_names_and_files_are_sources(tmp_path):
         check_source(source)
     with pytest.raises(FileNotFoundError, match="no bundled set of that name: breast_cancer"):
         check_source(tmp_path / "missing.csv")
+    with pytest.raises(
+        FileNotFoundError, match=r"tabel.csv' \(did you mean 'table.csv'\?\), and no"
+    ):
+        check_source(tmp_path / "tabel.csv")
+    with pytest.raises(FileNotFoundError, match="did you mean 'iris'"):
+        check_source("irsi")
+    with pytest.raises(FileNotFoundError, match="no file"):
+        check_source(tmp_path / "nowhere" / "table.csv")
