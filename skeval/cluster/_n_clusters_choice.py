@@ -233,6 +233,11 @@ class NClustersChoice(Result):
         return ""
 
     @property
+    def gap_increases(self) -> bool:
+        """Whether the gap still increases at the largest candidate, so that its rule is not met."""
+        return self.method == GAP and self.n_clusters == self.candidates[-1] > self.candidates[0]
+
+    @property
     def notes(self) -> tuple[str, ...]:
         """Sentences about the choice: a narrow decision, or a rule that no candidate meets."""
         notes = [self.edge]
@@ -241,7 +246,7 @@ class NClustersChoice(Result):
             notes.append(
                 "No candidate meets the rule, so one cluster is chosen, which was not tried."
             )
-        if self.method == GAP and self.n_clusters == last > tried[0]:
+        if self.gap_increases:
             notes.append(f"No candidate meets the rule: the gap still increases at k = {last}.")
         if self.method == GAP and np.isfinite(self.values).all():
             chosen = self.values[tried == self.n_clusters]

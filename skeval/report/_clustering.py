@@ -405,9 +405,13 @@ RULE_NAMES = {
 
 
 def write_verdict(choices: Mapping[str, NClustersChoice]) -> str:
-    """Return the choice, its P-value and the agreement of the other rules in one sentence."""
+    """Return the choice, its P-value and the agreement of the other rules in one sentence.
+
+    The gap statistic does not count if it still increases at the largest candidate.
+    """
     choice = choices[SEQUENTIAL]
-    others = [other.n_clusters for name, other in choices.items() if name != SEQUENTIAL]
+    decided = [one for one in choices.values() if one is not choice and not one.gap_increases]
+    others = [other.n_clusters for other in decided]
     deviating = sorted({k for k in others if k != choice.n_clusters})
     n_agree = sum(k == choice.n_clusters for k in others)
     is_clear = 2 * n_agree >= len(others) and not choice.edge

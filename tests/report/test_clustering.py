@@ -280,3 +280,10 @@ def test_the_verdict_weighs_all_rules_in_one_sentence(report, chosen, pvalue, ot
     }
     assert write_verdict(choices) == sentence
     assert len(sentence.split()) <= 25
+
+
+def test_a_gap_that_still_increases_does_not_agree():
+    X, _ = make_blobs(90, centers=3, cluster_std=0.3, random_state=0)
+    report = evaluate_clusterer(KMEANS, X, n_clusters=[3], n_repeats=2, random_state=0)
+    assert report.choices["gap"].gap_increases
+    assert report.verdict == "3 clusters (P = 0.025 for structure); 3 of 3 other rules agree."
