@@ -205,7 +205,9 @@ def _parse_number_below(end: float, rule: str, text: str) -> float:
 def _run(options: argparse.Namespace) -> None:
     """Evaluate an estimator, or predictions."""
     if options.predictions is None and options.labels is not None:
-        raise ValueError("--labels needs --predictions: of labels nothing can be fitted here.")
+        raise ValueError(
+            "--labels needs --predictions: only skeval.evaluate in Python fits several labels."
+        )
     if options.predictions is None:
         if options.pos_label is not None:
             raise ValueError("--pos-label needs --predictions: models are fitted to all classes.")
