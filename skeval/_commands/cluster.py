@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import shlex
 from typing import Any
 
 from skeval._commands import _shared
@@ -126,8 +127,19 @@ def _run_cluster(options: argparse.Namespace) -> None:
     scaled = "features scaled to variance 1" if options.scale else "unscaled features"
     prepared = _shared.describe_preparation(table).removesuffix(_shared.IN_FOLDS)
     procedure = f"{names}, {scaled}{prepared}, seed {options.seed}"
-    table_notes = [f"note: {note}" for note in table.notes]
+    table_notes = [f"note: {note}" for note in [*table.notes, *_note_row_numbers(table)]]
     _shared.deliver(report, options, table, procedure, [*table_notes, *notes])
+
+
+def _note_row_numbers(table: Any) -> list[str]:
+    """Return a note on each feature that counts the rows."""
+    from skeval.datasets._tables import counts_rows
+
+    return [
+        f"column {name!r} counts the rows and is a feature; --drop {shlex.quote(name)} removes it."
+        for name, values in zip(table.feature_names, table.X.T, strict=True)
+        if counts_rows(values)
+    ]
 
 
 def parse_range(text: str) -> range:

@@ -339,7 +339,7 @@ def _place_columns(
     if sheet.n_rows < 2:
         raise ValueError(f"{source} must hold at least two rows of data, it holds {sheet.n_rows}.")
     for position in range(nameless):
-        if not _counts_rows(sheet.values[position]):
+        if not counts_rows(sheet.values[position]):
             raise make_name_error(source, position, names[position])
         kept = (
             " Name it to keep it as a feature; pandas writes none with to_csv(index=False)."
@@ -353,7 +353,7 @@ def _place_columns(
     return label, features
 
 
-def _counts_rows(values: Any) -> bool:
+def counts_rows(values: Any) -> bool:
     """Return whether a column counts the rows from 0 or from 1."""
     numbers = values if isinstance(values, np.ndarray) else _files.parse_numbers(values)
     return any(np.array_equal(numbers, np.arange(len(values)) + start) for start in (0, 1))
