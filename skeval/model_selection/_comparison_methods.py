@@ -649,7 +649,7 @@ def compare_over_datasets(
         details = {"effect_size": signed.effect_size, "rope": rope, **regions._asdict()}
         pvalue, statistic = signed.pvalue, signed.effect_size
         if of_ranks is None:
-            details["n_equal"] = signed.n_equal
+            details |= {"n_equal": signed.n_equal}
         else:
             pvalue = float(of_ranks[place_of_pair(a, b, k)])
             statistic = float(mean_ranks[b] - mean_ranks[a])
