@@ -335,8 +335,11 @@ def translate_labels(y: np.ndarray, predictions: np.ndarray, pos_label: Any) -> 
     classes = np.unique(y).tolist()
     if len(classes) != 2 or predictions.ndim != 1 or predictions.dtype.kind not in "biuf":
         return None
-    values = set(np.unique(predictions).tolist())
-    if values <= set(classes):
+    distinct = np.unique(predictions[:1000])  # enough to recognize most scores
+    if len(distinct) <= 2:
+        distinct = np.unique(predictions)
+    values = set(distinct.tolist())
+    if len(values) > 2 or values <= set(classes):
         return None
     if not (values <= {0, 1} or values <= {-1, 1}):
         _refuse_other_codes(classes, sorted(values))

@@ -232,13 +232,12 @@ def _warn_of_copies(parsed: ParsedPredictions, predictions: Predictions) -> Iter
         one[place] = np.arange(n)  # any sample with the same prediction
         differs = parsed.target.codes != parsed.target.codes[one[place]]
         alike = np.bincount(place, differs) == 0
-    columns = parsed.predicted if parsed.response is None else parsed.response
-    scores = np.unique(np.asarray(columns, dtype=float).reshape(n, -1), axis=0)
-    # few distinct scores, as of a small tree, and rounded scores repeat by chance
-    if 2 * len(sizes) < n or not has_continuous_column(scores):
-        return
     n_copies = int(sizes[(sizes > 1) & alike].sum())
-    if n_copies > SHARE_OF_COPIES * n:
+    # few distinct scores, as of a small tree, and rounded scores repeat by chance
+    if n_copies <= SHARE_OF_COPIES * n or 2 * len(sizes) < n:
+        return
+    columns = parsed.predicted if parsed.response is None else parsed.response
+    if has_continuous_column(np.unique(np.asarray(columns, dtype=float).reshape(n, -1), axis=0)):
         yield Caution(
             "copies",
             f"Possible copies: {n_copies} of {n} samples have exactly the same prediction and "
