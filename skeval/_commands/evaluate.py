@@ -219,7 +219,7 @@ def _run(options: argparse.Namespace) -> None:
 def _run_evaluate(options: argparse.Namespace) -> None:
     """Evaluate one estimator and print the report."""
     if options.time is not None and options.groups is not None:
-        raise ValueError("--time keeps no groups together: leave out --groups, or --time.")
+        raise ValueError("--time does not keep groups together: leave out --groups, or --time.")
     table = _shared.read_columns(options, needs_target=True)
     numbers, notes = _choose_task(table, options.task)
     if numbers:
@@ -467,7 +467,7 @@ def _forecast(estimator: Any, table: ColumnTable, options: argparse.Namespace) -
     times = ", ".join(f"{seconds:.2g}" for _, seconds in pilots)
     text = f"fits to {sizes} rows took {times} s, growing as rows^{power:.1f}: "
     if limit is None:
-        text += f"the answer will take about {write_seconds(answer)} ({n_fits} fits)"
+        text += f"the main estimate will take about {write_seconds(answer)} ({n_fits} fits)"
         text += "; use --budget SECONDS for fewer"
     else:
         text += "one cross-validation, the minimum, will take about "

@@ -99,7 +99,7 @@ def check_takes_weights(estimator: Any) -> None:
     if is_routed(estimator):
         if not consumes(estimator, "sample_weight"):
             raise TypeError(
-                "estimator must ask for sample_weight by set_fit_request where metadata routing is "
+                "estimator must request sample_weight by set_fit_request if metadata routing is "
                 f"enabled; no part of {type(estimator).__name__} does."
             )
         return

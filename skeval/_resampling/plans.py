@@ -314,8 +314,8 @@ def plan_resamples(
         counts = np.bincount(drawn, minlength=n_samples)
         if np.any(counts != counts[first]):
             raise ValueError(
-                "indices must draw groups whole where groups are given, each of their samples as "
-                f"often as the others; row {row} does not."
+                "indices must draw whole groups if groups are given, all their samples equally "
+                f"often; row {row} does not."
             )
 
     def draw(row: int) -> PlanBlock:

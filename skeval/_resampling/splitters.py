@@ -171,9 +171,9 @@ def make_permutation_plan(
         drawn = cv is None or isinstance(cv, Integral) or hasattr(cv, "get_n_splits")
         if keeps_order(splitter, [] if drawn else list(splitter.split(X))):
             raise ValueError(
-                "cv keeps the order of the samples, and labels that are alike from one sample to "
-                "the next are not exchangeable: shuffled one by one they make P-values too small. "
-                "Give exchange='blocks', 'rotations' where the series of labels is stationary, or "
+                "cv keeps the order of the samples, and similar labels of neighboring samples are "
+                "not exchangeable: shuffling single labels makes P-values too small. Give "
+                "exchange='blocks', 'rotations' if the series of labels is stationary, or "
                 "permutations= of your own."
             )
     unpermuted = np.arange(len(target))

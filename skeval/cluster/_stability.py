@@ -252,8 +252,8 @@ def check_points(clusterer: Any, X: Any) -> Any:
     check_methods("clusterer", clusterer, "fit_predict", "get_params", "set_params")
     if any(isinstance(v, str) and "precomputed" in v for v in clusterer.get_params().values()):
         raise ValueError(
-            "clusterer must take points: parts of them, or others drawn beside them, are clustered "
-            f"as well; got one of precomputed distances or affinities, {clusterer!r}."
+            "clusterer must take points, because subsets and simulated points are clustered as "
+            f"well; got one of precomputed distances or affinities, {clusterer!r}."
         )
     checked = check_data("X", X, accept_sparse="csr", ensure_min_samples=4)
     check_magnitude(checked)
@@ -362,8 +362,8 @@ def run_halving(
         return compare_halves(data, measures, clusterers, draw.rng)
     except ValueError as error:
         raise ValueError(
-            "reference: the clusterer must take data without structure, too; 'permuted' keeps the "
-            f"values of each column. Error: {error}"
+            "reference: the clusterer must also accept data without structure; 'permuted' keeps "
+            f"the values of each column. Error: {error}"
         ) from error
 
 

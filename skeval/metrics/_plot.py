@@ -41,8 +41,8 @@ def _score_out_of_fold(
     last = max(int(rows.max()) for rows in tested)
     if last >= n_samples:
         raise ValueError(
-            f"X must be what cv_results come from: a fold tests sample {last}, "
-            f"X has {n_samples} samples."
+            f"X must be the samples of cv_results: a fold tests sample {last}, "
+            f"but X has {n_samples} samples."
         )
     counts = np.bincount(np.concatenate(tested), minlength=n_samples).astype(float)
     if once and counts.max() > 1:

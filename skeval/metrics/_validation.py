@@ -907,7 +907,7 @@ def _read_distribution(y_proba: Any, log_odds: Any, beta: Any) -> Floats | None:
     """Return quantiles of the log-odds."""
     distributions = [value for value in (y_proba, log_odds, beta) if value is not None]
     if len(distributions) > 1:
-        raise ValueError("of y_proba, log_odds and beta only one must be given.")
+        raise ValueError("at most one of y_proba, log_odds and beta must be given.")
     if y_proba is not None:
         p = np.asarray(y_proba, dtype=np.float64).ravel()
         if not len(p) or not (np.isfinite(p).all() and p.min() > 0 and p.max() < 1):

@@ -126,7 +126,7 @@ def bootstrap_score(
     groups : array-like of shape (n_samples,), default=None
         Draw whole groups instead of samples.
     indices : int array-like of shape (n_resamples, n_samples), default=None
-        Use these resamples instead of drawing any; with `groups` they must draw groups whole.
+        Use these resamples instead of drawing any; with `groups` they must draw whole groups.
     params : dict, default=None
         Arguments of the estimator's `fit` by name, as in scikit-learn's ``cross_validate``.
     sample_weight : array-like of shape (n_samples,), default=None
@@ -401,7 +401,7 @@ def read_scorers(inputs: Inputs, scoring: Any) -> dict[str, Any]:
     if not parts:
         raise ValueError("scoring must name at least one score, got none.")
     if len(labels) < len(parts):
-        raise ValueError(f"scoring must give each score another name, got {parts!r}; use a dict.")
+        raise ValueError(f"scoring must give each score its own name, got {parts!r}; use a dict.")
     scorers = {}
     for name, part in zip(labels, parts, strict=True):
         if isinstance(part, str) and part in CALIBRATION:

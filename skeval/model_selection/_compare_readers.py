@@ -210,7 +210,7 @@ def compare_readers(
     if undefined.any():
         system, reader = np.argwhere(undefined)[0]
         raise ValueError(
-            "metric must be defined for each reader, also without any one case, got nan for "
+            "metric must be defined for each reader, even without a single case, got nan for "
             f"{readings.readers[reader]} with {readings.names[system]}; leave out this reader, or "
             "choose another metric."
         )

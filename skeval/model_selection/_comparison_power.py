@@ -89,14 +89,14 @@ class ComparisonPower(Result):
                 f"The available {self.value} {self.unit} detect a difference of "
                 f"{self.difference:.4g} with a power of {self.powers[0]:.2g}. Whether fewer "
                 "would suffice is unknown, because models trained on fewer samples are "
-                "different models. The true difference may be smaller: check the ends of its "
+                "different models. The true difference may be smaller: check the limits of its "
                 "interval."
             )
         groups = "" if self.design is None else f", in {self.design.describe(self.value)},"
         return (
             f"About {self.value} {self.unit} like these{groups} would detect a difference of "
             f"{self.difference:.4g} with a power of {self.power:g}. The true difference may "
-            "be smaller: check the ends of its interval."
+            "be smaller: check the limits of its interval."
         )
 
     def to_frame(self) -> DataFrame:

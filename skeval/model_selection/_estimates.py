@@ -134,8 +134,8 @@ def check_enough(inputs: Inputs, values: np.ndarray, least: int) -> None:
     n = int(np.isfinite(values).sum())
     if n < least:
         raise ValueError(
-            f"estimator must succeed more often for method={inputs.method!r}: of {len(values)} "
-            f"numbers that it needs, {n} are defined, and {least} must be."
+            f"too many failed fits or undefined scores for method={inputs.method!r}: of its "
+            f"{len(values)} numbers {n} are defined, and at least {least} must be."
         )
 
 

@@ -374,7 +374,7 @@ def nested_losses(
         pairs = [(outer[k], inner[k]) for k in outer if k in inner]
         nested += [errors.NestedFold(out, errors.concatenate_tested(parts)) for out, parts in pairs]
     if not nested:
-        raise ValueError("error_score=numpy.nan leaves no fold with another within it.")
+        raise ValueError("error_score=numpy.nan leaves no fold with a fitted inner fold.")
     return nested
 
 
@@ -496,8 +496,8 @@ def plan_repeats(
         return RepeatedFolds(inputs, repeated_folds(inputs.units, n_folds, count, root))
     if n_repeats is not None and not draws_anew(cv):
         raise ValueError(
-            "n_repeats must be None where the folds of cv are taken as they are; a splitter with "
-            f"shuffle=True is drawn anew. Got n_repeats={n_repeats!r}, cv={cv!r}."
+            "n_repeats must be None if the folds of cv are used as they are; a splitter with "
+            f"shuffle=True draws new folds. Got n_repeats={n_repeats!r}, cv={cv!r}."
         )
     return draw_given_folds(inputs, cv, root, count)
 

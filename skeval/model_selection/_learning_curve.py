@@ -560,7 +560,7 @@ def extrapolate(
             f"with {sizes[second]:g}, so the curve does not follow a power law"
         )
     if len(sizes) < MIN_SIZES:
-        return None, f"a law takes {MIN_SIZES} sizes, and there are {len(sizes)}"
+        return None, f"a power law requires {MIN_SIZES} sizes, and there are {len(sizes)}"
     values = measured.sign * np.array([estimate.value for estimate in measured.values])
     widths = np.array(
         [estimate.interval.high - estimate.interval.low for estimate in measured.values]
@@ -575,7 +575,7 @@ def extrapolate(
     # parametric bootstrap of the goodness of fit
     pvalue = (1 + np.sum(alike.misfit >= law.misfit)) / (1 + N_DRAWS)
     if pvalue < MIN_FIT:
-        return None, "what was measured does not fall by a power law"
+        return None, "the measured errors do not follow a power law"
     return (law, fit_law(ratio, values + off, weight, least)), ""
 
 

@@ -766,7 +766,7 @@ def find_metric(metric: Callable[..., float] | str) -> Callable[..., float]:
     function, arguments, greater_is_better = metric_of_scorer(scorer)
     if not greater_is_better:
         raise ValueError(
-            f"metric={metric!r} is a loss under the other sign; give the function itself, "
+            f"metric={metric!r} is a loss with its sign changed; give the function itself, "
             f"{function.__name__}."
         )
     return partial(function, **arguments) if arguments else function

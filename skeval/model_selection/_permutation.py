@@ -386,8 +386,8 @@ def _exchange_in_time(y: np.ndarray, exchange: str, root: SeedSequence) -> Order
     blocks = time_blocks(longest)
     if blocks is None:
         raise ValueError(
-            f"exchange={exchange!r} needs more samples: {n} that are as alike as these from one to "
-            "the next hold fewer than three independent blocks."
+            f"exchange={exchange!r} needs more samples: {n} samples whose neighbors are as similar "
+            "as these contain fewer than three independent blocks."
         )
     if exchange == "rotations":
         # each rotation once in random order; the observed series is the rotation by 0

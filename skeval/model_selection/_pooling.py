@@ -392,7 +392,7 @@ def new_site_error(
         estimator, X, y, loss=loss, method="leave_one_site_out", **options, **run
     )
     if inputs.groups is None:
-        raise ValueError("groups must say of which site each sample is, got None.")
+        raise ValueError("groups must name the site of each sample, got None.")
     names, counts = np.unique(inputs.groups, return_counts=True)
     if counts.min() < 2:
         alone = names.tolist()[int(counts.argmin())]

@@ -135,8 +135,8 @@ def run_over_datasets(
             check_option(name, dataset, datasets)
     if memory is not None and random_state is None and (cv is None or isinstance(cv, Integral)):
         raise ValueError(
-            "random_state must be an int where memory is given and cv is a number of folds, got "
-            "None: folds that are drawn anew are not found again."
+            "random_state must be an int if memory is given and cv is a number of folds, got None: "
+            "new folds would not be found in the cache."
         )
     first = next(iter(estimators.values()))
     scoring = choose_scoring("corrected_t", scoring, first)
@@ -302,7 +302,7 @@ def _name(what: str, ids: Iterable[Any]) -> dict[Any, str]:
         other = named.setdefault(str(identifier), identifier)
         if other != identifier:
             raise ValueError(
-                f"scores must name its {what} apart, got {other!r} and {identifier!r}."
+                f"scores must have distinct names, got the {what} {other!r} and {identifier!r}."
             )
     return {identifier: text for text, identifier in named.items()}
 
@@ -316,7 +316,7 @@ def _check_same_splits(by_cell: dict[tuple[str, str], dict[Any, float]]) -> None
         if apart:
             raise ValueError(
                 f"scores must be of the same splits for all classifiers, got split "
-                f"{_sort(apart)[0]!r} of {dataset!r} for one alone of {other!r} and {name!r}."
+                f"{_sort(apart)[0]!r} of {dataset!r} for only one of {other!r} and {name!r}."
             )
 
 

@@ -143,8 +143,8 @@ def read_labels(
     y, values = _read_columns("y_true", y_true), _read_columns("predictions", predictions)
     if not np.isin(y, (0, 1)).all():
         raise ValueError(
-            "y_true of several columns must hold 0 or 1, whether a sample has a label; of several "
-            "numbers or classes a sample evaluate each column by itself."
+            "y_true with several columns must hold 0 and 1, which indicate the labels of a sample; "
+            "if samples have several numbers or classes, evaluate each column separately."
         )
     if values.shape != y.shape:
         raise ValueError(
@@ -175,7 +175,7 @@ def read_labels(
         outside = values[(values < 0) | (values > 1)][0]
         raise ValueError(
             f"predictions must lie in [0, 1] to be probabilities of several labels, got "
-            f"{outside:g}; of scores give the labels that they make, 0 or 1."
+            f"{outside:g}; if they are scores, pass the labels 0 and 1 instead."
         )
     cut = 0.5 if threshold is None else threshold
     if isinstance(cut, str | Mapping | bool) or not np.isreal(cut):

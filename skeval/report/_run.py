@@ -55,7 +55,7 @@ def describe_run(function: str, arguments: dict[str, Any], seed: int) -> dict[st
         lines.append(f"    {name},")
     lines += [f"    {name}={value}," for name, value in settings.items()]
     call = [
-        "# These must be there:",
+        "# Define these first:",
         *sorted(f"# {name}: {kind}" for name, kind in needed.items()),
         "",
         "import skeval",

@@ -394,7 +394,7 @@ def write_baseline(baseline: Baseline, loss: str, other: str = "") -> str:
 
 EXPLAINED = {
     "roc_auc": "it compares the scores of both classes and uses no threshold",
-    "balanced_accuracy": "it weighs every class alike, and the error rate every sample",
+    "balanced_accuracy": "it gives every class the same weight, and the error rate every sample",
 }
 """Reason why a metric may be better than chance although the error rate is not."""
 ADVISED = {

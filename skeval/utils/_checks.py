@@ -342,10 +342,10 @@ def check_groups(groups: Any, n_samples: int, *, crossed: bool = False) -> np.nd
     if not crossed:
         raise ValueError(
             "groups must be of one kind, or nested, where models are fitted, got "
-            f"{len(kept)} kinds that cross: no folds keep the groups of all of them apart and "
-            "train on what is left. Give the kind in which new samples will be new; or predict "
-            "each sample by a model that has seen none of its groups, and give the predictions to "
-            "evaluate_predictions, which takes crossed groups."
+            f"{len(kept)} kinds that cross: no folds can keep the groups of all kinds apart and "
+            "leave samples for training. Give the kind whose groups will be new for new samples; "
+            "or predict each sample by a model trained without its groups, and give the "
+            "predictions to evaluate_predictions, which takes crossed groups."
         )
     return np.column_stack([codes[kind] for kind in kept])
 

@@ -280,13 +280,13 @@ class EstimatesDisplay(Display):
             result = [result] if sites is None else {**sites, "mean of sites": result}
         listed = list(result.values() if isinstance(result, Mapping) else result)
         if not listed or not all(map(is_estimate, listed)):
-            raise TypeError(f"result must be an Estimate, or hold some and no else; got {result}.")
+            raise TypeError(f"result must be an Estimate, or contain only Estimates; got {result}.")
         quantities = list(dict.fromkeys(estimate.name for estimate in listed))
         low, high = zip(*(estimate.bounds for estimate in listed), strict=True)
         if len(quantities) > 1 and not -1 <= min(low) <= max(high) <= 1:
             raise ValueError(
-                "estimates on one axis must be of one quantity, or of such as lie between -1 and "
-                f"1 by definition; got {', '.join(quantities)}: draw them one by one."
+                "estimates on one axis must be of one quantity, or of quantities that lie between "
+                f"-1 and 1 by definition; got {', '.join(quantities)}: draw them separately."
             )
         level = listed[0].confidence_level if confidence_level is None else confidence_level
         intervals = [estimate.confidence_interval(level) for estimate in listed]

@@ -305,7 +305,7 @@ def test_dates_are_left_out_by_name_and_told_in_the_first_warning(tmp_path, caps
         (["--time", "name"], "the column of times 'name' must hold numbers, or dates"),
         (["--time", "gap"], "the column of times 'gap' has no value in line 4"),
         (["--time", "us"], "can be read with the day or with the month first"),
-        (["--time", "x", "--groups", "name"], "--time keeps no groups together"),
+        (["--time", "x", "--groups", "name"], "--time does not keep groups together"),
         (["--time", "x", "--cv", "29"], "hold one class; take fewer folds (--cv)"),
     ],
 )
@@ -339,7 +339,7 @@ def test_numbers_are_no_classes_and_a_long_time_is_told(capsys, monkeypatch, tmp
     first, second = printed.err.splitlines()
     assert first == "skeval: counts.csv: 40 samples, 2 features; ridge, seed 0"
     assert second.startswith("skeval: fits to 10, 20 rows took ")
-    assert ("the answer will take about" in second) == (not words)
+    assert ("the main estimate will take about" in second) == (not words)
     assert ("the minimum, will take about" in second) == bool(words)
     assert ("fits, more than the time" in printed.out) == bool(words)
 

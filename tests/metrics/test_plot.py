@@ -314,7 +314,7 @@ def test_from_cv_results_takes_frames_and_refuses_what_is_not_theirs():
         RocCurveDisplay.from_cv_results(without, X, y)
     with pytest.raises(ValueError, match="got <class 'list'>"):
         RocCurveDisplay.from_cv_results([], X, y)
-    with pytest.raises(ValueError, match="X must be what cv_results come from"):
+    with pytest.raises(ValueError, match="X must be the samples of cv_results"):
         RocCurveDisplay.from_cv_results(results, X[:20], y[:20])
     groups = np.arange(len(y)) // 3
     grouped = CostCurveDisplay.from_cv_results(results, X, y, groups=groups, n_resamples=2)
@@ -431,7 +431,7 @@ def test_from_cv_results_pools_the_predictions_out_of_fold():
         CalibrationDisplay.from_cv_results(twice, X, y)
     with pytest.raises(ValueError, match="return_estimator=True"):
         CalibrationDisplay.from_cv_results(cross_validate(GaussianNB(), X, y), X, y)
-    with pytest.raises(ValueError, match="a fold tests sample 119, X has"):
+    with pytest.raises(ValueError, match="a fold tests sample 119, but X has"):
         CalibrationDisplay.from_cv_results(results, X[:60], y[:60])
 
 

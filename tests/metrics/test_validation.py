@@ -220,7 +220,7 @@ def test_sizes_give_the_width_that_was_wanted():
     ("options", "message"),
     [
         ({"prevalence": 0}, "prevalence"),
-        ({"log_odds": (0, 1), "beta": (1, 1)}, "only one"),
+        ({"log_odds": (0, 1), "beta": (1, 1)}, "at most one"),
         ({"log_odds": (0, 0)}, "the second > 0"),
         ({"beta": (1, 2, 3)}, "two numbers"),
         ({"y_proba": [0.0, 0.5]}, "strictly between"),

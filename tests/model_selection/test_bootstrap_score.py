@@ -311,7 +311,7 @@ def test_sparse_samples_and_failed_fits(two_classes):
         ({"n_resamples": 1}, ValueError, "n_resamples must be an integer >= 2"),
         ({"scoring": []}, ValueError, "scoring must name at least one score"),
         ({"scoring": "aucc"}, ValueError, "scoring"),
-        ({"scoring": ["f1", "f1"]}, ValueError, "another name"),
+        ({"scoring": ["f1", "f1"]}, ValueError, "its own name"),
         ({"scoring": lambda m, X, y: {"a": 1.0}}, TypeError, "one number by each scorer"),
         (
             {"scoring": "calibration_slope", "estimator": RidgeClassifier()},

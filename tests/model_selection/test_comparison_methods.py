@@ -198,14 +198,17 @@ def change(column, value, *rows):
     ("scores", "message"),
     [
         (change("split", 1, 0), "several of '10' and 'tree' at split 1"),
-        (change("split", "a", 0), "split 0 of '10' for one alone of 'tree' and 'bayes'"),
-        (make_rows().drop(index=4), "split 1 of '10' for one alone of 'tree' and 'bayes'"),
+        (change("split", "a", 0), "split 0 of '10' for only one of 'tree' and 'bayes'"),
+        (make_rows().drop(index=4), "split 1 of '10' for only one of 'tree' and 'bayes'"),
         (change("split", np.nan, 0), "scores must have a split in each row, got nan"),
         (change("dataset", None, 0), "scores must have a dataset in each row, got None"),
-        (change("dataset", "10", *range(9, 18)), "name its data sets apart, got 10 and '10'"),
-        ({1: {"a": 1, "b": 2}, "1": {"a": 2, "b": 3}}, "name its data sets apart, got 1 and '1'"),
-        ([{1: 1, "1": 2}] * 2, "name its classifiers apart, got 1 and '1'"),
-        ([{1: 1, "b": 2}, {"1": 1, "b": 2}], "name its classifiers apart, got 1 and '1'"),
+        (change("dataset", "10", *range(9, 18)), "distinct names, got the data sets 10 and '10'"),
+        (
+            {1: {"a": 1, "b": 2}, "1": {"a": 2, "b": 3}},
+            "distinct names, got the data sets 1 and '1'",
+        ),
+        ([{1: 1, "1": 2}] * 2, "distinct names, got the classifiers 1 and '1'"),
+        ([{1: 1, "b": 2}, {"1": 1, "b": 2}], "distinct names, got the classifiers 1 and '1'"),
     ],
 )
 def test_rows_that_cannot_be_paired_are_refused(scores, message):

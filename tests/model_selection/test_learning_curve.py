@@ -337,7 +337,7 @@ def test_curves_without_a_law():
     assert extrapolate(measured(0.1 + 2 / sizes), sizes, rng)[1] == ""
     fit, why = extrapolate(measured([0.1, 0.3, 0.1, 0.3]), sizes, rng)
     assert fit is None
-    assert "does not fall by a power law" in why
+    assert "do not follow a power law" in why
     fit, why = extrapolate(measured([0.3, 0.2, 0.15, 0.1], np.nan), sizes, rng)
     assert fit is None
     assert "no interval" in why

@@ -279,7 +279,7 @@ TWICE = pd.DataFrame({"value": [0.1, 0.2], "standard_error": [0.1, 0.1]}, index=
         (lambda: pool_estimates([0.1, 0.2], [0.1, 0.1, 0.1]), "one length"),
         (lambda: pool_estimates([0.1, 0.2], [0.1, 0.1], scale="probit"), "scale must"),
         (lambda: pool_estimates({"a": 1, "b": 2}), "Estimates of one quantity"),
-        (lambda: new_site_error(LogisticRegression(), X, Y, None), "of which site"),
+        (lambda: new_site_error(LogisticRegression(), X, Y, None), "name the site"),
         (lambda: new_site_error(LogisticRegression(), X, Y, np.arange(240)), "two samples"),
     ],
 )

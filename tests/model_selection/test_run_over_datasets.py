@@ -194,7 +194,7 @@ class Failing(KNeighborsClassifier):
         (TWO, {"none": 3}, {}, ValueError, r"datasets\['none'\] must be \(X, y\)"),
         ({"none": None}, DATA, {}, TypeError, r"estimators\['none'\] must have the methods"),
         (TWO | {"ridge": Ridge()}, DATA, {}, TypeError, "all be classifiers"),
-        (TWO, DATA, {"memory": "folder"}, ValueError, "random_state must be an int where memory"),
+        (TWO, DATA, {"memory": "folder"}, ValueError, "random_state must be an int if memory"),
         (TWO, DATA, {"scoring": "nonsense"}, ValueError, "get_scorer_names"),
     ],
 )

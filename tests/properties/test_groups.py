@@ -588,7 +588,7 @@ def test_what_takes_no_weights_is_named():
             function(search, TABLE, LABELS, sample_weight=WEIGHTS)
         with (
             config_context(enable_metadata_routing=True),
-            pytest.raises(TypeError, match="must ask for sample_weight by set_fit_request"),
+            pytest.raises(TypeError, match="must request sample_weight by set_fit_request"),
         ):
             function(search, TABLE, LABELS, sample_weight=WEIGHTS)
 
@@ -599,7 +599,7 @@ def test_given_resamples_draw_groups_whole():
     found = bootstrap_error(GaussianNB(), TABLE, LABELS, indices=drawn, groups=UNITS)
     assert len(found.replicates) == 3
     split = [*drawn, rng.integers(0, N, N)]
-    with pytest.raises(ValueError, match=r"indices must draw groups whole .*; row 3 does not"):
+    with pytest.raises(ValueError, match=r"indices must draw whole groups .*; row 3 does not"):
         bootstrap_error(GaussianNB(), TABLE, LABELS, indices=split, groups=UNITS)
     assert len(bootstrap_error(GaussianNB(), TABLE, LABELS, indices=split).replicates) == 4
 
