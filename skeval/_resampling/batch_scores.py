@@ -1,8 +1,8 @@
 """Metrics of many fits at once, from tables and ranks.
 
-A metric is looked up by the function that a scorer calls, so a scorer by name and one made of the
-same function are treated alike. Scores that are undefined, or cause a warning of scikit-learn, are
-nan here: the scorer itself computes them again.
+A metric is looked up by the function that a scorer calls, so it does not matter whether the scorer
+was passed by name or made from the function. Scores that are undefined, or cause a warning of
+scikit-learn, are nan here: the scorer itself computes them again.
 """
 
 from __future__ import annotations

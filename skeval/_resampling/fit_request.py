@@ -337,7 +337,7 @@ def name_parts(scoring: Any) -> dict[str, Any]:
 
 
 class ReplayedEstimator:
-    """A fitted estimator whose samples are row numbers of stored predictions.
+    """A fitted estimator that looks up stored predictions: its samples are their row numbers.
 
     It works with any scorer that uses its samples only through prediction methods:
     ``scorer(replayed, rows, y[rows])``.

@@ -304,7 +304,7 @@ def _curve(curve: Sequence[ArrayLike], name: str, kind: str) -> tuple[Floats, Fl
 
 
 def _merge_close(x: Floats) -> Floats:
-    """Return sorted values; of values that differ only by rounding, keep the smallest.
+    """Return sorted values, with only the smallest of those that differ by rounding.
 
     Two curves then have steps at the same x, even if one has 0.1 + 0.2 and the other 0.3.
     """

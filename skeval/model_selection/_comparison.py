@@ -766,7 +766,7 @@ class Comparison(Result):
         return "\n".join([*lines, _text.fill_text(self.conclusion)])
 
     def _list_pairs(self) -> list[Difference]:
-        """Return the differences by the order of their names, the best first."""
+        """Return the differences sorted by their systems, the best system first."""
         place = {self.names[at]: number for number, at in enumerate(self.order)}
         pairs = self.differences.values()
         return sorted(pairs, key=lambda each: sorted([place[each.a], place[each.b]]))

@@ -153,9 +153,9 @@ def make_baseline(
     *,
     limit: float = np.inf,
 ) -> Baseline:
-    """Return the baseline with these losses, compared with the predictions.
+    """Return a baseline, given its losses, compared with the predictions.
 
-    No difference exceeds the `limit`.
+    The interval of the difference is clipped to the range from ``-limit`` to `limit`.
     """
     error = float(np.average(losses, weights=predictions.look_up(predictions.weight)))
     difference, spread, degrees = summarize_losses(predictions, predictions.loss - losses)

@@ -135,7 +135,7 @@ TRANSFORMS: tuple[Callable[[np.ndarray], np.ndarray], ...] = (
 
 
 def has_continuous_column(rows: np.ndarray) -> bool:
-    """Whether equal values of some column are rare by chance among these distinct rows.
+    """Whether some column is continuous, so that equal values rarely occur by chance.
 
     A monotone function of a column on a grid, such as its square, is not continuous.
     """
