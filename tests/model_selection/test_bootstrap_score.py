@@ -147,7 +147,7 @@ def test_calibration_is_of_the_second_class_whatever_it_is_called(two_classes):
     plain = bootstrap_score(GaussianNB(), X, y, scoring=names, **options)
     called = np.array(["benign", "malign"])[y]
     frame = pd.DataFrame(X, columns=list("abcd"))
-    series = pd.Series(called, index=np.arange(len(y))[::-1])
+    series = pd.Series(called, index=-np.arange(len(y)))
     named = bootstrap_score(GaussianNB(), frame, series, scoring=names, **options)
     for name in names:
         assert named[name].value == pytest.approx(plain[name].value, rel=1e-12)
