@@ -267,7 +267,8 @@ def print_table(rows: dict[tuple[str, str], dict[str, str]]) -> None:
     """Print the stored ratios of all shapes as a table in reStructuredText."""
     width = max(len(call.text) for call in CALLS) + 4
     rule = "  ".join(["=" * width, *["=" * 9] * len(SHAPES)])
-    print(rule, "  ".join([f"{'call':{width}}", *SHAPES]), rule, sep="\n")
+    head = "  ".join([f"{'call':{width}}", *[f"{shape:9}" for shape in SHAPES]]).rstrip()
+    print(rule, head, rule, sep="\n")
     for call in CALLS:
         cells = [rows.get((shape, call.text), {}).get("ratio", "none") for shape in SHAPES]
         print(

@@ -686,7 +686,7 @@ WITH_INFINITY = np.where(np.arange(40) == 3, np.inf, SCORES)
         (accuracy_score, TRUTH, ANSWERS[:, None], r"y_pred must .* np.ravel\(y_pred\)"),
         (accuracy_score, TRUTH, None, "y_pred must hold one entry per sample, got None"),
         (confusion_matrix, TRUTH, ANSWERS, r"return one number, got an array of shape \(2, 2\)"),
-        (log_loss, TRUTH, SCORES, "log_loss of y_true and y_pred: "),
+        (log_loss, np.ones(40), SCORES, "log_loss of y_true and y_pred: "),
     ],
 )
 def test_errors_name_the_cause(metric, y_true, y_pred, message):

@@ -50,7 +50,7 @@ X, Y = np.random.default_rng(0).normal(size=(30, 3)), np.arange(30) % 2
         (X, Y[:-1], "X and y must have the same length, got 30 and 29"),
         (X, np.where(Y, np.nan, 1.0), r"y must hold no missing values, got 15 among 30"),
         (X, np.where(Y, np.inf, 1.0), "Input y contains infinity"),
-        (X, np.c_[Y, Y], r"y should be a 1d array, got an array of shape \(30, 2\)"),
+        (X, np.c_[Y, Y], r"y should be a 1d array, got an array of shape \(\d+, 2\)"),
         (X[:0], Y[:0], r"Found array with 0 sample\(s\)"),
         # the cause and the remedy, then the words of the estimator
         (
@@ -59,7 +59,7 @@ X, Y = np.random.default_rng(0).normal(size=(30, 3)), np.arange(30) % 2
             r"got \d+ in columns 0, 1.*put SimpleImputer before",
         ),
         (np.full_like(X, np.inf), Y, "Input X contains infinity|X must be finite"),
-        (X[:, 0], Y, "Expected 2D array, got 1D array"),
+        (X[:, 0], Y, r"X must have two dimensions .*, got the shape \(30,\)|Expected 2D"),
     ],
 )
 def test_data(estimate, X, y, message):
