@@ -89,8 +89,14 @@ def check_copies(table: TableDescription) -> Iterator[Finding]:
 
 
 def _has_all_combinations(rows: np.ndarray, n_samples: int) -> bool:
-    """Whether all combinations of values occur often, as in a table of a few categories."""
-    n_combinations = np.prod([float(len(np.unique(column))) for column in rows.T])
+    """Whether all combinations of values occur often, as in a table of a few categories.
+
+    Indicators of the levels of one variable have as many combinations as levels.
+    """
+    counts = [np.unique(column, return_counts=True)[1] for column in rows.T]
+    n_combinations = float(np.prod([float(len(sizes)) for sizes in counts]))
+    if all(len(sizes) == 2 and sizes.min() == 1 for sizes in counts):
+        n_combinations = float(len(rows))
     return len(rows) == n_combinations and n_samples >= MIN_REPEATS * len(rows)
 
 
