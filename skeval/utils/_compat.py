@@ -110,7 +110,7 @@ def scored_fold(X: Any) -> ScoredFold | None:
     folds has the local variables `X`, `train`, `test` and `X_test`.
     """
     for _, function, variables in calling_frames():
-        if variables.keys() >= {"X", "train", "test", "X_test"}:
+        if set(variables) >= {"X", "train", "test", "X_test"}:
             scored = any(variables.get(name) is X for name in ("X_test", "X_train"))
             # RFECV scores some columns of X_test, which are a new array
             if scored or function == "_rfe_single_fit":
