@@ -161,7 +161,7 @@ def _add_sizes(parser: argparse.ArgumentParser) -> None:
         "--include",
         metavar="NAMES",
         default="auto",
-        help="estimates to run besides the main one: auto (those that cost little, default), all, "
+        help="parts to run besides the main estimate: auto (default), all, "
         f"or a comma-separated list of {', '.join(INCLUDED)}",
     )
     add(

@@ -17,7 +17,6 @@ from skeval._resampling.splitters import DEFAULT_FOLDS, fold_plan
 from skeval._resampling.target import Target
 from skeval.report._sections import Caution
 from skeval.utils._compat import safe_indexing
-from skeval.utils._text import count
 
 MIN_SAMPLES = 10_000
 """Fits to fewer samples are not timed beforehand."""
@@ -122,9 +121,3 @@ def check_rows_in_time(
         f"rows of {n}. Problems in the other rows would not be reported."
     )
     return [*warnings, Caution("unchecked", text)]
-
-
-def describe_skipped(n_fits: int) -> str:
-    """Return the reason why a part of a report is not run, in the words of the report."""
-    late = "more than the time limit allows"
-    return f"{count(n_fits, 'fit')}, {late}" if n_fits else late

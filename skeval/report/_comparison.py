@@ -16,10 +16,10 @@ from skeval.model_selection import Comparison, EstimatesDisplay
 from skeval.model_selection._compare import default_rope
 from skeval.model_selection._comparison_methods import Systems, compare
 from skeval.report import _sections
+from skeval.report._parts import SCORINGS
 from skeval.report._report import EvaluationReport, in_target_unit
 from skeval.report._sections import Caution, Figure, Line, ReportsByName, Section, Table
 from skeval.report._sentences import name_error, name_metric, write_amount
-from skeval.report._steps import SCORINGS
 from skeval.utils._text import count, say_pvalue, write_estimate, write_pvalue
 
 USUAL = (

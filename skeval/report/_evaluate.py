@@ -1,12 +1,12 @@
 """Evaluation of one estimator, or of several, in one call.
 
-`evaluate` validates its arguments; `_run_all` computes the main estimate, the baseline, the other
-estimates, the tests and the warnings, in this order. `_steps` has the computations of each part.
+`evaluate` validates its arguments; `_run_all` computes the main estimate, its metrics, the
+baseline, the other parts and the warnings, in this order. `_parts` lists the other parts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypedDict, Unpack, overload
@@ -33,7 +33,7 @@ from skeval._resampling.target import has_outputs
 from skeval.model_selection._error_interval import read_positive_weight
 from skeval.model_selection._interval_methods import AUTO
 from skeval.report import _findings, _predictions, _sentences
-from skeval.report._budget import check_rows_in_time, choose_folds_in_time, describe_skipped
+from skeval.report._budget import check_rows_in_time, choose_folds_in_time
 from skeval.report._comparison import EvaluationComparison, collect_cautions, compare_reports
 from skeval.report._data_checks import (
     check_split_order,
@@ -42,13 +42,20 @@ from skeval.report._data_checks import (
     write_data_warnings,
 )
 from skeval.report._estimate_checks import check_estimates
-from skeval.report._findings import Baseline
 from skeval.report._model_checks import check_fitted_before, check_least_squares
 from skeval.report._outputs import OutputsReport, evaluate_outputs
+from skeval.report._parts import (
+    INTERRUPTED,
+    PARTS,
+    Clock,
+    Evaluation,
+    estimate_main,
+    find_earlier,
+    run_parts,
+)
 from skeval.report._report import EvaluationReport
 from skeval.report._run import RUN_OPTIONS, describe_run, name_steps, write_estimator
 from skeval.report._sections import Caution
-from skeval.report._steps import ALWAYS, ESTIMATES, INTERRUPTED, OPTIONAL, Clock, Run, Steps
 from skeval.svm import PerturbationResamplingSVC
 from skeval.utils import _checks
 from skeval.utils._checks import RandomStateLike
@@ -129,14 +136,14 @@ def evaluate(
 
     A dict of estimators is evaluated on the same folds and compared.
 
-    `report.answer` is the result of `error_interval`: the number to quote. Every metric uses the
-    same out-of-fold predictions. The report adds resubstitution and cross-validation and, depending
-    on `include`, hold-out (a third of the samples), leave-one-out and the bootstrap (out-of-bag,
-    .632, .632+), each with standard error and confidence interval; for a linear support vector
-    machine the perturbation intervals of its cross-validated error; the permutation P-value of the
-    whole procedure; for a pipeline that selects features, the bias of selecting them on all
-    samples, and the stability of the selection; and warnings if a number should not be quoted as it
-    is. Errors are mean losses: fractions in [0, 1] for 0-1 loss, 0 is best.
+    `report.answer` is the main estimate, the result of `error_interval`. Every metric uses the same
+    out-of-fold predictions. The report adds resubstitution and cross-validation; the permutation
+    P-value of the whole procedure if the interval does not exclude chance; for a pipeline that
+    selects features, the bias of selecting them on all samples, and the stability of the selection;
+    and warnings if a number should not be reported as it is. On request (`include`), it adds
+    hold-out (a third of the samples), leave-one-out, the bootstrap (out-of-bag, .632, .632+), and
+    for a linear support vector machine the perturbation intervals of its cross-validated error.
+    Errors are mean losses: fractions in [0, 1] for 0-1 loss, 0 is best.
 
     Parameters
     ----------
@@ -157,17 +164,16 @@ def evaluate(
         ``TimeSeriesSplit`` does, estimates that would mix early and late samples are not run, with
         a warning.
     include : "auto", "all" or names, default="auto"
-        Estimates besides the main one, resubstitution and cross-validation: any of "holdout",
-        "leave_one_out", "bootstrap", "perturbation", "permutation" and "selection". "auto" runs
-        those that a fast solver computes in the time of half of the fits of the main estimate, and
-        others as long as they cost no more than that in total; the permutation test only if the
-        interval does not show that the model is better than the baseline, and only until P is
-        known to be above 0.05 [1]_. The report lists what was not run.
+        Parts besides the main estimate, resubstitution and cross-validation: any of "holdout",
+        "leave_one_out", "bootstrap", "perturbation", "permutation" and "selection". "auto" runs the
+        permutation test if the interval does not show that the model is better than the baseline,
+        and only until P is known to be above 0.05 [1]_, and "selection" if the estimator selects
+        features. The report lists what was not run.
     budget : float, default=None
         Time limit in seconds. The folds of the main estimate are repeated as often as time permits,
-        at least once; with fewer than ten repeats, its variance is larger. Parts that would take
-        longer than the remaining time are not run. With 10,000 samples and more, fits to some of
-        them are timed first. Where ``cv=None`` would take too long, two to five folds or a single
+        at least once; with fewer repeats, its variance is larger. No other part is started if it
+        would take longer than the remaining time. With 10,000 samples and more, fits to some of
+        them are timed first. If ``cv=None`` would take too long, two to five folds or a single
         hold-out of a fifth of the samples replace it, and the table is checked on a random sample
         of its rows. The report lists what was left out. Results then depend on the speed of the
         machine. None sets no limit.
@@ -296,10 +302,9 @@ def evaluate(
     cv, splitter, few = choose_folds(cv, inputs, seed, clock)
     inputs = inputs.with_options(weight=read_positive_weight(inputs, sample_weight))
 
-    steps = Steps(inputs, cv, splitter, seed, confidence_level, sizes)
-    run = Run(steps, include, clock, partial(begin_step, verbose=verbose), notes + few)
+    evaluation = Evaluation(inputs, cv, splitter, seed, confidence_level, sizes, include, names)
     with tallied_warnings():
-        results = _run_all(run, request, names, by, columns)
+        results = _run_all(evaluation, clock, request, by, columns, notes + few, verbose)
     report = EvaluationReport(
         **results,
         feature_names=names,
@@ -319,119 +324,112 @@ def evaluate(
 
 
 def _run_all(
-    run: Run,
+    evaluation: Evaluation,
+    clock: Clock,
     request: FitRequest,
-    names: tuple[str, ...] | None,
     by: Any,
     left_out: Mapping[str, Any],
+    cautions: list[Caution],
+    verbose: int,
 ) -> dict[str, Any]:
     """Return the fields of a report that are computed from fits, the main estimate first."""
-    steps, inputs, target = run.steps, run.steps.inputs, run.steps.target
-    loss, level = inputs.loss.name, steps.confidence_level
+    inputs, target = evaluation.inputs, evaluation.target
+    loss, level, X = inputs.loss.name, evaluation.confidence_level, inputs.X
+    say = partial(begin_step, verbose=verbose)
 
     # the main estimate, and the metrics of its out-of-fold predictions
-    run.say("error interval")
-    answer, predictions = steps.answer(request, run.clock)
-    if run.clock.stopped:
+    say("error interval")
+    main = estimate_main(evaluation, request, clock)
+    estimate, predictions = main.estimate, main.predictions
+    if clock.stopped:
         request = replace(request, note=None)  # noting a search result takes another fit
-    counted = steps.design.inputs.with_options(counted=predictions.cases)
-    shared = counted, answer, predictions, request, _predictions.name_rows(inputs.X), by, level
-    summary = run.finish(_predictions.summarize_predictions, *shared)
+    counted = evaluation.design.inputs.with_options(counted=predictions.cases)
+    row_names = _predictions.name_rows(X)
+    shared = counted, estimate, predictions, request, row_names, by, level
+    summary = clock.finish(_predictions.summarize_predictions, *shared)
     metrics = summary["metrics"]
 
     # the baseline; for a rare class, the metric that replaces the error
     weighted_sizes = _predictions.count_classes(target, inputs.weight)
     rare = _findings.find_rare_class(weighted_sizes, metrics, loss)
-    baseline = _findings.find_baseline(predictions, loss, steps.find_earlier(predictions))
-    n_units, metric = predictions.cases.n_units, None if rare is None else rare.metric
-    if steps.ordered:
-        run.notes.append(Caution("ordered", ORDERED + TOO_ALIKE * (n_units == 1)))
-    if predictions.cases.kind is UnitKind.FOLD:
-        run.notes.append(Caution("given-folds", _sentences.write_given_folds(n_units)))
-        steps.sizes["permutation"] = 0  # because it shuffles single labels
-
-    # estimates of the same error, and warnings about the rows and the model
+    baseline = _findings.find_baseline(predictions, loss, find_earlier(evaluation, predictions))
     better = bool(rare.better if rare is not None else baseline is not None and baseline.better)
-    run.finish(run.choose_parts, predictions.n_fits, better, metric)
-    estimates = [
-        estimate
-        for part in ESTIMATES
-        for estimate in run.attempt(part, partial(steps.estimate, part)) or ()
+    main = replace(main, better=better, metric=None if rare is None else rare.metric)
+
+    # sampling units that shuffling single labels would break up
+    n_units = predictions.cases.n_units
+    if evaluation.ordered:
+        cautions.append(Caution("ordered", ORDERED + TOO_ALIKE * (n_units == 1)))
+    if predictions.cases.kind is UnitKind.FOLD:
+        cautions.append(Caution("given-folds", _sentences.write_given_folds(n_units)))
+        evaluation = replace(evaluation, sizes=evaluation.sizes | {"permutation": 0})
+
+    # the other estimates and the tests
+    results, omitted, failed = finished = run_parts(evaluation, main, clock, say)
+    selection = results.get("selection", NOTHING_SELECTED)
+
+    # warnings about the table, the order of its rows, the model and the estimates
+    estimates = finished.estimates
+    cautions = [
+        *clock.finish(_check_table, evaluation, clock, left_out),
+        *cautions,
+        *clock.finish(_check_order, evaluation, predictions, left_out),
+        *clock.finish(_predictions.warn_of_scores, predictions, metrics, inputs.estimator),
+        *clock.finish(_check_model, evaluation, clock),
+        *failed,
+        *check_estimates(estimates, estimate, predictions.cases.kind),
     ]
-    run.notes += run.finish(_check_order, run, predictions, names, left_out)
-    run.notes += run.finish(_predictions.warn_of_scores, predictions, metrics, inputs.estimator)
-    run.notes += run.finish(_check_model, run)
-
-    # results of fits with other weights, features and labels
-    perturbation = run.attempt("perturbation", steps.perturb)
-    selection = run.attempt("selection", partial(steps.select, names)) or NOTHING_SELECTED
-    stop = run.include == "auto"  # as soon as P cannot be `ALPHA` or less
-    permutation = run.attempt("permutation", partial(steps.permute, metric, stop_early=stop))
-
-    data = run.finish(_check_table, run, names, left_out)
-    notes = [*data, *run.notes, *check_estimates(estimates, answer, predictions.cases.kind)]
+    first = []
+    if clock.stopped:
+        first.append(Caution(INTERRUPTED, _sentences.write_interruption(clock.stopped)))
+    if baseline and not baseline.better:
+        n_classes = 1 if target.classes is None else len(target.classes)
+        other, _ = _findings.find_better_metric(metrics, n_classes)
+        first.append(Caution("baseline", _sentences.write_baseline(baseline, loss, other)))
     return {
-        "answer": answer,
-        "estimates": Results({estimate.method: estimate for estimate in estimates}),
+        "answer": estimate,
+        "estimates": Results({one.method: one for one in estimates}),
         "rare_class": rare,
         "never_predicted": _findings.list_never_predicted(predictions),
         **summary,
-        "perturbation": perturbation,
+        "perturbation": results.get("perturbation"),
         **selection,
-        "permutation": permutation,
+        "permutation": results.get("permutation"),
         "baseline": baseline,
-        "omitted": run.omitted,
-        "warnings": (*_list_first_warnings(run, baseline, metrics), *notes),
+        "omitted": omitted,
+        "warnings": (*first, *cautions),
     }
 
 
 NOTHING_SELECTED = dict.fromkeys(("selection_bias", "selection_stability", "candidate_names"))
-ORDER_SECONDS_PER_SAMPLE = 2e-6
-"""Time per sample of the check of the order of rows."""
-
-
-def _list_first_warnings(
-    run: Run, baseline: Baseline | None, metrics: Mapping[str, Any]
-) -> Iterator[Caution]:
-    """Yield the warnings that precede all others: an interrupt, and an error near the baseline."""
-    if run.clock.stopped:
-        yield Caution(INTERRUPTED, _sentences.write_interruption(run.clock.stopped))
-    if baseline and not baseline.better:
-        loss, classes = run.steps.inputs.loss.name, run.steps.target.classes
-        other, _ = _findings.find_better_metric(metrics, 1 if classes is None else len(classes))
-        yield Caution("baseline", _sentences.write_baseline(baseline, loss, other))
 
 
 def _check_order(
-    run: Run, predictions: Predictions, names: tuple[str, ...] | None, left_out: Mapping[str, Any]
+    evaluation: Evaluation, predictions: Predictions, left_out: Mapping[str, Any]
 ) -> list[Caution]:
-    """Return the warnings about the order of the rows, if there is time for them."""
-    steps, clock = run.steps, run.clock
-    X = steps.inputs.X
-    where = name_columns(X, names), left_out, _predictions.name_rows(X)
-    if steps.ordered:
-        return check_split_order(*where, steps.folds)
-    if not clock.stopped and clock.left < ORDER_SECONDS_PER_SAMPLE * len(steps.target):
-        run.omitted["order of the rows"] = describe_skipped(0)
-        return []
-    return warn_of_order(*where, predictions, steps.groups, steps.folds)
+    """Return the warnings about the order of the rows."""
+    X = evaluation.inputs.X
+    where = (name_columns(X, evaluation.feature_names), left_out, _predictions.name_rows(X))
+    if evaluation.ordered:
+        return check_split_order(*where, evaluation.folds)
+    return warn_of_order(*where, predictions, evaluation.groups, evaluation.folds)
 
 
-def _check_model(run: Run) -> list[Caution]:
-    """Return the warnings about the model; after an interrupt only those that need no fit."""
-    inputs = run.steps.inputs
+def _check_model(evaluation: Evaluation, clock: Clock) -> list[Caution]:
+    """Return the warnings about the model, without further fits if no time is left."""
+    inputs = evaluation.inputs
     cautions = check_least_squares(inputs.estimator, inputs.X, inputs.target.y)
-    if not run.clock.stopped:
-        cautions += check_fitted_before(inputs, _checks.root_seed(run.steps.seed))
+    if clock.allows(2):  # fits to the labels and to shuffled labels
+        cautions += check_fitted_before(inputs, _checks.root_seed(evaluation.seed))
     return cautions
 
 
 def _check_table(
-    run: Run, names: tuple[str, ...] | None, left_out: Mapping[str, Any]
+    evaluation: Evaluation, clock: Clock, left_out: Mapping[str, Any]
 ) -> list[Caution]:
     """Return the warnings about the table, from a sample of its rows if time is limited."""
-    steps, clock = run.steps, run.clock
-    about = steps.inputs.X, steps.target, steps.design.inputs.kept_together, names, left_out
+    kept, names = evaluation.design.inputs.kept_together, evaluation.feature_names
+    about = evaluation.inputs.X, evaluation.target, kept, names, left_out
     if clock.budget is None or clock.stopped:
         return write_data_warnings(*about)
     return check_rows_in_time(write_data_warnings, max(0.0, clock.left), *about)
@@ -487,13 +485,13 @@ def check_left_out(left_out: Any, n_samples: int) -> dict[str, np.ndarray]:
 
 
 def check_include(include: Any) -> frozenset[str] | str:
-    """Return "auto", "all", or the names of the parts to run."""
+    """Return "auto", or the names of the parts to run."""
     if isinstance(include, str) and include in ("auto", "all"):
-        return include
+        return include if include == "auto" else frozenset(PARTS)
     names = [include] if isinstance(include, str) or not np.iterable(include) else list(include)
     for name in names:
-        if not (isinstance(name, str) and name in (*ALWAYS, *OPTIONAL)):
-            options = ", ".join(map(repr, (*ALWAYS, *OPTIONAL)))
+        if not (isinstance(name, str) and name in PARTS):
+            options = ", ".join(map(repr, PARTS))
             raise ValueError(f"include must be 'auto', 'all' or some of {options}, got {name!r}.")
     return frozenset(names)
 

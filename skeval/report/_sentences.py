@@ -434,8 +434,11 @@ def write_given_folds(n_units: int) -> str:
 
 
 def write_omitted(omitted: Mapping[str, str]) -> str:
-    """List the estimates that were not run, with reasons."""
-    parts = "; ".join(f"{name} ({why})" for name, why in omitted.items())
+    """List the parts that were not run, by reason."""
+    by_reason: dict[str, list[str]] = {}
+    for name, reason in omitted.items():
+        by_reason.setdefault(reason, []).append(name)
+    parts = "; ".join(f"{', '.join(names)} ({reason})" for reason, names in by_reason.items())
     return f"Not run: {parts}. To run them, pass include='all' or their names (--include)."
 
 

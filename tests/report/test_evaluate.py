@@ -587,16 +587,13 @@ def of_default_size(iris):
     return count_fits(*iris)
 
 
-def test_the_rest_costs_half_of_the_answer_at_most(iris, of_default_size):
+def test_auto_adds_the_training_error_and_one_set_of_folds(of_default_size):
     report, n_fits = of_default_size
-    assert n_fits == 100 + 1 + 1 + 10 + 2  # the last two on shuffled labels
-    assert list(report.omitted) == ["permutation", "leave_one_out", "bootstrap"]
-    assert report.omitted["permutation"] == "run only if the interval leaves doubt"
-    assert "Not run: permutation (run only if the interval" in str(report)
-    assert report.to_dict()["omitted"]["leave_one_out"] == "150 fits"
-    report, n_fits = count_fits(*iris, n_bootstraps=20)
-    assert n_fits == 114 + 20 + 1
-    assert ".632+" in [estimate.method for estimate in report.estimates.values()]
+    assert n_fits == 100 + 1 + 10 + 2  # the last two on the labels and on shuffled labels
+    on_request = dict.fromkeys(("holdout", "leave_one_out", "bootstrap"), "on request")
+    settled = {"permutation": "the interval already excludes chance"}
+    assert report.omitted == report.to_dict()["omitted"] == on_request | settled
+    assert "Not run: holdout, leave_one_out, bootstrap (on request); permutation" in str(report)
 
 
 def test_all_is_all_and_names_are_names(iris):
@@ -610,7 +607,7 @@ def test_all_is_all_and_names_are_names(iris):
 
 
 def test_permutations_are_spent_where_the_interval_does_not_settle_it():
-    """The permutations of a served estimator end where P cannot be 0.05 or less any more."""
+    """The permutations end where P cannot be 0.05 or less any more."""
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 3)), np.tile([0, 1], 30)
     model = LinearDiscriminantAnalysis()
@@ -633,7 +630,7 @@ def test_permutations_are_spent_where_the_interval_does_not_settle_it():
 
 def test_a_budget_leaves_one_repeat_at_least(iris, of_default_size, monkeypatch):
     clock = iter(np.arange(0.0, 1e6))
-    monkeypatch.setattr("skeval.report._steps.monotonic", lambda: float(next(clock)))
+    monkeypatch.setattr("skeval.report._parts.monotonic", lambda: float(next(clock)))
     whole, cut = count_fits(*iris, budget=1e9)[0], count_fits(*iris, budget=1e-3)[0]
     plain, _ = of_default_size
     assert whole.answer.to_dict() == plain.answer.to_dict()
@@ -641,7 +638,9 @@ def test_a_budget_leaves_one_repeat_at_least(iris, of_default_size, monkeypatch)
     assert cut.answer.parameters == {"n_folds": 10, "n_repeats": 1}
     assert cut.answer.replicates[0] == plain.answer.replicates[0]
     assert cut.answer.effective_n_samples == pytest.approx(150 / 2)
-    assert cut.omitted["holdout"] == "1 fit, more than the time limit allows"
+    assert cut.omitted["resubstitution"] == "1 fit, more than the time limit allows"
+    assert cut.omitted["cross_validation"] == "10 fits, more than the time limit allows"
+    assert count_fits(*iris, budget=1e-3)[1] == 10  # no fit is started after the limit
     some = count_fits(*iris, budget=10.0)[0]
     assert 10 < some.answer.n_fits < 100
     assert "unless the time limit" in some.to_html()

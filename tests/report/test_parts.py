@@ -22,7 +22,7 @@ from sklearn.svm import SVC
 import skeval
 from skeval.feature_selection import CV2FeatureSelectionPipeline
 from skeval.model_selection import NullDistributionDisplay
-from skeval.report._steps import Selected, align_selections
+from skeval.report._parts import Selected, align_selections
 
 # Folds that are given are fitted once, and no labels are shuffled for them.
 FEW = {"include": ["selection"], "cv": StratifiedKFold(3), "random_state": 0}

@@ -1,0 +1,612 @@
+"""Parts of an evaluation.
+
+`estimate_main` computes the main estimate. `PARTS` lists what `evaluate` computes besides it: how,
+for which data, by how many fits, and whether ``include="auto"`` runs it. `run_parts` goes through
+this list once. A time limit and Ctrl-C are conditions in its loop, and finished parts are kept.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from numbers import Integral
+from time import monotonic
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.stats import rankdata
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.metrics import make_scorer
+from sklearn.pipeline import Pipeline
+from sklearn.svm import SVC
+
+from skeval._adapters.fits import fit_each, fit_plan
+from skeval._inference.estimate import ErrorEstimate, PerturbationEstimate, Test
+from skeval._inference.ordered import find_season
+from skeval._resampling.fit_loop import NoFitLeftError, Outputs
+from skeval._resampling.fit_outputs import FitOutput
+from skeval._resampling.fit_params import params_of_part, weight_parameters
+from skeval._resampling.fit_request import FitRequest
+from skeval._resampling.inputs import Inputs
+from skeval._resampling.predictions import Predictions
+from skeval._resampling.progress import show_estimate
+from skeval._resampling.splitters import (
+    KeptFolds,
+    fold_plan,
+    keeps_order,
+    make_permutation_plan,
+    split_samples,
+)
+from skeval._resampling.target import Target, TooFewMembersError
+from skeval.feature_selection import selection_stability
+from skeval.feature_selection._cv2 import compare_selections, split_at_selector
+from skeval.model_selection._bootstrap import estimate_bootstraps
+from skeval.model_selection._estimates import (
+    cross_validation,
+    leave_one_out,
+    perturb_error,
+    resubstitution,
+)
+from skeval.model_selection._interval_methods import (
+    RepeatedFolds,
+    average_repeats,
+    collect_repeats,
+    holdout,
+    plan_repeats,
+)
+from skeval.model_selection._permutation import draw_orders, evaluate_scores, score_permutations
+from skeval.report._findings import ALPHA
+from skeval.report._sections import Caution
+from skeval.utils._checks import root_seed
+from skeval.utils._text import count, mean_loss_name, write_ends, write_number
+
+INTERRUPTED = "interrupted"
+"""Reason for parts that were not run because of Ctrl-C."""
+SETTLED = "the interval already excludes chance"
+ON_REQUEST = "on request"
+SCORINGS = {
+    "zero_one": "accuracy",
+    "squared": "neg_mean_squared_error",
+    "absolute": "neg_mean_absolute_error",
+    "log_loss": "neg_log_loss",
+    "brier": "neg_brier_score",
+}
+
+
+class Clock:
+    """Elapsed and remaining time of an evaluation, and time per fit.
+
+    Parameters
+    ----------
+    budget : float or None
+        Time limit in seconds; None means no limit.
+
+    Attributes
+    ----------
+    stopped : str
+        The step interrupted by Ctrl-C, or "". After an interrupt, no time is left.
+    """
+
+    def __init__(self, budget: float | None) -> None:
+        self.budget, self.start, self.seconds_per_fit = budget, monotonic(), 0.0
+        self.stopped = ""
+
+    @property
+    def left(self) -> float:
+        """Remaining seconds."""
+        if self.stopped:
+            return -np.inf
+        return np.inf if self.budget is None else self.budget - (monotonic() - self.start)
+
+    def allows(self, n_fits: int) -> bool:
+        """Whether the remaining time is sufficient for a number of fits."""
+        return n_fits * self.seconds_per_fit <= self.left
+
+    def stop(self, where: str) -> None:
+        """Record an interrupt; no further parts are started."""
+        self.stopped = self.stopped or where
+
+    def finish(self, function: Callable[..., Any], *args: Any) -> Any:
+        """Return the result of a function of finished fits; run it again after an interrupt."""
+        try:
+            return function(*args)
+        except KeyboardInterrupt:
+            self.stop("after the main estimate")
+            return function(*args)
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """Estimator, data and settings that all parts share."""
+
+    inputs: Inputs
+    cv: Any
+    splitter: Any
+    seed: int
+    confidence_level: float
+    sizes: dict[str, int]
+    """Numbers of bootstraps, permutations and perturbations."""
+    include: frozenset[str] | str
+    feature_names: tuple[str, ...] | None
+
+    @property
+    def target(self) -> Target:
+        """Labels or numeric targets."""
+        return self.inputs.target
+
+    @property
+    def groups(self) -> np.ndarray | None:
+        """Groups of the samples, None if they are independent."""
+        return self.inputs.groups
+
+    @property
+    def strict(self) -> Inputs:
+        """Inputs for results that require every fit."""
+        return self.inputs.with_options(error_score="raise")
+
+    @cached_property
+    def folds(self) -> KeptFolds:
+        """Folds of cross-validation, perturbation and selection."""
+        splits = split_samples(self.splitter, self.inputs.X, self.target, self.groups)
+        return KeptFolds(len(self.target), splits)
+
+    @cached_property
+    def design(self) -> RepeatedFolds:
+        """Folds of the main estimate: repeated draws, or the folds that were passed."""
+        cv = self.cv if self.cv is None or isinstance(self.cv, Integral) else self.splitter
+        return plan_repeats(self.inputs, root_seed(self.seed), cv=cv)
+
+    @property
+    def ordered(self) -> bool:
+        """Whether the folds keep the order of the samples, which then cannot be exchanged."""
+        return keeps_order(self.splitter, self.folds)
+
+    @cached_property
+    def repeats_folds(self) -> bool:
+        """Whether the first fits of the main estimate are those of cross-validation."""
+        if len(self.folds) > self.design.plan.n_fits:
+            return False
+        plan = fold_plan(len(self.target), self.folds)
+        pairs = ((plan.draw(k), self.design.plan.draw(k)) for k in range(len(self.folds)))
+        return all(
+            np.array_equal(a.test, b.test) and np.array_equal(a.train, b.train) for a, b in pairs
+        )
+
+    @property
+    def weighs_by_params(self) -> bool:
+        """Whether `params` already contains weights of the fits."""
+        weights = weight_parameters(self.inputs.estimator, np.ones(len(self.target)))
+        return bool(weights.keys() & (self.inputs.params or {}).keys())
+
+    def find_scoring(self, metric: str | None) -> Any:
+        """Return the scorer of a metric in `RARE_SCORERS`, or of the cross-validated loss."""
+        if metric is not None:
+            return RARE_SCORERS[metric]
+        loss, classes = self.inputs.loss, self.target.classes
+        if loss.response == "predict_proba":  # scikit-learn's Brier score supports 0 and 1 only
+            mean = partial(_mean_share_loss, loss=loss, classes=classes)
+            return make_scorer(mean, greater_is_better=False, response_method="predict_proba")
+        scorer = make_scorer(partial(_mean_loss, loss=loss), greater_is_better=False)
+        return SCORINGS.get(loss.name, scorer)
+
+
+@dataclass(frozen=True, eq=False)
+class MainEstimate:
+    """The first estimate of a report, and the fits that it is based on."""
+
+    estimate: ErrorEstimate
+    predictions: Predictions
+    outputs: Sequence[FitOutput | None]
+    """Output of each fit, in the order of the design; None if the fit failed."""
+    metric: str | None = None
+    """Metric that replaces the error for a rare class."""
+    better: bool = False
+    """Whether the interval of the metric, or of the error, excludes chance."""
+
+
+def estimate_main(evaluation: Evaluation, request: FitRequest, clock: Clock) -> MainEstimate:
+    """Return the error with its interval, and the out-of-fold predictions.
+
+    With a time limit, the folds are repeated as often as time permits, at least once. After an
+    interrupt the completed repeats are used, if there are any.
+    """
+    design, outputs = evaluation.design, list[FitOutput | None]()
+    whole, n_folds = design.plan, design.plan.n_folds
+
+    def completed() -> RepeatedFolds:
+        return design._replace(plan=whole.take(0, len(outputs) // n_folds))
+
+    try:
+        for part in [whole] if clock.budget is None else whole.repeats():
+            for output in fit_each(design.inputs, part, request):
+                outputs.append(output)
+                if len(outputs) % n_folds == 0:
+                    show_estimate(lambda: _write_estimate(completed(), outputs, whole.n_repeats))
+            clock.seconds_per_fit = (monotonic() - clock.start) / len(outputs)
+            # another repeat is started only if cross-validation can follow it
+            if not clock.allows(part.n_folds + 1 + _count_folds(evaluation)):
+                break
+    except KeyboardInterrupt:
+        if len(outputs) < n_folds:
+            raise
+        repeats = count(whole.n_repeats, "repeat")
+        clock.stop(f"after {len(outputs) // n_folds} of {repeats} of the folds")
+    del outputs[len(outputs) // n_folds * n_folds :]
+    return MainEstimate(*collect_repeats(completed(), outputs), outputs)
+
+
+def _write_estimate(
+    design: RepeatedFolds, outputs: Sequence[FitOutput | None], n_repeats: int
+) -> str:
+    """Return the current estimate as text, after a whole number of repeats."""
+    estimate = average_repeats(design, outputs)
+    ends = write_ends(estimate.interval.low, estimate.interval.high)
+    after = f" after {design.plan.n_repeats} of {n_repeats} repeats" if n_repeats > 1 else ""
+    return f"{estimate.name} {write_number(estimate.value)} {ends}{after}"
+
+
+def find_earlier(
+    evaluation: Evaluation, predictions: Predictions
+) -> Iterator[tuple[str, np.ndarray]]:
+    """Yield the baselines that predict an earlier target: a name, and the row of each target.
+
+    "The value before" is the target at the lag between the last training sample and the first test
+    sample. It may be in the same test set, because features may contain it. The season is estimated
+    for each model from the targets up to its last training sample, and the baseline is taken from
+    the last season up to that sample. Without a season, it is the last training target.
+    """
+    design, target = evaluation.design, evaluation.target
+    if not evaluation.ordered or design.splits is None or len(design.splits) < design.plan.n_fits:
+        return
+    last = np.array([train.max() for train, _ in design.splits])
+    last_row = last[predictions.fit]
+    lag = int(np.min(predictions.row - last_row))
+    yield (
+        "the value before" if lag == 1 else f"the value {lag} samples before",
+        predictions.row - lag,
+    )
+    y = target.y if target.classes is None else np.eye(len(target.classes))[target.codes]
+    values = np.asarray(y, dtype=float)
+    seasons = np.array([find_season(values[: end + 1]) for end in last])
+    if seasons[-1] > 1:
+        season = seasons[predictions.fit]
+        named = f"the value one season ({seasons[-1]} samples) before"
+        yield named, predictions.row - season * -((last_row - predictions.row) // season)
+
+
+# --- the parts: each takes the evaluation and its main estimate
+
+
+def _resubstitute(evaluation: Evaluation, main: MainEstimate) -> list[ErrorEstimate]:
+    """Return the training error."""
+    return [resubstitution(evaluation.inputs.with_options(method="resubstitution"))]
+
+
+def _hold_out(evaluation: Evaluation, main: MainEstimate) -> list[ErrorEstimate]:
+    """Return the error on a third of the samples."""
+    inputs = evaluation.inputs.with_options(method="holdout")
+    return [holdout(inputs, root_seed(evaluation.seed))]
+
+
+def _cross_validate(evaluation: Evaluation, main: MainEstimate) -> list[ErrorEstimate]:
+    """Return the error over one set of folds, from the fits of the main estimate if they agree."""
+    inputs, folds = evaluation.design.inputs.with_options(method="cross_validation"), None
+    if evaluation.repeats_folds:
+        folds = list(_read_folds(evaluation, main.outputs))
+    inputs = inputs.with_options(finished=folds)
+    return [cross_validation(inputs, root_seed(evaluation.seed), cv=evaluation.folds)]
+
+
+def _read_folds(evaluation: Evaluation, outputs: Sequence[FitOutput | None]) -> Outputs:
+    """Yield the folds of cross-validation with the first fits of the main estimate."""
+    for k, output in enumerate(outputs[: len(evaluation.folds)]):
+        block = evaluation.design.plan.draw(k)
+        if output is None:
+            output = FitOutput(block.test, np.ones(1, dtype=bool))
+        yield block, output
+
+
+def _leave_one_out(evaluation: Evaluation, main: MainEstimate) -> list[ErrorEstimate]:
+    """Return the error with each sample, or each group, left out in turn."""
+    return [leave_one_out(evaluation.inputs.with_options(method="leave_one_out"))]
+
+
+def _bootstrap(evaluation: Evaluation, main: MainEstimate) -> list[ErrorEstimate]:
+    """Return the out-of-bag, .632 and .632+ errors of one set of resamples."""
+    inputs, root = evaluation.inputs.with_options(method="bootstrap"), root_seed(evaluation.seed)
+    n_resamples = evaluation.sizes["bootstrap"]
+    return list(estimate_bootstraps(inputs, root, n_resamples=n_resamples).values())
+
+
+def _perturb(evaluation: Evaluation, main: MainEstimate) -> tuple[PerturbationEstimate, ...]:
+    """Return the intervals around the cross-validated error, by both statistics."""
+    if evaluation.weighs_by_params:
+        raise _NotDefinedError(
+            "perturbations need weights of their own, but params already contains weights. Pass "
+            "these as sample_weight."
+        )
+    _, root = root_seed(evaluation.seed).spawn(2)
+    inputs = evaluation.strict.with_options(method="perturbation")
+    n_resamples = evaluation.sizes["perturbation"]
+    with warnings.catch_warnings():  # the report has its own sentence for this
+        warnings.filterwarnings("ignore", "the resubstitution error", UserWarning)
+        return tuple(
+            perturb_error(inputs, evaluation.folds, root, n_resamples=n_resamples, statistic=name)
+            for name in ("cross_validation", "resubstitution")
+        )
+
+
+def _permute(evaluation: Evaluation, main: MainEstimate) -> Test:
+    """Return the permutation test of the cross-validated loss, or of the metric of a rare class.
+
+    With ``include="auto"`` it stops as soon as P cannot be `ALPHA` or less.
+    """
+    inputs, scoring = evaluation.strict, evaluation.find_scoring(main.metric)
+    n, root = evaluation.sizes["permutation"], root_seed(evaluation.seed)
+    limit = max(1, int(ALPHA * (1 + n))) if evaluation.include == "auto" else None
+    exchange = draw_orders(evaluation.target.y, evaluation.groups, root)
+    plan = make_permutation_plan(evaluation.splitter, inputs, exchange.orders, n, root)
+    scores = score_permutations(inputs, plan, scoring, limit)
+    result: Any = evaluate_scores(  # one metric, so one result
+        scores, scoring, exchange, limit, evaluation.confidence_level
+    )
+    loss = inputs.loss.name
+    named = SCORINGS.get(loss, f"minus the {mean_loss_name(loss)}")
+    return replace(result, name=named if main.metric is None else main.metric)
+
+
+def _select(evaluation: Evaluation, main: MainEstimate) -> dict[str, Any]:
+    """Return the bias of selection outside the folds and the stability of the selection."""
+    level, folds = evaluation.confidence_level, evaluation.folds
+    parts: Any = split_at_selector(evaluation.inputs.estimator, evaluation.inputs.X)
+    plan = fold_plan(len(evaluation.target), folds)
+    with warnings.catch_warnings():  # the report shows that the interval is nan
+        warnings.filterwarnings("ignore", "The interval is undefined", UndefinedMetricWarning)
+        repeat_of = np.zeros(len(folds), dtype=int)
+        bias = compare_selections(evaluation.strict, parts, plan, repeat_of, level)
+    # the selected features of each fold
+    head, _ = parts
+    note = partial(read_selected, feature_names=evaluation.feature_names)
+    selecting = evaluation.strict.with_estimator(head).with_options(
+        params=params_of_part(head, evaluation.inputs.params)
+    )
+    fits = fit_plan(selecting, plan, FitRequest((), note=note))
+    aligned = align_selections([note for _, output in fits for note in output.notes or ()])
+    supports, names = aligned or (None, None)
+    stability = None
+    if supports is not None:
+        stability = selection_stability(supports, confidence_level=level)
+    return {"selection_bias": bias, "selection_stability": stability, "candidate_names": names}
+
+
+# --- for which data each part is defined, and how many fits it takes
+
+
+def _can_exchange(evaluation: Evaluation) -> bool:
+    """Whether samples may be exchanged, which ordered samples may not."""
+    return not evaluation.ordered
+
+
+def _has_selector(evaluation: Evaluation) -> bool:
+    """Whether a classifier selects features."""
+    split = split_at_selector(evaluation.inputs.estimator, evaluation.inputs.X)
+    return split is not None and evaluation.target.classes is not None
+
+
+def _is_linear_svc(evaluation: Evaluation) -> bool:
+    """Whether the last step is a linear `SVC` for two classes of independent samples."""
+    estimator, classes = evaluation.inputs.estimator, evaluation.target.classes
+    final = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
+    linear = isinstance(final, SVC) and final.kernel == "linear"
+    two_classes = classes is not None and len(classes) == 2
+    return linear and two_classes and evaluation.groups is None and not evaluation.ordered
+
+
+def _count_folds(evaluation: Evaluation) -> int:
+    return 0 if evaluation.repeats_folds else len(evaluation.folds)
+
+
+class Part(NamedTuple):
+    """A part of an evaluation besides the main estimate."""
+
+    compute: Callable[[Evaluation, MainEstimate], Any]
+    n_fits: Callable[[Evaluation], int]
+    applies: Callable[[Evaluation], bool] = lambda _: True
+    in_auto: bool = False
+    required: bool = False
+    """Whether it is computed whatever `include` names."""
+    only_in_doubt: bool = False
+    """Whether "auto" skips it if the interval already excludes chance."""
+    missing: str = ""
+    """What a report lacks if the part is undefined; "" if the error is raised."""
+    skips_failed: bool = False
+    """Whether a report does without it if a fit fails and `error_score` is nan."""
+
+
+PARTS = {
+    "resubstitution": Part(_resubstitute, lambda _: 1, in_auto=True, required=True),
+    "holdout": Part(_hold_out, lambda _: 1, _can_exchange, missing="holdout estimate"),
+    "cross_validation": Part(_cross_validate, _count_folds, in_auto=True, required=True),
+    "leave_one_out": Part(
+        _leave_one_out,
+        lambda evaluation: evaluation.inputs.units.n_units,
+        _can_exchange,
+        missing="leave_one_out estimate",
+    ),
+    "bootstrap": Part(
+        _bootstrap,
+        lambda evaluation: 1 + evaluation.sizes["bootstrap"],
+        _can_exchange,
+        missing="bootstrap estimate",
+    ),
+    "perturbation": Part(
+        _perturb,
+        lambda evaluation: len(evaluation.folds) * (1 + evaluation.sizes["perturbation"]),
+        _is_linear_svc,
+        missing="perturbation interval",
+    ),
+    "selection": Part(
+        _select,
+        lambda evaluation: 1 + 3 * len(evaluation.folds),
+        _has_selector,
+        in_auto=True,
+        missing="account of the selected features",
+        skips_failed=True,
+    ),
+    "permutation": Part(
+        _permute,
+        lambda evaluation: len(evaluation.folds) * (1 + evaluation.sizes["permutation"]),
+        _can_exchange,
+        in_auto=True,
+        only_in_doubt=True,
+        missing="permutation test",
+        skips_failed=True,
+    ),
+}
+"""Parts by name; the estimates come first, from the most optimistic to the most conservative."""
+ESTIMATES = ("resubstitution", "holdout", "cross_validation", "leave_one_out", "bootstrap")
+
+
+class Finished(NamedTuple):
+    """Results of the parts that were run, why others were not, and warnings about failed ones."""
+
+    results: dict[str, Any]
+    omitted: dict[str, str]
+    cautions: list[Caution]
+
+    @property
+    def estimates(self) -> list[ErrorEstimate]:
+        """All estimates of the error besides the main one."""
+        return [estimate for name in ESTIMATES for estimate in self.results.get(name, ())]
+
+
+def run_parts(
+    evaluation: Evaluation, main: MainEstimate, clock: Clock, say: Callable[[str], None]
+) -> Finished:
+    """Compute the parts that are included and defined, as long as time is left.
+
+    `say` announces each part.
+    """
+    finished = Finished({}, {}, [])
+    auto = evaluation.include == "auto"
+    for name, part in PARTS.items():
+        included = part.required or auto or name in evaluation.include
+        if not included or evaluation.sizes.get(name) == 0 or not part.applies(evaluation):
+            continue
+        n_fits = part.n_fits(evaluation)
+        if auto and not part.in_auto:
+            reason = ON_REQUEST
+        elif auto and part.only_in_doubt and main.better:
+            reason = SETTLED
+        elif clock.stopped and n_fits:  # finished fits can still be read
+            reason = INTERRUPTED
+        elif not clock.stopped and not clock.allows(n_fits):
+            reason = f"{count(n_fits, 'fit')}, more than the time limit allows"
+        else:
+            reason = ""
+        if reason:
+            finished.omitted[name] = reason
+            continue
+        say(name)
+        try:
+            finished.results[name] = part.compute(evaluation, main)
+        except KeyboardInterrupt:
+            clock.stop(f"in {name}")
+            finished.omitted[name] = INTERRUPTED
+        except Exception as error:
+            undefined = isinstance(error, NoFitLeftError | TooFewMembersError | _NotDefinedError)
+            skipped = part.skips_failed and evaluation.inputs.error_score != "raise"
+            if not part.missing or not (undefined or skipped):
+                raise
+            reason = ", because one of its fits failed" * (not undefined)
+            text = f"Part not computed: there is no {part.missing}{reason}: {error}"
+            finished.cautions.append(Caution("failed", text))
+    return finished
+
+
+class _NotDefinedError(ValueError):
+    """A part that is not defined for these arguments."""
+
+
+def score_ranking(y_true: np.ndarray, y_score: np.ndarray) -> float:
+    """Return the area under the ROC curve, 1/2 for a test set with a single class."""
+    classes = np.unique(y_true)
+    if len(classes) < 2:
+        return 0.5
+    positive = y_true == classes[-1]
+    m, n = positive.sum(), (~positive).sum()
+    return float((rankdata(y_score)[positive].sum() - m * (m + 1) / 2) / (m * n))
+
+
+def score_recalls(y_true: np.ndarray, y_pred: np.ndarray) -> float:
+    """Return the mean recall of the classes in a test set."""
+    right = y_true == y_pred
+    return float(np.mean([right[y_true == label].mean() for label in np.unique(y_true)]))
+
+
+RARE_SCORERS = {
+    "roc_auc": make_scorer(score_ranking, response_method=("decision_function", "predict_proba")),
+    "balanced_accuracy": make_scorer(score_recalls),
+}
+"""Metrics for rare classes, defined in every test set."""
+
+
+def _mean_loss(y_true: np.ndarray, y_pred: np.ndarray, *, loss: Any) -> float:
+    """Return the mean of a per-sample loss."""
+    return float(np.mean(loss(y_true, y_pred)))
+
+
+def _mean_share_loss(y_true: np.ndarray, shares: np.ndarray, *, loss: Any, classes: Any) -> float:
+    """Return the mean loss of the probabilities of all classes, or of the second of two."""
+    shares = shares if shares.ndim == 2 else np.column_stack([1 - shares, shares])
+    return float(np.mean(loss(np.searchsorted(classes, y_true), shares)))
+
+
+class Selected(NamedTuple):
+    """Features selected by one fitted selector, with their names if known."""
+
+    names: tuple[str, ...] | None
+    support: np.ndarray
+
+
+def read_selected(
+    model: Pipeline, X: Any, y: Any, *, feature_names: tuple[str, ...] | None
+) -> Selected:
+    """Return the features selected by the last step of a fitted pipeline."""
+    support = np.asarray(model[-1].get_support())
+    names = feature_names if len(model) == 1 else _name_outputs(model[:-1], feature_names)
+    valid = names is not None and len(names) == len(support)
+    return Selected(names if valid else None, support)
+
+
+def _name_outputs(steps: Pipeline, feature_names: tuple[str, ...] | None) -> tuple[str, ...] | None:
+    """Return the output names of fitted steps, or None if unknown."""
+    for names in (feature_names, None):
+        try:
+            return tuple(map(str, steps.get_feature_names_out(names)))
+        except (AttributeError, TypeError, ValueError):  # no names, or names of other inputs
+            continue
+    return None
+
+
+def align_selections(notes: Sequence[Selected]) -> tuple[np.ndarray, tuple[str, ...] | None] | None:
+    """Return the selections as rows of a mask over common features, and the feature names.
+
+    Folds may select from different features, such as words of their own texts. These are matched by
+    name, and features missing in a fold count as not selected. Return None if there are no names.
+    """
+    first = notes[0]
+    if all(one.names == first.names for one in notes) and (
+        len({len(one.support) for one in notes}) == 1
+    ):
+        return np.array([one.support for one in notes]), first.names
+    if any(one.names is None for one in notes):
+        return None
+    names = list(dict.fromkeys(name for one in notes for name in one.names or ()))
+    place = {name: position for position, name in enumerate(names)}
+    supports = np.zeros((len(notes), len(names)), dtype=bool)
+    for row, one in zip(supports, notes, strict=True):
+        row[[place[name] for name in one.names or ()]] = one.support
+    return supports, tuple(names)
