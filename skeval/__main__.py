@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
 import sys
 import warnings
@@ -57,15 +58,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
             warnings.simplefilter("ignore")  # a command prints its own notes
             with show_progress(options.progress):
                 options.run(options)
-    except (ValueError, TypeError, OSError, ImportError) as error:
+    except BrokenPipeError:  # the reader of standard output has ended, as `head` does
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except (ValueError, TypeError, OSError, ImportError, MemoryError) as error:
         if options.debug:
             raise
-        print(f"skeval: error: {' '.join(str(error).split())}", file=sys.stderr)
+        text = " ".join(str(error).split())
+        text = f"not enough memory: {text}" if isinstance(error, MemoryError) else text
+        print(f"skeval: error: {text}", file=sys.stderr)
         return 2
     except KeyboardInterrupt as stop:
         on = "the same command again" if options.memory else "with --memory FOLDER a run"
         done = "the report above is of what was done by then"
-        if not hasattr(stop, "report"):
+        if not getattr(options, "printed", False):
             done = "there is nothing to report yet"
         how = str(stop) or "interrupted"
         print(f"\nskeval: {how}; {done}; {on} goes on where it stopped.", file=sys.stderr)

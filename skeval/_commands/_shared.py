@@ -9,7 +9,7 @@ import argparse
 import re
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from skeval.utils._sources import BUNDLED, check_source
 
 if TYPE_CHECKING:
-    from skeval.datasets._tables import ColumnTable
+    from skeval._commands._data import Table
 
 MAX_WORKERS = 10**6
 PAGE_ENDINGS = {".html", ".htm", ""}
@@ -40,53 +40,72 @@ def add_common(parser: argparse.ArgumentParser, *, target: str) -> None:
         default=[],
         help="column to exclude from the features; repeat for more",
     )
-    add(
-        "--numeric",
-        metavar="COLUMN",
-        action="append",
-        default=[],
-        help="numeric column: limits such as <0.1 count as their number and other text as "
-        "missing; repeat for more (default: columns in which 80 %% of the texts are numbers)",
-    )
+    add("--id", metavar="COLUMN", help="column that names the rows in the report; not a feature")
+    _add_reading(parser)
+    add("--seed", type=parse_whole_number_from(0), default=0, help="random seed (default: 0)")
+    add("--jobs", type=_parse_workers, help="number of joblib workers")
+    add("--memory", metavar="FOLDER", help="folder for finished fits, to resume an interrupted run")
+    add("--full", action="store_true", help="print the whole report instead of a summary")
+    add("--json", metavar="FILE", help="also write all numbers to this file")
+    add("--html", metavar="FILE", help="also write a page with figures to this file")
+    add("--debug", action="store_true", help="print the traceback of an error")
+
+
+def _add_reading(parser: argparse.ArgumentParser) -> None:
+    """Add the options for reading files and columns."""
+    add = parser.add_argument
     add(
         "--text",
         metavar="COLUMN",
         action="append",
         default=[],
-        help="column of categories, even if they are numbers; repeat for more",
+        help="column of categories, even if they are numbers or NA; repeat for more",
     )
     add(
-        "--encoding", metavar="NAME", help="encoding of a CSV file (default: UTF-8, or else cp1252)"
+        "--sep",
+        metavar="MARK",
+        help="separator of a CSV file (default: of , ; tab and |, the "
+        "one that makes the most columns)",
+    )
+    add("--decimal", metavar="MARK", help="decimal sign of a CSV or Excel file (default: .)")
+    add("--thousands", metavar="MARK", help="separator of thousands (default: none)")
+    add("--encoding", metavar="NAME", help="encoding of a CSV file (default: UTF-8)")
+    add(
+        "--na",
+        metavar="TEXT",
+        action="append",
+        default=[],
+        help="text or number of a missing value, in addition to empty cells, NA, N/A, NaN, NULL "
+        "and None; repeat for more",
+    )
+    add(
+        "--skiprows",
+        metavar="N",
+        type=parse_whole_number_from(0),
+        help="lines to skip above the column names (default: 0)",
     )
     add("--drop-missing-target", action="store_true", help="drop rows without a target")
     add(
         "--merge-labels",
         action="store_true",
-        help="merge target values that differ only by case or spaces, or as y and yes",
+        help="merge target values that differ only by case or spaces",
     )
     add(
         "--date-features",
         action="store_true",
         help="convert dates to numbers: days since 1970, and year, month, day, weekday, hour",
     )
-    add("--id", metavar="COLUMN", help="column that names the rows in the report; not a feature")
     add(
         "--header",
         action=argparse.BooleanOptionalAction,
         help="whether the first line of a CSV file has the column names; without names they are "
         "x0, x1, ... (default: names, unless a value is among them, which is an error)",
     )
-    add("--seed", type=parse_whole_number_from(0), default=0, help="random seed (default: 0)")
-    add("--jobs", type=_parse_workers, help="number of joblib workers")
-    add("--memory", metavar="FOLDER", help="folder for finished fits, to resume an interrupted run")
-    add("--json", metavar="FILE", help="also write all numbers to this file")
-    add("--html", metavar="FILE", help="also write a page with figures to this file")
-    add("--debug", action="store_true", help="print the traceback of an error")
 
 
 def read_columns(
-    options: argparse.Namespace, *, needs_target: bool, only: Sequence[str] | None = None
-) -> ColumnTable:
+    options: argparse.Namespace, *, needs_target: bool, only: Mapping[str, str] | None = None
+) -> Table:
     """Load the table that the options name, or only the columns in `only` and those they name.
 
     Options are checked before slow imports.
@@ -97,24 +116,9 @@ def read_columns(
     if path.is_file() and path.stat().st_size > LARGE_FILE:
         size = path.stat().st_size / 1e6
         options.progress.say(f"reading {_printable_name(options.data)}, {size:.0f} MB")
-    from skeval.datasets._tables import load_columns
+    from skeval._commands._data import read_table
 
-    return load_columns(
-        options.data,
-        target=options.target,
-        needs_target=needs_target,
-        header=options.header,
-        drop=[*options.drop, *([options.id] if options.id is not None else [])],
-        groups=getattr(options, "groups", None),
-        time=getattr(options, "time", None),
-        drop_missing_target=options.drop_missing_target,
-        merge_labels=options.merge_labels,
-        date_features=options.date_features,
-        only=only,
-        encoding=options.encoding,
-        numeric=options.numeric,
-        texts=options.text,
-    )
+    return read_table(options, needs_target=needs_target, only=only)
 
 
 def parse_whole_number(text: str, least: int | None = None) -> int:
@@ -181,47 +185,68 @@ def _check_writable(name: str, path: Path) -> None:
 def deliver(
     report: Any,
     options: argparse.Namespace,
-    table: ColumnTable,
+    table: Table,
     procedure: str,
     notes: Sequence[str],
     *,
     numbers: bool = False,
     column: str = "feature",
+    summary: bool = True,
 ) -> None:
     """Write a report on a procedure to the requested files, and always print it.
 
-    The target is treated as classes, unless `numbers` is true.
+    The target is treated as classes, unless `numbers` is true. With `summary`, only a summary is
+    printed unless --full is passed.
     """
     options.progress.close()
     report, unnamed = _name_samples(report, table, options)
     notes = [*notes, *unnamed]
     headline = _write_headline(options.data, table, numbers, column)
     start = [headline, procedure, ""]
-    if getattr(options, "full", True):
-        lines = [*start, report._write_text(full=hasattr(options, "full")), *notes]
+    if options.full or not summary:
+        lines = [*start, report._write_text(full=options.full), *notes]
     else:
         start = [*fill_lines(headline), *fill_lines(procedure), ""]
         filled = [line for note in notes for line in fill_lines(note)]
-        summary = summarize(report, N_LINES - len(start), scored=bool(options.scoring))
-        lines = [*start, *summary, *filled]
+        summarized = summarize(report, N_LINES - len(start), scored=bool(options.scoring))
+        lines = [*start, *summarized, *filled]
     try:
         if options.json is not None:
-            report.to_json(options.json)
+            _write_beside(options.json, report.to_json)
             lines.append(f"written to {options.json}")
         if options.html is not None:
             title = f"{_printable_name(options.data)}: {procedure}"
             shown = [_show_bytes(note.removeprefix("note: ")) for note in notes]
             command = _show_bytes(options.line)
-            report.to_html(options.html, title=title, command=command, notes=shown)
+            page = partial(report.to_html, title=title, command=command, notes=shown)
+            _write_beside(options.html, page)
             lines.append(f"written to {options.html}")
     finally:
-        encoding = sys.stdout.encoding or "utf-8"
-        print("\n".join(lines).encode(encoding, "backslashreplace").decode(encoding))
+        if sys.stdout is not None:  # None if standard output is closed
+            encoding = sys.stdout.encoding or "utf-8"
+            print(
+                "\n".join(lines).encode(encoding, "backslashreplace").decode(encoding), flush=True
+            )
+        options.printed = True
 
 
-def _name_samples(
-    report: Any, table: ColumnTable, options: argparse.Namespace
-) -> tuple[Any, list[str]]:
+def _write_beside(name: str, write: Callable[[Path], Any]) -> None:
+    """Write a file beside the requested one and rename it, so that no file is half written."""
+    path = Path(name).resolve()
+    if path.exists() and not path.is_file():  # a pipe or a terminal
+        write(path)
+        return
+    part = path.with_name(f".{path.name[:200]}.part")
+    try:
+        write(part)
+        part.replace(path)
+    except OSError as error:
+        raise ValueError(f"{name!r} cannot be written: {error.strerror}.") from error
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _name_samples(report: Any, table: Table, options: argparse.Namespace) -> tuple[Any, list[str]]:
     """Return a report with its samples named by --id, or a note on their numbers.
 
     A summary does not list samples and needs no note.
@@ -312,7 +337,7 @@ def _show_bytes(text: str) -> str:
     return text.encode("utf-8", "backslashreplace").decode()
 
 
-def describe_data(source: str, table: ColumnTable, column: str = "feature") -> str:
+def describe_data(source: str, table: Table, column: str = "feature") -> str:
     """Return the name and the size of the data."""
     from skeval.utils._text import count
 
@@ -320,7 +345,7 @@ def describe_data(source: str, table: ColumnTable, column: str = "feature") -> s
     return f"{_printable_name(source)}: {count(n_samples, 'sample')}, {count(n_columns, column)}"
 
 
-def _write_headline(source: str, table: ColumnTable, numbers: bool, column: str) -> str:
+def _write_headline(source: str, table: Table, numbers: bool, column: str) -> str:
     """Return the name and size of the data and, with a target, the classes or the range."""
     import numpy as np
 
@@ -353,7 +378,7 @@ MAX_LISTED, MAX_CLASSES = 4, 6
 """Maximum number of columns, and of classes, that are named."""
 
 
-def make_preparation(table: ColumnTable, *, scale: bool) -> list[Any]:
+def make_preparation(table: Table, *, scale: bool) -> list[Any]:
     """Return the transformers of a table: medians for missing values, one-hot encoding of texts.
 
     They are steps of the evaluated pipeline, so that they are fitted within each fold.
@@ -378,7 +403,7 @@ def make_preparation(table: ColumnTable, *, scale: bool) -> list[Any]:
 IN_FOLDS = ", fitted in each fold"
 
 
-def describe_preparation(table: ColumnTable) -> str:
+def describe_preparation(table: Table) -> str:
     """Describe how missing values and texts are handled; "" if there are none."""
     steps = []
     if table.missing:
@@ -388,13 +413,13 @@ def describe_preparation(table: ColumnTable) -> str:
     return f", {' and '.join(steps)}{IN_FOLDS}" if steps else ""
 
 
-def _list_names(table: ColumnTable, columns: Sequence[int]) -> str:
+def _list_names(table: Table, columns: Sequence[int]) -> str:
     """Return the names of the first columns."""
     names = ", ".join(table.feature_names[column] for column in columns[:MAX_LISTED])
     return names + (f" and {len(columns) - MAX_LISTED} more" if len(columns) > MAX_LISTED else "")
 
 
-def count_columns(table: ColumnTable) -> int:
+def count_columns(table: Table) -> int:
     """Return the number of columns after one-hot encoding."""
     n_texts = sum(len(set(table.X[:, column])) for column in table.texts)
     return table.X.shape[1] - len(table.texts) + n_texts

@@ -43,8 +43,8 @@ def add_cluster(commands: Any) -> None:
     parser = commands.add_parser(
         "cluster",
         help="compare numbers of clusters by internal indices and by stability",
-        description="Choose a number of clusters by prediction strength, and compare all numbers "
-        "by internal indices and by the stability of halves of the samples.",
+        description="Choose a number of clusters by sequential tests against data without "
+        "structure, and compare all numbers by internal indices and by the stability of halves.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -128,12 +128,12 @@ def _run_cluster(options: argparse.Namespace) -> None:
     prepared = _shared.describe_preparation(table).removesuffix(_shared.IN_FOLDS)
     procedure = f"{names}, {scaled}{prepared}, seed {options.seed}"
     table_notes = [f"note: {note}" for note in [*table.notes, *_note_row_numbers(table)]]
-    _shared.deliver(report, options, table, procedure, [*table_notes, *notes])
+    _shared.deliver(report, options, table, procedure, [*table_notes, *notes], summary=False)
 
 
 def _note_row_numbers(table: Any) -> list[str]:
     """Return a note on each feature that counts the rows."""
-    from skeval.datasets._tables import counts_rows
+    from skeval._commands._data import counts_rows
 
     return [
         f"column {name!r} counts the rows and is a feature; --drop {shlex.quote(name)} removes it."

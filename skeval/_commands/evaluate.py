@@ -9,15 +9,17 @@ import argparse
 import importlib
 import math
 import sys
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Any
 
 from skeval._commands import _shared
+from skeval.utils._sources import BUNDLED
 
 if TYPE_CHECKING:
-    from skeval.datasets._tables import ColumnTable
+    from skeval._commands._data import Table
 
 QUICK_BUDGET = 10.0
 FOLDS, REPEATS = 10, 10
@@ -62,7 +64,6 @@ def add_evaluate(commands: Any) -> None:
     parser.set_defaults(run=_run)
     _shared.add_common(parser, target="column to predict in a file (default: target)")
     add = parser.add_argument
-    add("--full", action="store_true", help="print the whole report instead of a summary")
     add("--groups", metavar="COLUMN", help="column of groups, which are never split")
     add(
         "--time",
@@ -221,7 +222,7 @@ def _run_evaluate(options: argparse.Namespace) -> None:
     if options.time is not None and options.groups is not None:
         raise ValueError("--time does not keep groups together: leave out --groups, or --time.")
     table = _shared.read_columns(options, needs_target=True)
-    numbers, notes = _choose_task(table, options.task)
+    numbers, notes = _choose_task(table, options)
     if numbers:
         table = table._replace(y=table.y.astype(float))
     n_features = _shared.count_columns(table)
@@ -271,7 +272,8 @@ def _run_evaluate(options: argparse.Namespace) -> None:
         memory=options.memory,
     )
     try:
-        report, run_notes = _shared.collect_notes(run)
+        with _suggest_numbers(notes):
+            report, run_notes = _shared.collect_notes(run)
     except KeyboardInterrupt as stop:
         if hasattr(stop, "report"):
             _shared.deliver(stop.report, options, table, procedure, notes, numbers=numbers)
@@ -290,8 +292,9 @@ def _run_predictions(options: argparse.Namespace) -> None:
             f"--predictions: {shared[0]!r} is the column of true values; name a column that a "
             "system predicted."
         )
-    used = [*truth, *options.predictions, *([] if options.by is None else [options.by])]
-    only = used if truth else None  # each of them determines the target column
+    only = dict.fromkeys(options.predictions, "--predictions")
+    only |= dict.fromkeys(options.labels or (), "--labels")
+    only |= {} if options.by is None else {options.by: "--by"}
     table = _shared.read_columns(options, needs_target=options.labels is None, only=only)
     columns: Any = _find_columns(table, "predictions", options.predictions)
     n_columns, positive = columns.shape[1], None
@@ -301,7 +304,7 @@ def _run_predictions(options: argparse.Namespace) -> None:
         notes = [f"note: {note}" for note in table.notes]
         table, source = table._replace(y=None), f"of {', '.join(labels)} {source}"
     else:
-        numbers, notes = _choose_task(table, options.task)
+        numbers, notes = _choose_task(table, options)
         y, classes = table.y, {str(label): label for label in set(table.y.tolist())}
         labels = [classes.get(name, name) for name in options.predictions]
         if columns.shape[1] == 1:
@@ -319,20 +322,21 @@ def _run_predictions(options: argparse.Namespace) -> None:
     notes += _note_subgroups(options, subgroups)
     from skeval.report import evaluate_predictions
 
-    report, run_notes = _shared.collect_notes(
-        evaluate_predictions,
-        y,
-        columns,
-        kind="numbers" if numbers else "auto",
-        threshold=options.threshold,
-        scoring=options.scoring,
-        groups=table.groups,
-        by=subgroups,
-        pos_label=positive,
-        labels=labels,
-        confidence_level=options.confidence_level,
-        random_state=options.seed,
-    )
+    with _suggest_numbers(notes):
+        report, run_notes = _shared.collect_notes(
+            evaluate_predictions,
+            y,
+            columns,
+            kind="numbers" if numbers else "auto",
+            threshold=options.threshold,
+            scoring=options.scoring,
+            groups=table.groups,
+            by=subgroups,
+            pos_label=positive,
+            labels=labels,
+            confidence_level=options.confidence_level,
+            random_state=options.seed,
+        )
     table = table._replace(X=table.X[:, :n_columns])
     notes += run_notes
     _shared.deliver(
@@ -340,7 +344,7 @@ def _run_predictions(options: argparse.Namespace) -> None:
     )
 
 
-def _find_columns(table: ColumnTable, option: str, wanted: list[str]) -> Any:
+def _find_columns(table: Table, option: str, wanted: list[str]) -> Any:
     """Return the columns of these names."""
     names = list(table.feature_names)
     unknown = [name for name in wanted if name not in names]
@@ -349,7 +353,7 @@ def _find_columns(table: ColumnTable, option: str, wanted: list[str]) -> Any:
     return table.X[:, [names.index(name) for name in wanted]]
 
 
-def _make_folds(table: ColumnTable, options: argparse.Namespace, numbers: bool) -> Any:
+def _make_folds(table: Table, options: argparse.Namespace, numbers: bool) -> Any:
     """Return the number of folds, or folds that test later rows than they train on."""
     if options.time is None:
         return options.cv
@@ -366,7 +370,7 @@ def _make_folds(table: ColumnTable, options: argparse.Namespace, numbers: bool) 
     )
 
 
-def _find_subgroups(table: ColumnTable, options: argparse.Namespace) -> Any:
+def _find_subgroups(table: Table, options: argparse.Namespace) -> Any:
     """Return the column of the subgroups: a feature, the groups, or a column left out."""
     by = options.by
     if by is None:
@@ -395,11 +399,11 @@ def _note_subgroups(options: argparse.Namespace, subgroups: list[str] | None) ->
     ]
 
 
-def _choose_task(table: ColumnTable, task: str | None) -> tuple[bool, list[str]]:
+def _choose_task(table: Table, options: argparse.Namespace) -> tuple[bool, list[str]]:
     """Return whether the target is numeric, with a note."""
     import numpy as np
 
-    y = table.y
+    y, task = table.y, options.task
     notes = [f"note: {note}" for note in table.notes]
     if task == "classes":
         if y.dtype.kind == "f" and (y % 1 != 0).any():
@@ -415,18 +419,29 @@ def _choose_task(table: ColumnTable, task: str | None) -> tuple[bool, list[str]]
     if task == "numbers" or (y % 1 != 0).any():
         return True, notes
     n_distinct = len(np.unique(y))
-    if n_distinct <= MAX_CLASSES:
-        return False, notes
-    note = (
-        f"note: the target has {n_distinct} distinct whole numbers and is treated as numeric; "
-        "use --task classes to treat them as classes."
-    )
-    return True, [*notes, note]
+    numbers = n_distinct > MAX_CLASSES
+    if numbers or (n_distinct > 2 and options.data not in BUNDLED):
+        kind, other = ("numeric", "classes") if numbers else ("classes", "numbers")
+        notes.append(
+            f"note: the target has {n_distinct} distinct whole numbers and is treated as {kind}; "
+            f"use --task {other} to treat them as {other}."
+        )
+    return numbers, notes
 
 
-def _make_estimator(
-    table: ColumnTable, options: argparse.Namespace, numbers: bool
-) -> tuple[Any, str]:
+@contextmanager
+def _suggest_numbers(notes: list[str]) -> Iterator[None]:
+    """Name --task numbers in an error if whole numbers are treated as classes, as `notes` say."""
+    try:
+        yield
+    except ValueError as error:
+        if not any("--task numbers" in note for note in notes):
+            raise
+        text = f"{str(error).rstrip('.')}. If the target is a number, pass --task numbers."
+        raise ValueError(text) from error
+
+
+def _make_estimator(table: Table, options: argparse.Namespace, numbers: bool) -> tuple[Any, str]:
     """Return a pipeline (preparation, scaling, selection, estimator) and its name."""
     from sklearn.feature_selection import SelectKBest, f_regression
     from sklearn.pipeline import make_pipeline
@@ -445,7 +460,7 @@ def _make_estimator(
     return estimator, f"{name}{selected}{_shared.describe_preparation(table)}, seed {options.seed}"
 
 
-def _forecast(estimator: Any, table: ColumnTable, options: argparse.Namespace) -> None:
+def _forecast(estimator: Any, table: Table, options: argparse.Namespace) -> None:
     """For a large table, forecast the running time by a power law of fits to few rows."""
     pilots = _time_pilots(estimator, table, options.seed)
     if len(pilots) < 2:
@@ -477,7 +492,7 @@ def _forecast(estimator: Any, table: ColumnTable, options: argparse.Namespace) -
     options.progress.say(text)
 
 
-def _time_pilots(estimator: Any, table: ColumnTable, seed: int) -> list[tuple[int, float]]:
+def _time_pilots(estimator: Any, table: Table, seed: int) -> list[tuple[int, float]]:
     """Return the numbers of rows, doubled until a second is spent, and the seconds per fit."""
     import numpy as np
     from sklearn.base import clone
@@ -550,7 +565,7 @@ def parse_path(path: str) -> Any:
     """
     module_name, _, name = path.partition(":")
     if "" not in sys.path:
-        sys.path.insert(0, "")
+        sys.path.append("")  # last, so that no file there replaces an installed module
     try:
         value: Any = importlib.import_module(module_name)
         for part in name.split("."):

@@ -1,7 +1,6 @@
-"""Simulated data with a known error, and loaders."""
+"""Simulated data with a known error, and a loader of logs."""
 
 from skeval.datasets._gaussian_classes import GaussianClasses, make_gaussian_classes
 from skeval.datasets._item_scores import load_item_scores
-from skeval.datasets._tables import load_table
 
-__all__ = ["GaussianClasses", "load_item_scores", "load_table", "make_gaussian_classes"]
+__all__ = ["GaussianClasses", "load_item_scores", "make_gaussian_classes"]

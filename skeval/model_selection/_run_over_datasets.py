@@ -56,9 +56,9 @@ def run_over_datasets(
     ----------
     estimators : dict of str to classifier
         The classifiers, or regressors.
-    datasets : dict of str to (X, y), (X, y, groups), Table or callable
-        Data sets, also results of `load_table`. A callable without arguments that returns a data
-        set is called when needed, so that only one data set is in memory at a time.
+    datasets : dict of str to (X, y), (X, y, groups) or callable
+        Data sets. A callable without arguments that returns a data set is called when needed, so
+        that only one data set is in memory at a time.
     cv : int, splitter or iterable, default=None
         Folds, as in `cross_val_error`; None means 10.
     scoring : str or callable, default=None
@@ -175,8 +175,6 @@ def _read_dataset(name: str, dataset: Any) -> tuple[Any, Any, Any]:
     """Return X, y and groups of a data set, which a callable may return."""
     if callable(dataset):
         dataset = dataset()
-    if hasattr(dataset, "X") and hasattr(dataset, "y"):
-        dataset = dataset.X, dataset.y
     if not isinstance(dataset, tuple | list) or len(dataset) not in (2, 3):
         raise ValueError(
             f"datasets[{name!r}] must be (X, y), (X, y, groups) or a function that returns one, "

@@ -48,7 +48,7 @@ def test_row_numbers_of_pandas_are_left_out_and_told(capsys, tmp_path, iris):
     iris.drop(columns="target").to_csv(tmp_path / "idx.csv")
     text = printed(capsys, tmp_path / "idx.csv", *QUICK)
     assert text.startswith("idx.csv: 150 samples, 4 features, no labels")
-    assert text.count("note: idx.csv: the first column, ''") == 1
+    assert text.count("note: the first column has no name") == 1
 
 
 def test_a_feature_that_counts_the_rows_is_noted(capsys, tmp_path, iris):
@@ -123,8 +123,10 @@ def test_labels_are_kept_out_of_the_features(tmp_path, capsys, iris):
     iris.assign(target=names).rename(columns={"target": "kind"}).to_parquet(tmp_path / "i.parquet")
     iris.drop(columns="target").to_csv(tmp_path / "bare.csv", index=False)
     bundled = printed(capsys, "iris", *QUICK).splitlines()
-    assert printed(capsys, tmp_path / "iris.csv", *QUICK).splitlines()[1:] == bundled[1:]
-    named = printed(capsys, tmp_path / "i.parquet", "--target", "kind", *QUICK).splitlines()
+    *lines, roles = printed(capsys, tmp_path / "iris.csv", *QUICK).splitlines()
+    assert lines[1:] == bundled[1:]
+    assert roles.startswith("note: columns: target: 'target'; numbers: 'sepal length (cm)', ")
+    named = printed(capsys, tmp_path / "i.parquet", "--target", "kind", *QUICK).splitlines()[:-1]
     assert "(setosa: 50, versicolor: 50, virginica: 50)" in named[0]
     assert named[1:] == bundled[1:]
     bare = printed(capsys, tmp_path / "bare.csv", *QUICK).splitlines()
@@ -174,7 +176,7 @@ def test_range_includes_both_ends(text, expected):
         (["iris", "--k", "1:4"], "--k must start at 2 or more and end no lower, got '1:4'"),
         (["iris", "--k", "4:2"], "--k must start at 2 or more and end no lower, got '4:2'"),
         (["iris", "--k", "2:76"], "--k must end at 75 or lower, half of the 150 samples"),
-        (["iris", "--target", "x"], "target='x' names a column, but the bundled set iris"),
+        (["iris", "--target", "x"], "iris has no column 'x' for --target; its columns are"),
         (["iris", "--json", "no/such/out.json"], "--json: there is no folder 'no/such'"),
         (["iris", "--html", "no/such/out.html"], "--html: there is no folder 'no/such'"),
     ],
@@ -212,7 +214,7 @@ def test_bad_files(change, arguments, message, tmp_path, capsys, iris):
         ({"X": np.eye(30), "y": np.zeros(29, int)}, "must have the same length, got 30 and 29"),
         ({"X": np.ones((30, 2))}, "partitions['k = 2']: labels must hold at least 2 clusters"),
         ({"X": np.eye(3)}, "Found array with 3 sample(s) (shape=(3, 3)) while a minimum of 4"),
-        ({"data": np.eye(30)}, "it must hold the array X, it holds ['data']"),
+        ({"data": np.eye(30)}, "it must contain the array X, got ['data']"),
     ],
 )
 def test_bad_arrays(arrays, message, tmp_path, capsys):
@@ -222,5 +224,5 @@ def test_bad_arrays(arrays, message, tmp_path, capsys):
 
 def test_a_file_of_one_row(tmp_path, capsys):
     pd.DataFrame({"a": [1], "b": [2]}).to_csv(tmp_path / "one.csv", index=False)
-    message = "one.csv must hold at least two rows of data, it holds 1"
+    message = "one.csv must contain at least two rows of data, got 1"
     assert_one_line(["cluster", str(tmp_path / "one.csv")], message, capsys)

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.outcomes import without_progress
-from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import TimeSeriesSplit
 from sklearn.neighbors import KNeighborsClassifier
@@ -45,7 +45,8 @@ def test_numbers_are_those_of_evaluate(capsys, tmp_path):
     files = ["--json", str(path), "--html", str(page)]
     words = ["evaluate", "wine", "--seed", "7", "--confidence-level", "0.9", *files, *QUICK]
     status = main(words)
-    X, y, names = skeval.datasets.load_table("wine")
+    X, y = load_wine(return_X_y=True)
+    names = load_wine().feature_names
     report = skeval.evaluate(
         make_pipeline(StandardScaler(), SVC(kernel="linear")),
         X,
@@ -73,7 +74,8 @@ def test_csv_of_a_bundled_set_gives_the_same_numbers(tmp_path, capsys):
     bundled = capsys.readouterr().out.splitlines()
     main(["evaluate", str(tmp_path / "cancer.csv"), "--target", "target", *LEAST])
     from_file = capsys.readouterr().out.splitlines()
-    assert from_file[1:-1] == bundled[1:]
+    assert from_file[1:-2] == bundled[1:]
+    assert from_file[-2].startswith("note: columns: target: 'target'; numbers: 'mean radius', ")
     assert from_file[-1].startswith("note: samples are numbered from 0")
     assert from_file[0] == bundled[0].replace("breast_cancer", "cancer.csv")
 
@@ -90,7 +92,7 @@ def test_row_numbers_of_pandas_are_left_out_and_told(tmp_path, capsys):
     assert main(["evaluate", str(tmp_path / "idx.csv"), *LEAST]) == 0
     captured = capsys.readouterr()
     lines = captured.out.splitlines()
-    notes = [line for line in lines if line.startswith("note: idx.csv: the first column, ''")]
+    notes = [line for line in lines if line.startswith("note: the first column has no name")]
     assert len(notes) == 1
     assert [line for line in lines if not line.startswith("note: ")][1:] == bundled[1:]
     assert without_progress(captured.err) == ""
@@ -120,7 +122,7 @@ def test_every_estimator_with_selection_inside(name, capsys, small_forests):
         (["absent.csv"], "no file 'absent.csv', and no bundled set"),
         (["iris", "--select", "9"], "--select must lie between 1 and the 4 features, got 9"),
         (["iris", "--cv", "99"], "cv=99 folds need a class of at least 99 members"),
-        (["iris", "--target", "x"], "target='x' names a column, but the bundled set iris"),
+        (["iris", "--target", "x"], "iris has no column 'x' for --target; its columns are"),
         (["iris", "--scoring", "f1"], "Variants: f1_macro, f1_micro, f1_samples, f1_weighted."),
         (["iris", "--html", "iris.pdf"], "--html writes a web page: name it .html, got 'iris.pdf'"),
         (["iris", "--json", "no/such/out.json"], "--json: there is no folder 'no/such'"),
@@ -187,7 +189,7 @@ def test_a_file_without_a_header(tmp_path, capsys):
     X, y = load_iris(return_X_y=True)
     np.savetxt(tmp_path / "bare.csv", np.column_stack([X, y]), delimiter=",", fmt="%.1f")
     assert main(["evaluate", str(tmp_path / "bare.csv"), "--target", "x4"]) == 2
-    assert "line 1 may be data rather than a header" in capsys.readouterr().err
+    assert "the first line may be data rather than names" in capsys.readouterr().err
     words = [str(tmp_path / "bare.csv"), "--no-header", "--target", "x4"]
     assert main(["evaluate", *words, *LEAST]) == 0
     expected = "bare.csv: 150 samples, 4 features, 3 classes (0.0: 50, 1.0: 50, 2.0: 50)"
@@ -302,8 +304,8 @@ def test_dates_are_left_out_by_name_and_told_in_the_first_warning(tmp_path, caps
     ("words", "message"),
     [
         (["--time", "a b"], "no column 'a b' for --time"),
-        (["--time", "name"], "the column of times 'name' must hold numbers, or dates"),
-        (["--time", "gap"], "the column of times 'gap' has no value in line 4"),
+        (["--time", "name"], "the column of times 'name' must contain numbers, or dates"),
+        (["--time", "gap"], "the column of times 'gap' has no value in row 3"),
         (["--time", "us"], "can be read with the day or with the month first"),
         (["--time", "x", "--groups", "name"], "--time does not keep groups together"),
         (["--time", "x", "--cv", "29"], "hold one class; take fewer folds (--cv)"),
@@ -363,11 +365,11 @@ def test_of_stored_predictions_the_columns_asked_for_are_read(tmp_path, capsys, 
     by_columns = capsys.readouterr().out
     frame[["y", "p", "site"]].to_parquet(path)
     assert main([*words, "p"]) == 0
-    assert asked == [["y", "p", "site"]] * 2
+    assert asked == [["y", "site", "p"]] * 2
     assert capsys.readouterr().out == by_columns
     assert main([*words, "q"]) == 2  # which is said where all names are known
-    assert asked[2:] == [["y", "q", "site"], None]
-    assert "there is no column 'q' among ['p']" in capsys.readouterr().err
+    assert asked[2:] == [["y", "site", "q"], None]
+    assert "no column 'q' for --predictions (did" in capsys.readouterr().err
     assert main([*words, "y"]) == 2
     assert "--predictions: 'y' is the column of true values" in capsys.readouterr().err
 

@@ -192,7 +192,7 @@ READINGS = named(model_selection, "compare_readers")
 # (outcomes, judgments of the same samples, judgments of others)
 JUDGED = named(model_selection, "judge_assisted_interval")
 # (path,)
-FILES = named(datasets, "load_table load_item_scores")
+FILES = named(datasets, "load_item_scores")
 
 # A tree grows on float32 copies, so that no representation of small whole numbers changes it.
 TREE = DecisionTreeClassifier(max_depth=2, random_state=0)

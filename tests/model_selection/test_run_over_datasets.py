@@ -14,7 +14,6 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from skeval.datasets._tables import Table
 from skeval.model_selection import compare_scores, run_over_datasets
 
 TWO = {"bayes": GaussianNB(), "tree": DecisionTreeClassifier(max_depth=2, random_state=0)}
@@ -52,11 +51,6 @@ def test_groups_and_regressors():
     found = run_over_datasets({"one": GaussianNB()}, {"iris": (X, y, groups)}, cv=GroupKFold(3))
     expected = cross_val_score(GaussianNB(), X, y, groups=groups, cv=GroupKFold(3))
     assert_allclose(found["iris"]["one"]["test_score"], expected)
-    table = Table(X, y, ["a", "b", "c", "d"])
-    loaded = run_over_datasets({"one": GaussianNB()}, {"iris": table}, cv=FOLDS)
-    assert_allclose(
-        loaded["iris"]["one"]["test_score"], cross_val_score(GaussianNB(), X, y, cv=FOLDS)
-    )
     models = {"ridge": Ridge(), "least squares": LinearRegression()}
     petal = run_over_datasets(models, {"petal": (X[:, :3], X[:, 3])}, cv=FOLDS_OF_ALL)
     expected = cross_val_score(Ridge(), X[:, :3], X[:, 3], cv=FOLDS_OF_ALL, scoring="r2")

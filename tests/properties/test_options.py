@@ -14,7 +14,7 @@ from sklearn.model_selection import KFold
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from skeval.datasets import load_table, make_gaussian_classes
+from skeval.datasets import make_gaussian_classes
 from skeval.metrics import get_scorer, probability_cost
 from skeval.model_selection import BootstrapSplit, compare_scores, comparison_power, holdout_size
 
@@ -174,15 +174,6 @@ def splits(X=SOUND["supervised"][0], y=SOUND["supervised"][1], **options):
     return list(BootstrapSplit(**options).split(X, y))
 
 
-def table(folder, **arguments):
-    file = folder / "table.csv"
-    file.write_text("a,b,kind\n1,2,x\n3,4,y\n5,6,x\n")
-    try:
-        return load_table(**({"source": file, "target": "kind"} | arguments)).X
-    except FileNotFoundError as error:
-        return str(error)
-
-
 # Calls without data, by name: the function, and arguments that it takes.
 CALLS = {
     "probability_cost": (probability_cost, {"prior": 0.2}),
@@ -216,10 +207,3 @@ def test_arguments(name, option):
         for value in NONSENSE
     ]
     assert any(isinstance(each, Refused) for each in found), "nothing reads this option"
-
-
-@pytest.mark.parametrize("option", ["source", "target", "needs_target", "header"])
-def test_tables(option, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for value in NONSENSE:
-        assert_value_or_error(with_options_of(load_table)(table), tmp_path, **{option: value})

@@ -15,9 +15,9 @@ import numpy as np
 from scipy.stats import rankdata
 
 from skeval._resampling.predictions import Predictions
-from skeval.datasets._files import read_times
 from skeval.report._data_checks.table import Finding
 from skeval.report._sections import Caution
+from skeval.utils._dates import read_times
 
 MAX_P = 0.005
 """Maximum P-value, from shuffled rows, at which neighbors count as similar."""

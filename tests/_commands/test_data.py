@@ -1,0 +1,371 @@
+"""Files as people have them: what each column becomes, and errors with a remedy."""
+
+from time import process_time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from skeval.__main__ import main, make_parser
+from skeval._commands._data import read_table
+
+N = 60
+AMOUNTS = np.random.default_rng(1).integers(1_000, 9_999, N)
+BASE = {"x": np.arange(N) % 7, "target": np.arange(N) % 2}
+
+
+def load(path, *words, needs_target=True):
+    """Return the table that a command reads."""
+    options = make_parser().parse_args(["evaluate", str(path), *map(str, words)])
+    return read_table(options, needs_target=needs_target)
+
+
+def write(path, **columns):
+    """Write a CSV file of the columns, a feature and a target of two classes."""
+    pd.DataFrame(BASE | columns).to_csv(path, index=False)
+    return path
+
+
+def test_a_german_file_is_read_with_its_options(tmp_path):
+    path = tmp_path / "a.csv"
+    frame = pd.DataFrame(BASE | {"Größe": AMOUNTS / 8, "Ort": ["Köln", "Graz", None] * 20})
+    frame.to_csv(path, sep=";", decimal=",", encoding="latin-1", index=False)
+    with pytest.raises(ValueError, match=r"not utf-8 text \(byte 0xf6\); name its encoding"):
+        load(path)
+    with pytest.raises(ValueError, match=r"'Größe' is nearly numeric: '.*--decimal , if ','"):
+        load(path, "--encoding", "latin-1")
+    table = load(path, "--encoding", "latin-1", "--decimal", ",")
+    assert table.feature_names == ["x", "Größe", "Ort"]
+    np.testing.assert_allclose(table.X[:, 1].astype(float), AMOUNTS / 8)
+    assert set(table.X[:, 2]) == {"Köln", "Graz", "missing"}
+    assert table.notes == ["columns: target: 'target'; numbers: 'x', 'Größe'; categories: 'Ort'"]
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("words", [False, True])
+def test_separators(tmp_path, mark, words):
+    path = tmp_path / "a.csv"
+    pd.DataFrame(BASE | {"a,; b": AMOUNTS}).to_csv(path, sep=mark, index=False)
+    names = {"\t": "\\t"}
+    table = load(path, *(["--sep", names.get(mark, mark)] if words else []))
+    assert table.feature_names == ["x", "a,; b"]
+
+
+@pytest.mark.parametrize(
+    ("written", "remedy"),
+    [
+        (
+            "{:,}".format,
+            "pass --decimal , if ',' is the decimal sign, --thousands , if it separates",
+        ),
+        (
+            "${:,}.50".format,
+            "pass each of ',' and '.' as --decimal or as --thousands; delete '[$]'",
+        ),
+        ("{} %".format, "delete '%' in the file"),
+        ("{} kg".format, "delete 'kg' in the file"),
+        ("USD {}".format, "delete 'USD' in the file"),
+        (lambda value: f"{value:,}".replace(",", " "), "--thousands ' ' if it separates"),
+        (lambda value: "<0.1" if value % 4 else value, "write a number instead of '<0.1'"),
+        (lambda value: value if value % 4 else "lost", "pass --na lost if such texts mark missing"),
+        (lambda value: value if value % 4 else "-", "pass --na=- if such texts mark missing"),
+        (lambda value: value if value != AMOUNTS[0] else "mg", "delete the first row if it has"),
+        (lambda value: value if value != AMOUNTS[-1] else "n/d", "delete the last row if it has"),
+        (lambda value: f"{value} {'lb' if value % 3 else 'kg'}", "convert all values to one unit"),
+    ],
+)
+@pytest.mark.parametrize("column", ["a", "target"])
+def test_nearly_numeric_columns_are_refused_with_a_remedy(tmp_path, written, remedy, column):
+    values = [str(written(value)) for value in AMOUNTS.tolist()]
+    path = write(tmp_path / "a.csv", **{column: values})
+    with pytest.raises(ValueError, match=f"{column!r} is nearly numeric: .*{remedy}"):
+        load(path)
+    table = load(path, "--text", column)
+    assert column == "target" or "a" in [*table.feature_names, *table.left_out]
+    if "--na" in remedy:
+        option = remedy.split(" if ")[0].removeprefix("pass ").split()
+        np.testing.assert_array_equal(
+            np.isnan(load(path, *option, "--drop-missing-target").X[:, -1]),
+            [value in ("lost", "-") for value in values] if column == "a" else False,
+        )
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "P{}".format,
+        "{}/77".format,
+        "10.0.0.{}".format,
+        lambda value: f"{value}{'abc'[value % 3]}",
+        lambda value: f"{value}-{value + 1}",
+    ],
+)
+def test_texts_that_contain_digits_are_texts(tmp_path, written):
+    table = load(write(tmp_path / "a.csv", a=[written(value) for value in AMOUNTS]))
+    assert table.feature_names == ["x"]
+    assert "'a' contains 60 different texts in 60 rows and is left out; --id a" in table.notes[1]
+
+
+def test_thousands_are_read_on_demand(tmp_path):
+    path = write(tmp_path / "a.csv", a=[f"{value:,}.5" for value in AMOUNTS])
+    np.testing.assert_allclose(load(path, "--thousands", ",").X[:, 1], AMOUNTS + 0.5)
+
+
+def test_long_cells_are_read_in_linear_time(tmp_path):
+    long = ["<" + " " * 8_000, "1 " * 4_000, "," * 8_000, "1" * 8_000, "2024-01-01" + " " * 8_000]
+    start = process_time()
+    table = load(write(tmp_path / "a.csv", a=(12 * long)))
+    assert process_time() - start < 1
+    assert table.feature_names == ["x", "a"]
+
+
+@pytest.mark.parametrize("ending", ["csv", "xlsx", "parquet"])
+def test_columns_of_a_name_are_refused(tmp_path, ending):
+    frame = pd.DataFrame(np.arange(60).reshape(20, 3), columns=["a", "b", "target"])
+    if ending == "parquet":
+        frame.to_parquet(tmp_path / "a.parquet")
+        assert load(tmp_path / "a.parquet").feature_names == ["a", "b"]
+        return
+    write_to = frame.to_csv if ending == "csv" else frame.to_excel
+    write_to(tmp_path / f"a.{ending}", index=False, header=["a", "a", "target"])
+    with pytest.raises(ValueError, match=rf"a\.{ending} has several columns 'a'; give each"):
+        load(tmp_path / f"a.{ending}")
+    write_to(tmp_path / f"a.{ending}", index=False, header=["a", "a.1", "target"])
+    assert load(tmp_path / f"a.{ending}").feature_names == ["a", "a.1"]
+
+
+@pytest.mark.parametrize("ending", ["tsv", "parquet", "feather", "xlsx"])
+def test_all_kinds_of_files_are_read_alike(tmp_path, ending):
+    ports = ["Genova", "Napoli", None] * 20
+    frame = pd.DataFrame(BASE | {"size": AMOUNTS / 8, "port": ports, "kind": ["a", "b", "c"] * 20})
+    frame.loc[::9, "size"] = np.nan
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    path = tmp_path / f"a.{ending}"
+    options = {} if ending in ("parquet", "feather") else {"index": False}
+    options |= {"sep": "\t"} if ending == "tsv" else {}
+    writers = {"tsv": frame.to_csv, "xlsx": frame.to_excel}
+    writers.get(ending, getattr(frame, f"to_{ending}", None))(path, **options)
+    expected, table = load(tmp_path / "a.csv", "--drop", "kind"), load(path, "--drop", "kind")
+    assert table.feature_names == expected.feature_names == ["x", "size", "port"]
+    assert (table.texts, table.missing, table.notes) == ([2], [1], expected.notes)
+    np.testing.assert_array_equal(table.y, expected.y)
+    for column in range(3):
+        pairs = (pd.Series(X[:, column].tolist()) for X in (table.X, expected.X))
+        pd.testing.assert_series_equal(*pairs)
+
+
+def test_numbers_stored_as_text_are_features_only_on_demand(tmp_path):
+    frame = pd.DataFrame(BASE | {"a": [str(value) for value in AMOUNTS % 9]})
+    frame.to_parquet(tmp_path / "a.parquet")
+    with pytest.raises(ValueError, match=r"numbers stored as text.*store them as numbers"):
+        load(tmp_path / "a.parquet")
+    assert load(tmp_path / "a.parquet", "--text", "a").texts == [1]
+
+
+@pytest.mark.parametrize(
+    ("name", "packages"),
+    [
+        ("a.csv", "pandas"),
+        ("a.parquet", "pandas pyarrow"),
+        ("a.feather", "pandas pyarrow"),
+        ("a.xlsx", "pandas openpyxl"),
+    ],
+)
+def test_a_missing_package_is_named(tmp_path, capsys, monkeypatch, name, packages):
+    (tmp_path / name).write_bytes(b"")
+    monkeypatch.setitem(__import__("sys").modules, "pandas", None)
+    assert main(["evaluate", str(tmp_path / name)]) == 2
+    assert capsys.readouterr().err.endswith(f": pip install {packages}\n")
+    np.savez(tmp_path / "a.npz", X=np.eye(20), y=np.arange(20) % 2)
+    assert load(tmp_path / "a.npz").X.shape == (20, 20)
+    assert load("iris").X.shape == (150, 4)
+
+
+@pytest.mark.parametrize(
+    ("name", "option"),
+    [
+        ("iris", "--sep=,"),
+        ("a.npz", "--na=0"),
+        ("a.parquet", "--decimal=,"),
+        ("a.xlsx", "--encoding=utf-8"),
+        ("a.xlsx", "--no-header"),
+    ],
+)
+def test_options_of_other_files_are_refused(tmp_path, name, option):
+    path = name if name == "iris" else tmp_path / name
+    with pytest.raises(ValueError, match=rf"is for a CSV (or Excel )?file, got '{path}'"):
+        load(path, option)
+
+
+def test_lines_above_the_names_are_skipped_on_demand(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("A study\n\na,b,target\n" + "1,2,0\n3,4,1\n" * 9)
+    with pytest.raises(ValueError, match=r"a.csv cannot be read: .* --skiprows N"):
+        load(path)
+    assert load(path, "--skiprows", "2").feature_names == ["a", "b"]
+    frame = pd.DataFrame([["A study", None, None], ["a", "b", "target"], [1, 2, 0], [3, 4, 1]])
+    frame.to_excel(tmp_path / "a.xlsx", index=False, header=False)
+    with pytest.raises(ValueError, match=r"column 2 has no name; .* --skiprows N"):
+        load(tmp_path / "a.xlsx", "--target", "A study")
+    table = load(tmp_path / "a.xlsx", "--skiprows", "1")
+    np.testing.assert_array_equal(table.X, [[1, 2], [3, 4]])
+
+
+@pytest.mark.parametrize("text", ["a,target\n1,0\n2,1,5\n", "a,target\n1,0,5\n2,1,5\n"])
+def test_a_row_longer_than_the_header_is_refused(tmp_path, text):
+    (tmp_path / "a.csv").write_text(text)
+    with pytest.raises(ValueError, match=r"a\.csv cannot be read"):
+        load(tmp_path / "a.csv")
+
+
+@pytest.mark.parametrize("name", ["", "Unnamed: 0"])
+def test_a_first_column_without_a_name(tmp_path, name):
+    frame = pd.DataFrame({name: np.arange(1, N + 1)} | BASE)
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    table = load(tmp_path / "a.csv")
+    assert table.feature_names == ["x"]
+    assert table.notes[1] == "the first column has no name, counts the rows and is left out."
+    for order in ([name, "x", "target"], ["x", name, "target"]):
+        frame.iloc[::-1][order].to_csv(tmp_path / "a.csv", index=False)
+        with pytest.raises(ValueError, match="has no name; name it, or delete it"):
+            load(tmp_path / "a.csv")
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (["yes", "no", "", "yes"], "in row 3; --drop-missing-target leaves such rows out, --text"),
+        (["None", "no", None, "yes"], "in 2 rows: 1, 3; --drop-missing-target"),
+        ([1, 2, None, 1], "in row 3; --drop-missing-target leaves such rows out"),
+    ],
+)
+def test_missing_labels_are_named_and_dropped_on_demand(tmp_path, labels, message):
+    path = tmp_path / "a.csv"
+    pd.DataFrame({"x": range(4), "target": labels}).to_csv(path, index=False)
+    with pytest.raises(ValueError, match=f"'target' has no value {message}"):
+        load(path)
+    kept = [label for label in labels if label not in ("", "None", None)]
+    table = load(path, "--drop-missing-target")
+    assert table.y.tolist() == kept
+    assert table.notes[1].endswith("without a value of 'target' are left out.")
+    if "None" in labels:
+        table = load(path, "--text", "target", "--drop-missing-target")
+        assert table.y.tolist() == ["None", "no", "yes"]
+
+
+def test_spellings_of_a_class_are_merged_on_demand(tmp_path):
+    labels = ["yes", "no", "Yes ", "yes", "NO", "no", "maybe"]
+    pd.DataFrame({"x": range(7), "target": labels}).to_csv(tmp_path / "a.csv", index=False)
+    apart = load(tmp_path / "a.csv")
+    assert set(apart.y) == set(labels)
+    assert apart.notes[1].endswith("differ by case or spaces; --merge-labels merges them.")
+    merged = load(tmp_path / "a.csv", "--merge-labels")
+    assert merged.y.tolist() == ["yes", "no", "yes", "yes", "no", "no", "maybe"]
+    assert merged.notes[1].endswith("differ by case or spaces and become 'yes', 'no'.")
+
+
+def test_labels_that_are_equal_as_floats_stay_apart(tmp_path):
+    labels = [2**53, 2**53 + 1] * 10
+    pd.DataFrame({"x": range(20), "target": labels}).to_csv(tmp_path / "a.csv", index=False)
+    assert set(load(tmp_path / "a.csv").y) == {str(2**53), str(2**53 + 1)}
+
+
+def test_groups_are_texts_and_none_is_missing(tmp_path):
+    path = write(tmp_path / "a.csv", g=["01", "1", " 1"] * 20)
+    assert load(path, "--groups", "g").groups[:3].tolist() == ["01", "1", "1"]
+    write(path, g=["01", "NA", "1"] * 20)
+    with pytest.raises(ValueError, match="groups 'g' has no value in 20 rows: 2, 5, 8, 11, 14 and"):
+        load(path, "--groups", "g")
+
+
+@pytest.mark.parametrize(
+    "form", ["2024-03-{:02d}", "2024-03-{:02d}T07:30:00Z", "{:02d}.3.2024 17:05", "3/{}/2024"]
+)
+def test_dates_are_left_out_with_the_options_that_use_them(tmp_path, form):
+    table = load(write(tmp_path / "a.csv", when=[form.format(1 + k % 28) for k in range(N)]))
+    assert table.feature_names == ["x"]
+    assert (
+        "dates or times (28 different texts in 60 rows) and is left out; --time" in table.notes[1]
+    )
+
+
+def test_dates_make_numbers_on_demand(tmp_path):
+    days = pd.date_range("2023-12-30 06:00", periods=N, freq="31h")
+    texts = [f"{day:%Y-%m-%d %H:%M}" for day in days]
+    texts[3] = ""
+    path = write(tmp_path / "a.csv", when=texts)
+    table = load(path, "--date-features")
+    result = pd.DataFrame(table.X, columns=table.feature_names).drop(index=3)
+    days = days.delete(3)
+    names = ["days since 1970", "year", "month", "day", "weekday", "hour"]
+    assert list(result) == ["x", *(f"when: {name}" for name in names)]
+    for name in names[1:]:
+        expected = getattr(days, name.replace("weekday", "day_of_week"))
+        np.testing.assert_array_equal(result[f"when: {name}"], expected)
+    elapsed = (days - pd.Timestamp("1970-01-01")) / pd.Timedelta(days=1)
+    np.testing.assert_allclose(result["when: days since 1970"], elapsed)
+    assert np.isnan(table.X[3, 1:]).all()
+    write(path, **{"when": texts, "when: year": AMOUNTS})
+    with pytest.raises(ValueError, match=r"makes a column 'when: year' of 'when', but a\.csv has"):
+        load(path, "--date-features")
+
+
+def test_free_texts_and_names_have_a_remedy(tmp_path):
+    words = np.array(["good", "bad", "slow", "fast", "room", "food", "staff", "clean"])
+    rng = np.random.default_rng(0)
+    texts = [" ".join(rng.choice(words, 6)) for _ in range(N)]
+    path = write(tmp_path / "a.csv", review=texts, name=[f"P{k}" for k in range(N)])
+    _, review, name = load(path).notes
+    assert "and is left out; to use free text, evaluate a pipeline that begins with Tfidf" in review
+    assert name.endswith("and is left out; --id name names the rows by it.")
+
+
+def test_unknown_columns_are_named_at_once(tmp_path):
+    path = write(tmp_path / "a.csv", age=AMOUNTS)
+    message = r"no column 'Age' for --drop \(did you mean 'age'\?\) and no column 'ill' for --id"
+    with pytest.raises(ValueError, match=message):
+        load(path, "--drop", "Age", "--id", "ill")
+    with pytest.raises(ValueError, match="the target 'target' must not be dropped"):
+        load(path, "--drop", "target")
+
+
+def test_infinite_values_are_refused(tmp_path):
+    path = write(tmp_path / "a.csv", a=["inf", *range(N - 1)])
+    with pytest.raises(ValueError, match="row 1 is not; correct the value or leave it empty"):
+        load(path)
+
+
+def test_totals_and_marks_of_missing_values_are_noted(tmp_path):
+    counts = [*AMOUNTS[1:], AMOUNTS[1:].sum()]
+    (note,) = load(write(tmp_path / "a.csv", a=counts)).notes[1:]
+    assert (
+        note == "the last row may be a total ('a' is the sum of all other rows); if so, delete "
+        "it in the file."
+    )
+    names = ["s1", "s2", "s3"] * 19 + ["s1", "s2", "Total"]
+    (note,) = load(write(tmp_path / "a.csv", a=names)).notes[1:]
+    assert "it has 'Total'" in note
+    for mark in (-9, -99, -999, 999):
+        ages = np.where(np.arange(N) % 9, AMOUNTS % 80, mark)
+        for column in ("a", "target"):
+            path = write(tmp_path / "a.csv", **{column: ages})
+            (note,) = load(path).notes[1:]
+            assert f"{column!r} has {mark} in 7 of 60 rows, far from all other values; --na" in note
+    clean = write(tmp_path / "a.csv", a=AMOUNTS % 80 - 40, b=AMOUNTS, c=np.arange(940, 1000))
+    assert load(clean).notes[1:] == []
+
+
+def test_whole_numbers_as_classes_are_noted_and_refusals_name_the_option(tmp_path, capsys):
+    path = str(write(tmp_path / "a.csv", target=np.arange(N) % 3))
+    least = ["--cv", "2", "--include", "cross_validation", "--full"]
+    note = "3 distinct whole numbers and is treated as classes; use --task numbers"
+    assert main(["evaluate", path, *least]) == 0
+    assert note in capsys.readouterr().out
+    write(tmp_path / "a.csv", target=np.minimum(np.arange(N), 17))
+    assert main(["evaluate", path, *least]) == 2
+    assert "If the target is a number, pass --task numbers." in capsys.readouterr().err
+    assert main(["evaluate", path, *least, "--task", "numbers"]) == 0
+    assert "treated as" not in capsys.readouterr().out
+    write(tmp_path / "a.csv")
+    assert main(["evaluate", path, *least]) == 0
+    assert "--task" not in capsys.readouterr().out
