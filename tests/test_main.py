@@ -1,8 +1,11 @@
 """The command line: words that no command understands, and the ways out of it."""
 
+import os
 import subprocess
 import sys
+import zipfile
 
+import numpy as np
 import pytest
 
 import skeval
@@ -60,8 +63,8 @@ def test_help_names_the_choices(command, capsys):
         main([*command, "--help"])
     assert caught.value.code == 0
     printed = capsys.readouterr().out
-    expected = {"": "cluster", "evaluate": "linear-svm", "cluster": "prediction_strength"}
-    assert expected["".join(command)] in printed
+    expected = {"": "cluster", "evaluate": "linear-svm", "cluster": "by sequential tests"}
+    assert expected["".join(command)] in " ".join(printed.split())
 
 
 def test_version(capsys):
@@ -94,3 +97,74 @@ def test_words_are_read_before_anything_slow_is_imported(arguments, status):
         "assert not slow, slow\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
+LEAST = ["--cv", "2", "--include", "cross_validation"]
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+def test_a_page_is_whole_or_not_written(error, tmp_path, capsys, monkeypatch):
+    page = tmp_path / "page.html"
+    page.write_text("the page of yesterday")
+
+    def stop(self, path, **options):
+        path.write_text("half a page")
+        raise error
+
+    monkeypatch.setattr(skeval.report.EvaluationReport, "to_html", stop)
+    status = main(["evaluate", "iris", "--html", str(page), *LEAST])
+    assert [file.read_text() for file in tmp_path.iterdir()] == ["the page of yesterday"]
+    printed = capsys.readouterr()
+    assert "Estimated error" in printed.out
+    assert status == (130 if isinstance(error, KeyboardInterrupt) else 2)
+    assert ("the report above" in printed.err) == (status == 130)
+    assert ("No space left on device" in printed.err) == (status == 2)
+
+
+def test_a_page_is_written_through_a_link(tmp_path):
+    (tmp_path / "link.html").symlink_to(tmp_path / "page.html")
+    assert main(["evaluate", "iris", "--html", str(tmp_path / "link.html"), *LEAST]) == 0
+    assert (tmp_path / "link.html").is_symlink()
+    assert "Estimated error" in (tmp_path / "page.html").read_text()
+    assert sorted(os.listdir(tmp_path)) == ["link.html", "page.html"]
+
+
+@pytest.mark.parametrize("closed", [True, False])
+def test_a_closed_standard_output_is_no_traceback(closed):
+    words = [sys.executable, "-m", "skeval", "evaluate", "iris", *LEAST]
+    if closed:
+        words = ["sh", "-c", '"$@" >&-', "sh", *words]
+        done = subprocess.run(words, capture_output=True, text=True)
+    else:  # the other end of a pipe is closed
+        read, write = os.pipe()
+        os.close(read)
+        done = subprocess.run(words, stdout=write, stderr=subprocess.PIPE, text=True)
+        os.close(write)
+    assert done.returncode == (0 if closed else 1)
+    assert "Traceback" not in done.stderr
+    assert "rror" not in done.stderr
+
+
+def test_arrays_beyond_the_memory_are_one_line(tmp_path, capsys):
+    with zipfile.ZipFile(tmp_path / "big.npz", "w") as archive, archive.open("X.npy", "w") as file:
+        header = {"descr": "<f8", "fortran_order": False, "shape": (10**9, 10**4)}
+        np.lib.format.write_array_header_1_0(file, header)
+    assert main(["cluster", str(tmp_path / "big.npz")]) == 2
+    assert capsys.readouterr().err.startswith("skeval: error: not enough memory: ")
+
+
+def test_an_installed_module_is_not_replaced_by_a_file_of_the_folder(tmp_path, capsys, monkeypatch):
+    (tmp_path / "colorsys.py").write_text("model = None\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [path for path in sys.path if path])
+    assert main(["evaluate", "iris", "--estimator", "colorsys:model"]) == 2
+    assert "module 'colorsys' has no attribute 'model'" in capsys.readouterr().err
+
+
+def test_the_full_report_of_a_clustering_has_more_lines(capsys):
+    words = ["cluster", "iris", "--k", "2:3", "--quick"]
+    assert main(words) == 0
+    short = capsys.readouterr().out
+    assert main([*words, "--full"]) == 0
+    full = capsys.readouterr().out
+    assert len(full.splitlines()) > len(short.splitlines())

@@ -23,7 +23,6 @@ from zipfile import BadZipFile, ZipFile
 import numpy as np
 import sklearn.datasets
 
-from skeval.utils._checks import check_same_length
 from skeval.utils._dates import read_times
 from skeval.utils._sources import BUNDLED
 
@@ -396,7 +395,10 @@ def _read_arrays(path: Path) -> dict[str, np.ndarray]:
     columns: dict[str, np.ndarray] = {f"x{k}": column for k, column in enumerate(X.T)}
     if y is None:
         return columns
-    check_same_length(X=X, y=y)
+    if len(X) != len(y):
+        raise ValueError(
+            f"{path.name}: X and y must have the same length, got {len(X)} and {len(y)}."
+        )
     y = np.char.decode(y, "utf-8") if y.dtype.kind == "S" else y
     return columns | {"y": y.astype(object) if y.dtype.kind == "U" else y}
 

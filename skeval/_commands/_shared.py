@@ -179,7 +179,7 @@ def _check_writable(name: str, path: Path) -> None:
     except OSError as error:
         raise ValueError(f"--{name}: {str(path)!r} cannot be written: {error.strerror}.") from error
     if not exists:
-        path.unlink()
+        path.resolve().unlink()
 
 
 def deliver(
