@@ -275,7 +275,7 @@ def _read_frame(
 
     if ending not in TEXT_FILES + EXCEL_FILES:
         read_stored = pandas.read_feather if ending == ".feather" else pandas.read_parquet
-        with _name_file(path, options):
+        with _name_file(path):
             try:
                 frame = read_stored(path, columns=only)
             except (KeyError, ValueError):  # an error on a missing column lists all columns
@@ -286,7 +286,7 @@ def _read_frame(
     read: Any = pandas.read_excel
     how = {"skiprows": options.skiprows, "thousands": options.thousands}
     how |= {"decimal": "." if options.decimal is None else options.decimal}
-    with _name_file(path, options):
+    with _name_file(path):
         if ending in TEXT_FILES:
             read, encoding = pandas.read_csv, options.encoding or "utf-8-sig"
             sep = options.sep or _find_separator(path, encoding, options.skiprows or 0)
@@ -296,7 +296,7 @@ def _read_frame(
     if options.header is False:
         names = [f"x{k}" for k in range(len(names))]
     names = _check_header(names, options)
-    with _name_file(path, options):
+    with _name_file(path):
         if ending in TEXT_FILES:
             how |= {"index_col": False, "low_memory": False}
         how["dtype"] = {name: str for name in (*as_text, *options.text) if name in names}
@@ -307,7 +307,7 @@ def _read_frame(
 
 
 @contextmanager
-def _name_file(path: Path, options: argparse.Namespace) -> Iterator[None]:
+def _name_file(path: Path) -> Iterator[None]:
     """Name the file in an error of pandas, with a remedy."""
     import pandas
 
@@ -323,17 +323,11 @@ def _name_file(path: Path, options: argparse.Namespace) -> Iterator[None]:
             f"{path.name} is not {error.encoding} text (byte 0x{error.object[error.start]:02x}); "
             "name its encoding, such as --encoding cp1252 or utf-16, or save it as UTF-8."
         ) from error
-    except LookupError as error:
-        raise ValueError(f"{path.name} cannot be read: {error}.") from error
     except Exception as error:  # readers raise many kinds of errors for files of other formats
-        remedy = (
-            ""
-            if path.suffix.lower() not in TEXT_FILES
-            else (" Check --sep; skip lines above the names with --skiprows N.")
-        )
-        raise ValueError(
-            f"{path.name} cannot be read: {str(error).rstrip('.')}.{remedy}"
-        ) from error
+        text = str(error).rstrip(".")
+        if path.suffix.lower() in TEXT_FILES:
+            text += ". Check --sep; skip lines above the names with --skiprows N"
+        raise ValueError(f"{path.name} cannot be read: {text}.") from error
 
 
 def _find_separator(path: Path, encoding: str, n_skipped: int) -> str:

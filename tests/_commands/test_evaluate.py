@@ -369,7 +369,7 @@ def test_of_stored_predictions_the_columns_asked_for_are_read(tmp_path, capsys, 
     assert capsys.readouterr().out == by_columns
     assert main([*words, "q"]) == 2  # which is said where all names are known
     assert asked[2:] == [["y", "site", "q"], None]
-    assert "no column 'q' for --predictions (did" in capsys.readouterr().err
+    assert "no column 'q' for --predictions; its columns are" in capsys.readouterr().err
     assert main([*words, "y"]) == 2
     assert "--predictions: 'y' is the column of true values" in capsys.readouterr().err
 
