@@ -12,14 +12,7 @@ import matplotlib.pyplot as plt
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris
 
-from skeval.cluster import (
-    choose_n_clusters,
-    cluster_stability,
-    gap_statistic,
-    index_interval,
-    structure_test,
-)
-from skeval.metrics.cluster import silhouette_score
+from skeval.cluster import choose_n_clusters, cluster_stability, gap_statistic, structure_test
 
 X = load_iris().data
 kmeans = KMeans(n_init=2)
@@ -52,7 +45,3 @@ test = structure_test(KMeans(3, n_init=2), X, n_references=99, random_state=0)
 print(test)
 test.plot()
 plt.show()
-
-# %%
-# How precise is it?
-print(index_interval(silhouette_score, X, KMeans(3, n_init=2), random_state=0))

@@ -17,8 +17,8 @@ EXAMPLES = """\
 examples:
   two to eight clusters by k-means:
     skeval cluster iris
-  two algorithms, compared on the same halves:
-    skeval cluster iris --algorithm kmeans ward --k 2:6
+  two to six clusters by Ward's method:
+    skeval cluster iris --algorithm ward --k 2:6
   known classes, left out of the features and compared at the end:
     skeval cluster people.csv --target diagnosis
   a page with figures within seconds:
@@ -63,9 +63,8 @@ def add_cluster(commands: Any) -> None:
     add(
         "--algorithm",
         choices=ALGORITHMS,
-        nargs="+",
-        default=["kmeans"],
-        help="one or several algorithms to compare on the same splits (default: kmeans)",
+        default="kmeans",
+        help="clustering algorithm (default: kmeans)",
     )
     add(
         "--stability",
@@ -88,7 +87,7 @@ def add_cluster(commands: Any) -> None:
 
 
 def _run_cluster(options: argparse.Namespace) -> None:
-    """Evaluate one or several algorithms and print the report."""
+    """Evaluate an algorithm and print the report."""
     candidates = None if options.k is None else parse_range(options.k)
     table = _shared.read_columns(options, needs_target=False)
     half = len(table.X) // 2
@@ -108,13 +107,11 @@ def _run_cluster(options: argparse.Namespace) -> None:
     from skeval.report import evaluate_clusterer
 
     data = _shared.describe_data(options.data, table)
-    names = ", ".join(dict.fromkeys(options.algorithm))
-    options.progress.headline = f"{data}; {names}"
-    clusterers = {name: make_clusterer(name) for name in options.algorithm}
+    options.progress.headline = f"{data}; {options.algorithm}"
     steps = _shared.make_preparation(table, scale=options.scale)
     report, notes = _shared.collect_notes(
         evaluate_clusterer,
-        clusterers if len(clusterers) > 1 else next(iter(clusterers.values())),
+        make_clusterer(options.algorithm),
         make_pipeline(*steps).fit_transform(table.X) if steps else table.X,
         n_clusters=candidates,
         labels_true=table.y,
@@ -126,7 +123,7 @@ def _run_cluster(options: argparse.Namespace) -> None:
     )
     scaled = "features scaled to variance 1" if options.scale else "unscaled features"
     prepared = _shared.describe_preparation(table).removesuffix(_shared.IN_FOLDS)
-    procedure = f"{names}, {scaled}{prepared}, seed {options.seed}"
+    procedure = f"{options.algorithm}, {scaled}{prepared}, seed {options.seed}"
     table_notes = [f"note: {note}" for note in [*table.notes, *_note_row_numbers(table)]]
     _shared.deliver(report, options, table, procedure, [*table_notes, *notes], summary=False)
 

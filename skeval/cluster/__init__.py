@@ -12,7 +12,7 @@ from skeval.cluster._plot import (
     StabilityDisplay,
 )
 from skeval.cluster._stability import predictive_power
-from skeval.cluster._structure import index_interval, structure_test
+from skeval.cluster._structure import structure_test
 
 __all__ = [
     "ClusterStability",
@@ -26,7 +26,6 @@ __all__ = [
     "cluster_stability",
     "compare_clusterings",
     "gap_statistic",
-    "index_interval",
     "pareto_dominance",
     "predictive_power",
     "structure_test",

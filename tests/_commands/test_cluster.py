@@ -10,7 +10,7 @@ import pytest
 from helpers.cases import every_other
 from helpers.outcomes import without_progress
 from joblib import parallel_config
-from sklearn.cluster import AgglomerativeClustering, KMeans
+from sklearn.cluster import KMeans
 from sklearn.datasets import load_iris, make_blobs
 from sklearn.preprocessing import StandardScaler
 
@@ -106,15 +106,6 @@ def test_every_algorithm_and_stability_finds_three_clear_clusters(
     assert "3 clusters" in text
     assert re.search(r"1\.000 \+/- unknown +0\.\d{3} +0\.\d{4} +yes  chosen", text)
     assert "Rand with" not in text
-
-
-def test_several_algorithms_are_compared(capsys, iris):
-    text = printed(capsys, "iris", *QUICK, "--algorithm", "kmeans", "ward", "--no-scale")
-    models = {"kmeans": KMeans(n_init=10), "ward": AgglomerativeClustering()}
-    X, y = iris.drop(columns="target").to_numpy(), iris.target.to_numpy()
-    options = {"n_clusters": range(2, 5), "n_repeats": 2, "random_state": 0}
-    assert str(evaluate_clusterer(models, X, labels_true=y, **options)) in text
-    assert "kmeans, ward, unscaled features, seed 0" in text
 
 
 def test_labels_are_kept_out_of_the_features(tmp_path, capsys, iris):

@@ -33,7 +33,7 @@ from skeval.svm import PerturbationResamplingSVC
 # single fits on all samples
 UNKEPT = {"CV2FeatureSelectionPipeline": 1, "choose_n_clusters": 2, "evaluate_clusterer": 4}
 UNKEPT["evaluate"] = 2  # the check that a model depends on its labels keeps no fits
-UNKEPT |= dict.fromkeys(["cluster_stability", "structure_test", "index_interval"], 1)
+UNKEPT |= dict.fromkeys(["cluster_stability", "structure_test"], 1)
 FOUND_AGAIN = {"evaluate": 1}  # the bootstrap has need of the fit of resubstitution
 FITS_OF_A_JOB = dict.fromkeys(["predictive_power", "prediction_strength", "choose_n_clusters"], 2)
 FITS_OF_A_JOB["evaluate_clusterer"] = 4  # two halves, each with two numbers of clusters

@@ -99,9 +99,6 @@ CLUSTERED = {
     **named(partitions, "compactness_score"),
     **named(partitions, "within_cluster_distances between_cluster_distances centroid_distances"),
     **named(partitions, "mst_compactness internal_indices dbcv_score calinski_harabasz_score"),
-    "index_interval": partial(
-        cluster.index_interval, partitions.silhouette_score, n_resamples=4, random_state=0
-    ),
     "connectivity_score": partial(partitions.connectivity_score, n_neighbors=3),
     "compare_clusterings": with_options_of(cluster.compare_clusterings)(
         lambda X, labels, **options: cluster.compare_clusterings(X, {"one": labels}, **options)

@@ -18,12 +18,10 @@ from skeval.cluster import (
     choose_n_clusters,
     cluster_stability,
     gap_statistic,
-    index_interval,
     predictive_power,
     structure_test,
 )
 from skeval.feature_selection import CV2FeatureSelectionPipeline, selection_bias
-from skeval.metrics.cluster import silhouette_score
 from skeval.model_selection import (
     bootstrap_error,
     cross_val_error,
@@ -210,11 +208,6 @@ RUNS = {
         structure_test(
             LoggedClusterer(), X, n_references=20, random_state=0, **options
         ).null_distribution
-    ),
-    "index_interval": lambda **options: (
-        index_interval(
-            silhouette_score, X, LoggedClusterer(), n_resamples=20, random_state=0, **options
-        ).replicates
     ),
     "gap_statistic": lambda **options: (
         gap_statistic(

@@ -8,11 +8,10 @@ from dataclasses import FrozenInstanceError, fields, is_dataclass
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.families import FAMILIES, KMEANS, STUMP, TREE, is_result, public_names
+from helpers.families import FAMILIES, STUMP, TREE, is_result, public_names
 from helpers.outcomes import numbers
 from helpers.sound import RNG, X, Y, sound_calls
 from sklearn.base import clone
-from sklearn.cluster import KMeans
 from sklearn.feature_selection import SelectKBest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -60,9 +59,6 @@ LOOSE = {  # made by more than data
         compare_scores(X, over="datasets", random_state=0), n_simulations=20, random_state=0
     ),
     "several reports": lambda: skeval.evaluate({"one": TREE, "two": STUMP}, X, Y, **FEW),
-    "several clusterings": lambda: skeval.evaluate_clusterer(
-        {"one": KMEANS, "two": KMeans(2, n_init=1)}, X, n_clusters=[2], n_repeats=2, random_state=0
-    ),
     "several labels": lambda: skeval.evaluate_predictions(
         np.column_stack([Y, Y[::-1]]), np.column_stack([Y, Y]), random_state=0
     ),

@@ -287,3 +287,8 @@ def test_a_gap_that_still_increases_does_not_agree():
     report = evaluate_clusterer(KMEANS, X, n_clusters=[3], n_repeats=2, random_state=0)
     assert report.choices["gap"].gap_increases
     assert report.verdict == "3 clusters (P = 0.025 for structure); 3 of 3 other rules agree."
+
+
+def test_several_clusterers_are_refused():
+    with pytest.raises(TypeError, match="clusterer must be one clusterer, got a dict"):
+        evaluate_clusterer({"kmeans": KMEANS}, BLOBS)

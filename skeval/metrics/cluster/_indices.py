@@ -877,9 +877,6 @@ def calinski_harabasz_index(squares: np.ndarray, between: float, n_clusters: int
     return float(between / (K - 1) / sse * (n - K))
 
 
-MEAN, SUM, NO_LIMIT = "mean", "sum", "no limit"
-
-
 @dataclass(frozen=True)
 class Index:
     """Properties of an index: one row of the table `INDICES`.
@@ -895,8 +892,6 @@ class Index:
         Smallest and largest value.
     greater_is_better : bool
         Whether larger values are better.
-    growth : {"mean", "sum", "no limit"}
-        Growth with the number n of samples: I has a limit, I/n has a limit, or neither.
     needs : frozenset of str
         Quantities of `measure` used by `compute`; empty if `internal_indices` does not offer the
         index.
@@ -912,7 +907,6 @@ class Index:
     low: float
     high: float
     greater_is_better: bool
-    growth: str
     needs: frozenset[str] = frozenset()
     compute: Callable[[dict[str, Any]], float] | None = None
     by_row: Callable[[np.ndarray, np.ndarray, Partition, slice], np.ndarray] | None = None
@@ -942,7 +936,6 @@ def davies_bouldin_row(dispersion: str, spread: str) -> Index:
         0.0,
         np.inf,
         False,
-        MEAN,
         frozenset({spread, "centroid_between"}),
         lambda result: davies_bouldin_index(result[spread], result["centroid_between"]),
     )
@@ -950,62 +943,62 @@ def davies_bouldin_row(dispersion: str, spread: str) -> Index:
 
 INTERNAL = (
     Index(
-        "compactness", compactness_score, 0.0, np.inf, False, MEAN,
+        "compactness", compactness_score, 0.0, np.inf, False,
         frozenset({"squares"}),
         lambda result: float(np.sqrt(result["squares"].sum() / len(result["squares"]))),
     ),
     Index(
-        "sse", partial(compactness_score, unit="sum"), 0.0, np.inf, False, SUM,
+        "sse", partial(compactness_score, unit="sum"), 0.0, np.inf, False,
         frozenset({"squares"}),
         lambda result: float(result["squares"].sum()),
     ),
     Index(
-        "silhouette", silhouette_score, -1.0, 1.0, True, MEAN,
+        "silhouette", silhouette_score, -1.0, 1.0, True,
         frozenset({"silhouette_samples"}),
         lambda result: float(result["silhouettes"].mean()),
         lambda sums, _, partition, rows: silhouettes(sums, partition, rows),
     ),
     Index(
-        "dunn", dunn_score, 0.0, np.inf, True, NO_LIMIT,
+        "dunn", dunn_score, 0.0, np.inf, True,
         frozenset({"extremes"}),
         lambda result: dunn_ratio(*result["extremes"]),
     ),
     davies_bouldin_row("pairwise", "mean_within"),
     davies_bouldin_row("centroid", "mean_to_centroid"),
     Index(
-        "calinski_harabasz", calinski_harabasz_score, 0.0, np.inf, True, SUM,
+        "calinski_harabasz", calinski_harabasz_score, 0.0, np.inf, True,
         frozenset({"squares", "between_squares"}),
         lambda result: calinski_harabasz_index(
             result["squares"], result["between_squares"], len(result["sizes"])
         ),
     ),
     Index(
-        "connectivity", connectivity_score, 0.0, np.inf, False, SUM,
+        "connectivity", connectivity_score, 0.0, np.inf, False,
         frozenset({"connectivity"}),
         lambda result: float(result["connectivity"]),
         lambda _, weights, partition, rows: partition.n_samples * weights,
     ),
     Index(
-        "within_cluster_variance", partial(compactness_score, unit="mean"), 0.0, np.inf, False, MEAN
+        "within_cluster_variance", partial(compactness_score, unit="mean"), 0.0, np.inf, False
     ),
-    Index("dbcv", dbcv_score, -1.0, 1.0, True, MEAN),
+    Index("dbcv", dbcv_score, -1.0, 1.0, True),
 )  # fmt: skip
 EXTERNAL = (
-    Index("adjusted_mutual_info", adjusted_mutual_info_score, -np.inf, 1.0, True, MEAN),
-    Index("adjusted_rand", adjusted_rand_score, -1.0, 1.0, True, MEAN),
-    Index("class_f_measure", _external.class_f_measure, 0.0, 1.0, True, MEAN),
-    Index("completeness", completeness_score, 0.0, 1.0, True, MEAN),
-    Index("fowlkes_mallows", _external.fowlkes_mallows_score, 0.0, 1.0, True, MEAN),
-    Index("homogeneity", homogeneity_score, 0.0, 1.0, True, MEAN),
-    Index("inverse_purity", _external.inverse_purity_score, 0.0, 1.0, True, MEAN),
-    Index("minkowski", _external.minkowski_score, 0.0, np.inf, False, MEAN),
-    Index("mutual_info", mutual_info_score, 0.0, np.inf, True, MEAN),
-    Index("normalized_mutual_info", normalized_mutual_info_score, 0.0, 1.0, True, MEAN),
-    Index("pair_fbeta", _external.pair_fbeta_score, 0.0, 1.0, True, MEAN),
-    Index("pair_jaccard", _external.pair_jaccard_score, 0.0, 1.0, True, MEAN),
-    Index("purity", _external.purity_score, 0.0, 1.0, True, MEAN),
-    Index("rand", rand_score, 0.0, 1.0, True, MEAN),
-    Index("v_measure", v_measure_score, 0.0, 1.0, True, MEAN),
+    Index("adjusted_mutual_info", adjusted_mutual_info_score, -np.inf, 1.0, True),
+    Index("adjusted_rand", adjusted_rand_score, -1.0, 1.0, True),
+    Index("class_f_measure", _external.class_f_measure, 0.0, 1.0, True),
+    Index("completeness", completeness_score, 0.0, 1.0, True),
+    Index("fowlkes_mallows", _external.fowlkes_mallows_score, 0.0, 1.0, True),
+    Index("homogeneity", homogeneity_score, 0.0, 1.0, True),
+    Index("inverse_purity", _external.inverse_purity_score, 0.0, 1.0, True),
+    Index("minkowski", _external.minkowski_score, 0.0, np.inf, False),
+    Index("mutual_info", mutual_info_score, 0.0, np.inf, True),
+    Index("normalized_mutual_info", normalized_mutual_info_score, 0.0, 1.0, True),
+    Index("pair_fbeta", _external.pair_fbeta_score, 0.0, 1.0, True),
+    Index("pair_jaccard", _external.pair_jaccard_score, 0.0, 1.0, True),
+    Index("purity", _external.purity_score, 0.0, 1.0, True),
+    Index("rand", rand_score, 0.0, 1.0, True),
+    Index("v_measure", v_measure_score, 0.0, 1.0, True),
 )
 INDICES = (*INTERNAL, *EXTERNAL)
 """All indices of this package and of scikit-learn; a new index needs a function and a row."""
