@@ -1,24 +1,14 @@
-"""Exports of a report: model card metrics, checklist items, methods text.
-
-Nothing is computed here: every entry and sentence is taken from the report.
-"""
+"""The methods text of a report; every sentence is taken from the report, nothing is computed."""
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from skeval._inference.estimate import Estimate, PermutationTest
+from skeval._inference.estimate import PermutationTest
 from skeval._resampling.sampling_units import UnitKind
-from skeval.metrics._table import REPORTED
-from skeval.utils._text import DataFrame, make_frame, write_number
 
-TASKS = {"numbers": "tabular-regression", "classes": "tabular-classification"}
-"""Tasks by their names on the Hugging Face Hub."""
-CARD = {"root_mean_squared_error": "rmse", "mean_absolute_error": "mae", "r2": "r_squared"}
-"""Metrics with another name on the Hub; others use the name of scikit-learn's scorer."""
 INTERVALS = {
     "wilson": "E. B. Wilson (1927), https://doi.org/10.1080/01621459.1927.10502953",
     "jeffreys": "L. D. Brown, T. T. Cai, A. DasGupta (2001), https://doi.org/10.1214/ss/1009213286",
@@ -35,83 +25,6 @@ OPTIMISM = "B. Efron (1983), https://doi.org/10.1080/01621459.1983.10477973"
 REPEATS = "Y. Bengio, Y. Grandvalet (2004), Journal of Machine Learning Research 5, 1089-1105"
 UNITS = (UnitKind.GROUP, UnitKind.TIME_BLOCK)
 """Sampling units other than single samples and folds."""
-
-
-def write_card(reports: Mapping[str, Any], model: str, dataset: str) -> str:
-    """Return the `model-index` of a model card as YAML: the metrics of each report.
-
-    Strings are written as JSON, which is valid YAML.
-    """
-    lines = ["model-index:"]
-    for name, report in reports.items():
-        task = TASKS["numbers" if report.class_sizes is None else "classes"]
-        lines += [f"- name: {json.dumps(name or model)}", "  results:", "  - task:"]
-        lines += [f"      type: {task}", "    dataset:", f"      type: {json.dumps(dataset)}"]
-        lines += [f"      name: {json.dumps(dataset)}", "    metrics:"]
-        for metric, estimate in report._main_metrics.items():
-            if math.isfinite(estimate.value):
-                lines += _write_metric(metric, estimate)
-    return "\n".join(lines) + "\n"
-
-
-def _write_metric(metric: str, estimate: Estimate) -> Iterator[str]:
-    """Yield a metric of a model card, with its interval among the arguments."""
-    label = REPORTED[metric].label if metric in REPORTED else metric.replace("_", " ")
-    yield f"    - type: {json.dumps(CARD.get(metric, metric))}"
-    yield f"      value: {_write_float(estimate.value)}"
-    yield f"      name: {json.dumps(label)}"
-    if math.isfinite(estimate.interval.low):
-        yield "      args:"
-        yield f"        low: {_write_float(estimate.interval.low)}"
-        yield f"        high: {_write_float(estimate.interval.high)}"
-        yield f"        confidence_level: {_write_float(estimate.interval.confidence_level)}"
-        yield f"        interval: {json.dumps(estimate.interval.method)}"
-
-
-def _write_float(value: float) -> str:
-    """Return a number that every YAML reader accepts: with a point and a signed exponent."""
-    if math.isinf(value):
-        return ".inf" if value > 0 else "-.inf"
-    text = repr(float(value))
-    mantissa, power, exponent = text.partition("e")
-    return mantissa + ".0" * ("." not in mantissa) + power + exponent
-
-
-def list_tripod(report: Any) -> DataFrame:
-    """Return the TRIPOD+AI items of the results section that a report covers.
-
-    Items are listed by name, because their numbers in the checklist are not stored here. Requires
-    pandas.
-    """
-    rows: list[dict[str, str]] = []
-
-    def add(topic: str, part: str, what: str, value: str) -> None:
-        rows.append({"topic": topic, "part": part, "what": what, "value": value})
-
-    number, performance = "number of participants and events", "model performance"
-    add(number, "n_samples", "samples", f"{report.n_samples}")
-    cases = report.out_of_fold.cases
-    if cases.kind in UNITS:
-        add(number, "n_groups", cases.kind.label, f"{cases.n_groups}")
-    for label, size in (report.class_sizes or {}).items():
-        add(number, "class_sizes", f"of {label}", f"{size}")
-    add(performance, "answer", report.answer.name, _write_interval(report.answer))
-    for part in ("metrics", "calibration", "at_threshold"):
-        for name, estimate in (getattr(report, part, None) or {}).items():
-            add(performance, part, name, _write_interval(estimate))
-    for name, estimate in (report.subgroups or {}).items():
-        add("performance in subgroups", "subgroups", str(name), _write_interval(estimate))
-    return make_frame(rows)
-
-
-def _write_interval(estimate: Estimate) -> str:
-    """Return an estimate with its interval."""
-    value, interval = write_number(estimate.value), estimate.interval
-    if not math.isfinite(interval.low):
-        return value
-    level = f"{100 * interval.confidence_level:g} %"
-    ends = f"{write_number(interval.low)} to {write_number(interval.high)}"
-    return f"{value} ({level} CI {ends})"
 
 
 def write_methods(reports: Mapping[str, Any]) -> str:

@@ -754,8 +754,7 @@ class EvaluationReport(ScoredReport):
         part : str, default=None
             "estimates" (the default): one row per estimate of the error, indexed by method, the
             main estimate first; "metrics", "confusion", "hard_samples", "subgroups" or any other
-            name of `to_dict`: the attribute of that name; "predictions": all predictions; "tripod":
-            the items of the results section of TRIPOD+AI that the report covers.
+            name of `to_dict`: the attribute of that name; "predictions": all predictions.
 
         Returns
         -------

@@ -20,7 +20,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from skeval._inference.estimate import ConfidenceInterval
-from skeval.report._exports import list_tripod, write_card, write_methods
+from skeval.report._exports import write_methods
 from skeval.report._page import check_extra, draw_line, draw_svg, load_template
 from skeval.utils import _text
 from skeval.utils._checks import check_option
@@ -372,22 +372,13 @@ class Report:
         Parameters
         ----------
         part : str, default=None
-            Name in `to_dict` of rows or a result; None selects the main table. "tripod", for
-            scored predictions: the items of the results section of the reporting guideline
-            TRIPOD+AI [1]_ that the report covers, each with the part of the report and the value.
+            Name in `to_dict` of rows or a result; None selects the main table.
 
         Returns
         -------
         pandas.DataFrame
             One row per estimate, sample, class or other item.
-
-        References
-        ----------
-        .. [1] Collins, G. S., Moons, K. G. M., Dhiman, P. et al. (2024). TRIPOD+AI statement. BMJ
-           385, e078378. https://doi.org/10.1136/bmj-2023-078378
         """
-        if part == "tripod" and hasattr(self, "_main_metrics"):
-            return list_tripod(self)
         results = {"warnings": self.warnings, **self._results}
         part = check_option("part", self._main_part if part is None else part, tuple(results))
         result = results[part]
@@ -423,34 +414,6 @@ class Report:
         if not hasattr(self, "_main_metrics"):
             raise TypeError(f"a {self._title.lower()} has no predictions that were scored.")
         return {"": self}
-
-    def to_model_card(self, *, model: str = "model", dataset: str = "data") -> str:
-        """Return the metrics with intervals as the ``model-index`` of a model card, in YAML.
-
-        Paste it between the lines ``---`` at the top of a model card of the Hugging Face Hub [1]_.
-        The limits of each interval are among the ``args`` of its metric.
-
-        Parameters
-        ----------
-        model : str, default="model"
-            Name of the model; several systems use their own names.
-        dataset : str, default="data"
-            Name of the data.
-
-        Returns
-        -------
-        str
-
-        Raises
-        ------
-        TypeError
-            If no predictions were scored, as in reports of clusterings.
-
-        References
-        ----------
-        .. [1] https://huggingface.co/docs/hub/model-cards
-        """
-        return write_card(self._scored_reports, model, dataset)
 
     def to_methods(self) -> str:
         """Return a paragraph for the methods section, with references.
