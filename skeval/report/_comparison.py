@@ -17,8 +17,8 @@ from skeval.model_selection._compare import default_rope
 from skeval.model_selection._comparison_methods import Systems, compare
 from skeval.report import _sections
 from skeval.report._parts import SCORINGS
-from skeval.report._report import EvaluationReport, in_target_unit
-from skeval.report._sections import Caution, Figure, Line, ReportsByName, Section, Table
+from skeval.report._report import EvaluationReport, draw_quoted, in_target_unit
+from skeval.report._sections import Caution, Figure, ReportsByName, Section, Table
 from skeval.report._sentences import name_error, name_metric, write_amount
 from skeval.utils._text import count, say_pvalue, write_estimate, write_pvalue
 
@@ -198,14 +198,12 @@ class EvaluationComparison(ReportsByName):
         comparison = self.comparison
         if comparison is None:
             return ""
-        line, names = self[comparison.best[0]]._draw_answer(), comparison.best
-        values = [
-            abs(report._draw_answer().answers["answer"][0] - line.best) for report in self.values()
-        ]
-        if abs(line.answers["answer"][0] - line.best) > min(values):
+        best, names = self[comparison.best[0]]._quote(), comparison.best
+        quoted = [report._quote() for report in self.values()]
+        if abs(best.value - best.best) > min(abs(one.value - best.best) for one in quoted):
             return ""
         text = f"{' and '.join(names)} {'has' if len(names) == 1 else 'have'} the best "
-        text += f"{line.quantity}, {line.write(line.answers['answer'][0])}"
+        text += f"{best.quantity}, {best.write(best.value)}"
         pvalues = dict(
             zip(
                 comparison.names,
@@ -236,13 +234,13 @@ class EvaluationComparison(ReportsByName):
         return f"; {who} {baseline} ({amount})"
 
     @property
-    def _line(self) -> Line | None:
-        """Drawing of the main estimates with intervals on one axis; None for many systems."""
-        if len(self) > MAX_DRAWN:
-            return None
-        lines = {name: report._draw_answer() for name, report in self.items()}
-        answers = {name: line.answers["answer"] for name, line in lines.items()}
-        return replace(lines[next(iter(lines))], answers=answers, others={})
+    def _figure(self) -> Figure | None:
+        """The main estimates on one axis; None for many systems, which a section shows."""
+        return self._draw_quoted() if len(self) <= MAX_DRAWN else None
+
+    def _draw_quoted(self, caption: str = "") -> Figure | None:
+        """Return a forest plot of the main estimates."""
+        return draw_quoted({name: report._quote() for name, report in self.items()}, caption)
 
     @property
     def _facts(self) -> list[str]:
@@ -313,19 +311,16 @@ class EvaluationComparison(ReportsByName):
             cells = [values[metric].value if metric in values else "--" for metric in metrics]
             value, _, interval = in_target_unit(report.answer)
             rows.append((name, value, interval, *cells))
-        figure = Figure(
-            self.plot,
+        figure = self._draw_quoted(
             f"{named} of each system with {level}s. Overlapping intervals do not rule out a "
-            "significant difference: the pairs below are compared on the same samples.",
-            label=f"Forest plot of the {named} of {len(self)} {self._first._compared}.",
-            height=1.2 + 0.42 * len(self),
+            "significant difference: the pairs below are compared on the same samples."
         )
         head = [self._noun, named, level, *map(name_metric, metrics)]
         poor = sum(bool(report.baseline and not report.baseline.better) for report in self.values())
         heading = f"{len(self) - poor} of {len(self)} beat the baseline significantly"
         return Section(
             heading if self._first.baseline else "Side by side",
-            figures=[figure] if len(self) > MAX_DRAWN else [],
+            figures=[figure] if figure and len(self) > MAX_DRAWN else [],
             tables=[Table("In numbers.", head, rows, left=(0, 2))],
         )
 

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from hashlib import sha256
-from html import escape
 from io import StringIO
-from math import isfinite
 from typing import Any
 from xml.etree import ElementTree
 
@@ -96,97 +94,6 @@ def draw_svg(
             warnings.filterwarnings("ignore", "Matplotlib currently does not support", UserWarning)
             figure.savefig(text, format="svg", metadata={"Date": None})
     return _adapt_svg(NOT_XML.sub("\ufffd", text.getvalue()), label)
-
-
-LEFT, RIGHT, END = 128.0, 356.0, 420.0
-"""Ends of the axis of a line, and of the drawing; names are left of the axis."""
-ROW, TEXT = 17.0, 12.5
-MAX_NAME, MAX_QUANTITY = 18, 12
-
-
-def draw_line(
-    quantity: str,
-    answers: Mapping[str, tuple[float, float, float]],
-    others: Mapping[str, float],
-    baseline: tuple[str, float] | None,
-    best: float,
-    write: Callable[[float], str],
-) -> str:
-    """Return an SVG of the main estimates with intervals, above other estimates on the same axis.
-
-    The axis extends from the `best` value, 0 for errors, to the baseline, or further if a value
-    lies beyond it.
-    """
-    shown = [end for answer in answers.values() for end in answer] + list(others.values())
-    shown = [
-        value for value in [best, *shown, *([baseline[1]] if baseline else [])] if isfinite(value)
-    ]
-    low, high = min(shown), max(shown)
-    if not low < high:
-        return ""
-
-    def place(value: float) -> float:
-        return LEFT + (RIGHT - LEFT) * (value - low) / (high - low)
-
-    parts, descriptions = list[str](), list[str]()
-    y, bottom = 2.4 * ROW, ROW * (3.2 + len(answers) + len(others))
-    if baseline:
-        at, text = place(baseline[1]), f"{baseline[0]}: {write(baseline[1])}"
-        half = len(text) * TEXT * 0.27
-        middle = min(max(at, half), END - half)
-        parts += [_stroke(at, at, "muted", 1, ROW * 1.3, y + ROW * (len(answers) - 0.4), True)]
-        parts += [_write(middle, ROW, text, "muted", "middle")]
-        descriptions.append(text)
-    for name, (value, first, last) in answers.items():
-        parts += [_write(LEFT - 10, y, _shorten(name), "ink", "end")]
-        ends = "no confidence interval"
-        if isfinite(first) and isfinite(last):
-            parts += [_stroke(place(first), place(last), "series-1", 5, y - 4, y - 4)]
-            ends = f"CI {write(first)} to {write(last)}"
-        parts += [*_mark(place(value), y - 4, 6), _write(END, y, write(value), "ink", "end")]
-        descriptions.append(f"{name} {write(value)}, {ends}")
-        y += ROW
-    parts += [_stroke(LEFT, RIGHT, "muted", 1, y - ROW * 0.4, y - ROW * 0.4)]
-    y += ROW * 0.5
-    for value, side in ((low, "start"), (high, "end")):
-        parts += [_write(place(value), y, write(value), "muted", side)]
-    if len(quantity) > MAX_QUANTITY:
-        y, bottom = y + ROW, bottom + ROW
-    parts += [_write((LEFT + RIGHT) / 2, y, quantity, "muted", "middle")]
-    for name, value in others.items():
-        y += ROW
-        parts += [*_mark(place(value), y - 4, 3), _write(END, y, write(value), "muted", "end")]
-        parts += [_write(LEFT - 10, y, _shorten(name), "muted", "end")]
-        descriptions.append(f"{name} {write(value)}")
-    label = escape(f"{quantity} on a line: {'; '.join(descriptions)}.")
-    size = f"0 0 {END:g} {bottom:g}"
-    return f'<svg viewBox="{size}" role="img" aria-label="{label}">{"".join(parts)}</svg>'
-
-
-def _shorten(name: str) -> str:
-    """Return a name that fits left of the axis."""
-    return name if len(name) <= MAX_NAME else f"{name[: MAX_NAME - 1]}…"
-
-
-def _write(x: float, y: float, text: str, color: str, anchor: str) -> str:
-    """Return a text element."""
-    style = f"fill: var(--{color}); font-size: {TEXT}px; text-anchor: {anchor}"
-    return f'<text x="{x:.1f}" y="{y:.1f}" style="{style}">{escape(text)}</text>'
-
-
-def _stroke(
-    x1: float, x2: float, color: str, width: float, y1: float, y2: float, dashed: bool = False
-) -> str:
-    """Return a line element."""
-    style = f"stroke: var(--{color}); stroke-width: {width:g}{'; stroke-dasharray: 4 3' * dashed}"
-    ends = f'x1="{x1:.1f}" x2="{x2:.1f}" y1="{y1:.1f}" y2="{y2:.1f}"'
-    return f'<line {ends} style="{style}"/>'
-
-
-def _mark(x: float, y: float, radius: float) -> Iterator[str]:
-    """Yield a point; nothing if the value is not finite."""
-    if isfinite(x):
-        yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}" style="fill: var(--series-1)"/>'
 
 
 def check_extra() -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -33,7 +33,7 @@ from skeval.report._predictions import (
     make_predictions_frame,
     name_columns,
 )
-from skeval.report._sections import Figure, Line, Report, Section, Table, list_few, list_grave
+from skeval.report._sections import Figure, Report, Section, Table, list_few, list_grave
 from skeval.utils._text import (
     DataFrame,
     count,
@@ -65,6 +65,53 @@ def in_target_unit(estimate: Estimate) -> tuple[float, float, ConfidenceInterval
     low, high = np.sqrt(np.maximum([interval.low, interval.high], 0)).tolist()
     root = float(np.sqrt(value))
     return root, spread / (2 * root), replace(interval, low=low, high=high)  # delta method
+
+
+class Quoted(NamedTuple):
+    """Main estimate with its interval, the value of the baseline, and the best possible value."""
+
+    quantity: str
+    value: float
+    low: float
+    high: float
+    baseline: float | None
+    best: float
+
+    def write(self, value: float) -> str:
+        """Return a value with the number of decimals that the interval supports."""
+        width = self.high - self.low
+        if self.quantity == "error rate":
+            return _sentences.write_amount(value, loss="zero_one", width=width)
+        return write_estimate(value, width / 4)
+
+
+def draw_quoted(quoted: Mapping[str, Quoted], caption: str = "") -> Figure | None:
+    """Return a forest plot of one quantity with the baseline; the axis includes the best value."""
+    first, *_ = listed = list(quoted.values())
+    if not np.isfinite([one.value for one in listed]).all():
+        return None
+    display = EstimatesDisplay(
+        names=list(quoted),
+        values=[one.value for one in listed],
+        lows=[one.low for one in listed],
+        highs=[one.high for one in listed],
+        xlabel=first.quantity,
+        guess=first.baseline,
+    )
+
+    def draw(ax: Any) -> None:
+        display.plot(ax)
+        ax.update_datalim([(first.best, 0)])
+        ax.autoscale_view(scaley=False)
+
+    read = [
+        f"{name} {one.write(one.value)}, interval {one.write(one.low)} to {one.write(one.high)}"
+        for name, one in quoted.items()
+    ]
+    if first.baseline is not None:
+        read.append(f"baseline {first.write(first.baseline)}")
+    label = f"{first.quantity}: {'; '.join(read)}."
+    return Figure(draw, caption, label, height=0.9 + 0.42 * len(read))
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -117,47 +164,32 @@ class ScoredReport(Report):
         return f"{100 * self.confidence_level:g} % CI"
 
     @property
-    def _line(self) -> Line | None:
-        """The main estimate and its baseline on a number line; for a rare class, the metric that
-        replaces the error."""
-        return self._draw_answer(None if list_grave(self.warnings) else self.rare_class)
-
-    def _draw_answer(self, rare: RareClass | None = None) -> Line:
-        """Return the main estimate and its baseline on a number line, above other estimates of the
-        same error."""
-        squared = self.answer.loss == "squared"
-        scale = np.sqrt if squared else float
-        ends = self.answer.interval.low, self.answer.interval.high
-        quantity = _sentences.name_error("squared") if squared else self.answer.name
-        value, low, high = (float(scale(estimate)) for estimate in (self.answer.value, *ends))
-        others = {
-            estimate.method.replace("_", " "): float(scale(estimate.value))
-            for estimate in self._listed_estimates
-        }
-        baseline, best = None, 0.0
-        if rare is not None:
-            others = {}
-            value, low, high, quantity = (
-                rare.estimate,
-                rare.low,
-                rare.high,
-                _sentences.name_metric(rare.metric),
-            )
-            baseline, best = ("chance", rare.chance), 1.0
-        elif self.answer.name == _sentences.name_metric("roc_auc"):
-            baseline, best = ("chance", 0.5), 1.0
-        elif self.baseline is not None:
-            root = np.sqrt if self.answer.name in SQUARES else float
-            baseline = str(self.baseline), float(root(self.baseline.error))
-        write = partial(write_estimate, spread=(high - low) / 4)
-        if quantity == "error rate":
-            write = partial(_sentences.write_amount, loss="zero_one", width=high - low)
-        return Line(quantity, {"answer": (value, low, high)}, others, baseline, best, write)
+    def _figure(self) -> Figure | None:
+        """The main estimate and its baseline; for a rare class, the metric that replaces the
+        error."""
+        return draw_quoted({"answer": self._quote(self._rare)})
 
     @property
-    def _listed_estimates(self) -> Sequence[Estimate]:
-        """Other estimates of the same error."""
-        return ()
+    def _rare(self) -> RareClass | None:
+        """The rare class, unless the results should not be quoted at all."""
+        return None if list_grave(self.warnings) else self.rare_class
+
+    def _quote(self, rare: RareClass | None = None) -> Quoted:
+        """Return the main estimate and its baseline, or the metric of a rare class."""
+        if rare is not None:
+            ends = rare.estimate, rare.low, rare.high
+            return Quoted(_sentences.name_metric(rare.metric), *ends, rare.chance, 1.0)
+        value, _, interval = in_target_unit(self.answer)
+        ends = value, interval.low, interval.high
+        if self.answer.name == _sentences.name_metric("roc_auc"):
+            return Quoted(self.answer.name, *ends, 0.5, 1.0)
+        baseline = None
+        if self.baseline is not None:
+            root = np.sqrt if self.answer.name in SQUARES else float
+            baseline = float(root(self.baseline.error))
+        squared = self.answer.loss == "squared"
+        quantity = _sentences.name_error("squared") if squared else self.answer.name
+        return Quoted(quantity, *ends, baseline, 0.0)
 
     def _describe_classes(self) -> str:
         """Return the number of samples, and of samples per class."""
@@ -469,11 +501,6 @@ class EvaluationReport(ScoredReport):
             permutation=self.permutation,
             width=_sentences.find_width(self.answer, self.answer.loss),
         )
-
-    @property
-    def _listed_estimates(self) -> Sequence[Estimate]:
-        """The published estimates."""
-        return list(self.estimates.values())
 
     @property
     def _evaluated(self) -> tuple[str, str]:

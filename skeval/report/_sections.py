@@ -21,7 +21,7 @@ import numpy as np
 
 from skeval._inference.estimate import ConfidenceInterval
 from skeval.report._exports import write_methods
-from skeval.report._page import check_extra, draw_line, draw_svg, load_template
+from skeval.report._page import check_extra, draw_svg, load_template
 from skeval.utils import _text
 from skeval.utils._checks import check_option
 from skeval.utils._text import DataFrame
@@ -110,26 +110,6 @@ class Figure:
             return draw_svg(self.draw, n_panels=self.n_panels, **options), self.caption
         except Exception as error:
             return "", f"{self.caption} (This figure could not be drawn: {error})"
-
-
-@dataclass(frozen=True)
-class Line:
-    """Drawing of the main estimate and its interval between the best value and the baseline.
-
-    Each of several systems has a point. Other estimates of the same error are drawn below.
-    """
-
-    quantity: str
-    answers: Mapping[str, tuple[float, float, float]]
-    others: Mapping[str, float]
-    baseline: tuple[str, float] | None
-    best: float
-    write: Callable[[float], str]
-
-    @property
-    def drawn(self) -> str:
-        """The drawing as SVG; "" if there is no number to draw."""
-        return draw_line(**vars(self))
 
 
 @dataclass(frozen=True)
@@ -284,7 +264,7 @@ class Report:
         return self.verdict
 
     @property
-    def _line(self) -> Line | None:
+    def _figure(self) -> Figure | None:
         """Drawing of the main estimate below the headline."""
         return None
 
@@ -508,7 +488,7 @@ class Report:
         html: str = load_template(template).render(
             title=title or self._title,
             headline=self._headline,
-            line=self._line,
+            figure=self._figure,
             facts=self._facts,
             evaluated=self._evaluated,
             basis=self._basis,

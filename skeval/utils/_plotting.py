@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, fields
 from functools import singledispatch
-from itertools import product
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,10 +15,6 @@ import numpy as np
 from skeval.utils._text import count, say_pvalue, write_ends, write_number
 
 MAX_NAME_LENGTH = 32
-DISTANCES = (5, 16, 28, 42)  # candidate distances of a label, in points
-DIRECTIONS = ((1, 1), (-1, 1), (1, -1), (-1, -1), (1, 0), (-1, 0), (0, 1), (0, -1))
-HORIZONTAL, VERTICAL = ("center", "left", "right"), ("center", "bottom", "top")  # at 0, 1, -1
-POINT_SIZE = 8  # pixels
 
 
 def import_pyplot() -> Any:
@@ -488,69 +483,10 @@ def put_legend_above(ax: Any, share: float, **options: Any) -> None:
     ax.legend(loc="upper center", fontsize="small", **options)
 
 
-def place_names(ax: Any, names: Sequence[str], points: np.ndarray) -> list[Any]:
-    """Label each point without covering other labels, points or the legend.
-
-    A label without space next to its point is placed further away, with a line to the point. Call
-    this last, because the free space depends on the limits of the axes.
-    """
-    ax.figure.draw_without_rendering()  # positions depend on the layout
-    centers = ax.transData.transform(np.asarray(points, dtype=float))
-    occupied = [(*(center - POINT_SIZE / 2), *(center + POINT_SIZE / 2)) for center in centers]
-    if ax.get_legend() is not None:
-        occupied.append(tuple(ax.get_legend().get_window_extent().extents))
-    frame = ax.get_window_extent().extents
-    written = []
+def place_names(ax: Any, names: Sequence[str], points: np.ndarray) -> None:
+    """Write the name of each point beside it."""
     for name, point in zip(names, points, strict=True):
-        text = _find_room(ax, name, point, np.array(occupied), frame)
-        occupied.append(tuple(text.get_window_extent().extents))
-        written.append(text)
-    return written
-
-
-def _find_room(
-    ax: Any, name: str, point: np.ndarray, occupied: np.ndarray, frame: np.ndarray
-) -> Any:
-    """Return a label with minimal overlap with occupied areas and the outside of the frame."""
-    best, least = (DIRECTIONS[0], DISTANCES[0]), np.inf
-    for distance, direction in product(DISTANCES, DIRECTIONS):
-        text = _write_beside(ax, name, point, direction, distance)
-        box = text.get_window_extent().extents
-        covered = _measure_overlap(box, occupied).sum() + _measure_outside(box, frame)
-        text.remove()
-        if covered < least:
-            best, least = (direction, distance), covered
-        if least == 0:
-            break
-    return _write_beside(ax, name, point, *best)
-
-
-def _write_beside(ax: Any, name: str, point: Any, direction: tuple[int, int], distance: int) -> Any:
-    """Write a label in a direction from a point, with a connecting line if it is far away."""
-    line = {"arrowstyle": "-", "color": "gray", "linewidth": 0.6, "shrinkA": 0, "shrinkB": 3}
-    across, up = direction
-    return ax.annotate(
-        name,
-        point,
-        xytext=(across * distance, up * distance),
-        textcoords="offset points",
-        fontsize="small",
-        ha=HORIZONTAL[across],
-        va=VERTICAL[up],
-        arrowprops=line if distance > DISTANCES[0] else None,
-    )
-
-
-def _measure_overlap(box: np.ndarray, others: np.ndarray) -> np.ndarray:
-    """Return the areas that a box (left, bottom, right, top) shares with others."""
-    sides = np.minimum(box[2:], others[:, 2:]) - np.maximum(box[:2], others[:, :2])
-    return np.prod(np.clip(sides, 0, None), axis=1)
-
-
-def _measure_outside(box: np.ndarray, frame: np.ndarray) -> float:
-    """Return the area of a box outside a frame."""
-    inside = _measure_overlap(box, frame[np.newaxis])[0]
-    return max(float(np.prod(box[2:] - box[:2]) - inside), 0.0)
+        ax.annotate(name, point, (5, 5), textcoords="offset points", fontsize="small")
 
 
 def shorten_name(name: object) -> str:

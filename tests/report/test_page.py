@@ -6,6 +6,7 @@ import sys
 import warnings
 from dataclasses import replace
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from helpers.html import Document
@@ -16,11 +17,10 @@ from sklearn.linear_model import Ridge
 from sklearn.naive_bayes import GaussianNB
 
 import skeval
-from skeval.report._page import draw_line
+from skeval.report._report import Quoted, draw_quoted
 from skeval.report._sections import Caution, list_few
 from skeval.report._sentences import Baseline, RareClass, write_headline
 
-pytest.importorskip("matplotlib")
 pytest.importorskip("jinja2")
 
 
@@ -299,22 +299,18 @@ def test_every_report_begins_with_one_sentence(nasty_report, short_report):
         assert report._headline.endswith(".")
 
 
-def test_the_answer_is_drawn_to_scale():
-    """On a line from the best value to the baseline, whatever lies beyond it."""
-    drawn = {"answer": (0.2, 0.1, 0.4)}
-    options = {"best": 0.0, "write": "{:.2f}".format}
-    svg = draw_line("<error>", drawn, {"other": 0.8}, ("a & b", 0.5), **options)
-    found = Document(svg)
-    spoken = "<error> on a line: a & b: 0.50; answer 0.20, CI 0.10 to 0.40; other 0.80."
-    assert found.all("svg")[0]["aria-label"] == spoken
-    points = [float(circle["cx"]) for circle in found.all("circle")]
-    ends = sorted(float(line[end]) for line in found.all("line") for end in ("x1", "x2"))
-    left, right = ends[0], ends[-1]
-    expected = [left + (right - left) * value / 0.8 for value in (0.2, 0.8)]
-    assert points == pytest.approx(expected, abs=0.06)
-    assert draw_line("error", {"answer": (0.0, 0.0, 0.0)}, {}, None, **options) == ""
-    alone = draw_line("error", {"answer": (0.2, np.nan, np.nan)}, {}, None, **options)
-    assert "answer 0.20, no confidence interval." in alone
+def test_the_answer_is_drawn_from_the_best_value_on():
+    answer = Quoted("<error>", 0.2, 0.1, 0.4, 0.5, best=0.0)
+    figure = draw_quoted({"answer": answer})
+    svg, caption = figure.drawn
+    read = "<error>: answer 0.200, interval 0.100 to 0.400; baseline 0.500."
+    assert Document(svg).all("svg")[0]["aria-label"] == read
+    assert caption == ""
+    ax = plt.figure().subplots()
+    figure.draw(ax=ax)
+    assert ax.get_xlim()[0] <= 0 < 0.5 < ax.get_xlim()[1]
+    plt.close(ax.figure)
+    assert draw_quoted({"answer": answer._replace(value=np.nan)}) is None
 
 
 def test_long_lists_are_folded(nasty_report, short_report, html):

@@ -40,11 +40,9 @@ from skeval.metrics.cluster._indices import (
 )
 from skeval.metrics.cluster._internal import internal_indices
 from skeval.metrics.cluster._masks import mask_adjusted_rand_score, mask_rand_score
-from skeval.metrics.cluster._plot import ContingencyDisplay
 from skeval.metrics.cluster._random_models import model_adjusted_rand_score
 
 __all__ = [
-    "ContingencyDisplay",
     "adjusted_mutual_info_score",
     "adjusted_rand_score",
     "between_cluster_distances",
