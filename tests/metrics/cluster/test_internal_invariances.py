@@ -11,14 +11,12 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from reference import internal as reference
 from scipy.sparse import csr_matrix
-from scipy.spatial.distance import pdist
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import calinski_harabasz_score
 
 from skeval.metrics import cluster as sk
 from skeval.metrics.cluster._internal import ROWS
 from skeval.metrics.cluster._kernels import distances as _euclidean
-from skeval.metrics.cluster._kernels import nearest_farthest as _nearest_farthest
 
 rng = np.random.default_rng(3)
 X = rng.normal(size=(700, 6)) + 2.0 * rng.integers(0, 4, 700)[:, None]
@@ -234,22 +232,6 @@ def test_few_pairs_are_computed_one_by_one(kind, monkeypatch):
     monkeypatch.setattr(_euclidean, "squared_norms", counted)
     sk.silhouette_score(points, y)
     assert sum(one_by_one) < 0.4 * 1200**2 / 2
-
-
-def test_the_diameter_gives_up_where_bounds_exclude_little(monkeypatch):
-    points = rng.normal(size=(1500, 8))
-    points /= np.linalg.norm(points, axis=1)[:, None]
-    leaves = []
-    search = _nearest_farthest._BoxTree._farthest_in_leaves
-
-    def counted(self, a, b):
-        leaves.append(len(a))
-        return search(self, a, b)
-
-    monkeypatch.setattr(_nearest_farthest._BoxTree, "_farthest_in_leaves", counted)
-    found = _nearest_farthest.largest_diameter(points, [slice(0, 1500)])
-    assert found == pytest.approx(pdist(points).max(), rel=1e-14)
-    assert sum(leaves) * _nearest_farthest.LEAF**2 < 1500**2 / 8
 
 
 @pytest.mark.parametrize("n_features", [3, 20])

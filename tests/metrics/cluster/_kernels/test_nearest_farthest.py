@@ -74,12 +74,3 @@ def test_dunn_by_trees_equals_dunn_by_the_pass(p):
     cluster = rng.integers(0, 4, 500)
     by_matrix = dunn_score(cdist(points, points), cluster, metric="precomputed")
     assert dunn_score(points, cluster) == pytest.approx(by_matrix, rel=1e-12)
-
-
-def test_small_stacks_lose_no_pair(monkeypatch):
-    monkeypatch.setattr(search, "PAIRS_AT_ONCE", 1)
-    monkeypatch.setattr(search, "LEAF", 2)
-    points = SHAPES["sphere"][:200]
-    assert largest_diameter(points, [slice(0, 200)]) == pytest.approx(
-        pdist(points).max(), rel=1e-13
-    )
