@@ -2,7 +2,7 @@
 
 Three parts, each a CSV with a row for each cell, at a nominal 0.95:
 
-- "bins": the intervals of `calibration_curve`, summed over all outcomes of a bin;
+- "bins": the intervals of `reliability_curve`, summed over all outcomes of a bin;
 - "error": the interval of `expected_calibration_error` by simulation, against the true distance of
   the scores that were drawn, and against that of unlimited scores in the same bins;
 - "tuning": the interval of `tuning_optimism` by simulation, against the mean optimism of the cell.

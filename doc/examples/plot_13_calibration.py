@@ -15,7 +15,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import cross_val_predict
 from sklearn.naive_bayes import GaussianNB
 
-from skeval.metrics import CalibrationDisplay, expected_calibration_error, score_decomposition
+from skeval.metrics import ReliabilityDisplay, expected_calibration_error, score_decomposition
 
 X, y = load_breast_cancer(return_X_y=True)
 X, y = X[:, :10], 1 - y
@@ -33,7 +33,7 @@ said = {
 # The histogram at the bottom shows the distribution of the predictions.
 fig, axes = plt.subplots(1, 2, figsize=(10, 5), layout="constrained")
 for ax, (name, p) in zip(axes, said.items(), strict=True):
-    display = CalibrationDisplay.from_predictions(
+    display = ReliabilityDisplay.from_predictions(
         y, p, strategy="uniform", n_bins=5, name=name, ax=ax
     )
     print(name, display.curve, sep="\n")

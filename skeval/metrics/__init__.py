@@ -25,8 +25,8 @@ from sklearn.metrics import (
 
 from skeval._inference.estimate import Curve
 from skeval.metrics._calibration import (
-    calibration_curve,
     expected_calibration_error,
+    reliability_curve,
     score_decomposition,
 )
 from skeval.metrics._classification import (
@@ -57,10 +57,10 @@ from skeval.metrics._curves import (
     roc_curve_band,
 )
 from skeval.metrics._plot import (
-    CalibrationDisplay,
     CostCurveDisplay,
     NetBenefitDisplay,
     PrecisionRecallDisplay,
+    ReliabilityDisplay,
     RocCurveDisplay,
 )
 from skeval.metrics._regression import error_norm, expected_loss
@@ -69,11 +69,11 @@ from skeval.metrics._text import bleu_score, log_bleu_score, sentence_bleu_score
 from skeval.metrics._validation import calibration_measures, validation_size
 
 __all__ = [
-    "CalibrationDisplay",
     "CostCurveDisplay",
     "Curve",
     "NetBenefitDisplay",
     "PrecisionRecallDisplay",
+    "ReliabilityDisplay",
     "RocCurveDisplay",
     "accuracy_score",
     "auc",
@@ -81,7 +81,6 @@ __all__ = [
     "averaged_precision_recall_fscore",
     "bleu_score",
     "break_even_point",
-    "calibration_curve",
     "calibration_measures",
     "confusion_matrix",
     "cost_curve",
@@ -114,6 +113,7 @@ __all__ = [
     "probability_cost",
     "ranking_loss",
     "recall_score",
+    "reliability_curve",
     "roc_auc_score",
     "roc_curve",
     "roc_curve_band",

@@ -191,7 +191,7 @@ ROUNDING = 1e-12
 
 
 @validate_params(CONSTRAINTS | {"method": [StrOptions(set(INTERVALS))]})
-def calibration_curve(
+def reliability_curve(
     y_true: ArrayLike,
     y_proba: ArrayLike,
     *,
@@ -224,7 +224,7 @@ def calibration_curve(
         Number of bins; empty bins are omitted.
     strategy : {"quantile", "uniform"}, default="quantile"
         Bins with equal numbers of samples, or of equal width. The edges are those of scikit-learn's
-        `calibration_curve`. With unequal weights, a quantile is the smallest probability with at
+        `reliability_curve`. With unequal weights, a quantile is the smallest probability with at
         least the required share of the weight at or below it.
     method : {"clopper_pearson", "wilson"}, default="clopper_pearson"
         Interval method for each bin.
@@ -262,7 +262,7 @@ def calibration_curve(
 
     See Also
     --------
-    CalibrationDisplay : Draws the curve.
+    ReliabilityDisplay : Draws the curve.
     expected_calibration_error : Mean distance of the curve from the diagonal.
 
     Notes
@@ -304,10 +304,10 @@ def calibration_curve(
 
     Examples
     --------
-    >>> from skeval.metrics import calibration_curve
+    >>> from skeval.metrics import reliability_curve
     >>> y = [0, 0, 0, 1, 0, 1, 1, 1]
     >>> p = [0.1, 0.1, 0.2, 0.3, 0.6, 0.7, 0.8, 0.8]
-    >>> print(calibration_curve(y, p, n_bins=2))
+    >>> print(reliability_curve(y, p, n_bins=2))
     calibration curve
     strategy quantile
     pos label 1
@@ -371,7 +371,7 @@ def expected_calibration_error(
 ) -> Estimate:
     r"""Return the mean distance between predicted probability and observed fraction over bins.
 
-    With the bins of `calibration_curve`, where bin `b` has a share :math:`s_b` of the weight,
+    With the bins of `reliability_curve`, where bin `b` has a share :math:`s_b` of the weight,
 
     .. math:: ECE = \sum_b s_b\, |\bar y_b - \bar p_b| .
 
@@ -572,7 +572,7 @@ def score_decomposition(
 
     See Also
     --------
-    calibration_curve : Shows which probabilities are miscalibrated.
+    reliability_curve : Shows which probabilities are miscalibrated.
 
     Notes
     -----

@@ -8,15 +8,16 @@ from inspect import signature
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import sklearn.metrics
 from numpy.typing import ArrayLike
 from sklearn.utils import check_consistent_length
 from sklearn.utils.validation import check_is_fitted
 
 from skeval._inference.estimate import Curve
-from skeval.metrics._calibration import calibration_curve
+from skeval.metrics._calibration import reliability_curve
 from skeval.metrics._cost import cost_curve, cost_curve_band
 from skeval.metrics._curves import net_benefit, precision_recall_curve_band, roc_curve_band
-from skeval.utils._checks import check_groups, check_y, naming
+from skeval.utils._checks import check_groups, check_option, check_y, naming
 from skeval.utils._compat import num_samples, safe_indexing
 from skeval.utils._plotting import CURVE_DISPLAYS, CurveDisplay
 from skeval.utils._text import name_estimators
@@ -64,20 +65,20 @@ def _score_out_of_fold(
 class ScoreDisplay(CurveDisplay):
     """Curve of a binary score with its intervals; subclasses define `_compute`."""
 
+    pos_label: Any = None
     _compute: ClassVar[Callable[..., Curve]]
-    _responses: ClassVar[tuple[str, ...]] = ("decision_function", "predict_proba")
-    """Methods that provide the score; the first one available is used."""
-    _responses_of_folds: ClassVar[tuple[str, ...]] = ("predict_proba", "decision_function")
-    """The same for models of several folds; probabilities share one scale."""
+    _responses: ClassVar[tuple[str, ...]] = ("predict_proba", "decision_function")
+    """Methods that provide the score; the first one available is used, as by scikit-learn."""
     _once: ClassVar[bool] = False
     """Whether each sample may be tested only once."""
 
     @classmethod
-    def _score(
-        cls, responses: tuple[str, ...], pos_label: object, estimator: Any, X: Any
-    ) -> Scored:
+    def _score(cls, response_method: str, pos_label: object, estimator: Any, X: Any) -> Scored:
         """Return the score of each row of X, and the positive class."""
         check_is_fitted(estimator)
+        responses = cls._responses
+        if check_option("response_method", response_method, ("auto", *responses)) != "auto":
+            responses = (response_method,)
         classes = list(getattr(estimator, "classes_", []))
         if len(classes) != 2:
             raise ValueError(f"estimator must be a classifier of two classes, got {len(classes)}.")
@@ -133,26 +134,37 @@ class ScoreDisplay(CurveDisplay):
         -------
         display : object of this class
         """
+        kwargs.pop("drop_intermediate", None)  # of scikit-learn's displays; all points are kept
         names = set(signature(cls._compute).parameters) & set(kwargs)
         options = {argument: kwargs.pop(argument) for argument in names}
-        return cls(cls._find_curve(y_true, y_score, options), name=name).plot(ax, **kwargs)
+        display = cls(cls._find_curve(y_true, y_score, options), name=name)
+        display.pos_label = options.get("pos_label")
+        return display.plot(ax, **kwargs)
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: ArrayLike, y: ArrayLike, *, pos_label: object = None, **kwargs: Any
+        cls,
+        estimator: Any,
+        X: ArrayLike,
+        y: ArrayLike,
+        *,
+        response_method: str = "auto",
+        pos_label: object = None,
+        **kwargs: Any,
     ) -> Self:
         """Draw the curve of a fitted classifier.
 
         Parameters
         ----------
         estimator : classifier
-            Fitted classifier with two classes; calibration accepts more. The score is
-            `decision_function` or, if missing, `predict_proba`. Net benefit and calibration always
-            use `predict_proba`.
+            Fitted classifier with two classes; calibration accepts more.
         X : array-like of shape (n_samples, n_features)
             Held-out samples.
         y : array-like of shape (n_samples,)
             Their classes.
+        response_method : {"auto", "predict_proba", "decision_function"}, default="auto"
+            Method that provides the score. "auto" uses `predict_proba` or, if missing,
+            `decision_function`. Net benefit and calibration need `predict_proba`.
         pos_label : int, float, bool or str, default=None
             The positive class. None uses the second of ``estimator.classes_``; with more than two
             classes (calibration only), the class with the largest probability.
@@ -163,7 +175,7 @@ class ScoreDisplay(CurveDisplay):
         -------
         display : object of this class
         """
-        score, options = cls._score(cls._responses, pos_label, estimator, X)
+        score, options = cls._score(response_method, pos_label, estimator, X)
         kwargs.setdefault("name", name_estimators(estimator)[0])
         return cls.from_predictions(y, score, **options, **kwargs)
 
@@ -174,6 +186,7 @@ class ScoreDisplay(CurveDisplay):
         X: ArrayLike,
         y: ArrayLike,
         *,
+        response_method: str = "auto",
         pos_label: object = None,
         sample_weight: ArrayLike | None = None,
         groups: ArrayLike | None = None,
@@ -184,7 +197,7 @@ class ScoreDisplay(CurveDisplay):
         Each sample is scored by models that were fitted without it. Scores from repeated folds are
         averaged; calibration instead requires that each sample is tested at most once. Samples that
         no fold tests are omitted. The curve combines scores of different models, which must share a
-        scale, so `predict_proba` is used if available.
+        scale, as probabilities do.
 
         Parameters
         ----------
@@ -195,6 +208,8 @@ class ScoreDisplay(CurveDisplay):
             The samples passed to the cross-validation.
         y : array-like of shape (n_samples,)
             Their classes.
+        response_method : {"auto", "predict_proba", "decision_function"}, default="auto"
+            As in `from_estimator`.
         pos_label : int, float, bool or str, default=None
             The positive class. None uses the second of the ``classes_`` of the estimators.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -211,7 +226,7 @@ class ScoreDisplay(CurveDisplay):
         with naming("X", "y"):
             check_consistent_length(X, y, sample_weight)
         groups = check_groups(groups, num_samples(X), crossed=True)
-        score_fold = partial(cls._score, cls._responses_of_folds, pos_label)
+        score_fold = partial(cls._score, response_method, pos_label)
         score, options = _score_out_of_fold(score_fold, cv_results, X, cls._once)
         tested = ~np.isnan(score.reshape(len(score), -1)[:, 0])
         arrays = {"sample_weight": sample_weight, "groups": groups}
@@ -224,9 +239,37 @@ class ScoreDisplay(CurveDisplay):
 
 
 class RateDisplay(ScoreDisplay):
-    """Curve of two rates with a step at each cut of the score."""
+    """Curve of two rates with a step at each cut of the score.
+
+    `plot` accepts the options of scikit-learn's display of the same name.
+    """
 
     _axes: ClassVar[dict[str, str]]
+
+    def _draw(
+        self,
+        ax: Any,
+        *,
+        name: str | None = None,
+        curve_kwargs: dict[str, Any] | None = None,
+        plot_chance_level: bool = True,
+        chance_level_kw: dict[str, Any] | None = None,
+        despine: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        """Draw the curve and the line of an uninformative score."""
+        self.name = name or self.name
+        self.chance_level_ = None
+        if plot_chance_level:
+            style = {"color": "0.5", "linewidth": 1, "linestyle": "--", **(chance_level_kw or {})}
+            self.chance_level_ = self._draw_chance_level(ax, **style)
+        super()._draw(ax, **{**(curve_kwargs or {}), **kwargs})
+        if despine:
+            ax.spines[["top", "right"]].set_visible(False)
+
+    def _draw_chance_level(self, ax: Any, **style: Any) -> Any:
+        """Draw and return the line of an uninformative score."""
+        raise NotImplementedError
 
     def _find_points(self) -> Any:
         return self.curve.points.T
@@ -235,8 +278,12 @@ class RateDisplay(ScoreDisplay):
         return {"xlim": (-0.01, 1.01), "ylim": (-0.01, 1.01), "aspect": "equal", **self._axes}
 
 
-class RocCurveDisplay(RateDisplay):
+class RocCurveDisplay(RateDisplay, sklearn.metrics.RocCurveDisplay):
     """ROC curve with pointwise intervals and a simultaneous band.
+
+    It has the arguments and attributes of scikit-learn's display. The chance line is drawn unless
+    ``plot_chance_level=False``, all points of the curve are kept, and `from_cv_results` draws one
+    curve of the out-of-fold scores.
 
     Parameters
     ----------
@@ -251,8 +298,8 @@ class RocCurveDisplay(RateDisplay):
         Axes with the plot.
     figure_ : matplotlib Figure
         Figure that contains `ax_`.
-    line_ : matplotlib Line2D
-        The curve.
+    line_, chance_level_ : matplotlib Line2D
+        The curve, and the line of a score without information, None if it is not drawn.
 
     See Also
     --------
@@ -270,14 +317,32 @@ class RocCurveDisplay(RateDisplay):
     _area, _corner = "AUC", "lower right"
     _axes: ClassVar = {"xlabel": "False-positive rate", "ylabel": "True-positive rate"}
 
-    def _draw_reference(self, ax: Any, **style: Any) -> None:
-        ax.plot([0, 1], [0, 1], linestyle="--", label="chance", **style)
+    @property
+    def fpr(self) -> np.ndarray:
+        """False-positive rate at each cut."""
+        return self.curve.points[:, 0]
+
+    @property
+    def tpr(self) -> np.ndarray:
+        """True-positive rate at each cut."""
+        return self.curve.points[:, 1]
+
+    @property
+    def roc_auc(self) -> float:
+        """Area under the curve."""
+        return self.curve.area.value
+
+    def _draw_chance_level(self, ax: Any, **style: Any) -> Any:
+        return ax.plot([0, 1], [0, 1], **{"label": "chance", **style})[0]
 
 
-class PrecisionRecallDisplay(RateDisplay):
+class PrecisionRecallDisplay(RateDisplay, sklearn.metrics.PrecisionRecallDisplay):
     """Precision-recall curve with pointwise intervals and a simultaneous band.
 
-    The option ``break_even=True`` of `plot` marks the point where precision equals recall.
+    It has the arguments and attributes of scikit-learn's display. The line of the prevalence is
+    drawn unless ``plot_chance_level=False``, all points of the curve are kept, and
+    `from_cv_results` draws one curve of the out-of-fold scores. The option ``break_even=True`` of
+    `plot` marks the point where precision equals recall.
 
     Parameters
     ----------
@@ -292,8 +357,8 @@ class PrecisionRecallDisplay(RateDisplay):
         Axes with the plot.
     figure_ : matplotlib Figure
         Figure that contains `ax_`.
-    line_ : matplotlib Line2D
-        The curve.
+    line_, chance_level_ : matplotlib Line2D
+        The curve, and the line of the prevalence, None if it is not drawn.
     point_ : matplotlib Line2D or None
         The break-even point.
 
@@ -323,9 +388,29 @@ class PrecisionRecallDisplay(RateDisplay):
             (self.point_,) = ax.plot(value, value, "o", color=color, label=label)
             ax.legend(loc=self._corner, fontsize="small")
 
-    def _draw_reference(self, ax: Any, **style: Any) -> None:
+    @property
+    def recall(self) -> np.ndarray:
+        """Recall at each cut, decreasing to 0."""
+        return np.append(self.curve.points[::-1, 0], 0.0)
+
+    @property
+    def precision(self) -> np.ndarray:
+        """Precision at each cut, at last 1."""
+        return np.append(self.curve.points[::-1, 1], 1.0)
+
+    @property
+    def average_precision(self) -> float:
+        """Average precision."""
+        return self.curve.area.value
+
+    @property
+    def prevalence_pos_label(self) -> float:
+        """Share of the positive class, the precision of a score without information."""
+        return self.curve.prevalence
+
+    def _draw_chance_level(self, ax: Any, **style: Any) -> Any:
         prevalence = self.curve.prevalence
-        ax.axhline(prevalence, linestyle="--", label=f"prevalence {prevalence:.3f}", **style)
+        return ax.axhline(prevalence, **{"label": f"prevalence {prevalence:.3f}", **style})
 
 
 class CostCurveDisplay(ScoreDisplay):
@@ -427,7 +512,7 @@ class NetBenefitDisplay(ScoreDisplay):
     """
 
     _compute = staticmethod(net_benefit)
-    _responses = _responses_of_folds = ("predict_proba",)
+    _responses = ("predict_proba",)
 
     def _draw_reference(self, ax: Any, **style: Any) -> None:
         if self.curve.is_difference:
@@ -448,7 +533,7 @@ class NetBenefitDisplay(ScoreDisplay):
 _N_BARS = 40  # of the histogram
 
 
-class CalibrationDisplay(ScoreDisplay):
+class ReliabilityDisplay(ScoreDisplay):
     """Calibration curve with intervals, a band for a calibrated model, and a histogram.
 
     The options ``band=False`` and ``histogram=False`` of `plot` omit the band and the histogram of
@@ -457,7 +542,7 @@ class CalibrationDisplay(ScoreDisplay):
     Parameters
     ----------
     curve : Curve
-        Result of `calibration_curve`.
+        Result of `reliability_curve`.
     name : str, default=None
         Name shown in the legend.
 
@@ -476,25 +561,24 @@ class CalibrationDisplay(ScoreDisplay):
 
     See Also
     --------
-    calibration_curve : Computes the curve.
+    reliability_curve : Computes the curve.
 
     Examples
     --------
-    >>> from skeval.metrics import CalibrationDisplay
-    >>> display = CalibrationDisplay.from_predictions(
+    >>> from skeval.metrics import ReliabilityDisplay
+    >>> display = ReliabilityDisplay.from_predictions(
     ...     [0, 0, 1, 1, 0, 1], [0.1, 0.4, 0.35, 0.8, 0.2, 0.9], n_bins=2
     ... )
     >>> display.ax_.get_xlabel()
     'Mean predicted probability (positive class: 1)'
     """
 
-    _compute = staticmethod(calibration_curve)
+    _compute = staticmethod(reliability_curve)
+    _responses = ("predict_proba",)
     _once = True
 
     @classmethod
-    def _score(
-        cls, responses: tuple[str, ...], pos_label: object, estimator: Any, X: Any
-    ) -> Scored:
+    def _score(cls, response_method: str, pos_label: object, estimator: Any, X: Any) -> Scored:
         """Return the probabilities of all classes for each row of X, and the classes."""
         check_is_fitted(estimator)
         if not hasattr(estimator, "predict_proba"):
@@ -559,5 +643,5 @@ CURVE_DISPLAYS |= {
     "difference of cost": CostCurveDisplay,
     "net benefit": NetBenefitDisplay,
     "difference of net benefit": NetBenefitDisplay,
-    "calibration curve": CalibrationDisplay,
+    "calibration curve": ReliabilityDisplay,
 }

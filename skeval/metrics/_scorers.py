@@ -92,7 +92,7 @@ def get_scorer_names() -> list[str]:
     return sorted({*complete, *sklearn.metrics.get_scorer_names()})
 
 
-def get_scorer(name: str, **metric_kwargs: Any) -> Scorer:
+def get_scorer(scoring: str | Scorer, **metric_kwargs: Any) -> Scorer:
     """Return the scorer of a metric by name, for `scoring=` of scikit-learn.
 
     A scorer is called as ``scorer(estimator, X, y)``, and larger is better. Scorers of losses and
@@ -100,10 +100,10 @@ def get_scorer(name: str, **metric_kwargs: Any) -> Scorer:
 
     Parameters
     ----------
-    name : str
-        One of `get_scorer_names`, or "neg_cost_sensitive_error". "jaccard" is the index of
-        scikit-learn for the sets of true and predicted positives of a classifier; "pair_jaccard"
-        compares two partitions by pairs of samples.
+    scoring : str or callable
+        One of `get_scorer_names`, or "neg_cost_sensitive_error"; a scorer is returned unchanged.
+        "jaccard" is the index of scikit-learn for the sets of true and predicted positives of a
+        classifier; "pair_jaccard" compares two partitions by pairs of samples.
     **metric_kwargs : dict
         Arguments of the metric, such as `pos_label` or `cost_matrix`; internal clustering indices
         also accept `undefined` and `space`, see `make_clustering_scorer`. Scorers of scikit-learn
@@ -136,25 +136,26 @@ def get_scorer(name: str, **metric_kwargs: Any) -> Scorer:
     >>> cross_val_score(RidgeClassifier(), X, y, scoring=scorer).round(3)
     array([0.769, 0.837, 0.837, 0.767, 0.9  ])
     """
-    if not isinstance(name, str):
-        raise TypeError(f"name must be a string, got {name!r}.")
-    if name not in SCORERS:
+    if not isinstance(scoring, str) and not callable(scoring):
+        raise TypeError(f"scoring must be a string or a scorer, got {scoring!r}.")
+    row = SCORERS.get(scoring) if isinstance(scoring, str) else None
+    if row is None:
         try:
-            scorer = sklearn.metrics.get_scorer(name)  # also accepts unlisted names
+            scorer = sklearn.metrics.get_scorer(scoring)  # also accepts unlisted names
         except ValueError as error:
             raise ValueError(
-                f"name must be one of get_scorer_names(), got {name!r}{_suggest_name(name)}"
+                f"scoring must be one of get_scorer_names(), got {scoring!r}"
+                f"{_suggest_name(str(scoring))}"
             ) from error
         if metric_kwargs:
             raise ValueError(
-                f"name={name!r} is a scorer of scikit-learn, whose arguments are fixed "
-                f"(make_scorer sets others), got {list(metric_kwargs)}."
+                f"scoring={scoring!r} is a scorer whose arguments are fixed (make_scorer sets "
+                f"others), got {list(metric_kwargs)}."
             )
         return scorer
-    row = SCORERS[name]
     if row.required and metric_kwargs.keys().isdisjoint(row.required):
         raise ValueError(
-            f"name={name!r} needs the argument {' or '.join(row.required)}, got "
+            f"scoring={scoring!r} needs the argument {' or '.join(row.required)}, got "
             f"{list(metric_kwargs)}."
         )
     if row.response == PARTITION:
@@ -201,7 +202,7 @@ ABBREVIATIONS = {
     "ari": "adjusted_rand_score",
     "ri": "rand_score",
     "jc": "pair_jaccard",
-    "dbi": "neg_davies_bouldin_centroid",
+    "dbi": "neg_davies_bouldin_pairwise",
     "bep": "break_even_point",
     "macro_f1": "f1_macro",
     "l1": "neg_mean_absolute_error",

@@ -119,7 +119,7 @@ def calibration_measures(
 
     See Also
     --------
-    calibration_curve : Shows which probabilities are miscalibrated.
+    reliability_curve : Shows which probabilities are miscalibrated.
     validation_size : Computes the required number of samples.
 
     Notes

@@ -39,7 +39,7 @@ from skeval.model_selection._plot import (
     CriticalDifferenceDisplay,
     DifferencesDisplay,
     LeaderboardDisplay,
-    LearningCurveDisplay,
+    LearningCurveBandDisplay,
     PerturbationDisplay,
     SimplexDisplay,
 )
@@ -73,7 +73,7 @@ __all__ = [
     "InstabilityDisplay",
     "LeaderboardDisplay",
     "LearningCurve",
-    "LearningCurveDisplay",
+    "LearningCurveBandDisplay",
     "NullDistributionDisplay",
     "PermutationTest",
     "PerturbationDisplay",

@@ -391,7 +391,7 @@ LEGIBLE = 1.15
 """Minimum ratio of labeled sizes on a logarithmic axis."""
 
 
-class LearningCurveDisplay(CurveDisplay):
+class LearningCurveBandDisplay(CurveDisplay):
     """Learning curve: the error by number of training samples, with the extrapolated power law.
 
     It is recommended to use `from_result` to create a display, or `plot` of a result.
@@ -423,10 +423,10 @@ class LearningCurveDisplay(CurveDisplay):
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.naive_bayes import GaussianNB
-    >>> from skeval.model_selection import LearningCurveDisplay, learning_curve_band
+    >>> from skeval.model_selection import LearningCurveBandDisplay, learning_curve_band
     >>> X, y = load_iris(return_X_y=True)
     >>> curve = learning_curve_band(GaussianNB(), X, y, random_state=0)
-    >>> LearningCurveDisplay.from_result(curve).ax_.get_xlabel()
+    >>> LearningCurveBandDisplay.from_result(curve).ax_.get_xlabel()
     'Training samples'
     """
 
@@ -658,4 +658,4 @@ def draw_comparison(result: Comparison, *, ax: Any = None) -> ComparisonDisplay:
 
 
 draw_result.register(PerturbationEstimate, PerturbationDisplay.from_result)
-CURVE_DISPLAYS["learning curve"] = LearningCurveDisplay
+CURVE_DISPLAYS["learning curve"] = LearningCurveBandDisplay

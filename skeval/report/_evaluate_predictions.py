@@ -20,7 +20,7 @@ from skeval._inference.estimate import Curve, Results
 from skeval._inference.intervals import describe_groups
 from skeval._resampling.predictions import Predictions
 from skeval._resampling.target import Target
-from skeval.metrics import CalibrationDisplay, NetBenefitDisplay
+from skeval.metrics import NetBenefitDisplay, ReliabilityDisplay
 from skeval.metrics._curves import CurveSample
 from skeval.model_selection import Comparison, compare_predictions
 from skeval.model_selection._fold_metrics import measure_metrics
@@ -583,7 +583,7 @@ class PredictionsReport(SystemReport):
         options: dict[str, Any] = {"labels": classes, "confidence_level": self.confidence_level}
         if np.ptp(predictions.weight):
             options["sample_weight"] = predictions.weight
-        draw = CalibrationDisplay.from_predictions
+        draw = ReliabilityDisplay.from_predictions
         yield Figure(
             partial(draw, predictions.target.y, predictions.probabilities, **options),
             "Calibration: accuracy of the most probable class at each predicted probability.",

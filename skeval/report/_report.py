@@ -19,7 +19,7 @@ from skeval._inference.estimate import (
 )
 from skeval._resampling.predictions import Predictions
 from skeval.feature_selection import SelectionBias, SelectionFrequencyDisplay, SelectionStability
-from skeval.metrics import CalibrationDisplay, PrecisionRecallDisplay, RocCurveDisplay
+from skeval.metrics import PrecisionRecallDisplay, ReliabilityDisplay, RocCurveDisplay
 from skeval.model_selection import EstimatesDisplay
 from skeval.model_selection._subgroups import describe_difference
 from skeval.model_selection._tuning import TuningOptimism
@@ -315,7 +315,7 @@ class ScoredReport(Report):
         if predictions.probabilities is not None:
             probabilities = predictions.probabilities[one, positive]
             yield Figure(
-                partial(CalibrationDisplay.from_predictions, true, probabilities, **options),
+                partial(ReliabilityDisplay.from_predictions, true, probabilities, **options),
                 "Calibration: observed frequency at each predicted probability.",
                 label="Calibration curve with the intervals of its bins.",
             )

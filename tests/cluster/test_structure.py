@@ -12,7 +12,7 @@ from sklearn.datasets import make_blobs
 
 from skeval.cluster import structure_test
 from skeval.cluster._references import resolve_reference
-from skeval.metrics.cluster import davies_bouldin_score, silhouette_score
+from skeval.metrics.cluster import davies_bouldin_index, silhouette_score
 from skeval.utils._checks import repetition_rng, root_seed
 
 WARD, KMEANS = AgglomerativeClustering(3), KMeans(3, n_init=1)
@@ -38,12 +38,12 @@ def test_equals_the_definition(kind):
 
 def test_structure_is_found_by_either_direction():
     X = blobs()
-    for index, greater in ((silhouette_score, True), (davies_bouldin_score, False)):
+    for index, greater in ((silhouette_score, True), (davies_bouldin_index, False)):
         options = {"index": index, "greater_is_better": greater, "random_state": 0}
         found = structure_test(WARD, X, n_references=19, **options)
         assert found.pvalue == 0.05
         assert found.n_exceedances == 0
-    found = structure_test(WARD, X, index=davies_bouldin_score, n_references=19, random_state=0)
+    found = structure_test(WARD, X, index=davies_bouldin_index, n_references=19, random_state=0)
     assert found.pvalue == 1.0
 
 

@@ -71,7 +71,7 @@ NUMBERS = {
 SCORES = {
     **named(metrics, "break_even_point ranking_loss expected_cost cost_curve roc_auc_score"),
     **named(metrics, "average_precision_score precision_recall_curve roc_curve"),
-    **named(metrics, "calibration_curve expected_calibration_error score_decomposition"),
+    **named(metrics, "reliability_curve expected_calibration_error score_decomposition"),
     "net_benefit": metrics.net_benefit,
     "threshold_measures": partial(
         model_selection.threshold_measures, n_resamples=20, random_state=0
@@ -95,7 +95,7 @@ PARTITIONS = named(
 PARTITION = {"coassociation_matrix": partial(partitions.coassociation_matrix, sparse_output=False)}
 # (X, labels): a partition of points
 CLUSTERED = {
-    **named(partitions, "silhouette_samples silhouette_score dunn_score davies_bouldin_score"),
+    **named(partitions, "silhouette_samples silhouette_score dunn_score davies_bouldin_index"),
     **named(partitions, "compactness_score"),
     **named(partitions, "within_cluster_distances between_cluster_distances centroid_distances"),
     **named(partitions, "mst_compactness internal_indices dbcv_score calinski_harabasz_score"),

@@ -14,7 +14,7 @@ SOUND = {
     "numbers": (X[:, 0], X[:, 1]),
     "scores": (Y, X[:, 0]),
     **dict.fromkeys(
-        ("calibration_curve", "expected_calibration_error", "score_decomposition"),
+        ("reliability_curve", "expected_calibration_error", "score_decomposition"),
         (Y, 1 / (1 + np.exp(-X[:, 0]))),
     ),
     "net_benefit": (Y, 1 / (1 + np.exp(-X[:, 0]))),

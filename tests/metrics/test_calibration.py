@@ -10,7 +10,7 @@ from reference.calibration import mean, members
 from scipy.stats import beta, binom, binomtest
 from sklearn import calibration
 
-from skeval.metrics import calibration_curve
+from skeval.metrics import reliability_curve
 
 
 def draw(n=200, seed=0, decimals=None):
@@ -32,7 +32,7 @@ def draw_classes(n=120, seed=0):
 def test_points_are_those_of_scikit_learn(strategy, n, decimals):
     for n_bins in (1, 4, 10):
         y, p = draw(n, n, decimals)
-        found = calibration_curve(y, p, n_bins=n_bins, strategy=strategy)
+        found = reliability_curve(y, p, n_bins=n_bins, strategy=strategy)
         observed, predicted = calibration.calibration_curve(y, p, n_bins=n_bins, strategy=strategy)
         assert_allclose(found.y, observed, rtol=1e-13)
         assert_allclose(found.x, predicted, rtol=1e-13)
@@ -48,7 +48,7 @@ def test_weighted_points_by_the_definition(strategy):
         order = np.argsort(p, kind="stable")
         below = np.cumsum(w[order]) / w.sum()
         edges = [p[order][np.argmax(below >= q - 1e-12)] for q in np.linspace(0, 1, 6)]
-    found = calibration_curve(y, p, n_bins=5, strategy=strategy, sample_weight=w)
+    found = reliability_curve(y, p, n_bins=5, strategy=strategy, sample_weight=w)
     inside = members(p, edges)
     assert_array_equal(found.columns["count"], [len(i) for i in inside])
     assert_allclose(found.x, [mean(p, w, i) for i in inside])
@@ -59,29 +59,29 @@ def test_weights():
     y, p = draw(50, decimals=2)
     w = np.random.default_rng(2).integers(1, 4, 50)
     names = ["mean_predicted", "observed"]
-    weighted = calibration_curve(y, p, strategy="uniform", sample_weight=w)
-    repeated = calibration_curve(np.repeat(y, w), np.repeat(p, w), strategy="uniform")
+    weighted = reliability_curve(y, p, strategy="uniform", sample_weight=w)
+    repeated = reliability_curve(np.repeat(y, w), np.repeat(p, w), strategy="uniform")
     for name in names:
         assert_allclose(weighted.to_frame()[name], repeated.to_frame()[name])
     # two samples of weight 2 are two samples, not four
     assert_allclose(weighted.columns["count"].sum(), 50)
-    equal = calibration_curve(y, p, sample_weight=np.full(50, 0.7))
-    scaled = calibration_curve(y, p, sample_weight=1e-200 * w)
-    zeros = calibration_curve(
+    equal = reliability_curve(y, p, sample_weight=np.full(50, 0.7))
+    scaled = reliability_curve(y, p, sample_weight=1e-200 * w)
+    zeros = reliability_curve(
         np.append(y, 1), np.append(p, 0.5), sample_weight=np.append(np.ones(50), 0)
     )
     for name in [*names, "low", "high", "calibrated_low", "calibrated_high"]:
-        plain = calibration_curve(y, p).to_frame()[name]
+        plain = reliability_curve(y, p).to_frame()[name]
         assert_allclose(equal.to_frame()[name], plain)
         assert_allclose(zeros.to_frame()[name], plain)
-        expected = calibration_curve(y, p, sample_weight=w).to_frame()[name]
+        expected = reliability_curve(y, p, sample_weight=w).to_frame()[name]
         assert_allclose(scaled.to_frame()[name], expected)
 
 
 @pytest.mark.parametrize(("method", "theirs"), [("clopper_pearson", "exact"), ("wilson", "wilson")])
 def test_intervals_are_those_of_proportions(method, theirs):
     y, p = draw()
-    found = calibration_curve(y, p, method=method, confidence_level=0.9)
+    found = reliability_curve(y, p, method=method, confidence_level=0.9)
     events = np.round(found.y * found.columns["count"]).astype(int)
     for k, size in enumerate(found.columns["count"].tolist()):
         low, high = binomtest(int(events[k]), size).proportion_ci(0.9, theirs)
@@ -91,7 +91,7 @@ def test_intervals_are_those_of_proportions(method, theirs):
 @functools.cache
 def limits_of(k, size, method):
     """Return the ends in one bin with k of so many cases."""
-    curve = calibration_curve(np.arange(size) < k, np.full(size, 0.5), n_bins=1, method=method)
+    curve = reliability_curve(np.arange(size) < k, np.full(size, 0.5), n_bins=1, method=method)
     return curve.low[0], curve.high[0]
 
 
@@ -113,7 +113,7 @@ def test_coverage_in_a_bin(rate):
 def test_band_holds_a_calibrated_model_as_often_as_it_says():
     _, p = draw(60)
     rng = np.random.default_rng(3)
-    curve = calibration_curve(np.zeros(60, dtype=int), p, n_bins=4, confidence_level=0.8)
+    curve = reliability_curve(np.zeros(60, dtype=int), p, n_bins=4, confidence_level=0.8)
     order = np.argsort(p).reshape(4, 15)
     fractions = (rng.random((20_000, 60)) < p)[:, order].mean(axis=2)
     low, high = curve.columns["calibrated_low"], curve.columns["calibrated_high"]
@@ -124,41 +124,41 @@ def test_band_holds_a_calibrated_model_as_often_as_it_says():
 
 def test_inside_tells_a_calibrated_model_from_another():
     y, p = draw(3000)
-    assert calibration_curve(y, p).columns["inside"].mean() >= 0.8
-    assert calibration_curve(y, p**2).columns["inside"].mean() < 0.5
+    assert reliability_curve(y, p).columns["inside"].mean() >= 0.8
+    assert reliability_curve(y, p**2).columns["inside"].mean() < 0.5
     # on the edge is inside, whatever the weights do to the last digit
     for weight in (None, np.full(10, 0.1)):
-        curve = calibration_curve([1] * 10, [0.2] * 10, n_bins=1, sample_weight=weight)
+        curve = reliability_curve([1] * 10, [0.2] * 10, n_bins=1, sample_weight=weight)
         assert not curve.columns["inside"][0]
-        calibrated = calibration_curve([1] * 5, [0.9] * 5, sample_weight=[0.1] * 5)
+        calibrated = reliability_curve([1] * 5, [0.9] * 5, sample_weight=[0.1] * 5)
         assert calibrated.columns["inside"][0]
 
 
 def test_several_classes():
     y, p = draw_classes()
-    top = calibration_curve(y, p)
+    top = reliability_curve(y, p)
     right = y == np.array(["a", "b", "c"])[p.argmax(axis=1)]
-    expected = calibration_curve(right, p.max(axis=1))
+    expected = reliability_curve(right, p.max(axis=1))
     assert_allclose(top.y, expected.y)
     assert_allclose(top.x, expected.x)
     assert top.pos_label is None
     for k, label in enumerate(["a", "b", "c"]):
-        one = calibration_curve(y, p, pos_label=label)
-        assert_allclose(one.y, calibration_curve(y == label, p[:, k]).y)
+        one = reliability_curve(y, p, pos_label=label)
+        assert_allclose(one.y, reliability_curve(y == label, p[:, k]).y)
         assert one.pos_label == label
-    turned = calibration_curve(y, p[:, [2, 0, 1]], labels=["c", "a", "b"])
+    turned = reliability_curve(y, p[:, [2, 0, 1]], labels=["c", "a", "b"])
     assert_allclose(turned.y, top.y)
-    frame = calibration_curve(pd.Series(y), pd.DataFrame(p, columns=list("abc")))
+    frame = reliability_curve(pd.Series(y), pd.DataFrame(p, columns=list("abc")))
     assert_allclose(frame.y, top.y)
 
 
 def test_names_of_two_classes():
     y, p = draw(50)
     named = np.where(y == 1, "yes", "no")
-    found = calibration_curve(pd.Series(named), pd.Series(p), pos_label="yes")
-    assert_allclose(found.y, calibration_curve(y, p).y)
+    found = reliability_curve(pd.Series(named), pd.Series(p), pos_label="yes")
+    assert_allclose(found.y, reliability_curve(y, p).y)
     assert found.pos_label == "yes"
-    both = calibration_curve(named, np.column_stack([1 - p, p]), pos_label="yes")
+    both = reliability_curve(named, np.column_stack([1 - p, p]), pos_label="yes")
     assert_allclose(both.y, found.y)
 
 
@@ -180,12 +180,12 @@ def test_names_of_two_classes():
 )
 def test_refusals(y, p, options, message):
     with pytest.raises(ValueError, match=message):
-        calibration_curve(y, p, **options)
+        reliability_curve(y, p, **options)
 
 
 def test_it_reads_as_a_table():
     y, p = draw(50)
-    curve = calibration_curve(y, 1 - p, n_bins=5)
+    curve = reliability_curve(y, 1 - p, n_bins=5)
     frame = curve.to_frame()
     assert list(frame.columns[:5]) == ["mean_predicted", "observed", "low", "high", "above"]
     assert len(frame) == 5
@@ -196,7 +196,7 @@ def test_it_reads_as_a_table():
 
 def test_a_bin_with_one_group_counts_as_one_sample():
     y, p = [0, 1, 1, 0, 1, 1], [0.1, 0.2, 0.2, 0.7, 0.8, 0.9]
-    curve = calibration_curve(y, p, n_bins=2, strategy="uniform", groups=[0, 0, 0, 1, 1, 2])
+    curve = reliability_curve(y, p, n_bins=2, strategy="uniform", groups=[0, 0, 0, 1, 1, 2])
     share = 2 / 3
     assert_allclose(curve.y, share)
     # the Clopper-Pearson limits of 2/3 successes in one trial

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from reference import calibration as reference
 from sklearn.metrics import brier_score_loss, log_loss
 
-from skeval.metrics import calibration_curve, score_decomposition
+from skeval.metrics import reliability_curve, score_decomposition
 
 
 def draw(n=60, seed=0):
@@ -50,7 +50,7 @@ def test_murphy_with_the_terms_within_bins(strategy, weighted):
     y, p, w = draw()
     weight = w if weighted else np.ones(60)
     options = {"n_bins": 4, "strategy": strategy, "sample_weight": weight}
-    bins = calibration_curve(y, p, **options).columns
+    bins = reliability_curve(y, p, **options).columns
     reliability, resolution, uncertainty, variance, covariance = reference.murphy(
         y, p, weight, [*bins["above"], bins["up_to"][-1]]
     )

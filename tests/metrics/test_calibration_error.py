@@ -7,7 +7,7 @@ from reference.calibration import calibration_error
 from scipy.special import expit, logit
 from scipy.stats import binom
 
-from skeval.metrics import calibration_curve, expected_calibration_error
+from skeval.metrics import expected_calibration_error, reliability_curve
 
 MODELS = {
     "calibrated": lambda q, r: q,
@@ -25,7 +25,7 @@ def simulate(model, rate, n, n_sets, **options):
         q = np.clip(rng.beta(4 * rate, 4 * (1 - rate), n), 1e-9, 1 - 1e-9)
         p = MODELS[model](q, rate)
         found = expected_calibration_error(rng.random(n) < q, p, **options)
-        bins = calibration_curve(q < 0, p, **options).columns
+        bins = reliability_curve(q < 0, p, **options).columns
         edges = np.column_stack([bins["above"], bins["up_to"]])
         truth = calibration_error(q, p, np.ones(n), [*edges[:, 0], edges[-1, 1]])
         covered = found.interval.low - 1e-9 <= truth <= found.interval.high
@@ -40,7 +40,7 @@ def test_error_by_the_definition(strategy):
     y = (rng.random(40) < p).astype(int)
     options = {"n_bins": 4, "strategy": strategy}
     for weight in (None, w):
-        bins = calibration_curve(y, p, sample_weight=weight, **options).columns
+        bins = reliability_curve(y, p, sample_weight=weight, **options).columns
         edges = np.column_stack([bins["above"], bins["up_to"]])
         expected = calibration_error(
             y, p, np.ones(40) if weight is None else w, [*edges[:, 0], edges[-1, 1]]

@@ -3,6 +3,7 @@
 import matplotlib as mpl
 import numpy as np
 import pytest
+import sklearn.metrics
 from numpy.testing import assert_allclose
 from reference.ranking import envelope
 from scipy.stats import binom
@@ -23,17 +24,17 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
 from skeval.metrics import (
-    CalibrationDisplay,
     CostCurveDisplay,
     NetBenefitDisplay,
     PrecisionRecallDisplay,
+    ReliabilityDisplay,
     RocCurveDisplay,
     break_even_point,
-    calibration_curve,
     cost_curve,
     cost_curve_band,
     net_benefit,
     precision_recall_curve_band,
+    reliability_curve,
     roc_curve_band,
 )
 
@@ -208,6 +209,43 @@ def test_the_roc_display_draws_its_bands(tmp_path):
     assert again.ax_ is display.ax_
 
 
+THEIRS = {
+    RocCurveDisplay: (sklearn.metrics.RocCurveDisplay, ["fpr", "tpr", "roc_auc"]),
+    PrecisionRecallDisplay: (
+        sklearn.metrics.PrecisionRecallDisplay,
+        ["precision", "recall", "average_precision", "prevalence_pos_label"],
+    ),
+}
+
+
+@pytest.mark.parametrize("ours", THEIRS)
+@pytest.mark.parametrize("response", ["auto", "predict_proba", "decision_function"])
+def test_displays_take_the_arguments_of_scikit_learn_and_have_its_numbers(ours, response):
+    theirs, numbers = THEIRS[ours]
+    X, y = inputs()
+    model = LogisticRegression().fit(X, y)
+    options = {"response_method": response, "pos_label": "ill", "name": "mine", "despine": True}
+    options |= {"plot_chance_level": True, "chance_level_kw": {"color": "red"}}
+    options |= {"drop_intermediate": False}
+    found = ours.from_estimator(model, X, y, **options)
+    expected = theirs.from_estimator(model, X, y, **options)
+    assert isinstance(found, theirs)
+    for name in [*numbers, "pos_label"]:
+        value = getattr(expected, name)
+        if isinstance(value, list):  # of curves, in some versions
+            (value,) = value
+        if name == "pos_label":
+            assert found.pos_label == value
+        else:
+            assert_allclose(getattr(found, name), value, atol=1e-14)
+    assert found.chance_level_.get_color() == "red"
+    assert not found.ax_.spines["top"].get_visible()
+    assert found.plot(plot_chance_level=False, name="other").chance_level_ is None
+    assert found.line_.get_label().startswith("other")
+    with pytest.raises(ValueError, match="response_method must be one of 'auto', 'predict_proba'"):
+        ours.from_estimator(model, X, y, response_method="predict")
+
+
 def test_the_precision_recall_display_draws_its_bands():
     X, y = inputs()
     options = {"pos_label": "ill", "n_resamples": 20, "random_state": 0}
@@ -348,8 +386,8 @@ def points(display):
 def test_it_draws_points_intervals_band_and_histogram(tmp_path):
     X, y = draw()
     p = GaussianNB().fit(X, y).predict_proba(X)[:, 1]
-    display = CalibrationDisplay.from_predictions(y, p, n_bins=5, pos_label="yes", name="Bayes")
-    curve = calibration_curve(y, p, n_bins=5, pos_label="yes")
+    display = ReliabilityDisplay.from_predictions(y, p, n_bins=5, pos_label="yes", name="Bayes")
+    curve = reliability_curve(y, p, n_bins=5, pos_label="yes")
     assert_allclose(points(display), np.column_stack([curve.x, curve.y]))
     (bars,) = display.errorbar_.lines[2]
     assert_allclose([ends[:, 1] for ends in bars.get_segments()], np.c_[curve.low, curve.high])
@@ -369,7 +407,7 @@ def test_options_of_the_drawing():
     X, y = draw()
     model = GaussianNB().fit(X, y)
     _, ax = plt.subplots()
-    display = CalibrationDisplay.from_estimator(
+    display = ReliabilityDisplay.from_estimator(
         model, X, y, ax=ax, band=False, histogram=False, color="red", confidence_level=0.8
     )
     assert display.ax_ is ax
@@ -384,9 +422,9 @@ def test_from_estimator_takes_the_positive_class():
     X, y = draw()
     model = LogisticRegression().fit(X, y)
     for label, chosen in ((None, "yes"), ("yes", "yes"), ("no", "no")):
-        display = CalibrationDisplay.from_estimator(model, X, y, pos_label=label)
+        display = ReliabilityDisplay.from_estimator(model, X, y, pos_label=label)
         column = model.predict_proba(X)[:, ["no", "yes"].index(chosen)]
-        expected = CalibrationDisplay.from_predictions(y, column, pos_label=chosen)
+        expected = ReliabilityDisplay.from_predictions(y, column, pos_label=chosen)
         assert_allclose(points(display), points(expected))
         assert display.curve.pos_label == chosen
 
@@ -394,13 +432,13 @@ def test_from_estimator_takes_the_positive_class():
 def test_several_classes():
     X, y = draw(names=("a", "b", "c"))
     model = GaussianNB().fit(X, y)
-    top = CalibrationDisplay.from_estimator(model, X, y)
+    top = ReliabilityDisplay.from_estimator(model, X, y)
     assert top.ax_.get_xlabel() == "Mean predicted probability (of the predicted class)"
     right = y == model.predict(X)
-    expected = calibration_curve(right, model.predict_proba(X).max(axis=1))
+    expected = reliability_curve(right, model.predict_proba(X).max(axis=1))
     assert_allclose(points(top)[:, 1], expected.y)
-    one = CalibrationDisplay.from_estimator(model, X, y, pos_label="b")
-    assert_allclose(points(one)[:, 1], calibration_curve(y == "b", model.predict_proba(X)[:, 1]).y)
+    one = ReliabilityDisplay.from_estimator(model, X, y, pos_label="b")
+    assert_allclose(points(one)[:, 1], reliability_curve(y == "b", model.predict_proba(X)[:, 1]).y)
 
 
 def test_classes_side_by_side():
@@ -409,7 +447,7 @@ def test_classes_side_by_side():
     _, ax = plt.subplots()
     options = {"ax": ax, "band": False, "histogram": False}
     for label in "abc":
-        CalibrationDisplay.from_estimator(model, X, y, pos_label=label, name=label, **options)
+        ReliabilityDisplay.from_estimator(model, X, y, pos_label=label, name=label, **options)
     texts = [text.get_text() for text in ax.get_legend().get_texts()]
     assert texts == ["calibrated", *(f"{label}, 95 % intervals" for label in "abc")]
     assert ax.get_ylabel() == "Observed fraction"
@@ -421,26 +459,26 @@ def test_from_cv_results_pools_the_predictions_out_of_fold():
     kept = {"return_estimator": True, "return_indices": True}
     results = cross_validate(GaussianNB(), X, y, cv=cv, **kept)
     weight = np.random.default_rng(1).random(120)
-    display = CalibrationDisplay.from_cv_results(results, X, y, sample_weight=weight)
+    display = ReliabilityDisplay.from_cv_results(results, X, y, sample_weight=weight)
     p = cross_val_predict(GaussianNB(), X, y, cv=cv, method="predict_proba")[:, 1]
-    expected = calibration_curve(y, p, pos_label="yes", sample_weight=weight)
+    expected = reliability_curve(y, p, pos_label="yes", sample_weight=weight)
     assert_allclose(points(display)[:, 1], expected.y)
     assert display.name == "GaussianNB, out of fold"
     twice = cross_validate(GaussianNB(), X, y, cv=RepeatedKFold(n_splits=2, n_repeats=3), **kept)
     with pytest.raises(ValueError, match="one that is tested 3 times"):
-        CalibrationDisplay.from_cv_results(twice, X, y)
+        ReliabilityDisplay.from_cv_results(twice, X, y)
     with pytest.raises(ValueError, match="return_estimator=True"):
-        CalibrationDisplay.from_cv_results(cross_validate(GaussianNB(), X, y), X, y)
+        ReliabilityDisplay.from_cv_results(cross_validate(GaussianNB(), X, y), X, y)
     with pytest.raises(ValueError, match="a fold tests sample 119, but X has"):
-        CalibrationDisplay.from_cv_results(results, X[:60], y[:60])
+        ReliabilityDisplay.from_cv_results(results, X[:60], y[:60])
 
 
 def test_refusals():
     X, y = draw()
     with pytest.raises(NotFittedError):
-        CalibrationDisplay.from_estimator(GaussianNB(), X, y)
+        ReliabilityDisplay.from_estimator(GaussianNB(), X, y)
     with pytest.raises(ValueError, match="must have predict_proba, got LinearSVC"):
-        CalibrationDisplay.from_estimator(LinearSVC().fit(X, y), X, y)
+        ReliabilityDisplay.from_estimator(LinearSVC().fit(X, y), X, y)
 
 
 def test_estimators_of_folds_must_share_their_classes():
@@ -450,4 +488,4 @@ def test_estimators_of_folds_must_share_their_classes():
         GaussianNB(), X, y, cv=folds, return_estimator=True, return_indices=True
     )
     with pytest.raises(ValueError, match="hold estimators that all saw the same classes"):
-        CalibrationDisplay.from_cv_results(results, X, y)
+        ReliabilityDisplay.from_cv_results(results, X, y)

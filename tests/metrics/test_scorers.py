@@ -229,8 +229,12 @@ def test_bad_names():
         ValueError, match="needs the argument cost_matrix or false_positive_cost, got"
     ):
         get_scorer("neg_cost_sensitive_error")
-    with pytest.raises(ValueError, match=r"scorer of scikit-learn, .* got \['beta'\]"):
-        get_scorer("f1", beta=2)
+    with pytest.raises(ValueError, match=r"scoring='f1' is a scorer whose arguments are fixed"):
+        get_scorer(scoring="f1", beta=2)
+    scorer = make_scorer(silhouette_score)
+    assert get_scorer(scorer) is scorer
+    with pytest.raises(TypeError, match="scoring must be a string or a scorer, got 3"):
+        get_scorer(3)
 
 
 @pytest.mark.parametrize(
@@ -242,7 +246,7 @@ def test_bad_names():
         ("sse", "'neg_sse'"),
         ("acuracy", "'accuracy'"),
         ("jc", "'pair_jaccard'"),
-        ("dbi", "'neg_davies_bouldin_centroid'"),
+        ("dbi", "'neg_davies_bouldin_pairwise'"),
         ("bep", "'break_even_point'"),
     ],
 )

@@ -40,18 +40,18 @@ from skeval._inference.intervals import Design, spread_between, spreads_of_cells
 from skeval._inference.paired import Right
 from skeval.feature_selection import CV2FeatureSelectionPipeline, selection_bias
 from skeval.metrics import (
-    CalibrationDisplay,
     CostCurveDisplay,
     NetBenefitDisplay,
     PrecisionRecallDisplay,
+    ReliabilityDisplay,
     RocCurveDisplay,
-    calibration_curve,
     calibration_measures,
     cost_curve_band,
     error_rate,
     expected_calibration_error,
     net_benefit,
     precision_recall_curve_band,
+    reliability_curve,
     roc_curve_band,
 )
 from skeval.model_selection import (
@@ -387,14 +387,14 @@ def take_groups():
             {"n_resamples": 9, "random_state": 0},
         ),
         "net_benefit": (net_benefit, pair, {}),
-        "calibration_curve": (calibration_curve, pair, {"n_bins": 2}),
+        "reliability_curve": (reliability_curve, pair, {"n_bins": 2}),
         "expected_calibration_error": (expected_calibration_error, pair, {"n_bins": 2}),
         "cost_curve_band": (cost_curve_band, pair, {"n_resamples": 9, "random_state": 0}),
         "evaluate_predictions": (evaluate_predictions, pair, {}),
         "calibration_measures": (calibration_measures, (TRUTH, 0.1 + 0.8 * score), {}),
         "threshold_measures": (threshold_measures, pair, {"n_resamples": 20, "random_state": 0}),
     }
-    shown = CalibrationDisplay, NetBenefitDisplay, PrecisionRecallDisplay, RocCurveDisplay
+    shown = ReliabilityDisplay, NetBenefitDisplay, PrecisionRecallDisplay, RocCurveDisplay
     options = {"n_resamples": 9, "random_state": 0}
     shown_cost = CostCurveDisplay.from_cv_results, (found, TABLE, LABELS), options
     cases["CostCurveDisplay.from_cv_results"] = shown_cost

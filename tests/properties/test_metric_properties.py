@@ -80,7 +80,7 @@ ZERO_IS_BEST = {"error_rate", "cost_sensitive_error", "ranking_loss", "expected_
     "log_bleu_score",
 }
 RESULTS = {"cost_curve", "cost_curve_band", "curve_dominance", "expected_loss", "probability_cost"}
-RESULTS |= {"calibration_curve", "expected_calibration_error", "score_decomposition"}
+RESULTS |= {"reliability_curve", "expected_calibration_error", "score_decomposition"}
 RESULTS |= {
     "calibration_measures",
     "matrices_precision_recall_fscore",

@@ -444,7 +444,7 @@ def dunn_score(
 
     See Also
     --------
-    davies_bouldin_score : Mean over clusters instead of the worst case.
+    davies_bouldin_index : Mean over clusters instead of the worst case.
 
     Notes
     -----
@@ -778,7 +778,7 @@ MAX_PAIRS = 2**20
 """Maximum number of pairs of clusters compared at once."""
 
 
-def davies_bouldin_index(dispersion: np.ndarray, between: np.ndarray) -> float:
+def davies_bouldin_ratio(dispersion: np.ndarray, between: np.ndarray) -> float:
     """Return (1/K) sum_k max_{l != k} (S_k + S_l) / d(k, l); inf if centroids coincide."""
     K = len(dispersion)
     worst = np.empty(K)
@@ -793,7 +793,7 @@ def davies_bouldin_index(dispersion: np.ndarray, between: np.ndarray) -> float:
 
 
 @validate_params(PASS_CONSTRAINTS | {"dispersion": [StrOptions({"pairwise", "centroid"})]})
-def davies_bouldin_score(
+def davies_bouldin_index(
     X: ArrayLike,
     labels: ArrayLike,
     *,
@@ -837,7 +837,7 @@ def davies_bouldin_score(
 
     See Also
     --------
-    sklearn.metrics.davies_bouldin_score : Euclidean centroid form.
+    davies_bouldin_score : The Euclidean centroid form of scikit-learn.
 
     Notes
     -----
@@ -853,18 +853,18 @@ def davies_bouldin_score(
 
     Examples
     --------
-    >>> from skeval.metrics.cluster import davies_bouldin_score
+    >>> from skeval.metrics.cluster import davies_bouldin_index
     >>> X, labels = [[0.0], [2.0], [9.0], [11.0]], [0, 0, 1, 1]
-    >>> round(davies_bouldin_score(X, labels), 4)
+    >>> round(davies_bouldin_index(X, labels), 4)
     0.4444
-    >>> round(davies_bouldin_score(X, labels, dispersion="centroid"), 4)
+    >>> round(davies_bouldin_index(X, labels, dispersion="centroid"), 4)
     0.2222
     """
     check_has_centroids(metric)
     samples = check_samples(X, labels, metric=metric, noise=noise, n_jobs=n_jobs, min_clusters=2)
     spread = "mean_within" if dispersion == "pairwise" else "mean_to_centroid"
     result = measure(samples, {spread, "centroid_between"})
-    return davies_bouldin_index(result[spread], result["centroid_between"])
+    return davies_bouldin_ratio(result[spread], result["centroid_between"])
 
 
 def calinski_harabasz_index(squares: np.ndarray, between: float, n_clusters: int) -> float:
@@ -932,12 +932,12 @@ def davies_bouldin_row(dispersion: str, spread: str) -> Index:
     """Return the row of one form of the Davies-Bouldin index."""
     return Index(
         f"davies_bouldin_{dispersion}",
-        partial(davies_bouldin_score, dispersion=dispersion),
+        partial(davies_bouldin_index, dispersion=dispersion),
         0.0,
         np.inf,
         False,
         frozenset({spread, "centroid_between"}),
-        lambda result: davies_bouldin_index(result[spread], result["centroid_between"]),
+        lambda result: davies_bouldin_ratio(result[spread], result["centroid_between"]),
     )
 
 

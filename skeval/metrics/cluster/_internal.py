@@ -129,7 +129,7 @@ def internal_indices(
 
     See Also
     --------
-    silhouette_score, dunn_score, davies_bouldin_score, connectivity_score, compactness_score :
+    silhouette_score, dunn_score, davies_bouldin_index, connectivity_score, compactness_score :
         Individual indices.
 
     Notes

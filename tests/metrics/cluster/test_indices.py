@@ -121,10 +121,10 @@ def test_davies_bouldin(case, dispersion):
     data, metric = as_input(X, D, kind)
     if metric == "precomputed":
         with pytest.raises(ValueError, match="metric must be able to measure centroids"):
-            sk.davies_bouldin_score(data, y, metric=metric, dispersion=dispersion)
+            sk.davies_bouldin_index(data, y, metric=metric, dispersion=dispersion)
         return
     expected = reference.davies_bouldin(X, D, keys, dispersion, name)
-    found = sk.davies_bouldin_score(data, y, metric=metric, dispersion=dispersion)
+    found = sk.davies_bouldin_index(data, y, metric=metric, dispersion=dispersion)
     assert found == pytest.approx(expected, rel=1e-10)
 
 
@@ -195,7 +195,7 @@ def test_all_at_once_equal_one_by_one(case):
         ("pairwise", found["davies_bouldin_pairwise"]),
         ("centroid", found["davies_bouldin_centroid"]),
     ]:
-        alone = sk.davies_bouldin_score(data, y, metric=metric, dispersion=dispersion)
+        alone = sk.davies_bouldin_index(data, y, metric=metric, dispersion=dispersion)
         assert value == pytest.approx(alone, rel=1e-13)
 
 
@@ -292,7 +292,7 @@ def test_all_singletons():
     y = np.arange(N)
     assert sk.silhouette_score(PLANE, y) == 0.0
     assert sk.dunn_score(PLANE, y) == np.inf
-    assert sk.davies_bouldin_score(PLANE, y) == 0.0
+    assert sk.davies_bouldin_index(PLANE, y) == 0.0
     assert sk.compactness_score(PLANE, y) == 0.0
     with pytest.warns(UndefinedMetricWarning, match=r"nan: calinski_harabasz\."):
         found = sk.internal_indices(PLANE, y)
@@ -309,7 +309,7 @@ def test_coinciding_centroids_are_infinitely_bad(dispersion):
     angle = np.linspace(0, 2 * np.pi, 30, endpoint=False)
     ring = np.column_stack([np.cos(angle), np.sin(angle)])
     X, y = np.vstack([ring, 3 * ring]) + 0.1, np.repeat([0, 1], 30)
-    assert sk.davies_bouldin_score(X, y, dispersion=dispersion) == np.inf
+    assert sk.davies_bouldin_index(X, y, dispersion=dispersion) == np.inf
 
 
 def test_results_are_python_floats():
@@ -317,7 +317,7 @@ def test_results_are_python_floats():
     for function in (
         sk.silhouette_score,
         sk.dunn_score,
-        sk.davies_bouldin_score,
+        sk.davies_bouldin_index,
         sk.connectivity_score,
         sk.compactness_score,
         partial(sk.compactness_score, unit="sum"),

@@ -75,7 +75,7 @@ def test_threads_do_not_change_a_digit(metric):
     for function in (
         sk.dunn_score,
         sk.connectivity_score,
-        sk.davies_bouldin_score,
+        sk.davies_bouldin_index,
         sk.silhouette_score,
     ):
         assert function(X, Y, metric=metric) == function(X, Y, metric=metric, n_jobs=2)
@@ -276,7 +276,7 @@ def test_coincident_centroids_are_infinitely_bad_by_any_metric(metric, seed, off
     data = np.vstack([once, once[generator.permutation(7)], once[generator.permutation(7)] + 1])
     y = np.repeat([0, 1, 2], 7)
     for dispersion in ("pairwise", "centroid"):
-        assert sk.davies_bouldin_score(data, y, metric=metric, dispersion=dispersion) == np.inf
+        assert sk.davies_bouldin_index(data, y, metric=metric, dispersion=dispersion) == np.inf
     found = sk.internal_indices(data, y, metric=metric)
     assert found["davies_bouldin_pairwise"] == found["davies_bouldin_centroid"] == np.inf
     assert found["centroid_between"][0, 1] == 0

@@ -25,7 +25,7 @@ ONE_CLUSTER_WILL_DO = [
 ]
 TWO_NEEDED = [
     sk.between_cluster_distances,
-    sk.davies_bouldin_score,
+    sk.davies_bouldin_index,
     sk.dunn_score,
     sk.internal_indices,
     sk.silhouette_samples,
@@ -42,7 +42,7 @@ BY_MATRIX = [
     sk.silhouette_score,
     sk.within_cluster_distances,
 ]
-WITH_CENTROIDS = [sk.centroid_distances, sk.compactness_score, sk.davies_bouldin_score]
+WITH_CENTROIDS = [sk.centroid_distances, sk.compactness_score, sk.davies_bouldin_index]
 
 
 def arguments(function):
@@ -210,7 +210,7 @@ def test_what_is_no_distance_is_never_best(function, kind, order):
     metric, data = NO_DISTANCES[kind]
     labels = [0, 0, 0, 1, 1, 1]
     plain = [sk.centroid_distances, sk.compactness_score]
-    if kind == "one pair" and function in [*plain, sk.davies_bouldin_score]:
+    if kind == "one pair" and function in [*plain, sk.davies_bouldin_index]:
         return  # neither compares these rows
     if kind == "one pair" and function in (sk.within_cluster_distances, sk.mst_compactness):
         labels = [0, 0, 1, 1, 0, 1]
@@ -218,7 +218,7 @@ def test_what_is_no_distance_is_never_best(function, kind, order):
         return
     if kind.startswith(("constant row", "zero rows")) and function in (
         *plain,
-        sk.davies_bouldin_score,
+        sk.davies_bouldin_index,
     ):
         labels = [0, 0, 0, 0, 1, 1]  # the mean of the last two is as they are
     labels = np.array(labels)[order]
@@ -293,7 +293,7 @@ def test_no_neighbors():
 
 def test_unknown_dispersion():
     with pytest.raises(ValueError, match=r"'dispersion' parameter .*Got 'diameter'"):
-        sk.davies_bouldin_score(X, Y, dispersion="diameter")
+        sk.davies_bouldin_index(X, Y, dispersion="diameter")
 
 
 def test_sparse_data_with_a_metric_for_dense_data():
